@@ -1,0 +1,134 @@
+//! Who: clients, attempts, targets, stages and runs.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+const SEQUENCE_BITS: u32 = 40;
+
+/// One simulated user or job, numbered from 0 within a run, over all its targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ClientId(pub u32);
+
+/// One execution of one operation: the client in the upper 24 bits, its sequence number in the lower 40.
+///
+/// Unique within a run. A sample that says "hung" and the later one that says how it ended carry the same attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AttemptId(pub u64);
+
+impl AttemptId {
+    /// The attempt number `sequence` of `client`.
+    #[inline]
+    pub const fn new(client: ClientId, sequence: u64) -> Self {
+        Self(((client.0 as u64) << SEQUENCE_BITS) | (sequence & ((1 << SEQUENCE_BITS) - 1)))
+    }
+
+    /// Whose attempt this is.
+    #[inline]
+    pub const fn client(self) -> ClientId {
+        ClientId((self.0 >> SEQUENCE_BITS) as u32)
+    }
+
+    /// Its number within its client.
+    #[inline]
+    pub const fn sequence(self) -> u64 {
+        self.0 & ((1 << SEQUENCE_BITS) - 1)
+    }
+}
+
+/// Index into the targets of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TargetIndex(pub u16);
+
+/// Index into the stages of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StageIndex(pub u16);
+
+/// Name of a run: `YYYYMMDD-HHMMSS-xxxx`, UTC and four hexadecimal digits. It is a directory name, so nothing else
+/// is accepted: a run id never contains a separator or a dot.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunId(String);
+
+/// A text that is not a run id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a run id: expected the form 20261120-185900-3fa7")]
+pub struct RunIdError(String);
+
+impl RunId {
+    /// The id of a run that starts at `date_time` (`YYYYMMDD-HHMMSS`), told apart from others by `salt`.
+    ///
+    /// # Errors
+    /// If `date_time` does not have that form.
+    pub fn new(date_time: &str, salt: u16) -> Result<Self, RunIdError> {
+        format!("{date_time}-{salt:04x}").parse()
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for RunId {
+    type Err = RunIdError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let bytes = text.as_bytes();
+        let has_form = bytes.len() == 20
+            && bytes.iter().enumerate().all(|(index, byte)| match index {
+                8 | 15 => *byte == b'-',
+                0..=14 => byte.is_ascii_digit(),
+                _ => byte.is_ascii_digit() || (b'a'..=b'f').contains(byte),
+            });
+        if has_form { Ok(Self(text.to_owned())) } else { Err(RunIdError(text.to_owned())) }
+    }
+}
+
+impl TryFrom<String> for RunId {
+    type Error = RunIdError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<RunId> for String {
+    fn from(id: RunId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_keeps_client_and_sequence() {
+        let attempt = AttemptId::new(ClientId(0xff_ffff), (1 << 40) - 1);
+        assert_eq!(attempt.client(), ClientId(0xff_ffff));
+        assert_eq!(attempt.sequence(), (1 << 40) - 1);
+    }
+
+    #[test]
+    fn a_run_id_is_a_plain_name() {
+        assert_eq!(
+            RunId::new("20261120-185900", 0x3fa7).map(String::from),
+            Ok("20261120-185900-3fa7".into())
+        );
+        for bad in ["", "..", "20261120-185900-3fa", "20261120-185900-3fa7/", "20261120/185900-3fa7"] {
+            assert!(bad.parse::<RunId>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The words of iolag as types.
+//!
+//! Everything that crosses a process, a crate or a file is defined here once: what was asked ([`Operation`]), what
+//! happened ([`Sample`], [`Outcome`]), when ([`MonotonicTime`], [`Anchor`]), by whom ([`ClientId`], [`AttemptId`]),
+//! and under which circumstances ([`RunSpec`], [`RunRecord`], [`Environment`]).
+//!
+//! Invariants: no I/O but reading a clock, no async, no dependency on another crate of iolag. A number in a `#[repr]`
+//! is part of the store's format and is never reused.
+
+mod columns;
+mod detail;
+mod environment;
+mod identity;
+mod operation;
+mod outcome;
+mod recorder;
+mod run;
+mod sample;
+mod spec;
+mod time;
+mod units;
+
+pub use columns::{Column, SampleColumns};
+pub use detail::{Detail, DetailError, DetailKind, MAXIMUM_DETAIL_BYTES};
+pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
+pub use identity::{AttemptId, ClientId, RunId, RunIdError, StageIndex, TargetIndex};
+pub use operation::{Level, Operation, UnknownOperation};
+pub use outcome::{ErrorClass, Failure, FailureCode, Outcome, UnknownOutcome};
+pub use recorder::{Activity, Coordinator, Meeting, Recorder};
+pub use run::{
+    ClientRecord, FormatError, FormatVersion, PartRecord, RUN_FORMAT, RunRecord, RunState, StageRecord,
+    TargetRecord, Trust,
+};
+pub use sample::{Sample, SampleError};
+pub use spec::{
+    Access, CheckSpec, Durability, Granularity, MetadataSpec, OnHang, Pattern, Phase, RunSpec, Think,
+    TimeLimit, Verification, WearOut, WorkloadSpec,
+};
+pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};
+pub use units::{
+    UnitError, format_bytes, format_count, format_duration, parse_bytes, parse_count, parse_duration,
+};

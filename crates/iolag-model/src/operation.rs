@@ -1,0 +1,178 @@
+//! What is asked of a target.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// On which level an operation is meant; operations of different levels are never summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// On a whole object: the bounds of md-workbench (read = open + read + close, create = open + write + close).
+    Object,
+    /// A single system call, or a store's single request.
+    Call,
+    /// One block, or the end, of a stream.
+    Stream,
+    /// What a user does at the prompt.
+    Task,
+    /// What iolag itself did: stages, waiting for a full ring.
+    Harness,
+}
+
+macro_rules! operations {
+    ($($(#[doc = $doc:literal])* $variant:ident = $code:literal, $name:literal, $level:ident;)*) => {
+        /// What is asked. The number is stored, the name is shown; neither is ever reused.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Operation { $($(#[doc = $doc])* $variant = $code,)* }
+
+        impl Operation {
+            /// Every operation, in the order of their numbers.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The name in tables, files and options.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// Whether it is a whole object, a call, a stream block, a task, or iolag's own.
+            pub const fn level(self) -> Level {
+                match self { $(Self::$variant => Level::$level,)* }
+            }
+
+            /// The operation with this stored number.
+            pub const fn from_code(code: u8) -> Option<Self> {
+                match code { $($code => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+operations! {
+    /// Make an object and write its bytes (open with create, write, close).
+    Create = 1, "create", Object;
+    /// Read a whole object (open, read, close).
+    Read = 2, "read", Object;
+    /// Ask for an object's attributes.
+    Stat = 3, "stat", Object;
+    /// Remove an object.
+    Delete = 4, "delete", Object;
+    /// Write over an existing object (open, write, close).
+    Write = 5, "write", Object;
+    /// Give an object another name.
+    Rename = 6, "rename", Object;
+    /// List the names of a dataset.
+    List = 7, "list", Object;
+    /// Make an object durable (open, write, fsync, close).
+    WriteDurably = 8, "write+fsync", Object;
+    /// Make a directory or dataset.
+    MakeDirectory = 9, "mkdir", Object;
+    /// Remove a directory or dataset.
+    RemoveDirectory = 10, "rmdir", Object;
+
+    /// statx(2) by name.
+    CallStat = 32, "call.stat", Call;
+    /// openat(2) for reading.
+    CallOpen = 33, "call.open", Call;
+    /// read(2), as often as needed for the whole object.
+    CallRead = 34, "call.read", Call;
+    /// close(2) of what was read.
+    CallClose = 35, "call.close", Call;
+    /// unlinkat(2).
+    CallUnlink = 36, "call.unlink", Call;
+    /// openat(2) with O_CREAT.
+    CallCreate = 37, "call.create", Call;
+    /// write(2), as often as needed for the whole object.
+    CallWrite = 38, "call.write", Call;
+    /// close(2) of what was written: network file systems flush here.
+    CallCloseWritten = 39, "call.close-written", Call;
+    /// fsync(2).
+    CallFsync = 40, "call.fsync", Call;
+    /// renameat(2).
+    CallRename = 41, "call.rename", Call;
+    /// openat(2), getdents64(2) to the end, close(2).
+    CallReaddir = 42, "call.readdir", Call;
+    /// mkdirat(2).
+    CallMkdir = 43, "call.mkdir", Call;
+    /// unlinkat(2) with AT_REMOVEDIR.
+    CallRmdir = 44, "call.rmdir", Call;
+
+    /// One block of a stream written.
+    StreamWrite = 64, "stream.write", Stream;
+    /// The stream made durable.
+    StreamFsync = 65, "stream.fsync", Stream;
+    /// One block of a stream read.
+    StreamRead = 66, "stream.read", Stream;
+
+    /// `ls -l` of a small directory.
+    TaskList = 96, "ls -l", Task;
+    /// `ls -n` of the same directory: no names looked up.
+    TaskListNumeric = 97, "ls -n", Task;
+    /// Create 500 small files in an empty directory.
+    TaskCreate = 98, "create 500", Task;
+    /// Compile and link a small program.
+    TaskCompile = 99, "compile", Task;
+
+    /// One client's stage from its start to its last operation; `bytes` counts the operations.
+    Stage = 224, "stage", Harness;
+    /// A client waited because its ring was full.
+    RingWait = 225, "ring-wait", Harness;
+    /// The first contact with a target: resolve it and find its mount.
+    Reach = 226, "reach", Harness;
+    /// A session was opened.
+    OpenSession = 227, "open-session", Harness;
+}
+
+/// A name that is no operation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown operation {0:?}")]
+pub struct UnknownOperation(String);
+
+impl FromStr for Operation {
+    type Err = UnknownOperation;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|operation| operation.name() == name)
+            .ok_or_else(|| UnknownOperation(name.to_owned()))
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl Serialize for Operation {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Operation {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        name.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_and_numbers_are_unique_and_lead_back() {
+        let mut names = HashSet::new();
+        for operation in Operation::ALL {
+            assert!(names.insert(operation.name()), "{operation} appears twice");
+            assert_eq!(Operation::from_code(*operation as u8), Some(*operation));
+            assert_eq!(operation.name().parse(), Ok(*operation));
+        }
+        assert_eq!(Operation::from_code(0), None);
+    }
+}

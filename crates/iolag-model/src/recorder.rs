@@ -1,0 +1,110 @@
+//! What the one loop needs from whoever keeps its samples and its company: the keeper's shared memory in earnest, plain
+//! vectors in tests. Defined here, because the loop and the shared memory know nothing of each other.
+
+use crate::{AttemptId, Detail, MonotonicTime, Operation, Sample, StageIndex};
+
+/// One client's place for samples and for its operation in flight.
+///
+/// Protocol per operation, by one thread: [`Recorder::has_room`], [`Recorder::announce`], (clock), [`Recorder::begin`],
+/// (the operation), (clock), [`Recorder::record`]. Only `begin` stands between the two readings of the clock, and it is one
+/// store. None of them allocates, locks or blocks.
+///
+/// The full-ring rule: a client without room waits *between* operations, and then records that it waited and how long.
+/// Nothing is ever dropped. [`Recorder::RESERVE`] places are kept for what must still be recorded when a client is
+/// stopped while it waits.
+pub trait Recorder {
+    /// Places for samples that `has_room` keeps back.
+    const RESERVE: usize = 16;
+
+    /// Whether the next operation's samples fit, the reserve left alone.
+    fn has_room(&mut self) -> bool;
+
+    /// Says which attempt comes next; it is not in flight yet.
+    fn announce(
+        &mut self,
+        attempt: AttemptId,
+        operation: Operation,
+        stage: StageIndex,
+        intended: MonotonicTime,
+    );
+
+    /// The announced attempt is in flight since `start`.
+    fn begin(&mut self, start: MonotonicTime);
+
+    /// The attempt has ended: it is no longer in flight, and this is what happened.
+    fn record(&mut self, sample: Sample);
+
+    /// Adds a text to an attempt. Not for the hot path.
+    fn record_detail(&mut self, detail: &Detail);
+
+    /// Says what the client is doing when it is not executing, so that waiting on purpose is not taken for a stall.
+    fn set_activity(&mut self, activity: Activity);
+}
+
+/// What a client is doing. The number stands in shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Activity {
+    /// Its thread has not begun.
+    Unstarted = 0,
+    /// Between two operations, or in one.
+    Working = 1,
+    /// It waits for the other clients.
+    Meeting = 2,
+    /// It waits for room in its ring.
+    Full = 3,
+    /// It thinks, or waits for the intended start.
+    Pausing = 4,
+    /// It will do nothing more.
+    Ended = 5,
+}
+
+impl Activity {
+    /// The activity with this number; an unknown number counts as working, which is watched most closely.
+    pub const fn from_code(code: u32) -> Self {
+        match code {
+            0 => Self::Unstarted,
+            2 => Self::Meeting,
+            3 => Self::Full,
+            4 => Self::Pausing,
+            5 => Self::Ended,
+            _ => Self::Working,
+        }
+    }
+}
+
+/// What clients agree on: when to stop, and where to wait for each other.
+pub trait Coordinator: Sync {
+    /// Whether this client is to stop before its next operation: the run was interrupted, or the client was given up.
+    fn is_stopped(&self, rank: u32) -> bool;
+
+    /// Stops every client: one of them cannot go on, so that the others would wait for it in vain.
+    fn stop_all(&self);
+
+    /// The others no longer wait for this client, and it stops as soon as it looks.
+    fn give_up(&self, rank: u32);
+
+    /// Tells the others that this client has arrived at its `number`-th meeting (from 1) with `value`, and returns at
+    /// once. The one who completes the meeting opens it.
+    fn arrive(&self, rank: u32, number: u32, value: u64);
+
+    /// Whether the meeting is open, with everybody's values; `None` as long as somebody is missing.
+    fn meeting(&self, number: u32) -> Option<Meeting>;
+
+    /// Blocks until the meeting is open or the client is stopped (then `None`). Only for drivers that may block.
+    fn wait_for_meeting(&self, rank: u32, number: u32) -> Option<Meeting>;
+}
+
+/// An open meeting: everyone who was expected has arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meeting {
+    /// The values by rank; `None` for clients that were given up before they arrived.
+    pub values: Vec<Option<u64>>,
+}
+
+impl Meeting {
+    /// The greatest value, 0 if nobody came.
+    pub fn maximum(&self) -> u64 {
+        self.values.iter().flatten().copied().max().unwrap_or(0)
+    }
+}

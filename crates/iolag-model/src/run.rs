@@ -1,0 +1,244 @@
+//! run.json: what is known about a run besides its samples.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Anchor, Calibration, ClientId, Environment, FileSystem, MemoryState, Nanoseconds, Phase, RunId, RunSpec,
+    StageIndex, TargetIndex,
+};
+
+/// The format of run directories that this iolag writes.
+pub const RUN_FORMAT: FormatVersion = FormatVersion { major: 1, minor: 0 };
+
+/// Version of a format. A reader reads its own major with any minor up to and above its own: a minor only adds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct FormatVersion {
+    /// Changes when old readers would misread.
+    pub major: u16,
+    /// Changes when something is added.
+    pub minor: u16,
+}
+
+/// Why a format cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FormatError {
+    /// Written by a newer iolag.
+    #[error("it has format {found}, this iolag reads up to {supported}: use a newer iolag")]
+    TooNew {
+        /// What the file says.
+        found: FormatVersion,
+        /// What this program reads.
+        supported: FormatVersion,
+    },
+    /// Written by an older iolag that this one no longer understands.
+    #[error("it has format {found}, this iolag reads {supported}: use an iolag of that time to export it")]
+    TooOld {
+        /// What the file says.
+        found: FormatVersion,
+        /// What this program reads.
+        supported: FormatVersion,
+    },
+    /// Not a version at all.
+    #[error("{0:?} is not a format version")]
+    Unreadable(String),
+}
+
+impl FormatVersion {
+    /// Whether a program that supports `supported` may read this.
+    ///
+    /// # Errors
+    /// If it may not, saying in which direction to look for help.
+    pub fn check_readable_by(self, supported: Self) -> Result<(), FormatError> {
+        match self.major.cmp(&supported.major) {
+            std::cmp::Ordering::Equal => Ok(()),
+            std::cmp::Ordering::Greater => Err(FormatError::TooNew { found: self, supported }),
+            std::cmp::Ordering::Less => Err(FormatError::TooOld { found: self, supported }),
+        }
+    }
+}
+
+impl fmt::Display for FormatVersion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl FromStr for FormatVersion {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let unreadable = || FormatError::Unreadable(text.to_owned());
+        let (major, minor) = text.split_once('.').ok_or_else(unreadable)?;
+        Ok(Self {
+            major: major.parse().map_err(|_| unreadable())?,
+            minor: minor.parse().map_err(|_| unreadable())?,
+        })
+    }
+}
+
+impl TryFrom<String> for FormatVersion {
+    type Error = FormatError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<FormatVersion> for String {
+    fn from(version: FormatVersion) -> Self {
+        version.to_string()
+    }
+}
+
+/// run.json.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Format of this directory.
+    pub format: FormatVersion,
+    /// The run's name.
+    pub id: RunId,
+    /// Runs that belong together carry the same campaign: the id of its first run.
+    pub campaign: RunId,
+    /// Which repetition within the campaign, from 1.
+    pub repetition: u32,
+    /// What the user attached.
+    pub labels: BTreeMap<String, String>,
+    /// The command as typed, secrets removed.
+    pub command: Vec<String>,
+    /// What was to be done.
+    pub spec: RunSpec,
+    /// Where things stand.
+    pub state: RunState,
+    /// The machine.
+    pub environment: Environment,
+    /// Load and memory before.
+    pub before: MemoryState,
+    /// Load and memory after; absent if the run did not get there.
+    pub after: Option<MemoryState>,
+    /// Clocks at start, every 60 s and at the end.
+    pub anchors: Vec<Anchor>,
+    /// What measuring costs here.
+    pub calibration: Calibration,
+    /// The targets, in the order of the spec.
+    pub targets: Vec<TargetRecord>,
+    /// The clients: which target each works on.
+    pub clients: Vec<ClientRecord>,
+    /// The stages that samples point into.
+    pub stages: Vec<StageRecord>,
+    /// The Parquet files with samples, relative to the run directory.
+    pub parts: Vec<PartRecord>,
+    /// What to know before trusting the numbers.
+    pub trust: Vec<Trust>,
+    /// How the numbers came about, as sentences: for example which compiler was used.
+    #[serde(default)]
+    pub remarks: Vec<String>,
+    /// How far each client got, for a later phase on the same working set: objects consumed per dataset.
+    pub positions: Vec<u64>,
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum RunState {
+    /// It is running, or was killed: the next command recovers it.
+    Running {
+        /// Process id of the keeper.
+        keeper_pid: u32,
+        /// Start time of that process in clock ticks since boot (field 22 of /proc/PID/stat).
+        keeper_start_ticks: u64,
+        /// Where the spool is, if not in the run directory.
+        spool: Option<String>,
+    },
+    /// Everything was done.
+    Complete,
+    /// It ended early; what was measured is here.
+    Incomplete {
+        /// Why, as a sentence fragment.
+        reason: String,
+    },
+    /// It was killed and its samples were recovered afterwards.
+    Recovered {
+        /// What is missing, as a sentence fragment.
+        reason: String,
+    },
+}
+
+/// One target of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetRecord {
+    /// As the user named it, secrets removed.
+    pub name: String,
+    /// Kind of backend: posix, memory, delayed, faulty.
+    pub backend: String,
+    /// The working directory, prefix or table that iolag made in it.
+    pub working_place: Option<String>,
+    /// The file system, for directories.
+    pub file_system: Option<FileSystem>,
+    /// For a target that did not answer: how long it was waited for.
+    pub unanswered_ns: Option<Nanoseconds>,
+}
+
+/// One client of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientRecord {
+    /// Its number.
+    pub client: ClientId,
+    /// Where it works.
+    pub target: TargetIndex,
+    /// Its rank among the clients of that target.
+    pub rank: u32,
+}
+
+/// One stage of a run: samples point here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageRecord {
+    /// Its number.
+    pub stage: StageIndex,
+    /// What it did.
+    pub phase: Phase,
+    /// Which iteration of that phase, from 0.
+    pub iteration: u32,
+}
+
+/// A Parquet file of samples.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartRecord {
+    /// File name, relative to the run directory.
+    pub file: String,
+    /// Rows.
+    pub samples: u64,
+    /// CRC-32 of the file's footer, which in turn holds one of every column of every row group; absent if unknown.
+    #[serde(default)]
+    pub footer_crc32: Option<u32>,
+}
+
+/// The tool's criticism of its own measurement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trust {
+    /// What is doubtful.
+    pub doubt: String,
+    /// What to do next.
+    pub advice: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_checked_in_both_directions() {
+        let supported = FormatVersion { major: 2, minor: 1 };
+        let version = |text: &str| text.parse::<FormatVersion>().unwrap();
+        assert!(version("2.0").check_readable_by(supported).is_ok());
+        assert!(version("2.9").check_readable_by(supported).is_ok());
+        let newer = version("3.0").check_readable_by(supported).unwrap_err();
+        assert_eq!(newer.to_string(), "it has format 3.0, this iolag reads up to 2.1: use a newer iolag");
+        assert!(matches!(version("1.4").check_readable_by(supported), Err(FormatError::TooOld { .. })));
+        assert!("x".parse::<FormatVersion>().is_err());
+    }
+}

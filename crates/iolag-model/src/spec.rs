@@ -1,0 +1,248 @@
+//! The spec: everything that decides what a run does. Immutable, serialised into every run.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Nanoseconds;
+
+/// What to run. Two runs with equal specs execute the same operations in the same order per client.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunSpec {
+    /// The workload and its parameters.
+    pub workload: WorkloadSpec,
+    /// Targets as the user wrote them, secrets removed.
+    pub targets: Vec<String>,
+    /// Number of clients per target.
+    pub clients: u32,
+    /// After this long an operation counts as hung (while it lasts) or late (when it ends).
+    pub deadline_ns: Nanoseconds,
+    /// What a hung operation does to the run.
+    pub on_hang: OnHang,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Shared memory for samples, in bytes, over all clients.
+    pub ring_bytes: u64,
+}
+
+/// A workload with its parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum WorkloadSpec {
+    /// `iolag check`.
+    Check(CheckSpec),
+    /// `iolag bench metadata`.
+    Metadata(MetadataSpec),
+}
+
+/// Parameters of `iolag check`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckSpec {
+    /// Time for all directories together.
+    pub budget_ns: Nanoseconds,
+    /// Files in the directory that is listed (study 000: 6).
+    pub listed_files: u32,
+    /// Small files created by the create task (study 000: 500).
+    pub created_files: u32,
+    /// Bytes of the short stream.
+    pub stream_bytes: u64,
+    /// Bytes of one block of the stream.
+    pub block_bytes: u64,
+    /// Bytes of an object of the single operations.
+    pub object_bytes: u64,
+    /// Durations whose share of slower attempts is shown.
+    pub thresholds_ns: Vec<Nanoseconds>,
+}
+
+/// Parameters of `iolag bench metadata`, in the letters of the ancestor: D, P, I, R, S, O.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetadataSpec {
+    /// In which order objects are accessed.
+    pub pattern: Pattern,
+    /// What a sample is.
+    pub granularity: Granularity,
+    /// Which phases run.
+    pub phases: Vec<Phase>,
+    /// D: datasets (directories) per client.
+    pub datasets: u32,
+    /// P: objects precreated per dataset.
+    pub precreated_objects: u64,
+    /// I: objects per dataset and iteration.
+    pub objects: u64,
+    /// R: iterations of the benchmark phase.
+    pub iterations: u32,
+    /// S: bytes of an object.
+    pub object_bytes: u64,
+    /// O: distance to the client whose objects are read.
+    pub offset: u32,
+    /// Pause after every operation.
+    pub think: Think,
+    /// Whether objects are replaced.
+    pub access: Access,
+    /// End of an iteration before all objects are done.
+    pub time_limit: Option<TimeLimit>,
+    /// Whether created objects are made durable inside the timing.
+    pub durability: Durability,
+    /// Whether the content that was read is compared, outside the timing.
+    pub verification: Verification,
+}
+
+macro_rules! names {
+    ($type:ident { $($variant:ident = $name:literal),* $(,)? }) => {
+        impl $type {
+            /// Every choice, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The name on the command line and in files.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.pad(self.name())
+            }
+        }
+    };
+}
+
+/// In which order objects are accessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// md-workbench's code: read from client r − O(d+1), create at r + O(d+1).
+    Code,
+    /// The 2013 paper: read from client r + O(d+1), create at r + O·d.
+    Paper,
+    /// mdtest's school: create all, stat all, read all, remove all; make and remove a tree.
+    Batch,
+}
+names!(Pattern { Code = "code", Paper = "paper", Batch = "batch" });
+
+/// What a sample is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Granularity {
+    /// One per operation on an object, with the bounds of md-workbench.
+    Operations,
+    /// One per system call.
+    Calls,
+}
+names!(Granularity { Operations = "operations", Calls = "calls" });
+
+/// A part of the metadata workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Make the working set.
+    Precreate,
+    /// Work on it, its size staying the same.
+    Benchmark,
+    /// Remove it.
+    Cleanup,
+    /// Batch: make a tree of directories.
+    TreeCreate,
+    /// Batch: create all objects.
+    BatchCreate,
+    /// Batch: stat all objects.
+    BatchStat,
+    /// Batch: read all objects.
+    BatchRead,
+    /// Batch: remove all objects.
+    BatchRemove,
+    /// Batch: remove the tree of directories.
+    TreeRemove,
+    /// A round of `iolag check`.
+    Check,
+}
+names!(Phase {
+    Precreate = "precreate",
+    Benchmark = "benchmark",
+    Cleanup = "cleanup",
+    TreeCreate = "tree-create",
+    BatchCreate = "batch-create",
+    BatchStat = "batch-stat",
+    BatchRead = "batch-read",
+    BatchRemove = "batch-remove",
+    TreeRemove = "tree-remove",
+    Check = "check",
+});
+
+/// Pause after every operation, in which the client does nothing. Not part of an operation's duration.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Think {
+    /// No pause.
+    None,
+    /// This many times the duration of the operation.
+    Factor(f64),
+    /// This long.
+    Fixed(Nanoseconds),
+}
+
+/// Whether objects are replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// stat, read, delete, create.
+    Replace,
+    /// stat, read.
+    ReadOnly,
+}
+names!(Access { Replace = "replace", ReadOnly = "read-only" });
+
+/// When an iteration ends before all objects are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeLimit {
+    /// Time since the iteration's start.
+    pub after_ns: Nanoseconds,
+    /// What happens then.
+    pub wear_out: WearOut,
+}
+
+/// What happens when the time limit is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WearOut {
+    /// Every client stops where it is.
+    Stop,
+    /// Every client goes on to the objects that the fastest had reached.
+    Equalise,
+}
+names!(WearOut { Stop = "stop", Equalise = "equalise" });
+
+/// Whether created objects are made durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Durability {
+    /// As the target does it by itself.
+    Default,
+    /// fsync before close, inside the create operation.
+    Fsync,
+}
+names!(Durability { Default = "default", Fsync = "fsync" });
+
+/// Whether read content is compared with what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verification {
+    /// Only the number of bytes.
+    Length,
+    /// Every byte, outside the timing.
+    Content,
+}
+names!(Verification { Length = "length", Content = "content" });
+
+/// What a hung operation does to the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnHang {
+    /// Wait until it ends, however long that takes.
+    Wait,
+    /// Go on with the other clients; at the end leave it behind.
+    Continue,
+    /// End the run now, with what was measured.
+    Stop,
+}
+names!(OnHang { Wait = "wait", Continue = "continue", Stop = "stop" });
