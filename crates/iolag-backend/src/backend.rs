@@ -1,0 +1,258 @@
+//! The contract between iolag and a kind of target.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use iolag_model::{ClientId, Durability, ErrorClass, FailureCode, Operation, Verification};
+
+use crate::{Completion, ObjectKey, Request};
+
+/// A kind of target, at one place. Cheap to make: nothing is touched before [`Backend::create_place`] or
+/// [`Backend::open_session`].
+pub trait Backend: Send + Sync {
+    /// What it is and where.
+    fn describe(&self) -> Description;
+
+    /// Which operations it can execute; checked before a run starts.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Tells which place an earlier process made, as its manifest recorded it: from now on the backend refuses to touch
+    /// any other under the same name. Does nothing on targets whose places have no identity but their name.
+    fn expect_place(&self, _place: &Place) {}
+
+    /// Makes the working place (a directory, prefix or table) in the target.
+    ///
+    /// # Errors
+    /// If the target does not exist, is not a directory, is not writable or full, or if the place exists already: a place
+    /// with anything in it is never taken over silently.
+    fn create_place(&self) -> Result<Place, BackendError>;
+
+    /// Finds a working place that an earlier run made, for a later phase.
+    ///
+    /// # Errors
+    /// If there is none.
+    fn reopen_place(&self) -> Result<Place, BackendError>;
+
+    /// Opens one client's session. Called by the thread or process that will use it.
+    ///
+    /// # Errors
+    /// If the place cannot be reached.
+    fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError>;
+
+    /// Opens one client's session in its asynchronous form, if the backend has one.
+    fn open_async_session(
+        &self,
+        _options: &SessionOptions,
+    ) -> Option<Result<Box<dyn AsyncSession>, BackendError>> {
+        None
+    }
+
+    /// Counts the objects of a dataset, untimed: what is really there.
+    ///
+    /// # Errors
+    /// If it cannot be listed.
+    fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError>;
+
+    /// Removes the working place and everything in it that iolag could have made, and nothing else. Returns what is left and
+    /// why.
+    ///
+    /// # Errors
+    /// If the place cannot be reached at all.
+    fn remove_place(&self) -> Result<Vec<Leftover>, BackendError>;
+}
+
+/// One client's connection to a target, used by one thread.
+pub trait Session: Send {
+    /// Makes what the request needs and is not the request: names, buffers. Before the clock is read.
+    fn prepare(&mut self, request: &Request);
+
+    /// Executes the prepared request, and nothing else. Between the two readings of the clock.
+    fn execute(&mut self, request: &Request) -> Completion;
+
+    /// Looks at what came back, for example compares content. After the clock was read.
+    fn inspect(&mut self, _request: &Request, completion: Completion) -> Completion {
+        completion
+    }
+
+    /// Whether [`Session::inspect`] has anything to do; asked once, when the session opens. A driver may leave the call out.
+    fn inspects(&self) -> bool {
+        true
+    }
+
+    /// A text about the last failed request, where the failure code does not say enough (a program's error output).
+    fn message(&mut self) -> Option<String> {
+        None
+    }
+}
+
+/// A request under way.
+pub type AsyncExecution<'a> = Pin<Box<dyn Future<Output = Completion> + Send + 'a>>;
+
+/// One client's connection, for backends that can wait for thousands of clients at once. The same contract as
+/// [`Session`].
+pub trait AsyncSession: Send {
+    /// As [`Session::prepare`].
+    fn prepare(&mut self, request: &Request);
+
+    /// As [`Session::execute`].
+    fn execute<'a>(&'a mut self, request: &'a Request) -> AsyncExecution<'a>;
+
+    /// As [`Session::inspect`].
+    fn inspect(&mut self, _request: &Request, completion: Completion) -> Completion {
+        completion
+    }
+}
+
+/// What a session needs to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionOptions {
+    /// Whose session it is.
+    pub client: ClientId,
+    /// The client's rank among the clients of this target.
+    pub rank: u32,
+    /// Seed of everything random, the same for all clients of a run.
+    pub seed: u64,
+    /// The longest object or block in bytes: buffers are made for it when the session opens.
+    pub bytes_max: u64,
+    /// Whether created objects are made durable.
+    pub durability: Durability,
+    /// Whether content is compared.
+    pub verification: Verification,
+}
+
+/// What a backend is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// Kind: posix, memory, delayed, faulty.
+    pub kind: &'static str,
+    /// The target as the user may see it, secrets removed.
+    pub target: String,
+    /// What each operation means on this kind of target, for `iolag show`.
+    pub semantics: &'static str,
+}
+
+/// Which operations a backend can execute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capabilities {
+    /// The operations, in any order.
+    pub operations: Vec<Operation>,
+}
+
+impl Capabilities {
+    /// The first of `needed` that is missing.
+    pub fn missing(&self, needed: &[Operation]) -> Option<Operation> {
+        needed.iter().copied().find(|operation| !self.operations.contains(operation))
+    }
+}
+
+/// A working place in a target, as the manifest records it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Absolute path or URL of the target.
+    pub target: String,
+    /// Name of the working place in it.
+    pub name: String,
+    /// Device and inode of the working directory, where it is one: clean-up removes only the very same directory.
+    pub device_and_inode: Option<(u64, u64)>,
+}
+
+/// What is in a dataset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Inventory {
+    /// Objects with names of iolag's form.
+    pub objects: u64,
+    /// Anything else.
+    pub foreign: u64,
+}
+
+/// Something that clean-up could not or must not remove.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    /// Path or key.
+    pub path: String,
+    /// Why it is still there.
+    pub reason: String,
+}
+
+/// The harness cannot go on with this target.
+#[derive(Debug, thiserror::Error)]
+pub enum BackendError {
+    /// The text that names the target cannot be understood.
+    #[error("cannot understand the target {target:?}: {reason}")]
+    Target {
+        /// What was given.
+        target: String,
+        /// What was expected.
+        reason: String,
+    },
+    /// The target answered with an error.
+    #[error("cannot {action} {path}: {}{}", .class, advice(.class))]
+    Failed {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: String,
+        /// What the answer means.
+        class: ErrorClass,
+        /// What the answer was.
+        code: FailureCode,
+    },
+    /// The target is something else than a directory.
+    #[error("{path} is not a directory: name a directory to measure in")]
+    NotADirectory {
+        /// What was given.
+        path: String,
+    },
+    /// The working place exists and has something in it.
+    #[error(
+        "the working directory {path} is not empty: continue with --phases benchmark,cleanup if it holds a working set of \
+         iolag, else remove it or choose another target"
+    )]
+    NotEmpty {
+        /// The working place.
+        path: String,
+    },
+    /// Something else is where the working directory, or a dataset in it, should be.
+    #[error("{path} is {found}, not what iolag made there: remove it, or choose another target")]
+    NotOurs {
+        /// What was looked at.
+        path: String,
+        /// What it is.
+        found: &'static str,
+    },
+    /// Content of objects this long cannot be compared.
+    #[error(
+        "objects of {bytes} bytes are too long to compare their content: use --object-size of at most {bytes_max} bytes, or \
+         leave out --verify"
+    )]
+    TooLarge {
+        /// What was asked.
+        bytes: u64,
+        /// What is possible.
+        bytes_max: u64,
+    },
+    /// There is no working set to go on with.
+    #[error("there is no working set in {path}: run the precreate phase first")]
+    NoWorkingSet {
+        /// The working place.
+        path: String,
+    },
+    /// An object of the working set has a name that the backend cannot form.
+    #[error("object {key:?} cannot be named on this target")]
+    Name {
+        /// Which.
+        key: ObjectKey,
+    },
+}
+
+fn advice(class: &ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::NotFound => "; check the spelling, or create it first",
+        ErrorClass::Permission => "; choose a directory that you may write to",
+        ErrorClass::ReadOnly => "; choose a target that is mounted for writing",
+        ErrorClass::NoSpace => "; free some space, or reduce --precreate and --object-size",
+        ErrorClass::Stale => "; the directory was removed on the server, mount it again",
+        ErrorClass::TooManyFiles => "; raise the limit of open files (ulimit -n), or use fewer clients",
+        _ => "",
+    }
+}

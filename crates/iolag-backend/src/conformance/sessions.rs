@@ -1,0 +1,314 @@
+//! Rules about operations.
+
+use iolag_model::{ErrorClass, Level, Operation, Verification};
+
+use super::conversation::{BYTES_MAX, Conversation, Form, Subject, object, options};
+use crate::{Backend, Completion, ObjectKey, Request, SessionOptions};
+
+const SIZES: [u64; 4] = [0, 1, 3901, BYTES_MAX];
+
+pub(super) fn run(subject: &Subject<'_>, form: Form) {
+    objects_come_and_go(subject, form);
+    a_missing_object_is_not_found(subject, form);
+    creating_over_an_object_replaces_it(subject, form);
+    a_renamed_object_has_its_new_name_only(subject, form);
+    a_listing_counts_the_objects(subject, form);
+    a_dataset_is_removed_when_it_is_empty(subject, form);
+    a_changed_object_is_noticed(subject, form);
+    a_short_object_is_noticed(subject, form);
+    sessions_see_each_others_objects(subject, form);
+    calls_do_what_operations_on_objects_do(subject, form);
+    a_call_on_nothing_open_fails(subject, form);
+    a_stream_is_read_as_it_was_written(subject, form);
+    capabilities_are_honest(subject, form);
+}
+
+fn request(operation: Operation, index: u64, bytes: u64) -> Request {
+    Request::new(operation, object(index), bytes)
+}
+
+/// Whether the backend declares all of these.
+fn declares(backend: &dyn Backend, operations: &[Operation]) -> bool {
+    backend.capabilities().missing(operations).is_none()
+}
+
+fn objects_come_and_go(subject: &Subject<'_>, form: Form) {
+    for verification in [Verification::Length, Verification::Content] {
+        let backend = subject.backend();
+        drop(Conversation::with_dataset(backend.as_ref(), form));
+        let options = SessionOptions { verification, bytes_max: BYTES_MAX, ..options() };
+        let mut session = Conversation::open(backend.as_ref(), form, &options);
+        for (index, bytes) in SIZES.into_iter().enumerate() {
+            let index = index as u64;
+            assert_eq!(session.must(request(Operation::Create, index, bytes)), bytes);
+            session.must(request(Operation::Stat, index, bytes));
+            assert_eq!(session.must(request(Operation::Read, index, bytes)), bytes);
+            if declares(backend.as_ref(), &[Operation::Write, Operation::WriteDurably]) {
+                assert_eq!(session.must(request(Operation::Write, index, bytes)), bytes);
+                assert_eq!(session.must(request(Operation::WriteDurably, index, bytes)), bytes);
+                assert_eq!(session.must(request(Operation::Read, index, bytes)), bytes);
+            }
+            session.must(request(Operation::Delete, index, 0));
+            session.must_fail(request(Operation::Stat, index, bytes), ErrorClass::NotFound);
+        }
+    }
+}
+
+fn a_missing_object_is_not_found(subject: &Subject<'_>, form: Form) {
+    let backend = subject.backend();
+    let mut session = Conversation::with_dataset(backend.as_ref(), form);
+    let elsewhere = ObjectKey { rank: 9, dataset: 9, index: 9 };
+    for operation in [
+        Operation::Stat,
+        Operation::Read,
+        Operation::Delete,
+        Operation::Write,
+        Operation::Rename,
+        Operation::CallStat,
+        Operation::CallOpen,
+        Operation::CallUnlink,
+    ] {
+        if declares(backend.as_ref(), &[operation]) {
+            session.must_fail(request(operation, 5, 1), ErrorClass::NotFound);
+            session.must_fail(Request::new(operation, elsewhere, 1), ErrorClass::NotFound);
+        }
+    }
+    session.must_fail(Request::new(Operation::Create, elsewhere, 1), ErrorClass::NotFound);
+}
+
+fn creating_over_an_object_replaces_it(subject: &Subject<'_>, form: Form) {
+    let backend = subject.backend();
+    let mut session = Conversation::with_dataset(backend.as_ref(), form);
+    session.must(request(Operation::Create, 0, 3901));
+    session.must(request(Operation::Create, 0, 17));
+    session.must(request(Operation::Stat, 0, 17));
+    session.must_fail(request(Operation::Stat, 0, 3901), ErrorClass::Mismatch);
+    assert_eq!(session.must(request(Operation::Read, 0, 17)), 17);
+}
+
+fn a_renamed_object_has_its_new_name_only(subject: &Subject<'_>, form: Form) {
+    let backend = subject.backend();
+    if !declares(backend.as_ref(), &[Operation::Rename]) {
+        return;
+    }
+    let mut session = Conversation::with_dataset(backend.as_ref(), form);
+    let elsewhere = ObjectKey { rank: 3, dataset: 1, index: 4 };
+    session.must(Request::new(Operation::MakeDirectory, elsewhere, 0));
+    session.must(request(Operation::Create, 0, 100));
+    session.must(request(Operation::Create, 1, 50));
+    session.must(Request { other: object(1), ..request(Operation::Rename, 0, 0) });
+    session.must_fail(request(Operation::Stat, 0, 100), ErrorClass::NotFound);
+    session.must(request(Operation::Stat, 1, 100));
+    session.must(Request { other: elsewhere, ..request(Operation::Rename, 1, 0) });
+    session.must(Request::new(Operation::Stat, elsewhere, 100));
+    session.must_fail(request(Operation::Stat, 1, 100), ErrorClass::NotFound);
+}
+
+fn a_listing_counts_the_objects(subject: &Subject<'_>, form: Form) {
+    let backend = subject.backend();
+    if !declares(backend.as_ref(), &[Operation::List]) {
+        return;
+    }
+    let mut session = Conversation::with_dataset(backend.as_ref(), form);
+    assert_eq!(session.must(request(Operation::List, 0, 0)), 0);
+    for index in 0..1500 {
+        session.must(request(Operation::Create, index, 0));
+    }
+    assert_eq!(session.must(request(Operation::List, 0, 0)), 1500);
+    let missing = ObjectKey { dataset: 8, ..object(0) };
+    session.must_fail(Request::new(Operation::List, missing, 0), ErrorClass::NotFound);
+}
+
+fn a_dataset_is_removed_when_it_is_empty(subject: &Subject<'_>, form: Form) {
+    let backend = subject.backend();
+    if !declares(backend.as_ref(), &[Operation::MakeDirectory, Operation::RemoveDirectory]) {
+        return;
+    }
+    let mut session = Conversation::with_dataset(backend.as_ref(), form);
+    session.must_fail(request(Operation::MakeDirectory, 0, 0), ErrorClass::Exists);
+    session.must(request(Operation::Create, 0, 1));
+    session.must_fail(request(Operation::RemoveDirectory, 0, 0), ErrorClass::NotEmpty);
+    session.must(request(Operation::Delete, 0, 0));
+    session.must(request(Operation::RemoveDirectory, 0, 0));
+    session.must_fail(request(Operation::RemoveDirectory, 0, 0), ErrorClass::NotFound);
+    session.must_fail(request(Operation::Create, 0, 1), ErrorClass::NotFound);
+}
+
+fn a_changed_object_is_noticed(subject: &Subject<'_>, form: Form) {
+    let backend = subject.backend();
+    let mut session = Conversation::with_dataset(backend.as_ref(), form);
+    session.must(request(Operation::Create, 0, 3901));
+    let other_seed = SessionOptions { seed: 8, ..options() };
+    let mut other = Conversation::open(backend.as_ref(), form, &other_seed);
+    other.must_fail(request(Operation::Read, 0, 3901), ErrorClass::Mismatch);
+    other.must(request(Operation::Create, 0, 3901));
+    session.must_fail(request(Operation::Read, 0, 3901), ErrorClass::Mismatch);
+    let unverified = SessionOptions { verification: Verification::Length, ..options() };
+    let mut unverified = Conversation::open(backend.as_ref(), form, &unverified);
+    assert_eq!(unverified.must(request(Operation::Read, 0, 3901)), 3901);
+}
+
+fn a_short_object_is_noticed(subject: &Subject<'_>, form: Form) {
+    let backend = subject.backend();
+    let mut session = Conversation::with_dataset(backend.as_ref(), form);
+    session.must(request(Operation::Create, 0, 100));
+    let completion = session.ask(request(Operation::Read, 0, 101));
+    assert_eq!((completion.code.class(), completion.bytes), (ErrorClass::Short, 100));
+}
+
+fn sessions_see_each_others_objects(subject: &Subject<'_>, form: Form) {
+    let backend = subject.backend();
+    let mut first = Conversation::with_dataset(backend.as_ref(), form);
+    let options = SessionOptions { client: iolag_model::ClientId(1), rank: 1, ..options() };
+    let mut second = Conversation::open(backend.as_ref(), form, &options);
+    first.must(request(Operation::Create, 0, 3901));
+    assert_eq!(second.must(request(Operation::Read, 0, 3901)), 3901);
+    second.must(request(Operation::Delete, 0, 0));
+    first.must_fail(request(Operation::Stat, 0, 3901), ErrorClass::NotFound);
+}
+
+fn calls_do_what_operations_on_objects_do(subject: &Subject<'_>, form: Form) {
+    let backend = subject.backend();
+    let calls: Vec<Operation> =
+        Operation::ALL.iter().copied().filter(|operation| operation.level() == Level::Call).collect();
+    if !declares(backend.as_ref(), &calls) {
+        return;
+    }
+    let mut session = Conversation::with_dataset(backend.as_ref(), form);
+    for bytes in SIZES {
+        session.must(request(Operation::CallCreate, 0, bytes));
+        assert_eq!(session.must(request(Operation::CallWrite, 0, bytes)), bytes);
+        session.must(request(Operation::CallFsync, 0, 0));
+        session.must(request(Operation::CallCloseWritten, 0, 0));
+        session.must(request(Operation::CallStat, 0, bytes));
+        assert_eq!(session.must(request(Operation::Read, 0, bytes)), bytes);
+        session.must(request(Operation::Create, 1, bytes));
+        session.must(request(Operation::CallOpen, 1, bytes));
+        assert_eq!(session.must(request(Operation::CallRead, 1, bytes)), bytes);
+        session.must(request(Operation::CallClose, 1, 0));
+        assert_eq!(session.must(request(Operation::CallReaddir, 0, 0)), 2);
+        session.must(Request { other: object(0), ..request(Operation::CallRename, 1, 0) });
+        session.must_fail(request(Operation::Stat, 1, bytes), ErrorClass::NotFound);
+        session.must(request(Operation::CallUnlink, 0, 0));
+        session.must_fail(request(Operation::CallStat, 0, bytes), ErrorClass::NotFound);
+    }
+    session.must(request(Operation::CallRmdir, 0, 0));
+    session.must(request(Operation::CallMkdir, 0, 0));
+}
+
+fn a_call_on_nothing_open_fails(subject: &Subject<'_>, form: Form) {
+    let backend = subject.backend();
+    let mut session = Conversation::with_dataset(backend.as_ref(), form);
+    for operation in [
+        Operation::CallRead,
+        Operation::CallWrite,
+        Operation::CallFsync,
+        Operation::CallClose,
+        Operation::CallCloseWritten,
+    ] {
+        let completion = session.ask(request(operation, 0, 1));
+        assert!(!completion.is_ok(), "{operation} on nothing open must fail");
+    }
+}
+
+fn a_stream_is_read_as_it_was_written(subject: &Subject<'_>, form: Form) {
+    let backend = subject.backend();
+    if !declares(backend.as_ref(), &[Operation::StreamWrite, Operation::StreamFsync, Operation::StreamRead]) {
+        return;
+    }
+    let mut session = Conversation::with_dataset(backend.as_ref(), form);
+    let block = |operation, number: u64| Request { offset: number * 1000, ..request(operation, 3, 1000) };
+    // The second stream is shorter: it must begin empty.
+    for blocks in [3, 2] {
+        for number in 0..blocks {
+            assert_eq!(session.must(block(Operation::StreamWrite, number)), 1000);
+        }
+        session.must(request(Operation::StreamFsync, 3, 0));
+        for number in 0..blocks {
+            assert_eq!(session.must(block(Operation::StreamRead, number)), 1000);
+        }
+        session.must_fail(block(Operation::StreamRead, blocks), ErrorClass::Short);
+        assert_eq!(session.must(request(Operation::Read, 3, blocks * 1000)), blocks * 1000);
+        session.must(request(Operation::Stat, 3, blocks * 1000));
+    }
+    session.must(request(Operation::Delete, 3, 0));
+    session.must_fail(block(Operation::StreamRead, 0), ErrorClass::NotFound);
+    session.must_fail(block(Operation::StreamWrite, 1), ErrorClass::NotFound);
+}
+
+/// A declared operation works where its conditions are met; any other completes as not supported.
+fn capabilities_are_honest(subject: &Subject<'_>, form: Form) {
+    let backend = subject.backend();
+    for operation in Operation::ALL.iter().copied() {
+        let backend =
+            if declares(backend.as_ref(), &[operation]) { subject.backend() } else { (subject.make)() };
+        if backend.create_place().is_err() {
+            panic!("a place can be made in a target with nothing in it");
+        }
+        let mut session = Conversation::open(backend.as_ref(), form, &options());
+        if declares(backend.as_ref(), &[operation]) {
+            for condition in conditions(operation) {
+                session.must(Request { other: object(1), ..request(*condition, 0, 10) });
+            }
+            session.must(Request { other: object(1), ..request(operation, 0, 10) });
+        } else {
+            let Completion { code, .. } = session.ask(request(operation, 0, 10));
+            assert_eq!(
+                code.class(),
+                ErrorClass::NotSupported,
+                "{operation} is not declared, the answer was {code}"
+            );
+        }
+    }
+}
+
+fn conditions(operation: Operation) -> &'static [Operation] {
+    match operation {
+        Operation::MakeDirectory | Operation::CallMkdir => &[],
+        Operation::Create
+        | Operation::List
+        | Operation::RemoveDirectory
+        | Operation::CallCreate
+        | Operation::CallReaddir
+        | Operation::CallRmdir
+        | Operation::StreamWrite => &[Operation::MakeDirectory],
+        Operation::CallRead | Operation::CallClose => {
+            &[Operation::MakeDirectory, Operation::Create, Operation::CallOpen]
+        }
+        Operation::CallWrite | Operation::CallFsync | Operation::CallCloseWritten => {
+            &[Operation::MakeDirectory, Operation::CallCreate]
+        }
+        Operation::StreamFsync | Operation::StreamRead => &[Operation::MakeDirectory, Operation::StreamWrite],
+        _ => &[Operation::MakeDirectory, Operation::Create],
+    }
+}
+
+/// Counted in a thread with a descriptor table of its own, as a client has it: other tests open and close files meanwhile.
+pub(super) fn a_dropped_session_leaks_no_descriptor(subject: &Subject<'_>) {
+    let backend = subject.backend();
+    drop(Conversation::with_dataset(backend.as_ref(), Form::Blocking));
+    let backend = backend.as_ref();
+    let (before, after) = std::thread::scope(|scope| {
+        let counting = scope.spawn(|| {
+            // SAFETY: the thread leaves the shared table; it has no descriptor that anybody else will close.
+            unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::FILES) }
+                .expect("a thread may always have a descriptor table of its own");
+            let before = open_descriptors();
+            for _ in 0..20 {
+                let mut session = Conversation::open(backend, Form::Blocking, &options());
+                session.must(request(Operation::Create, 0, 10));
+                // What these leave open is closed with the session.
+                session.ask(request(Operation::CallOpen, 0, 10));
+                session.ask(request(Operation::StreamWrite, 1, 10));
+                session.ask(request(Operation::StreamRead, 2, 10));
+            }
+            (before, open_descriptors())
+        });
+        counting.join().expect("the counting thread does not panic unless a rule is broken")
+    });
+    assert_eq!(before, after, "descriptors open before and after 20 sessions");
+}
+
+fn open_descriptors() -> usize {
+    std::fs::read_dir("/proc/thread-self/fd").map(Iterator::count).expect("/proc lists one's own descriptors")
+}

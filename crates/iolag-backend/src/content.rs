@@ -1,0 +1,211 @@
+//! What objects contain: bytes that do not compress, and that can be told again from the object's key.
+//!
+//! With [`Verification::Content`] byte `i` of an object is a function of the seed and the key, so that whoever reads it can
+//! compare. With [`Verification::Length`] every client writes one buffer of noise over and over: nothing is computed
+//! per operation. A working set that was written in one way cannot be verified in the other.
+
+use iolag_model::{ClientId, Verification};
+
+use crate::random::{GOLDEN, Random, mix};
+use crate::{BackendError, ObjectKey, SessionOptions};
+
+/// The longest buffer of a session; a longer object is moved in several pieces.
+pub(crate) const BUFFER_BYTES_MAX: u64 = 64 << 20;
+
+const BUFFER_BYTES_MIN: u64 = 4096;
+
+/// The bytes of one object: counter mode over SplitMix64's output function, 8 bytes a word.
+#[derive(Debug, Clone, Copy)]
+struct Pattern {
+    base: u64,
+}
+
+impl Pattern {
+    fn of(seed: u64, key: ObjectKey) -> Self {
+        let dataset = (u64::from(key.rank) << 32) | u64::from(key.dataset);
+        Self { base: mix(mix(mix(seed) ^ dataset).wrapping_add(key.index)) }
+    }
+
+    #[inline]
+    fn word(self, index: u64) -> [u8; 8] {
+        mix(self.base.wrapping_add(index.wrapping_mul(GOLDEN))).to_le_bytes()
+    }
+
+    /// Calls `visit` with every piece of `length` bytes from `offset`: its place in the piece, and its bytes.
+    #[inline]
+    fn visit(self, offset: u64, length: usize, mut visit: impl FnMut(usize, &[u8]) -> bool) -> bool {
+        let mut index = offset / 8;
+        let mut done = 0;
+        let mut skipped = (offset % 8) as usize;
+        while done < length {
+            let word = self.word(index);
+            let piece = &word[skipped..8.min(skipped + length - done)];
+            if !visit(done, piece) {
+                return false;
+            }
+            done += piece.len();
+            index += 1;
+            skipped = 0;
+        }
+        true
+    }
+
+    fn fill(self, offset: u64, bytes: &mut [u8]) {
+        if offset.is_multiple_of(8) {
+            let (words, tail) = bytes.as_chunks_mut::<8>();
+            let first = offset / 8;
+            for (index, word) in words.iter_mut().enumerate() {
+                *word = self.word(first + index as u64);
+            }
+            let last = self.word(first + words.len() as u64);
+            tail.copy_from_slice(&last[..tail.len()]);
+        } else {
+            let length = bytes.len();
+            self.visit(offset, length, |place, piece| {
+                bytes[place..place + piece.len()].copy_from_slice(piece);
+                true
+            });
+        }
+    }
+
+    fn matches(self, offset: u64, bytes: &[u8]) -> bool {
+        if offset.is_multiple_of(8) {
+            let (words, tail) = bytes.as_chunks::<8>();
+            let first = offset / 8;
+            let last = self.word(first + words.len() as u64);
+            return words.iter().enumerate().all(|(index, word)| *word == self.word(first + index as u64))
+                && *tail == last[..tail.len()];
+        }
+        self.visit(offset, bytes.len(), |place, piece| bytes[place..place + piece.len()] == *piece)
+    }
+}
+
+/// A session's buffers. Both are written to when they are made: no page of them is touched for the first time while the
+/// clock runs.
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    seed: u64,
+    verification: Verification,
+    /// What is written.
+    pub(crate) written: Vec<u8>,
+    /// What was read.
+    pub(crate) read: Vec<u8>,
+}
+
+impl Buffers {
+    /// Buffers for objects or blocks of up to `options.bytes_max`.
+    ///
+    /// # Errors
+    /// If content is to be compared of objects that are longer than a buffer may be.
+    pub(crate) fn new(options: &SessionOptions) -> Result<Self, BackendError> {
+        if options.verification == Verification::Content && options.bytes_max > BUFFER_BYTES_MAX {
+            return Err(BackendError::TooLarge { bytes: options.bytes_max, bytes_max: BUFFER_BYTES_MAX });
+        }
+        let length = options.bytes_max.clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX) as usize;
+        Ok(Self {
+            seed: options.seed,
+            verification: options.verification,
+            written: noise(options.seed, options.client, length),
+            read: vec![0xff; length],
+        })
+    }
+
+    /// Makes what will be written. Does nothing with [`Verification::Length`].
+    #[inline]
+    pub(crate) fn prepare_write(&mut self, key: ObjectKey, offset: u64, bytes: u64) {
+        if self.verification == Verification::Content {
+            let length = self.grow(bytes);
+            Pattern::of(self.seed, key).fill(offset, &mut self.written[..length]);
+        }
+    }
+
+    /// Makes room for what will be compared. Does nothing with [`Verification::Length`].
+    #[inline]
+    pub(crate) fn prepare_read(&mut self, bytes: u64) {
+        if self.verification == Verification::Content {
+            self.grow(bytes);
+        }
+    }
+
+    /// Whether content is compared.
+    #[inline]
+    pub(crate) fn are_compared(&self) -> bool {
+        self.verification == Verification::Content
+    }
+
+    /// Whether the first `bytes` that were read are what the object has at `offset`.
+    pub(crate) fn is_as_written(&self, key: ObjectKey, offset: u64, bytes: u64) -> bool {
+        self.read.get(..bytes as usize).is_some_and(|read| Pattern::of(self.seed, key).matches(offset, read))
+    }
+
+    /// A request longer than the session was opened for, or than [`BUFFER_BYTES_MAX`], is cut off here and then found
+    /// to be different when it is compared.
+    fn grow(&mut self, bytes: u64) -> usize {
+        let length = bytes.min(BUFFER_BYTES_MAX) as usize;
+        if length > self.written.len() {
+            self.written.resize(length, 0xff);
+            self.read.resize(length, 0xff);
+        }
+        length
+    }
+}
+
+fn noise(seed: u64, client: ClientId, length: usize) -> Vec<u8> {
+    let mut random = Random::new(seed, u64::from(client.0));
+    let mut bytes = Vec::with_capacity(length + 8);
+    while bytes.len() < length {
+        bytes.extend_from_slice(&random.bits().to_le_bytes());
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KEY: ObjectKey = ObjectKey { rank: 3, dataset: 1, index: 77 };
+
+    #[test]
+    fn different_objects_differ_and_equal_ones_are_equal() {
+        let fill = |seed, key| {
+            let mut bytes = [0; 32];
+            Pattern::of(seed, key).fill(0, &mut bytes);
+            bytes
+        };
+        let bytes = fill(1, KEY);
+        assert_eq!(bytes, fill(1, KEY));
+        assert_ne!(bytes, fill(2, KEY));
+        for other in [
+            ObjectKey { rank: 4, ..KEY },
+            ObjectKey { dataset: 2, ..KEY },
+            ObjectKey { index: 78, ..KEY },
+            ObjectKey { rank: 1, dataset: 3, index: 77 },
+        ] {
+            assert_ne!(bytes, fill(1, other), "{other:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_piece_is_the_same_as_that_piece_of_the_whole(offset in 0_usize..100, length in 0_usize..100) {
+            let pattern = Pattern::of(9, KEY);
+            let mut whole = [0; 200];
+            pattern.fill(0, &mut whole);
+            let mut piece = vec![0; length];
+            pattern.fill(offset as u64, &mut piece);
+            prop_assert_eq!(&piece[..], &whole[offset..offset + length]);
+            prop_assert!(pattern.matches(offset as u64, &piece));
+        }
+
+        #[test]
+        fn one_changed_bit_is_seen(length in 1_usize..300, place in any::<prop::sample::Index>(), bit in 0_u32..8) {
+            let pattern = Pattern::of(9, KEY);
+            let mut bytes = vec![0; length];
+            pattern.fill(3, &mut bytes);
+            bytes[place.index(length)] ^= 1 << bit;
+            prop_assert!(!pattern.matches(3, &bytes));
+        }
+    }
+}

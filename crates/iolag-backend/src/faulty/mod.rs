@@ -1,0 +1,252 @@
+//! Any target, with errors, short transfers and hangs at known places.
+//!
+//! What goes wrong is decided in `prepare` and happens in `execute`. Every rule has its own random numbers, seeded by the run's
+//! seed, the client and the rule's place, and its own count of operations: rules do not shift each other. Where several
+//! rules strike the same operation, the first one counts.
+
+mod grammar;
+
+use std::sync::Arc;
+
+use iolag_model::{Clock, FailureCode};
+
+use crate::random::{Random, mix};
+use crate::{
+    AsyncExecution, AsyncSession, Backend, BackendError, Capabilities, Completion, Description, Inventory,
+    Leftover, Place, Request, Session, SessionOptions,
+};
+pub(crate) use grammar::parse_rules;
+use grammar::{Fault, Rule, When};
+
+/// A target with faults.
+pub struct FaultyBackend {
+    text: String,
+    rules: Arc<[Rule]>,
+    clock: Arc<dyn Clock>,
+    inner: Box<dyn Backend>,
+}
+
+impl FaultyBackend {
+    /// `inner` with faults by these rules: `eio@0.01`, `stat:eio@0.1,write:short@0.05,hang=30s@#100`.
+    ///
+    /// # Errors
+    /// If `rules` cannot be understood.
+    pub fn new(rules: &str, inner: Box<dyn Backend>, clock: Arc<dyn Clock>) -> Result<Self, BackendError> {
+        let target_error = |reason| BackendError::Target { target: format!("faulty:{rules}:"), reason };
+        let text = format!("{rules}:");
+        match parse_rules(&text).map_err(target_error)? {
+            (parsed, "") => Ok(Self { text: rules.to_owned(), rules: parsed.into(), clock, inner }),
+            (_, rest) => Err(target_error(format!("{rest:?} after the rules is not expected"))),
+        }
+    }
+
+    fn faults(&self, options: &SessionOptions) -> Faults {
+        let client = mix(options.seed) ^ u64::from(options.client.0);
+        Faults {
+            rules: Arc::clone(&self.rules),
+            progress: (0..self.rules.len() as u64)
+                .map(|rule| Progress { random: Random::new(client, rule), seen: 0 })
+                .collect(),
+            next: None,
+        }
+    }
+}
+
+/// Deny: a method that the traits get later must not go past the faults unseen.
+#[deny(clippy::missing_trait_methods)]
+impl Backend for FaultyBackend {
+    fn describe(&self) -> Description {
+        let inner = self.inner.describe();
+        Description {
+            kind: "faulty",
+            target: format!("faulty:{}:{}", self.text, inner.target),
+            semantics: inner.semantics,
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn expect_place(&self, place: &Place) {
+        self.inner.expect_place(place);
+    }
+
+    fn create_place(&self) -> Result<Place, BackendError> {
+        self.inner.create_place()
+    }
+
+    fn reopen_place(&self) -> Result<Place, BackendError> {
+        self.inner.reopen_place()
+    }
+
+    fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
+        let inner = self.inner.open_session(options)?;
+        Ok(Box::new(FaultySession { faults: self.faults(options), clock: Arc::clone(&self.clock), inner }))
+    }
+
+    fn open_async_session(
+        &self,
+        options: &SessionOptions,
+    ) -> Option<Result<Box<dyn AsyncSession>, BackendError>> {
+        let inner = self.inner.open_async_session(options)?;
+        Some(inner.map(|inner| {
+            Box::new(FaultyAsyncSession { faults: self.faults(options), inner }) as Box<dyn AsyncSession>
+        }))
+    }
+
+    fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {
+        self.inner.inventory(rank, dataset)
+    }
+
+    fn remove_place(&self) -> Result<Vec<Leftover>, BackendError> {
+        self.inner.remove_place()
+    }
+}
+
+/// One client's faults.
+struct Faults {
+    rules: Arc<[Rule]>,
+    progress: Vec<Progress>,
+    next: Option<Fault>,
+}
+
+/// How far one rule has come with one client.
+struct Progress {
+    random: Random,
+    seen: u64,
+}
+
+impl Faults {
+    /// Decides what happens to this request.
+    fn decide(&mut self, request: &Request) {
+        self.next = None;
+        for (rule, progress) in self.rules.iter().zip(&mut self.progress) {
+            if !rule.concerns(request.operation) {
+                continue;
+            }
+            progress.seen += 1;
+            let strikes = match rule.when {
+                When::Nth(nth) => progress.seen == nth,
+                When::Probability(probability) => progress.random.unit() < probability,
+            };
+            if strikes && self.next.is_none() {
+                self.next = Some(rule.fault);
+            }
+        }
+    }
+
+    /// What the inner session is asked: less, if the transfer is to be short; nothing, if there is to be an error.
+    fn forwarded(&self, request: &Request) -> Option<Request> {
+        match self.next {
+            Some(Fault::Error(_) | Fault::HangForEver) => None,
+            Some(Fault::Short) => Some(Request { bytes: request.bytes / 2, ..*request }),
+            Some(Fault::HangFor(_)) | None => Some(*request),
+        }
+    }
+
+    fn shorten(&self, completion: Completion) -> Completion {
+        match self.next {
+            Some(Fault::Short) if completion.is_ok() => Completion { code: FailureCode::SHORT, ..completion },
+            _ => completion,
+        }
+    }
+}
+
+struct FaultySession {
+    faults: Faults,
+    clock: Arc<dyn Clock>,
+    inner: Box<dyn Session>,
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Session for FaultySession {
+    fn prepare(&mut self, request: &Request) {
+        self.faults.decide(request);
+        if let Some(forwarded) = self.faults.forwarded(request) {
+            self.inner.prepare(&forwarded);
+        }
+    }
+
+    fn execute(&mut self, request: &Request) -> Completion {
+        match self.faults.next {
+            None => self.inner.execute(request),
+            Some(Fault::Error(code)) => Completion::failed(code),
+            Some(Fault::HangForEver) => hang_for_ever(),
+            Some(Fault::HangFor(duration)) => {
+                self.clock.sleep_until(self.clock.now().after(duration));
+                self.inner.execute(request)
+            }
+            Some(Fault::Short) => {
+                let halved = Request { bytes: request.bytes / 2, ..*request };
+                self.faults.shorten(self.inner.execute(&halved))
+            }
+        }
+    }
+
+    fn inspects(&self) -> bool {
+        self.inner.inspects()
+    }
+
+    fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
+        match self.faults.forwarded(request) {
+            Some(forwarded) => self.inner.inspect(&forwarded, completion),
+            None => completion,
+        }
+    }
+
+    fn message(&mut self) -> Option<String> {
+        self.inner.message()
+    }
+}
+
+/// Sleeps until the process is killed; a signal that has a handler does not end it.
+fn hang_for_ever() -> ! {
+    loop {
+        rustix::event::pause();
+    }
+}
+
+struct FaultyAsyncSession {
+    faults: Faults,
+    inner: Box<dyn AsyncSession>,
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl AsyncSession for FaultyAsyncSession {
+    fn prepare(&mut self, request: &Request) {
+        self.faults.decide(request);
+        if let Some(forwarded) = self.faults.forwarded(request) {
+            self.inner.prepare(&forwarded);
+        }
+    }
+
+    fn execute<'a>(&'a mut self, request: &'a Request) -> AsyncExecution<'a> {
+        Box::pin(async move {
+            match self.faults.next {
+                None => self.inner.execute(request).await,
+                Some(Fault::Error(code)) => Completion::failed(code),
+                Some(Fault::HangForEver) => std::future::pending().await,
+                Some(Fault::HangFor(duration)) => {
+                    tokio::time::sleep(duration.as_duration()).await;
+                    self.inner.execute(request).await
+                }
+                Some(Fault::Short) => {
+                    let halved = Request { bytes: request.bytes / 2, ..*request };
+                    let completion = self.inner.execute(&halved).await;
+                    self.faults.shorten(completion)
+                }
+            }
+        })
+    }
+
+    fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
+        match self.faults.forwarded(request) {
+            Some(forwarded) => self.inner.inspect(&forwarded, completion),
+            None => completion,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

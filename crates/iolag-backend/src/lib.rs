@@ -1,0 +1,32 @@
+//! How to touch a storage system.
+//!
+//! A [`Backend`] knows one kind of target; a [`Session`] is one client's connection to it. Everything that a client asks
+//! goes through [`Session::execute`]: timing, injected faults, replay and conformance all see the same [`Request`].
+//!
+//! Invariants: between `prepare` and `inspect` nothing but the operation happens, no name is made, no buffer filled,
+//! nothing allocated by iolag. A failed operation is a [`Completion`] with a code; a [`BackendError`] means that the
+//! harness itself cannot go on.
+
+mod backend;
+pub mod conformance;
+mod content;
+mod delayed;
+mod faulty;
+mod memory;
+mod posix;
+mod random;
+mod redact;
+mod registry;
+mod request;
+
+pub use backend::{
+    AsyncExecution, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover,
+    Place, Session, SessionOptions,
+};
+pub use delayed::DelayedBackend;
+pub use faulty::FaultyBackend;
+pub use memory::MemoryBackend;
+pub use posix::{PosixBackend, WORKING_NAME};
+pub use redact::redact;
+pub use registry::parse_target;
+pub use request::{Completion, ObjectKey, Request};

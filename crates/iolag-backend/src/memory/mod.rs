@@ -1,0 +1,104 @@
+//! A store in the memory of this process: for demonstrations, and for tests that want no file system.
+//!
+//! It answers as a directory does: an object needs its dataset, creating over an object replaces it, what is missing is
+//! ENOENT, a dataset with objects in it is not removed. A rename moves the object.
+//!
+//! Limits: the store belongs to one [`MemoryBackend`] in one process. Clients that are processes of their own each get
+//! their own copy of it and see nothing of each other. The store itself allocates inside the operations.
+
+mod session;
+mod store;
+
+use std::sync::Arc;
+
+use crate::posix::OPERATIONS;
+use crate::{
+    AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session,
+    SessionOptions,
+};
+use session::MemorySession;
+use store::{DatasetKey, Store};
+
+/// A store in memory, shared by all sessions of this backend.
+#[derive(Debug)]
+pub struct MemoryBackend {
+    store: Arc<Store>,
+    working_name: String,
+}
+
+impl MemoryBackend {
+    /// An empty store.
+    pub fn new(working_name: &str) -> Self {
+        Self { store: Arc::default(), working_name: working_name.to_owned() }
+    }
+
+    fn place(&self) -> Place {
+        Place { target: "memory:".to_owned(), name: self.working_name.clone(), device_and_inode: None }
+    }
+
+    fn session(&self, options: &SessionOptions) -> Result<MemorySession, BackendError> {
+        if self.store.has_place() {
+            MemorySession::new(Arc::clone(&self.store), options)
+        } else {
+            Err(BackendError::NoWorkingSet { path: "memory:".to_owned() })
+        }
+    }
+}
+
+impl Backend for MemoryBackend {
+    fn describe(&self) -> Description {
+        Description {
+            kind: "memory",
+            target: "memory:".to_owned(),
+            semantics: "every operation is a copy within the memory of this process, under a lock of the dataset's shard",
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { operations: OPERATIONS.to_vec() }
+    }
+
+    fn create_place(&self) -> Result<Place, BackendError> {
+        if self.store.create_place() {
+            Ok(self.place())
+        } else {
+            Err(BackendError::NotEmpty { path: "memory:".to_owned() })
+        }
+    }
+
+    fn reopen_place(&self) -> Result<Place, BackendError> {
+        if self.store.has_place() && !self.store.is_empty() {
+            Ok(self.place())
+        } else {
+            Err(BackendError::NoWorkingSet { path: "memory:".to_owned() })
+        }
+    }
+
+    fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
+        Ok(Box::new(self.session(options)?))
+    }
+
+    fn open_async_session(
+        &self,
+        options: &SessionOptions,
+    ) -> Option<Result<Box<dyn AsyncSession>, BackendError>> {
+        Some(self.session(options).map(|session| Box::new(session) as Box<dyn AsyncSession>))
+    }
+
+    fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {
+        match self.store.count(DatasetKey { rank, dataset }) {
+            Ok(objects) => Ok(Inventory { objects, foreign: 0 }),
+            Err(code) => Err(BackendError::Failed {
+                action: "list the dataset",
+                path: format!("memory:{rank}_{dataset}"),
+                class: code.class(),
+                code,
+            }),
+        }
+    }
+
+    fn remove_place(&self) -> Result<Vec<Leftover>, BackendError> {
+        self.store.remove_place();
+        Ok(Vec::new())
+    }
+}

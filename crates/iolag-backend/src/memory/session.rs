@@ -1,0 +1,180 @@
+//! One client of the store in memory, in both forms.
+
+use std::sync::Arc;
+
+use iolag_model::{FailureCode, Operation};
+
+use super::store::Store;
+use crate::content::Buffers;
+use crate::{
+    AsyncExecution, AsyncSession, BackendError, Completion, ObjectKey, Request, Session, SessionOptions,
+};
+
+const NOT_SUPPORTED: FailureCode = FailureCode::from_errno(libc::EOPNOTSUPP);
+const NOT_OPEN: FailureCode = FailureCode::from_errno(libc::EBADF);
+
+/// A client.
+#[derive(Debug)]
+pub(super) struct MemorySession {
+    store: Arc<Store>,
+    buffers: Buffers,
+    open: Option<ObjectKey>,
+    size_bytes: u64,
+}
+
+impl MemorySession {
+    /// A client of this store.
+    pub(super) fn new(store: Arc<Store>, options: &SessionOptions) -> Result<Self, BackendError> {
+        Ok(Self { store, buffers: Buffers::new(options)?, open: None, size_bytes: 0 })
+    }
+
+    fn make_ready(&mut self, request: &Request) {
+        match request.operation {
+            Operation::Create
+            | Operation::Write
+            | Operation::WriteDurably
+            | Operation::CallWrite
+            | Operation::StreamWrite => {
+                self.buffers.prepare_write(request.key, request.offset, request.bytes);
+            }
+            Operation::Read | Operation::CallRead | Operation::StreamRead => {
+                self.buffers.prepare_read(request.bytes);
+            }
+            Operation::CallOpen | Operation::CallCreate => self.open = None,
+            _ => {}
+        }
+    }
+
+    fn run(&mut self, request: &Request) -> Completion {
+        match self.answer(request) {
+            Ok(bytes) => Completion::ok(bytes),
+            Err(Failed { bytes, code }) => Completion { bytes, code },
+        }
+    }
+
+    fn answer(&mut self, request: &Request) -> Result<u64, Failed> {
+        let key = request.key;
+        match request.operation {
+            Operation::Stat | Operation::CallStat => self.size_bytes = self.store.length(key)?,
+            Operation::Read => return self.read(key, 0, request.bytes),
+            Operation::Delete | Operation::CallUnlink => self.store.remove(key)?,
+            Operation::Create => {
+                self.store.truncate(key)?;
+                return self.write(key, 0, request.bytes);
+            }
+            Operation::Write | Operation::WriteDurably => return self.write(key, 0, request.bytes),
+            Operation::Rename | Operation::CallRename => self.store.rename(key, request.other)?,
+            Operation::List | Operation::CallReaddir => return Ok(self.store.count(key.into())?),
+            Operation::MakeDirectory | Operation::CallMkdir => self.store.make_dataset(key.into())?,
+            Operation::RemoveDirectory | Operation::CallRmdir => self.store.remove_dataset(key.into())?,
+            Operation::CallOpen => {
+                self.store.length(key)?;
+                self.open = Some(key);
+            }
+            Operation::CallCreate => {
+                self.store.truncate(key)?;
+                self.open = Some(key);
+            }
+            Operation::CallRead => return self.read(self.open.ok_or(NOT_OPEN)?, 0, request.bytes),
+            Operation::CallWrite => return self.write(self.open.ok_or(NOT_OPEN)?, 0, request.bytes),
+            Operation::CallFsync => drop(self.open.ok_or(NOT_OPEN)?),
+            Operation::CallClose | Operation::CallCloseWritten => drop(self.open.take().ok_or(NOT_OPEN)?),
+            Operation::StreamWrite => {
+                if request.offset == 0 {
+                    self.store.truncate(key)?;
+                }
+                return self.write(key, request.offset, request.bytes);
+            }
+            Operation::StreamFsync => drop(self.store.length(key)?),
+            Operation::StreamRead => return self.read(key, request.offset, request.bytes),
+            _ => return Err(NOT_SUPPORTED.into()),
+        }
+        Ok(0)
+    }
+
+    fn write(&self, key: ObjectKey, offset: u64, bytes: u64) -> Result<u64, Failed> {
+        self.store.length(key)?;
+        let mut done = 0;
+        while done < bytes {
+            let piece = &self.buffers.written[..self.buffers.written.len().min((bytes - done) as usize)];
+            self.store
+                .write(key, offset.saturating_add(done), piece)
+                .map_err(|code| Failed { bytes: done, code })?;
+            done += piece.len() as u64;
+        }
+        Ok(done)
+    }
+
+    fn read(&mut self, key: ObjectKey, offset: u64, bytes: u64) -> Result<u64, Failed> {
+        self.store.length(key)?;
+        let mut done = 0;
+        while done < bytes {
+            let length = self.buffers.read.len().min((bytes - done) as usize);
+            let piece = &mut self.buffers.read[..length];
+            let moved = self
+                .store
+                .read(key, offset.saturating_add(done), piece)
+                .map_err(|code| Failed { bytes: done, code })?;
+            if moved == 0 {
+                return Err(Failed { bytes: done, code: FailureCode::SHORT });
+            }
+            done += moved as u64;
+        }
+        Ok(done)
+    }
+
+    fn look_at(&self, request: &Request, completion: Completion) -> Completion {
+        if !self.buffers.are_compared() || !completion.is_ok() {
+            return completion;
+        }
+        let is_as_written = match request.operation {
+            Operation::Read | Operation::CallRead => {
+                self.buffers.is_as_written(request.key, 0, request.bytes)
+            }
+            Operation::StreamRead => self.buffers.is_as_written(request.key, request.offset, request.bytes),
+            Operation::Stat | Operation::CallStat => self.size_bytes == request.bytes,
+            _ => true,
+        };
+        if is_as_written { completion } else { Completion { code: FailureCode::MISMATCH, ..completion } }
+    }
+}
+
+/// An answer that is no success, with what was moved before it.
+struct Failed {
+    bytes: u64,
+    code: FailureCode,
+}
+
+impl From<FailureCode> for Failed {
+    fn from(code: FailureCode) -> Self {
+        Self { bytes: 0, code }
+    }
+}
+
+impl Session for MemorySession {
+    fn prepare(&mut self, request: &Request) {
+        self.make_ready(request);
+    }
+
+    fn execute(&mut self, request: &Request) -> Completion {
+        self.run(request)
+    }
+
+    fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
+        self.look_at(request, completion)
+    }
+}
+
+impl AsyncSession for MemorySession {
+    fn prepare(&mut self, request: &Request) {
+        self.make_ready(request);
+    }
+
+    fn execute<'a>(&'a mut self, request: &'a Request) -> AsyncExecution<'a> {
+        Box::pin(std::future::ready(self.run(request)))
+    }
+
+    fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
+        self.look_at(request, completion)
+    }
+}

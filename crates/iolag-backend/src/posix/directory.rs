@@ -1,0 +1,101 @@
+//! Reading a directory.
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Statx, StatxFlags, openat, statx};
+use rustix::io::Errno;
+
+/// As large as the one of the C library, so that a listing asks as often as `ls` does.
+pub(super) const LISTING_BYTES: usize = 32 << 10;
+
+/// How directories inside the target are opened.
+pub(super) const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Opens a directory inside the target; a symbolic link is refused with ENOTDIR or ELOOP.
+pub(super) fn open(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
+    retry(|| openat(parent, name, DIRECTORY, Mode::empty()))
+}
+
+/// Calls `visit` for every entry but `.` and `..`, until it breaks with a value. The descriptor's own position is not
+/// used, so that a directory can be visited again.
+pub(super) fn visit<B>(
+    directory: BorrowedFd<'_>,
+    mut visit: impl FnMut(&CStr, FileType) -> Option<B>,
+) -> Result<Option<B>, Errno> {
+    let directory = open(directory, c".")?;
+    let mut space = vec![MaybeUninit::uninit(); LISTING_BYTES];
+    let mut entries = RawDir::new(&directory, &mut space);
+    while let Some(entry) = entries.next() {
+        let entry = match entry {
+            Err(Errno::INTR) => continue,
+            other => other?,
+        };
+        if is_dot(entry.file_name()) {
+            continue;
+        }
+        if let Some(value) = visit(entry.file_name(), entry.file_type()) {
+            return Ok(Some(value));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether this is `.` or `..`.
+#[inline]
+pub(super) fn is_dot(name: &CStr) -> bool {
+    matches!(name.to_bytes(), b"." | b"..")
+}
+
+/// Attributes of what is called `name`, not of what it points to.
+pub(super) fn attributes(directory: BorrowedFd<'_>, name: &CStr) -> Result<Statx, Errno> {
+    retry(|| statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS))
+}
+
+/// Attributes of an open directory.
+pub(super) fn own_attributes(directory: BorrowedFd<'_>) -> Result<Statx, Errno> {
+    retry(|| statx(directory, c"", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS))
+}
+
+/// The type of an entry, asked for where the listing did not tell.
+pub(super) fn type_of(directory: BorrowedFd<'_>, name: &CStr, listed: FileType) -> Result<FileType, Errno> {
+    match listed {
+        FileType::Unknown => Ok(type_in(&attributes(directory, name)?)),
+        known => Ok(known),
+    }
+}
+
+/// The type in attributes.
+pub(super) fn type_in(attributes: &Statx) -> FileType {
+    FileType::from_raw_mode(u32::from(attributes.stx_mode))
+}
+
+/// Device and inode in attributes.
+pub(super) fn identity_in(attributes: &Statx) -> (u64, u64) {
+    (rustix::fs::makedev(attributes.stx_dev_major, attributes.stx_dev_minor), attributes.stx_ino)
+}
+
+/// What a person calls this type.
+pub(super) fn type_name(file_type: FileType) -> &'static str {
+    match file_type {
+        FileType::RegularFile => "a file",
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symbolic link",
+        FileType::Fifo => "a pipe",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        FileType::Unknown => "of unknown type",
+    }
+}
+
+/// Asks again after an interruption. Only for calls that changed nothing when they were interrupted.
+pub(super) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            other => return other,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! A directory of any mounted file system.
+//!
+//! Invariants: everything happens below one working directory, which iolag made with mode 0700, or found empty and its
+//! own; a session names objects relative to one descriptor of it, which it opened itself, since its thread may have a
+//! descriptor table of its own; no symbolic link inside the target is followed.
+//!
+//! Limits: that no dataset is a symbolic link is seen when a session opens; afterwards it rests on the mode 0700, since
+//! unlinkat(2) cannot refuse links on the way and an additional check would be part of what is measured.
+
+mod directory;
+mod names;
+mod place;
+mod removal;
+mod session;
+mod stream;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use iolag_model::Operation;
+
+use crate::{
+    Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session, SessionOptions,
+};
+use place::WorkingDirectory;
+use session::PosixSession;
+
+/// The name of the working directory, unless the caller chooses another.
+pub const WORKING_NAME: &str = "iolag-work";
+
+/// Every operation on objects, calls and streams.
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation::Create,
+    Operation::Read,
+    Operation::Stat,
+    Operation::Delete,
+    Operation::Write,
+    Operation::Rename,
+    Operation::List,
+    Operation::WriteDurably,
+    Operation::MakeDirectory,
+    Operation::RemoveDirectory,
+    Operation::CallStat,
+    Operation::CallOpen,
+    Operation::CallRead,
+    Operation::CallClose,
+    Operation::CallUnlink,
+    Operation::CallCreate,
+    Operation::CallWrite,
+    Operation::CallCloseWritten,
+    Operation::CallFsync,
+    Operation::CallRename,
+    Operation::CallReaddir,
+    Operation::CallMkdir,
+    Operation::CallRmdir,
+    Operation::StreamWrite,
+    Operation::StreamFsync,
+    Operation::StreamRead,
+];
+
+const SEMANTICS: &str = "stat is statx by name; read is openat, read, close; create is openat with O_CREAT and O_TRUNC, write, \
+                         [fsync], close; delete is unlinkat; write is openat, write, close; write+fsync has an fsync before \
+                         close; list is openat, getdents64 to the end, close";
+
+/// A directory as a target.
+#[derive(Debug)]
+pub struct PosixBackend {
+    working: WorkingDirectory,
+    /// Device and inode of the working directory, once known: no other one is touched from then on.
+    identity: Mutex<Option<(u64, u64)>>,
+}
+
+impl PosixBackend {
+    /// The directory `target`, with a working directory called `working_name` in it. Touches neither; a relative path is
+    /// taken from the current directory as it is now.
+    ///
+    /// # Errors
+    /// If `target` is empty, or `working_name` is not a plain file name.
+    pub fn new(target: PathBuf, working_name: &str) -> Result<Self, BackendError> {
+        Ok(Self { working: WorkingDirectory::new(&target, working_name)?, identity: Mutex::new(None) })
+    }
+
+    fn identity(&self) -> Option<(u64, u64)> {
+        *self.identity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_identity(&self, identity: Option<(u64, u64)>) {
+        *self.identity.lock().unwrap_or_else(PoisonError::into_inner) = identity;
+    }
+}
+
+impl Backend for PosixBackend {
+    fn describe(&self) -> Description {
+        Description {
+            kind: "posix",
+            target: self.working.target().display().to_string(),
+            semantics: SEMANTICS,
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { operations: OPERATIONS.to_vec() }
+    }
+
+    fn expect_place(&self, place: &Place) {
+        self.set_identity(place.device_and_inode);
+    }
+
+    fn create_place(&self) -> Result<Place, BackendError> {
+        let place = self.working.create()?;
+        self.set_identity(place.device_and_inode);
+        Ok(place)
+    }
+
+    fn reopen_place(&self) -> Result<Place, BackendError> {
+        let place = self.working.reopen(self.identity())?;
+        self.set_identity(place.device_and_inode);
+        Ok(place)
+    }
+
+    fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
+        let directory = self.working.open(self.identity())?;
+        self.working.refuse_linked_datasets(&directory)?;
+        Ok(Box::new(PosixSession::new(directory, options)?))
+    }
+
+    fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {
+        self.working.inventory(self.identity(), rank, dataset)
+    }
+
+    fn remove_place(&self) -> Result<Vec<Leftover>, BackendError> {
+        let leftovers = removal::remove(&self.working, self.identity())?;
+        if leftovers.is_empty() {
+            self.set_identity(None);
+        }
+        Ok(leftovers)
+    }
+}
+
+#[cfg(test)]
+mod tests;

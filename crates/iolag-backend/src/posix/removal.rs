@@ -1,0 +1,197 @@
+//! Clean-up: removes what iolag makes, by descriptor, and nothing else.
+//!
+//! Invariants: no symbolic link is followed and no mount point crossed; a name that iolag does not make is left where it is
+//! and told; a tree that was removed in part before is no obstacle. What iolag makes: `<rank>_<dataset>/file-<index>`
+//! as regular files, everything below directories called `check-…`, and the probe of `create_place`.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, StatxAttributes, unlinkat};
+use rustix::io::Errno;
+
+use super::directory::{self, attributes, identity_in, own_attributes, type_name, type_of};
+use super::names::{TopName, is_object};
+use super::place::{WorkingDirectory, failed, text};
+use crate::{BackendError, Leftover};
+
+/// Deeper trees below `check-…` are not iolag's.
+const DEPTH_MAX: usize = 32;
+
+/// Each pass over a directory removes at least one entry; more passes than this mean that somebody else is creating.
+const PASSES_MAX: usize = 64;
+
+/// More are counted, not listed.
+const LEFTOVERS_MAX: usize = 1000;
+
+/// Removes the working directory, if it is the expected one. A target without one is clean already.
+pub(super) fn remove(
+    working: &WorkingDirectory,
+    expected: Option<(u64, u64)>,
+) -> Result<Vec<Leftover>, BackendError> {
+    let target = working.open_target()?;
+    let directory = match working.open_in(&target) {
+        Ok(directory) => directory,
+        Err(BackendError::NoWorkingSet { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    working.refuse_other(&directory, expected)?;
+    let own = own_attributes(directory.as_fd())
+        .map_err(|errno| failed("look at the working directory", working.path(), errno))?;
+    let mut removal = Removal { device: identity_in(&own).0, leftovers: Vec::new(), unlisted: 0 };
+    removal.remove_entries(directory.as_fd(), working.path(), Inside::WorkingDirectory);
+    let still_there = attributes(target.as_fd(), working.name());
+    if still_there.is_ok_and(|found| identity_in(&found) == identity_in(&own)) {
+        removal.remove_directory(target.as_fd(), working.name(), working.path());
+    }
+    Ok(removal.into_leftovers())
+}
+
+/// Where an entry was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    WorkingDirectory,
+    Dataset,
+    Check { depth: usize },
+}
+
+/// What is to be done with an entry.
+enum Fate {
+    Unlink,
+    Descend(Inside),
+    Keep(String),
+}
+
+impl Inside {
+    fn fate(self, name: &[u8], file_type: FileType) -> Fate {
+        match (self, file_type) {
+            (Self::WorkingDirectory, found) => match (TopName::of(name), found) {
+                (TopName::Dataset, FileType::Directory) => Fate::Descend(Self::Dataset),
+                (TopName::Check, FileType::Directory) => Fate::Descend(Self::Check { depth: 1 }),
+                (TopName::Probe, FileType::RegularFile) => Fate::Unlink,
+                (TopName::Foreign, _) => not_made_by_iolag(),
+                (_, found) => changed(found),
+            },
+            (Self::Dataset, found) if is_object(name) => match found {
+                FileType::RegularFile => Fate::Unlink,
+                _ => changed(found),
+            },
+            (Self::Dataset, _) => not_made_by_iolag(),
+            (Self::Check { .. }, FileType::RegularFile | FileType::Symlink) => Fate::Unlink,
+            (Self::Check { depth }, FileType::Directory) if depth < DEPTH_MAX => {
+                Fate::Descend(Self::Check { depth: depth + 1 })
+            }
+            (Self::Check { .. }, FileType::Directory) => {
+                Fate::Keep(format!("it is more than {DEPTH_MAX} directories deep, iolag makes no such tree"))
+            }
+            (Self::Check { .. }, found) => changed(found),
+        }
+    }
+}
+
+fn not_made_by_iolag() -> Fate {
+    Fate::Keep("iolag makes nothing of this name".to_owned())
+}
+
+fn changed(found: FileType) -> Fate {
+    Fate::Keep(format!("it is {}, iolag made something else of this name", type_name(found)))
+}
+
+struct Removal {
+    device: u64,
+    leftovers: Vec<Leftover>,
+    unlisted: u64,
+}
+
+impl Removal {
+    /// Passes over a directory until a pass removes nothing: entries may be skipped while others are being removed.
+    fn remove_entries(&mut self, directory: BorrowedFd<'_>, path: &Path, inside: Inside) {
+        let (listed, unlisted) = (self.leftovers.len(), self.unlisted);
+        for _ in 0..PASSES_MAX {
+            self.leftovers.truncate(listed);
+            self.unlisted = unlisted;
+            let mut removed = 0_u64;
+            let answer = directory::visit(directory, |name, listed| {
+                removed += u64::from(self.remove_entry(directory, path, inside, name, listed));
+                None::<()>
+            });
+            if let Err(errno) = answer {
+                self.keep(path.to_owned(), format!("it cannot be listed: {errno}"));
+                return;
+            }
+            if removed == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Whether the entry is gone.
+    fn remove_entry(
+        &mut self,
+        directory: BorrowedFd<'_>,
+        path: &Path,
+        inside: Inside,
+        name: &CStr,
+        listed: FileType,
+    ) -> bool {
+        let path = path.join(text(name));
+        let file_type = match type_of(directory, name, listed) {
+            Ok(file_type) => file_type,
+            Err(Errno::NOENT) => return true,
+            Err(errno) => return self.keep(path, format!("it cannot be looked at: {errno}")),
+        };
+        match inside.fate(name.to_bytes(), file_type) {
+            Fate::Keep(reason) => self.keep(path, reason),
+            Fate::Unlink => match unlinkat(directory, name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => true,
+                Err(errno) => self.keep(path, format!("it cannot be removed: {errno}")),
+            },
+            Fate::Descend(inside) => match self.open_unmounted(directory, name) {
+                Ok(child) => {
+                    self.remove_entries(child.as_fd(), &path, inside);
+                    self.remove_directory(directory, name, &path)
+                }
+                Err(reason) => self.keep(path, reason),
+            },
+        }
+    }
+
+    fn open_unmounted(&self, parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, String> {
+        let child = directory::open(parent, name).map_err(|errno| format!("it cannot be opened: {errno}"))?;
+        let found =
+            own_attributes(child.as_fd()).map_err(|errno| format!("it cannot be looked at: {errno}"))?;
+        // A mount of the same file system has the same device; kernels from 5.8 tell it by an attribute.
+        let is_mount = identity_in(&found).0 != self.device
+            || found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT);
+        if is_mount { Err("another file system is mounted there".to_owned()) } else { Ok(child) }
+    }
+
+    /// Whether the directory is gone. It stays silently where something in it had to stay.
+    fn remove_directory(&mut self, parent: BorrowedFd<'_>, name: &CStr, path: &Path) -> bool {
+        match unlinkat(parent, name, AtFlags::REMOVEDIR) {
+            Ok(()) | Err(Errno::NOENT) => true,
+            Err(_) if self.leftovers.iter().any(|leftover| Path::new(&leftover.path).starts_with(path)) => {
+                false
+            }
+            Err(errno) => self.keep(path.to_owned(), format!("it cannot be removed: {errno}")),
+        }
+    }
+
+    fn keep(&mut self, path: PathBuf, reason: String) -> bool {
+        if self.leftovers.len() < LEFTOVERS_MAX {
+            self.leftovers.push(Leftover { path: path.display().to_string(), reason });
+        } else {
+            self.unlisted += 1;
+        }
+        false
+    }
+
+    fn into_leftovers(mut self) -> Vec<Leftover> {
+        if self.unlisted > 0 {
+            let path = format!("{} more", self.unlisted);
+            self.leftovers.push(Leftover { path, reason: "for reasons like the ones before".to_owned() });
+        }
+        self.leftovers
+    }
+}

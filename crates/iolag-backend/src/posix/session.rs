@@ -1,0 +1,342 @@
+//! The measured path: direct system calls with prepared names and buffers.
+//!
+//! Invariant: `execute` makes exactly the system calls that the operation is defined by, allocates nothing and copies
+//! nothing. A call that the kernel interrupted before it did anything (open without O_CREAT, read, write, statx) is made
+//! again; every other answer is data.
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::os::fd::{IntoRawFd, OwnedFd};
+
+use iolag_model::{Durability, FailureCode, Operation};
+use rustix::fs::{
+    AtFlags, Mode, OFlags, RawDir, StatxFlags, fsync, mkdirat, openat, renameat, statx, unlinkat,
+};
+use rustix::io::{Errno, read, write};
+
+use super::directory::{DIRECTORY, LISTING_BYTES, is_dot};
+use super::names::{DatasetName, ObjectName};
+use super::stream::StreamFile;
+use crate::content::Buffers;
+use crate::{BackendError, Completion, ObjectKey, Request, Session, SessionOptions};
+
+/// Permissions of objects: `rw-r--r--`, less the umask.
+pub(super) const OBJECT_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::ROTH);
+
+const DATASET_MODE: Mode = Mode::RWXU;
+const COMMON: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW);
+const READ: OFlags = COMMON.union(OFlags::RDONLY);
+const WRITE: OFlags = COMMON.union(OFlags::WRONLY);
+const CREATE: OFlags = WRITE.union(OFlags::CREATE).union(OFlags::TRUNC);
+
+/// One client in a working directory.
+#[derive(Debug)]
+pub(super) struct PosixSession {
+    directory: OwnedFd,
+    name: ObjectName,
+    other: ObjectName,
+    dataset: DatasetName,
+    buffers: Buffers,
+    listing: Vec<MaybeUninit<u8>>,
+    durability: Durability,
+    /// The descriptor kept between the calls of an object.
+    open: Option<OwnedFd>,
+    stream: StreamFile,
+    /// What the last stat saw.
+    size_bytes: u64,
+}
+
+impl PosixSession {
+    /// A session in an open working directory.
+    pub(super) fn new(directory: OwnedFd, options: &SessionOptions) -> Result<Self, BackendError> {
+        Ok(Self {
+            directory,
+            name: ObjectName::new(),
+            other: ObjectName::new(),
+            dataset: DatasetName::new(ObjectKey::default()),
+            buffers: Buffers::new(options)?,
+            // Written to, so that no page of it is touched for the first time while the clock runs.
+            listing: vec![MaybeUninit::new(0xff); LISTING_BYTES],
+            durability: options.durability,
+            open: None,
+            stream: StreamFile::Closed,
+            size_bytes: 0,
+        })
+    }
+}
+
+impl Session for PosixSession {
+    #[inline]
+    fn prepare(&mut self, request: &Request) {
+        self.name.form(request.key);
+        match request.operation {
+            Operation::StreamWrite | Operation::StreamRead | Operation::StreamFsync => {
+                self.prepare_stream(request);
+                return;
+            }
+            Operation::Create | Operation::Write | Operation::WriteDurably | Operation::CallWrite => {
+                self.buffers.prepare_write(request.key, 0, request.bytes);
+            }
+            Operation::Read | Operation::CallRead => self.buffers.prepare_read(request.bytes),
+            Operation::Rename | Operation::CallRename => self.other.form(request.other),
+            Operation::List
+            | Operation::CallReaddir
+            | Operation::MakeDirectory
+            | Operation::CallMkdir
+            | Operation::RemoveDirectory
+            | Operation::CallRmdir => self.dataset = DatasetName::new(request.key),
+            // What an object whose calls were broken off left open.
+            Operation::CallOpen | Operation::CallCreate => self.open = None,
+            _ => {}
+        }
+        if !matches!(self.stream, StreamFile::Closed) {
+            self.stream.close();
+        }
+    }
+
+    #[inline]
+    fn execute(&mut self, request: &Request) -> Completion {
+        match request.operation {
+            Operation::Stat | Operation::CallStat => self.stat(),
+            Operation::Read => self.read_object(request.bytes),
+            Operation::Delete | Operation::CallUnlink => self.unlink(),
+            Operation::Create => self.write_object(CREATE, request.bytes, self.durability),
+            Operation::Write => self.write_object(WRITE, request.bytes, Durability::Default),
+            Operation::WriteDurably => self.write_object(WRITE, request.bytes, Durability::Fsync),
+            Operation::Rename | Operation::CallRename => self.rename(),
+            Operation::List | Operation::CallReaddir => self.list(),
+            Operation::MakeDirectory | Operation::CallMkdir => {
+                completion_of(mkdirat(&self.directory, self.dataset.as_c_str(), DATASET_MODE))
+            }
+            Operation::RemoveDirectory | Operation::CallRmdir => {
+                completion_of(unlinkat(&self.directory, self.dataset.as_c_str(), AtFlags::REMOVEDIR))
+            }
+            Operation::CallOpen => self.open_and_keep(READ),
+            Operation::CallCreate => self.open_and_keep(CREATE),
+            Operation::CallRead => match &self.open {
+                Some(file) => read_all(file, &mut self.buffers.read, request.bytes),
+                None => not_open(),
+            },
+            Operation::CallWrite => match &self.open {
+                Some(file) => write_all(file, &self.buffers.written, request.bytes),
+                None => not_open(),
+            },
+            Operation::CallFsync => match &self.open {
+                Some(file) => completion_of(fsync(file)),
+                None => not_open(),
+            },
+            Operation::CallClose | Operation::CallCloseWritten => match self.open.take() {
+                Some(file) => completion_of(close(file)),
+                None => not_open(),
+            },
+            Operation::StreamWrite => self.stream.write(&self.buffers.written, request),
+            Operation::StreamRead => self.stream.read(&mut self.buffers.read, request),
+            Operation::StreamFsync => self.stream.fsync(),
+            _ => Completion::failed(failure(Errno::OPNOTSUPP)),
+        }
+    }
+
+    fn inspects(&self) -> bool {
+        self.buffers.are_compared()
+    }
+
+    #[inline]
+    fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
+        if !self.buffers.are_compared() || !completion.is_ok() {
+            return completion;
+        }
+        let is_as_written = match request.operation {
+            Operation::Read | Operation::CallRead => {
+                self.buffers.is_as_written(request.key, 0, request.bytes)
+            }
+            Operation::StreamRead => self.buffers.is_as_written(request.key, request.offset, request.bytes),
+            Operation::Stat | Operation::CallStat => self.size_bytes == request.bytes,
+            _ => true,
+        };
+        if is_as_written { completion } else { Completion { code: FailureCode::MISMATCH, ..completion } }
+    }
+}
+
+impl PosixSession {
+    #[cold]
+    fn prepare_stream(&mut self, request: &Request) {
+        self.stream.prepare(&self.directory, self.name.as_c_str(), request);
+        match request.operation {
+            Operation::StreamWrite => {
+                self.buffers.prepare_write(request.key, request.offset, request.bytes);
+            }
+            _ => self.buffers.prepare_read(request.bytes),
+        }
+    }
+
+    #[inline]
+    fn stat(&mut self) -> Completion {
+        // AT_STATX_SYNC_AS_STAT is 0: the file system decides what it asks its server, as with stat(2).
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_SYNC_AS_STAT;
+        loop {
+            return match statx(&self.directory, self.name.as_c_str(), flags, StatxFlags::BASIC_STATS) {
+                Ok(attributes) => {
+                    self.size_bytes = attributes.stx_size;
+                    Completion::ok(0)
+                }
+                Err(Errno::INTR) => continue,
+                Err(errno) => Completion::failed(failure(errno)),
+            };
+        }
+    }
+
+    #[inline]
+    fn read_object(&mut self, bytes: u64) -> Completion {
+        match open(&self.directory, self.name.as_c_str(), READ) {
+            Ok(file) => {
+                let completion = read_all(&file, &mut self.buffers.read, bytes);
+                and_close(completion, file)
+            }
+            Err(errno) => Completion::failed(failure(errno)),
+        }
+    }
+
+    #[inline]
+    fn write_object(&mut self, flags: OFlags, bytes: u64, durability: Durability) -> Completion {
+        match open(&self.directory, self.name.as_c_str(), flags) {
+            Ok(file) => {
+                let mut completion = write_all(&file, &self.buffers.written, bytes);
+                if durability == Durability::Fsync
+                    && completion.is_ok()
+                    && let Err(errno) = fsync(&file)
+                {
+                    completion.code = failure(errno);
+                }
+                and_close(completion, file)
+            }
+            Err(errno) => Completion::failed(failure(errno)),
+        }
+    }
+
+    #[inline]
+    fn unlink(&mut self) -> Completion {
+        completion_of(unlinkat(&self.directory, self.name.as_c_str(), AtFlags::empty()))
+    }
+
+    fn rename(&mut self) -> Completion {
+        let names = (self.name.as_c_str(), self.other.as_c_str());
+        completion_of(renameat(&self.directory, names.0, &self.directory, names.1))
+    }
+
+    /// Counts the entries; `.` and `..` are none.
+    fn list(&mut self) -> Completion {
+        let directory = match open(&self.directory, self.dataset.as_c_str(), DIRECTORY) {
+            Ok(directory) => directory,
+            Err(errno) => return Completion::failed(failure(errno)),
+        };
+        let mut completion = Completion::ok(0);
+        let mut entries = RawDir::new(&directory, &mut self.listing);
+        while let Some(entry) = entries.next() {
+            match entry {
+                Ok(entry) => completion.bytes += u64::from(!is_dot(entry.file_name())),
+                Err(Errno::INTR) => {}
+                Err(errno) => {
+                    completion.code = failure(errno);
+                    break;
+                }
+            }
+        }
+        and_close(completion, directory)
+    }
+
+    fn open_and_keep(&mut self, flags: OFlags) -> Completion {
+        match open(&self.directory, self.name.as_c_str(), flags) {
+            Ok(file) => {
+                self.open = Some(file);
+                Completion::ok(0)
+            }
+            Err(errno) => Completion::failed(failure(errno)),
+        }
+    }
+}
+
+/// A completion without bytes.
+#[inline]
+pub(super) fn completion_of(answer: Result<(), Errno>) -> Completion {
+    match answer {
+        Ok(()) => Completion::ok(0),
+        Err(errno) => Completion::failed(failure(errno)),
+    }
+}
+
+/// The code of an answer.
+#[inline]
+pub(super) fn failure(errno: Errno) -> FailureCode {
+    FailureCode::from_errno(errno.raw_os_error())
+}
+
+#[inline]
+fn open(directory: &OwnedFd, name: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+    loop {
+        match openat(directory, name, flags, OBJECT_MODE) {
+            // An interrupted open may have made the file already: only an open that makes nothing is repeated.
+            Err(Errno::INTR) if !flags.contains(OFlags::CREATE) => {}
+            answer => return answer,
+        }
+    }
+}
+
+#[inline]
+fn read_all(file: &OwnedFd, buffer: &mut [u8], bytes: u64) -> Completion {
+    let mut done = 0;
+    let mut place = 0;
+    while done < bytes {
+        let length = (buffer.len() - place).min((bytes - done) as usize);
+        match read(file, &mut buffer[place..place + length]) {
+            Ok(0) => return Completion { bytes: done, code: FailureCode::SHORT },
+            Ok(moved) => {
+                done += moved as u64;
+                place = if place + moved == buffer.len() { 0 } else { place + moved };
+            }
+            Err(Errno::INTR) => {}
+            Err(errno) => return Completion { bytes: done, code: failure(errno) },
+        }
+    }
+    Completion::ok(done)
+}
+
+#[inline]
+fn write_all(file: &OwnedFd, buffer: &[u8], bytes: u64) -> Completion {
+    let mut done = 0;
+    let mut place = 0;
+    while done < bytes {
+        let length = (buffer.len() - place).min((bytes - done) as usize);
+        match write(file, &buffer[place..place + length]) {
+            Ok(0) => return Completion { bytes: done, code: FailureCode::SHORT },
+            Ok(moved) => {
+                done += moved as u64;
+                place = if place + moved == buffer.len() { 0 } else { place + moved };
+            }
+            Err(Errno::INTR) => {}
+            Err(errno) => return Completion { bytes: done, code: failure(errno) },
+        }
+    }
+    Completion::ok(done)
+}
+
+/// Closes in any case; the first failure counts.
+#[inline]
+fn and_close(completion: Completion, file: OwnedFd) -> Completion {
+    match close(file) {
+        Err(errno) if completion.is_ok() => Completion { code: failure(errno), ..completion },
+        _ => completion,
+    }
+}
+
+/// close(2) with its answer: network file systems report here what they could not write. The descriptor is gone in any
+/// case, so an interrupted close is not repeated.
+#[inline]
+fn close(file: OwnedFd) -> Result<(), Errno> {
+    // SAFETY: the descriptor is open and owned, and nobody has it afterwards.
+    unsafe { rustix::io::try_close(file.into_raw_fd()) }
+}
+
+#[cold]
+fn not_open() -> Completion {
+    Completion::failed(failure(Errno::BADF))
+}

@@ -1,0 +1,93 @@
+//! Secrets in target URLs, taken out before anything is shown or stored.
+
+/// What stands in place of a secret.
+const HIDDEN: &str = "***";
+
+/// Parameters of a URL whose value is a secret if their name contains one of these.
+const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "token", "signature", "credential"];
+
+/// The text with the password of every `scheme://user:password@host` in it, and the values of parameters that are called
+/// password, secret, token or the like, replaced by `***`.
+///
+/// When in doubt too much is hidden: a password that should have been percent-encoded, with `/`, `?` or `@` in it, is
+/// taken to reach to the last `@` before white space. A password with white space in it must be percent-encoded.
+pub fn redact(text: &str) -> String {
+    let mut redacted = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("://") {
+        let (before, after) = rest.split_at(start + 3);
+        redacted.push_str(before);
+        let end = after.find(char::is_whitespace).unwrap_or(after.len());
+        let (url, following) = after.split_at(end);
+        redacted.push_str(&without_secret_parameters(&without_password(url)));
+        rest = following;
+    }
+    redacted.push_str(rest);
+    redacted
+}
+
+fn without_password(url: &str) -> String {
+    let hidden = url.rfind('@').and_then(|at| {
+        let colon = url[..at].find(':')?;
+        Some(format!("{}:{HIDDEN}{}", &url[..colon], &url[at..]))
+    });
+    hidden.unwrap_or_else(|| url.to_owned())
+}
+
+fn without_secret_parameters(url: &str) -> String {
+    let mut redacted = String::with_capacity(url.len());
+    for parameter in url.split_inclusive(['?', '&', ';', '#']) {
+        match parameter.split_once('=') {
+            Some((name, value)) if is_secret(name) => {
+                let separator = value.find(['?', '&', ';', '#']).map_or("", |at| &value[at..]);
+                redacted.extend([name, "=", HIDDEN, separator]);
+            }
+            _ => redacted.push_str(parameter),
+        }
+    }
+    redacted
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_NAMES.iter().any(|secret| name.contains(secret))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn passwords_are_hidden_and_the_rest_is_kept() {
+        for (text, redacted) in [
+            ("/scratch/me", "/scratch/me"),
+            ("/scratch/a:b@c", "/scratch/a:b@c"),
+            ("s3://host:9000/bucket", "s3://host:9000/bucket"),
+            ("postgres://me@host/db", "postgres://me@host/db"),
+            ("postgres://me:pw@host:5432/db", "postgres://me:***@host:5432/db"),
+            ("redis://:pw@host", "redis://:***@host"),
+            ("postgres://me:p@s/s?w#d:x@host/db", "postgres://me:***@host/db"),
+            ("delayed:5ms:s3://k:pw@host/b", "delayed:5ms:s3://k:***@host/b"),
+            ("cannot open s3://a:b@c: no; nor s3://d:e@f", "cannot open s3://a:***@c: no; nor s3://d:***@f"),
+            ("https://h/p?user=me&password=pw&x=1", "https://h/p?user=me&password=***&x=1"),
+            ("https://h/p?X-Amz-Signature=ab12", "https://h/p?X-Amz-Signature=***"),
+        ] {
+            assert_eq!(redact(text), redacted);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_password_is_left(password in "[!-~äß€]{1,30}", host in "[a-z]{1,8}", path in "(/[a-z0-9]{0,8}){0,3}") {
+            let text = format!("scheme://USER:{password}@{host}{path}");
+            prop_assert_eq!(redact(&text), format!("scheme://USER:***@{host}{path}"));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic_and_once_is_enough(text in "([a-z0-9]{0,4}(://|:|@|/|\\?|=|&| )){0,12}|\\PC{0,60}") {
+            let once = redact(&text);
+            prop_assert_eq!(redact(&once), once);
+        }
+    }
+}

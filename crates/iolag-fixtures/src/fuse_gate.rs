@@ -1,0 +1,97 @@
+//! The gate that every request passes before it is executed: at once, later, refused, or held.
+
+use std::ffi::OsStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fuser::Errno;
+
+use crate::fuse_rules::{Command, FuseCall, Rule, Verdict};
+
+/// A reply that can say no.
+pub(crate) trait Refuse: Send + 'static {
+    /// Answers with an errno.
+    fn refuse(self, errno: Errno);
+}
+
+macro_rules! refuse {
+    ($($reply:ident)*) => {
+        $(impl Refuse for fuser::$reply {
+            fn refuse(self, errno: Errno) {
+                self.error(errno);
+            }
+        })*
+    };
+}
+
+refuse! {
+    ReplyAttr ReplyBmap ReplyCreate ReplyData ReplyDirectory ReplyEmpty ReplyEntry ReplyIoctl ReplyLock ReplyLseek
+    ReplyOpen ReplyPoll ReplyStatfs ReplyWrite ReplyXattr
+}
+
+/// A request that was taken and waits; running it answers it. Dropping it would answer EIO, so it is kept.
+type Held = Box<dyn FnOnce() + Send>;
+
+#[derive(Default)]
+struct State {
+    rules: Vec<Rule>,
+    held: Vec<Held>,
+}
+
+/// Rules and held requests, shared by the file system and its control socket.
+#[derive(Clone, Default)]
+pub(crate) struct Gate(Arc<Mutex<State>>);
+
+impl Gate {
+    /// Lets a request pass according to the newest rule that concerns it: `answer` executes it and replies.
+    pub fn pass<R: Refuse>(
+        &self,
+        call: FuseCall,
+        name: &OsStr,
+        reply: R,
+        answer: impl FnOnce(R) + Send + 'static,
+    ) {
+        let mut state = self.state();
+        let name = name.to_string_lossy();
+        let rule = state.rules.iter().rev().find(|rule| rule.concerns(call, &name));
+        match rule.map_or(Verdict::Answer, |rule| rule.verdict) {
+            Verdict::Hang => state.held.push(Box::new(move || answer(reply))),
+            Verdict::Answer => {
+                drop(state);
+                answer(reply);
+            }
+            Verdict::Fail(errno) => reply.refuse(Errno::from_i32(errno)),
+            Verdict::Delay(time) => {
+                std::thread::spawn(move || {
+                    std::thread::sleep(time);
+                    answer(reply);
+                });
+            }
+        }
+    }
+
+    /// Executes a command and returns the answer for the control socket.
+    pub fn command(&self, command: Command) -> String {
+        let mut state = self.state();
+        match command {
+            Command::Add(rule) => {
+                state.rules.push(rule);
+                "ok".to_owned()
+            }
+            Command::Held => state.held.len().to_string(),
+            Command::Release => {
+                state.rules.clear();
+                let held = std::mem::take(&mut state.held);
+                drop(state);
+                for answer in held {
+                    answer();
+                }
+                "ok".to_owned()
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic in one request leaves rules and list as they were.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

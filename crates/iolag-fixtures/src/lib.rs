@@ -1,0 +1,26 @@
+//! Real faults for tests: file systems that hang, fail, are slow, full or read-only, on a machine where root is at hand.
+//!
+//! - [`FuseMount`]: a file system in a process of its own that passes everything on to a directory, until it is told
+//!   to answer late, with an error, or not at all. Its callers then wait as those of a dead file server do.
+//! - [`LoopMount`], [`TmpfsMount`]: small real file systems for "full" and "read-only".
+//! - [`skip`]: how a test says that it could not run here.
+//!
+//! Invariants: a fixture returns `None` after naming the calling test as skipped, where the machine lacks what it
+//! needs; every wait is bounded; dropping a fixture frees all callers and leaves neither mount nor process.
+//!
+//! Limits: Linux and root. The tests' own thread must not touch a hung mount: ask in a child or a thread.
+
+mod fuse_daemon;
+mod fuse_filesystem;
+mod fuse_gate;
+mod fuse_mount;
+mod fuse_rules;
+mod mounts;
+mod passthrough;
+mod skipping;
+
+pub use fuse_daemon::{DaemonError, serve};
+pub use fuse_mount::FuseMount;
+pub use fuse_rules::FuseCall;
+pub use mounts::{LoopMount, TmpfsMount};
+pub use skipping::{SKIPPED_FILE_VARIABLE, current_test, skip, skip_unless_root};
