@@ -1,0 +1,379 @@
+//! The units of a check: what is done at a stretch, and what a check writes.
+//!
+//! A unit removes what it made, so that it can be the last one. Where something could not be made or removed, its place is
+//! not removed either, and the next round works in a fresh one: a failure is counted once, not at every operation after it.
+
+use iolag_backend::{ObjectKey, Request};
+use iolag_model::{CheckSpec, MonotonicTime, Nanoseconds, Operation};
+
+use crate::stages::ROUNDS_MAX;
+use crate::{CheckTasks, Done};
+
+/// Bytes of each file of the create task.
+pub const CREATED_FILE_BYTES: u64 = 64;
+/// Bytes that a compiler writes for a small program, at most.
+const PROGRAM_BYTES_MAX: u64 = 4 << 20;
+/// How often an object's life is repeated in a turn.
+const LIVES: u32 = 20;
+/// How often both listings are repeated in a turn.
+const LISTINGS: u32 = 5;
+/// Distance between an object's two names.
+const SECOND_NAME: u64 = 1_000_000;
+
+/// Bytes that a check of `directories` directories writes in all, at most: if the budget suffices for every round.
+pub fn bytes_to_write(spec: &CheckSpec, directories: u32) -> u64 {
+    let tasks = u64::from(spec.created_files) * CREATED_FILE_BYTES + PROGRAM_BYTES_MAX;
+    // An object's life writes it three times as operations and once as calls.
+    let objects = u64::from(LIVES) * 4 * spec.object_bytes;
+    let round = tasks.saturating_add(objects).saturating_add(spec.stream_bytes);
+    let listed = u64::from(spec.listed_files) * CREATED_FILE_BYTES;
+    round.saturating_mul(u64::from(ROUNDS_MAX)).saturating_add(listed).saturating_mul(u64::from(directories))
+}
+
+/// Bytes that a check holds in one directory at one time, at most.
+pub(crate) fn bytes_held(spec: &CheckSpec) -> u64 {
+    let files = u64::from(spec.created_files) + u64::from(spec.listed_files);
+    (files * CREATED_FILE_BYTES + PROGRAM_BYTES_MAX)
+        .saturating_add(2 * spec.object_bytes)
+        .saturating_add(spec.stream_bytes)
+}
+
+/// Objects that a check creates in one directory in one round, at most.
+pub(crate) fn objects_per_round(spec: &CheckSpec) -> u64 {
+    u64::from(spec.created_files) + u64::from(spec.listed_files) + 2 * u64::from(LIVES) + 2
+}
+
+/// What a check asks of its target, tasks aside.
+pub(crate) fn operations() -> impl Iterator<Item = Operation> {
+    [OBJECT_LIFE.as_slice(), CALLS_LIFE.as_slice(), &OTHERS].into_iter().flatten().copied()
+}
+
+const OBJECT_LIFE: [Operation; 8] = [
+    Operation::Create,
+    Operation::Stat,
+    Operation::Read,
+    Operation::Write,
+    Operation::WriteDurably,
+    Operation::Rename,
+    Operation::List,
+    Operation::Delete,
+];
+
+const CALLS_LIFE: [Operation; 11] = [
+    Operation::CallCreate,
+    Operation::CallWrite,
+    Operation::CallFsync,
+    Operation::CallCloseWritten,
+    Operation::CallStat,
+    Operation::CallOpen,
+    Operation::CallRead,
+    Operation::CallClose,
+    Operation::CallRename,
+    Operation::CallReaddir,
+    Operation::CallUnlink,
+];
+
+const OTHERS: [Operation; 7] = [
+    Operation::MakeDirectory,
+    Operation::RemoveDirectory,
+    Operation::CallMkdir,
+    Operation::CallRmdir,
+    Operation::StreamWrite,
+    Operation::StreamFsync,
+    Operation::StreamRead,
+];
+
+/// Units of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Group {
+    Listing,
+    Creating,
+    Compiling,
+    Objects,
+    Calls,
+    Stream,
+}
+
+impl Group {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Listing, Self::Creating, Self::Compiling, Self::Objects, Self::Calls, Self::Stream];
+
+    pub(crate) const fn is_possible(self, tasks: CheckTasks) -> bool {
+        match self {
+            Self::Listing | Self::Creating => !matches!(tasks, CheckTasks::None),
+            Self::Compiling => matches!(tasks, CheckTasks::All),
+            Self::Objects | Self::Calls | Self::Stream => true,
+        }
+    }
+
+    pub(crate) const fn repetitions(self) -> u32 {
+        match self {
+            Self::Listing => LISTINGS,
+            Self::Objects | Self::Calls => LIVES,
+            Self::Creating | Self::Compiling | Self::Stream => 1,
+        }
+    }
+
+    /// The dataset that the group makes and removes in this round.
+    pub(crate) const fn dataset(self, round: usize) -> Option<u32> {
+        match self {
+            Self::Objects => Some(round as u32 * 2 + 1),
+            Self::Calls => Some(round as u32 * 2 + 2),
+            _ => None,
+        }
+    }
+}
+
+/// A unit under way: its operations in order, and where to go on when one fails.
+#[derive(Debug, Default)]
+pub(crate) struct Unit {
+    lines: Vec<Line>,
+    at: usize,
+    stream: Option<Stream>,
+    name: Name,
+    condition: Condition,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    request: Request,
+    after_failure: usize,
+}
+
+/// Which of its two names an object has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Name {
+    #[default]
+    First,
+    Second,
+}
+
+/// What the units of a group have left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Condition {
+    /// Every object that was made was removed.
+    #[default]
+    Clean,
+    /// There may be an object.
+    Littered,
+    /// The place for objects could not be made.
+    Broken,
+}
+
+/// Goes on behind the last line.
+const LEAVE: usize = usize::MAX;
+
+impl Unit {
+    pub(crate) const fn is_begun(&self) -> bool {
+        !self.lines.is_empty()
+    }
+
+    /// Whether repeating it makes no sense.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.condition == Condition::Broken
+    }
+
+    pub(crate) fn is_place_empty(&self) -> bool {
+        self.condition == Condition::Clean
+    }
+
+    /// `ls -l` and `ls -n`, each first every other time: the second finds what the first has brought into the cache.
+    pub(crate) fn list(&mut self, repetition: u32) {
+        let mut both = [Operation::TaskList, Operation::TaskListNumeric];
+        if repetition % 2 == 1 {
+            both.reverse();
+        }
+        self.restart();
+        both.into_iter().for_each(|operation| self.push(operation, ObjectKey::default(), 0));
+    }
+
+    pub(crate) fn create_files(&mut self, number: u64) {
+        self.restart();
+        self.push(Operation::TaskCreate, ObjectKey { rank: 0, dataset: 0, index: number }, 0);
+    }
+
+    pub(crate) fn compile(&mut self) {
+        self.restart();
+        self.push(Operation::TaskCompile, ObjectKey::default(), 0);
+    }
+
+    /// An object's life; the first one begins with its dataset.
+    pub(crate) fn object(&mut self, key: ObjectKey, bytes: u64) {
+        self.live(key, bytes, Operation::MakeDirectory, &OBJECT_LIFE);
+    }
+
+    /// The same in single calls.
+    pub(crate) fn calls(&mut self, key: ObjectKey, bytes: u64) {
+        self.live(key, bytes, Operation::CallMkdir, &CALLS_LIFE);
+    }
+
+    fn live(&mut self, key: ObjectKey, bytes: u64, make_place: Operation, life: &[Operation]) {
+        self.restart();
+        if key.index == 0 {
+            self.push(make_place, key, 0);
+            self.lines[0].after_failure = LEAVE;
+        }
+        let first = self.lines.len();
+        for operation in life {
+            self.push(*operation, key, bytes);
+            let line = self.lines.last_mut().expect("a line was just added");
+            line.request.other = ObjectKey { index: key.index + SECOND_NAME, ..key };
+            let goes_on_at = match operation {
+                Operation::Create | Operation::CallCreate => None,
+                Operation::CallWrite => Some(Operation::CallCloseWritten),
+                Operation::CallOpen => Some(Operation::CallRename),
+                _ => continue,
+            };
+            line.after_failure = goes_on_at
+                .and_then(|goal| life.iter().position(|operation| *operation == goal))
+                .map_or(LEAVE, |position| first + position);
+        }
+    }
+
+    pub(crate) fn stream(&mut self, stream: Stream, makes_place: bool, end: MonotonicTime) {
+        self.restart();
+        if makes_place {
+            self.push(Operation::MakeDirectory, stream.key, 0);
+        }
+        // The line stands for all blocks; the stream itself says which comes next.
+        self.push(Operation::StreamWrite, stream.key, 0);
+        self.stream = Some(Stream { end, ..stream });
+    }
+
+    /// The last thing in a dataset.
+    pub(crate) fn remove_place(&mut self, group: Group, key: ObjectKey) {
+        self.restart();
+        let operation = if group == Group::Calls { Operation::CallRmdir } else { Operation::RemoveDirectory };
+        self.push(operation, key, 0);
+    }
+
+    /// What comes next; `None` if the unit is over.
+    pub(crate) fn next(&mut self, now: MonotonicTime) -> Option<Request> {
+        let line = self.lines.get(self.at)?;
+        if line.request.operation == Operation::StreamWrite {
+            return self.stream.as_mut().and_then(|stream| stream.next(now));
+        }
+        let mut request = line.request;
+        if matches!(request.operation, Operation::Delete | Operation::CallUnlink) && self.name == Name::Second
+        {
+            request.key = request.other;
+        }
+        Some(request)
+    }
+
+    pub(crate) fn completed(&mut self, request: &Request, is_ok: bool, done: &Done) {
+        let Some(line) = self.lines.get(self.at) else { return };
+        if line.request.operation == Operation::StreamWrite {
+            if let Some(stream) = &mut self.stream {
+                stream.completed(is_ok, done);
+            }
+            return;
+        }
+        self.at = if is_ok { self.at + 1 } else { line.after_failure };
+        match request.operation {
+            Operation::MakeDirectory | Operation::CallMkdir if !is_ok => {
+                self.condition = Condition::Broken;
+                self.at = LEAVE;
+            }
+            Operation::Create | Operation::CallCreate | Operation::Delete | Operation::CallUnlink
+                if !is_ok =>
+            {
+                self.condition = Condition::Littered;
+            }
+            Operation::Rename | Operation::CallRename if is_ok => self.name = Name::Second,
+            _ => {}
+        }
+    }
+
+    fn restart(&mut self) {
+        self.lines.clear();
+        (self.at, self.stream, self.name) = (0, None, Name::First);
+    }
+
+    /// Adds a line that goes on with the next one, whatever happens.
+    fn push(&mut self, operation: Operation, key: ObjectKey, bytes: u64) {
+        let after_failure = self.lines.len() + 1;
+        self.lines.push(Line { request: Request::new(operation, key, bytes), after_failure });
+    }
+}
+
+/// A short stream: blocks written until the end of the stream or of the time, made durable, then read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stream {
+    key: ObjectKey,
+    bytes: u64,
+    block_bytes: u64,
+    end: MonotonicTime,
+    direction: Direction,
+    offset: u64,
+    block_cost: Nanoseconds,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Writing,
+    Syncing,
+    Reading,
+    Over,
+}
+
+impl Stream {
+    pub(crate) const fn new(key: ObjectKey, bytes: u64, block_bytes: u64) -> Self {
+        Self {
+            key,
+            bytes,
+            block_bytes,
+            end: MonotonicTime(u64::MAX),
+            direction: Direction::Writing,
+            offset: 0,
+            block_cost: Nanoseconds::ZERO,
+        }
+    }
+
+    fn next(&mut self, now: MonotonicTime) -> Option<Request> {
+        self.end_early_if_late(now);
+        let operation = match self.direction {
+            Direction::Writing => Operation::StreamWrite,
+            Direction::Syncing => return Some(Request::new(Operation::StreamFsync, self.key, 0)),
+            Direction::Reading => Operation::StreamRead,
+            Direction::Over => return None,
+        };
+        Some(Request { offset: self.offset, ..Request::new(operation, self.key, self.block()) })
+    }
+
+    fn completed(&mut self, is_ok: bool, done: &Done) {
+        self.block_cost = self.block_cost.max(done.end.since(done.start));
+        self.direction = match self.direction {
+            _ if !is_ok => Direction::Over,
+            Direction::Syncing => {
+                // What was written is what can be read.
+                (self.offset, self.block_cost) = (0, Nanoseconds::ZERO);
+                Direction::Reading
+            }
+            direction => {
+                self.offset += self.block();
+                match direction {
+                    _ if self.offset < self.bytes => direction,
+                    Direction::Writing => Direction::Syncing,
+                    _ => Direction::Over,
+                }
+            }
+        };
+    }
+
+    /// After at least one block: another one is written or read only if it can be expected to end in time.
+    fn end_early_if_late(&mut self, now: MonotonicTime) {
+        if self.offset == 0 || now.after(self.block_cost) <= self.end {
+            return;
+        }
+        match self.direction {
+            Direction::Writing => (self.direction, self.bytes) = (Direction::Syncing, self.offset),
+            Direction::Reading => self.direction = Direction::Over,
+            Direction::Syncing | Direction::Over => {}
+        }
+    }
+
+    fn block(&self) -> u64 {
+        self.block_bytes.min(self.bytes - self.offset)
+    }
+}

@@ -1,0 +1,34 @@
+//! Workloads, tasks, pacers and the one loop that drives clients.
+//!
+//! A workload is a [`Client`]: a state machine without I/O that says what comes next and is told what happened. The loop
+//! ([`ClientLoop`]) exists once; [`drive_blocking`] and [`drive_async`] only differ in how they wait.
+
+mod batch;
+mod check;
+mod check_units;
+mod client;
+mod driver;
+mod group;
+mod metadata;
+mod metadata_accounting;
+mod metadata_peers;
+mod metadata_script;
+mod metadata_sharing;
+mod metadata_validation;
+mod pacer;
+mod stages;
+mod tasks;
+
+pub use batch::BatchClient;
+pub use check::{CheckClient, CheckPlace, CheckTasks};
+pub use check_units::{CREATED_FILE_BYTES, bytes_to_write};
+pub use client::{Client, Done, Step};
+pub use driver::{ClientLoop, DriveEnd, DriveOptions, drive_async, drive_blocking};
+pub use group::{DriveError, IfNotOpen, Job, can_unshare, run_async_clients, run_process, run_threads};
+pub use metadata::MetadataClient;
+pub use metadata_accounting::Accounting;
+pub use metadata_sharing::{SelfReadShare, Sharing, recommended_offset};
+pub use metadata_validation::{SpecError, validate, validate_check, validate_metadata, validate_positions};
+pub use pacer::Pacer;
+pub use stages::{ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, stages};
+pub use tasks::{Compiler, Language, TaskError, TaskOptions, TaskSession, find_compiler};

@@ -1,0 +1,224 @@
+//! A session that also executes tasks.
+
+use std::path::{Path, PathBuf};
+
+use iolag_backend::{Completion, Request, Session};
+use iolag_model::{FailureCode, Operation};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, Mode, OFlags, open, unlinkat};
+use rustix::io::Errno;
+use rustix::process::fchdir;
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+
+use super::compiler::{Compiler, minimal_environment};
+use super::files::{ManyFiles, make_directory, write_file, write_small_files};
+use super::program::{Program, Runner};
+
+/// The directory that is listed.
+const LISTED: &str = "check-list";
+/// The directory in which the program is compiled.
+const COMPILED: &str = "check-compile";
+/// The program, relative to that directory.
+const PROGRAM: &str = "program";
+
+/// Adds tasks to a session: `Task…` operations are executed here, everything else by the inner session.
+///
+/// Programs run in the working directory: the thread that opens the session gets a current directory of its own. A failed
+/// program is a completion with [`FailureCode::EXIT`], what it said is in [`Session::message`].
+pub struct TaskSession {
+    inner: Box<dyn Session>,
+    place: OwnedFd,
+    /// Only if a compiler was found.
+    compile_directory: Option<OwnedFd>,
+    compile: Option<Program>,
+    list: Program,
+    list_numeric: Program,
+    runner: Runner,
+    many_files: ManyFiles,
+    /// Whose failure `message` is asked about.
+    last: Executor,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Executor {
+    Inner,
+    Runner,
+    ManyFiles,
+}
+
+/// What the tasks are to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskOptions {
+    /// Files in the directory that is listed.
+    pub listed_files: u32,
+    /// Files that the create task makes.
+    pub created_files: u32,
+    /// The program that lists; `/bin/ls` in earnest.
+    pub list_program: PathBuf,
+    /// The compiler, if one was found; without, the compile task is not supported.
+    pub compiler: Option<Compiler>,
+}
+
+/// The tasks cannot be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action} for the tasks in {path}: {source}")]
+pub struct TaskError {
+    action: &'static str,
+    path: String,
+    source: std::io::Error,
+}
+
+impl TaskSession {
+    /// Sets up the directories of the tasks in the working directory `place`, untimed, and makes that the calling thread's
+    /// current directory.
+    ///
+    /// # Errors
+    /// If the working directory cannot be opened or something cannot be made in it.
+    pub fn open(inner: Box<dyn Session>, place: &Path, options: &TaskOptions) -> Result<Self, TaskError> {
+        let failed = |action| {
+            move |source: Errno| TaskError {
+                action,
+                path: place.display().to_string(),
+                source: source.into(),
+            }
+        };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = open(place, flags, Mode::empty()).map_err(failed("open the working directory"))?;
+        // Containers often refuse to unshare. Programs then get whole paths, which are a little longer to look up.
+        let prefix = match take_own_current_directory() {
+            Ok(()) => {
+                fchdir(&directory).map_err(failed("change to the working directory"))?;
+                String::new()
+            }
+            Err(_) => format!("{}/", place.display()),
+        };
+        make_listed(&directory, options.listed_files).map_err(failed("make the directory to be listed"))?;
+        let compile_directory = options
+            .compiler
+            .as_ref()
+            .map(|compiler| make_compiled(&directory, compiler))
+            .transpose()
+            .map_err(failed("write the program to be compiled"))?;
+        let list = |option: &str| Program {
+            path: options.list_program.clone(),
+            arguments: vec![option.into(), format!("{prefix}{LISTED}").into()],
+            environment: minimal_environment(),
+        };
+        Ok(Self {
+            inner,
+            place: directory,
+            compile_directory,
+            compile: options.compiler.as_ref().map(|compiler| compilation(compiler, &prefix)),
+            list: list("-l"),
+            list_numeric: list("-n"),
+            runner: Runner::new().map_err(|source| TaskError {
+                action: "open /dev/null",
+                path: place.display().to_string(),
+                source,
+            })?,
+            many_files: ManyFiles::new(options.created_files),
+            last: Executor::Inner,
+        })
+    }
+
+    /// Which compiler the compile task uses; `None` if none was found.
+    pub fn compiler_name(&self) -> Option<String> {
+        self.compile.as_ref().map(|program| program.path.display().to_string())
+    }
+
+    /// Removes the program of the last compilation, so that each one makes it anew.
+    fn prepare_compilation(&mut self) {
+        if let Some(directory) = &self.compile_directory {
+            // It is not there before the first; any other trouble shows in the compilation itself.
+            let _ = unlinkat(directory, PROGRAM, AtFlags::empty());
+        }
+        if let Some(program) = &self.compile {
+            self.runner.prepare(program);
+        }
+    }
+}
+
+const fn executor_of(operation: Operation) -> Executor {
+    match operation {
+        Operation::TaskList | Operation::TaskListNumeric | Operation::TaskCompile => Executor::Runner,
+        Operation::TaskCreate => Executor::ManyFiles,
+        _ => Executor::Inner,
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Session for TaskSession {
+    fn prepare(&mut self, request: &Request) {
+        self.last = executor_of(request.operation);
+        match request.operation {
+            Operation::TaskList => self.runner.prepare(&self.list),
+            Operation::TaskListNumeric => self.runner.prepare(&self.list_numeric),
+            Operation::TaskCompile => self.prepare_compilation(),
+            Operation::TaskCreate => self.many_files.prepare(self.place.as_fd(), request.key.index),
+            _ => self.inner.prepare(request),
+        }
+    }
+
+    fn execute(&mut self, request: &Request) -> Completion {
+        match self.last {
+            Executor::Inner => self.inner.execute(request),
+            Executor::ManyFiles => self.many_files.execute(),
+            Executor::Runner if request.operation == Operation::TaskCompile && self.compile.is_none() => {
+                Completion::failed(FailureCode::from_errno(libc::ENOTSUP))
+            }
+            Executor::Runner => self.runner.execute(),
+        }
+    }
+
+    fn inspects(&self) -> bool {
+        true
+    }
+
+    fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
+        match self.last {
+            Executor::Inner => self.inner.inspect(request, completion),
+            Executor::Runner | Executor::ManyFiles => completion,
+        }
+    }
+
+    fn message(&mut self) -> Option<String> {
+        match self.last {
+            Executor::Inner => self.inner.message(),
+            Executor::Runner => self.runner.message(),
+            Executor::ManyFiles => None,
+        }
+    }
+}
+
+fn make_listed(place: &OwnedFd, files: u32) -> Result<(), Errno> {
+    let directory = make_directory(place.as_fd(), LISTED)?;
+    write_small_files(directory.as_fd(), files)
+}
+
+fn make_compiled(place: &OwnedFd, compiler: &Compiler) -> Result<OwnedFd, Errno> {
+    let directory = make_directory(place.as_fd(), COMPILED)?;
+    let language = compiler.language;
+    write_file(directory.as_fd(), language.file_name(), language.source().as_bytes())?;
+    Ok(directory)
+}
+
+/// Compiles and links at once, as a user with one source file does.
+fn compilation(compiler: &Compiler, prefix: &str) -> Program {
+    let source = format!("{prefix}{COMPILED}/{}", compiler.language.file_name());
+    let output = format!("{prefix}{COMPILED}/{PROGRAM}");
+    // Pipes instead of temporary files between the compiler's stages, where the option is known to exist.
+    let pipe = compiler.has_pipe_option().then_some("-pipe");
+    let arguments = ["-O1"].into_iter().chain(pipe).chain(["-o", &output, &source]);
+    Program {
+        path: compiler.path.clone(),
+        arguments: arguments.map(Into::into).collect(),
+        environment: compiler.environment.clone(),
+    }
+}
+
+/// Programs inherit the current directory of the thread that starts them. The driver gives every thread its own; asking
+/// again is harmless, and makes the session safe on any thread.
+fn take_own_current_directory() -> Result<(), Errno> {
+    // SAFETY: only the sharing of current directory, root and umask ends; no descriptor is affected.
+    unsafe { unshare_unsafe(UnshareFlags::FS) }
+}

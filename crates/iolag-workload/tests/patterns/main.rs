@@ -1,0 +1,6 @@
+//! What clients ask, in which order, in any interleaving.
+
+mod batch_order;
+mod check_rounds;
+mod company;
+mod metadata_order;

@@ -1,0 +1,240 @@
+//! The tasks for real: `ls`, many small files, a compiler; and programs that fail or talk too much.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use iolag_backend::{Backend, Completion, ObjectKey, PosixBackend, Request, Session, SessionOptions};
+use iolag_fixtures::{current_test, skip};
+use iolag_model::{ClientId, Durability, ErrorClass, FailureCode, Operation, Verification};
+use iolag_workload::{Compiler, Language, TaskOptions, TaskSession, find_compiler};
+
+/// A session that must not be asked.
+struct Nobody;
+
+impl Session for Nobody {
+    fn prepare(&mut self, request: &Request) {
+        panic!("{request:?} is a task");
+    }
+
+    fn execute(&mut self, request: &Request) -> Completion {
+        panic!("{request:?} is a task");
+    }
+}
+
+fn options(list_program: impl Into<PathBuf>, compiler: Option<Compiler>) -> TaskOptions {
+    TaskOptions { listed_files: 6, created_files: 500, list_program: list_program.into(), compiler }
+}
+
+fn open(place: &Path, options: &TaskOptions) -> TaskSession {
+    TaskSession::open(Box::new(Nobody), place, options).expect("the place is a fresh directory")
+}
+
+fn run(session: &mut TaskSession, operation: Operation) -> (Completion, Option<String>) {
+    let request = Request::new(operation, ObjectKey { index: 3, ..ObjectKey::default() }, 0);
+    session.prepare(&request);
+    let completion = session.execute(&request);
+    (session.inspect(&request, completion), session.message())
+}
+
+fn script(place: &Path, name: &str, text: &str) -> PathBuf {
+    let path = place.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("the place is writable");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the script is ours");
+    path
+}
+
+fn place() -> (tempfile::TempDir, PathBuf) {
+    let outside = tempfile::tempdir().expect("a temporary directory");
+    let place = outside.path().join("place");
+    fs::create_dir(&place).expect("it is new");
+    (outside, place)
+}
+
+/// Peak of this process's resident memory.
+fn peak_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("procfs");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("Linux says it");
+    line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number of KiB")
+}
+
+#[test]
+fn a_real_ls_lists_six_files_in_both_forms() {
+    if !Path::new("/bin/ls").exists() {
+        skip(&current_test(), "there is no /bin/ls");
+        return;
+    }
+    let (_outside, place) = place();
+    let mut session = open(&place, &options("/bin/ls", None));
+    assert_eq!(fs::read_dir(place.join("check-list")).expect("it was made").count(), 6);
+    for operation in [Operation::TaskList, Operation::TaskListNumeric] {
+        assert_eq!(run(&mut session, operation), (Completion::ok(0), None));
+    }
+    fs::remove_dir_all(place.join("check-list")).expect("it is ours");
+    let (completion, message) = run(&mut session, Operation::TaskList);
+    assert_eq!(completion.code, FailureCode::EXIT);
+    let message = message.expect("ls complains");
+    assert!(message.starts_with("exit status: 2: ") && message.contains("No such file"), "{message}");
+}
+
+#[test]
+fn listing_gets_its_option_the_working_directory_and_a_minimal_environment() {
+    let (outside, place) = place();
+    let said = outside.path().join("said");
+    let list =
+        script(outside.path(), "ls", &format!("(printf '%s\\n' \"$*\"; pwd; env) > {}", said.display()));
+    let mut session = open(&place, &options(list, None));
+    assert_eq!(run(&mut session, Operation::TaskListNumeric), (Completion::ok(0), None));
+    let said = fs::read_to_string(said).expect("the script wrote it");
+    let place = place.canonicalize().expect("it exists");
+    assert!(said.starts_with(&format!("-n check-list\n{}\n", place.display())), "{said}");
+    assert!(said.contains("LC_ALL=C") && !said.contains("HOME=") && !said.contains("CARGO"), "{said}");
+}
+
+#[test]
+fn many_files_are_created_in_an_empty_directory_each_time() {
+    let (_outside, place) = place();
+    let mut session = open(&place, &options("/bin/ls", None));
+    for _ in 0..2 {
+        let (completion, message) = run(&mut session, Operation::TaskCreate);
+        assert_eq!((completion, message), (Completion::ok(500 * 64), None));
+        let files = fs::read_dir(place.join("check-create-3")).expect("it was made");
+        assert_eq!(files.count(), 500);
+    }
+    fs::write(place.join("check-create-3/foreign"), "").expect("it is writable");
+    let other = Request::new(Operation::TaskCreate, ObjectKey::default(), 0);
+    session.prepare(&other);
+    let left: Vec<_> = fs::read_dir(place.join("check-create-3")).expect("it is not empty").collect();
+    assert_eq!(left.len(), 1, "only what iolag made was removed");
+}
+
+#[test]
+fn a_directory_in_the_way_of_the_files_is_a_failed_operation() {
+    let (_outside, place) = place();
+    let mut session = open(&place, &options("/bin/ls", None));
+    fs::write(place.join("check-create-3"), "").expect("the place is writable");
+    let (completion, _) = run(&mut session, Operation::TaskCreate);
+    assert_eq!(completion.code.errno(), Some(libc_enotdir()));
+    fs::remove_file(place.join("check-create-3")).expect("it is ours");
+    std::os::unix::fs::symlink("/tmp", place.join("check-create-3")).expect("it is free");
+    let (completion, _) = run(&mut session, Operation::TaskCreate);
+    assert!(!completion.is_ok(), "a link is not followed");
+}
+
+const fn libc_enotdir() -> i32 {
+    20
+}
+
+#[test]
+fn a_real_compiler_makes_a_program_that_runs() {
+    let environment: Vec<_> = std::env::vars_os().collect();
+    let Some(compiler) = find_compiler(&environment) else {
+        skip(&current_test(), "no compiler was found");
+        return;
+    };
+    let (_outside, place) = place();
+    let mut session = open(&place, &options("/bin/ls", Some(compiler.clone())));
+    assert_eq!(session.compiler_name(), Some(compiler.name()));
+    for _ in 0..2 {
+        assert_eq!(run(&mut session, Operation::TaskCompile), (Completion::ok(0), None));
+    }
+    let output = std::process::Command::new(place.join("check-compile/program")).output().expect("it runs");
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("steps "), "{output:?}");
+}
+
+#[test]
+fn the_fortran_program_is_compiled_where_a_compiler_is() {
+    let path = PathBuf::from("/usr/bin/gfortran");
+    if !path.exists() {
+        skip(&current_test(), "there is no gfortran");
+        return;
+    }
+    let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
+    let (_outside, place) = place();
+    let compiler = Compiler { path, language: Language::Fortran, environment };
+    let mut session = open(&place, &options("/bin/ls", Some(compiler)));
+    assert_eq!(run(&mut session, Operation::TaskCompile), (Completion::ok(0), None));
+    let output = std::process::Command::new(place.join("check-compile/program")).output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn a_compiler_that_fails_says_why_and_one_that_is_missing_is_not_supported() {
+    let (outside, place) = place();
+    let path = script(outside.path(), "cc", "echo 'no licence for today' >&2; exit 3");
+    let compiler = Compiler { path, language: Language::C, environment: vec![] };
+    let mut session = open(&place, &options("/bin/ls", Some(compiler)));
+    let (completion, message) = run(&mut session, Operation::TaskCompile);
+    assert_eq!(completion.code, FailureCode::EXIT);
+    assert_eq!(message.as_deref(), Some("exit status: 3: no licence for today"));
+    assert_eq!(session.message(), None, "a message is told once");
+
+    let mut without = open(&place, &options(outside.path().join("missing"), None));
+    let (completion, _) = run(&mut without, Operation::TaskCompile);
+    assert_eq!((completion.code.class(), without.compiler_name()), (ErrorClass::NotSupported, None));
+    let (completion, message) = run(&mut without, Operation::TaskList);
+    assert_eq!(completion.code.class(), ErrorClass::NotFound);
+    assert!(message.is_some_and(|message| message.contains("missing cannot be run")));
+}
+
+#[test]
+fn a_program_that_prints_a_gigabyte_does_not_fill_memory() {
+    let (outside, place) = place();
+    let talk = "head -c 1073741824 /dev/zero; head -c 1073741824 /dev/zero | tr '\\0' x >&2; kill -9 $$";
+    let list = script(outside.path(), "ls", talk);
+    let mut session = open(&place, &options(list, None));
+    let before_kib = peak_kib();
+    let (completion, message) = run(&mut session, Operation::TaskList);
+    assert_eq!(completion.code, FailureCode::EXIT);
+    let message = message.expect("it was killed");
+    assert!(message.contains("signal: 9") && message.len() < 5_000, "{} bytes", message.len());
+    assert!(peak_kib() - before_kib < 64 << 10, "{} KiB more", peak_kib() - before_kib);
+}
+
+#[test]
+fn the_tasks_are_refused_where_there_is_no_directory() {
+    let (outside, _) = place();
+    let missing = outside.path().join("missing");
+    let refused = TaskSession::open(Box::new(Nobody), &missing, &options("/bin/ls", None));
+    let message = refused.err().expect("there is nothing").to_string();
+    assert!(
+        message.contains("cannot open the working directory") && message.contains("missing"),
+        "{message}"
+    );
+}
+
+#[test]
+fn other_operations_reach_the_inner_session_and_the_place_is_removed_whole() {
+    let (_outside, target) = place();
+    let backend = PosixBackend::new(target.clone(), "iolag-work").expect("a plain name");
+    backend.create_place().expect("the target is empty");
+    let session_options = SessionOptions {
+        client: ClientId(0),
+        rank: 0,
+        seed: 1,
+        bytes_max: 100,
+        durability: Durability::Default,
+        verification: Verification::Content,
+    };
+    let environment: Vec<_> = std::env::vars_os().collect();
+    let task_options = options("/bin/ls", find_compiler(&environment));
+    {
+        let inner = backend.open_session(&session_options).expect("the place was made");
+        let mut session =
+            TaskSession::open(inner, &target.join("iolag-work"), &task_options).expect("the place was made");
+        let key = ObjectKey { rank: 0, dataset: 1, index: 3 };
+        for operation in [Operation::MakeDirectory, Operation::Create, Operation::Read] {
+            let request = Request::new(operation, key, 100);
+            session.prepare(&request);
+            let completion = session.execute(&request);
+            assert!(session.inspect(&request, completion).is_ok(), "{operation}");
+            assert!(run(&mut session, Operation::TaskCreate).0.is_ok());
+        }
+        if task_options.compiler.is_some() {
+            assert!(run(&mut session, Operation::TaskCompile).0.is_ok());
+        }
+    }
+    assert_eq!(backend.remove_place().expect("it is ours"), []);
+    assert_eq!(fs::read_dir(&target).expect("the target stays").count(), 0);
+}
