@@ -1,0 +1,233 @@
+//! Children: forked, not started from a file, since loading a program from a hung file system would block; waited for by
+//! descriptor, never blocking; ended politely, then by force, then abandoned and named.
+//!
+//! Every child leads a process group of its own, so that Ctrl-C at the terminal reaches the keeper alone, and so that what
+//! a measurer started (a compiler, an `ls`) can be ended with it. A child dies with the keeper if it can.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use iolag_model::{Clock, MonotonicClock, Nanoseconds};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process, kill_process_group,
+    pidfd_open, set_parent_process_death_signal, setpgid, test_kill_process_group, waitid,
+};
+
+use crate::KeeperError;
+
+/// How often a child is looked at where the kernel cannot tell of its end.
+const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(2);
+
+/// A forked process.
+#[derive(Debug)]
+pub struct Child {
+    process: Pid,
+    /// Absent on kernels before 5.3, where the child is looked at in short intervals instead.
+    descriptor: Option<OwnedFd>,
+    role: &'static str,
+    ending: Option<Ending>,
+}
+
+/// How a child ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself, with this status.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+}
+
+/// What becomes of a child when the keeper is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Orphanage {
+    /// It is killed: what it measured is in shared memory.
+    Die,
+    /// It lives on, to bring what is in shared memory into the spool.
+    Survive,
+}
+
+impl Child {
+    /// Forks a child that runs `body` and exits with the status that it returns. The caller has a single thread.
+    ///
+    /// # Errors
+    /// If the kernel has no process left.
+    pub fn fork(
+        role: &'static str,
+        orphanage: Orphanage,
+        body: impl FnOnce() -> i32,
+    ) -> Result<Self, KeeperError> {
+        let parent = getpid();
+        // SAFETY: the keeper has one thread, so the child's copy of every lock is free and its memory is consistent.
+        let forked = unsafe { libc::fork() };
+        match forked {
+            -1 => Err(KeeperError::Fork { role, error: last_error() }),
+            0 => {
+                prepare_child(parent, orphanage);
+                let status = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or(70);
+                // SAFETY: ends the child at once; the parent's exit handlers and buffers are not the child's to run.
+                unsafe { libc::_exit(status) }
+            }
+            process => {
+                let process = Pid::from_raw(process).expect("fork returns a positive process id");
+                // Both sides set the group, so that it is set whoever runs first.
+                let _ = setpgid(Some(process), Some(process));
+                let descriptor = pidfd_open(process, PidfdFlags::empty()).ok();
+                Ok(Self { process, descriptor, role, ending: None })
+            }
+        }
+    }
+
+    /// The process id.
+    pub fn id(&self) -> u32 {
+        self.process.as_raw_nonzero().get() as u32
+    }
+
+    /// What it is for.
+    pub const fn role(&self) -> &'static str {
+        self.role
+    }
+
+    /// Becomes readable when the child ends, where the kernel has such descriptors.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.descriptor.as_ref().map(AsFd::as_fd)
+    }
+
+    /// How it ended, if it has. Never blocks. Whatever the child had started and left behind is killed before its process id
+    /// can be used again.
+    pub fn ending(&mut self) -> Option<Ending> {
+        if self.ending.is_none() {
+            let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+            if let Ok(Some(status)) = waitid(WaitId::Pid(self.process), looking | WaitIdOptions::NOWAIT) {
+                self.ending = Some(match status.terminating_signal() {
+                    Some(signal) => Ending::Killed(signal),
+                    None => Ending::Exited(status.exit_status().unwrap_or(0)),
+                });
+                self.signal_group(Signal::KILL);
+                // It has ended, so this only lets the kernel forget it.
+                let _ = waitid(WaitId::Pid(self.process), looking);
+            }
+        }
+        self.ending
+    }
+
+    /// Waits up to `limit` for the end.
+    pub fn wait(&mut self, limit: Nanoseconds) -> Option<Ending> {
+        let until = MonotonicClock.now().after(limit);
+        loop {
+            if let Some(ending) = self.ending() {
+                return Some(ending);
+            }
+            let left = until.since(MonotonicClock.now());
+            if left == Nanoseconds::ZERO {
+                return None;
+            }
+            match &self.descriptor {
+                Some(descriptor) => {
+                    let limit = timespec(left);
+                    // Interrupted or not, the loop looks again.
+                    let _ = poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&limit));
+                }
+                None => std::thread::sleep(left.min(LOOK).as_duration()),
+            }
+        }
+    }
+
+    /// Sends a signal to the child.
+    pub fn signal(&self, signal: Signal) {
+        // A child that is gone needs no signal, and until it is reaped nobody else has its id.
+        if self.ending.is_none() {
+            let _ = kill_process(self.process, signal);
+        }
+    }
+
+    /// Sends a signal to the child and everything that it started.
+    pub fn signal_group(&self, signal: Signal) {
+        let _ = kill_process_group(self.process, signal);
+    }
+
+    /// Whether something that the child started is still there, after the child itself has ended and all were killed: it
+    /// waits in the kernel. Waits up to `limit` for it to go.
+    pub fn has_left_something(&self, limit: Nanoseconds) -> bool {
+        let until = MonotonicClock.now().after(limit);
+        while test_kill_process_group(self.process).is_ok() {
+            if MonotonicClock.now() >= until {
+                return true;
+            }
+            std::thread::sleep(LOOK.as_duration());
+        }
+        false
+    }
+
+    /// Ends the child: SIGTERM to its group, `grace`, SIGKILL to its group, `grace`. `None` if it still lives: then it waits
+    /// in the kernel and cannot be ended by anybody; it is to be named and left behind.
+    pub fn end(&mut self, grace: Nanoseconds) -> Option<Ending> {
+        for signal in [Signal::TERM, Signal::KILL] {
+            if let Some(ending) = self.ending() {
+                return Some(ending);
+            }
+            self.signal_group(signal);
+            if let Some(ending) = self.wait(grace) {
+                return Some(ending);
+            }
+        }
+        None
+    }
+}
+
+fn prepare_child(parent: Pid, orphanage: Orphanage) {
+    let _ = setpgid(None, None);
+    crate::signals::unblock_all();
+    if orphanage == Orphanage::Die {
+        let _ = set_parent_process_death_signal(Some(Signal::KILL));
+        // The parent may have died before the request was made.
+        if getppid() != Some(parent) {
+            // SAFETY: ends this process at once.
+            unsafe { libc::_exit(0) }
+        }
+    }
+}
+
+pub(crate) fn timespec(duration: Nanoseconds) -> Timespec {
+    let duration = Duration::from_nanos(duration.0);
+    Timespec { tv_sec: duration.as_secs() as i64, tv_nsec: i64::from(duration.subsec_nanos()) }
+}
+
+fn last_error() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::AGAIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Nanoseconds = Nanoseconds::from_seconds(20);
+
+    #[test]
+    fn a_child_ends_with_its_status() {
+        let mut child = Child::fork("test", Orphanage::Die, || 7).unwrap();
+        assert_eq!(child.wait(LIMIT), Some(Ending::Exited(7)));
+        assert_eq!(child.ending(), Some(Ending::Exited(7)));
+    }
+
+    #[test]
+    fn a_child_that_ignores_sigterm_is_killed_with_its_group() {
+        let mut child = Child::fork("test", Orphanage::Die, || {
+            // SAFETY: only changes the disposition of a signal.
+            unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
+            loop {
+                std::thread::sleep(Duration::from_secs(1));
+            }
+        })
+        .unwrap();
+        assert_eq!(child.wait(Nanoseconds::from_milliseconds(50)), None);
+        assert_eq!(child.end(Nanoseconds::from_milliseconds(200)), Some(Ending::Killed(libc::SIGKILL)));
+    }
+
+    #[test]
+    fn a_panicking_child_is_a_bug_and_says_so_by_its_status() {
+        let mut child = Child::fork("test", Orphanage::Die, || panic!("on purpose")).unwrap();
+        assert_eq!(child.wait(LIMIT), Some(Ending::Exited(70)));
+    }
+}

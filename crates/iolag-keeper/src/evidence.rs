@@ -1,0 +1,109 @@
+//! Evidence: where a hung thread waits.
+//!
+//! Only /proc/PID/task/TID/{stat,schedstat,wchan,stack,syscall,children} are read: counters, without locks. Much else
+//! below /proc/PID (cmdline, maps, exe, cwd) may take locks that a hung process holds, and would hang the keeper with it.
+
+use std::fmt::Write as _;
+use std::fs;
+
+/// State, wait channel, system call and, where permitted, the kernel stack of a thread and of what it started.
+pub fn evidence(process: u32, thread: u32) -> String {
+    let mut text = String::new();
+    describe(&mut text, &format!("/proc/{process}/task/{thread}"));
+    let children = read(&format!("/proc/{process}/task/{thread}/children")).unwrap_or_default();
+    for child in children.split_ascii_whitespace().filter_map(|child| child.parse::<u32>().ok()).take(8) {
+        let _ = write!(text, "; child {child}: ");
+        describe(&mut text, &format!("/proc/{child}"));
+    }
+    text
+}
+
+/// The start time of a process in clock ticks since boot, which with its id names it for as long as the machine runs.
+pub fn start_ticks(process: u32) -> Option<u64> {
+    fields_after_name(&read(&format!("/proc/{process}/stat"))?).nth(19)?.parse().ok()
+}
+
+/// How much of the processor a process has used: a number that stands still while the process waits in the kernel, and
+/// grows as soon as any thread of it works for a clock tick, or its first thread for a nanosecond.
+pub fn processor_use(process: u32) -> Option<u64> {
+    let stat = read(&format!("/proc/{process}/stat"))?;
+    let mut ticks = fields_after_name(&stat).skip(11).map(|field| field.parse::<u64>().ok());
+    let ticks = ticks.next()?? + ticks.next()??;
+    // Kernels may be built without it; the ticks are enough for all but very slow file systems.
+    let first_thread_ns = read(&format!("/proc/{process}/schedstat"))
+        .and_then(|text| text.split_ascii_whitespace().next()?.parse::<u64>().ok())
+        .unwrap_or(0);
+    Some(ticks + first_thread_ns)
+}
+
+fn describe(text: &mut String, directory: &str) {
+    let stat = read(&format!("{directory}/stat")).unwrap_or_default();
+    let state = fields_after_name(&stat).next().unwrap_or("gone").to_owned();
+    let _ = write!(text, "state {state}");
+    for (name, label) in [("wchan", "waits in"), ("syscall", "system call")] {
+        if let Some(value) =
+            read(&format!("{directory}/{name}")).filter(|value| value != "0" && !value.is_empty())
+        {
+            let first = value.split_ascii_whitespace().next().unwrap_or_default().to_owned();
+            let _ = write!(text, ", {label} {first}");
+        }
+    }
+    if let Some(stack) = read(&format!("{directory}/stack")) {
+        let frames: Vec<_> = stack.lines().filter_map(|line| line.split("] ").nth(1)).take(12).collect();
+        if !frames.is_empty() {
+            let _ = write!(text, ", stack {}", frames.join(" < "));
+        }
+    }
+}
+
+/// The fields of a stat file after the name, which may itself contain spaces and parentheses.
+fn fields_after_name(stat: &str) -> impl Iterator<Item = &str> {
+    stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_ascii_whitespace()
+}
+
+fn read(path: &str) -> Option<String> {
+    fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sleeping_thread_is_described() {
+        let own = std::process::id();
+        let text = evidence(own, own);
+        assert!(text.starts_with("state "), "{text}");
+        assert!(start_ticks(own).unwrap() > 0);
+        assert_eq!(start_ticks(u32::MAX >> 1), None);
+    }
+
+    #[test]
+    fn a_process_that_works_is_told_from_one_that_waits() {
+        use crate::{Child, Orphanage};
+        use iolag_model::Nanoseconds;
+        let mut waiting = Child::fork("test", Orphanage::Die, || {
+            std::thread::sleep(std::time::Duration::from_secs(60));
+            0
+        })
+        .unwrap();
+        assert_eq!(waiting.wait(Nanoseconds::from_milliseconds(100)), None);
+        let before = processor_use(waiting.id()).unwrap();
+        assert_eq!(waiting.wait(Nanoseconds::from_milliseconds(200)), None);
+        assert_eq!(processor_use(waiting.id()), Some(before));
+        waiting.end(Nanoseconds::from_seconds(1));
+        let own = std::process::id();
+        let before = processor_use(own).unwrap();
+        let worked = (0..u64::from(u32::MAX)).step_by(1000).find(|step| {
+            std::hint::black_box(*step);
+            *step % 1_000_000 == 0 && processor_use(own).unwrap() > before
+        });
+        assert!(worked.is_some());
+    }
+
+    #[test]
+    fn names_with_spaces_and_parentheses_are_skipped() {
+        assert_eq!(fields_after_name("12 (a) b (c)) D 1 2").next(), Some("D"));
+        assert_eq!(fields_after_name("").next(), None);
+    }
+}

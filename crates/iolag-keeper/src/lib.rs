@@ -1,0 +1,34 @@
+//! The process that cannot hang: children, deadlines, orphans, and the shared memory that samples come through.
+//!
+//! A hung file system cannot be measured by the process that has to tell about it. The *keeper* owns the terminal, the
+//! signals and the deadlines, and touches no target, home, store or name service. *Measurers* run the clients, and may hang.
+//! The *writer* drains what they measured, and may hang too. All three share an [`Exchange`]. docs/measurement.md has the table of
+//! who notices what, who cleans up, and what is kept.
+
+mod child;
+mod coordinator;
+mod detail_ring;
+mod error;
+mod evidence;
+mod layout;
+mod memory;
+mod messenger;
+mod ring;
+mod sealed;
+mod signals;
+mod slot;
+mod watch;
+
+pub use child::{Child, Ending, Orphanage};
+pub use coordinator::SharedCoordinator;
+pub use detail_ring::DetailReader;
+pub use error::KeeperError;
+pub use evidence::{evidence, processor_use, start_ticks};
+pub use layout::{Exchange, KeeperRing, RING_SAMPLES_MIN, SharedRecorder};
+pub use memory::SharedMemory;
+pub use messenger::{Inbox, Messenger, Outbox};
+pub use ring::{RingFull, RingProducer, RingReader};
+pub use sealed::{Residence, move_into_memory};
+pub use signals::Signals;
+pub use slot::InFlight;
+pub use watch::{Hang, HangWatch};

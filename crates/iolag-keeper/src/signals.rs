@@ -1,0 +1,88 @@
+//! Signals as readable events: the keeper blocks them and reads them from a descriptor, so that nothing happens in the
+//! middle of something else.
+
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use rustix::io::Errno;
+
+use crate::KeeperError;
+
+/// The signals that a user or a batch system sends to end a run.
+const ENDING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// A source of signals.
+#[derive(Debug)]
+pub struct Signals {
+    descriptor: OwnedFd,
+}
+
+impl Signals {
+    /// Blocks the ending signals for this thread and those that it starts, and reads them from here on.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn block() -> Result<Self, KeeperError> {
+        let failed = || KeeperError::Signals {
+            error: Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL),
+        };
+        // What the user chose to ignore (nohup, a shell's background) stays ignored: blocked, it would be delivered here.
+        let heeded: Vec<i32> = ENDING.into_iter().filter(|signal| !is_ignored(*signal)).collect();
+        let set = set_of(&heeded);
+        // SAFETY: `set` is initialised; the old mask is not asked for.
+        if unsafe { libc::sigprocmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) } != 0 {
+            return Err(failed());
+        }
+        // SAFETY: `set` is initialised; -1 asks for a new descriptor.
+        let descriptor = unsafe { libc::signalfd(-1, &set, libc::SFD_NONBLOCK | libc::SFD_CLOEXEC) };
+        if descriptor < 0 {
+            return Err(failed());
+        }
+        // SAFETY: a new descriptor that nobody else owns.
+        Ok(Self { descriptor: unsafe { OwnedFd::from_raw_fd(descriptor) } })
+    }
+
+    /// Becomes readable when a signal has come.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+
+    /// The next signal, if one has come. Never blocks.
+    pub fn next(&self) -> Option<i32> {
+        let mut information = [0_u8; size_of::<libc::signalfd_siginfo>()];
+        match rustix::io::read(&self.descriptor, &mut information) {
+            Ok(read) if read == information.len() => {
+                Some(i32::from_ne_bytes([information[0], information[1], information[2], information[3]]))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn is_ignored(signal: i32) -> bool {
+    let mut action = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: only asks for the present action, which it writes to `action` on success.
+    unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Gives a forked child the signals that it was born without.
+pub(crate) fn unblock_all() {
+    let set = set_of(&ENDING);
+    // SAFETY: `set` is initialised; unblocking cannot fail for a valid set.
+    unsafe { libc::sigprocmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut()) };
+}
+
+fn set_of(signals: &[i32]) -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: sigemptyset initialises the set; the signal numbers are valid.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), *signal);
+        }
+        set.assume_init()
+    }
+}

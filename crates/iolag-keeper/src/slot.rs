@@ -1,0 +1,128 @@
+//! The in-flight slot: what a client is doing right now, for the keeper to see without asking.
+//!
+//! ```text
+//! line 0, written by the client at every operation    line 1, written rarely
+//!   start_ns   0 = nothing in flight                    stop       by the keeper: end before the next operation
+//!   attempt                                             activity   meeting, pausing, ended, …
+//!   intended_ns                                         arrived    number of the last meeting arrived at
+//!   operation | stage << 8                              values[2]  brought to meetings, by parity of their number
+//!                                                       thread     kernel's id of the client's thread
+//!                                                       process
+//!                                                       standing   expected, or given up by the keeper
+//! ```
+//! A reader takes `start_ns`, then the rest, then `start_ns` and `attempt` again: if they differ it looks later.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+use iolag_model::{Activity, AttemptId, MonotonicTime, Operation, StageIndex};
+
+/// Bytes of a slot.
+pub(crate) const SLOT_BYTES: usize = 256;
+
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub(crate) struct Slot {
+    start_ns: AtomicU64,
+    attempt: AtomicU64,
+    intended_ns: AtomicU64,
+    operation_and_stage: AtomicU32,
+    _rest_of_lines: [u32; 25],
+    pub(crate) stop: AtomicU32,
+    activity: AtomicU32,
+    pub(crate) arrived: AtomicU32,
+    thread: AtomicU32,
+    process: AtomicU32,
+    pub(crate) standing: AtomicU32,
+    pub(crate) values: [AtomicU64; 2],
+}
+
+const _: () = assert!(size_of::<Slot>() == SLOT_BYTES);
+
+/// `standing`: the others wait for this client at meetings.
+pub(crate) const EXPECTED: u32 = 0;
+/// `standing`: the keeper has given this client up.
+pub(crate) const GIVEN_UP: u32 = 1;
+
+/// An operation in flight, as the keeper sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InFlight {
+    /// Which attempt.
+    pub attempt: AttemptId,
+    /// What was asked.
+    pub operation: Operation,
+    /// In which stage.
+    pub stage: StageIndex,
+    /// When it should have started.
+    pub intended: MonotonicTime,
+    /// Since when it is in flight.
+    pub start: MonotonicTime,
+}
+
+impl Slot {
+    #[inline]
+    pub(crate) fn announce(
+        &self,
+        attempt: AttemptId,
+        operation: Operation,
+        stage: StageIndex,
+        intended: MonotonicTime,
+    ) {
+        // The end of the last operation must be seen before the next attempt is: else the keeper could take this attempt's name
+        // with the other's start. On x86 this costs nothing.
+        fence(Ordering::Release);
+        self.attempt.store(attempt.0, Ordering::Relaxed);
+        self.intended_ns.store(intended.0, Ordering::Relaxed);
+        self.operation_and_stage.store(operation as u32 | u32::from(stage.0) << 8, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn begin(&self, start: MonotonicTime) {
+        self.start_ns.store(start.0, Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn end(&self) {
+        self.start_ns.store(0, Ordering::Release);
+    }
+
+    pub(crate) fn set_activity(&self, activity: Activity) {
+        self.activity.store(activity as u32, Ordering::Release);
+    }
+
+    pub(crate) fn activity(&self) -> Activity {
+        Activity::from_code(self.activity.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn set_thread(&self, process: u32, thread: u32) {
+        self.process.store(process, Ordering::Relaxed);
+        self.thread.store(thread, Ordering::Release);
+    }
+
+    /// Process and thread; 0 before the client has begun.
+    pub(crate) fn thread(&self) -> (u32, u32) {
+        let thread = self.thread.load(Ordering::Acquire);
+        (self.process.load(Ordering::Relaxed), thread)
+    }
+
+    /// The last announced attempt, in flight or not: it moves on as long as the client does.
+    pub(crate) fn progress(&self) -> u64 {
+        self.attempt.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn in_flight(&self) -> Option<InFlight> {
+        let start = self.start_ns.load(Ordering::Acquire);
+        if start == 0 {
+            return None;
+        }
+        let attempt = self.attempt.load(Ordering::Acquire);
+        let intended = self.intended_ns.load(Ordering::Acquire);
+        let word = self.operation_and_stage.load(Ordering::Acquire);
+        let unchanged =
+            self.start_ns.load(Ordering::Acquire) == start && self.attempt.load(Ordering::Acquire) == attempt;
+        let operation = Operation::from_code(word as u8)?;
+        let start = MonotonicTime(start);
+        let intended = if intended == 0 { start } else { MonotonicTime(intended) };
+        let stage = StageIndex((word >> 8) as u16);
+        unchanged.then_some(InFlight { attempt: AttemptId(attempt), operation, stage, intended, start })
+    }
+}
