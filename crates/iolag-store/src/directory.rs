@@ -1,0 +1,325 @@
+//! Files by name in an open directory: never by path, never through a symbolic link, never readable by others.
+//!
+//! Invariants: names are plain (no separator); every open carries `O_NOFOLLOW` and `O_CLOEXEC`; directories are made
+//! 0700 and files 0600 whatever the umask allows more. The path is kept for messages only.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::StoreError;
+
+const DIRECTORY_MODE: Mode = Mode::RWXU;
+const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// An open directory and the path by which it was found.
+#[derive(Debug)]
+pub struct Directory {
+    descriptor: OwnedFd,
+    path: PathBuf,
+}
+
+/// Holds the lock of a directory until it is dropped.
+#[derive(Debug)]
+pub struct DirectoryLock {
+    _descriptor: OwnedFd,
+}
+
+impl Directory {
+    /// Opens the directory at `path`; its last component must not be a symbolic link.
+    ///
+    /// # Errors
+    /// If it does not exist, is something else, or may not be opened.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_below(CWD, path, path)
+    }
+
+    /// Opens the directory at `path`, making it and its parents first if they are missing.
+    ///
+    /// # Errors
+    /// If that cannot be done.
+    pub fn open_or_create(path: &Path) -> Result<Self, StoreError> {
+        use std::os::unix::fs::DirBuilderExt;
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(DIRECTORY_MODE.as_raw_mode())
+            .create(path)
+            .map_err(|error| StoreError::system("create the directory", path, error))?;
+        let path = path.canonicalize().map_err(|error| StoreError::system("find", path, error))?;
+        Self::open(&path)
+    }
+
+    /// Opens the directory `name` in this one.
+    ///
+    /// # Errors
+    /// If it does not exist, is something else (a symbolic link, say), or may not be opened.
+    pub fn directory(&self, name: &str) -> Result<Self, StoreError> {
+        Self::open_below(self.descriptor(), Path::new(name), &self.path.join(name))
+    }
+
+    /// Makes the directory `name` in this one, and opens it.
+    ///
+    /// # Errors
+    /// If it exists already or cannot be made.
+    pub fn create_directory(&self, name: &str) -> Result<Self, StoreError> {
+        rustix::fs::mkdirat(&self.descriptor, name, DIRECTORY_MODE)
+            .map_err(|errno| self.error("create the directory", name, errno))?;
+        self.sync()?;
+        self.directory(name)
+    }
+
+    /// The path by which it was found: for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The open directory.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+
+    /// A second handle on the same directory.
+    ///
+    /// # Errors
+    /// If no descriptor is left.
+    pub fn try_clone(&self) -> Result<Self, StoreError> {
+        let descriptor = self
+            .descriptor
+            .try_clone()
+            .map_err(|error| StoreError::system("keep open", &self.path, error))?;
+        Ok(Self { descriptor, path: self.path.clone() })
+    }
+
+    /// Owner, device and inode of the directory.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn status(&self) -> Result<Stat, StoreError> {
+        rustix::fs::fstat(&self.descriptor).map_err(|errno| StoreError::system("look at", &self.path, errno))
+    }
+
+    /// Opens the file `name` for reading.
+    ///
+    /// # Errors
+    /// If it is missing, no regular file, or may not be read.
+    pub fn open_file(&self, name: &str) -> Result<File, StoreError> {
+        // A FIFO in the place of a file would block the open for ever.
+        let file = self.open_with(name, OFlags::RDONLY | OFlags::NONBLOCK, "read")?;
+        let status = rustix::fs::fstat(&file).map_err(|errno| self.error("look at", name, errno))?;
+        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
+            return Err(StoreError::damaged(self.path.join(name), "it is not a regular file"));
+        }
+        Ok(file)
+    }
+
+    /// Opens the file `name` with these flags; a new one is mode 0600.
+    pub(crate) fn open_with(
+        &self,
+        name: &str,
+        flags: OFlags,
+        action: &'static str,
+    ) -> Result<File, StoreError> {
+        debug_assert!(!name.contains('/'), "names in a directory are plain");
+        rustix::fs::openat(&self.descriptor, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, FILE_MODE)
+            .map(File::from)
+            .map_err(|errno| self.error(action, name, errno))
+    }
+
+    /// Copies every regular file of `other` into this directory, under the same names and durable.
+    ///
+    /// # Errors
+    /// If one exists here already, cannot be read, or cannot be written.
+    pub fn copy_files(&self, other: &Self) -> Result<(), StoreError> {
+        for name in other.names()? {
+            let mut source = other.open_file(&name)?;
+            let mut copy = self.open_with(&name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, "create")?;
+            std::io::copy(&mut source, &mut copy)
+                .and_then(|_| copy.sync_data())
+                .map_err(|error| StoreError::system("write", self.path.join(&name), error))?;
+        }
+        self.sync()
+    }
+
+    /// The bytes of the file `name`, if they are at most `bytes_max`.
+    ///
+    /// # Errors
+    /// If it is missing, too long, or cannot be read.
+    pub fn read_file(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>, StoreError> {
+        let mut bytes = Vec::new();
+        self.open_file(name)?
+            .take(bytes_max + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| StoreError::system("read", self.path.join(name), error))?;
+        if bytes.len() as u64 > bytes_max {
+            let what = format!("it is longer than the {bytes_max} bytes that it may have");
+            return Err(StoreError::damaged(self.path.join(name), what));
+        }
+        Ok(bytes)
+    }
+
+    /// Replaces the file `name` as a whole: after a crash it has its old bytes or these, never a mixture.
+    ///
+    /// # Errors
+    /// If it cannot be written; then the old file stands.
+    pub fn replace_file(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let new = new_name(name);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+        let written = self.open_with(&new, flags, "write").and_then(|mut file| {
+            file.write_all(bytes)
+                .and_then(|()| file.sync_all())
+                .map_err(|error| StoreError::system("write", self.path.join(name), error))
+        });
+        match written {
+            Ok(()) => self.put_in_place(name),
+            Err(error) => {
+                // The first error is the one to tell; the leftover is overwritten by the next attempt.
+                let _ = self.remove_file(&new);
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives the finished, synced file `new_name(name)` its name, durably.
+    pub(crate) fn put_in_place(&self, name: &str) -> Result<(), StoreError> {
+        rustix::fs::renameat(&self.descriptor, new_name(name), &self.descriptor, name)
+            .map_err(|errno| self.error("replace", name, errno))?;
+        self.sync()
+    }
+
+    /// Makes the names in the directory durable.
+    ///
+    /// # Errors
+    /// If the system cannot promise it. File systems that cannot sync a directory at all are forgiven.
+    pub fn sync(&self) -> Result<(), StoreError> {
+        match rustix::fs::fsync(&self.descriptor) {
+            Ok(()) | Err(Errno::INVAL | Errno::NOTSUP | Errno::ROFS) => Ok(()),
+            Err(errno) => Err(StoreError::system("make durable", &self.path, errno)),
+        }
+    }
+
+    /// Removes the file `name`; a missing one is fine.
+    ///
+    /// # Errors
+    /// If it is there and cannot be removed.
+    pub fn remove_file(&self, name: &str) -> Result<(), StoreError> {
+        self.remove(name, AtFlags::empty())
+    }
+
+    /// Removes the empty directory `name`; a missing one is fine.
+    ///
+    /// # Errors
+    /// If it is there and cannot be removed.
+    pub fn remove_directory(&self, name: &str) -> Result<(), StoreError> {
+        self.remove(name, AtFlags::REMOVEDIR)
+    }
+
+    fn remove(&self, name: &str, flags: AtFlags) -> Result<(), StoreError> {
+        match rustix::fs::unlinkat(&self.descriptor, name, flags) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(self.error("remove", name, errno)),
+        }
+    }
+
+    /// The names in the directory, sorted. Names that are no UTF-8 cannot be ours and are left out.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn names(&self) -> Result<Vec<String>, StoreError> {
+        let error = |errno: Errno| StoreError::system("list", &self.path, errno);
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.descriptor).map_err(error)? {
+            if let Ok(name) = entry.map_err(error)?.file_name().to_str()
+                && name != "."
+                && name != ".."
+            {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Size in bytes and kind of `name`, not followed if it is a link.
+    pub(crate) fn look_at(&self, name: &str) -> Result<(u64, FileType), StoreError> {
+        let status = rustix::fs::statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|errno| self.error("look at", name, errno))?;
+        Ok((u64::try_from(status.st_size).unwrap_or(0), FileType::from_raw_mode(status.st_mode)))
+    }
+
+    /// Takes the directory's lock without waiting. It goes with the last process that holds it.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] if another process has it. File systems without locks give none: then nobody is kept out.
+    pub fn lock(&self) -> Result<DirectoryLock, StoreError> {
+        // A descriptor of its own: a lock belongs to the open file, and a clone would share it.
+        let descriptor = Self::open_below(self.descriptor(), Path::new("."), &self.path)?.descriptor;
+        lock_file(&descriptor, &self.path)?;
+        Ok(DirectoryLock { _descriptor: descriptor })
+    }
+
+    fn open_below(base: BorrowedFd<'_>, name: &Path, path: &Path) -> Result<Self, StoreError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let descriptor = rustix::fs::openat(base, name, flags, Mode::empty())
+            .map_err(|errno| StoreError::system("open the directory", path, errno))?;
+        Ok(Self { descriptor, path: path.to_owned() })
+    }
+
+    fn error(&self, action: &'static str, name: &str, errno: Errno) -> StoreError {
+        StoreError::system(action, self.path.join(name), errno)
+    }
+}
+
+/// Under which name a file is written until it is whole.
+pub(crate) fn new_name(name: &str) -> String {
+    format!("{name}.new")
+}
+
+/// Locks an open file against other processes, without waiting.
+pub(crate) fn lock_file(file: impl AsFd, path: &Path) -> Result<(), StoreError> {
+    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) | Err(Errno::NOTSUP | Errno::NOSYS | Errno::NOLCK | Errno::INVAL) => Ok(()),
+        Err(Errno::WOULDBLOCK) => Err(StoreError::Locked { path: path.to_owned() }),
+        Err(errno) => Err(StoreError::system("lock", path, errno)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn files_are_private_replaced_as_a_whole_and_links_are_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open_or_create(&place.path().join("a/b")).unwrap();
+        directory.replace_file("run.json", b"one").unwrap();
+        directory.replace_file("run.json", b"two").unwrap();
+        assert_eq!(directory.read_file("run.json", 3).unwrap(), b"two");
+        assert_eq!(directory.names().unwrap(), ["run.json"]);
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(directory.path()), 0o700);
+        assert_eq!(mode(&directory.path().join("run.json")), 0o600);
+
+        symlink("/etc/hostname", directory.path().join("link")).unwrap();
+        assert!(directory.read_file("link", 1000).is_err());
+        symlink("/", directory.path().join("away")).unwrap();
+        assert!(directory.directory("away").is_err());
+        assert!(
+            directory.read_file("run.json", 2).unwrap_err().to_string().contains("longer than the 2 bytes")
+        );
+    }
+
+    #[test]
+    fn a_lock_keeps_others_out_until_it_is_dropped() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let lock = directory.lock().unwrap();
+        assert!(matches!(directory.lock(), Err(StoreError::Locked { .. })));
+        drop(lock);
+        directory.lock().unwrap();
+    }
+}

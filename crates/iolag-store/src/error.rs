@@ -1,0 +1,198 @@
+//! What can go wrong with a store, each as one sentence: what, where, what to do next.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use iolag_model::{FormatError, SampleError};
+use rustix::io::Errno;
+
+/// A failure of the store. Failures of measured operations are samples, never errors.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    System {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// No space, or no quota, is left.
+    #[error("cannot {action} {}: {source}; free some space there or choose another store", path.display())]
+    Full {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// A directory that runs are to be written to belongs to somebody else, or others may write to it.
+    #[error(
+        "{} is no safe place for runs: it belongs to user {owner} with mode {mode:o}, and you are user {user}; name another with --store",
+        path.display()
+    )]
+    Foreign {
+        /// The directory.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+        /// Its permissions.
+        mode: u32,
+        /// Who asked.
+        user: u32,
+    },
+    /// Another format than this program's.
+    #[error("cannot read {}: {source}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Which format, and where to look for help.
+        source: FormatError,
+    },
+    /// A file's content is not what it should be.
+    #[error("{} is damaged: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with what was expected.
+        what: String,
+    },
+    /// A sample with an unknown number is to be stored, or was.
+    #[error("{} has a sample that this iolag does not know: {source}; use a newer iolag", path.display())]
+    Sample {
+        /// The spool file.
+        path: PathBuf,
+        /// Which number.
+        source: SampleError,
+    },
+    /// A Parquet file that run.json names is not there.
+    #[error("{} is missing, run.json says that it holds {samples} samples; restore it from a copy, or remove the run", path.display())]
+    PartMissing {
+        /// The part.
+        path: PathBuf,
+        /// How many rows it should have.
+        samples: u64,
+    },
+    /// A run of that name exists.
+    #[error("run {id} exists already in {}; start again to get another name", root.display())]
+    RunExists {
+        /// Its name.
+        id: String,
+        /// Where.
+        root: PathBuf,
+    },
+    /// Nothing has that name.
+    #[error("no run {text:?} in {}; `iolag list` shows the runs", root.display())]
+    RunMissing {
+        /// What was asked for.
+        text: String,
+        /// Where.
+        root: PathBuf,
+    },
+    /// Several have that name.
+    #[error("{text:?} may be any of {}; give more of the name", candidates.join(", "))]
+    RunAmbiguous {
+        /// What was asked for.
+        text: String,
+        /// What it may be, at most eight of them.
+        candidates: Vec<String>,
+    },
+    /// Its keeper is alive.
+    #[error(
+        "run {id} is still being measured by process {keeper_pid} of host {host}; wait for it or end that process"
+    )]
+    RunAlive {
+        /// The run.
+        id: String,
+        /// Its keeper.
+        keeper_pid: u32,
+        /// Where that is.
+        host: String,
+    },
+    /// Another process holds the lock.
+    #[error("{} is in use by another iolag process; wait for it to end", path.display())]
+    Locked {
+        /// What is locked.
+        path: PathBuf,
+    },
+    /// The ring consumed more samples than the spool holds.
+    #[error("{} holds {stored} samples, the ring gave {consumed}: {} samples are lost", path.display(), consumed - stored)]
+    SamplesLost {
+        /// The spool file.
+        path: PathBuf,
+        /// Samples in it.
+        stored: u64,
+        /// Samples that the ring's tail says were consumed.
+        consumed: u64,
+    },
+}
+
+impl StoreError {
+    /// What the system answered to `action` on `path`.
+    pub(crate) fn system(action: &'static str, path: impl AsRef<Path>, source: impl Into<io::Error>) -> Self {
+        let path = path.as_ref().to_owned();
+        let source = source.into();
+        if is_full(&source) {
+            Self::Full { action, path, source }
+        } else {
+            Self::System { action, path, source }
+        }
+    }
+
+    /// `path` is not what it should be.
+    pub(crate) fn damaged(path: impl AsRef<Path>, what: impl Into<String>) -> Self {
+        Self::Damaged { path: path.as_ref().to_owned(), what: what.into() }
+    }
+
+    /// What the Parquet library says of `path`; a full disk is told as such.
+    pub(crate) fn parquet(
+        action: &'static str,
+        path: impl AsRef<Path>,
+        error: parquet::errors::ParquetError,
+    ) -> Self {
+        use parquet::errors::ParquetError;
+        match error {
+            ParquetError::External(source) => match source.downcast::<io::Error>() {
+                Ok(source) => Self::system(action, path, *source),
+                Err(source) => Self::damaged(path, source.to_string()),
+            },
+            other => Self::damaged(path, other.to_string()),
+        }
+    }
+
+    /// The errno, if the system refused.
+    pub fn errno(&self) -> Option<i32> {
+        match self {
+            Self::System { source, .. } | Self::Full { source, .. } => source.raw_os_error(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_missing(&self) -> bool {
+        self.errno() == Some(Errno::NOENT.raw_os_error())
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    let full = [Errno::NOSPC, Errno::DQUOT, Errno::FBIG];
+    full.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_with_path_and_errno() {
+        let error = StoreError::system("append to", "/store/ring-0.spool", Errno::NOSPC);
+        assert_eq!(
+            error.to_string(),
+            "cannot append to /store/ring-0.spool: No space left on device (os error 28); \
+             free some space there or choose another store"
+        );
+        assert_eq!(error.errno(), Some(28));
+    }
+}

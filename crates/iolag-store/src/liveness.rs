@@ -1,0 +1,98 @@
+//! Whether the keeper of a run is still there.
+//!
+//! A process id alone says nothing: it may have been given to another process, or belong to another boot. Start time and
+//! boot id settle it. A keeper on another host cannot be seen from here, and homes are often shared by hosts: it counts
+//! as alive, so that no command on one login node recovers or removes what another one is measuring.
+//!
+//! Limit: a run that was killed on a host which is gone for good is recovered only if the caller's own judgement says so.
+
+use iolag_model::{RunRecord, RunState};
+
+/// A process, told apart from every other one of this boot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeeperIdentity {
+    /// Process id.
+    pub pid: u32,
+    /// Start time in clock ticks since boot (field 22 of /proc/PID/stat).
+    pub start_ticks: u64,
+    /// The boot in which it runs, if it was known.
+    pub boot_id: Option<String>,
+    /// The host on which it runs.
+    pub host: String,
+}
+
+impl KeeperIdentity {
+    /// The keeper of a run that says it is running.
+    pub fn of(record: &RunRecord) -> Option<Self> {
+        match &record.state {
+            RunState::Running { keeper_pid, keeper_start_ticks, .. } => Some(Self {
+                pid: *keeper_pid,
+                start_ticks: *keeper_start_ticks,
+                boot_id: record.environment.boot_id.clone(),
+                host: record.environment.host.clone(),
+            }),
+            RunState::Complete | RunState::Incomplete { .. } | RunState::Recovered { .. } => None,
+        }
+    }
+
+    /// The identity of the process `pid` of this machine, from /proc.
+    pub fn of_process(pid: u32) -> Option<Self> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        Some(Self { pid, start_ticks: start_ticks(&stat)?, boot_id: boot_id(), host: host() })
+    }
+
+    /// Whether that very process exists and is no zombie. On another host, or on one whose name has changed since, that
+    /// cannot be seen: then it counts as alive.
+    pub fn is_alive(&self) -> bool {
+        match (&self.boot_id, boot_id()) {
+            (Some(then), Some(now)) if *then == now => {}
+            _ if self.host != host() => return true,
+            (Some(_), Some(_)) => return false,
+            _ => {}
+        }
+        let Ok(stat) = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)) else { return false };
+        start_ticks(&stat) == Some(self.start_ticks) && !matches!(fields(&stat).next(), Some("Z" | "X"))
+    }
+}
+
+fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+fn boot_id() -> Option<String> {
+    Some(std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
+}
+
+/// The fields from the third on: the second is a command name that may hold spaces and parentheses.
+fn fields(stat: &str) -> impl Iterator<Item = &str> {
+    stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_ascii_whitespace()
+}
+
+fn start_ticks(stat: &str) -> Option<u64> {
+    fields(stat).nth(22 - 3)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_alive_and_its_namesakes_are_not() {
+        let own = KeeperIdentity::of_process(std::process::id()).unwrap();
+        assert!(own.is_alive());
+        assert!(!KeeperIdentity { start_ticks: own.start_ticks + 1, ..own.clone() }.is_alive());
+        assert!(!KeeperIdentity { boot_id: Some("another".into()), ..own.clone() }.is_alive());
+        let elsewhere =
+            KeeperIdentity { boot_id: Some("another".into()), host: "elsewhere".into(), ..own.clone() };
+        assert!(elsewhere.is_alive());
+        assert!(KeeperIdentity { boot_id: None, ..elsewhere }.is_alive());
+        assert!(KeeperIdentity { boot_id: None, ..own.clone() }.is_alive());
+        assert!(!KeeperIdentity { pid: u32::MAX, ..own }.is_alive());
+    }
+
+    #[test]
+    fn a_command_name_with_parentheses_does_not_shift_the_fields() {
+        let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4242 9 9";
+        assert_eq!(start_ticks(stat), Some(4242));
+    }
+}

@@ -1,0 +1,49 @@
+//! manifest.json: what a run created outside its own directory, so that it can be removed after any crash.
+//!
+//! It is written before anything is created. Device and inode are added as soon as the directory exists; clean-up
+//! removes a directory only if they match, so that a name that somebody else took is never emptied.
+
+use serde::{Deserialize, Serialize};
+
+use iolag_model::{FormatVersion, RUN_FORMAT};
+
+/// manifest.json.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Format of the run directory.
+    pub format: FormatVersion,
+    /// What was created, or was about to be.
+    pub entries: Vec<ManifestEntry>,
+}
+
+/// One directory that a run created.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManifestEntry {
+    /// Absolute path of the directory in which it was created.
+    pub parent: String,
+    /// Its plain name in there.
+    pub name: String,
+    /// Device number, once it exists.
+    pub device: Option<u64>,
+    /// Inode number, once it exists.
+    pub inode: Option<u64>,
+    /// What it is for.
+    pub kind: ManifestKind,
+}
+
+/// What a created directory is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ManifestKind {
+    /// A working directory on a target.
+    WorkingDirectory,
+    /// A spool outside the run directory.
+    Spool,
+}
+
+impl Manifest {
+    /// A manifest of this program's format.
+    pub fn new(entries: Vec<ManifestEntry>) -> Self {
+        Self { format: RUN_FORMAT, entries }
+    }
+}

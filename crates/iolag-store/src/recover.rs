@@ -1,0 +1,134 @@
+//! Recovers what killed runs measured.
+
+use iolag_model::{RUN_FORMAT, RunId, RunRecord, RunState, format_bytes, format_count};
+
+use crate::directory::lock_file;
+use crate::encode::{Encoded, encode};
+use crate::liveness::KeeperIdentity;
+use crate::run_directory::RunDirectory;
+use crate::spool::rings;
+use crate::store::Store;
+use crate::{Directory, StoreError};
+
+/// A run that was looked at because its keeper is gone.
+#[derive(Debug)]
+pub struct Recovered {
+    /// The run.
+    pub id: RunId,
+    /// What became of it.
+    pub result: Result<Recovery, StoreError>,
+}
+
+/// What recovery did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recovery {
+    /// The spool was encoded; run.json says so.
+    Encoded {
+        /// Samples that the run now has.
+        samples: u64,
+        /// What is missing, as in [`RunState::Recovered`].
+        reason: String,
+    },
+    /// The run had ended well but its spool was still there; it was removed.
+    SpoolRemoved,
+    /// There was nothing to do.
+    Nothing,
+}
+
+/// Recovers every run of the store whose keeper is gone. One that fails does not stop the others; one that another
+/// command recovers at this moment is passed over.
+///
+/// # Errors
+/// Only if the store itself cannot be read, or belongs to somebody else: what is in it is not acted upon then.
+pub fn recover(
+    store: &Store,
+    is_alive: impl Fn(&KeeperIdentity) -> bool,
+) -> Result<Vec<Recovered>, StoreError> {
+    store.refuse_foreign()?;
+    let mut recovered = Vec::new();
+    for id in store.ids()? {
+        // A run that cannot be opened or read is listed as damaged; recovery could do nothing for it.
+        let Ok(run) = store.run(&id) else { continue };
+        if run.record().is_err() {
+            continue;
+        }
+        match recover_run(&run, &is_alive) {
+            Ok(Recovery::Nothing) | Err(StoreError::Locked { .. }) => {}
+            result => recovered.push(Recovered { id, result }),
+        }
+    }
+    Ok(recovered)
+}
+
+/// Recovers one run, unless its keeper is alive.
+///
+/// # Errors
+/// [`StoreError::Locked`] if another command does so at this moment; else if the record cannot be read, or the spool
+/// cannot be encoded: it is kept then.
+pub fn recover_run(
+    run: &RunDirectory,
+    is_alive: impl Fn(&KeeperIdentity) -> bool,
+) -> Result<Recovery, StoreError> {
+    let _lock = run.lock()?;
+    let mut record = run.record()?;
+    match KeeperIdentity::of(&record) {
+        Some(keeper) if is_alive(&keeper) => Ok(Recovery::Nothing),
+        Some(_) => encode_rest(run, &mut record),
+        None => remove_rest(run, &record),
+    }
+}
+
+fn encode_rest(run: &RunDirectory, record: &mut RunRecord) -> Result<Recovery, StoreError> {
+    let (samples, reason) = match run.open_spool(record)? {
+        Some(spool) => {
+            // A writer that outlived its keeper may still append: its lock says so.
+            refuse_living_writers(&spool)?;
+            let encoded = encode(&spool, run.directory(), record)?;
+            let reason = what_is_missing(&encoded);
+            record.parts = encoded.parts;
+            (encoded.samples, reason)
+        }
+        None => (0, where_the_spool_was(record)),
+    };
+    // Fields that a newer minor added were not read and are not written: it must not look as if they were.
+    record.format = RUN_FORMAT;
+    record.state = RunState::Recovered { reason: reason.clone() };
+    run.write_record(record)?;
+    run.remove_spool()?;
+    Ok(Recovery::Encoded { samples, reason })
+}
+
+fn remove_rest(run: &RunDirectory, record: &RunRecord) -> Result<Recovery, StoreError> {
+    let inside = run.open_spool(record)?.is_some();
+    // Also one elsewhere, of which only the manifest knows; without one this looks at nothing.
+    run.remove_spool()?;
+    Ok(if inside { Recovery::SpoolRemoved } else { Recovery::Nothing })
+}
+
+fn refuse_living_writers(spool: &Directory) -> Result<(), StoreError> {
+    for ring in rings(spool)? {
+        let name = ring.file_name();
+        lock_file(&spool.open_file(&name)?, &spool.path().join(&name))?;
+    }
+    Ok(())
+}
+
+fn what_is_missing(encoded: &Encoded) -> String {
+    let mut missing = vec!["the run was killed; what clients had in flight then is missing".to_owned()];
+    for (ring, bytes) in &encoded.dropped {
+        missing.push(format!("{} of ring {} were torn and dropped", format_bytes(*bytes), ring.0));
+    }
+    if encoded.still_hung > 0 {
+        missing.push(format!("{} attempts were still hung", format_count(encoded.still_hung)));
+    }
+    missing.join("; ")
+}
+
+fn where_the_spool_was(record: &RunRecord) -> String {
+    match &record.state {
+        RunState::Running { spool: Some(path), .. } => {
+            format!("the run was killed and its spool {path} is gone: its samples are lost")
+        }
+        _ => "the run was killed before it recorded a sample".to_owned(),
+    }
+}

@@ -1,0 +1,318 @@
+//! The store: a directory with runs, each its own fault domain. There is no index that could disagree with them.
+
+use std::path::{Path, PathBuf};
+
+use iolag_model::{RunId, RunRecord};
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use crate::liveness::KeeperIdentity;
+use crate::run_directory::{RunDirectory, SPOOL_DIRECTORY, is_known_file};
+use crate::spool::RingNumber;
+use crate::{Directory, StoreError};
+
+const RUNS_DIRECTORY: &str = "runs";
+const CANDIDATES_SHOWN_MAX: usize = 8;
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    runs: Directory,
+    root: PathBuf,
+}
+
+/// A run as a list shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// Its name.
+    pub id: RunId,
+    /// Its directory.
+    pub path: PathBuf,
+    /// Bytes of all its files, spool included.
+    pub bytes: u64,
+    /// When it started, in ns since 1970: by its first anchor, else by its name.
+    pub started_realtime_ns: u64,
+    /// Its record, or what is wrong with it in one sentence.
+    pub record: Result<Box<RunRecord>, String>,
+}
+
+/// What removing a run left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Removal {
+    /// Nothing.
+    Complete,
+    /// Files that no run writes: left where they are, with the directory.
+    Strangers(Vec<String>),
+}
+
+impl Store {
+    /// Opens the store at `root`, making it if it is missing.
+    ///
+    /// # Errors
+    /// If that cannot be done.
+    pub fn open(root: &Path) -> Result<Self, StoreError> {
+        let directory = Directory::open_or_create(root)?;
+        let runs = match directory.directory(RUNS_DIRECTORY) {
+            Err(error) if error.is_missing() => match directory.create_directory(RUNS_DIRECTORY) {
+                // Another command was faster.
+                Err(error) if error.errno() == Some(Errno::EXIST.raw_os_error()) => {
+                    directory.directory(RUNS_DIRECTORY)?
+                }
+                other => other?,
+            },
+            other => other?,
+        };
+        Ok(Self { runs, root: directory.path().to_owned() })
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Refuses a store in which somebody else could plant runs, manifests or links: one that belongs to another user, or
+    /// that others may write to. To be asked before anything is written to it or anything in it is acted upon; other users'
+    /// stores may be read.
+    ///
+    /// # Errors
+    /// [`StoreError::Foreign`].
+    pub fn refuse_foreign(&self) -> Result<(), StoreError> {
+        const OTHERS_MAY_WRITE: u32 = 0o022;
+        const STICKY: u32 = 0o1000;
+        let user = rustix::process::geteuid().as_raw();
+        let refuse = |directory: &Directory, status: &rustix::fs::Stat| StoreError::Foreign {
+            path: directory.path().to_owned(),
+            owner: status.st_uid,
+            mode: status.st_mode & 0o7777,
+            user,
+        };
+        let root = Directory::open(&self.root)?;
+        let status = root.status()?;
+        let is_own = status.st_uid == user && status.st_mode & OTHERS_MAY_WRITE == 0;
+        // As /tmp: everybody may add names, nobody may replace another's.
+        let is_shared_safely = status.st_mode & STICKY != 0 && (status.st_uid == user || status.st_uid == 0);
+        if !is_own && !is_shared_safely {
+            return Err(refuse(&root, &status));
+        }
+        let status = self.runs.status()?;
+        if status.st_uid != user || status.st_mode & OTHERS_MAY_WRITE != 0 {
+            return Err(refuse(&self.runs, &status));
+        }
+        Ok(())
+    }
+
+    /// Whether the store takes bytes, by writing some and removing them: a full disk still takes directories.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] or another failure of the system; [`StoreError::Foreign`].
+    pub fn probe_writing(&self) -> Result<(), StoreError> {
+        const BYTES: usize = 64 << 10;
+        self.refuse_foreign()?;
+        let name = format!("probe-{}", std::process::id());
+        // Replaced as a whole below a new name, never through what somebody may have put there.
+        self.runs.replace_file(&name, &vec![0x5a; BYTES])?;
+        self.runs.remove_file(&name)
+    }
+
+    /// Makes the directory of a new run and writes its record.
+    ///
+    /// # Errors
+    /// [`StoreError::RunExists`] if the name is taken; [`StoreError::Foreign`]; else if it cannot be written.
+    pub fn create_run(&self, record: &RunRecord) -> Result<RunDirectory, StoreError> {
+        self.refuse_foreign()?;
+        let directory = self.runs.create_directory(record.id.as_str()).map_err(|error| {
+            if error.errno() == Some(Errno::EXIST.raw_os_error()) {
+                StoreError::RunExists { id: record.id.to_string(), root: self.root.clone() }
+            } else {
+                error
+            }
+        })?;
+        let run = RunDirectory::new(directory, record.id.clone());
+        run.write_record(record)?;
+        Ok(run)
+    }
+
+    /// The run of this name.
+    ///
+    /// # Errors
+    /// If it does not exist.
+    pub fn run(&self, id: &RunId) -> Result<RunDirectory, StoreError> {
+        match self.runs.directory(id.as_str()) {
+            Ok(directory) => Ok(RunDirectory::new(directory, id.clone())),
+            Err(error) if error.is_missing() => Err(self.missing(id.as_str())),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// All runs, oldest first; damaged ones with what is wrong.
+    ///
+    /// # Errors
+    /// Only if the store itself cannot be read.
+    pub fn list(&self) -> Result<Vec<Listed>, StoreError> {
+        let mut listed: Vec<_> = self.ids()?.into_iter().map(|id| self.look_at(id)).collect();
+        listed.sort_by(|one, other| {
+            (one.started_realtime_ns, &one.id).cmp(&(other.started_realtime_ns, &other.id))
+        });
+        Ok(listed)
+    }
+
+    /// The run that `text` means: its name, the beginning or the end of it, `last`, or a path to its directory.
+    ///
+    /// # Errors
+    /// [`StoreError::RunMissing`], [`StoreError::RunAmbiguous`], or if it cannot be opened.
+    pub fn find(&self, text: &str) -> Result<RunDirectory, StoreError> {
+        if text.contains('/') {
+            let path =
+                Path::new(text).canonicalize().map_err(|error| StoreError::system("find", text, error))?;
+            return RunDirectory::open(&path);
+        }
+        let ids = self.ids()?;
+        let mut candidates: Vec<&RunId> = match text {
+            "" => Vec::new(),
+            // Names begin with date and time, so the last one in order is the latest.
+            "last" => ids.last().into_iter().collect(),
+            _ => {
+                let matches = |id: &&RunId| id.as_str().starts_with(text) || id.as_str().ends_with(text);
+                ids.iter().filter(matches).collect()
+            }
+        };
+        match candidates.as_slice() {
+            [] => Err(self.missing(text)),
+            [id] => self.run(id),
+            _ => {
+                candidates.truncate(CANDIDATES_SHOWN_MAX);
+                let candidates = candidates.into_iter().map(ToString::to_string).collect();
+                Err(StoreError::RunAmbiguous { text: text.to_owned(), candidates })
+            }
+        }
+    }
+
+    /// Removes a run: its known files, its spool wherever it is, its directory. Files that no run writes stay.
+    /// What the manifest names on targets is not touched: clean it up first.
+    ///
+    /// # Errors
+    /// [`StoreError::RunAlive`] while its keeper lives; [`StoreError::Locked`] while it is being recovered; else if
+    /// something cannot be removed.
+    pub fn remove_run(
+        &self,
+        id: &RunId,
+        is_alive: impl Fn(&KeeperIdentity) -> bool,
+    ) -> Result<Removal, StoreError> {
+        let run = self.run(id)?;
+        let _lock = run.lock()?;
+        if let Ok(record) = run.record()
+            && let Some(keeper) = KeeperIdentity::of(&record)
+            && is_alive(&keeper)
+        {
+            return Err(StoreError::RunAlive {
+                id: id.to_string(),
+                keeper_pid: keeper.pid,
+                host: keeper.host,
+            });
+        }
+        // With a manifest that cannot be read, a spool elsewhere stays; the run must be removable all the same.
+        if run.manifest().is_ok() {
+            run.remove_spool()?;
+        }
+        let mut strangers = Vec::new();
+        // run.json goes last: whoever is killed before leaves a run that can be found and removed again.
+        let mut names = run.directory().names()?;
+        names.sort_by_key(|name| name == crate::run_directory::RECORD_FILE);
+        for name in names {
+            if is_known_file(&name) && run.directory().look_at(&name)?.1 == FileType::RegularFile {
+                run.directory().remove_file(&name)?;
+            } else {
+                strangers.push(name);
+            }
+        }
+        if strangers.is_empty() {
+            self.runs.remove_directory(id.as_str())?;
+            self.runs.sync()?;
+            Ok(Removal::Complete)
+        } else {
+            Ok(Removal::Strangers(strangers))
+        }
+    }
+
+    /// Names of all runs, in order.
+    pub(crate) fn ids(&self) -> Result<Vec<RunId>, StoreError> {
+        Ok(self.runs.names()?.iter().filter_map(|name| name.parse().ok()).collect())
+    }
+
+    fn look_at(&self, id: RunId) -> Listed {
+        let path = self.runs.path().join(id.as_str());
+        let opened =
+            self.runs.directory(id.as_str()).map(|directory| RunDirectory::new(directory, id.clone()));
+        let (bytes, record) = match &opened {
+            Ok(run) => (bytes_of(run), run.record().map(Box::new).map_err(|error| error.to_string())),
+            Err(error) => (0, Err(error.to_string())),
+        };
+        let started = record.as_ref().ok().and_then(|record| record.anchors.first());
+        let started_realtime_ns = started.map_or_else(|| realtime_of_name(&id), |anchor| anchor.realtime_ns);
+        Listed { id, path, bytes, started_realtime_ns, record }
+    }
+
+    fn missing(&self, text: &str) -> StoreError {
+        StoreError::RunMissing { text: text.to_owned(), root: self.root.clone() }
+    }
+}
+
+/// Bytes of a run's files. What cannot be looked at counts nothing: this is for lists, which must not fail.
+fn bytes_of(run: &RunDirectory) -> u64 {
+    let sum = |directory: &Directory, wanted: &dyn Fn(&str) -> bool| -> u64 {
+        let names = directory.names().unwrap_or_default();
+        let sizes = names.iter().filter(|name| wanted(name)).filter_map(|name| directory.look_at(name).ok());
+        sizes.map(|(bytes, _)| bytes).sum()
+    };
+    let spool = run.directory().directory(SPOOL_DIRECTORY);
+    let spool_bytes =
+        spool.map_or(0, |spool| sum(&spool, &|name| RingNumber::from_file_name(name).is_some()));
+    spool_bytes + sum(run.directory(), &is_known_file)
+}
+
+/// The moment in a run's name; 1970 if it names none (month 13, say).
+fn realtime_of_name(id: &RunId) -> u64 {
+    let date_time = &id.as_str()[..15];
+    jiff::civil::DateTime::strptime("%Y%m%d-%H%M%S", date_time)
+        .and_then(|moment| moment.to_zoned(jiff::tz::TimeZone::UTC))
+        .ok()
+        .and_then(|moment| u64::try_from(moment.timestamp().as_nanosecond()).ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn allow(path: &Path, mode: u32) {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_store_that_others_may_write_to_is_read_but_not_acted_upon() {
+        let root = tempfile::tempdir().unwrap();
+        let store = Store::open(root.path()).unwrap();
+        store.probe_writing().unwrap();
+        allow(root.path(), 0o1777);
+        store.probe_writing().unwrap();
+        allow(root.path(), 0o777);
+        assert!(matches!(store.probe_writing(), Err(StoreError::Foreign { mode: 0o777, .. })));
+        allow(root.path(), 0o700);
+        allow(&root.path().join(RUNS_DIRECTORY), 0o770);
+        assert!(matches!(store.refuse_foreign(), Err(StoreError::Foreign { .. })));
+        assert!(store.list().unwrap().is_empty());
+        if rustix::process::geteuid().is_root() {
+            allow(&root.path().join(RUNS_DIRECTORY), 0o700);
+            std::os::unix::fs::chown(root.path(), Some(65534), None).unwrap();
+            assert!(matches!(store.refuse_foreign(), Err(StoreError::Foreign { owner: 65534, .. })));
+        }
+    }
+
+    #[test]
+    fn a_name_tells_its_moment() {
+        let id = |text: &str| text.parse::<RunId>().unwrap();
+        assert_eq!(realtime_of_name(&id("20261120-185900-3fa7")), 1_795_201_140_000_000_000);
+        assert_eq!(realtime_of_name(&id("20261320-185900-3fa7")), 0);
+    }
+}

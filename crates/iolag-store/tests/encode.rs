@@ -1,0 +1,218 @@
+//! What goes into the spool comes out of the parts: superseded, by target, and nothing else changed.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::collections::HashMap;
+
+use iolag_model::{
+    AttemptId, ClientId, Column, Detail, DetailKind, FailureCode, MonotonicTime, Nanoseconds, Operation,
+    Outcome, RunState, Sample, SampleColumns, StageIndex,
+};
+use iolag_store::{Encoded, RingNumber, RunDirectory, Sink, SpoolWriter, Store, StoredSample};
+use proptest::prelude::*;
+use support::{Client, record, run_id};
+
+fn finish(store: &Store, targets: u16, clients: u32, rings: &[Vec<Sample>]) -> (RunDirectory, Encoded) {
+    let mut record = record(&run_id(7), targets, clients);
+    let run = store.create_run(&record).unwrap();
+    let spool = run.create_spool().unwrap();
+    for (number, samples) in rings.iter().enumerate() {
+        let mut writer = SpoolWriter::create(&spool, run.id(), RingNumber(number as u32)).unwrap();
+        for chunk in samples.chunks(700) {
+            writer.append(chunk).unwrap();
+        }
+    }
+    record.state = RunState::Complete;
+    let encoded = run.finish(&mut record, &spool).unwrap();
+    assert_eq!(run.record().unwrap(), record);
+    (run, encoded)
+}
+
+fn stored(run: &RunDirectory) -> Vec<StoredSample> {
+    run.samples().unwrap().map(Result::unwrap).collect()
+}
+
+#[derive(Default)]
+struct Collected {
+    rows: Vec<(i64, i32, i32, i64)>,
+}
+
+impl Sink for Collected {
+    fn batch(&mut self, samples: SampleColumns<'_>) {
+        assert!(samples.stage.is_empty() && samples.bytes.is_empty());
+        for (row, duration) in samples.duration_ns.iter().enumerate() {
+            self.rows.push((
+                samples.attempt[row],
+                samples.client[row],
+                samples.operation_code[row],
+                *duration,
+            ));
+        }
+    }
+}
+
+#[test]
+fn samples_go_to_their_target_in_order_and_scans_see_each_once() {
+    let place = tempfile::tempdir().unwrap();
+    let store = Store::open(place.path()).unwrap();
+    // Clients 0 and 1 work on target 0, 2 and 3 on target 1; ring 1 is shared by clients of both.
+    let mut mixed = Vec::new();
+    let (mut one, mut two) = (Client::new(1), Client::new(2));
+    for _ in 0..3000 {
+        mixed.push(one.next());
+        mixed.push(two.next());
+    }
+    let rings = [Client::new(0).take(70_000), mixed, Client::new(3).take(10)];
+    let (run, encoded) = finish(&store, 2, 2, &rings);
+    assert_eq!(encoded.samples, 76_010);
+    assert_eq!(
+        encoded.parts.iter().map(|part| (part.file.as_str(), part.samples)).collect::<Vec<_>>(),
+        [("samples-0-0.parquet", 73_000), ("samples-1-0.parquet", 3_010)]
+    );
+    let target_of = |sample: &Sample| (sample.attempt.client().0 / 2) as i32;
+    let expected: Vec<StoredSample> = [0, 1]
+        .into_iter()
+        .flat_map(|target| {
+            rings
+                .iter()
+                .flatten()
+                .filter(move |sample| target_of(sample) == target)
+                .map(move |sample| StoredSample { sample: *sample, target })
+        })
+        .collect();
+    assert!(stored(&run) == expected);
+
+    let columns = [Column::Attempt, Column::Client, Column::OperationCode, Column::DurationNs];
+    let mut expected: Vec<_> = expected
+        .iter()
+        .map(|StoredSample { sample, .. }| {
+            let client = sample.attempt.client().0 as i32;
+            (sample.attempt.0 as i64, client, i32::from(sample.operation_code()), sample.duration.0 as i64)
+        })
+        .collect();
+    expected.sort_unstable();
+    for threads in [1, 3, 64] {
+        let sinks = run.scan(&columns, threads, Collected::default).unwrap();
+        let mut rows: Vec<_> = sinks.into_iter().flat_map(|sink| sink.rows).collect();
+        rows.sort_unstable();
+        assert!(rows == expected, "{threads} threads");
+    }
+}
+
+#[test]
+fn a_row_group_is_full_at_a_mebi_row_and_the_next_one_follows() {
+    let place = tempfile::tempdir().unwrap();
+    let store = Store::open(place.path()).unwrap();
+    let samples = Client::new(0).take((1 << 20) + 17);
+    let (run, encoded) = finish(&store, 1, 1, std::slice::from_ref(&samples));
+    assert_eq!(encoded.parts.len(), 1);
+    assert!(run.samples().unwrap().map(|stored| stored.unwrap().sample).eq(samples));
+}
+
+#[test]
+fn an_end_in_another_ring_supersedes_hung_and_of_ages_the_greatest_is_kept() {
+    let place = tempfile::tempdir().unwrap();
+    let store = Store::open(place.path()).unwrap();
+    let sample = |sequence, outcome, duration_ns| {
+        let attempt = AttemptId::new(ClientId(0), sequence);
+        let start = MonotonicTime(1000);
+        Sample::new(attempt, Operation::Stat, start, start, Nanoseconds(duration_ns))
+            .with_outcome(outcome, FailureCode::NONE)
+    };
+    let rings = [
+        vec![sample(1, Outcome::Late, 90), sample(2, Outcome::Hung, 50), sample(3, Outcome::Ok, 5)],
+        vec![sample(1, Outcome::Hung, 60), sample(2, Outcome::Hung, 70), sample(2, Outcome::Hung, 60)],
+    ];
+    let (run, encoded) = finish(&store, 1, 1, &rings);
+    assert_eq!((encoded.samples, encoded.superseded, encoded.still_hung), (3, 3, 1));
+    let kept: Vec<_> = stored(&run)
+        .iter()
+        .map(|stored| (stored.sample.attempt.sequence(), stored.sample.outcome(), stored.sample.duration.0))
+        .collect();
+    assert_eq!(kept, [(3, Outcome::Ok, 5), (1, Outcome::Late, 90), (2, Outcome::Hung, 70)]);
+}
+
+#[test]
+fn a_run_without_samples_has_no_parts_and_scans_to_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let store = Store::open(place.path()).unwrap();
+    let (run, encoded) = finish(&store, 1, 1, &[Vec::new()]);
+    assert!(encoded.parts.is_empty() && stored(&run).is_empty());
+    assert!(run.details().unwrap().is_empty());
+    let sinks = run.scan(&[Column::Attempt], 4, Collected::default).unwrap();
+    assert!(sinks.iter().all(|sink| sink.rows.is_empty()));
+}
+
+#[test]
+fn details_keep_their_text_and_order() {
+    let place = tempfile::tempdir().unwrap();
+    let store = Store::open(place.path()).unwrap();
+    let mut record = record(&run_id(1), 1, 1);
+    let run = store.create_run(&record).unwrap();
+    let spool = run.create_spool().unwrap();
+    let mut writer = SpoolWriter::create(&spool, run.id(), RingNumber(0)).unwrap();
+    let detail = |number: u64| Detail {
+        attempt: AttemptId::new(ClientId(number as u32 % 9), number),
+        kind: if number.is_multiple_of(2) { DetailKind::Waiting } else { DetailKind::Message },
+        text: format!("é\"{number}\n").repeat(number as usize % 40),
+    };
+    let details: Vec<_> = (0..70_000).map(detail).collect();
+    writer.append_details(&details).unwrap();
+    drop(writer);
+    assert_eq!(run.finish(&mut record, &spool).unwrap().details, 70_000);
+    assert!(run.details().unwrap() == details);
+}
+
+fn any_sample() -> impl Strategy<Value = Sample> {
+    let ids = (0_u32..4, 0_u64..40, prop::sample::select(Operation::ALL), 0_u8..6);
+    let times = (any::<u64>(), any::<u64>(), any::<u64>(), prop_oneof![Just(0), Just(3901), any::<u64>()]);
+    (ids, times, any::<(u16, u16)>(), 0_u16..5).prop_map(
+        |((client, sequence, operation, outcome), (intended, start, duration, bytes), (code, tag), stage)| {
+            let attempt = AttemptId::new(ClientId(client), sequence);
+            let mut sample = Sample::new(
+                attempt,
+                operation,
+                MonotonicTime(intended),
+                MonotonicTime(start),
+                Nanoseconds(duration),
+            )
+            .with_outcome(Outcome::try_from(outcome).unwrap(), FailureCode(code))
+            .with_bytes(bytes)
+            .in_stage(StageIndex(stage));
+            sample.tag = tag;
+            sample
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Against a model that keeps everything in memory: any values, any duplicates of hung attempts.
+    #[test]
+    fn parts_hold_what_a_simple_model_holds(rings in prop::collection::vec(prop::collection::vec(any_sample(), 0..120), 1..4)) {
+        let place = tempfile::tempdir().unwrap();
+        let store = Store::open(place.path()).unwrap();
+        let (run, encoded) = finish(&store, 2, 2, &rings);
+
+        let all: Vec<Sample> = rings.concat();
+        let was_hung = |attempt| all.iter().any(|sample| sample.attempt == attempt && sample.outcome() == Outcome::Hung);
+        let mut expected: Vec<Sample> = all.iter().filter(|sample| !was_hung(sample.attempt)).copied().collect();
+        let mut best: HashMap<AttemptId, Sample> = HashMap::new();
+        for sample in all.iter().filter(|sample| was_hung(sample.attempt)) {
+            let kept = best.entry(sample.attempt).or_insert(*sample);
+            if sample.supersedes(kept) {
+                *kept = *sample;
+            }
+        }
+        expected.extend(best.values());
+        let mut found: Vec<Sample> = stored(&run).into_iter().map(|stored| stored.sample).collect();
+        let key = |sample: &Sample| sample.to_bytes();
+        expected.sort_by_key(key);
+        found.sort_by_key(key);
+        prop_assert_eq!(encoded.samples, found.len() as u64);
+        prop_assert_eq!(encoded.superseded as usize, all.len() - found.len());
+        prop_assert_eq!(found, expected);
+    }
+}
