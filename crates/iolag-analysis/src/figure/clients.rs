@@ -1,0 +1,279 @@
+//! Clients while their samples arrive: durations by operation, and what was done when.
+
+use std::collections::BTreeMap;
+
+use iolag_model::{Nanoseconds, TargetIndex};
+
+use super::activity::FAIRNESS_BINS;
+use super::grid::column_of;
+use super::series::Attempt;
+use crate::{HISTOGRAM_BUCKETS, Histogram, bucket_bounds, middle_of};
+
+/// Histogram buckets per bucket of a client: 16 per octave, so that the middle is at most 2.2 % beside.
+const SHIFT: u32 = 2;
+
+/// Durations of one client and layer, in as many counters as are needed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ClientDurations {
+    first: usize,
+    counts: Vec<u32>,
+    /// Censored durations by the same buckets.
+    censored: BTreeMap<usize, u64>,
+    min_ns: u64,
+    max_ns: u64,
+    censored_max_ns: u64,
+}
+
+impl ClientDurations {
+    #[inline]
+    fn record(&mut self, bucket: usize, ns: u64) {
+        let place = bucket >> SHIFT;
+        match self.counts.get_mut(place.wrapping_sub(self.first)) {
+            Some(count) => *count = count.saturating_add(1),
+            None => self.add(place, 1),
+        }
+        if self.max_ns == 0 || ns < self.min_ns {
+            self.min_ns = ns;
+        }
+        self.max_ns = self.max_ns.max(ns).max(1);
+    }
+
+    #[cold]
+    fn add(&mut self, place: usize, count: u32) {
+        if self.counts.is_empty() {
+            self.first = place;
+        }
+        if place < self.first {
+            let missing = self.first - place;
+            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
+            self.first = place;
+        }
+        if self.counts.len() <= place - self.first {
+            self.counts.resize(place - self.first + 1, 0);
+        }
+        let own = &mut self.counts[place - self.first];
+        *own = own.saturating_add(count);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        if other.max_ns > 0 {
+            self.min_ns = if self.max_ns == 0 { other.min_ns } else { self.min_ns.min(other.min_ns) };
+            self.max_ns = self.max_ns.max(other.max_ns);
+        }
+        for (offset, count) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            self.add(other.first + offset, *count);
+        }
+        for (place, count) in &other.censored {
+            *self.censored.entry(*place).or_default() += count;
+        }
+        self.censored_max_ns = self.censored_max_ns.max(other.censored_max_ns);
+    }
+
+    /// The bucket of the median of known and censored durations: what clients are ordered by.
+    pub(super) fn median_place(&self) -> usize {
+        let known: u64 = self.counts.iter().copied().map(u64::from).sum();
+        let half = (known + self.censored.values().sum::<u64>()).div_ceil(2);
+        let mut reached = 0;
+        for (offset, count) in self.counts.iter().enumerate() {
+            reached += u64::from(*count);
+            if reached >= half {
+                return self.first + offset;
+            }
+        }
+        HISTOGRAM_BUCKETS
+    }
+
+    /// The same durations as a histogram; each counts in the middle of its four buckets.
+    pub(super) fn histogram(&self) -> Histogram {
+        let mut counts = vec![0_u64; HISTOGRAM_BUCKETS];
+        let middle = |place: usize| ((place << SHIFT) + (1 << (SHIFT - 1))).min(HISTOGRAM_BUCKETS - 1);
+        for (offset, count) in self.counts.iter().enumerate() {
+            counts[middle(self.first + offset)] += u64::from(*count);
+        }
+        let mut histogram =
+            Histogram::from_counts(&counts, Nanoseconds(self.min_ns), Nanoseconds(self.max_ns));
+        for (place, count) in &self.censored {
+            for _ in 0..*count {
+                histogram.record_censored(middle_of(middle(*place)).min(self.censored_max_ns));
+            }
+        }
+        histogram
+    }
+}
+
+/// One client, or a group of neighbours.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ClientRecorder {
+    pub(super) target: TargetIndex,
+    /// By layer; short of the last ones that it did not use.
+    pub(super) durations: Vec<Option<Box<ClientDurations>>>,
+    /// Operations that succeeded, by the bin in which they ended; empty until the first.
+    pub(super) done: Vec<u32>,
+    first_start_ns: Option<u64>,
+    last_end_ns: u64,
+}
+
+impl ClientRecorder {
+    #[inline]
+    pub(super) fn record_known(&mut self, layer: u16, attempt: &Attempt, bucket: usize) {
+        self.layer(layer).record(bucket, attempt.ns);
+        if self.done.is_empty() {
+            self.done = vec![0; FAIRNESS_BINS as usize];
+        }
+        let done = &mut self.done[column_of(attempt.end_time, FAIRNESS_BINS)];
+        *done = done.saturating_add(1);
+    }
+
+    pub(super) fn record_censored(&mut self, layer: u16, bucket: usize) {
+        let own = self.layer(layer);
+        *own.censored.entry(bucket >> SHIFT).or_default() += 1;
+        own.censored_max_ns = own.censored_max_ns.max(bucket_bounds(bucket).1);
+    }
+
+    /// Widens the time in which it was at work.
+    #[inline]
+    pub(super) fn span(&mut self, target: TargetIndex, start_ns: u64, ns: u64) {
+        if self.first_start_ns.is_none_or(|first| start_ns < first) {
+            self.first_start_ns = Some(start_ns);
+            self.target = target;
+        }
+        self.last_end_ns = self.last_end_ns.max(start_ns.saturating_add(ns));
+    }
+
+    fn layer(&mut self, layer: u16) -> &mut ClientDurations {
+        let layer = usize::from(layer);
+        if self.durations.len() <= layer {
+            self.durations.resize(layer + 1, None);
+        }
+        self.durations[layer].get_or_insert_default()
+    }
+
+    /// Adds everything of `other`, whose layers have the numbers `layer_of` here.
+    pub(super) fn merge(&mut self, other: Self, layer_of: &[u16]) {
+        for (layer, durations) in other.durations.iter().enumerate() {
+            if let Some(durations) = durations {
+                self.layer(layer_of[layer]).merge(durations);
+            }
+        }
+        if self.done.is_empty() {
+            self.done = other.done;
+        } else {
+            for (sum, count) in self.done.iter_mut().zip(other.done) {
+                *sum = sum.saturating_add(count);
+            }
+        }
+        if let Some(start_ns) = other.first_start_ns {
+            self.span(other.target, start_ns, 0);
+        }
+        self.last_end_ns = self.last_end_ns.max(other.last_end_ns);
+    }
+
+    pub(super) const fn is_used(&self) -> bool {
+        self.first_start_ns.is_some()
+    }
+
+    pub(super) fn total_done(&self) -> u64 {
+        self.done.iter().copied().map(u64::from).sum()
+    }
+
+    /// Operations that succeeded by the time from first start to last end; `None` if that is no time.
+    pub(super) fn per_second(&self) -> Option<f64> {
+        let ns = self.last_end_ns.saturating_sub(self.first_start_ns?);
+        (ns > 0).then(|| self.total_done() as f64 / Nanoseconds(ns).as_seconds())
+    }
+}
+
+/// One stage on one target, from the samples that tell of clients' stages.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct StageRecorder {
+    pub(super) clients: u64,
+    pub(super) unfinished: u64,
+    pub(super) first_done_ns: Option<u64>,
+    pub(super) last_done_ns: Option<u64>,
+    pub(super) begin: Option<u32>,
+    pub(super) end: Option<u32>,
+    /// Sums of the clients' rates in 1/1000 per second, and of their squares: whole numbers, so that the order
+    /// of merging does not matter.
+    rates: u128,
+    squares: u128,
+}
+
+impl StageRecorder {
+    /// A client's stage of this length; `ended` tells whether it came to its end.
+    pub(super) fn record(&mut self, attempt: &Attempt, ended: bool) {
+        self.merge(&Self {
+            clients: 1,
+            unfinished: u64::from(!ended),
+            first_done_ns: ended.then_some(attempt.ns),
+            last_done_ns: ended.then_some(attempt.ns),
+            begin: Some(attempt.time),
+            end: Some(attempt.end_time),
+            ..Self::of_rate(attempt)
+        });
+    }
+
+    fn of_rate(attempt: &Attempt) -> Self {
+        let rate = u128::from(attempt.bytes) * 1_000_000_000_000 / u128::from(attempt.ns.max(1));
+        let rate = rate.min(u128::from(u32::MAX) * 1000);
+        Self { rates: rate, squares: rate * rate, ..Self::default() }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        let least = |mine: Option<u64>, theirs: Option<u64>| mine.into_iter().chain(theirs).min();
+        self.clients += other.clients;
+        self.unfinished += other.unfinished;
+        self.first_done_ns = least(self.first_done_ns, other.first_done_ns);
+        self.last_done_ns = self.last_done_ns.max(other.last_done_ns);
+        self.begin = self.begin.into_iter().chain(other.begin).min();
+        self.end = self.end.max(other.end);
+        self.rates += other.rates;
+        self.squares += other.squares;
+    }
+
+    pub(super) fn jain(&self) -> Option<f64> {
+        let sum = self.rates as f64;
+        (self.squares > 0).then(|| sum * sum / (self.clients as f64 * self.squares as f64))
+    }
+}
+
+/// Jain's index of these amounts; `None` if all are 0.
+pub(super) fn jain(amounts: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for amount in amounts {
+        n += 1.0;
+        sum += amount;
+        squares += amount * amount;
+    }
+    (squares > 0.0).then(|| sum * sum / (n * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bucket_of;
+
+    #[test]
+    fn jains_index_is_one_when_even_and_one_nth_when_one_has_all() {
+        assert_eq!(jain([3.0, 3.0, 3.0].into_iter()), Some(1.0));
+        assert_eq!(jain([0.0, 8.0, 0.0, 0.0].into_iter()), Some(0.25));
+        assert_eq!(jain([1.0, 2.0, 3.0].into_iter()), Some(36.0 / (3.0 * 14.0)));
+        assert_eq!((jain([0.0].into_iter()), jain([].into_iter())), (None, None));
+    }
+
+    #[test]
+    fn a_clients_durations_merge_and_stay_within_their_error() {
+        let values = [900_000_u64, 5, 70, 123_456, 130_000, 7_000_000_000];
+        let of = |values: &[u64]| {
+            let mut durations = ClientDurations::default();
+            values.iter().for_each(|ns| durations.record(bucket_of(*ns), *ns));
+            durations
+        };
+        let mut merged = of(&values[..3]);
+        merged.merge(&of(&values[3..]));
+        let (merged, once) = (merged.histogram(), of(&values).histogram());
+        assert_eq!(merged, once);
+        assert_eq!((once.min(), once.max()), (Some(Nanoseconds(5)), Some(Nanoseconds(7_000_000_000))));
+        let found = once.value_of_rank(4).unwrap().0 as f64;
+        assert!((found / 130_000.0 - 1.0).abs() < 0.022, "{found}");
+    }
+}

@@ -1,0 +1,315 @@
+//! One series while its samples arrive.
+
+use iolag_model::{ErrorClass, Nanoseconds, Operation, Outcome, TargetIndex};
+
+use super::activity::RATE_BINS;
+use super::episode::{Spell, Spells};
+use super::grid::column_of;
+use super::time_line::TIME_COLUMNS;
+use crate::autocorrelation::Sequence;
+use crate::{EffectiveSampleSize, ErrorCount, Histogram, bucket_of};
+
+/// What a series is about; `part` is a number of the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SeriesKey {
+    pub(super) target: TargetIndex,
+    pub(super) part: u16,
+    pub(super) operation: Operation,
+}
+
+/// An attempt as the recorders take it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Attempt {
+    /// Start and end as fractions of the span in units of 2^-32.
+    pub(super) time: u32,
+    pub(super) end_time: u32,
+    pub(super) ns: u64,
+    pub(super) bytes: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct SeriesRecorder {
+    pub(super) key: SeriesKey,
+    pub(super) layer: u16,
+    /// Known (ok, late) and censored durations.
+    pub(super) histogram: Histogram,
+    sequence: Sequence,
+    /// How many ended in each way; those that were ok are counted in the end.
+    outcomes: [u64; Outcome::ALL.len()],
+    pub(super) errors: Vec<ErrorCount>,
+    pub(super) bytes: u64,
+    /// Known and censored durations over each threshold.
+    pub(super) known_over: Vec<u64>,
+    pub(super) censored_over: Vec<u64>,
+    /// The longest known duration of each time column: see [`pack_maximum`].
+    pub(super) maxima: Vec<u64>,
+    pub(super) operations: Vec<u32>,
+    pub(super) bytes_by_bin: Vec<u64>,
+    /// Time in flight of attempts that do not cover the bin, ...
+    busy_ns: Vec<u64>,
+    /// ... and by how many more attempts than the bin before it is covered from edge to edge.
+    covering: Vec<i64>,
+    /// Of attempts that were slow: longer than the threshold with this number.
+    slow: Option<(usize, u64, Spells)>,
+    trouble: Spells,
+}
+
+impl SeriesRecorder {
+    pub(super) fn new(key: SeriesKey, layer: u16, thresholds: usize) -> Self {
+        let bins = RATE_BINS as usize;
+        Self {
+            key,
+            layer,
+            histogram: Histogram::default(),
+            sequence: Sequence::default(),
+            outcomes: [0; Outcome::ALL.len()],
+            errors: Vec::new(),
+            bytes: 0,
+            known_over: vec![0; thresholds],
+            censored_over: vec![0; thresholds],
+            maxima: vec![0; TIME_COLUMNS as usize],
+            operations: vec![0; bins],
+            bytes_by_bin: vec![0; bins],
+            busy_ns: vec![0; bins],
+            covering: vec![0; bins],
+            slow: None,
+            trouble: Spells::default(),
+        }
+    }
+
+    /// A known duration; returns its bucket.
+    #[inline]
+    pub(super) fn record_known(
+        &mut self,
+        attempt: &Attempt,
+        outcome: Outcome,
+        thresholds: &[Nanoseconds],
+    ) -> usize {
+        let bucket = self.histogram.record(attempt.ns);
+        self.sequence.push(bucket, attempt.ns);
+        if thresholds.first().is_some_and(|least| attempt.ns > least.0) {
+            count_over(&mut self.known_over, attempt.ns, thresholds);
+        }
+        let maximum = &mut self.maxima[column_of(attempt.time, TIME_COLUMNS)];
+        *maximum = (*maximum).max(pack_maximum(bucket, attempt.time, outcome));
+        let bin = column_of(attempt.end_time, RATE_BINS);
+        self.operations[bin] = self.operations[bin].saturating_add(1);
+        self.bytes_by_bin[bin] = self.bytes_by_bin[bin].wrapping_add(attempt.bytes);
+        self.bytes = self.bytes.wrapping_add(attempt.bytes);
+        bucket
+    }
+
+    /// A duration of which only a lower bound is known.
+    pub(super) fn record_censored(&mut self, ns: u64, thresholds: &[Nanoseconds]) {
+        self.histogram.record_censored(ns);
+        self.sequence.push(bucket_of(ns), ns);
+        count_over(&mut self.censored_over, ns, thresholds);
+    }
+
+    /// Counts an attempt that was not simply ok.
+    pub(super) fn count_outcome(&mut self, outcome: Outcome, class: ErrorClass) {
+        self.outcomes[outcome as usize] += 1;
+        if outcome == Outcome::Error {
+            self.count_error(class, 1);
+        }
+    }
+
+    fn count_error(&mut self, class: ErrorClass, count: u64) {
+        match self.errors.iter_mut().find(|error| error.class == class) {
+            Some(error) => error.count += count,
+            None => self.errors.push(ErrorCount { class, count }),
+        }
+    }
+
+    /// The time that an attempt was in flight, shared out over the bins.
+    #[inline]
+    pub(super) fn record_flight(&mut self, attempt: &Attempt, bin_ns: f64) {
+        let first = column_of(attempt.time, RATE_BINS);
+        let last = column_of(attempt.end_time, RATE_BINS);
+        if first == last {
+            // What was cut off at an edge of the span may have lasted longer than the bin.
+            self.busy_ns[first] += attempt.ns.min(bin_ns as u64);
+        } else {
+            self.record_long_flight(attempt, first, last, bin_ns);
+        }
+    }
+
+    #[cold]
+    fn record_long_flight(&mut self, attempt: &Attempt, first: usize, last: usize, bin_ns: f64) {
+        let within_bin = |time: u32| (f64::from(time) * f64::from(RATE_BINS) / 2f64.powi(32)).fract();
+        self.busy_ns[first] += ((1.0 - within_bin(attempt.time)) * bin_ns) as u64;
+        self.busy_ns[last] += (within_bin(attempt.end_time) * bin_ns) as u64;
+        self.covering[first + 1] += 1;
+        self.covering[last] -= 1;
+    }
+
+    /// Mean number of attempts in flight in each bin.
+    pub(super) fn in_flight(&self, bin_ns: f64) -> impl Iterator<Item = f32> {
+        let covering = self.covering.iter().scan(0_i64, |covering, change| {
+            *covering += change;
+            Some(*covering)
+        });
+        let parts = self.busy_ns.iter().map(move |busy_ns| *busy_ns as f64 / bin_ns);
+        covering.zip(parts).map(|(covering, part)| (covering as f64 + part) as f32)
+    }
+
+    /// An attempt that succeeded in time but took longer than the least threshold.
+    #[cold]
+    pub(super) fn record_slow(
+        &mut self,
+        spell: Spell,
+        ns: u64,
+        thresholds: &[Nanoseconds],
+        gap: Nanoseconds,
+    ) {
+        let Some(class) = thresholds.iter().rposition(|threshold| ns > threshold.0) else {
+            return;
+        };
+        match &mut self.slow {
+            Some((largest, ..)) if *largest > class => {}
+            Some((largest, count, spells)) if *largest == class => {
+                *count += 1;
+                spells.add(spell, gap);
+            }
+            slow => {
+                let mut spells = Spells::default();
+                spells.add(spell, gap);
+                *slow = Some((class, 1, spells));
+            }
+        }
+    }
+
+    /// An attempt that did not end well and in time.
+    pub(super) fn record_trouble(&mut self, spell: Spell, gap: Nanoseconds) {
+        self.trouble.add(spell, gap);
+    }
+
+    /// Adds everything of `other`, as later samples.
+    pub(super) fn merge(&mut self, other: Self, gap: Nanoseconds) {
+        self.histogram.merge(&other.histogram);
+        self.sequence.merge(&other.sequence);
+        self.bytes = self.bytes.wrapping_add(other.bytes);
+        for error in other.errors {
+            self.count_error(error.class, error.count);
+        }
+        let sums = [
+            (&mut self.outcomes[..], &other.outcomes[..]),
+            (&mut self.known_over, &other.known_over),
+            (&mut self.censored_over, &other.censored_over),
+            (&mut self.bytes_by_bin, &other.bytes_by_bin),
+            (&mut self.busy_ns, &other.busy_ns),
+        ];
+        for (mine, theirs) in sums {
+            for (sum, count) in mine.iter_mut().zip(theirs) {
+                *sum = sum.wrapping_add(*count);
+            }
+        }
+        for (sum, change) in self.covering.iter_mut().zip(other.covering) {
+            *sum += change;
+        }
+        for (sum, count) in self.operations.iter_mut().zip(other.operations) {
+            *sum = sum.saturating_add(count);
+        }
+        for (mine, theirs) in self.maxima.iter_mut().zip(other.maxima) {
+            *mine = (*mine).max(theirs);
+        }
+        self.trouble.merge(other.trouble, gap);
+        match (&mut self.slow, other.slow) {
+            (Some(mine), Some(theirs)) if mine.0 == theirs.0 => {
+                mine.1 += theirs.1;
+                mine.2.merge(theirs.2, gap);
+            }
+            (Some(mine), Some(theirs)) if mine.0 > theirs.0 => {}
+            (_, None) => {}
+            (mine, theirs) => *mine = theirs,
+        }
+    }
+
+    pub(super) fn outcome(&self, outcome: Outcome) -> u64 {
+        match outcome {
+            Outcome::Ok => self.histogram.count() - self.outcomes[Outcome::Late as usize],
+            other => self.outcomes[other as usize],
+        }
+    }
+
+    pub(super) fn attempts(&self) -> u64 {
+        Outcome::ALL.iter().map(|outcome| self.outcome(*outcome)).sum()
+    }
+
+    /// What the durations are worth under autocorrelation.
+    pub(super) fn sample_size(&self) -> EffectiveSampleSize {
+        let scored = || self.histogram.occupied().chain(self.histogram.occupied_by_censored());
+        let total = self.histogram.total() as f64;
+        if total == 0.0 {
+            return EffectiveSampleSize::independent(0);
+        }
+        let mean = scored().map(|(bucket, count)| bucket as f64 * count as f64).sum::<f64>() / total;
+        let square = |(bucket, count): (usize, u64)| (bucket as f64 - mean).powi(2) * count as f64;
+        let variance = scored().map(square).sum::<f64>() / total;
+        self.sequence.effective_sample_size(self.histogram.total(), variance)
+    }
+
+    /// The number of the threshold that means slow for this series, if slowness was counted and is no
+    /// permanent state: at most half of the known durations.
+    pub(super) fn slow_threshold(&self) -> Option<usize> {
+        let (class, count, _) = self.slow.as_ref()?;
+        (*count * 2 <= self.histogram.count()).then_some(*class)
+    }
+
+    /// Spells of trouble, and of slowness unless it is permanent.
+    pub(super) fn spells(&self) -> impl Iterator<Item = &Spells> {
+        let slow = self.slow.as_ref().filter(|_| self.slow_threshold().is_some());
+        slow.map(|(_, _, spells)| spells).into_iter().chain([&self.trouble])
+    }
+}
+
+fn count_over(over: &mut [u64], ns: u64, thresholds: &[Nanoseconds]) {
+    for (over, threshold) in over.iter_mut().zip(thresholds) {
+        *over += u64::from(ns > threshold.0);
+    }
+}
+
+/// A maximum as one number: the longest wins, of equal ones the first; 0 is none.
+#[inline]
+const fn pack_maximum(bucket: usize, time: u32, outcome: Outcome) -> u64 {
+    ((bucket as u64 + 1) << 40) | ((u32::MAX - time) as u64) << 8 | outcome as u64
+}
+
+/// Bucket, time and outcome of a maximum.
+pub(super) const fn unpack_maximum(packed: u64) -> Option<(u16, u32, u8)> {
+    if packed == 0 {
+        return None;
+    }
+    Some(((packed >> 40) as u16 - 1, u32::MAX - (packed >> 8) as u32, packed as u8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorder() -> SeriesRecorder {
+        let key = SeriesKey { target: TargetIndex(0), part: 0, operation: Operation::Stat };
+        SeriesRecorder::new(key, 0, 4)
+    }
+
+    #[test]
+    fn the_longest_of_a_column_is_kept_and_of_equal_ones_the_first() {
+        let (short, long) = (pack_maximum(0, 5, Outcome::Ok), pack_maximum(9, 4, Outcome::Late));
+        assert!(long > short && pack_maximum(9, 3, Outcome::Ok) > long);
+        assert_eq!((unpack_maximum(long), unpack_maximum(0)), (Some((9, 4, 4)), None));
+        assert_eq!(unpack_maximum(pack_maximum(0, 0, Outcome::Ok)), Some((0, 0, 0)));
+    }
+
+    #[test]
+    fn time_in_flight_is_shared_out_over_bins() {
+        let mut series = recorder();
+        let bin = u32::MAX / RATE_BINS + 1;
+        // From the middle of bin 0 to the first quarter of bin 3.
+        let attempt = Attempt { time: bin / 2, end_time: 3 * bin + bin / 4, ns: 275, bytes: 0 };
+        series.record_flight(&attempt, 100.0);
+        let found: Vec<f32> = series.in_flight(100.0).collect();
+        for (found, expected) in found.iter().zip([0.5, 1.0, 1.0, 0.25, 0.0]) {
+            assert!((found - expected).abs() < 0.02, "{found} for {expected}");
+        }
+    }
+}

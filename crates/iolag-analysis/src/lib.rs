@@ -1,0 +1,54 @@
+//! Pure functions from samples to summaries and findings.
+//!
+//! ```text
+//! batches of columns -> Engine -> Summaries -> analyse_check / analyse_metadata -> findings and verdicts
+//! ```
+//!
+//! Invariants: no I/O, no clock, no randomness but from a stated seed; no attempt is dropped by any
+//! estimator; what is merged equals what would have been recorded at once. The statistics are explained in
+//! docs/statistics.md.
+
+mod autocorrelation;
+mod check;
+mod engine;
+pub mod figure;
+mod finding;
+mod group;
+mod histogram;
+mod interval;
+mod metadata;
+mod quantile;
+mod self_read;
+mod summary;
+mod sweep;
+mod synthetic;
+mod values;
+mod verdict;
+
+pub use autocorrelation::{EffectiveSampleSize, SEQUENCE_BLOCKS, Sequence, effective_sample_size_of};
+pub use check::{CheckAnalysis, DirectoryAnalysis, analyse_check};
+pub use engine::{Engine, Grouping};
+pub use finding::{Evidence, Finding, Severity, duration_in_words};
+pub use histogram::{
+    HISTOGRAM_BUCKETS, HISTOGRAM_RELATIVE_ERROR, Histogram, bucket_bounds, bucket_of, middle_of,
+};
+pub use interval::{
+    CONFIDENCE, RankInterval, ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks,
+    share_interval,
+};
+pub use metadata::{
+    MetadataAnalysis, OperationRow, StageAnalysis, WorkingSetChange, analyse_metadata, stage_name,
+};
+pub use quantile::{CensoredRanks, QuantileValue, quantile_of, quantile_type_7};
+pub use self_read::{SelfReadShare, same_node_share, self_read_share};
+pub use summary::{
+    DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, Precision, QuantileEstimate, QuantileInterval,
+    SUMMARY_SCHEMA, ShareOver, StageClient, StageEnding, Summaries, Summary, SummaryKey, TwoModes,
+};
+pub use sweep::{
+    REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison, RepetitionJudgement,
+    SWEEP_SIZES_NEEDED, Stability, SweepPoint, chi_squared_above, compare_repetitions, drift, kruskal_wallis,
+    stable_from,
+};
+pub use synthetic::Noise;
+pub use verdict::{Feeling, Verdict, verdict};

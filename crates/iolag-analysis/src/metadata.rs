@@ -1,0 +1,358 @@
+//! `iolag bench metadata`: per stage rates, balance between clients, and what to think of it.
+
+use iolag_model::{
+    Level, MetadataSpec, Nanoseconds, Operation, Phase, RunRecord, StageIndex, StageRecord, Trust,
+    WorkloadSpec,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::autocorrelation::variance_of;
+use crate::finding::{Finding, Severity, common_findings, factor_in_words, share_in_words};
+use crate::self_read::{SelfReadShare, self_read_share};
+use crate::summary::{ErrorCount, Precision, SUMMARY_SCHEMA, StageClient, StageEnding, Summaries, Summary};
+use crate::sweep::{Repetition, RepetitionComparison, RepetitionJudgement, compare_repetitions};
+
+const MEBIBYTE: f64 = 1_048_576.0;
+
+/// What a metadata run says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetadataAnalysis {
+    /// [`SUMMARY_SCHEMA`].
+    pub schema: u32,
+    /// How quantiles were found.
+    pub precision: Precision,
+    /// The stages in which something was done, in their order.
+    pub stages: Vec<StageAnalysis>,
+    /// Share of objects that are read by the client that wrote them; absent if the run is no metadata run.
+    pub self_read: Option<SelfReadShare>,
+    /// Whether the iterations of the benchmark phase agree; absent for fewer than two.
+    pub repetitions: Option<RepetitionComparison>,
+    /// What was found, the gravest first.
+    pub findings: Vec<Finding>,
+    /// What to know before trusting the numbers.
+    pub trust: Vec<Trust>,
+}
+
+/// One stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageAnalysis {
+    /// Its number.
+    pub stage: StageIndex,
+    /// What it did.
+    pub phase: Phase,
+    /// Which iteration, from 0.
+    pub iteration: u32,
+    /// The longest time of a client, start to its last operation: what rates are divided by.
+    pub phase_time_ns: Nanoseconds,
+    /// The shortest time of a client that ended.
+    pub first_done_ns: Option<Nanoseconds>,
+    /// The longest time of a client that ended.
+    pub last_done_ns: Option<Nanoseconds>,
+    /// Mean of the clients' times in ns.
+    pub mean_ns: Option<f64>,
+    /// 100 × shortest / longest time of the clients: 100 is perfect balance.
+    pub balance_percent: Option<f64>,
+    /// Sample standard deviation (n - 1) of the clients' times in ns; absent for one client.
+    pub standard_deviation_ns: Option<f64>,
+    /// Objects that were handled completely.
+    pub objects: u64,
+    /// Objects by the phase time.
+    pub objects_per_second: f64,
+    /// Operations that succeeded.
+    pub operations: u64,
+    /// Operations that succeeded, by the phase time.
+    pub operations_per_second: f64,
+    /// Bytes moved, in MiB, by the phase time.
+    pub mebibytes_per_second: f64,
+    /// Failures of all operations by kind.
+    pub errors: Vec<ErrorCount>,
+    /// Objects created and deleted; in the benchmark phase they must be equal.
+    pub working_set: WorkingSetChange,
+    /// Summaries of the operations, with the rate by the phase time.
+    pub rows: Vec<OperationRow>,
+    /// Each client's time.
+    pub clients: Vec<StageClient>,
+}
+
+/// One operation within a stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OperationRow {
+    /// Attempts that succeeded, by the phase time.
+    pub per_second: f64,
+    /// The summary.
+    pub summary: Summary,
+}
+
+/// How a stage changed the number of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkingSetChange {
+    /// Objects created.
+    pub created: u64,
+    /// Objects deleted.
+    pub deleted: u64,
+}
+
+impl WorkingSetChange {
+    /// Whether as many objects are there as before.
+    pub const fn is_constant(self) -> bool {
+        self.created == self.deleted
+    }
+}
+
+/// Judges a metadata run by summaries that tell stages apart, but neither targets nor clients.
+pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnalysis {
+    let stages: Vec<StageAnalysis> =
+        run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
+    let spec = match &run.spec.workload {
+        WorkloadSpec::Metadata(spec) => Some(spec),
+        WorkloadSpec::Check(_) => None,
+    };
+    let self_read =
+        spec.map(|spec| self_read_share(run.spec.clients, spec.datasets, spec.offset, spec.pattern));
+    let repetitions = repetitions_of(&stages);
+    let mut findings = Vec::new();
+    findings.extend(self_read.zip(spec).and_then(|(share, spec)| caches_warm(share, spec)));
+    findings.extend(repetitions.as_ref().and_then(repetitions_differ));
+    findings.extend(processors_busy(run));
+    findings.extend(stages.iter().filter_map(working_set_changed));
+    findings.extend(stages.iter().filter_map(clients_unbalanced));
+    findings.extend(ring_waits(summaries));
+    let overhead_ns = run.calibration.overhead_per_sample_ns;
+    for stage in &stages {
+        let rows: Vec<Summary> = stage.rows.iter().map(|row| row.summary.clone()).collect();
+        let name = stage_name(stage.phase, stage.iteration);
+        findings.extend(common_findings(&rows, overhead_ns).into_iter().map(|mut finding| {
+            finding.sentence = format!("{name}: {}", finding.sentence);
+            finding
+        }));
+    }
+    findings.sort_by_key(|finding| finding.severity);
+    MetadataAnalysis {
+        schema: SUMMARY_SCHEMA,
+        precision: summaries.precision,
+        stages,
+        self_read,
+        repetitions,
+        findings,
+        trust: run.trust.clone(),
+    }
+}
+
+/// A stage as in `precreate`, `benchmark 2`.
+pub fn stage_name(phase: Phase, iteration: u32) -> String {
+    match phase {
+        Phase::Benchmark | Phase::Check => format!("{phase} {}", iteration + 1),
+        _ => phase.to_string(),
+    }
+}
+
+fn stage_analysis(record: &StageRecord, summaries: &Summaries) -> Option<StageAnalysis> {
+    let of_stage = |summary: &&Summary| summary.key.stage == Some(record.stage);
+    let measured: Vec<&Summary> = summaries
+        .summaries
+        .iter()
+        .filter(of_stage)
+        .filter(|summary| summary.key.operation.level() != Level::Harness)
+        .collect();
+    let clients: Vec<StageClient> =
+        summaries.stage_clients.iter().filter(|client| client.stage == record.stage).copied().collect();
+    if measured.is_empty() && clients.is_empty() {
+        return None;
+    }
+    let phase_time_ns = phase_time(&clients, &measured);
+    let seconds = phase_time_ns.as_seconds();
+    let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+    let count = |operations: &[Operation]| -> u64 {
+        let wanted = measured.iter().filter(|summary| operations.contains(&summary.key.operation));
+        wanted.map(|summary| summary.succeeded()).sum()
+    };
+    let created = count(&[Operation::Create, Operation::CallCreate]);
+    let deleted = count(&[Operation::Delete, Operation::CallUnlink]);
+    let objects = match record.phase {
+        Phase::Precreate | Phase::BatchCreate => created,
+        Phase::Cleanup | Phase::BatchRemove => deleted,
+        Phase::BatchStat => count(&[Operation::Stat, Operation::CallStat]),
+        Phase::TreeCreate => count(&[Operation::MakeDirectory, Operation::CallMkdir]),
+        Phase::TreeRemove => count(&[Operation::RemoveDirectory, Operation::CallRmdir]),
+        Phase::Benchmark | Phase::BatchRead | Phase::Check => count(&[Operation::Read, Operation::CallRead]),
+    };
+    let operations: u64 = measured.iter().map(|summary| summary.succeeded()).sum();
+    let bytes: u64 = measured.iter().map(|summary| summary.bytes).sum();
+    let times = client_times(&clients);
+    Some(StageAnalysis {
+        stage: record.stage,
+        phase: record.phase,
+        iteration: record.iteration,
+        phase_time_ns,
+        first_done_ns: times.iter().copied().reduce(f64::min).map(|ns| Nanoseconds(ns as u64)),
+        last_done_ns: times.iter().copied().reduce(f64::max).map(|ns| Nanoseconds(ns as u64)),
+        mean_ns: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
+        balance_percent: balance(&times),
+        standard_deviation_ns: (times.len() > 1).then(|| variance_of(&times).sqrt()),
+        objects,
+        objects_per_second: per_second(objects as f64),
+        operations,
+        operations_per_second: per_second(operations as f64),
+        mebibytes_per_second: per_second(bytes as f64 / MEBIBYTE),
+        errors: errors_of(&measured),
+        working_set: WorkingSetChange { created, deleted },
+        rows: measured
+            .into_iter()
+            .map(|summary| OperationRow {
+                per_second: per_second(summary.succeeded() as f64),
+                summary: summary.clone(),
+            })
+            .collect(),
+        clients,
+    })
+}
+
+/// The longest time of a client; without stage samples, from the first start to the last end.
+fn phase_time(clients: &[StageClient], measured: &[&Summary]) -> Nanoseconds {
+    let longest = clients.iter().map(|client| client.duration_ns).max();
+    longest.unwrap_or_else(|| {
+        let first = measured.iter().filter_map(|summary| summary.first_start_ns).min();
+        let last = measured.iter().filter_map(|summary| summary.last_end_ns).max();
+        first.zip(last).map_or(Nanoseconds::ZERO, |(first, last)| last.since(first))
+    })
+}
+
+fn client_times(clients: &[StageClient]) -> Vec<f64> {
+    let ended = clients.iter().filter(|client| client.ending == StageEnding::Ended);
+    ended.map(|client| client.duration_ns.0 as f64).collect()
+}
+
+fn balance(times: &[f64]) -> Option<f64> {
+    let longest = times.iter().copied().reduce(f64::max)?;
+    let shortest = times.iter().copied().reduce(f64::min)?;
+    (longest > 0.0).then(|| 100.0 * shortest / longest)
+}
+
+fn errors_of(summaries: &[&Summary]) -> Vec<ErrorCount> {
+    let mut errors: Vec<ErrorCount> = Vec::new();
+    for error in summaries.iter().flat_map(|summary| &summary.errors) {
+        match errors.iter_mut().find(|known| known.class == error.class) {
+            Some(known) => known.count += error.count,
+            None => errors.push(*error),
+        }
+    }
+    errors.sort_unstable_by_key(|error| error.class);
+    errors
+}
+
+/// Iterations of the benchmark phase as repetitions; a part's result is the time per object, summed over
+/// operations.
+fn repetitions_of(stages: &[StageAnalysis]) -> Option<RepetitionComparison> {
+    let repetitions: Vec<Repetition> = stages
+        .iter()
+        .filter(|stage| stage.phase == Phase::Benchmark)
+        .map(StageAnalysis::repetition)
+        .collect();
+    (repetitions.len() > 1).then(|| compare_repetitions(&repetitions))
+}
+
+fn caches_warm(share: SelfReadShare, spec: &MetadataSpec) -> Option<Finding> {
+    let worst = share.precreated.max(share.steady_state);
+    if worst < 0.1 {
+        return None;
+    }
+    let sentence = format!(
+        "Caches are likely warm: clients read {} of the precreated objects and {} of later ones that they wrote \
+         themselves.",
+        share_in_words(share.precreated),
+        share_in_words(share.steady_state)
+    );
+    let advice = format!(
+        "Choose clients and `--offset` (now {}) so that no multiple of the offset up to twice the datasets ({}) is a \
+         multiple of the clients; run the clients on several nodes.",
+        spec.offset, spec.datasets
+    );
+    Some(Finding::new(Severity::Warning, sentence, advice))
+}
+
+fn repetitions_differ(comparison: &RepetitionComparison) -> Option<Finding> {
+    let factor = factor_in_words(comparison.factor);
+    let reason = match comparison.judgement {
+        RepetitionJudgement::Differ => "differ by more than chance",
+        RepetitionJudgement::DifferUntested => "differ a lot",
+        RepetitionJudgement::Alike | RepetitionJudgement::TooFew => return None,
+    };
+    let sentence = format!("Iterations {reason}: the fastest is {factor} times as fast as the slowest.");
+    let advice = "Write-back timers, garbage collection or other users do that: use more and longer iterations, and \
+                  report their range, not one number.";
+    let finding = Finding::new(Severity::Warning, sentence, advice).with("fastest by slowest", factor);
+    Some(match comparison.p {
+        Some(p) => finding.with("probability by chance", format!("{p:.2e}")),
+        None => finding,
+    })
+}
+
+fn processors_busy(run: &RunRecord) -> Option<Finding> {
+    let load = run.after.as_ref()?.load?[0];
+    let cpus = f64::from(run.environment.cpus);
+    if cpus < 1.0 || load < cpus {
+        return None;
+    }
+    let sentence =
+        format!("The load was {load:.1} on {cpus:.0} processors: the clients may have waited for them.");
+    let advice = "Use fewer clients per host, or more hosts, and compare: if the rate per client rises, this host was \
+                  the limit, not the storage.";
+    Some(Finding::new(Severity::Warning, sentence, advice).with("load, 1 min", format!("{load:.2}")))
+}
+
+fn working_set_changed(stage: &StageAnalysis) -> Option<Finding> {
+    let change = stage.working_set;
+    if stage.phase != Phase::Benchmark || change.is_constant() {
+        return None;
+    }
+    let name = stage_name(stage.phase, stage.iteration);
+    let sentence = format!(
+        "{name}: the working set changed: {} objects created, {} deleted.",
+        change.created, change.deleted
+    );
+    let advice = "Later iterations work on another number of objects; see the errors of create and delete.";
+    Some(Finding::new(Severity::Serious, sentence, advice))
+}
+
+fn clients_unbalanced(stage: &StageAnalysis) -> Option<Finding> {
+    let balance = stage.balance_percent.filter(|balance| *balance < 50.0)?;
+    let (first, last) = stage.first_done_ns.zip(stage.last_done_ns)?;
+    if last < Nanoseconds::from_seconds(1) {
+        return None;
+    }
+    let name = stage_name(stage.phase, stage.iteration);
+    let sentence = format!(
+        "{name}: clients are served unequally: the first was done after {first}, the last after {last}."
+    );
+    let advice = "Rates are of the whole time, in which some clients had nothing to do; use `--time-limit`.";
+    Some(Finding::new(Severity::Warning, sentence, advice).with("balance", format!("{balance:.0} %")))
+}
+
+fn ring_waits(summaries: &Summaries) -> Option<Finding> {
+    let waits: Vec<&Summary> =
+        summaries.summaries.iter().filter(|summary| summary.key.operation == Operation::RingWait).collect();
+    let count: u64 = waits.iter().map(|summary| summary.attempts).sum();
+    let longest = waits.iter().filter_map(|summary| summary.durations.max.lower_bound()).max()?;
+    let sentence = format!(
+        "Clients waited {count} times for room in the recording rings (longest {longest}); nothing was lost, but they \
+         paused."
+    );
+    let advice = "Enlarge the rings (`--buffer`) or put the store on something faster.";
+    Some(Finding::new(Severity::Warning, sentence, advice))
+}
+
+impl StageAnalysis {
+    /// The stage as one repetition among others: its rate, and the mean time of an object in equal parts of
+    /// it.
+    pub fn repetition(&self) -> Repetition {
+        let parts = self.rows.iter().map(|row| &row.summary.durations.part_means_ns);
+        let length = parts.clone().map(Vec::len).min().unwrap_or(0);
+        let sum = |index: usize| parts.clone().map(|means| means[index]).sum();
+        Repetition { rate_per_second: self.operations_per_second, parts: (0..length).map(sum).collect() }
+    }
+
+    /// The row of this operation.
+    pub fn row(&self, operation: Operation) -> Option<&OperationRow> {
+        self.rows.iter().find(|row| row.summary.key.operation == operation)
+    }
+}

@@ -1,0 +1,363 @@
+//! Summaries: what samples of one operation in one place say together.
+//!
+//! Invariant: no attempt is dropped. Durations of attempts that succeeded (also late) and of those that are
+//! censored make the quantiles; durations of failed attempts are summarised apart, since an error's duration
+//! says nothing of how long the operation takes.
+
+use iolag_model::{ClientId, ErrorClass, MonotonicTime, Nanoseconds, Operation, StageIndex, TargetIndex};
+use serde::{Deserialize, Serialize};
+
+use crate::autocorrelation::EffectiveSampleSize;
+use crate::interval::{
+    ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks, share_interval,
+};
+use crate::quantile::{CensoredRanks, QuantileValue};
+
+/// Version of the serialised form of everything in this crate; raised when a reader would misread.
+pub const SUMMARY_SCHEMA: u32 = 1;
+
+/// Thresholds of shares unless others are given: 0.1, 1, 10 and 60 s.
+pub const DEFAULT_THRESHOLDS: [Nanoseconds; 4] = [
+    Nanoseconds::from_milliseconds(100),
+    Nanoseconds::from_seconds(1),
+    Nanoseconds::from_seconds(10),
+    Nanoseconds::from_seconds(60),
+];
+
+/// All summaries of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summaries {
+    /// [`SUMMARY_SCHEMA`].
+    pub schema: u32,
+    /// How quantiles were found.
+    pub precision: Precision,
+    /// Samples that were summarised.
+    pub samples: u64,
+    /// One per key, in the order of the keys.
+    pub summaries: Vec<Summary>,
+    /// Each client's time in each stage.
+    pub stage_clients: Vec<StageClient>,
+}
+
+/// How quantiles are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// From every duration.
+    Exact,
+    /// From a histogram: at most 0.8 % beside the exact value.
+    Histogram,
+}
+
+/// What a summary is about. What was not told apart is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SummaryKey {
+    /// In which stage.
+    pub stage: Option<StageIndex>,
+    /// On which target.
+    pub target: Option<TargetIndex>,
+    /// By which client.
+    pub client: Option<ClientId>,
+    /// What was asked.
+    pub operation: Operation,
+}
+
+/// What the samples of one key say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// What this is about.
+    #[serde(flatten)]
+    pub key: SummaryKey,
+    /// All attempts.
+    pub attempts: u64,
+    /// Succeeded within their deadline.
+    pub ok: u64,
+    /// Succeeded after their deadline.
+    pub late: u64,
+    /// Ended at their deadline.
+    pub timeout: u64,
+    /// Had not ended.
+    pub hung: u64,
+    /// Were due and not started.
+    pub skipped: u64,
+    /// Failed, by the kind of failure.
+    pub errors: Vec<ErrorCount>,
+    /// Durations of the attempts that succeeded or are censored.
+    pub durations: DurationSummary,
+    /// Durations of the attempts that failed; absent without any.
+    pub failed: Option<DurationSummary>,
+    /// Bytes moved by attempts that succeeded.
+    pub bytes: u64,
+    /// Start of the first attempt; absent if starts were not read.
+    pub first_start_ns: Option<MonotonicTime>,
+    /// Last end, or last look at what had not ended.
+    pub last_end_ns: Option<MonotonicTime>,
+    /// Attempts that succeeded, by the time from first start to last end.
+    pub rate_per_second: Option<f64>,
+}
+
+impl Summary {
+    /// Attempts that succeeded, also late.
+    pub const fn succeeded(&self) -> u64 {
+        self.ok + self.late
+    }
+
+    /// Attempts of which only a lower bound is known.
+    pub const fn censored(&self) -> u64 {
+        self.timeout + self.hung + self.skipped
+    }
+
+    /// Attempts that failed.
+    pub fn failures(&self) -> u64 {
+        self.errors.iter().map(|error| error.count).sum()
+    }
+}
+
+/// Failed attempts of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorCount {
+    /// The kind.
+    pub class: ErrorClass,
+    /// How many.
+    pub count: u64,
+}
+
+/// A client's time in a stage, from its `stage` sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct StageClient {
+    /// The stage.
+    pub stage: StageIndex,
+    /// The client.
+    pub client: ClientId,
+    /// When it began.
+    pub start_ns: MonotonicTime,
+    /// How long it took, or its age if it did not end.
+    pub duration_ns: Nanoseconds,
+    /// Operations that the client did.
+    pub operations: u64,
+    /// Whether it ended.
+    pub ending: StageEnding,
+}
+
+/// Whether a client's stage ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StageEnding {
+    /// It did.
+    Ended,
+    /// It failed or had not ended.
+    Unfinished,
+}
+
+/// Durations, known and censored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DurationSummary {
+    /// Durations, known and censored.
+    pub count: u64,
+    /// Of these, only a lower bound is known.
+    pub censored: u64,
+    /// What they are worth under autocorrelation.
+    pub sample_size: EffectiveSampleSize,
+    /// Shortest.
+    pub min: QuantileValue,
+    /// First quartile.
+    pub p25: QuantileEstimate,
+    /// Median.
+    pub median: QuantileEstimate,
+    /// Third quartile.
+    pub p75: QuantileEstimate,
+    /// 90 %.
+    pub p90: QuantileEstimate,
+    /// 95 %.
+    pub p95: QuantileEstimate,
+    /// 99 %.
+    pub p99: QuantileEstimate,
+    /// Longest; "at least" if that is a censored one.
+    pub max: QuantileValue,
+    /// Mean of the known durations in ns; absent if any is censored, since it would be too small.
+    pub mean_ns: Option<f64>,
+    /// Shares over thresholds, ascending.
+    pub shares: Vec<ShareOver>,
+    /// Means in ns of up to 32 equal parts in order: drift shows here.
+    pub part_means_ns: Vec<f64>,
+    /// Two groups of durations far apart, if there are.
+    pub modes: Option<TwoModes>,
+}
+
+/// A quantile with its uncertainty.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct QuantileEstimate {
+    /// Which quantile, 0 to 1.
+    pub q: f64,
+    /// Its value; `TooFew` for quantiles above the median that so few attempts cannot tell.
+    pub value: QuantileValue,
+    /// The order statistic of this rank, however few attempts there are.
+    pub order_statistic: QuantileValue,
+    /// Interval as if every attempt were independent.
+    pub interval_naive: QuantileInterval,
+    /// Interval with the effective sample size: the one to show.
+    pub interval: QuantileInterval,
+}
+
+/// 95 % interval of a quantile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuantileInterval {
+    /// Between these.
+    Between {
+        /// Lower end.
+        low: QuantileValue,
+        /// Upper end.
+        high: QuantileValue,
+    },
+    /// Too few (independent) attempts for an interval with two ends.
+    TooFew {
+        /// Independent attempts that are needed.
+        needed: u64,
+        /// Independent attempts that there are.
+        have: u64,
+    },
+}
+
+impl QuantileInterval {
+    /// Both ends in ns, lower bounds counting as they are.
+    pub fn bounds(self) -> Option<(Nanoseconds, Nanoseconds)> {
+        match self {
+            Self::Between { low, high } => Some((low.lower_bound()?, high.lower_bound()?)),
+            Self::TooFew { .. } => None,
+        }
+    }
+}
+
+/// Share of attempts longer than a threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ShareOver {
+    /// The threshold.
+    pub threshold_ns: Nanoseconds,
+    /// Attempts known to be longer.
+    pub over: u64,
+    /// Attempts censored before the threshold: it is not known whether they would have been longer.
+    pub undecided: u64,
+    /// Interval as if every attempt were independent; undecided attempts widen it upwards.
+    pub interval_naive: ShareInterval,
+    /// Interval with the effective sample size: the one to show.
+    pub interval: ShareInterval,
+}
+
+/// Two groups of durations with hardly anything between them: often a cache and the price of missing it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TwoModes {
+    /// Share of the fast group among the known durations.
+    pub fast_share: f64,
+    /// Median of the fast group.
+    pub fast_ns: Nanoseconds,
+    /// Median of the slow group.
+    pub slow_ns: Nanoseconds,
+}
+
+/// What a [`DurationSummary`] is computed from.
+pub(crate) struct Durations<'a> {
+    pub ranks: &'a CensoredRanks,
+    pub known: u64,
+    pub sample_size: EffectiveSampleSize,
+    pub min_ns: Option<Nanoseconds>,
+    pub max_known_ns: Option<Nanoseconds>,
+    pub min_censored_ns: Option<Nanoseconds>,
+    pub max_censored_ns: Option<Nanoseconds>,
+    pub mean_ns: Option<f64>,
+    pub value_of_rank: &'a dyn Fn(u64) -> Option<Nanoseconds>,
+}
+
+pub(crate) const QUANTILES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
+
+impl Durations<'_> {
+    pub(crate) fn estimate(&self, q: f64) -> QuantileEstimate {
+        let count = self.ranks.total();
+        let order_statistic = self.ranks.quantile(q, self.value_of_rank);
+        let needed = attempts_needed(q);
+        let value = if q > 0.5 && count < needed {
+            QuantileValue::TooFew { needed, have: count }
+        } else {
+            order_statistic
+        };
+        let effective = self.sample_size.effective;
+        let between = |ranks: Option<crate::interval::RankInterval>, have: u64| match ranks {
+            Some(ranks) => {
+                let at = |rank: u64| {
+                    let share = rank as f64 / count as f64;
+                    self.ranks.quantile(share, self.value_of_rank)
+                };
+                QuantileInterval::Between { low: at(ranks.low), high: at(ranks.high) }
+            }
+            None => QuantileInterval::TooFew { needed, have },
+        };
+        QuantileEstimate {
+            q,
+            value,
+            order_statistic,
+            interval_naive: between(quantile_ranks(count, q), count),
+            interval: between(effective_quantile_ranks(count, effective, q), effective as u64),
+        }
+    }
+
+    pub(crate) fn summarise(
+        &self,
+        shares: Vec<ShareOver>,
+        part_means_ns: Vec<f64>,
+        modes: Option<TwoModes>,
+    ) -> DurationSummary {
+        let count = self.ranks.total();
+        let none = QuantileValue::TooFew { needed: 1, have: 0 };
+        let max = match (self.max_known_ns, self.max_censored_ns) {
+            (known, Some(censored)) => {
+                QuantileValue::AtLeast(known.map_or(censored, |known| known.max(censored)))
+            }
+            (Some(known), None) => QuantileValue::Exactly(known),
+            (None, None) => none,
+        };
+        let [p25, median, p75, p90, p95, p99] = QUANTILES.map(|q| self.estimate(q));
+        DurationSummary {
+            count,
+            censored: count - self.known,
+            sample_size: self.sample_size,
+            min: match (self.min_ns, self.min_censored_ns) {
+                (Some(min), _) => QuantileValue::Exactly(min),
+                (None, Some(bound)) => QuantileValue::AtLeast(bound),
+                (None, None) => none,
+            },
+            p25,
+            median,
+            p75,
+            p90,
+            p95,
+            p99,
+            max,
+            mean_ns: self.mean_ns.filter(|_| count == self.known),
+            shares,
+            part_means_ns,
+            modes,
+        }
+    }
+}
+
+/// A share with both intervals.
+pub(crate) fn share_over(
+    threshold_ns: Nanoseconds,
+    over: u64,
+    undecided: u64,
+    sample_size: EffectiveSampleSize,
+) -> ShareOver {
+    let within = |ratio: f64| {
+        let trials = sample_size.attempts as f64 * ratio;
+        let low = share_interval(over as f64 * ratio, trials).low;
+        let high = share_interval((over + undecided) as f64 * ratio, trials).high;
+        ShareInterval { low, high }
+    };
+    ShareOver {
+        threshold_ns,
+        over,
+        undecided,
+        interval_naive: within(1.0),
+        interval: within(sample_size.ratio()),
+    }
+}

@@ -1,0 +1,227 @@
+//! Verdicts and findings from made-up runs.
+
+mod scenario;
+
+use iolag_analysis::{Feeling, RepetitionJudgement, Severity, analyse_check, analyse_metadata};
+use iolag_model::{FailureCode, MemoryState, Nanoseconds, Operation, Outcome, Phase};
+use scenario::{MS, S, Scenario, three_directories, usb_stick};
+
+/// Findings of the first directory of a check, as sentences.
+fn sentences(scenario: &Scenario) -> Vec<String> {
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    analysis.directories[0].findings.iter().map(|finding| finding.sentence.clone()).collect()
+}
+
+fn verdict(scenario: &Scenario) -> (Feeling, String) {
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    let verdict = analysis.directories[0].verdict.clone();
+    (verdict.feeling, verdict.sentence)
+}
+
+#[track_caller]
+fn assert_found(scenario: &Scenario, part: &str) {
+    let sentences = sentences(scenario);
+    assert!(sentences.iter().any(|sentence| sentence.contains(part)), "{part:?} is not in {sentences:#?}");
+}
+
+#[track_caller]
+fn assert_not_found(scenario: &Scenario, part: &str) {
+    let sentences = sentences(scenario);
+    assert!(!sentences.iter().any(|sentence| sentence.contains(part)), "{part:?} is in {sentences:#?}");
+}
+
+#[test]
+fn names_looked_up_over_the_network_are_found() {
+    let scenario = three_directories();
+    assert_found(&scenario, "times slower than `ls -n`: names of users and groups are being looked up");
+    let mut alike = Scenario::check(&["/home"]);
+    alike.scatter(0, Operation::TaskList, 20, 2 * MS, 0.3);
+    alike.scatter(0, Operation::TaskListNumeric, 20, 2 * MS, 0.3);
+    assert_not_found(&alike, "ls -n");
+}
+
+#[test]
+fn a_directory_that_does_not_answer_stops_no_other() {
+    let scenario = three_directories();
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    let feelings: Vec<Feeling> =
+        analysis.directories.iter().map(|directory| directory.verdict.feeling).collect();
+    assert_eq!(feelings, [Feeling::Sluggish, Feeling::Fast, Feeling::NotAnswering]);
+    assert_eq!(analysis.directories[2].unanswered_ns, Some(Nanoseconds(15 * S)));
+    assert!(analysis.directories[2].verdict.sentence.contains("15.0 s"));
+    let gravest = &analysis.directories[2].findings[0];
+    assert_eq!(gravest.severity, Severity::Serious);
+    assert!(gravest.sentence.contains("does not answer"));
+}
+
+#[test]
+fn a_first_contact_that_hangs_is_enough_even_if_the_record_does_not_say() {
+    let mut scenario = three_directories();
+    scenario.record.targets[2].unanswered_ns = None;
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    assert_eq!(analysis.directories[2].verdict.feeling, Feeling::NotAnswering);
+}
+
+#[test]
+fn words_follow_the_limits_of_feeling() {
+    for (median_ns, feeling) in [
+        (5 * MS, Feeling::Fast),
+        (400 * MS, Feeling::Sluggish),
+        (3 * S, Feeling::Slow),
+        (20 * S, Feeling::Slow),
+    ] {
+        let mut scenario = Scenario::check(&["/home"]);
+        scenario.scatter(0, Operation::TaskList, 50, median_ns, 0.05);
+        assert_eq!(verdict(&scenario).0, feeling, "{median_ns}");
+    }
+    let mut compile = Scenario::check(&["/home"]);
+    compile.scatter(0, Operation::TaskCompile, 5, 600 * MS, 0.05);
+    assert_eq!(verdict(&compile).0, Feeling::Fast);
+}
+
+#[test]
+fn a_share_over_one_second_makes_it_sluggish_and_is_said() {
+    let mut scenario = Scenario::check(&["/home"]);
+    scenario.scatter(0, Operation::TaskList, 88, 5 * MS, 0.1);
+    scenario.scatter(0, Operation::TaskList, 12, 2 * S, 0.1);
+    let (feeling, sentence) = verdict(&scenario);
+    assert_eq!(feeling, Feeling::Sluggish);
+    assert!(sentence.starts_with("sluggish: 12 % of `ls -l` took over 1.00 s (median 5."), "{sentence}");
+    assert_found(&scenario, "12 of 100 `ls -l` (12 %) took over 1.00 s.");
+    assert_found(&scenario, "is either fast or slow: 88 % take about");
+}
+
+#[test]
+fn flushing_fsync_and_creations_are_told_apart() {
+    let mut scenario = Scenario::check(&["/home"]);
+    scenario.scatter(0, Operation::CallCreate, 50, 20_000, 0.1);
+    scenario.scatter(0, Operation::CallWrite, 50, 5_000, 0.1);
+    scenario.scatter(0, Operation::CallFsync, 50, 20 * MS, 0.1);
+    scenario.scatter(0, Operation::CallCloseWritten, 50, 3 * MS, 0.1);
+    scenario.scatter(0, Operation::Stat, 50, 2_000, 0.1);
+    scenario.scatter(0, Operation::Create, 50, 4 * MS, 0.1);
+    assert_found(&scenario, "fsync is 100 % of it");
+    assert_found(&scenario, "sends data to the server when files are closed");
+    assert_found(&scenario, "times as long as asking for one's attributes");
+    assert_found(
+        &scenario,
+        "6 of 6 operations have too few attempts for a p99 (50 at least, 368 are needed).",
+    );
+}
+
+#[test]
+fn a_cold_first_attempt_and_drift_are_found() {
+    let mut cold = Scenario::check(&["/home"]);
+    cold.add(0, Operation::TaskCompile, 4 * S);
+    for step in 0..6 {
+        cold.add(0, Operation::TaskCompile, (300 + step) * MS);
+    }
+    assert_found(&cold, "The first `compile` took 4.00 s, later ones about 303 ms");
+    let mut drifting = Scenario::check(&["/home"]);
+    for step in 0..64 {
+        drifting.add(0, Operation::TaskList, (10 + step) * MS);
+    }
+    assert_found(&drifting, "`ls -l` got slower during the measurement, by a factor of");
+    assert_not_found(&cold, "got slower");
+}
+
+#[test]
+fn hung_operations_and_failures_are_never_dropped() {
+    let mut scenario = Scenario::check(&["/home"]);
+    scenario.scatter(0, Operation::Stat, 30, 3_000, 0.1);
+    let hung = scenario.add(0, Operation::Stat, 15 * S);
+    *hung = hung.with_outcome(Outcome::Hung, FailureCode::NONE);
+    let failed = scenario.add(0, Operation::Create, 50_000);
+    *failed = failed.with_outcome(Outcome::Error, FailureCode::from_errno(28));
+    let (feeling, sentence) = verdict(&scenario);
+    assert_eq!(
+        (feeling, sentence.as_str()),
+        (Feeling::Unreliable, "unreliable: 1 of 31 `stat` did not end in time.")
+    );
+    assert_found(&scenario, "1 of 31 `stat` did not end; the longest had been waiting for 15.0 s.");
+    assert_found(&scenario, "1 of 1 `create` failed, mostly with \"no space left\" (1).");
+}
+
+#[test]
+fn an_operation_as_short_as_measuring_itself_is_marked() {
+    let mut scenario = Scenario::check(&["/home"]);
+    scenario.scatter(0, Operation::CallStat, 50, 500, 0.01);
+    assert_found(&scenario, "Measuring itself costs 60 ns per operation, 12 % of the median of `call.stat`.");
+}
+
+#[test]
+fn stages_have_times_rates_and_balance() {
+    let mut scenario = Scenario::metadata(2, 1, 1, &[(Phase::Precreate, 0), (Phase::Benchmark, 0)]);
+    for client in 0..2 {
+        for step in 0..100 {
+            let created = scenario.at(0, client, Operation::Create, S + step * MS, MS);
+            *created = created.with_bytes(1 << 20);
+        }
+        scenario.at(0, client, Operation::Stage, S, (1 + u64::from(client)) * S);
+    }
+    let failed = scenario.at(0, 1, Operation::Create, 2 * S, MS);
+    *failed = failed.with_outcome(Outcome::Error, FailureCode::from_errno(28));
+    let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+    assert_eq!(analysis.stages.len(), 1, "a stage without samples is no stage");
+    let stage = &analysis.stages[0];
+    assert_eq!((stage.phase_time_ns, stage.objects), (Nanoseconds(2 * S), 200));
+    assert_eq!((stage.objects_per_second, stage.mebibytes_per_second), (100.0, 100.0));
+    assert_eq!((stage.first_done_ns, stage.last_done_ns), (Some(Nanoseconds(S)), Some(Nanoseconds(2 * S))));
+    assert_eq!(stage.balance_percent, Some(50.0));
+    assert!((stage.standard_deviation_ns.unwrap_or(0.0) - S as f64 / 2f64.sqrt()).abs() < 1e-3);
+    assert_eq!(stage.errors[0].count, 1);
+    assert_eq!(stage.row(Operation::Create).map(|row| row.per_second), Some(100.0));
+}
+
+#[test]
+fn one_client_has_no_standard_deviation() {
+    let mut scenario = Scenario::metadata(1, 1, 1, &[(Phase::Cleanup, 0)]);
+    scenario.at(0, 0, Operation::Delete, S, MS);
+    scenario.at(0, 0, Operation::Stage, S, MS);
+    let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+    let stage = &analysis.stages[0];
+    assert_eq!((stage.standard_deviation_ns, stage.balance_percent), (None, Some(100.0)));
+}
+
+#[test]
+fn iterations_of_the_usb_stick_differ_by_more_than_chance() {
+    let scenario = usb_stick();
+    let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+    let repetitions = analysis.repetitions.expect("there are three iterations");
+    assert_eq!(repetitions.judgement, RepetitionJudgement::Differ);
+    assert!((2.5..3.6).contains(&repetitions.factor), "{}", repetitions.factor);
+    assert!(
+        analysis
+            .stages
+            .iter()
+            .all(|stage| stage.phase != Phase::Benchmark || stage.working_set.is_constant())
+    );
+    let found = |part: &str| analysis.findings.iter().any(|finding| finding.sentence.contains(part));
+    assert!(found("Iterations differ by more than chance"), "{:#?}", analysis.findings);
+    assert!(!found("Caches are likely warm"));
+}
+
+#[test]
+fn doubts_about_the_measurement_are_said() {
+    let mut scenario = Scenario::metadata(2, 10, 1, &[(Phase::Benchmark, 0)]);
+    scenario.record.after = Some(MemoryState { load: Some([9.5, 5.0, 1.0]), ..MemoryState::default() });
+    scenario.at(0, 0, Operation::Read, S, MS);
+    scenario.at(0, 0, Operation::Create, S, MS);
+    scenario.at(0, 0, Operation::RingWait, S, 40 * MS);
+    scenario.at(0, 0, Operation::Stage, S, 2 * S);
+    scenario.at(0, 1, Operation::Stage, S, S / 2);
+    let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+    for part in [
+        "clients read 50 % of the precreated objects and 100 % of later ones",
+        "The load was 9.5 on 8 processors",
+        "Clients waited 1 times for room in the recording rings (longest 40.0 ms)",
+        "benchmark 1: the working set changed: 1 objects created, 0 deleted.",
+        "benchmark 1: clients are served unequally: the first was done after 500 ms, the last after 2.00 s.",
+    ] {
+        assert!(
+            analysis.findings.iter().any(|finding| finding.sentence.contains(part)),
+            "{part:?} is not in {:#?}",
+            analysis.findings
+        );
+    }
+}
