@@ -1,0 +1,237 @@
+//! `iolag check` on a terminal: one table with the directories side by side, then verdicts, then findings.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, Summary};
+use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration};
+
+use crate::findings_text::{findings_text, trust_text};
+use crate::numbers::{NOTHING, quantile, quantile_with_interval, share};
+use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+
+const SECTIONS: [(Level, &str); 4] = [
+    (Level::Task, "Tasks"),
+    (Level::Object, "Small files, whole operations"),
+    (Level::Call, "Small files, single calls"),
+    (Level::Stream, "Stream, per block"),
+];
+
+/// Renders a check for a terminal of `width` columns (at least 80 are assumed). Directories that do not fit
+/// side by side follow in further blocks.
+pub fn check_text(analysis: &CheckAnalysis, width: usize, colour: Colour) -> String {
+    let mut text = String::new();
+    let answering: Vec<&DirectoryAnalysis> =
+        analysis.directories.iter().filter(|directory| !directory.summaries.is_empty()).collect();
+    if !answering.is_empty() {
+        text.push_str(&colour.paint(Tone::Strong, "How long it takes"));
+        text.push_str(" (median with 95 % interval, slowest 5 % and 1 %, longest)\n\n");
+        text.push_str(&blocks(&answering, width, colour, &duration_table));
+        text.push_str(&silent(analysis, colour));
+        text.push_str(&remarks(analysis, width));
+        text.push('\n');
+        text.push_str(&colour.paint(Tone::Strong, "How often it takes long"));
+        text.push_str(" (share of attempts with 95 % interval)\n\n");
+        if answering.iter().any(|directory| directory.summaries.iter().any(took_long)) {
+            text.push_str(&blocks(&answering, width, colour, &share_table));
+        }
+        text.push_str(&wrapped(&never_long(&answering), width, "  "));
+        text.push_str("\n\n");
+    } else {
+        text.push_str(&silent(analysis, colour));
+        text.push('\n');
+    }
+    text.push_str(&verdicts(analysis, width, colour));
+    text.push_str(&findings(analysis, width, colour));
+    text.push_str(&trust_text(&analysis.trust, width, colour));
+    text
+}
+
+/// Directories that did not answer, with their age: they stand where their numbers would.
+fn silent(analysis: &CheckAnalysis, colour: Colour) -> String {
+    let line = |directory: &DirectoryAnalysis| {
+        let age = directory.unanswered_ns?;
+        let text = format!("{}: no answer, waited {}", title(directory), format_duration(age));
+        Some(format!("{}\n", colour.paint(Tone::Serious, &text)))
+    };
+    let lines: String = analysis.directories.iter().filter_map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+/// How the numbers came about.
+fn remarks(analysis: &CheckAnalysis, width: usize) -> String {
+    if analysis.remarks.is_empty() {
+        return String::new();
+    }
+    format!("\n{}\n", wrapped(&analysis.remarks.join(" "), width, "  "))
+}
+
+/// Whether any attempt took longer than the least threshold, or may have.
+fn took_long(summary: &Summary) -> bool {
+    summary.durations.shares.iter().any(|share| share.over + share.undecided > 0)
+}
+
+/// What the table leaves out: the operations that never took long.
+fn never_long(directories: &[&DirectoryAnalysis]) -> String {
+    let all = || directories.iter().flat_map(|directory| &directory.summaries);
+    let Some(least) = all().find_map(|summary| summary.durations.shares.first()) else {
+        return "No thresholds were asked for.".to_owned();
+    };
+    let seconds = least.threshold_ns.as_seconds();
+    let long: BTreeSet<Operation> =
+        all().filter(|summary| took_long(summary)).map(|summary| summary.key.operation).collect();
+    if long.is_empty() {
+        format!("Nothing took over {seconds} s.")
+    } else if all().all(|summary| long.contains(&summary.key.operation)) {
+        "Every operation took longer at times.".to_owned()
+    } else {
+        format!("Everything else stayed within {seconds} s in every directory.")
+    }
+}
+
+type MakeTable = dyn Fn(&[&DirectoryAnalysis]) -> Table;
+
+/// As many directories side by side as fit, the others below.
+fn blocks(directories: &[&DirectoryAnalysis], width: usize, colour: Colour, make: &MakeTable) -> String {
+    let mut text = String::new();
+    let mut rest = directories;
+    while !rest.is_empty() {
+        let fitting =
+            (1..=rest.len()).rev().find(|&count| make(&rest[..count]).width() <= width).unwrap_or(1);
+        let (block, later) = rest.split_at(fitting);
+        text.push_str(&make(block).render(colour));
+        if !later.is_empty() {
+            text.push('\n');
+        }
+        rest = later;
+    }
+    text
+}
+
+fn title(directory: &DirectoryAnalysis) -> String {
+    match &directory.file_system {
+        Some(kind) => format!("{} ({kind})", directory.name),
+        None => directory.name.clone(),
+    }
+}
+
+fn duration_table(directories: &[&DirectoryAnalysis]) -> Table {
+    let right = Side::Right;
+    let names = columns([("n", right), ("median", right), ("p95", right), ("p99", right), ("max", right)]);
+    let mut table = new_table(directories, &names);
+    fill(&mut table, directories, 5, &|_| true, &|summary| {
+        let durations = &summary.durations;
+        let slow = |text: String, over: Nanoseconds, value: Option<Nanoseconds>| match value {
+            Some(value) if value > over => Cell::toned(text, Tone::Serious),
+            _ => Cell::new(text),
+        };
+        let second = Nanoseconds::from_seconds(1);
+        vec![
+            Cell::toned(format_count(summary.attempts), Tone::Faint),
+            slow(quantile_with_interval(&durations.median), second, durations.median.value.lower_bound()),
+            slow(quantile(durations.p95.value), second, durations.p95.value.lower_bound()),
+            slow(quantile(durations.p99.value), second, durations.p99.value.lower_bound()),
+            slow(quantile(durations.max), second, durations.max.lower_bound()),
+        ]
+    });
+    table
+}
+
+fn share_table(directories: &[&DirectoryAnalysis]) -> Table {
+    let thresholds: Vec<Nanoseconds> = directories
+        .iter()
+        .flat_map(|directory| &directory.summaries)
+        .map(|summary| &summary.durations.shares)
+        .max_by_key(|shares| shares.len())
+        .map(|shares| shares.iter().map(|share| share.threshold_ns).collect())
+        .unwrap_or_default();
+    if thresholds.is_empty() {
+        return Table::default();
+    }
+    let name = |threshold: &Nanoseconds| (Cow::Owned(format!("> {} s", threshold.as_seconds())), Side::Right);
+    let names: Vec<(Cow<'static, str>, Side)> = thresholds.iter().map(name).collect();
+    let mut table = new_table(directories, &names);
+    fill(&mut table, directories, thresholds.len(), &took_long, &|summary| {
+        let shares = &summary.durations.shares;
+        let cell = |index: usize| match shares.get(index) {
+            Some(over) => {
+                let tone = if over.over > 0 { Tone::Warning } else { Tone::Plain };
+                Cell::toned(share(over, summary.durations.count), tone)
+            }
+            None => Cell::new(NOTHING),
+        };
+        (0..thresholds.len()).map(cell).collect()
+    });
+    table
+}
+
+fn new_table(directories: &[&DirectoryAnalysis], names: &[(Cow<'static, str>, Side)]) -> Table {
+    let label = ColumnGroup { title: String::new(), columns: columns([("", Side::Left)]) };
+    let group =
+        |directory: &&DirectoryAnalysis| ColumnGroup { title: title(directory), columns: names.to_vec() };
+    Table::new(std::iter::once(label).chain(directories.iter().map(group)).collect())
+}
+
+/// A row per operation that is to be shown for any of the directories, under the heading of its level.
+fn fill(
+    table: &mut Table,
+    directories: &[&DirectoryAnalysis],
+    columns: usize,
+    is_shown: &dyn Fn(&Summary) -> bool,
+    cells_of: &dyn Fn(&Summary) -> Vec<Cell>,
+) {
+    let find = |directory: &DirectoryAnalysis, operation: Operation| {
+        directory.summaries.iter().find(|summary| summary.key.operation == operation).cloned()
+    };
+    for (level, heading) in SECTIONS {
+        let mut has_heading = false;
+        for &operation in Operation::ALL.iter().filter(|operation| operation.level() == level) {
+            let found: Vec<Option<Summary>> =
+                directories.iter().map(|directory| find(directory, operation)).collect();
+            if !found.iter().flatten().any(is_shown) {
+                continue;
+            }
+            if !has_heading {
+                table.section(heading);
+                has_heading = true;
+            }
+            let mut cells = vec![Cell::new(format!("  {}", name_of(operation)))];
+            for summary in &found {
+                match summary {
+                    Some(summary) => cells.extend(cells_of(summary)),
+                    None => cells.extend(std::iter::repeat_n(Cell::new(NOTHING), columns)),
+                }
+            }
+            table.row(cells);
+        }
+    }
+}
+
+fn name_of(operation: Operation) -> &'static str {
+    let name = operation.name();
+    name.strip_prefix("call.").or_else(|| name.strip_prefix("stream.")).unwrap_or(name)
+}
+
+fn verdicts(analysis: &CheckAnalysis, width: usize, colour: Colour) -> String {
+    let mut text = colour.paint(Tone::Strong, "Verdict");
+    text.push('\n');
+    for directory in &analysis.directories {
+        let tone = match directory.verdict.feeling {
+            Feeling::Fast => Tone::Good,
+            Feeling::Noticeable | Feeling::Sluggish | Feeling::Unknown => Tone::Warning,
+            Feeling::Slow | Feeling::Unreliable | Feeling::NotAnswering => Tone::Serious,
+        };
+        let sentence = format!("  {}  {}", directory.name, directory.verdict.sentence);
+        text.push_str(&colour.paint(tone, &wrapped(&sentence, width, "      ")));
+        text.push('\n');
+    }
+    text
+}
+
+fn findings(analysis: &CheckAnalysis, width: usize, colour: Colour) -> String {
+    let mut text = String::new();
+    for directory in &analysis.directories {
+        text.push_str(&findings_text(Some(&directory.name), &directory.findings, width, colour));
+    }
+    text
+}

@@ -1,0 +1,110 @@
+//! Summaries as CSV (RFC 4180): one row per summary, names in the first line, times in ns.
+//!
+//! A quantile has two columns: its value, empty if there is none, and its kind: `exactly`, `at-least`,
+//! `too-few`.
+
+use std::io::{self, Write};
+
+use iolag_analysis::{QuantileInterval, QuantileValue, Summary};
+use iolag_model::{RunRecord, StageRecord};
+
+const HEADER: &str = "run,host,target,stage,phase,iteration,client,operation,level,attempts,ok,late,timeout,hung,\
+                      skipped,errors,bytes,rate_per_second,mean_ns,effective_attempts,min_ns,min_kind,p25_ns,p25_kind,\
+                      median_ns,median_kind,median_low_ns,median_high_ns,p75_ns,p75_kind,p90_ns,p90_kind,p95_ns,p95_kind,\
+                      p99_ns,p99_kind,p99_low_ns,p99_high_ns,max_ns,max_kind";
+
+/// Writes the summaries of a run.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_csv(run: &RunRecord, summaries: &[Summary], writer: &mut dyn Write) -> io::Result<()> {
+    writeln!(writer, "{HEADER}")?;
+    for summary in summaries {
+        writeln!(writer, "{}", fields(run, summary).join(","))?;
+    }
+    Ok(())
+}
+
+fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
+    let key = &summary.key;
+    let stage: Option<&StageRecord> = run.stages.iter().find(|stage| Some(stage.stage) == key.stage);
+    let target = match key.target {
+        Some(target) => run.targets.get(usize::from(target.0)),
+        None => run.targets.first().filter(|_| run.targets.len() == 1),
+    };
+    let durations = &summary.durations;
+    let mut fields = vec![
+        run.id.to_string(),
+        quoted(&run.environment.host),
+        quoted(target.map_or("", |target| target.name.as_str())),
+        optional(key.stage.map(|stage| stage.0)),
+        optional(stage.map(|stage| stage.phase)),
+        optional(stage.map(|stage| stage.iteration)),
+        optional(key.client.map(|client| client.0)),
+        quoted(key.operation.name()),
+        format!("{:?}", key.operation.level()).to_lowercase(),
+    ];
+    let counts = [
+        summary.attempts,
+        summary.ok,
+        summary.late,
+        summary.timeout,
+        summary.hung,
+        summary.skipped,
+        summary.failures(),
+        summary.bytes,
+    ];
+    fields.extend(counts.map(|count| count.to_string()));
+    fields.push(optional(summary.rate_per_second));
+    fields.push(optional(durations.mean_ns));
+    fields.push(format!("{:.1}", durations.sample_size.effective));
+    fields.extend(value(durations.min));
+    fields.extend(value(durations.p25.value));
+    fields.extend(value(durations.median.value));
+    fields.extend(interval(durations.median.interval));
+    fields.extend(value(durations.p75.value));
+    fields.extend(value(durations.p90.value));
+    fields.extend(value(durations.p95.value));
+    fields.extend(value(durations.p99.value));
+    fields.extend(interval(durations.p99.interval));
+    fields.extend(value(durations.max));
+    fields
+}
+
+fn value(value: QuantileValue) -> [String; 2] {
+    match value {
+        QuantileValue::Exactly(duration) => [duration.0.to_string(), "exactly".to_owned()],
+        QuantileValue::AtLeast(duration) => [duration.0.to_string(), "at-least".to_owned()],
+        QuantileValue::TooFew { .. } => [String::new(), "too-few".to_owned()],
+    }
+}
+
+fn interval(interval: QuantileInterval) -> [String; 2] {
+    match interval.bounds() {
+        Some((low, high)) => [low.0.to_string(), high.0.to_string()],
+        None => [String::new(), String::new()],
+    }
+}
+
+fn optional(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_and_quotes_are_kept() {
+        assert_eq!(quoted("a \"b\", c"), "\"a \"\"b\"\", c\"");
+        assert_eq!(quoted("ls -l"), "ls -l");
+    }
+}

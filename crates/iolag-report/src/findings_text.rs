@@ -1,0 +1,54 @@
+//! Findings and doubts with their advice on a terminal.
+
+use iolag_analysis::{Finding, Severity};
+use iolag_model::Trust;
+
+use crate::table::{Colour, Tone, wrapped};
+
+const INDENT: &str = "      ";
+
+/// Findings below a heading, each or several together with what to do next; nothing if there are none.
+pub fn findings_text(place: Option<&str>, findings: &[Finding], width: usize, colour: Colour) -> String {
+    if findings.is_empty() {
+        return String::new();
+    }
+    let heading = place.map_or_else(|| "Findings".to_owned(), |place| format!("Findings in {place}"));
+    let mut text = format!("\n{}\n", colour.paint(Tone::Strong, &heading));
+    let mut told: Vec<(Severity, &str)> = Vec::new();
+    for finding in findings {
+        let same = |other: &&Finding| other.severity == finding.severity && other.advice == finding.advice;
+        if told.contains(&(finding.severity, finding.advice.as_str())) {
+            continue;
+        }
+        told.push((finding.severity, &finding.advice));
+        let tone = match finding.severity {
+            Severity::Serious => Tone::Serious,
+            Severity::Warning => Tone::Warning,
+            Severity::Note => Tone::Plain,
+        };
+        // What leads to the same advice stands together, with the advice once.
+        for finding in findings.iter().filter(same) {
+            let sentence = format!("  {}: {}", finding.severity, finding.sentence);
+            text.push_str(&colour.paint(tone, &wrapped(&sentence, width, INDENT)));
+            text.push('\n');
+        }
+        text.push_str(&wrapped(&format!("{INDENT}→ {}", finding.advice), width, &format!("{INDENT}  ")));
+        text.push('\n');
+    }
+    text
+}
+
+/// What to know before trusting the numbers; nothing if there is no doubt.
+pub fn trust_text(trust: &[Trust], width: usize, colour: Colour) -> String {
+    if trust.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}\n", colour.paint(Tone::Strong, "Before you trust the numbers"));
+    for Trust { doubt, advice } in trust {
+        text.push_str(&wrapped(&format!("  {doubt}"), width, INDENT));
+        text.push('\n');
+        text.push_str(&wrapped(&format!("{INDENT}→ {advice}"), width, &format!("{INDENT}  ")));
+        text.push('\n');
+    }
+    text
+}

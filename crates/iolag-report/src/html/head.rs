@@ -1,0 +1,225 @@
+//! What stands first: title, verdict in a paragraph, findings in sentences.
+
+use iolag_analysis::{
+    CheckAnalysis, Feeling, Finding, MetadataAnalysis, RepetitionJudgement, Severity, StageAnalysis,
+    stage_name,
+};
+use iolag_model::{Phase, RunRecord, RunState, Trust, WorkloadSpec, format_count, format_duration};
+
+use super::markup::Markup;
+use super::report::{HtmlReport, ReportedRun};
+use crate::json::Judged;
+use crate::numbers::{percentage, quantile_with_interval, rate};
+
+/// Title of the page, unless the caller has one.
+pub(super) fn title(report: &HtmlReport<'_>) -> String {
+    if let Some(title) = report.title {
+        return title.to_owned();
+    }
+    match report.runs {
+        [] => "Storage report".to_owned(),
+        [run] => {
+            let what = match run.record.spec.workload {
+                WorkloadSpec::Check(_) => "How storage feels",
+                WorkloadSpec::Metadata(_) => "Metadata performance",
+            };
+            format!("{what} on {}", run.record.environment.host)
+        }
+        runs => {
+            let mut hosts: Vec<&str> = runs.iter().map(|run| run.record.environment.host.as_str()).collect();
+            hosts.dedup();
+            match hosts[..] {
+                [host] => format!("{} runs on {host}", runs.len()),
+                _ => format!("{} runs on {} hosts", runs.len(), hosts.len()),
+            }
+        }
+    }
+}
+
+/// What tells this run from the others of the page.
+pub(super) fn run_name(record: &RunRecord) -> String {
+    let mut parts: Vec<String> =
+        record.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    if let WorkloadSpec::Metadata(_) = record.spec.workload {
+        let clients = record.spec.clients;
+        parts.push(if clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") });
+    }
+    if parts.is_empty() { record.id.to_string() } else { format!("{} ({})", parts.join(", "), record.id) }
+}
+
+/// The verdict on a run.
+pub(super) fn verdict(run: &ReportedRun<'_>, page: &mut Markup) {
+    match &run.record.state {
+        RunState::Complete => {}
+        RunState::Running { .. } => {
+            page.raw("<p class=\"state\">The run is still going on, or was killed: this is what it had measured.</p>\n");
+        }
+        RunState::Incomplete { reason } | RunState::Recovered { reason } => {
+            page.raw("<p class=\"state\">The run is not whole: ").prose(reason).raw(".</p>\n");
+        }
+    }
+    match run.judged {
+        Judged::Check(analysis) => check_verdict(analysis, page),
+        Judged::Metadata(analysis) => {
+            page.raw("<p class=\"lede\">").prose(&metadata_verdict(analysis)).raw("</p>\n");
+        }
+    }
+}
+
+fn check_verdict(analysis: &CheckAnalysis, page: &mut Markup) {
+    if analysis.directories.is_empty() {
+        page.raw("<p class=\"lede\">Nothing was measured.</p>\n");
+        return;
+    }
+    page.raw("<ul class=\"verdicts\">\n");
+    for directory in &analysis.directories {
+        let class = match directory.verdict.feeling {
+            Feeling::Fast => "good",
+            Feeling::Noticeable | Feeling::Sluggish => "warning",
+            Feeling::Slow | Feeling::Unreliable | Feeling::NotAnswering => "serious",
+            Feeling::Unknown => "faint",
+        };
+        page.raw("<li").attribute("class", class).raw("><code>").text(&directory.name).raw("</code> ");
+        if let Some(kind) = &directory.file_system {
+            page.raw("<span class=\"kind\">").text(kind).raw("</span> ");
+        }
+        page.raw("<span class=\"sentence\">").prose(&directory.verdict.sentence).raw("</span></li>\n");
+    }
+    page.raw("</ul>\n");
+}
+
+fn metadata_verdict(analysis: &MetadataAnalysis) -> String {
+    let benchmark: Vec<&StageAnalysis> =
+        analysis.stages.iter().filter(|stage| stage.phase == Phase::Benchmark).collect();
+    let stages: Vec<&StageAnalysis> =
+        if benchmark.is_empty() { analysis.stages.iter().collect() } else { benchmark };
+    let Some(stage) = middle_by_rate(&stages) else {
+        return "Nothing was measured.".to_owned();
+    };
+    let mut sentences = vec![headline(stage, stages.len())];
+    sentences.extend(operations_sentence(stage));
+    sentences.push(failures_sentence(analysis));
+    if let Some(comparison) = analysis.repetitions {
+        let judgement = match comparison.judgement {
+            RepetitionJudgement::Alike => Some("no more than chance makes them"),
+            RepetitionJudgement::Differ => Some("more than chance would make them"),
+            RepetitionJudgement::DifferUntested => Some("a lot, with too few parts to test for chance"),
+            RepetitionJudgement::TooFew => None,
+        };
+        sentences.extend(judgement.map(|judgement| {
+            format!("The iterations' rates differ by a factor of {:.2}: {judgement}.", comparison.factor)
+        }));
+    }
+    sentences.join(" ")
+}
+
+fn middle_by_rate<'a>(stages: &[&'a StageAnalysis]) -> Option<&'a StageAnalysis> {
+    let mut sorted: Vec<&StageAnalysis> = stages.to_vec();
+    sorted.sort_by(|left, right| left.operations_per_second.total_cmp(&right.operations_per_second));
+    sorted.get(sorted.len() / 2).copied()
+}
+
+fn headline(stage: &StageAnalysis, alike: usize) -> String {
+    let name = stage_name(stage.phase, stage.iteration);
+    let which = if alike > 1 && stage.phase == Phase::Benchmark {
+        format!("{name}, the median of {alike} iterations by rate,")
+    } else {
+        name
+    };
+    let clients = match stage.clients.len() {
+        0 => String::new(),
+        1 => "one client in ".to_owned(),
+        clients => format!("{clients} clients in "),
+    };
+    let mut text = format!(
+        "In {which} {clients}{} did {} operations/s, which is {} objects/s",
+        format_duration(stage.phase_time_ns),
+        rate(stage.operations_per_second),
+        rate(stage.objects_per_second)
+    );
+    if let Some(balance) = stage.balance_percent.filter(|_| stage.clients.len() > 1) {
+        text.push_str(&format!(", with a balance between clients of {} %", percentage(balance)));
+    }
+    text.push('.');
+    text
+}
+
+fn operations_sentence(stage: &StageAnalysis) -> Option<String> {
+    let medians: Vec<String> = stage
+        .rows
+        .iter()
+        .filter(|row| row.summary.durations.count > 0)
+        .map(|row| {
+            let median = quantile_with_interval(&row.summary.durations.median);
+            format!("`{}` {median}", row.summary.key.operation)
+        })
+        .collect();
+    (!medians.is_empty()).then(|| format!("Medians: {}.", medians.join(", ")))
+}
+
+fn failures_sentence(analysis: &MetadataAnalysis) -> String {
+    let rows = || analysis.stages.iter().flat_map(|stage| &stage.rows);
+    let attempts: u64 = rows().map(|row| row.summary.attempts).sum();
+    let failed: u64 = rows().map(|row| row.summary.failures()).sum();
+    let open: u64 = rows().map(|row| row.summary.censored()).sum();
+    match (failed, open) {
+        (0, 0) => format!("None of {} operations failed.", format_count(attempts)),
+        _ => format!(
+            "Of {} operations {} failed and {} did not end.",
+            format_count(attempts),
+            format_count(failed),
+            format_count(open)
+        ),
+    }
+}
+
+/// Findings, with the place that they are about if there are several.
+type FindingGroup<'a> = (Option<&'a str>, &'a [Finding]);
+
+/// Findings with their advice, the gravest first, then doubts about the measurement itself.
+pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
+    let (groups, trust): (Vec<FindingGroup<'_>>, &[Trust]) = match run.judged {
+        Judged::Check(analysis) => {
+            let is_alone = analysis.directories.len() == 1;
+            let groups = analysis.directories.iter().map(|directory| {
+                ((!is_alone).then_some(directory.name.as_str()), directory.findings.as_slice())
+            });
+            (groups.collect(), &analysis.trust)
+        }
+        Judged::Metadata(analysis) => (vec![(None, analysis.findings.as_slice())], &analysis.trust),
+    };
+    if groups.iter().all(|(_, findings)| findings.is_empty()) {
+        page.raw("<p class=\"nothing\">Nothing conspicuous was found.</p>\n");
+    }
+    for (place, findings) in groups.into_iter().filter(|(_, findings)| !findings.is_empty()) {
+        if let Some(place) = place {
+            page.raw("<h4>In <code>").text(place).raw("</code></h4>\n");
+        }
+        finding_list(findings, page);
+    }
+    if !trust.is_empty() {
+        page.raw("<h4>Before you trust the numbers</h4>\n<ul class=\"findings\">\n");
+        for Trust { doubt, advice } in trust {
+            page.raw("<li class=\"doubt\"><p>").prose(doubt).raw("</p>");
+            page.raw("<p class=\"advice\">").prose(advice).raw("</p></li>\n");
+        }
+        page.raw("</ul>\n");
+    }
+}
+
+fn finding_list(findings: &[Finding], page: &mut Markup) {
+    page.raw("<ul class=\"findings\">\n");
+    for finding in findings {
+        let (class, name) = match finding.severity {
+            Severity::Serious => ("serious", "Serious"),
+            Severity::Warning => ("warning", "Warning"),
+            Severity::Note => ("note", "Note"),
+        };
+        page.raw("<li").attribute("class", class).raw("><p><strong>").raw(name).raw(".</strong> ");
+        page.prose(&finding.sentence)
+            .raw("</p><p class=\"advice\">")
+            .prose(&finding.advice)
+            .raw("</p></li>\n");
+    }
+    page.raw("</ul>\n");
+}

@@ -1,0 +1,21 @@
+//! The report as one HTML file: what was found in words, pictures, and every number; docs/report.md explains it.
+//!
+//! ```text
+//! RunRecord + Judged -> static HTML (Markup) ─┐
+//! Figures -> JSON + columns (base64 of gzip) ─┼─> one file
+//! web/dist: script, style, policy ────────────┘
+//! ```
+//!
+//! Invariants: what comes from outside (paths, labels, host names, error texts) enters the page as escaped text or
+//! escaped JSON, never as markup; the page loads nothing; its text is complete without the script.
+
+mod bad_moments;
+mod command;
+mod embed;
+mod head;
+mod markup;
+mod method;
+mod report;
+mod table;
+
+pub use report::{HtmlReport, ReportedRun, write_html};

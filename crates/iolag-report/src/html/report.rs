@@ -1,0 +1,173 @@
+//! The page as a whole.
+
+use std::io::{self, Write};
+
+use iolag_analysis::figure::Figures;
+use iolag_model::RunRecord;
+
+use super::bad_moments::bad_moments;
+use super::embed::write_data;
+use super::head::{findings, run_name, title, verdict};
+use super::markup::Markup;
+use super::method::{commands, configuration, method};
+use super::table::table;
+use crate::json::Judged;
+use crate::numbers::utc;
+
+const SCRIPT: &str = include_str!("../../../../web/dist/report.js");
+const STYLE: &str = include_str!("../../../../web/dist/report.css");
+/// Content-Security-Policy: nothing is loaded from anywhere, and only this script and this style (by hash) run.
+const POLICY: &str = include_str!("../../../../web/dist/policy.txt");
+
+/// A run and what was found out about it.
+#[derive(Debug, Clone, Copy)]
+pub struct ReportedRun<'a> {
+    /// The run.
+    pub record: &'a RunRecord,
+    /// Its analysis.
+    pub judged: Judged<'a>,
+}
+
+/// What a page is about.
+#[derive(Debug, Clone, Copy)]
+pub struct HtmlReport<'a> {
+    /// The title; absent for one made from the runs.
+    pub title: Option<&'a str>,
+    /// The runs, in the order in which they are to be shown; also that of the figures' runs.
+    pub runs: &'a [ReportedRun<'a>],
+    /// When the page is written, in ns since 1970; absent leaves it out.
+    pub written_realtime_ns: Option<u64>,
+}
+
+/// Writes one HTML file that needs nothing else: no network, no other file. The text, the findings and the table
+/// are complete without its script.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_html(report: &HtmlReport<'_>, figures: Figures, writer: &mut dyn Write) -> io::Result<()> {
+    let names: Vec<String> = report.runs.iter().map(|run| run_name(run.record)).collect();
+    let mut page = Markup::default();
+    write_static(report, &names, &figures, &mut page);
+    writeln!(writer, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
+    writeln!(writer, "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">")?;
+    writeln!(writer, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
+    writeln!(writer, "<meta name=\"referrer\" content=\"no-referrer\">")?;
+    let mut title_text = Markup::default();
+    title_text.text(&title(report));
+    writeln!(writer, "<title>{}</title>", title_text.as_str())?;
+    writeln!(writer, "<style>{STYLE}</style>\n</head>\n<body>")?;
+    writer.write_all(page.as_str().as_bytes())?;
+    write_data(figures, &names, writer)?;
+    writeln!(writer, "<script>{SCRIPT}</script>\n</body>\n</html>")
+}
+
+/// Everything that people read, in the order in which they read it.
+fn write_static(report: &HtmlReport<'_>, names: &[String], figures: &Figures, page: &mut Markup) {
+    page.raw("<a class=\"skip\" href=\"#table\">To the table</a>\n<div class=\"page\">\n<header>\n");
+    page.raw("<p class=\"kicker\">iolag report").text(&kicker(report)).raw("</p>\n");
+    page.element("<h1>", &title(report), "</h1>\n");
+    let is_alone = report.runs.len() == 1;
+    if report.runs.is_empty() {
+        page.raw("<p class=\"lede\">There is no run to report on.</p>\n");
+    }
+    for (run, name) in report.runs.iter().zip(names) {
+        subheading(is_alone, name, page);
+        verdict(run, page);
+    }
+    page.raw("</header>\n<main>\n<section id=\"findings\"><h2>What was found</h2>\n");
+    for (run, name) in report.runs.iter().zip(names) {
+        subheading(is_alone, name, page);
+        findings(run, page);
+    }
+    page.raw("</section>\n");
+    write_bad_moments(names, figures, page);
+    page.raw("<section id=\"method\"><h2>What was measured, and how</h2>\n");
+    for (run, name) in report.runs.iter().zip(names) {
+        subheading(is_alone, name, page);
+        configuration(run, page);
+        method(run, page);
+    }
+    page.raw("</section>\n<section id=\"pictures\"><h2>Pictures</h2>\n");
+    page.raw("<p class=\"needs-script nothing\">The pictures are drawn by the script in this page, which needs JavaScript. ");
+    page.raw("Findings and table are complete without it.</p>\n<div id=\"pictures-host\"></div></section>\n");
+    page.raw("<section id=\"table\"><h2>All numbers</h2>\n");
+    for (run, name) in report.runs.iter().zip(names) {
+        table(run, name, page);
+    }
+    page.raw("</section>\n<section id=\"again\"><h2>Measure it again</h2>\n");
+    for (run, name) in report.runs.iter().zip(names) {
+        subheading(is_alone, name, page);
+        commands(run.record, page);
+    }
+    page.raw("</section>\n</main>\n<footer>").text(&footer(report)).raw("</footer>\n</div>\n");
+}
+
+fn subheading(is_alone: bool, name: &str, page: &mut Markup) {
+    if !is_alone {
+        page.element("<h3>", name, "</h3>\n");
+    }
+}
+
+fn write_bad_moments(names: &[String], figures: &Figures, page: &mut Markup) {
+    if figures.runs.iter().all(|run| run.episodes.is_empty()) {
+        return;
+    }
+    page.raw("<section id=\"bad-moments\"><h2>Bad moments</h2>\n<p>Stretches of time in which operations took longer ");
+    page.raw("than usual here, failed, or did not end.</p>\n");
+    for (index, run) in figures.runs.iter().enumerate() {
+        let heading = if figures.runs.len() > 1 { names.get(index).map(String::as_str) } else { None };
+        bad_moments(run, heading, page);
+    }
+    page.raw("</section>\n");
+}
+
+fn kicker(report: &HtmlReport<'_>) -> String {
+    let starts =
+        report.runs.iter().filter_map(|run| run.record.anchors.first()).map(|anchor| anchor.realtime_ns);
+    let (first, last) = (starts.clone().min(), starts.max());
+    match (first, last) {
+        (Some(first), Some(last)) if first == last => format!(" · measured {} UTC", utc(first)),
+        (Some(first), Some(last)) => format!(" · measured {} to {} UTC", utc(first), utc(last)),
+        _ => String::new(),
+    }
+}
+
+fn footer(report: &HtmlReport<'_>) -> String {
+    let mut versions: Vec<&str> =
+        report.runs.iter().map(|run| run.record.environment.iolag_version.as_str()).collect();
+    versions.retain(|version| !version.is_empty());
+    versions.dedup();
+    let with = if versions.is_empty() { String::new() } else { format!(" {}", versions.join(", ")) };
+    let written =
+        report.written_realtime_ns.map_or_else(String::new, |ns| format!(" Written {} UTC.", utc(ns)));
+    format!("Measured with iolag{with}.{written} This page is one file and loads nothing.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_without_data_is_small() {
+        let mut page = Vec::new();
+        let report = HtmlReport { title: None, runs: &[], written_realtime_ns: None };
+        write_html(&report, Figures::new(Vec::new(), Vec::new()), &mut page).expect("a Vec takes everything");
+        assert!(page.len() < 3 << 19, "{} bytes, the limit is 1.5 MiB", page.len());
+    }
+
+    #[test]
+    fn nothing_in_the_bundle_ends_its_element() {
+        for text in [SCRIPT, STYLE, POLICY] {
+            let lower = text.to_lowercase();
+            assert!(!lower.contains("</script") && !lower.contains("</style") && !lower.contains("<!--"));
+        }
+        assert!(POLICY.starts_with("default-src 'none'; script-src 'sha256-") && !POLICY.contains('"'));
+    }
+
+    #[test]
+    fn the_page_names_no_address() {
+        for text in [SCRIPT, STYLE] {
+            assert!(!text.contains("http://") && !text.contains("https://") && !text.contains("@import"));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Pure rendering: what iolag-analysis found out, as text, JSON, CSV, HTML and in the forms of md-workbench.
+//!
+//! Invariants: no I/O but through a writer of the caller, no clock, no look at the terminal (width and colour
+//! are arguments), and no judgement of its own: every number and sentence comes from the analysis.
+
+mod check_text;
+mod csv;
+mod findings_text;
+mod html;
+mod incident;
+mod json;
+mod list_text;
+mod md_workbench;
+mod metadata_text;
+mod numbers;
+mod plot;
+mod sweep_text;
+mod table;
+
+pub use check_text::check_text;
+pub use csv::write_csv;
+pub use findings_text::{findings_text, trust_text};
+pub use html::{HtmlReport, ReportedRun, write_html};
+pub use incident::{IncidentRun, incident_text};
+pub use json::{Judged, write_json, write_list_json};
+pub use list_text::{list_text, show_head};
+pub use md_workbench::{LatencyExport, phase_line, process_lines, write_latency_files, write_md_workbench};
+pub use metadata_text::metadata_text;
+pub use plot::{
+    PlotError, PlotForm, PlotKind, PlotSelection, PlotSize, TerminalSize, VECTOR_POINTS_MAX, plot,
+    terminal_ecdf, terminal_time_line,
+};
+pub use sweep_text::{SweepQuantity, sweep_text};
+pub use table::{Colour, Tone};

@@ -1,0 +1,82 @@
+//! `iolag list` and the head of `iolag show`.
+
+use iolag_model::{RunRecord, RunState, WorkloadSpec, format_count};
+
+use crate::numbers::{NOTHING, utc};
+use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+
+/// A line per run: id, start in UTC, workload, state, samples and targets.
+pub fn list_text(runs: &[RunRecord], colour: Colour) -> String {
+    let left = Side::Left;
+    let columns = columns([
+        ("run", left),
+        ("started (UTC)", left),
+        ("workload", left),
+        ("state", left),
+        ("samples", Side::Right),
+        ("targets", left),
+    ]);
+    let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
+    for run in runs {
+        let (state, tone) = state_of(&run.state);
+        table.row(vec![
+            Cell::toned(run.id.as_str(), Tone::Strong),
+            Cell::new(started(run)),
+            Cell::new(workload_of(&run.spec.workload)),
+            Cell::toned(state, tone),
+            Cell::new(format_count(run.parts.iter().map(|part| part.samples).sum())),
+            Cell::new(targets(run)),
+        ]);
+    }
+    table.render(colour)
+}
+
+/// What a run was, above its tables.
+pub fn show_head(run: &RunRecord, colour: Colour) -> String {
+    let mut text = format!("{} {}\n", colour.paint(Tone::Strong, "Run"), run.id);
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!("  {name:<9} {value}\n"));
+        }
+    };
+    line("started", &format!("{} UTC on {}", started(run), run.environment.host));
+    line("command", &run.command.join(" "));
+    line("targets", &targets(run));
+    line("kernel", &run.environment.kernel);
+    let labels: Vec<String> = run.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    line("labels", &labels.join(" "));
+    if run.repetition > 1 || run.campaign != run.id {
+        line("campaign", &format!("{}, repetition {}", run.campaign, run.repetition));
+    }
+    let reason = match &run.state {
+        RunState::Incomplete { reason } | RunState::Recovered { reason } => format!(": {reason}"),
+        RunState::Running { .. } | RunState::Complete => String::new(),
+    };
+    line("state", &format!("{}{reason}", state_of(&run.state).0));
+    text
+}
+
+fn started(run: &RunRecord) -> String {
+    run.anchors.first().map_or_else(|| NOTHING.to_owned(), |anchor| utc(anchor.realtime_ns))
+}
+
+fn targets(run: &RunRecord) -> String {
+    let names: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
+    names.join(" ")
+}
+
+fn workload_of(workload: &WorkloadSpec) -> String {
+    match workload {
+        WorkloadSpec::Check(_) => "check".to_owned(),
+        WorkloadSpec::Metadata(spec) => format!("metadata, {}", spec.pattern),
+    }
+}
+
+const fn state_of(state: &RunState) -> (&'static str, Tone) {
+    match state {
+        RunState::Running { .. } => ("running", Tone::Plain),
+        RunState::Complete => ("complete", Tone::Good),
+        RunState::Incomplete { .. } => ("incomplete", Tone::Warning),
+        RunState::Recovered { .. } => ("recovered", Tone::Warning),
+    }
+}

@@ -1,0 +1,141 @@
+//! `iolag bench metadata` on a terminal: a block per stage.
+
+use iolag_analysis::{
+    MetadataAnalysis, OperationRow, RepetitionJudgement, SelfReadShare, StageAnalysis, StageEnding,
+    stage_name,
+};
+use iolag_model::{ErrorClass, Phase, format_count, format_duration};
+
+use crate::findings_text::{findings_text, trust_text};
+use crate::numbers::{percentage, quantile, quantile_with_interval, rate};
+use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+
+/// Renders a metadata run for a terminal of `width` columns.
+pub fn metadata_text(analysis: &MetadataAnalysis, width: usize, colour: Colour) -> String {
+    let mut text = String::new();
+    for stage in &analysis.stages {
+        text.push_str(&stage_text(stage, width, colour));
+        text.push('\n');
+    }
+    text.push_str(&wrapped(&working_set_line(&analysis.stages), width, "  "));
+    text.push('\n');
+    if let Some(share) = analysis.self_read {
+        text.push_str(&wrapped(&self_read_line(share), width, "  "));
+        text.push('\n');
+    }
+    if let Some(comparison) = analysis.repetitions {
+        let judgement = match comparison.judgement {
+            RepetitionJudgement::Alike => "no more than chance",
+            RepetitionJudgement::Differ => "more than chance",
+            RepetitionJudgement::DifferUntested => "a lot; too few parts to test for chance",
+            RepetitionJudgement::TooFew => "unknown, there is only one",
+        };
+        let line =
+            format!("Iterations differ by a factor of {:.2} in their rates: {judgement}.", comparison.factor);
+        text.push_str(&wrapped(&line, width, "  "));
+        text.push('\n');
+    }
+    text.push_str(&findings_text(None, &analysis.findings, width, colour));
+    text.push_str(&trust_text(&analysis.trust, width, colour));
+    text
+}
+
+fn stage_text(stage: &StageAnalysis, width: usize, colour: Colour) -> String {
+    let mut text = colour.paint(Tone::Strong, &stage_name(stage.phase, stage.iteration));
+    text.push_str(&wrapped(&headline(stage), width, "  "));
+    text.push('\n');
+    if !stage.errors.is_empty() {
+        let kinds: Vec<String> = stage.errors.iter().map(|error| kind(error.class, error.count)).collect();
+        text.push_str(&colour.paint(Tone::Serious, &format!("  errors: {}", kinds.join(", "))));
+        text.push('\n');
+    }
+    let right = Side::Right;
+    let columns = columns([
+        ("", Side::Left),
+        ("n", right),
+        ("per s", right),
+        ("errors", right),
+        ("min", right),
+        ("median", right),
+        ("p90", right),
+        ("p99", right),
+        ("max", right),
+    ]);
+    let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
+    for row in &stage.rows {
+        table.row(cells(row));
+    }
+    text.push_str(&table.render(colour));
+    text
+}
+
+fn headline(stage: &StageAnalysis) -> String {
+    let mut line = format!(": {}", format_duration(stage.phase_time_ns));
+    if let (Some(first), Some(last), true) =
+        (stage.first_done_ns, stage.last_done_ns, stage.clients.len() > 1)
+    {
+        let (first, last) = (format_duration(first), format_duration(last));
+        line.push_str(&format!(", {} clients (first done {first}, last done {last}", stage.clients.len()));
+        if let Some(balance) = stage.balance_percent {
+            line.push_str(&format!(", balance {balance:.0} %"));
+        }
+        line.push(')');
+    }
+    let unfinished = stage.clients.iter().filter(|client| client.ending == StageEnding::Unfinished).count();
+    if unfinished > 0 {
+        line.push_str(&format!(", {unfinished} clients did not finish"));
+    }
+    let (objects, operations) = (rate(stage.objects_per_second), rate(stage.operations_per_second));
+    line.push_str(&format!("; {objects} objects/s, {operations} operations/s"));
+    if stage.mebibytes_per_second > 0.0 {
+        line.push_str(&format!(", {} MiB/s", rate(stage.mebibytes_per_second)));
+    }
+    line
+}
+
+fn kind(class: ErrorClass, count: u64) -> String {
+    format!("{} × {class}", format_count(count))
+}
+
+fn cells(row: &OperationRow) -> Vec<Cell> {
+    let summary = &row.summary;
+    let durations = &summary.durations;
+    let failures = summary.failures() + summary.censored();
+    let tone = if failures > 0 { Tone::Serious } else { Tone::Faint };
+    vec![
+        Cell::new(format!("  {}", summary.key.operation)),
+        Cell::new(format_count(summary.attempts)),
+        Cell::new(rate(row.per_second)),
+        Cell::toned(format_count(failures), tone),
+        Cell::new(quantile(durations.min)),
+        Cell::new(quantile_with_interval(&durations.median)),
+        Cell::new(quantile(durations.p90.value)),
+        Cell::new(quantile(durations.p99.value)),
+        Cell::new(quantile(durations.max)),
+    ]
+}
+
+fn working_set_line(stages: &[StageAnalysis]) -> String {
+    let benchmark: Vec<_> = stages.iter().filter(|stage| stage.phase == Phase::Benchmark).collect();
+    if benchmark.is_empty() {
+        return "Working set: not checked, there was no benchmark phase.".to_owned();
+    }
+    match benchmark.iter().find(|stage| !stage.working_set.is_constant()) {
+        None => "Working set: constant, every iteration created as many objects as it deleted.".to_owned(),
+        Some(stage) => format!(
+            "Working set: changed in {} by {} created and {} deleted objects.",
+            stage_name(stage.phase, stage.iteration),
+            stage.working_set.created,
+            stage.working_set.deleted
+        ),
+    }
+}
+
+fn self_read_line(share: SelfReadShare) -> String {
+    format!(
+        "Self-read objects: clients read {} % of the precreated objects and {} % of later ones that they wrote \
+         themselves; these may come from caches.",
+        percentage(100.0 * share.precreated),
+        percentage(100.0 * share.steady_state)
+    )
+}

@@ -1,0 +1,176 @@
+//! Numbers as people read them in tables.
+
+use iolag_analysis::{QuantileEstimate, QuantileInterval, QuantileValue, ShareOver};
+use iolag_model::{Nanoseconds, format_duration};
+
+/// What stands where there is nothing.
+pub(crate) const NOTHING: &str = "–";
+
+/// A quantile as `1.25 ms`, `≥ 15.0 s` or `too few`; [`NOTHING`] if nothing was attempted.
+pub(crate) fn quantile(value: QuantileValue) -> String {
+    match value {
+        QuantileValue::Exactly(duration) => format_duration(duration),
+        QuantileValue::AtLeast(duration) => format!("≥ {}", format_duration(duration)),
+        QuantileValue::TooFew { have: 0, .. } => NOTHING.to_owned(),
+        QuantileValue::TooFew { .. } => "too few".to_owned(),
+    }
+}
+
+/// A quantile with its interval in the same unit: `1.25 [1.1–1.4] ms`.
+pub(crate) fn quantile_with_interval(estimate: &QuantileEstimate) -> String {
+    let value = quantile(estimate.value);
+    let QuantileInterval::Between { low, high } = estimate.interval else {
+        return value;
+    };
+    let (Some(low), Some(high_bound)) = (low.lower_bound(), high.lower_bound()) else {
+        return value;
+    };
+    let Some((number, unit, unit_ns)) = in_one_unit(&value) else {
+        return value;
+    };
+    let mark = if matches!(high, QuantileValue::AtLeast(_)) { "≥" } else { "" };
+    let (low, high) = (two_digits(low, unit_ns), two_digits(high_bound, unit_ns));
+    format!("{number} [{low}–{mark}{high}] {unit}")
+}
+
+/// Splits `1.25 ms` into number, unit and the unit's ns; `None` for `4 min 10 s`.
+fn in_one_unit(text: &str) -> Option<(&str, &str, f64)> {
+    let (number, unit) = text.rsplit_once(' ')?;
+    let unit_ns = match unit {
+        "ns" => 1.0,
+        "µs" => 1e3,
+        "ms" => 1e6,
+        "s" if !number.contains("min") => 1e9,
+        _ => return None,
+    };
+    Some((number, unit, unit_ns))
+}
+
+fn two_digits(duration: Nanoseconds, unit_ns: f64) -> String {
+    let value = duration.0 as f64 / unit_ns;
+    if value >= 9.95 || value == value.round() { format!("{value:.0}") } else { significant(value) }
+}
+
+/// Two significant digits below 10.
+fn significant(value: f64) -> String {
+    let decimals = if value >= 0.995 { 1 } else { 2 };
+    format!("{value:.decimals$}")
+}
+
+/// Share of attempts over a threshold: `12 [7–20] %`, and `0 [≤4] %` where none was seen.
+pub(crate) fn share(share: &ShareOver, attempts: u64) -> String {
+    if attempts == 0 {
+        return NOTHING.to_owned();
+    }
+    let percent = |part: f64| percentage(100.0 * part);
+    let high = percent(share.interval.high);
+    if share.over == 0 && share.undecided == 0 {
+        return format!("0 [≤{high}] %");
+    }
+    let observed = percent(share.over as f64 / attempts as f64);
+    let mark = if share.undecided > 0 { "≥" } else { "" };
+    format!("{mark}{observed} [{}–{high}] %", percent(share.interval.low))
+}
+
+/// A percentage with a decimal only where it matters.
+pub(crate) fn percentage(percent: f64) -> String {
+    match percent {
+        p if p < 0.005 => "0".to_owned(),
+        p if p < 0.095 => format!("{p:.2}"),
+        p if p < 9.95 => {
+            let text = format!("{p:.1}");
+            text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+        }
+        p => format!("{p:.0}"),
+    }
+}
+
+/// A rate with three significant digits and thin groups: `0.28`, `57.1`, `12 345`.
+pub(crate) fn rate(per_second: f64) -> String {
+    match per_second {
+        r if !r.is_finite() => NOTHING.to_owned(),
+        r if r < 9.995 => format!("{r:.2}"),
+        r if r < 999.5 => format!("{r:.1}"),
+        r => iolag_model::format_count(r.round() as u64),
+    }
+}
+
+/// UTC as `2026-11-20 18:59:00`.
+pub(crate) fn utc(realtime_ns: u64) -> String {
+    match jiff::Timestamp::from_nanosecond(i128::from(realtime_ns)) {
+        Ok(moment) => moment.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => NOTHING.to_owned(),
+    }
+}
+
+/// A float as C's `%.4e`: `1.2345e-06`.
+pub(crate) fn scientific(value: f64) -> String {
+    let text = format!("{value:.4e}");
+    let Some((digits, exponent)) = text.split_once('e') else {
+        return text;
+    };
+    let (sign, power) = match exponent.strip_prefix('-') {
+        Some(power) => ('-', power),
+        None => ('+', exponent),
+    };
+    format!("{digits}e{sign}{power:0>2}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_analysis::ShareInterval;
+
+    fn estimate(value: u64, low: u64, high: u64) -> QuantileEstimate {
+        let exactly = |ns| QuantileValue::Exactly(Nanoseconds(ns));
+        let interval = QuantileInterval::Between { low: exactly(low), high: exactly(high) };
+        QuantileEstimate {
+            q: 0.5,
+            value: exactly(value),
+            order_statistic: exactly(value),
+            interval_naive: interval,
+            interval,
+        }
+    }
+
+    #[test]
+    fn an_interval_has_the_unit_of_its_value() {
+        assert_eq!(quantile_with_interval(&estimate(1_250_000, 1_110_000, 1_400_000)), "1.25 [1.1–1.4] ms");
+        assert_eq!(quantile_with_interval(&estimate(980_000, 20_000, 2_300_000)), "980 [20–2300] µs");
+        assert_eq!(quantile_with_interval(&estimate(250 * 1_000_000_000, 1, 2)), "4 min 10 s");
+        let mut open = estimate(1_000_000, 900_000, 15_000_000);
+        open.interval = QuantileInterval::Between {
+            low: QuantileValue::Exactly(Nanoseconds(900_000)),
+            high: QuantileValue::AtLeast(Nanoseconds(15_000_000)),
+        };
+        assert_eq!(quantile_with_interval(&open), "1.00 [0.90–≥15] ms");
+        open.interval = QuantileInterval::TooFew { needed: 6, have: 2 };
+        assert_eq!(quantile_with_interval(&open), "1.00 ms");
+    }
+
+    #[test]
+    fn shares_carry_their_uncertainty() {
+        let of = |over, undecided, low, high| {
+            let interval = ShareInterval { low, high };
+            let threshold_ns = Nanoseconds(1);
+            share(&ShareOver { threshold_ns, over, undecided, interval_naive: interval, interval }, 100)
+        };
+        assert_eq!(of(0, 0, 0.0, 0.0362), "0 [≤3.6] %");
+        assert_eq!(of(12, 0, 0.0636, 0.2002), "12 [6.4–20] %");
+        assert_eq!(of(0, 2, 0.0, 0.07), "≥0 [0–7] %");
+    }
+
+    #[test]
+    fn c_notation_has_two_digits_of_exponent() {
+        for (value, text) in
+            [(1.23456e-6, "1.2346e-06"), (0.0, "0.0000e+00"), (1234.5, "1.2345e+03"), (2e-101, "2.0000e-101")]
+        {
+            assert_eq!(scientific(value), text);
+        }
+    }
+
+    #[test]
+    fn moments_are_utc() {
+        assert_eq!(utc(1_795_201_140_000_000_000), "2026-11-20 18:59:00");
+    }
+}

@@ -1,0 +1,133 @@
+//! "Integrated percent": the share of attempts that took at most so long.
+
+use iolag_analysis::figure::Distribution;
+
+use super::PlotError;
+use super::axis::Axis;
+use super::choice::{Chosen, Line};
+use super::scene::{Align, Dash, Stroke};
+use super::sheet::{Along, AxisTexts, Key, Panel, Sheet};
+
+/// Points of all curves and bands together.
+const POINTS_MAX: usize = 14_000;
+/// More bands than this hide each other.
+const BANDS_MAX: usize = 3;
+
+pub(super) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotError> {
+    let curves: Vec<(&Line<'_>, &Distribution)> =
+        chosen.lines.iter().filter_map(|line| Some((line, distribution_of(line)?))).collect();
+    let width = sheet.text / 9;
+    let key = |(line, _): &(&Line<'_>, &Distribution)| (Key::Line(line.stroke(width)), line.name.clone());
+    chosen.title(sheet, "Share that took at most so long");
+    sheet.legend(&curves.iter().map(key).collect::<Vec<_>>());
+    let banded = curves.len() <= BANDS_MAX;
+    chosen.caption(sheet, &sentences(&curves, banded));
+    let Some((shortest, longest)) = durations(curves.iter().map(|(_, distribution)| *distribution)) else {
+        sheet.nothing("There is nothing to draw: no attempt of what was chosen has a duration.");
+        return Ok(());
+    };
+    let x = Axis::durations(shortest, longest, sheet.labels_across(sheet.free.width()));
+    let y = Axis::percent(sheet.labels_up(sheet.free.height()));
+    let panel = sheet.panel(sheet.free, x, y, AxisTexts { x: "time taken", y: "attempts in %" })?;
+    let steps_max = POINTS_MAX / (if banded { 6 } else { 2 } * curves.len().max(1));
+    if banded {
+        for (line, distribution) in &curves {
+            draw_band(&panel, line, distribution, steps_max);
+        }
+    }
+    panel.thresholds(Along::X);
+    for (line, distribution) in &curves {
+        draw_curve(&panel, line, distribution, steps_max);
+    }
+    Ok(())
+}
+
+pub(super) fn distribution_of<'a>(line: &Line<'a>) -> Option<&'a Distribution> {
+    line.run.distributions.iter().find(|distribution| distribution.series == line.index)
+}
+
+/// Shortest and longest duration in ns, waits that did not end included.
+pub(super) fn durations<'a>(distributions: impl Iterator<Item = &'a Distribution>) -> Option<(f64, f64)> {
+    let known = distributions.flat_map(|distribution| {
+        let known = distribution.duration_ns.0.iter().map(|ns| f64::from(*ns));
+        known.chain(distribution.at_least.map(|at_least| at_least.from_ns.0 as f64))
+    });
+    known.filter(|ns| ns.is_finite()).map(|ns| ns.max(1.0)).fold(None, |range, ns| {
+        let (low, high) = range.unwrap_or((ns, ns));
+        Some((f64::min(low, ns), f64::max(high, ns)))
+    })
+}
+
+fn sentences(curves: &[(&Line<'_>, &Distribution)], banded: bool) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if banded && !curves.is_empty() {
+        sentences.push("Shaded: the 95 % band of Dvoretzky, Kiefer and Wolfowitz.".to_owned());
+    }
+    if curves.iter().any(|(_, distribution)| distribution.at_least.is_some()) {
+        sentences.push(
+            "Behind ≥ nothing is known: these attempts did not end while they were watched.".to_owned(),
+        );
+    }
+    if durations(curves.iter().map(|(_, distribution)| *distribution))
+        .is_some_and(|(_, longest)| longest > 1e8)
+    {
+        sentences.push("Dashed upright: 0.1, 1 and 10 s.".to_owned());
+    }
+    sentences
+}
+
+/// Durations and shares, at most so many, the last one among them.
+pub(super) fn steps(distribution: &Distribution, steps_max: usize) -> Vec<(f64, f64)> {
+    let steps: Vec<(f64, f64)> = distribution
+        .duration_ns
+        .0
+        .iter()
+        .zip(&distribution.share.0)
+        .map(|(ns, share)| (f64::from(*ns), f64::from(*share)))
+        .collect();
+    let every = steps.len().div_ceil(steps_max.max(2)).max(1);
+    let last = steps.len().saturating_sub(1);
+    steps
+        .into_iter()
+        .enumerate()
+        .filter(|(index, _)| index % every == 0 || *index == last)
+        .map(|(_, s)| s)
+        .collect()
+}
+
+/// The corners of the step function, `shift` added to its shares.
+fn corners(steps: &[(f64, f64)], begin_ns: f64, shift: f64) -> Vec<(f64, f64)> {
+    let mut corners = Vec::with_capacity(2 * steps.len() + 1);
+    let mut before = (0.0 + shift).clamp(0.0, 1.0);
+    corners.push((begin_ns, before));
+    for (ns, share) in steps {
+        let share = (share + shift).clamp(0.0, 1.0);
+        corners.extend([(*ns, before), (*ns, share)]);
+        before = share;
+    }
+    corners
+}
+
+fn draw_band(panel: &Panel<'_>, line: &Line<'_>, distribution: &Distribution, steps_max: usize) {
+    let steps = steps(distribution, steps_max);
+    let begin = panel.x.ends().0;
+    let mut outline = corners(&steps, begin, distribution.band);
+    outline.extend(corners(&steps, begin, -distribution.band).into_iter().rev());
+    panel.area(outline, line.paint.with_opacity(0.18));
+}
+
+fn draw_curve(panel: &Panel<'_>, line: &Line<'_>, distribution: &Distribution, steps_max: usize) {
+    let steps = steps(distribution, steps_max);
+    let (begin, end) = panel.x.ends();
+    let width = panel.line_width();
+    let last = steps.last().map_or((begin, 0.0), |step| *step);
+    panel.line(corners(&steps, begin, 0.0), line.stroke(width));
+    let Some(at_least) = distribution.at_least else {
+        return;
+    };
+    let unknown = Stroke { paint: line.paint.with_opacity(0.6), width, dash: Dash::Dots };
+    let from = (at_least.from_ns.0 as f64).max(last.0);
+    panel.line([last, (end, last.1)], unknown);
+    let (x, y) = panel.place(from, last.1);
+    panel.label("≥", (x, y - width * 2), Align::Middle);
+}

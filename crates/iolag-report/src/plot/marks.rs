@@ -1,0 +1,103 @@
+//! Marks on top of a time line: what failed, hung, was late or skipped.
+
+use std::collections::BTreeMap;
+
+use iolag_analysis::figure::TIME_COLUMNS;
+use iolag_model::{Outcome, format_count};
+
+use super::choice::Chosen;
+use super::scene::{Align, MarkShape, Paint};
+use super::sheet::{Panel, Region, Sheet};
+
+/// The gravest first.
+const KINDS: [(Outcome, MarkShape, Paint); 5] = [
+    (Outcome::Hung, MarkShape::Square, Paint::opaque(0x00, 0x00, 0x00)),
+    (Outcome::Timeout, MarkShape::Triangle, Paint::opaque(0xcc, 0x79, 0xa7)),
+    (Outcome::Error, MarkShape::Cross, Paint::opaque(0xd5, 0x5e, 0x00)),
+    (Outcome::Skipped, MarkShape::Bar, Paint::opaque(0x77, 0x77, 0x77)),
+    (Outcome::Late, MarkShape::Diamond, Paint::opaque(0xe6, 0x9f, 0x00)),
+];
+
+/// Marks closer together than this share of the width are drawn once.
+const PLACES: f64 = 200.0;
+
+/// The marks of the chosen lines by kind.
+pub(super) struct MarkRows {
+    rows: Vec<MarkRow>,
+}
+
+struct MarkRow {
+    outcome: Outcome,
+    shape: MarkShape,
+    paint: Paint,
+    total: u64,
+    /// Moments since the begin in ns, thinned out.
+    moments_ns: Vec<f64>,
+}
+
+impl MarkRows {
+    pub(super) fn new(chosen: &Chosen<'_>, span_ns: f64) -> Self {
+        let mut found: BTreeMap<u8, (u64, BTreeMap<u32, f64>)> = BTreeMap::new();
+        for_each_mark(chosen, |outcome, moment_ns, count| {
+            let (total, places) = found.entry(outcome).or_default();
+            *total += count;
+            places.entry((moment_ns / span_ns * PLACES) as u32).or_insert(moment_ns);
+        });
+        let row = |(outcome, shape, paint): (Outcome, MarkShape, Paint)| {
+            let (total, places) = found.get(&(outcome as u8))?;
+            let moments_ns = places.values().copied().collect();
+            Some(MarkRow { outcome, shape, paint, total: *total, moments_ns })
+        };
+        Self { rows: KINDS.into_iter().filter_map(row).collect() }
+    }
+
+    /// As in `2 hung, 6 error`.
+    pub(super) fn in_words(&self) -> String {
+        let row = |row: &MarkRow| format!("{} {}", format_count(row.total), row.outcome);
+        self.rows.iter().map(row).collect::<Vec<String>>().join(", ")
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Height of the strip that they need.
+    pub(super) fn height(&self, sheet: &Sheet) -> i32 {
+        self.rows.len() as i32 * sheet.text
+    }
+
+    /// Draws them in the strip above a panel.
+    pub(super) fn draw(&self, sheet: &Sheet, strip: Region, panel: &Panel<'_>) {
+        let left = panel.region().left;
+        let size = sheet.text * 4 / 5;
+        for (index, row) in self.rows.iter().enumerate() {
+            let y = strip.top + index as i32 * sheet.text + sheet.text / 2;
+            let name = sheet.font().shortened(row.outcome.name(), size, left - strip.left - sheet.text / 2);
+            sheet.label(&name, (left - sheet.text / 2, y + size / 3), size, Align::End, super::sheet::INK);
+            let points =
+                row.moments_ns.iter().map(|moment| (panel.place(*moment, panel.y.ends().1).0, y)).collect();
+            panel.marks(points, row.shape, row.paint);
+        }
+    }
+}
+
+/// Calls `mark` with outcome, moment since the begin in ns, and count, for every mark of the chosen lines.
+pub(super) fn for_each_mark(chosen: &Chosen<'_>, mut mark: impl FnMut(u8, f64, u64)) {
+    for (run_index, run) in chosen.runs.iter().enumerate() {
+        let is_chosen =
+            |series: u16| chosen.lines.iter().any(|line| line.run_index == run_index && line.index == series);
+        let span_ns = run.run.span_ns.0 as f64;
+        let each = &run.time_line.marks.each;
+        for ((time, series), outcome) in each.time.0.iter().zip(&each.series.0).zip(&each.outcome.0) {
+            if is_chosen(*series) {
+                mark(*outcome, f64::from(*time) / 2_f64.powi(32) * span_ns, 1);
+            }
+        }
+        for counts in run.time_line.marks.counts.iter().filter(|counts| is_chosen(counts.series)) {
+            for (column, count) in counts.counts.0.iter().enumerate().filter(|(_, count)| **count > 0) {
+                let moment = (column as f64 + 0.5) / f64::from(TIME_COLUMNS) * span_ns;
+                mark(counts.outcome, moment, u64::from(*count));
+            }
+        }
+    }
+}

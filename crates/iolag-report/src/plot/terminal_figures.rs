@@ -1,0 +1,255 @@
+//! The pictures for terminals: title, legend, canvas between its axes, and how many samples stand behind it.
+
+use std::collections::BTreeMap;
+
+use iolag_analysis::figure::{Distribution, Figures, TimeLineForm};
+use iolag_model::{Outcome, format_count};
+use unicode_width::UnicodeWidthStr;
+
+use super::axis::Axis;
+use super::choice::{Chosen, Line, PlotSelection};
+use super::terminal::TerminalSize;
+use super::terminal_canvas::{BrailleCanvas, PATTERN_COUNT, fitted, line_sample, point_sample};
+use super::{ecdf as curves, marks, time_line as points};
+use crate::table::{Colour, Tone};
+
+/// Columns left of the canvas, for labels.
+const LABEL_COLUMNS: usize = 8;
+/// Lines of the legend at most.
+const LEGEND_LINES_MAX: usize = 3;
+/// The gravest last, so that it is what is seen at a place.
+const MARKS: [(Outcome, char); 5] = [
+    (Outcome::Late, '◇'),
+    (Outcome::Skipped, '|'),
+    (Outcome::Error, '×'),
+    (Outcome::Timeout, '△'),
+    (Outcome::Hung, '■'),
+];
+
+pub(super) fn ecdf(
+    figures: &Figures,
+    selection: &PlotSelection,
+    size: TerminalSize,
+    colour: Colour,
+) -> String {
+    let chosen = Chosen::new(figures, selection, PATTERN_COUNT);
+    let lines: Vec<(&Line<'_>, &Distribution)> =
+        chosen.lines.iter().filter_map(|line| Some((line, curves::distribution_of(line)?))).collect();
+    let entries =
+        lines.iter().enumerate().map(|(number, (line, _))| (line_sample(number, colour), line.name.clone()));
+    let head = head(&chosen, "Share that took at most so long", entries.collect(), size);
+    let Some((shortest, longest)) = curves::durations(lines.iter().map(|(_, distribution)| *distribution))
+    else {
+        return nothing(&head, size);
+    };
+    let mut frame = Frame::new(size, head.len());
+    let x = Axis::durations(shortest, longest, frame.canvas_columns() / 10);
+    let y = Axis::percent(if frame.canvas_lines() >= 21 { 11 } else { 5 });
+    thresholds(|ns| frame.canvas.upright(frame.canvas.dot_at(x.position(ns), 0.0).0), &x);
+    for (number, (_, distribution)) in lines.iter().enumerate() {
+        let mut dots = vec![frame.canvas.dot_at(0.0, 0.0)];
+        for (ns, share) in curves::steps(distribution, usize::MAX) {
+            let (at, before) = (frame.canvas.dot_at(x.position(ns), share), dots[dots.len() - 1]);
+            dots.extend([(at.0, before.1), at]);
+        }
+        dots.dedup();
+        frame.canvas.line(&dots, number, colour);
+    }
+    let doubt = lines.iter().any(|(_, distribution)| distribution.at_least.is_some());
+    let end = if doubt { "; a curve that ends below 100 % goes on: the rest did not end" } else { "" };
+    let foot = format!("{}{end}", chosen.attempts_in_words());
+    let y = y.relabelled(|label| format!("{label} %"));
+    frame.render(head, &x, &y, None, &foot, colour)
+}
+
+pub(super) fn time_line(
+    figures: &Figures,
+    selection: &PlotSelection,
+    size: TerminalSize,
+    colour: Colour,
+) -> String {
+    let chosen = Chosen::new(figures, selection, PATTERN_COUNT);
+    let span_ns = points::span_ns(&chosen);
+    let mut counts: BTreeMap<u8, u64> = BTreeMap::new();
+    marks::for_each_mark(&chosen, |outcome, _, count| *counts.entry(outcome).or_default() += count);
+    let lines = chosen.lines.iter().enumerate();
+    let entries = lines.map(|(number, line)| (point_sample(number, colour), line.name.clone()));
+    let of_marks = MARKS.iter().rev().filter_map(|(outcome, sign)| {
+        let count = counts.get(&(*outcome as u8))?;
+        Some((sign.to_string(), format!("{outcome} ({})", format_count(*count))))
+    });
+    let head = head(&chosen, "Time taken over time", entries.chain(of_marks).collect(), size);
+    let range = points::durations(figures, &chosen);
+    if range.is_none() && counts.is_empty() {
+        return nothing(&head, size);
+    }
+    let (shortest, longest) = range.unwrap_or((f64::NAN, f64::NAN));
+    let strip = usize::from(!counts.is_empty());
+    let mut frame = Frame::new(size, head.len() + strip);
+    let x = Axis::time(span_ns, frame.canvas_columns() / 8);
+    let y = Axis::durations(shortest, longest, frame.canvas_lines() / 2);
+    thresholds(|ns| frame.canvas.level(frame.canvas.dot_at(0.0, y.position(ns)).1), &y);
+    for (number, line) in chosen.lines.iter().enumerate() {
+        draw_cells(&mut frame.canvas, figures, line, (&x, &y), number, colour);
+        for (moment, ns) in points::points_of(line, &figures.axis) {
+            let dot = frame.canvas.dot_at(x.position(moment), y.position(ns));
+            frame.canvas.point(dot, number, colour);
+        }
+    }
+    let mark_line = (strip == 1).then(|| mark_line(&chosen, &x, frame.canvas_columns(), colour));
+    let foot = format!("{}; time since the start in {}", chosen.attempts_in_words(), x.unit);
+    frame.render(head, &x, &y, mark_line, &foot, colour)
+}
+
+/// Draws the cells of a density that hold an attempt.
+fn draw_cells(
+    canvas: &mut BrailleCanvas,
+    figures: &Figures,
+    line: &Line<'_>,
+    (x, y): (&Axis, &Axis),
+    number: usize,
+    colour: Colour,
+) {
+    let time_line = &line.run.time_line;
+    let (TimeLineForm::Density, Some(density)) = (time_line.form, &time_line.density) else {
+        return;
+    };
+    let columns = density.columns.max(1);
+    let span_ns = line.run.run.span_ns.0 as f64;
+    for layer in density.layers.iter().filter(|layer| layer.layer == line.series.layer) {
+        for (index, _) in layer.counts.0.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let (row, column) = (index as u32 / columns, index as u32 % columns);
+            let bucket = u32::from(layer.first_bucket) + row * u32::from(density.buckets_per_row);
+            let moment = (f64::from(column) + 0.5) / f64::from(columns) * span_ns;
+            if let Some(ns) = u16::try_from(bucket).ok().and_then(|b| points::middle_ns(&figures.axis, b)) {
+                canvas.point(canvas.dot_at(x.position(moment), y.position(ns)), number, colour);
+            }
+        }
+    }
+}
+
+fn mark_line(chosen: &Chosen<'_>, x: &Axis, columns: usize, colour: Colour) -> String {
+    let mut line = vec![' '; columns];
+    let gravity = |sign: char| MARKS.iter().position(|(_, known)| *known == sign);
+    marks::for_each_mark(chosen, |outcome, moment, _| {
+        let Some((_, sign)) = MARKS.iter().find(|(known, _)| *known as u8 == outcome) else {
+            return;
+        };
+        let column = ((x.position(moment) * columns as f64) as usize).min(columns - 1);
+        if gravity(line[column]) < gravity(*sign) {
+            line[column] = *sign;
+        }
+    });
+    let line: String = line.into_iter().collect();
+    colour.paint(Tone::Serious, line.trim_end())
+}
+
+fn thresholds(draw: impl FnMut(f64), axis: &Axis) {
+    let (begin, end) = axis.ends();
+    [1e8, 1e9, 1e10].into_iter().filter(|ns| *ns > begin && *ns < end).for_each(draw);
+}
+
+/// Title and legend.
+fn head(chosen: &Chosen<'_>, what: &str, entries: Vec<(String, String)>, size: TerminalSize) -> Vec<String> {
+    let title = match chosen.runs.as_slice() {
+        [run] => format!("{what}: {}", run.run.title),
+        runs => format!("{what} of {} runs", runs.len()),
+    };
+    let mut lines = vec![fitted(&title, size.columns)];
+    let (mut line, mut width) = (String::new(), 0);
+    let total = entries.len();
+    for (index, (sample, name)) in entries.into_iter().enumerate() {
+        let name = fitted(&name, size.columns / 2);
+        // Samples are up to 5 columns wide; escape sequences take none.
+        let needed = 5.min(sample.chars().filter(|c| !c.is_ascii()).count().max(1)) + 1 + name.width() + 3;
+        if width > 0 && width + needed > size.columns {
+            lines.push(line.trim_end().to_owned());
+            (line, width) = (String::new(), 0);
+        }
+        if lines.len() > LEGEND_LINES_MAX {
+            lines.push(format!("and {} more", total - index));
+            break;
+        }
+        line.push_str(&format!("{sample} {name}   "));
+        width += needed;
+    }
+    if width > 0 {
+        lines.push(line.trim_end().to_owned());
+    }
+    lines
+}
+
+fn nothing(head: &[String], size: TerminalSize) -> String {
+    let text = "There is nothing to draw: no attempt of what was chosen has a duration.";
+    format!("{}\n{}\n", head.join("\n"), fitted(text, size.columns))
+}
+
+/// The canvas between its axes.
+struct Frame {
+    size: TerminalSize,
+    canvas: BrailleCanvas,
+}
+
+impl Frame {
+    /// `taken` lines are needed above the canvas; 3 are below it.
+    fn new(size: TerminalSize, taken: usize) -> Self {
+        let lines = size.lines.saturating_sub(taken + 3).max(3);
+        Self { size, canvas: BrailleCanvas::new(size.columns - LABEL_COLUMNS - 1, lines) }
+    }
+
+    fn canvas_columns(&self) -> usize {
+        self.canvas.width() / 2
+    }
+
+    fn canvas_lines(&self) -> usize {
+        self.canvas.height() / 4
+    }
+
+    fn render(
+        self,
+        head: Vec<String>,
+        x: &Axis,
+        y: &Axis,
+        mark_line: Option<String>,
+        foot: &str,
+        colour: Colour,
+    ) -> String {
+        let mut lines = head;
+        lines.extend(mark_line.map(|marks| format!("{:LABEL_COLUMNS$} {marks}", "").trim_end().to_owned()));
+        let rows = self.canvas.rows(colour);
+        let mut labels = vec![String::new(); rows.len()];
+        for (at, text) in y.ticks() {
+            let (_, dot) = self.canvas.dot_at(0.0, y.position(*at));
+            labels[(dot as usize / 4).min(rows.len() - 1)].clone_from(text);
+        }
+        for (label, row) in labels.iter().zip(&rows) {
+            let axis = if label.is_empty() { '│' } else { '┤' };
+            lines.push(format!("{label:>LABEL_COLUMNS$}{axis}{row}").trim_end().to_owned());
+        }
+        lines.extend(self.x_axis(x));
+        lines.push(fitted(foot, self.size.columns));
+        lines.join("\n") + "\n"
+    }
+
+    /// The line of the axis and its labels.
+    fn x_axis(&self, x: &Axis) -> [String; 2] {
+        let columns = self.canvas_columns();
+        let mut axis = vec!['─'; columns];
+        let mut labels = vec![' '; LABEL_COLUMNS + 1 + columns];
+        let mut free_from = 0;
+        for (at, text) in x.ticks() {
+            let column = (self.canvas.dot_at(x.position(*at), 0.0).0 as usize / 2).min(columns - 1);
+            let length = text.chars().count();
+            let middle = LABEL_COLUMNS + 1 + column;
+            let begin = middle.saturating_sub(length / 2).min(labels.len().saturating_sub(length));
+            axis[column] = '┬';
+            if begin >= free_from && begin + length <= labels.len() {
+                labels[begin..begin + length].iter_mut().zip(text.chars()).for_each(|(place, c)| *place = c);
+                free_from = begin + length + 1;
+            }
+        }
+        let axis: String = axis.into_iter().collect();
+        let labels: String = labels.into_iter().collect();
+        [format!("{:LABEL_COLUMNS$}└{axis}", ""), labels.trim_end().to_owned()]
+    }
+}

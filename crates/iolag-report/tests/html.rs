@@ -1,0 +1,66 @@
+//! The part of the report that needs no script, as a file in tests/snapshots.
+
+#[path = "../../iolag-analysis/tests/scenario/mod.rs"]
+mod scenario;
+
+use iolag_analysis::figure::Figures;
+use iolag_analysis::{analyse_check, analyse_metadata};
+use iolag_model::{Nanoseconds, Operation, RunState};
+use iolag_report::{HtmlReport, Judged, ReportedRun, write_html};
+use scenario::{Scenario, three_directories, usb_stick};
+
+fn page_of(runs: &[ReportedRun<'_>]) -> String {
+    let report = HtmlReport { title: None, runs, written_realtime_ns: None };
+    let mut page = Vec::new();
+    write_html(&report, Figures::new(Vec::new(), Vec::new()), &mut page).expect("a Vec takes everything");
+    String::from_utf8(page).expect("it is text")
+}
+
+/// What stands between the head and the data.
+fn static_part(page: &str) -> &str {
+    let begin = page.find("<body>").expect("a body");
+    let end = page.find("<script type=\"application/json\"").expect("data");
+    &page[begin..end]
+}
+
+#[test]
+fn a_tiny_report() {
+    let mut scenario = Scenario::check(&["/home/me"]);
+    scenario.add(0, Operation::TaskList, 3_200_000);
+    scenario.add(0, Operation::TaskListNumeric, 1_100_000);
+    scenario.record.labels.insert("condition".to_owned(), "<script>alert(1)</script>".to_owned());
+    scenario.record.state = RunState::Incomplete { reason: "it was interrupted".to_owned() };
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    let page = page_of(&[ReportedRun { record: &scenario.record, judged: Judged::Check(&analysis) }]);
+    insta::assert_snapshot!(static_part(&page));
+}
+
+#[test]
+fn the_only_script_that_runs_is_ours() {
+    let (mut check, bench) = (three_directories(), usb_stick());
+    let attack = "</script><script>alert(1)</script><!--";
+    check.record.environment.host = attack.to_owned();
+    check.record.targets[0].name = attack.to_owned();
+    check.record.targets[2].unanswered_ns = Some(Nanoseconds(15_000_000_000));
+    let judged = analyse_check(&check.record, &check.by_target());
+    let metadata = analyse_metadata(&bench.record, &bench.by_stage());
+    let page = page_of(&[
+        ReportedRun { record: &check.record, judged: Judged::Check(&judged) },
+        ReportedRun { record: &bench.record, judged: Judged::Metadata(&metadata) },
+    ]);
+    assert!(page.contains("&lt;/script&gt;&lt;script&gt;alert(1)"));
+    assert_eq!(page.matches("<script>").count(), 1);
+    assert_eq!(page.matches("</script>").count(), page.matches("<script").count());
+    assert!(!page.contains("<!--"));
+}
+
+#[test]
+fn a_spec_becomes_a_command_that_names_everything() {
+    let bench = usb_stick();
+    let metadata = analyse_metadata(&bench.record, &bench.by_stage());
+    let page = page_of(&[ReportedRun { record: &bench.record, judged: Judged::Metadata(&metadata) }]);
+    let command = "iolag bench metadata /scratch/me --clients 4 --pattern code --detail operations --datasets 1 \
+                   --precreate 3000 --objects 1000 --iterations 3 --object-size 3901 --offset 1 \
+                   --phases precreate,benchmark,cleanup --on-hang continue --buffer 268435456 --deadline 15s --seed 1";
+    assert!(page.contains(command), "{}", static_part(&page));
+}

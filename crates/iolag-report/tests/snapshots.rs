@@ -1,0 +1,117 @@
+//! What users see, as files in tests/snapshots.
+
+#[path = "../../iolag-analysis/tests/scenario/mod.rs"]
+mod scenario;
+
+use iolag_analysis::{analyse_check, analyse_metadata};
+use iolag_model::{RunState, Trust};
+use iolag_report::{
+    Colour, Judged, check_text, list_text, metadata_text, show_head, write_csv, write_json,
+    write_md_workbench,
+};
+use scenario::{three_directories, usb_stick};
+use unicode_width::UnicodeWidthStr;
+
+fn check(width: usize, colour: Colour) -> String {
+    let scenario = three_directories();
+    check_text(&analyse_check(&scenario.record, &scenario.by_target()), width, colour)
+}
+
+#[test]
+fn check_side_by_side() {
+    insta::assert_snapshot!(check(120, Colour::Never));
+}
+
+#[test]
+fn check_in_blocks_on_a_narrow_terminal() {
+    insta::assert_snapshot!(check(80, Colour::Never));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal_and_colour_changes_no_letter() {
+    for width in [80, 100, 120] {
+        for line in check(width, Colour::Never).lines() {
+            assert!(line.width() <= width, "{width}: {line}");
+            assert_eq!(line, line.trim_end());
+        }
+    }
+    let codes = regex::Regex::new("\x1b\\[[0-9;]*m").expect("a valid expression");
+    assert_eq!(codes.replace_all(&check(120, Colour::Always), ""), check(120, Colour::Never));
+}
+
+#[test]
+fn metadata_as_text() {
+    let mut scenario = usb_stick();
+    scenario.record.trust.push(Trust {
+        doubt: "The store is on the measured file system.".to_owned(),
+        advice: "Name another place with `--store`.".to_owned(),
+    });
+    let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+    insta::assert_snapshot!(metadata_text(&analysis, 110, Colour::Never));
+}
+
+#[test]
+fn runs_as_a_list_and_alone() {
+    let (check, mut bench) = (three_directories().record, usb_stick().record);
+    bench.state = RunState::Incomplete { reason: "the measurer was killed".to_owned() };
+    bench.labels.insert("set-up".to_owned(), "usb".to_owned());
+    let text = format!(
+        "{}\n{}",
+        list_text(&[check, bench.clone()], Colour::Never),
+        show_head(&bench, Colour::Never)
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn check_as_json() {
+    let scenario = three_directories();
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    let mut bytes = Vec::new();
+    write_json(&scenario.record, Judged::Check(&analysis), &mut bytes).expect("a Vec takes everything");
+    let mut value: serde_json::Value = serde_json::from_slice(&bytes).expect("it is JSON");
+    assert_eq!((value["schema"].as_u64(), value["kind"].as_str()), (Some(1), Some("check")));
+    assert_eq!(value["directories"][2]["unanswered_ns"].as_u64(), Some(15_000_000_000));
+    let read: iolag_analysis::CheckAnalysis = serde_json::from_value(value.clone()).expect("it leads back");
+    assert_eq!(read.directories.len(), 3);
+    // One operation and one finding show the form.
+    let directory = &mut value["directories"][0];
+    directory["summaries"] = directory["summaries"].as_array().map(|all| all[..1].to_vec()).into();
+    directory["findings"] = directory["findings"].as_array().map(|all| all[..1].to_vec()).into();
+    directory["summaries"][0]["durations"]["part_means_ns"] = serde_json::json!(["…"]);
+    value["directories"] = serde_json::json!([directory.clone()]);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&value).expect("it was JSON before"));
+}
+
+#[test]
+fn metadata_as_json_leads_back() {
+    let scenario = usb_stick();
+    let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+    let mut bytes = Vec::new();
+    write_json(&scenario.record, Judged::Metadata(&analysis), &mut bytes).expect("a Vec takes everything");
+    let value: serde_json::Value = serde_json::from_slice(&bytes).expect("it is JSON");
+    assert_eq!(value["stages"][1]["phase"].as_str(), Some("benchmark"));
+    let read: iolag_analysis::MetadataAnalysis = serde_json::from_value(value).expect("it leads back");
+    assert_eq!(read.stages.len(), analysis.stages.len());
+}
+
+#[test]
+fn summaries_as_csv() {
+    let scenario = three_directories();
+    let mut bytes = Vec::new();
+    write_csv(&scenario.record, &scenario.by_target().summaries, &mut bytes).expect("a Vec takes everything");
+    let text = String::from_utf8(bytes).expect("it is text");
+    let columns = |line: &str| line.split(',').count();
+    let expected = text.lines().next().map(columns);
+    assert!(text.lines().all(|line| Some(columns(line)) == expected));
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn metadata_as_md_workbench_prints_it() {
+    let scenario = usb_stick();
+    let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+    let mut bytes = Vec::new();
+    write_md_workbench(&scenario.record, &analysis.stages, None, &mut bytes).expect("a Vec takes everything");
+    insta::assert_snapshot!(String::from_utf8(bytes).expect("it is text"));
+}

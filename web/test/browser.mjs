@@ -1,0 +1,88 @@
+// Chromium with a page of a report, for the tests.
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const EXECUTABLE = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Where `cargo run -p iolag-report --example write_report -- DIR` has put the sample reports. */
+export const reports = process.env.IOLAG_REPORTS ?? "../artefacts/reports";
+const artefacts = process.env.IOLAG_ARTEFACTS ?? "../artefacts/screenshots";
+
+/** Why the tests cannot run here, or null. */
+export function missing() {
+  if (!existsSync(EXECUTABLE)) return `there is no browser at ${EXECUTABLE}`;
+  if (!existsSync(join(reports, "check.html"))) return `there are no sample reports in ${reports}`;
+  return null;
+}
+
+export const launch = () => chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+
+/** A loaded report whose pictures are ready, and what went wrong on the way: errors, dialogues, requests. */
+export async function open(browser, name, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, ...options });
+  const page = await context.newPage();
+  const troubles = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") troubles.push(message.text());
+  });
+  page.on("pageerror", (error) => troubles.push(error.message));
+  page.on("dialog", (dialog) => {
+    troubles.push(`dialogue: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith("file:") && !request.url().startsWith("data:")) troubles.push(`request: ${request.url()}`);
+  });
+  await page.goto(pathToFileURL(join(reports, `${name}.html`)).href);
+  if (options.javaScriptEnabled !== false) await page.waitForSelector("html[data-ready]");
+  return { page, troubles, close: () => context.close() };
+}
+
+/** Scrolls so that every figure is drawn. */
+export async function drawAll(page) {
+  await page.evaluate(async () => {
+    for (const figure of document.querySelectorAll("figure:not([hidden])")) {
+      figure.scrollIntoView();
+      while (figure.dataset.drawn !== "true") await new Promise((done) => requestAnimationFrame(done));
+    }
+    scrollTo(0, 0);
+  });
+}
+
+/** Number of colours of every canvas of pictures, with what it shows. */
+export const colours = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll("figure:not([hidden]) .stage canvas")].map((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return { name: canvas.getAttribute("aria-label"), colours: new Set(new Uint32Array(data.buffer)).size };
+    }),
+  );
+
+/** The pixels of the first picture as one number, to see whether it has changed. */
+export const fingerprint = (page, figure) =>
+  page.evaluate((id) => {
+    const canvas = document.querySelector(`#${id} .stage canvas`);
+    const words = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+    return words.reduce((hash, word) => Math.imul(hash ^ word, 16777619) >>> 0, 2166136261);
+  }, figure);
+
+export async function screenshot(page, name) {
+  mkdirSync(artefacts, { recursive: true });
+  await page.screenshot({ path: join(artefacts, `${name}.png`), fullPage: true });
+}
+
+export async function paper(page, name) {
+  mkdirSync(artefacts, { recursive: true });
+  return page.pdf({ path: join(artefacts, `${name}.pdf`), format: "A4", printBackground: true });
+}

@@ -1,0 +1,203 @@
+// The page in a real browser. Before: cargo run -p iolag-report --example write_report -- artefacts/reports
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { colours, drawAll, fingerprint, launch, missing, open, paper, reports, screenshot } from "./browser.mjs";
+
+const NAMES = ["check", "metadata", "several", "empty", "all-errors", "one-sample", "script"];
+const why = missing();
+let browser;
+
+before(async () => {
+  if (why === null) browser = await launch();
+});
+after(async () => browser?.close());
+
+/** A test that says why it did not run instead of failing or passing silently. */
+function inBrowser(name, body) {
+  test(name, async () => {
+    if (why !== null) {
+      console.log(`SKIPPED ${name}: ${why}`);
+      return;
+    }
+    await body();
+  });
+}
+
+for (const name of NAMES) {
+  inBrowser(`${name}: a good page without errors, every picture has something in it`, async () => {
+    const { page, troubles, close } = await open(browser, name);
+    await drawAll(page);
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.ready), "true");
+    const found = await colours(page);
+    if (name === "empty") assert.equal(found.length, 0);
+    else assert.ok(found.length > 0);
+    for (const { name: picture, colours: number } of found) assert.ok(number > 3, `${picture} has ${number} colours`);
+    assert.ok((await page.textContent("h1")).length > 5);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wide <= 0, `the page is ${wide} px wider than the window`);
+    assert.deepEqual(troubles, []);
+    await screenshot(page, `${name}-light`);
+    await close();
+  });
+}
+
+inBrowser("dark, phone and paper", async () => {
+  for (const name of ["check", "metadata", "several", "script"]) {
+    const dark = await open(browser, name, { colorScheme: "dark" });
+    await drawAll(dark.page);
+    await screenshot(dark.page, `${name}-dark`);
+    assert.deepEqual(dark.troubles, []);
+    await dark.close();
+
+    const phone = await open(browser, name, { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 });
+    await drawAll(phone.page);
+    await screenshot(phone.page, `${name}-phone`);
+    const wide = await phone.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wide <= 0, `${name} is ${wide} px wider than a phone`);
+    await phone.close();
+  }
+  const printed = await open(browser, "metadata", { colorScheme: "dark" });
+  const pdf = await paper(printed.page, "metadata-print");
+  assert.ok(pdf.length > 20_000);
+  const drawn = await printed.page.$$eval("figure:not([hidden])", (all) => all.every((one) => one.dataset.drawn === "true"));
+  assert.ok(drawn, "printing draws what nobody has scrolled to");
+  assert.deepEqual(printed.troubles, []);
+  await printed.close();
+});
+
+inBrowser("the legend switches a series off and on, by mouse and by keyboard", async () => {
+  const { page, close } = await open(browser, "metadata");
+  const all = await fingerprint(page, "time-line");
+  const entry = page.locator("#time-line .legend button").first();
+  await entry.click();
+  assert.equal(await entry.getAttribute("aria-pressed"), "false");
+  assert.notEqual(await fingerprint(page, "time-line"), all);
+  await entry.press("Enter");
+  assert.equal(await entry.getAttribute("aria-pressed"), "true");
+  assert.equal(await fingerprint(page, "time-line"), all);
+  await close();
+});
+
+inBrowser("dragging zooms, a button and a key lead back", async () => {
+  const { page, close } = await open(browser, "metadata");
+  await page.locator("#integrated-percent").scrollIntoViewIfNeeded();
+  await page.waitForSelector("#integrated-percent[data-drawn]");
+  for (const figure of ["time-line", "integrated-percent"]) {
+    const before = await fingerprint(page, figure);
+    const canvas = page.locator(`#${figure} .stage canvas`).first();
+    await canvas.scrollIntoViewIfNeeded();
+    const box = await canvas.boundingBox();
+    await page.mouse.move(box.x + box.width * 0.4, box.y + box.height * 0.5);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + box.height * 0.5, { steps: 4 });
+    await page.mouse.up();
+    await page.mouse.move(0, 0);
+    assert.notEqual(await fingerprint(page, figure), before, `${figure} was zoomed`);
+    await page.locator(`#${figure} .figure-head button`).click();
+    assert.equal(await fingerprint(page, figure), before, `${figure} is as before`);
+    await canvas.focus();
+    await page.keyboard.press("+");
+    assert.notEqual(await fingerprint(page, figure), before);
+    await page.keyboard.press("0");
+    assert.equal(await fingerprint(page, figure), before);
+  }
+  await close();
+});
+
+inBrowser("a tooltip gives exact values, also by keyboard", async () => {
+  const { page, close } = await open(browser, "metadata");
+  await page.locator("#integrated-percent").scrollIntoViewIfNeeded();
+  await page.waitForSelector("#integrated-percent[data-drawn]");
+  const canvas = page.locator("#integrated-percent .stage canvas").first();
+  await canvas.focus();
+  await page.keyboard.press("ArrowRight");
+  const tip = page.locator("#integrated-percent .tip").first();
+  assert.match(await tip.textContent(), /done within \d[\d.]* (ns|µs|ms|s).*%/);
+  await page.keyboard.press("Escape");
+  assert.equal(await tip.isVisible(), false);
+  await close();
+});
+
+inBrowser("levels of operations are chosen, and the pictures follow", async () => {
+  const { page, troubles, close } = await open(browser, "check");
+  const tasks = await page.locator("#time-line .legend").textContent();
+  await page.getByRole("button", { name: "Single calls" }).click();
+  assert.notEqual(await page.locator("#time-line .legend").textContent(), tasks);
+  assert.match(await page.locator("#time-line .legend").textContent(), /call\.stat/);
+  assert.deepEqual(troubles, []);
+  await close();
+});
+
+/** The value of a quantile as the table's raw number. */
+const raw = (quantile) => String(quantile.exactly_ns ?? quantile.at_least_ns ?? "");
+
+inBrowser("the numbers in the table are those of the JSON", async () => {
+  for (const name of ["check", "metadata", "all-errors", "one-sample"]) {
+    const { page, close } = await open(browser, name);
+    const rows = await page.$$eval("table.numbers", (tables) =>
+      tables.flatMap((table) => {
+        const names = [...table.tHead.rows[0].cells].map((cell) => cell.dataset.name);
+        return [...table.tBodies[0].rows].map((row) =>
+          Object.fromEntries([...row.cells].map((cell, index) => [names[index], cell.dataset.value ?? cell.textContent])),
+        );
+      }),
+    );
+    const json = JSON.parse(readFileSync(join(reports, `${name}-0.json`), "utf8"));
+    const summaries =
+      json.kind === "check"
+        ? json.directories.flatMap((directory) => directory.summaries)
+        : json.stages.flatMap((stage) => stage.rows.map((row) => ({ ...row.summary, per_second: row.per_second })));
+    assert.ok(summaries.length > 0);
+    assert.equal(rows.length, summaries.length);
+    summaries.forEach((summary, index) => {
+      const row = rows[index];
+      const { durations } = summary;
+      assert.equal(row.operation, summary.operation);
+      assert.equal(row.attempts, String(summary.attempts));
+      assert.equal(row.min_ns, raw(durations.min));
+      for (const quantile of ["median", "p90", "p95", "p99"]) assert.equal(row[`${quantile}_ns`], raw(durations[quantile].value));
+      assert.equal(row.max_ns, raw(durations.max));
+      if (summary.per_second !== undefined) assert.equal(Number(row.per_second), summary.per_second);
+    });
+    await close();
+  }
+});
+
+inBrowser("the table is sorted by a click and copied as CSV", async () => {
+  const { page, close } = await open(browser, "check", { permissions: ["clipboard-read", "clipboard-write"] });
+  const medians = () => page.$$eval("table.numbers tbody tr", (rows) => rows.map((row) => Number(row.cells[5].dataset.value)));
+  const heading = page.locator("table.numbers thead th").nth(5);
+  assert.equal(await heading.getAttribute("data-name"), "median_ns");
+  await heading.getByRole("button").click();
+  const falling = await medians();
+  assert.deepEqual(falling, [...falling].sort((left, right) => right - left));
+  await heading.getByRole("button").click();
+  const rising = await medians();
+  assert.deepEqual(rising, [...rising].sort((left, right) => left - right));
+  await page.getByRole("button", { name: "Copy as CSV" }).click();
+  await page.getByText("Copied.").waitFor();
+  const lines = (await page.evaluate(() => navigator.clipboard.readText())).trim().split(/\r?\n/);
+  assert.equal(lines.length, rising.length + 1);
+  assert.match(lines[0], /^target,operation,attempts,not_ok,min_ns,median_ns,/);
+  await close();
+});
+
+inBrowser("scripts in names stay texts", async () => {
+  const { page, troubles, close } = await open(browser, "script");
+  await drawAll(page);
+  assert.match(await page.textContent("h1"), /<script>alert\(1\)<\/script>/);
+  assert.equal(await page.locator("img").count(), 0);
+  assert.equal(await page.$$eval("script:not([type])", (all) => all.length), 1);
+  assert.deepEqual(troubles, []);
+  await close();
+});
+
+inBrowser("without JavaScript the text and the table are there", async () => {
+  const { page, close } = await open(browser, "check", { javaScriptEnabled: false });
+  assert.ok((await page.locator("table.numbers tbody tr").count()) > 20);
+  assert.ok(await page.locator(".verdicts li").first().isVisible());
+  assert.ok(await page.locator(".needs-script").isVisible());
+  await close();
+});
