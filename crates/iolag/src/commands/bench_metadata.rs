@@ -1,0 +1,573 @@
+//! `iolag bench metadata`: the workload of md-workbench, in one run or a campaign of them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use iolag_backend::{parse_target, redact};
+use iolag_keeper::Exchange;
+use iolag_model::{
+    Access, ClientId, ClientRecord, Durability, MetadataSpec, MonotonicClock, Nanoseconds, OnHang, Pattern,
+    Phase, RunId, RunRecord, RunSpec, StageRecord, TargetIndex, TargetRecord, TimeLimit, Trust, Verification,
+    WearOut, WorkloadSpec, format_bytes, format_count,
+};
+use iolag_workload::{
+    bytes_held, bytes_needed, objects_needed, operations_needed, recommended_offset, stages, validate,
+    validate_positions,
+};
+
+use super::campaign::{self, Point};
+use super::report::write_report_of;
+use super::show;
+use super::start::{self, Beginning, Found, Keeper};
+use crate::args::{Common, Metadata, MetadataForm};
+use crate::commands::check::device_number;
+use crate::conduct::cleaning::CleanUp;
+use crate::conduct::measurer_metadata::{self, MetadataAssignment, makes_working_set, removes_working_set};
+use crate::conduct::messages::DirectoryFacts;
+use crate::conduct::progress::{Extent, Verbosity};
+use crate::conduct::scout::{self, Answer};
+use crate::conduct::supervision::Policy;
+use crate::conduct::{Conducted, GroupPlan, RunPlan, STORE_DEADLINE, conduct, place};
+use crate::exit_code::{ExitCode, Failure};
+use crate::output;
+
+/// More clients than this are not threads any more but a mistake.
+const CLIENTS_MAX: u64 = 1 << 16;
+/// How long a run waits for a hung operation that it is to wait for.
+const GIVE_UP_AFTER: Nanoseconds = Nanoseconds::from_seconds(3600);
+/// More shared memory than any node has is a mistake.
+const BUFFER_MAX: u64 = 1 << 40;
+
+/// Runs the command.
+///
+/// # Errors
+/// If nothing can be measured.
+pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
+    let labels = super::labels(&options.run)?;
+    let points = points(options)?;
+    // The target is understood before anything starts, so that a typing error costs nothing.
+    for target in &options.targets {
+        parse_target(target, &options.working_name, Arc::new(MonotonicClock)).map_err(Failure::usage)?;
+    }
+    let keeper = start::become_keeper(common)?;
+    output::refuse_lost_document(common)?;
+    let directories: Vec<Option<PathBuf>> =
+        options.targets.iter().map(|target| directory_of(target)).collect();
+    let named: Vec<PathBuf> = directories.iter().flatten().cloned().collect();
+    start::leave_current_directory();
+    let mut campaign: Option<RunId> = None;
+    let mut worst = ExitCode::Fine;
+    let mut done = Vec::new();
+    for (number, point) in (0..).zip(&points) {
+        let found = start::send_scouts(&keeper, &named, options.deadline)?;
+        start::tell_notices(common, &found.notices);
+        let runner = Runner { options, labels: &labels, common, keeper: &keeper, found: &found };
+        let id = start::new_run_id(number);
+        let campaign = campaign.get_or_insert_with(|| id.clone()).clone();
+        let outcome = facts_of(&directories, point.target, &found)
+            .and_then(|facts| runner.run(point, id, campaign, facts))
+            .and_then(|conducted| Ok((runner.report(point, &conducted, points.len(), number)?, conducted)));
+        let left_out = points.len() - done.len() - 1;
+        match outcome {
+            Ok((code, conducted)) => {
+                worst = worst.max(code);
+                let is_incomplete = conducted.code == ExitCode::Incomplete;
+                done.push((point.clone(), conducted));
+                if is_incomplete && left_out > 0 {
+                    output::notice(
+                        common,
+                        &format!("the campaign ends here: {left_out} further runs are left out"),
+                    );
+                    break;
+                }
+            }
+            // What was measured before must not be lost with this.
+            Err(failure) if !done.is_empty() => {
+                output::notice(
+                    common,
+                    &format!("{}; {left_out} further runs are left out", failure.sentence),
+                );
+                worst = worst.max(failure.code);
+                break;
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    let runs: Vec<_> = done.iter().map(|(point, conducted)| (point, conducted.stored.as_ref())).collect();
+    let text = match options.format {
+        MetadataForm::Text if points.len() > 1 => {
+            campaign::text(&runs, output::colour(common, |name| std::env::var_os(name)))
+        }
+        // One document, also for several runs.
+        MetadataForm::Json => String::from_utf8(campaign::json(&runs)?).map_err(Failure::bug)?,
+        MetadataForm::Text | MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
+    };
+    output::deliver(common, &text, || campaign::json(&runs))?;
+    if let Some(path) = &options.report {
+        let runs: Vec<PathBuf> = done.iter().map(|(_, conducted)| conducted.run.clone()).collect();
+        write_report_of(&runs, path)?;
+    }
+    Ok(worst)
+}
+
+/// Every run of the campaign: targets, then sizes, then clients; repetitions outermost, so that drift hits all alike.
+fn points(options: &Metadata) -> Result<Vec<Point>, Failure> {
+    let at_least_one = |name: &str, values: &[u64]| match values.iter().find(|value| **value == 0) {
+        Some(_) => Err(Failure::usage(format!("{name} 0 measures nothing: give a number of at least 1"))),
+        None => Ok(()),
+    };
+    at_least_one("--clients", &options.clients)?;
+    at_least_one("--repeat", &[options.repeat])?;
+    if let Some(clients) = options.clients.iter().find(|clients| **clients > CLIENTS_MAX) {
+        return Err(Failure::usage(format!(
+            "--clients {clients} is more than one node can run: at most {CLIENTS_MAX}"
+        )));
+    }
+    refuse_what_does_not_fit(options)?;
+    if options.phases.len() < 3
+        && (options.clients.len() > 1 || options.precreate.len() > 1 || options.repeat > 1)
+    {
+        return Err(Failure::usage(
+            "a sweep or --repeat needs all phases: each point has a working set of its own; leave out --phases",
+        ));
+    }
+    let mut points = Vec::new();
+    for repetition in 1..=options.repeat {
+        for target in 0..options.targets.len() {
+            for precreated in &options.precreate {
+                for clients in &options.clients {
+                    let spec = spec(options, *clients as u32, *precreated)?;
+                    validate(&WorkloadSpec::Metadata(spec.clone()), *clients as u32)
+                        .map_err(Failure::usage)?;
+                    points.push(Point {
+                        target,
+                        clients: *clients as u32,
+                        spec,
+                        repetition: repetition as u32,
+                    });
+                }
+            }
+        }
+    }
+    Ok(points)
+}
+
+/// Options that contradict each other, and a buffer that no run can have.
+fn refuse_what_does_not_fit(options: &Metadata) -> Result<(), Failure> {
+    if options.give_up_after.is_some() && options.on_hang != OnHang::Wait {
+        return Err(Failure::usage(format!(
+            "--give-up-after needs --on-hang wait: with {} nobody waits for a hung operation",
+            options.on_hang
+        )));
+    }
+    if options.read_only && options.pattern == Pattern::Batch {
+        return Err(Failure::usage(
+            "pattern batch creates and removes what it reads: leave out --read-only, or choose --pattern code",
+        ));
+    }
+    let clients = options.clients.iter().copied().max().unwrap_or(1) as u32;
+    if options.buffer > BUFFER_MAX {
+        return Err(Failure::usage(format!(
+            "--buffer {} is more than a node has: at most {}",
+            format_bytes(options.buffer),
+            format_bytes(BUFFER_MAX)
+        )));
+    }
+    // The rings are made and dropped again, so that a buffer that cannot be had is known before anything is created.
+    Exchange::new(clients, options.buffer).map(|_| ()).map_err(Failure::usage)
+}
+
+fn spec(options: &Metadata, clients: u32, precreated_objects: u64) -> Result<MetadataSpec, Failure> {
+    let small = |name: &str, value: u64| {
+        u32::try_from(value)
+            .map_err(|_| Failure::usage(format!("{name} {value} is too large: at most {}", u32::MAX)))
+    };
+    let wear_out = if options.wear_out { WearOut::Equalise } else { WearOut::Stop };
+    let mut phases = options.phases.clone();
+    phases.sort_unstable();
+    phases.dedup();
+    // In a sweep over sizes, an iteration consumes no more than the smallest working set has.
+    let objects =
+        if options.precreate.len() > 1 { options.objects.min(precreated_objects) } else { options.objects };
+    Ok(MetadataSpec {
+        pattern: options.pattern,
+        granularity: options.detail,
+        phases,
+        datasets: small("--datasets", options.datasets)?,
+        precreated_objects,
+        objects,
+        iterations: small("--iterations", options.iterations)?,
+        object_bytes: options.object_size,
+        offset: match options.offset {
+            Some(offset) => small("--offset", offset)?,
+            None => recommended_offset(clients, clients),
+        },
+        think: options.think,
+        access: if options.read_only { Access::ReadOnly } else { Access::Replace },
+        time_limit: options.time_limit.map(|after_ns| TimeLimit { after_ns, wear_out }),
+        durability: if options.fsync { Durability::Fsync } else { Durability::Default },
+        verification: if options.verify { Verification::Content } else { Verification::Length },
+    })
+}
+
+/// The directory that a target is about, wrappers left aside; `None` for a target that is no directory.
+fn directory_of(target: &str) -> Option<PathBuf> {
+    let mut rest = target;
+    loop {
+        match rest.split_once(':') {
+            Some(("posix", path)) => return Some(scout::absolute(path.as_ref())),
+            Some(("delayed", inner)) => rest = inner.split_once(':')?.1,
+            Some(("faulty", inner)) => rest = inner.rsplit_once(':').map_or("", |(_, path)| path),
+            Some(("memory", _)) => return None,
+            _ if rest.is_empty() => return None,
+            _ => return Some(scout::absolute(rest.as_ref())),
+        }
+    }
+}
+
+fn working_place(target: &std::path::Path, name: &str) -> String {
+    format!("{}/{name}", target.display().to_string().trim_end_matches('/'))
+}
+
+/// What the scouts found about the directory of one target.
+fn facts_of(
+    directories: &[Option<PathBuf>],
+    target: usize,
+    found: &Found,
+) -> Result<Option<DirectoryFacts>, Failure> {
+    if directories[target].is_none() {
+        return Ok(None);
+    }
+    let index = directories[..target].iter().flatten().count();
+    match &found.directories[index] {
+        Answer::Given(Ok(facts)) => Ok(Some(facts.clone())),
+        Answer::Given(Err(sentence)) => Err(Failure::unusable(sentence)),
+        Answer::None { age, .. } => {
+            let name =
+                directories[target].as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+            Err(Failure {
+                code: ExitCode::Incomplete,
+                sentence: format!("{name} does not answer: the first contact has been waiting for {age}"),
+            })
+        }
+    }
+}
+
+struct Runner<'a> {
+    options: &'a Metadata,
+    labels: &'a [(String, String)],
+    common: &'a Common,
+    keeper: &'a Keeper,
+    found: &'a Found,
+}
+
+impl Runner<'_> {
+    fn run(
+        &self,
+        point: &Point,
+        id: RunId,
+        campaign: RunId,
+        facts: Option<DirectoryFacts>,
+    ) -> Result<Conducted, Failure> {
+        let options = self.options;
+        let workload = WorkloadSpec::Metadata(point.spec.clone());
+        if let Some(facts) = &facts {
+            refuse_too_little_space(facts, &workload, point)?;
+        }
+        let positions = self.positions(point, facts.as_ref())?;
+        let target = absolute_target(&options.targets[point.target], facts.as_ref());
+        let spec = RunSpec {
+            workload: workload.clone(),
+            targets: vec![redact(&target)],
+            clients: point.clients,
+            deadline_ns: options.deadline,
+            on_hang: options.on_hang,
+            seed: options.run.seed,
+            ring_bytes: options.buffer,
+        };
+        let stages: Arc<[StageRecord]> = stages(&workload).into();
+        let mut trust = doubts(point);
+        let measured: Vec<u64> = facts.iter().filter_map(|facts| device_number(&facts.file_system)).collect();
+        let spool_parent = start::choose_spool(self.found, &measured, &mut trust);
+        self.announce(point, &target, &id);
+        let assignment = MetadataAssignment {
+            target: target.clone(),
+            working_name: options.working_name.clone(),
+            spec: spec.clone(),
+            metadata: point.spec.clone(),
+            stages: Arc::clone(&stages),
+            positions,
+        };
+        // By the directory itself, whatever is wrapped around it: the manifest is for removing it.
+        let planned_places = facts
+            .iter()
+            .map(|facts| (facts.path.display().to_string(), options.working_name.clone()))
+            .collect();
+        let beginning = Beginning {
+            id,
+            campaign,
+            repetition: point.repetition,
+            labels: self.labels.to_vec(),
+            spec,
+            targets: vec![target_record(&target, &options.working_name, facts)],
+            clients: (0..point.clients)
+                .map(|rank| ClientRecord { client: ClientId(rank), target: TargetIndex(0), rank })
+                .collect(),
+            stages: stages.to_vec(),
+            trust,
+        };
+        let removes = removes_working_set(&point.spec) && makes_working_set(&point.spec);
+        conduct(
+            RunPlan {
+                record: start::record(self.keeper, self.found, beginning),
+                root: self.found.root.clone(),
+                spool_parent,
+                thresholds: iolag_analysis::DEFAULT_THRESHOLDS.to_vec(),
+                groups: vec![GroupPlan {
+                    name: redact(&target),
+                    clients: (0..point.clients).collect(),
+                    measure: Box::new(|exchange, outbox| {
+                        measurer_metadata::measure(&assignment, exchange, outbox)
+                    }),
+                }],
+                planned_places,
+                clean_up: if removes { CleanUp::Everything } else { CleanUp::Nothing },
+                policy: Policy {
+                    deadline: options.deadline,
+                    on_hang: options.on_hang,
+                    give_up_after: give_up_after(options),
+                },
+                extent: extent(point),
+                verbosity: if self.common.quiet { Verbosity::Quiet } else { Verbosity::Normal },
+            },
+            &self.keeper.signals,
+        )
+    }
+
+    /// The last run on the working directory.
+    fn continuation(&self, facts: Option<&DirectoryFacts>) -> Result<Option<RunRecord>, Failure> {
+        let Some(facts) = facts else { return Ok(None) };
+        let place = working_place(&facts.path, &self.options.working_name);
+        match scout::ask("store", STORE_DEADLINE, || place::continuation(&self.found.root, &place))? {
+            Answer::Given(record) => Ok(record),
+            Answer::None { age, .. } => Err(Failure::unusable(format!(
+                "the store {} has not answered for {age}",
+                self.found.root.display()
+            ))),
+        }
+    }
+
+    /// Where the run that made the working set left its clients; `None` if this run makes its own.
+    fn positions(&self, point: &Point, facts: Option<&DirectoryFacts>) -> Result<Option<Vec<u64>>, Failure> {
+        if makes_working_set(&point.spec) {
+            return Ok(None);
+        }
+        let place = format!("the working directory {} of this target", self.options.working_name);
+        let Some(before) = &self.continuation(facts)? else {
+            return Err(Failure::unusable(format!(
+                "the store knows no run that left a working set in {place}; run the precreate phase first, with the same --store"
+            )));
+        };
+        let WorkloadSpec::Metadata(made) = &before.spec.workload else {
+            return Err(Failure::unusable(format!("run {} in {place} was no metadata run", before.id)));
+        };
+        let same = made.datasets == point.spec.datasets
+            && made.precreated_objects == point.spec.precreated_objects
+            && made.object_bytes == point.spec.object_bytes
+            && made.offset == point.spec.offset
+            && before.spec.clients == point.clients
+            // Who has emptied which dataset depends on the pattern.
+            && (made.pattern == point.spec.pattern || before.positions.iter().all(|position| *position == 0));
+        if !same {
+            return Err(Failure::usage(format!(
+                "the working set was made by run {} with --clients {} --datasets {} --precreate {} --object-size {} --offset {} --pattern {}; give the same",
+                before.id,
+                before.spec.clients,
+                made.datasets,
+                made.precreated_objects,
+                made.object_bytes,
+                made.offset,
+                made.pattern
+            )));
+        }
+        let is_verifiable =
+            made.verification == Verification::Content && before.spec.seed == self.options.run.seed;
+        if point.spec.verification == Verification::Content && !is_verifiable {
+            return Err(Failure::usage(format!(
+                "run {} wrote the working set without --verify or with another --seed, so its content cannot be compared; leave out \
+                 --verify, or precreate again with the same --verify and --seed {}",
+                before.id, self.options.run.seed
+            )));
+        }
+        if before.positions.is_empty() {
+            return Err(Failure::unusable(format!(
+                "run {} ended without saying how far its clients got; remove its working set with: iolag cleanup {}",
+                before.id, before.id
+            )));
+        }
+        validate_positions(&point.spec, point.clients, &before.positions).map_err(Failure::usage)?;
+        Ok(Some(before.positions.clone()))
+    }
+
+    fn announce(&self, point: &Point, target: &str, id: &RunId) {
+        let workload = WorkloadSpec::Metadata(point.spec.clone());
+        output::notice(
+            self.common,
+            &format!(
+                "measuring {} with {} client{}: {} objects of {} in all ({}), at most {} at one time, in the directory {}; run {id} in {}",
+                redact(target),
+                point.clients,
+                if point.clients == 1 { "" } else { "s" },
+                format_count(objects_needed(&workload, point.clients)),
+                format_bytes(point.spec.object_bytes),
+                format_bytes(bytes_needed(&workload, point.clients)),
+                format_bytes(bytes_held(&workload, point.clients)),
+                self.options.working_name,
+                self.found.root.display()
+            ),
+        );
+    }
+
+    /// Prints one run; `number` is its place among the `runs` of the campaign.
+    fn report(
+        &self,
+        point: &Point,
+        conducted: &Conducted,
+        runs: usize,
+        number: u16,
+    ) -> Result<ExitCode, Failure> {
+        let stored = &conducted.stored;
+        if !conducted.unusable.is_empty() && stored.summaries.samples == 0 {
+            let sentences: Vec<_> = conducted.unusable.iter().map(|(_, sentence)| sentence.clone()).collect();
+            return Err(Failure::unusable(sentences.join("\niolag: ")));
+        }
+        let form = self.options.format;
+        // A document is printed at the end, as a whole.
+        if output::prints_text(self.common) && form != MetadataForm::Json {
+            let look = show::Look::of_terminal(self.common);
+            let text = show::rendered(&stored.record, &stored.summaries, form, look)?;
+            match form {
+                MetadataForm::Text if runs > 1 => {
+                    output::print(&format!("{}\n{text}\n", point.title(&self.options.targets)));
+                }
+                // One table, also for several runs: the names of its columns come once.
+                MetadataForm::Csv if number > 0 => {
+                    output::print(text.split_once('\n').map_or("", |(_, rows)| rows));
+                }
+                _ => output::print(&text),
+            }
+        }
+        start::tell_notices(self.common, &conducted.notices);
+        Ok(conducted.code)
+    }
+}
+
+fn give_up_after(options: &Metadata) -> Nanoseconds {
+    match options.on_hang {
+        OnHang::Wait => options.give_up_after.unwrap_or(GIVE_UP_AFTER),
+        OnHang::Continue | OnHang::Stop => options.deadline,
+    }
+}
+
+/// The target with its directory made absolute, since children stand in another directory.
+fn absolute_target(target: &str, facts: Option<&DirectoryFacts>) -> String {
+    let Some(facts) = facts else { return target.to_owned() };
+    let path = facts.path.display().to_string();
+    match target.rfind(':') {
+        Some(colon) if target.starts_with("delayed:") || target.starts_with("faulty:") => {
+            format!("{}:{path}", &target[..colon])
+        }
+        _ => path,
+    }
+}
+
+fn target_record(target: &str, working_name: &str, facts: Option<DirectoryFacts>) -> TargetRecord {
+    let backend = match target.split_once(':') {
+        Some((scheme @ ("memory" | "delayed" | "faulty"), _)) => scheme,
+        _ => "posix",
+    };
+    TargetRecord {
+        name: redact(target),
+        backend: backend.into(),
+        working_place: facts.as_ref().map(|facts| working_place(&facts.path, working_name)),
+        file_system: facts.map(|facts| facts.file_system),
+        unanswered_ns: None,
+    }
+}
+
+fn refuse_too_little_space(
+    facts: &DirectoryFacts,
+    workload: &WorkloadSpec,
+    point: &Point,
+) -> Result<(), Failure> {
+    if !makes_working_set(&point.spec) {
+        return Ok(());
+    }
+    let needed = bytes_held(workload, point.clients);
+    if let Some(free) = facts.file_system.free_bytes
+        && free < needed
+    {
+        return Err(Failure::unusable(format!(
+            "cannot measure in {}: {} are free and the working set needs {}; free some space, or reduce --precreate, --datasets or --object-size",
+            facts.path.display(),
+            format_bytes(free),
+            format_bytes(needed)
+        )));
+    }
+    let objects = u64::from(point.clients) * u64::from(point.spec.datasets) * point.spec.precreated_objects;
+    if let Some(free) = facts.file_system.free_inodes
+        // File systems that make inodes as they go report none at all.
+        && free > 0
+        && free < objects
+    {
+        return Err(Failure::unusable(format!(
+            "cannot measure in {}: {} inodes are free and the working set needs {}; reduce --precreate or --datasets",
+            facts.path.display(),
+            format_count(free),
+            format_count(objects)
+        )));
+    }
+    Ok(())
+}
+
+fn doubts(point: &Point) -> Vec<Trust> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    let mut doubts = Vec::new();
+    if point.clients > processors {
+        doubts.push(Trust {
+            doubt: format!("{} clients share {processors} processors: they wait for each other, not only for the storage", point.clients),
+            advice: format!("compare with --clients {processors}; use more nodes for more clients"),
+        });
+    }
+    doubts
+}
+
+fn extent(point: &Point) -> Extent {
+    if point.spec.time_limit.is_some() {
+        return Extent::Unknown;
+    }
+    let clients = u64::from(point.clients);
+    let datasets = u64::from(point.spec.datasets);
+    let per_object = operations_needed(&WorkloadSpec::Metadata(point.spec.clone())).len().min(8) as u64 / 2;
+    let set = clients * datasets * point.spec.precreated_objects;
+    let in_phase = |phase: Phase, samples: u64| if point.spec.phases.contains(&phase) { samples } else { 0 };
+    let work = clients * datasets * point.spec.objects * u64::from(point.spec.iterations) * per_object.max(2);
+    Extent::Samples(
+        in_phase(Phase::Precreate, set) + in_phase(Phase::Benchmark, work) + in_phase(Phase::Cleanup, set),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directory_of_a_target_is_found_behind_wrappers() {
+        assert_eq!(directory_of("/a"), Some("/a".into()));
+        assert_eq!(directory_of("posix:/a:b"), Some("/a:b".into()));
+        assert_eq!(directory_of("delayed:5ms:/a"), Some("/a".into()));
+        assert_eq!(directory_of("faulty:stat:eio@0.1:/a"), Some("/a".into()));
+        assert_eq!(directory_of("delayed:5ms:memory:"), None);
+        assert_eq!(directory_of("memory:"), None);
+    }
+}

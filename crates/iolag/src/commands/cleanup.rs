@@ -1,0 +1,95 @@
+//! `iolag cleanup`: removes what an interrupted run left on its target, by the run's manifest.
+
+use iolag_keeper::Signals;
+use iolag_store::{KeeperIdentity, ManifestKind};
+use serde::{Deserialize, Serialize};
+
+use crate::args::{Cleanup, Common};
+use crate::conduct::STORE_DEADLINE;
+use crate::conduct::cleaning;
+use crate::conduct::place::StoreChoice;
+use crate::conduct::scout::{Answer, ask};
+use crate::conduct::supervision::Placed;
+use crate::exit_code::{ExitCode, Failure};
+use crate::output;
+
+/// A working place in the manifest.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    path: String,
+    name: String,
+    device_and_inode: Option<(u64, u64)>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If there is no such run, it is still running, or its target does not answer.
+pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
+    output::refuse_document(common, "cleanup")?;
+    let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
+    let signals = Signals::block().map_err(Failure::bug)?;
+    let answer = ask("store", STORE_DEADLINE, || {
+        entries(&root, &options.run).map_err(|failure| (failure.code as u8, failure.sentence))
+    });
+    let entries = match answer? {
+        Answer::Given(Ok(entries)) => entries,
+        Answer::Given(Err((code, sentence))) => {
+            return Err(Failure { code: ExitCode::from_number(code), sentence });
+        }
+        Answer::None { age, .. } => {
+            return Err(Failure::unusable(format!(
+                "the store {} has not answered for {age}",
+                root.display()
+            )));
+        }
+    };
+    let mut code = ExitCode::Fine;
+    for entry in entries {
+        let place = Placed {
+            target: 0,
+            path: entry.path,
+            name: entry.name,
+            device_and_inode: entry.device_and_inode,
+        };
+        let where_ = format!("{}/{}", place.path, place.name);
+        let is_there = ask("scout", STORE_DEADLINE, || std::fs::symlink_metadata(&where_).is_ok())?;
+        // Targets behind wrappers are no paths: whether something is there is seen when it is removed.
+        if place.path.starts_with('/') && matches!(is_there, Answer::Given(false)) {
+            output::print(&format!("{where_} is not there: nothing to remove\n"));
+            continue;
+        }
+        let left = cleaning::remove(&place, &options.run, STORE_DEADLINE, &mut || signals.next().is_some());
+        if left.is_empty() {
+            output::print(&format!("{where_} is removed\n"));
+        } else {
+            code = ExitCode::Incomplete;
+            output::print(&(left.join("\n") + "\n"));
+        }
+    }
+    Ok(code)
+}
+
+fn entries(root: &std::path::Path, name: &str) -> Result<Vec<Entry>, Failure> {
+    let (run, record) = super::show::open(root, name)?;
+    if KeeperIdentity::of(&record).is_some_and(|keeper| keeper.is_alive()) {
+        return Err(Failure::usage(format!("run {} is still running; end it first (Ctrl-C)", record.id)));
+    }
+    let owner = run.directory().status().map_err(Failure::unusable)?.st_uid;
+    let user = rustix::process::geteuid().as_raw();
+    if owner != user {
+        return Err(Failure::unusable(format!(
+            "run {} belongs to user {owner}, and you are user {user}: what its manifest says is not acted upon; let its owner clean up",
+            record.id
+        )));
+    }
+    let manifest = run.manifest().map_err(Failure::unusable)?;
+    let entries = manifest.entries.into_iter().filter(|entry| entry.kind == ManifestKind::WorkingDirectory);
+    Ok(entries
+        .map(|entry| Entry {
+            path: entry.parent,
+            name: entry.name,
+            device_and_inode: entry.device.zip(entry.inode),
+        })
+        .collect())
+}

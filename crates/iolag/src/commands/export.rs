@@ -1,0 +1,98 @@
+//! `iolag export`: samples for other programs.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use iolag_report::write_latency_files;
+use iolag_store::{Directory, RunDirectory, TextForm};
+
+use crate::args::{Common, Export, ExportForm};
+use crate::conduct::place::StoreChoice;
+use crate::conduct::scout::absolute;
+use crate::exit_code::{ExitCode, Failure};
+use crate::guarded::in_child;
+use crate::output;
+
+/// Runs the command: in a child without a deadline, since the reader of a pipe may take its time; Ctrl-C ends it.
+///
+/// # Errors
+/// If there is no such run, or the output cannot be written.
+pub fn run(options: &Export, common: &Common) -> Result<ExitCode, Failure> {
+    output::refuse_document(common, "export")?;
+    in_child("export", || export(options, common))
+}
+
+fn export(options: &Export, common: &Common) -> Result<(), Failure> {
+    let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
+    let (run, _) = super::show::open(&root, &options.run)?;
+    match options.format {
+        ExportForm::Csv => stream(&run, TextForm::Csv, &options.output),
+        ExportForm::Json => stream(&run, TextForm::JsonLines, &options.output),
+        ExportForm::Parquet => {
+            let directory = directory(&options.output)?;
+            run.export_parquet(&directory).map_err(Failure::unusable)?;
+            Ok(())
+        }
+        ExportForm::MdWorkbench => latency_files(&run, &options.output),
+    }
+}
+
+fn stream(run: &RunDirectory, form: TextForm, to: &Path) -> Result<(), Failure> {
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::unusable(format!("cannot write {}: {error}; name another place with -o", to.display()))
+    };
+    if to == Path::new("-") {
+        let mut output = BufWriter::new(std::io::stdout().lock());
+        return match run.export_text(form, &mut output, Path::new("standard output")) {
+            // A reader that has seen enough (`| head`) is no failure.
+            Err(error) if error.errno() != Some(libc::EPIPE) => Err(Failure::unusable(error)),
+            _ => Ok(()),
+        };
+    }
+    let mut temporary = to.as_os_str().to_owned();
+    temporary.push(".part");
+    let temporary = Path::new(&temporary);
+    let mut output = BufWriter::new(File::create(temporary).map_err(|error| failed(&error))?);
+    let written = run.export_text(form, &mut output, to).map_err(Failure::unusable);
+    let finished = written.and_then(|_| {
+        output.flush().and_then(|()| std::fs::rename(temporary, to)).map_err(|error| failed(&error))
+    });
+    if finished.is_err() {
+        // What is half-written must not stay; the first error is the one to tell.
+        let _ = std::fs::remove_file(temporary);
+    }
+    finished
+}
+
+fn directory(path: &Path) -> Result<Directory, Failure> {
+    if path == Path::new("-") {
+        return Err(Failure::usage("this format writes several files: name a directory with -o"));
+    }
+    Directory::open_or_create(&absolute(path)).map_err(Failure::unusable)
+}
+
+fn latency_files(run: &RunDirectory, to: &Path) -> Result<(), Failure> {
+    let directory = directory(to)?;
+    let record = run.record().map_err(Failure::unusable)?;
+    let samples = run.samples().map_err(Failure::unusable)?;
+    let mut failure = None;
+    let samples = samples
+        .map_while(|sample| sample.map_err(|error| failure = Some(error)).ok().map(|stored| stored.sample));
+    let open = |name: &str| File::create(directory.path().join(name)).map(BufWriter::new);
+    let written = write_latency_files(&record, samples, "latency", open);
+    if let Some(error) = failure {
+        return Err(Failure::unusable(error));
+    }
+    let export =
+        written.map_err(|error| Failure::unusable(format!("cannot write to {}: {error}", to.display())))?;
+    let sentence = format!(
+        "{} rows written to {}; {} failed operations have no place in these files",
+        export.rows,
+        to.display(),
+        export.failed
+    );
+    // Nobody is left to be told if standard error is gone.
+    let _ = writeln!(std::io::stderr(), "iolag: {sentence}");
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! The data behind pictures, from stored runs.
+
+use iolag_analysis::figure::{
+    FIGURE_COLUMNS, FigureEngine, FigurePlan, Figures, RunFigures, SpanFinder, SweepRun, TimeSpan,
+    sweep_figures,
+};
+use iolag_analysis::{CheckAnalysis, MetadataAnalysis, analyse_check, analyse_metadata};
+use iolag_model::{Column, MonotonicTime, RunRecord, SampleColumns, WorkloadSpec};
+use iolag_report::Judged;
+use iolag_store::{RunDirectory, Sink, StoreError};
+
+use super::show::thresholds;
+use crate::conduct::writer::summarise;
+
+/// A stored run with what was found out about it.
+pub struct Pictured {
+    /// The run.
+    pub record: RunRecord,
+    /// What was found out.
+    pub analysis: Analysis,
+    /// What its pictures show.
+    pub figures: RunFigures,
+}
+
+/// An analysis, by workload.
+pub enum Analysis {
+    /// Of a check.
+    Check(CheckAnalysis),
+    /// Of a metadata run.
+    Metadata(MetadataAnalysis),
+}
+
+impl Analysis {
+    /// As the report takes it.
+    pub const fn judged(&self) -> Judged<'_> {
+        match self {
+            Self::Check(analysis) => Judged::Check(analysis),
+            Self::Metadata(analysis) => Judged::Metadata(analysis),
+        }
+    }
+}
+
+/// Reads a run once for its numbers and once for its pictures.
+///
+/// # Errors
+/// If a part cannot be read.
+pub fn picture(run: &RunDirectory, record: RunRecord) -> Result<Pictured, StoreError> {
+    let summaries = summarise(run, &record, &thresholds(&record))?;
+    let analysis = match record.spec.workload {
+        WorkloadSpec::Check(_) => Analysis::Check(analyse_check(&record, &summaries)),
+        WorkloadSpec::Metadata(_) => Analysis::Metadata(analyse_metadata(&record, &summaries)),
+    };
+    let span = match TimeSpan::of_record(&record) {
+        Some(span) => span,
+        None => span_of_samples(run)?,
+    };
+    let make = || Drawing(FigureEngine::new(FigurePlan::new(&record, span)));
+    let mut engines = run.scan(FIGURE_COLUMNS, threads(), make)?.into_iter().map(|drawing| drawing.0);
+    let mut all = engines.next().unwrap_or_else(|| make().0);
+    engines.for_each(|engine| all.merge(engine));
+    let figures = all.finish();
+    Ok(Pictured { record, analysis, figures })
+}
+
+/// The figures of several runs together, with sweeps where runs belong to one. The runs' own figures are taken out.
+pub fn figures_of(runs: Vec<Pictured>) -> (Figures, Vec<(RunRecord, Analysis)>) {
+    let swept: Vec<_> = runs
+        .iter()
+        .filter_map(|run| match &run.analysis {
+            Analysis::Metadata(analysis) => Some(SweepRun { record: &run.record, analysis }),
+            Analysis::Check(_) => None,
+        })
+        .collect();
+    let sweeps = sweep_figures(&swept);
+    let (figures, runs) = runs.into_iter().map(|run| (run.figures, (run.record, run.analysis))).unzip();
+    (Figures::new(figures, sweeps), runs)
+}
+
+struct Drawing(FigureEngine);
+
+impl Sink for Drawing {
+    fn batch(&mut self, samples: SampleColumns<'_>) {
+        self.0.batch(samples);
+    }
+}
+
+struct Spanning(SpanFinder);
+
+impl Sink for Spanning {
+    fn batch(&mut self, samples: SampleColumns<'_>) {
+        self.0.batch(samples);
+    }
+}
+
+/// A run that was killed has no last anchor: its samples say how long it was.
+fn span_of_samples(run: &RunDirectory) -> Result<TimeSpan, StoreError> {
+    let finders =
+        run.scan(&[Column::StartNs, Column::DurationNs], threads(), || Spanning(SpanFinder::default()))?;
+    let mut all = SpanFinder::default();
+    finders.into_iter().for_each(|finder| all.merge(finder.0));
+    Ok(all.finish().unwrap_or(TimeSpan { begin: MonotonicTime(0), end: MonotonicTime(1) }))
+}
+
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,77 @@
+//! `iolag plot`: a picture of runs for a paper.
+
+use std::io::Write;
+use std::path::Path;
+
+use iolag_report::{PlotForm, PlotKind, PlotSelection, PlotSize, plot};
+
+use super::pictures::{figures_of, picture};
+use super::show;
+use crate::args::{Common, Plot};
+use crate::conduct::place::StoreChoice;
+use crate::conduct::scout::absolute;
+use crate::exit_code::{ExitCode, Failure};
+use crate::guarded::{in_child, replace_by};
+use crate::output;
+
+/// Runs the command.
+///
+/// # Errors
+/// If there is no such run, the figure cannot be drawn, or the file cannot be written.
+pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
+    output::refuse_document(common, "plot")?;
+    let form = form_of(&options.output)?;
+    let kind: PlotKind = options.kind.parse().map_err(Failure::usage)?;
+    let size = size_of(&options.size)?;
+    let selection = PlotSelection {
+        operations: options.operations.clone(),
+        targets: options.targets.clone(),
+        phases: options.phases.clone(),
+    };
+    let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
+    let path = absolute(&options.output);
+    in_child("plot", || {
+        let mut runs = Vec::new();
+        for name in &options.runs {
+            let (run, record) = show::open(&root, name)?;
+            runs.push(picture(&run, record).map_err(Failure::unusable)?);
+        }
+        let (figures, _) = figures_of(runs);
+        let picture = plot(kind, &figures, &selection, size, form).map_err(Failure::usage)?;
+        replace_by(&path, |file| file.write_all(&picture))
+    })
+}
+
+/// `160x100mm` or `1200x800px`.
+fn size_of(text: &str) -> Result<PlotSize, Failure> {
+    let sides =
+        |text: &str| text.split_once('x').map(|(width, height)| (width.to_owned(), height.to_owned()));
+    let size = if let Some((width, height)) = text.strip_suffix("mm").and_then(sides) {
+        width
+            .parse()
+            .ok()
+            .zip(height.parse().ok())
+            .map(|(width, height)| PlotSize::Millimetres { width, height })
+    } else {
+        let pixels = text.strip_suffix("px").and_then(sides);
+        pixels.and_then(|(width, height)| {
+            width
+                .parse()
+                .ok()
+                .zip(height.parse().ok())
+                .map(|(width, height)| PlotSize::Pixels { width, height })
+        })
+    };
+    size.ok_or_else(|| Failure::usage(format!("{text:?} is not a size: expected 160x100mm or 1200x800px")))
+}
+
+fn form_of(path: &Path) -> Result<PlotForm, Failure> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => Ok(PlotForm::Svg),
+        Some("png") => Ok(PlotForm::Png),
+        _ => Err(Failure::usage(format!(
+            "cannot tell the form of {} from its name: expected a name that ends in .svg (also for PDF) or .png",
+            path.display()
+        ))),
+    }
+}

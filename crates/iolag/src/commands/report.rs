@@ -1,0 +1,112 @@
+//! `iolag report`: one HTML file that explains runs, or the draft of an incident report.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use iolag_model::Anchor;
+use iolag_report::{HtmlReport, IncidentRun, ReportedRun, incident_text, write_html};
+
+use super::pictures::{Pictured, figures_of, picture};
+use super::show;
+use crate::args::{Common, Report};
+use crate::conduct::place::StoreChoice;
+use crate::conduct::scout::absolute;
+use crate::exit_code::{ExitCode, Failure};
+use crate::guarded::{in_child, replace_by};
+use crate::output;
+
+/// Runs the command.
+///
+/// # Errors
+/// If there is no such run, or the file cannot be written.
+pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
+    output::refuse_document(common, "report")?;
+    let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
+    in_child("report", || {
+        let runs = open_all(&root, &options.runs)?;
+        let path = match &options.output {
+            Some(path) => absolute(path),
+            None => absolute(&default_path(&runs, options.incident)),
+        };
+        let title = options.title.as_deref();
+        if options.incident {
+            replace_by(&path, |file| file.write_all(incident(&runs).as_bytes()))?;
+        } else {
+            write(runs, title, &path)?;
+        }
+        output::notice(common, &format!("the report is in {}", path.display()));
+        if options.open { open(&path) } else { Ok(()) }
+    })
+}
+
+/// Writes the report of one run that has just ended.
+///
+/// # Errors
+/// If the run cannot be read or the file cannot be written.
+pub fn write_report_of(runs: &[PathBuf], path: &Path) -> Result<(), Failure> {
+    let path = absolute(path);
+    let code = in_child("report", || {
+        let names: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
+        write(open_all(Path::new("/"), &names)?, None, &path)
+    })?;
+    match code {
+        ExitCode::Fine => Ok(()),
+        code => Err(Failure { code, sentence: format!("the report {} is not complete", path.display()) }),
+    }
+}
+
+fn open_all(root: &Path, names: &[String]) -> Result<Vec<Pictured>, Failure> {
+    names
+        .iter()
+        .map(|name| {
+            let (run, record) = show::open(root, name)?;
+            picture(&run, record).map_err(Failure::unusable)
+        })
+        .collect()
+}
+
+fn default_path(runs: &[Pictured], incident: bool) -> PathBuf {
+    let id = runs.first().map_or("none", |run| run.record.id.as_str());
+    PathBuf::from(if incident {
+        format!("iolag-incident-{id}.md")
+    } else {
+        format!("iolag-report-{id}.html")
+    })
+}
+
+fn write(runs: Vec<Pictured>, title: Option<&str>, path: &Path) -> Result<(), Failure> {
+    let (figures, runs) = figures_of(runs);
+    let reported: Vec<_> =
+        runs.iter().map(|(record, analysis)| ReportedRun { record, judged: analysis.judged() }).collect();
+    let report = HtmlReport { title, runs: &reported, written_realtime_ns: Some(Anchor::take().realtime_ns) };
+    replace_by(path, |file| {
+        let mut writer = BufWriter::new(file);
+        write_html(&report, figures, &mut writer)?;
+        writer.flush()
+    })
+}
+
+fn incident(runs: &[Pictured]) -> String {
+    let runs: Vec<_> = runs
+        .iter()
+        .map(|run| IncidentRun { record: &run.record, judged: run.analysis.judged(), figures: &run.figures })
+        .collect();
+    incident_text(&runs, Anchor::take().realtime_ns)
+}
+
+/// Asks the desktop to show the file.
+fn open(path: &Path) -> Result<(), Failure> {
+    let opened = std::process::Command::new("xdg-open")
+        .arg(path)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .status();
+    match opened {
+        Ok(status) if status.success() => Ok(()),
+        _ => Err(Failure::unusable(format!(
+            "no program here opens {}: copy it to a machine with a browser",
+            path.display()
+        ))),
+    }
+}

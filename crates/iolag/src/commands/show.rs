@@ -1,0 +1,152 @@
+//! `iolag show`: the result of a stored run, computed again from its samples.
+
+use std::path::Path;
+
+use iolag_analysis::{DEFAULT_THRESHOLDS, Summaries, analyse_check, analyse_metadata};
+use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec};
+use iolag_report::{
+    Colour, Judged, PlotSelection, TerminalSize, check_text, metadata_text, show_head, terminal_ecdf,
+    terminal_time_line, write_csv, write_json, write_md_workbench,
+};
+use iolag_store::{KeeperIdentity, RunDirectory, recover_run};
+
+use super::pictures::{figures_of, picture};
+use crate::args::{Common, MetadataForm, Show};
+use crate::conduct::place::StoreChoice;
+use crate::conduct::writer::summarise;
+use crate::exit_code::{ExitCode, Failure};
+use crate::output::{self, Printed};
+
+/// Runs the command.
+///
+/// # Errors
+/// If there is no such run, or it cannot be read.
+pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
+    let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
+    // The terminal is this process's; children have none.
+    let look = Look::of_terminal(common);
+    output::with_store(&root, common, || {
+        let (run, record) = open(&root, &options.run)?;
+        let summaries = summarise(&run, &record, &thresholds(&record)).map_err(Failure::unusable)?;
+        let document = match common.json {
+            Some(_) => Some(String::from_utf8(json(&record, &summaries)?).map_err(Failure::bug)?),
+            None => None,
+        };
+        let mut text = rendered(&record, &summaries, options.format, look)?;
+        if options.plot {
+            text.push_str(&pictures(&run, record, look)?);
+        }
+        Ok(Printed { text, document })
+    })
+}
+
+/// ECDF and time line in braille.
+fn pictures(run: &RunDirectory, record: RunRecord, look: Look) -> Result<String, Failure> {
+    let (figures, _) = figures_of(vec![picture(run, record).map_err(Failure::unusable)?]);
+    let size = TerminalSize { columns: look.width, ..TerminalSize::USUAL };
+    let selection = PlotSelection::default();
+    let ecdf = terminal_ecdf(&figures, &selection, size, look.colour);
+    let time_line = terminal_time_line(&figures, &selection, size, look.colour);
+    Ok(format!("\n{ecdf}\n{time_line}"))
+}
+
+/// Finds a run, in its final form.
+///
+/// # Errors
+/// If there is none, more than one, or it cannot be read.
+pub fn open(root: &Path, name: &str) -> Result<(RunDirectory, RunRecord), Failure> {
+    let run = if name.contains('/') {
+        let path = Path::new(name);
+        let path = path.canonicalize().map_err(|error| {
+            Failure::unusable(format!("cannot open the run {name}: {error}; iolag list shows the runs"))
+        })?;
+        RunDirectory::open(&path)
+    } else {
+        super::open_store(root)?.find(name)
+    }
+    .map_err(Failure::unusable)?;
+    // A run that was killed is brought into its final form; one that is being written is shown as far as it goes.
+    let _ = recover_run(&run, KeeperIdentity::is_alive);
+    let record = run.record().map_err(Failure::unusable)?;
+    Ok((run, record))
+}
+
+/// The thresholds that a run's shares are of.
+pub fn thresholds(record: &RunRecord) -> Vec<Nanoseconds> {
+    match &record.spec.workload {
+        WorkloadSpec::Check(check) => check.thresholds_ns.clone(),
+        WorkloadSpec::Metadata(_) => DEFAULT_THRESHOLDS.to_vec(),
+    }
+}
+
+/// The JSON document of a run.
+///
+/// # Errors
+/// If it cannot be serialised, which is a bug.
+pub fn json(record: &RunRecord, summaries: &Summaries) -> Result<Vec<u8>, Failure> {
+    let mut document = Vec::new();
+    match &record.spec.workload {
+        WorkloadSpec::Check(_) => {
+            write_json(record, Judged::Check(&analyse_check(record, summaries)), &mut document)
+        }
+        WorkloadSpec::Metadata(_) => {
+            write_json(record, Judged::Metadata(&analyse_metadata(record, summaries)), &mut document)
+        }
+    }
+    .map_err(Failure::bug)?;
+    Ok(document)
+}
+
+/// How text looks on the terminal it is for.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// Columns.
+    width: usize,
+    /// Whether it is coloured.
+    colour: Colour,
+}
+
+impl Look {
+    /// That of this process's terminal.
+    pub fn of_terminal(common: &Common) -> Self {
+        Self { width: output::width(), colour: output::colour(common, |name| std::env::var_os(name)) }
+    }
+}
+
+/// A run in the form that the user wants.
+///
+/// # Errors
+/// If the form does not suit the workload.
+pub fn rendered(
+    record: &RunRecord,
+    summaries: &Summaries,
+    form: MetadataForm,
+    Look { width, colour }: Look,
+) -> Result<String, Failure> {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).map_err(Failure::bug);
+    match (form, &record.spec.workload) {
+        (MetadataForm::Json, _) => text(json(record, summaries)?),
+        (MetadataForm::Csv, _) => {
+            let mut document = Vec::new();
+            write_csv(record, &summaries.summaries, &mut document).map_err(Failure::bug)?;
+            text(document)
+        }
+        (MetadataForm::Text, WorkloadSpec::Check(_)) => {
+            let analysis = analyse_check(record, summaries);
+            Ok(show_head(record, colour) + "\n" + &check_text(&analysis, width, colour))
+        }
+        (MetadataForm::Text, WorkloadSpec::Metadata(_)) => {
+            let analysis = analyse_metadata(record, summaries);
+            Ok(show_head(record, colour) + "\n" + &metadata_text(&analysis, width, colour))
+        }
+        (MetadataForm::MdWorkbench, WorkloadSpec::Metadata(_)) => {
+            let mut document = Vec::new();
+            let analysis = analyse_metadata(record, summaries);
+            write_md_workbench(record, &analysis.stages, None, &mut document).map_err(Failure::bug)?;
+            text(document)
+        }
+        (MetadataForm::MdWorkbench, WorkloadSpec::Check(_)) => {
+            Err(Failure::usage("--format md-workbench is for runs of iolag bench metadata; this is a check"))
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! What every measuring command does first: become the keeper, look at store and directories, choose places.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use iolag_backend::redact;
+use iolag_keeper::{Residence, Signals, move_into_memory};
+use iolag_model::{
+    Anchor, Calibration, ClientRecord, Environment, MemoryState, Nanoseconds, RUN_FORMAT, RunId, RunRecord,
+    RunSpec, StageRecord, TargetRecord, Trust,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::args::Common;
+use crate::conduct::messages::ScoutAnswer;
+use crate::conduct::place::{self, Choice, Spool, StoreChoice, StoreFacts};
+use crate::conduct::scout::{self, Answer};
+use crate::conduct::{first_anchor, running_state};
+use crate::exit_code::Failure;
+use crate::output::notice;
+
+/// The keeper, ready to measure.
+pub struct Keeper {
+    /// Its signals.
+    pub signals: Signals,
+    /// Where it runs from.
+    pub residence: Residence,
+    /// The store that was asked for.
+    pub store: StoreChoice,
+}
+
+/// What was found out before anything is measured.
+pub struct Found {
+    /// The store.
+    pub store: StoreFacts,
+    /// Where the run will be kept.
+    pub root: PathBuf,
+    /// Directories that may hold a spool, with their devices.
+    pub candidates: Vec<(PathBuf, u64)>,
+    /// The machine.
+    pub environment: Environment,
+    /// Load and memory.
+    pub before: MemoryState,
+    /// The directories, in the order asked.
+    pub directories: Vec<Answer<ScoutAnswer>>,
+    /// What to tell the user, as sentences.
+    pub notices: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Question {
+    Store(PathBuf),
+    Directory(PathBuf),
+    /// A place for samples: each has a scout of its own, since /tmp may hang while the store is healthy.
+    Candidate(PathBuf),
+    Machine,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Reply {
+    Store(Box<StoreFacts>),
+    Directory(Box<ScoutAnswer>),
+    Candidate(PathBuf, Option<u64>),
+    Machine(Box<Environment>, Box<MemoryState>),
+}
+
+/// Becomes the keeper: from here on this process runs from memory, stands in no directory and takes no signal by surprise.
+///
+/// # Errors
+/// If signals cannot be received.
+pub fn become_keeper(common: &Common) -> Result<Keeper, Failure> {
+    // Blocked first: what comes while the program moves waits, and is heard afterwards.
+    let signals = Signals::block().map_err(Failure::bug)?;
+    let residence = move_into_memory();
+    let store = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name));
+    Ok(Keeper { signals, residence, store })
+}
+
+/// Leaves the current directory, which may be on the file system that hangs. To be called when all paths are absolute.
+pub fn leave_current_directory() {
+    // Staying where it is harms only if that file system is to be unmounted.
+    let _ = std::env::set_current_dir("/");
+}
+
+/// Sends scouts to the store, the places for samples and `directories`, all at once.
+///
+/// # Errors
+/// If a store that the user named cannot be used.
+pub fn send_scouts(
+    keeper: &Keeper,
+    directories: &[PathBuf],
+    deadline: Nanoseconds,
+) -> Result<Found, Failure> {
+    let store = Question::Store(keeper.store.root.clone());
+    let questions: Vec<Question> = [store, Question::Machine]
+        .into_iter()
+        .chain(place::SPOOL_CANDIDATES.iter().map(|candidate| Question::Candidate(candidate.into())))
+        .chain(directories.iter().cloned().map(Question::Directory))
+        .collect();
+    let answers = scout::ask_all("scout", &questions, deadline, |question| match question {
+        Question::Store(root) => Reply::Store(Box::new(place::look_at(root))),
+        Question::Machine => {
+            let (environment, before) = place::machine();
+            Reply::Machine(Box::new(environment), Box::new(before))
+        }
+        Question::Candidate(path) => Reply::Candidate(path.clone(), place::device_of(path)),
+        Question::Directory(path) => Reply::Directory(Box::new(scout::look_at(path))),
+    })?;
+    let mut found = Found {
+        store: StoreFacts { device: Err(String::new()), recovered: Vec::new() },
+        root: keeper.store.root.clone(),
+        candidates: Vec::new(),
+        environment: Environment::default(),
+        before: MemoryState::default(),
+        directories: Vec::new(),
+        notices: Vec::new(),
+    };
+    let mut silent_for = None;
+    for (question, answer) in questions.iter().zip(answers) {
+        match (question, answer) {
+            (_, Answer::Given(Reply::Store(facts))) => found.store = *facts,
+            (_, Answer::Given(Reply::Machine(environment, before))) => {
+                (found.environment, found.before) = (*environment, *before);
+            }
+            (_, Answer::Given(Reply::Candidate(path, Some(device)))) => found.candidates.push((path, device)),
+            (_, Answer::Given(Reply::Directory(facts))) => found.directories.push(Answer::Given(*facts)),
+            (Question::Directory(_), Answer::None { age, unkillable }) => {
+                found.directories.push(Answer::None { age, unkillable });
+            }
+            (Question::Store(_), Answer::None { age, .. }) => silent_for = Some(age),
+            // The machine's tables always answer; a place that does not is no place.
+            (_, Answer::None { .. } | Answer::Given(Reply::Candidate(_, None))) => {}
+        }
+    }
+    judge_store(keeper, &mut found, silent_for, deadline)?;
+    Ok(found)
+}
+
+/// A store that cannot be used is replaced by a place in memory, unless the user named it and it answered.
+fn judge_store(
+    keeper: &Keeper,
+    found: &mut Found,
+    silent_for: Option<Nanoseconds>,
+    deadline: Nanoseconds,
+) -> Result<(), Failure> {
+    let root = keeper.store.root.display().to_string();
+    let trouble = match (silent_for, &found.store.device) {
+        (Some(age), _) => format!("the store {root} has not answered for {age}"),
+        (None, Err(trouble)) if keeper.store.choice == Choice::Named => {
+            return Err(Failure::unusable(trouble));
+        }
+        (None, Err(trouble)) => trouble.clone(),
+        (None, Ok(_)) => {
+            found.notices = std::mem::take(&mut found.store.recovered);
+            return Ok(());
+        }
+    };
+    for (candidate, device) in found.candidates.clone() {
+        let replacement = place::memory_root(&candidate);
+        let usable = scout::ask("scout", deadline, || place::look_at(&replacement).device.is_ok())?;
+        if matches!(usable, Answer::Given(true)) {
+            found.store.device = Ok(device);
+            found.notices.push(format!("{trouble}; this run is kept in {} instead", replacement.display()));
+            found.root = replacement;
+            return Ok(());
+        }
+    }
+    Err(Failure::unusable(format!("{trouble}; name another with --store")))
+}
+
+/// Chooses where samples wait; says so if that is the measured file system itself.
+pub fn choose_spool(found: &Found, measured: &[u64], trust: &mut Vec<Trust>) -> Option<PathBuf> {
+    let device = found.store.device.clone().unwrap_or_default();
+    match place::choose_spool(device, measured, &found.candidates) {
+        Spool::InRun => None,
+        Spool::Elsewhere(parent) => Some(parent),
+        Spool::InRunThoughMeasured => {
+            trust.push(Trust {
+                doubt:
+                    "samples are written to the file system that is being measured: there is no other place"
+                        .into(),
+                advice: "name a store on another file system with --store".into(),
+            });
+            None
+        }
+    }
+}
+
+/// What goes into a record at the start.
+pub struct Beginning {
+    /// The run.
+    pub id: RunId,
+    /// Its campaign.
+    pub campaign: RunId,
+    /// Which repetition, from 1.
+    pub repetition: u32,
+    /// What the user attached.
+    pub labels: Vec<(String, String)>,
+    /// What is to be done.
+    pub spec: RunSpec,
+    /// The targets.
+    pub targets: Vec<TargetRecord>,
+    /// The clients.
+    pub clients: Vec<ClientRecord>,
+    /// The stages.
+    pub stages: Vec<StageRecord>,
+    /// Doubts that are known before.
+    pub trust: Vec<Trust>,
+}
+
+/// The record of a run that is about to start.
+pub fn record(keeper: &Keeper, found: &Found, beginning: Beginning) -> RunRecord {
+    let mut trust = beginning.trust;
+    if keeper.residence == Residence::File {
+        trust.push(Trust {
+            doubt: "iolag runs from its file, because this kernel allows no programs in memory".into(),
+            advice:
+                "if the file system of the iolag binary hangs, iolag may hang with it: put it on a local disk"
+                    .into(),
+        });
+    }
+    RunRecord {
+        format: RUN_FORMAT,
+        id: beginning.id,
+        campaign: beginning.campaign,
+        repetition: beginning.repetition,
+        labels: beginning.labels.into_iter().collect::<BTreeMap<_, _>>(),
+        command: std::env::args_os().map(|argument| redact(&argument.to_string_lossy())).collect(),
+        spec: beginning.spec,
+        state: running_state(),
+        environment: found.environment.clone(),
+        before: found.before.clone(),
+        after: None,
+        anchors: first_anchor(),
+        calibration: Calibration::default(),
+        targets: beginning.targets,
+        clients: beginning.clients,
+        stages: beginning.stages,
+        parts: Vec::new(),
+        trust,
+        remarks: Vec::new(),
+        positions: Vec::new(),
+    }
+}
+
+/// A name for a run that starts now.
+pub fn new_run_id(offset: u16) -> RunId {
+    let salt = (std::process::id() as u16).wrapping_add(offset);
+    place::new_run_id(Anchor::take().realtime_ns, salt)
+}
+
+/// Tells the user what was found out.
+pub fn tell_notices(common: &Common, notices: &[String]) {
+    for text in notices {
+        notice(common, text);
+    }
+}

@@ -1,0 +1,126 @@
+//! Cleaning up: in a child with a deadline, by descriptor, only what iolag made.
+
+use std::sync::Arc;
+
+use iolag_backend::{Place, parse_target};
+use iolag_keeper::{Messenger, Orphanage, processor_use};
+use iolag_model::{Clock, MonotonicClock, Nanoseconds};
+
+use super::interruption::{Interruption, Wish};
+use super::messages::{heard, tell};
+use super::supervision::{Placed, Watched};
+
+/// When working places are removed by the keeper's child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CleanUp {
+    /// Whatever the measurers left.
+    Everything,
+    /// Nothing: a later phase goes on with it.
+    Nothing,
+}
+
+/// Removes what the measurers left; says what could not be removed.
+pub fn clean_up(
+    clean_up: CleanUp,
+    watched: &Watched,
+    run: &str,
+    deadline: Nanoseconds,
+    interruption: &mut Interruption<'_>,
+) -> Vec<String> {
+    if clean_up == CleanUp::Nothing {
+        return Vec::new();
+    }
+    let removed = watched.ends.iter().flatten().any(|end| end.removed);
+    let mut notices: Vec<_> = watched.ends.iter().flatten().flat_map(|end| end.leftovers.clone()).collect();
+    if removed && watched.ends.iter().all(|end| end.as_ref().is_some_and(|end| end.removed)) {
+        return notices;
+    }
+    for place in &watched.places {
+        // The first wish to end does not hold up cleaning up; the second does.
+        let mut told_to_leave = || interruption.listen() == Wish::Leave || interruption.is_leaving();
+        notices.extend(remove(place, run, deadline, &mut told_to_leave));
+    }
+    notices
+}
+
+/// Removes one working place of `run` in a child; says what is left. Ends early when told to leave.
+pub fn remove(
+    place: &Placed,
+    run: &str,
+    deadline: Nanoseconds,
+    told_to_leave: &mut dyn FnMut() -> bool,
+) -> Vec<String> {
+    const POLL: Nanoseconds = Nanoseconds::from_milliseconds(5);
+    const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(300);
+    let where_ = format!("{}/{}", place.path.trim_end_matches('/'), place.name);
+    let child = Messenger::fork("clean-up", Orphanage::Survive, |_, mut outbox| {
+        tell(&mut outbox, &remove_here(place));
+        0
+    });
+    let Ok(mut child) = child else { return vec![format!("{where_} could not be removed: no process left")] };
+    let (mut since, mut used_before) = (MonotonicClock.now(), 0);
+    loop {
+        let ended = child.child_mut().ending().is_some();
+        if let Some(leftovers) = heard::<Vec<String>>(&mut child).into_iter().next() {
+            return leftovers;
+        }
+        let now = MonotonicClock.now();
+        let used = processor_use(child.child().id()).unwrap_or(0);
+        if used != used_before {
+            (since, used_before) = (now, used);
+        }
+        let why = if ended {
+            format!("the clean-up failed ({})", child.last_words())
+        } else if told_to_leave() {
+            "the clean-up was interrupted".to_owned()
+        } else if now.since(since) > deadline {
+            format!("removing it has not been answered for {}", now.since(since))
+        } else {
+            MonotonicClock.sleep_until(now.after(POLL));
+            continue;
+        };
+        child.child_mut().end(GRACE);
+        return vec![format!(
+            "{where_} may still be there: {why}; remove it later with: iolag cleanup {run}"
+        )];
+    }
+}
+
+fn remove_here(place: &Placed) -> Vec<String> {
+    if place.device_and_inode.is_none() && place.path.starts_with('/') {
+        return remove_if_empty(place);
+    }
+    let where_ = format!("{}/{}", place.path.trim_end_matches('/'), place.name);
+    let failed = |error: &dyn std::fmt::Display| vec![format!("{where_} could not be removed: {error}")];
+    match parse_target(&place.path, &place.name, Arc::new(MonotonicClock)) {
+        Ok(backend) => {
+            backend.expect_place(&Place {
+                target: place.path.clone(),
+                name: place.name.clone(),
+                device_and_inode: place.device_and_inode,
+            });
+            match backend.remove_place() {
+                Ok(leftovers) => leftovers
+                    .into_iter()
+                    .map(|left| format!("{} is left: {}", left.path, left.reason))
+                    .collect(),
+                Err(error) => failed(&error),
+            }
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+/// A directory that the run meant to make, without having noted that it did: it may be another run's. Nothing is removed
+/// but the empty directory itself.
+fn remove_if_empty(place: &Placed) -> Vec<String> {
+    let where_ = format!("{}/{}", place.path.trim_end_matches('/'), place.name);
+    match std::fs::remove_dir(&where_) {
+        Ok(()) => Vec::new(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => vec![format!(
+            "{where_} is left ({error}): the run did not note that it made it, so it may be another's; look into it and remove it \
+             yourself"
+        )],
+    }
+}

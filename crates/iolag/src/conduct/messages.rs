@@ -1,0 +1,135 @@
+//! What the three roles tell each other besides samples: one JSON object per line.
+
+use std::path::PathBuf;
+
+use iolag_analysis::Summaries;
+use iolag_keeper::{Inbox, Messenger, Outbox};
+use iolag_model::{Calibration, Detail, FileSystem, RunRecord};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// A directory as a scout found it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DirectoryFacts {
+    /// Absolute, without symbolic links.
+    pub path: PathBuf,
+    /// What it lies on.
+    pub file_system: FileSystem,
+}
+
+/// What a scout answers: facts, or one sentence why not.
+pub type ScoutAnswer = Result<DirectoryFacts, String>;
+
+/// From a measurer to the keeper.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum FromMeasurer {
+    /// A working place was made or found.
+    Placed {
+        /// Which target of the run.
+        target: u16,
+        /// Absolute path or URL of the target.
+        path: String,
+        /// Name of the working place in it.
+        name: String,
+        /// Device and inode of the working directory.
+        device_and_inode: Option<(u64, u64)>,
+    },
+    /// What measuring costs.
+    Calibrated(Calibration),
+    /// Something to know about how the numbers came about, for example which compiler was found.
+    Remark(String),
+    /// This target cannot be measured.
+    Failed {
+        /// Which target of the run.
+        target: u16,
+        /// One sentence.
+        sentence: String,
+    },
+    /// All clients have ended.
+    Ended(MeasurerEnd),
+}
+
+/// What a measurer knows at its end.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct MeasurerEnd {
+    /// How far each client got.
+    pub positions: Vec<u64>,
+    /// What the check of the working set found wrong, as sentences; empty if all was as expected.
+    pub working_set_faults: Vec<String>,
+    /// How many datasets were counted for that.
+    pub datasets_counted: u64,
+    /// Whether the working places were removed.
+    pub removed: bool,
+    /// What could not be removed, with reasons.
+    pub leftovers: Vec<String>,
+}
+
+/// From the keeper to the writer.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum ToWriter {
+    /// A working place exists now: note it for clean-up.
+    Placed {
+        /// Absolute path or URL of the target.
+        path: String,
+        /// Name of the working place in it.
+        name: String,
+        /// Device and inode of the working directory.
+        device_and_inode: Option<(u64, u64)>,
+    },
+    /// Everything is measured: this is the final record.
+    Finish(Box<RunRecord>),
+}
+
+/// From the writer to the keeper.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum FromWriter {
+    /// The run directory and the spool are there.
+    Ready {
+        /// The run directory.
+        run: PathBuf,
+        /// The spool's directory.
+        spool: PathBuf,
+    },
+    /// It is working, not hanging.
+    Alive,
+    /// The run is stored.
+    Done(Box<Stored>),
+    /// It cannot go on.
+    Failed(String),
+}
+
+/// A run as it was stored.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Stored {
+    /// The record with its parts.
+    pub record: RunRecord,
+    /// The summary of its samples.
+    pub summaries: Summaries,
+    /// Detail records.
+    pub details: Vec<Detail>,
+}
+
+/// Sends a message to the keeper; if the keeper is gone there is nobody to tell.
+pub fn tell<M: Serialize>(outbox: &mut Outbox, message: &M) {
+    if let Ok(line) = serde_json::to_vec(message) {
+        // The keeper's end is noticed by whoever must act on it.
+        let _ = outbox.send(&line);
+    }
+}
+
+/// Sends a message to a child.
+pub fn order<M: Serialize>(child: &mut Messenger, message: &M) {
+    if let Ok(line) = serde_json::to_vec(message) {
+        child.send(&line);
+    }
+}
+
+/// The messages that have come from a child. A line that is no message is a child's bug; it is left out.
+pub fn heard<M: DeserializeOwned>(child: &mut Messenger) -> Vec<M> {
+    child.receive().iter().filter_map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
+/// The next message from the keeper.
+pub fn told<M: DeserializeOwned>(inbox: &mut Inbox) -> Option<M> {
+    inbox.receive().and_then(|line| serde_json::from_slice(&line).ok())
+}

@@ -1,0 +1,340 @@
+//! Conducting a run: the keeper's part from the first fork to the last word.
+//!
+//! ```text
+//! scouts -> announcement -> writer (ready) -> measurers -> watch -> clean-up -> writer (done) -> result
+//! ```
+//! Everything that touches a file system happens in a child. The keeper survives each of them hanging.
+
+mod calibration;
+pub mod cleaning;
+pub mod interruption;
+pub mod measurer_check;
+pub mod measurer_metadata;
+pub mod messages;
+pub mod place;
+pub mod progress;
+pub mod scout;
+pub mod supervision;
+mod target_failure;
+pub mod writer;
+pub mod writing;
+
+use std::path::PathBuf;
+
+use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Signals, start_ticks};
+use iolag_model::{
+    Anchor, Clock, MonotonicClock, Nanoseconds, RunId, RunRecord, RunState, TargetRecord, Trust,
+};
+
+use crate::exit_code::{ExitCode, Failure};
+use cleaning::CleanUp;
+use interruption::Interruption;
+use messages::{MeasurerEnd, Stored};
+use progress::{Extent, Progress, Verbosity};
+use supervision::{Measurer, Placed, Policy, Watched, watch};
+use writer::{Source, WriterPlan};
+use writing::{Trouble, Writing, rescue_plan};
+
+/// How long the store may take for one step before it counts as hung.
+pub const STORE_DEADLINE: Nanoseconds = Nanoseconds::from_seconds(15);
+
+/// What a measurer does; returns the status that its process ends with.
+pub type Measure<'a> = dyn Fn(&Exchange, Outbox) -> i32 + 'a;
+
+/// A measurer to be started: its clients and what it does.
+pub struct GroupPlan<'a> {
+    /// What to call it.
+    pub name: String,
+    /// Its clients.
+    pub clients: Vec<u32>,
+    /// The process's body.
+    pub measure: Box<Measure<'a>>,
+}
+
+/// Everything that is decided before a run starts.
+pub struct RunPlan<'a> {
+    /// The record as it is at the start.
+    pub record: RunRecord,
+    /// The store, and what is known of it.
+    pub root: PathBuf,
+    /// A directory for the spool, if not in the run directory.
+    pub spool_parent: Option<PathBuf>,
+    /// Durations whose share of slower attempts is summarised.
+    pub thresholds: Vec<Nanoseconds>,
+    /// The measurers.
+    pub groups: Vec<GroupPlan<'a>>,
+    /// Working places that will be made: target and name.
+    pub planned_places: Vec<(String, String)>,
+    /// What to do with them at the end.
+    pub clean_up: CleanUp,
+    /// What to do about hung operations.
+    pub policy: Policy,
+    /// How long it will take.
+    pub extent: Extent,
+    /// Whether progress is shown.
+    pub verbosity: Verbosity,
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Conducted {
+    /// The stored run, from the store or from the place of rescue.
+    pub stored: Box<Stored>,
+    /// Where it is.
+    pub run: PathBuf,
+    /// What to tell the user besides the result, as sentences.
+    pub notices: Vec<String>,
+    /// Targets that could not be measured, with one sentence each.
+    pub unusable: Vec<(u16, String)>,
+    /// What measurers said at their end.
+    pub ends: Vec<Option<MeasurerEnd>>,
+    /// The exit code that the run earned.
+    pub code: ExitCode,
+}
+
+/// Conducts a run.
+///
+/// # Errors
+/// If it cannot start, if not even a place of rescue takes what was measured, or if the user told twice to end.
+pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failure> {
+    let spec = &plan.record.spec;
+    let exchange =
+        Exchange::new(plan.record.clients.len() as u32, spec.ring_bytes).map_err(Failure::usage)?;
+    let mut interruption = Interruption::new(signals);
+    let writer_plan = writer_plan(&plan);
+    let mut writing = Writing::start(writer_plan.clone(), &exchange, STORE_DEADLINE).map_err(Failure::bug)?;
+    let mut notices = Vec::new();
+    let mut run_directory = plan.root.clone();
+    match writing.wait_until_ready(&mut interruption) {
+        Ok((run, _)) => run_directory = run,
+        Err(Trouble::NotWanted) => return Err(left_at_once(&[], &plan.record.id, &writing)),
+        Err(trouble) => {
+            notices.push(format!("{}; the run goes on, its samples stay in memory", trouble.sentence()));
+        }
+    }
+    // Told to end before anything was measured: the run is stored as what it is, empty.
+    let groups = if interruption.told().is_some() { &[] } else { plan.groups.as_slice() };
+    let mut measurers = start_measurers(groups, &exchange)?;
+    let mut progress = Progress::new(plan.extent, MonotonicClock.now(), plan.verbosity);
+    let watched =
+        watch(&exchange, &mut measurers, &mut writing, &mut interruption, plan.policy, &mut progress);
+    progress.finish();
+    let id = plan.record.id.clone();
+    let mut left_places = watched.places.clone();
+    if !interruption.is_leaving() {
+        let deadline = plan.policy.deadline;
+        let left = cleaning::clean_up(plan.clean_up, &watched, id.as_str(), deadline, &mut interruption);
+        if plan.clean_up == CleanUp::Everything && left.is_empty() {
+            left_places.clear();
+        }
+        notices.extend(left);
+    }
+    if interruption.is_leaving() {
+        return Err(left_at_once(&left_places, &id, &writing));
+    }
+    let mut record = final_record(plan.record, &watched, &writing, &exchange);
+    let finished = finish_writing(
+        &mut writing,
+        &writer_plan,
+        &exchange,
+        &mut record,
+        &mut notices,
+        &mut run_directory,
+        &mut interruption,
+    );
+    let Some(stored) = finished? else { return Err(left_at_once(&left_places, &id, &writing)) };
+    notices.extend(watched.abandoned.iter().cloned());
+    notices.extend(watched.unusable.iter().map(|(_, sentence)| sentence.clone()));
+    // What is left on a target is for the user to know, also by the exit code.
+    let is_clean = plan.clean_up == CleanUp::Nothing || left_places.is_empty();
+    let code = match &stored.record.state {
+        // A run of which everything ended is complete; that something took longer than the user allowed, or that the user
+        // told to end while it was being stored, is still told.
+        RunState::Complete if watched.past_deadline == 0 && is_clean && interruption.told().is_none() => {
+            ExitCode::Fine
+        }
+        _ => ExitCode::Incomplete,
+    };
+    Ok(Conducted {
+        stored,
+        run: run_directory,
+        notices,
+        unusable: watched.unusable,
+        ends: watched.ends,
+        code,
+    })
+}
+
+fn writer_plan(plan: &RunPlan<'_>) -> WriterPlan {
+    WriterPlan {
+        root: plan.root.clone(),
+        spool_parent: plan.spool_parent.clone(),
+        record: plan.record.clone(),
+        thresholds: plan.thresholds.clone(),
+        planned_places: plan.planned_places.clone(),
+        source: Source::Pending,
+        inherited_spool: None,
+        begun: false,
+    }
+}
+
+fn start_measurers(groups: &[GroupPlan<'_>], exchange: &Exchange) -> Result<Vec<Measurer>, Failure> {
+    groups
+        .iter()
+        .map(|group| {
+            let messenger =
+                Messenger::fork("measurer", Orphanage::Die, |_, outbox| (group.measure)(exchange, outbox))
+                    .map_err(Failure::bug)?;
+            Ok(Measurer::new(messenger, group.clients.clone(), group.name.clone()))
+        })
+        .collect()
+}
+
+fn final_record(
+    mut record: RunRecord,
+    watched: &Watched,
+    writing: &Writing,
+    exchange: &Exchange,
+) -> RunRecord {
+    let mut reasons = watched.reasons.clone();
+    if writing.stopped_for_room() {
+        reasons.push("stopped because the store takes no samples and the memory for them is full".to_owned());
+    }
+    if watched.still_hung > 0 {
+        reasons.push(format!("{} operations had not ended", watched.still_hung));
+    }
+    reasons.extend(watched.unusable.iter().map(|(_, sentence)| sentence.clone()));
+    let lost = exchange.samples_lost();
+    if lost > 0 {
+        reasons.push(format!("{lost} samples found no room"));
+    }
+    for end in watched.ends.iter().flatten() {
+        record.positions.extend(&end.positions);
+        reasons.extend(end.working_set_faults.iter().cloned());
+    }
+    shorten(&mut reasons);
+    record.state = if reasons.is_empty() {
+        RunState::Complete
+    } else {
+        RunState::Incomplete { reason: reasons.join("; ") }
+    };
+    // Measurers of several file systems say the same.
+    for remark in &watched.remarks {
+        if !record.remarks.contains(remark) {
+            record.remarks.push(remark.clone());
+        }
+    }
+    record.anchors.extend(&watched.anchors);
+    if let Some(calibration) = watched.calibration {
+        record.calibration = calibration;
+    }
+    for placed in &watched.places {
+        if let Some(target) = record.targets.get_mut(usize::from(placed.target)) {
+            target.working_place = Some(format!("{}/{}", placed.path.trim_end_matches('/'), placed.name));
+        }
+    }
+    record
+}
+
+/// The stored run, from the store or from a place of rescue; `None` if the user leaves.
+/// Thousands of clients can have the same trouble: beyond ten reasons only their number is told.
+fn shorten(reasons: &mut Vec<String>) {
+    const REASONS_MAX: usize = 10;
+    reasons.dedup();
+    if reasons.len() > REASONS_MAX {
+        let more = reasons.split_off(REASONS_MAX - 1).len();
+        reasons.push(format!("and {more} more reasons"));
+    }
+}
+
+fn finish_writing(
+    writing: &mut Writing,
+    plan: &WriterPlan,
+    exchange: &Exchange,
+    record: &mut RunRecord,
+    notices: &mut Vec<String>,
+    run_directory: &mut PathBuf,
+    interruption: &mut Interruption<'_>,
+) -> Result<Option<Box<Stored>>, Failure> {
+    let trouble = match writing.finish(record, interruption) {
+        Ok(stored) => {
+            writing.end();
+            return Ok(Some(stored));
+        }
+        Err(Trouble::NotWanted) => return Ok(None),
+        Err(trouble) => trouble,
+    };
+    writing.end();
+    let readable_spool = match &trouble {
+        Trouble::Refuses(_) => writing.spool().cloned(),
+        Trouble::Hangs(_) | Trouble::NotWanted => None,
+    };
+    let overwritten: u64 = exchange.readers().iter().map(|(ring, _)| ring.retained().0).sum();
+    if overwritten > 0 && readable_spool.is_none() {
+        let reason = format!("{overwritten} samples are only in the store that does not answer");
+        record.state = RunState::Incomplete { reason };
+    }
+    let sentence = trouble.sentence();
+    record.trust.push(Trust { doubt: sentence.to_owned(), advice: "look at the store's file system".into() });
+    for candidate in place::SPOOL_CANDIDATES {
+        let root = place::memory_root(std::path::Path::new(candidate));
+        let rescue_plan = rescue_plan(plan, root, readable_spool.clone());
+        let Ok(mut rescue) = Writing::start(rescue_plan, exchange, STORE_DEADLINE) else {
+            break;
+        };
+        let stored = rescue
+            .wait_until_ready(interruption)
+            .and_then(|(run, _)| rescue.finish(record, interruption).map(|stored| (run, stored)));
+        rescue.end();
+        match stored {
+            Ok((run, stored)) => {
+                notices.push(format!("{sentence}; the run is kept in {} instead", run.display()));
+                *run_directory = run;
+                return Ok(Some(stored));
+            }
+            Err(Trouble::NotWanted) => return Ok(None),
+            Err(_) => {}
+        }
+    }
+    Err(Failure {
+        code: ExitCode::Incomplete,
+        sentence: format!("{sentence}; no other place took the samples"),
+    })
+}
+
+fn left_at_once(places: &[Placed], id: &RunId, writing: &Writing) -> Failure {
+    let places: Vec<_> = places.iter().map(|place| format!("{}/{}", place.path, place.name)).collect();
+    let left = match places.is_empty() {
+        true => String::new(),
+        false => {
+            format!(" {} may still be there: remove it with iolag cleanup {id};", places.join(" and "))
+        }
+    };
+    let samples = writing.spool().map_or_else(
+        || "nothing was recorded".to_owned(),
+        |spool| format!("the samples are in {}, and the next iolag command recovers them", spool.display()),
+    );
+    Failure { code: ExitCode::Incomplete, sentence: format!("left at once:{left} {samples}") }
+}
+
+/// The state of a run that this process is about to start.
+pub fn running_state() -> RunState {
+    let keeper_pid = std::process::id();
+    RunState::Running { keeper_pid, keeper_start_ticks: start_ticks(keeper_pid).unwrap_or(0), spool: None }
+}
+
+/// An anchor for the beginning of a record.
+pub fn first_anchor() -> Vec<Anchor> {
+    vec![Anchor::take()]
+}
+
+/// The record of a target that did not answer.
+pub fn unanswered(name: &str, age: Nanoseconds) -> TargetRecord {
+    TargetRecord {
+        name: name.to_owned(),
+        backend: "posix".into(),
+        working_place: None,
+        file_system: None,
+        unanswered_ns: Some(age),
+    }
+}

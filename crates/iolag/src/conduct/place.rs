@@ -1,0 +1,182 @@
+//! Where a run is stored, and where its samples wait while it lasts.
+//!
+//! Nothing is written to a measured file system while it is measured, unless there is no other place; then the run says
+//! so.
+
+use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use iolag_model::{Environment, MemoryState, RunId, RunRecord};
+use iolag_store::{KeeperIdentity, Recovery, Store, recover};
+use serde::{Deserialize, Serialize};
+
+use crate::environment;
+
+/// How the store was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// By the user: a store that cannot be used is an error.
+    Named,
+    /// By default: a store that cannot be used is replaced by a place in memory, which is said.
+    Default,
+}
+
+/// Where runs are kept.
+#[derive(Debug, Clone)]
+pub struct StoreChoice {
+    /// The store's directory.
+    pub root: PathBuf,
+    /// Who chose it.
+    pub choice: Choice,
+}
+
+impl StoreChoice {
+    /// The store that the user named, else `$IOLAG_STORE`, else `$XDG_DATA_HOME/iolag`, else `~/.local/share/iolag`, else a
+    /// place in the temporary directory. Touches none of them.
+    pub fn new(named: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        if let Some(root) = named.map(Path::to_owned).or_else(|| set("IOLAG_STORE")) {
+            return Self { root: super::scout::absolute(&root), choice: Choice::Named };
+        }
+        let root = set("XDG_DATA_HOME")
+            .or_else(|| set("HOME").map(|home| home.join(".local/share")))
+            .map_or_else(|| memory_root(Path::new("/tmp")), |data| data.join("iolag"));
+        Self { root, choice: Choice::Default }
+    }
+}
+
+/// A store in a directory that all users share.
+pub fn memory_root(parent: &Path) -> PathBuf {
+    parent.join(format!("iolag-{}", rustix::process::geteuid().as_raw()))
+}
+
+/// Places for samples, best first: memory, then temporary directories.
+pub const SPOOL_CANDIDATES: [&str; 4] = ["/dev/shm", "/run/shm", "/tmp", "/var/tmp"];
+
+/// What a child found out about the store.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StoreFacts {
+    /// Device of the store's file system; an error as a sentence if it cannot be used.
+    pub device: Result<u64, String>,
+    /// What was recovered of killed runs, as sentences.
+    pub recovered: Vec<String>,
+}
+
+/// Looks at the store; to be called in a process that may hang.
+pub fn look_at(root: &Path) -> StoreFacts {
+    let store = Store::open(root);
+    let device = store.as_ref().map_err(ToString::to_string).and_then(|store| {
+        store.probe_writing().map_err(|error| error.to_string())?;
+        device_of(root).ok_or_else(|| format!("cannot look at the store {}", root.display()))
+    });
+    let recovered = store.as_ref().map_or_else(|_| Vec::new(), recover_all);
+    StoreFacts { device, recovered }
+}
+
+/// The last run that left a working set in this place (a whole path without symbolic links); to be called in a process that
+/// may hang.
+pub fn continuation(root: &Path, working_place: &str) -> Option<RunRecord> {
+    Store::open(root).ok().and_then(|store| last_with_working_set(&store, working_place))
+}
+
+/// The machine, and its load and memory now.
+pub fn machine() -> (Environment, MemoryState) {
+    let variables = std::env::vars_os()
+        .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()));
+    let environment = environment::machine::capture(Path::new("/proc"), Path::new("/sys"), variables);
+    (environment, environment::memory::capture(Path::new("/proc")))
+}
+
+/// The device of a directory; to be called in a process that may hang.
+pub fn device_of(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_dir).map(|metadata| metadata.dev())
+}
+
+fn recover_all(store: &Store) -> Vec<String> {
+    let Ok(recovered) = recover(store, KeeperIdentity::is_alive) else { return Vec::new() };
+    recovered
+        .into_iter()
+        .filter_map(|run| match run.result {
+            Ok(Recovery::Encoded { samples, reason }) => {
+                Some(format!("run {} had been killed: {samples} samples recovered; {reason}", run.id))
+            }
+            Ok(_) => None,
+            Err(error) => {
+                Some(format!("run {} had been killed and cannot be recovered yet: {error}", run.id))
+            }
+        })
+        .collect()
+}
+
+/// The newest run that did something in this working place. One that was refused there changed nothing: it must not hide
+/// where an earlier one left its clients.
+fn last_with_working_set(store: &Store, place: &str) -> Option<RunRecord> {
+    let listed = store.list().ok()?;
+    listed.into_iter().rev().find_map(|listed| {
+        let record = store.run(&listed.id).ok()?.record().ok()?;
+        let is_here = record.targets.iter().any(|target| target.working_place.as_deref() == Some(place));
+        let did_something = record.parts.iter().any(|part| part.samples > 0);
+        (is_here && did_something).then_some(record)
+    })
+}
+
+/// Where the samples of a run wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spool {
+    /// In the run directory.
+    InRun,
+    /// In this directory, because the store's file system is being measured.
+    Elsewhere(PathBuf),
+    /// In the run directory although that is being measured: there is no other place.
+    InRunThoughMeasured,
+}
+
+/// Chooses the place by devices.
+pub fn choose_spool(store_device: u64, measured: &[u64], candidates: &[(PathBuf, u64)]) -> Spool {
+    if !measured.contains(&store_device) {
+        return Spool::InRun;
+    }
+    candidates
+        .iter()
+        .find(|(_, device)| !measured.contains(device))
+        .map_or(Spool::InRunThoughMeasured, |(path, _)| Spool::Elsewhere(path.clone()))
+}
+
+/// A new run id: wall clock and process id tell runs apart.
+pub fn new_run_id(realtime_ns: u64, salt: u16) -> RunId {
+    let timestamp =
+        jiff::Timestamp::from_nanosecond(i128::from(realtime_ns)).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let text = timestamp.strftime("%Y%m%d-%H%M%S").to_string();
+    RunId::new(&text, salt).expect("a formatted timestamp has the form of a run id")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_store_is_named_or_found_by_the_usual_variables() {
+        let variables = |name: &str| match name {
+            "HOME" => Some(OsString::from("/home/a")),
+            _ => None,
+        };
+        assert_eq!(StoreChoice::new(None, variables).root, Path::new("/home/a/.local/share/iolag"));
+        let named = StoreChoice::new(Some(Path::new("/x")), variables);
+        assert_eq!((named.root.as_path(), named.choice), (Path::new("/x"), Choice::Named));
+        assert!(StoreChoice::new(None, |_| None).root.starts_with("/tmp"));
+    }
+
+    #[test]
+    fn the_spool_avoids_what_is_measured() {
+        let candidates = [(PathBuf::from("/dev/shm"), 2), (PathBuf::from("/tmp"), 3)];
+        assert_eq!(choose_spool(1, &[2, 3], &candidates), Spool::InRun);
+        assert_eq!(choose_spool(1, &[1, 2], &candidates), Spool::Elsewhere(PathBuf::from("/tmp")));
+        assert_eq!(choose_spool(1, &[1, 2, 3], &candidates), Spool::InRunThoughMeasured);
+    }
+
+    #[test]
+    fn run_ids_are_dates() {
+        assert!(new_run_id(1_795_201_140_000_000_000, 7).as_str().ends_with("-0007"));
+    }
+}

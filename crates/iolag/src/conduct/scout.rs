@@ -1,0 +1,162 @@
+//! Scouts: children that touch a directory for the first time, so that one that does not answer is found out without
+//! anybody else waiting for it.
+
+use std::path::{Path, PathBuf};
+
+use iolag_keeper::{Messenger, Orphanage, Signals, processor_use};
+use iolag_model::{Clock, MonotonicClock, MonotonicTime, Nanoseconds};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::messages::{DirectoryFacts, ScoutAnswer, heard, tell};
+use crate::environment;
+use crate::exit_code::{ExitCode, Failure};
+
+/// What became of a question that was put to a child.
+#[derive(Debug)]
+pub enum Answer<T> {
+    /// It answered.
+    Given(T),
+    /// It did not within the time given; the age says how long it was waited for.
+    None {
+        /// How long.
+        age: Nanoseconds,
+        /// The process, if it could not be ended.
+        unkillable: Option<u32>,
+    },
+}
+
+/// Puts questions to one child each, all at once, and waits for the answers up to `deadline`, or until a signal to end comes.
+///
+/// # Errors
+/// If no process can be made, or the user wants no answer any more.
+pub fn ask_all<Q, T>(
+    role: &'static str,
+    questions: &[Q],
+    deadline: Nanoseconds,
+    answer: impl Fn(&Q) -> T,
+) -> Result<Vec<Answer<T>>, Failure>
+where
+    T: Serialize + DeserializeOwned,
+{
+    const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(200);
+    const POLL: Nanoseconds = Nanoseconds::from_milliseconds(2);
+    const LOOK_EVERY: u32 = 25;
+    let signals = Signals::block().map_err(Failure::bug)?;
+    let started = MonotonicClock.now();
+    let mut children = Vec::with_capacity(questions.len());
+    for question in questions {
+        children.push(
+            Messenger::fork(role, Orphanage::Die, |_, mut outbox| {
+                tell(&mut outbox, &answer(question));
+                0
+            })
+            .map_err(Failure::bug)?,
+        );
+    }
+    let mut answers: Vec<Option<T>> = children.iter().map(|_| None).collect();
+    let mut open = vec![true; children.len()];
+    // A child that uses its processor is working, not waiting.
+    let mut working = Working::new(started);
+    let mut rounds = 0_u32;
+    while open.contains(&true) && MonotonicClock.now().since(working.since) < deadline {
+        if signals.next().is_some() {
+            for child in &mut children {
+                // One that cannot be ended dies with the keeper, as soon as its file system lets it.
+                let _ = child.child_mut().end(GRACE);
+            }
+            return Err(Failure {
+                code: ExitCode::Incomplete,
+                sentence: "interrupted before anything was done; nothing is left behind".into(),
+            });
+        }
+        rounds += 1;
+        if rounds.is_multiple_of(LOOK_EVERY) {
+            working.look(children.iter().map(|child| child.child().id()), MonotonicClock.now());
+        }
+        for (index, child) in children.iter_mut().enumerate() {
+            if !open[index] {
+                continue;
+            }
+            // The ending is looked at first: whatever the child said before it is then certainly in the pipe.
+            let ended = child.child_mut().ending().is_some();
+            answers[index] = answers[index].take().or_else(|| heard(child).into_iter().next());
+            open[index] = answers[index].is_none() && !ended;
+        }
+        MonotonicClock.sleep_until(MonotonicClock.now().after(POLL));
+    }
+    let age = MonotonicClock.now().since(started);
+    Ok(children
+        .iter_mut()
+        .zip(answers)
+        .map(|(child, answer)| match answer {
+            Some(answer) => Answer::Given(answer),
+            None => {
+                let process = child.child().id();
+                let unkillable = child.child_mut().end(GRACE).is_none().then_some(process);
+                Answer::None { age, unkillable }
+            }
+        })
+        .collect())
+}
+
+/// When any of some processes last used its processor.
+struct Working {
+    processor_use: u64,
+    since: MonotonicTime,
+}
+
+impl Working {
+    const fn new(since: MonotonicTime) -> Self {
+        Self { processor_use: 0, since }
+    }
+
+    fn look(&mut self, processes: impl Iterator<Item = u32>, now: MonotonicTime) {
+        let used = processes.filter_map(processor_use).sum();
+        if used != self.processor_use {
+            (self.processor_use, self.since) = (used, now);
+        }
+    }
+}
+
+/// Puts one question to one child.
+///
+/// # Errors
+/// As [`ask_all`].
+pub fn ask<T>(role: &'static str, deadline: Nanoseconds, answer: impl Fn() -> T) -> Result<Answer<T>, Failure>
+where
+    T: Serialize + DeserializeOwned,
+{
+    let mut answers = ask_all(role, &[()], deadline, |()| answer())?;
+    Ok(answers.pop().expect("one question has one answer"))
+}
+
+/// Looks at a directory; to be called in a process that may hang.
+pub fn look_at(directory: &Path) -> ScoutAnswer {
+    let sentence = |error: std::io::Error| {
+        let reason = match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                "it does not exist; check the spelling, or create it first".to_owned()
+            }
+            std::io::ErrorKind::PermissionDenied => {
+                "permission denied; choose a directory that you may enter".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        format!("cannot measure in {}: {reason}", directory.display())
+    };
+    let path = directory.canonicalize().map_err(sentence)?;
+    if !path.metadata().map_err(sentence)?.is_dir() {
+        return Err(format!(
+            "cannot measure in {}: it is not a directory; name a directory to measure in",
+            directory.display()
+        ));
+    }
+    let file_system = environment::file_system::capture(&path, Path::new("/proc"), Path::new("/sys"));
+    Ok(DirectoryFacts { path, file_system })
+}
+
+/// Makes a path absolute by the process's current directory, without touching either.
+pub fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,453 @@
+//! The keeper's watch over a run: signals, deadlines, endings. It never blocks and touches nothing but its children, the
+//! shared memory and /proc.
+
+use std::collections::BTreeSet;
+
+use iolag_keeper::{Ending, Exchange, Hang, HangWatch, KeeperRing, Messenger, evidence, processor_use};
+use iolag_model::{
+    Activity, Anchor, AttemptId, Calibration, ClientId, Clock, Coordinator, Detail, DetailKind, FailureCode,
+    MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Sample,
+};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
+
+use super::interruption::{Interruption, Wish};
+use super::messages::{FromMeasurer, MeasurerEnd, ToWriter, heard};
+use super::progress::Progress;
+use super::writing::Writing;
+
+/// How often the keeper looks at everything.
+const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(50);
+/// How long a client may take to stop when it is told to.
+const STOP_GRACE: Nanoseconds = Nanoseconds::from_seconds(5);
+/// How long each signal is given to take effect.
+const SIGNAL_GRACE: Nanoseconds = Nanoseconds::from_seconds(1);
+/// How often clocks are read together.
+const ANCHOR_EVERY: Nanoseconds = Nanoseconds::from_seconds(60);
+
+/// A measurer and what it has said.
+pub struct Measurer {
+    /// The process, and the conversation with it.
+    pub messenger: Messenger,
+    /// The clients that it runs.
+    pub clients: Vec<u32>,
+    /// What to call it: its targets.
+    pub name: String,
+    end: Option<MeasurerEnd>,
+    /// No longer waited for: ended, or abandoned.
+    done: bool,
+    stop_since: Option<MonotonicTime>,
+    silence: Silence,
+}
+
+/// Since when a measurer has neither run a client nor used its processor: it waits for its file system in what it does
+/// before and after its clients, which is making and removing working directories.
+#[derive(Debug, Clone, Copy)]
+struct Silence {
+    since: MonotonicTime,
+    processor_use: u64,
+}
+
+impl Measurer {
+    /// A measurer that has just been started.
+    pub fn new(messenger: Messenger, clients: Vec<u32>, name: String) -> Self {
+        let silence = Silence { since: MonotonicClock.now(), processor_use: 0 };
+        Self { messenger, clients, name, end: None, done: false, stop_since: None, silence }
+    }
+}
+
+/// What the keeper is to do about hung operations.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy {
+    /// After this long an operation counts as hung.
+    pub deadline: Nanoseconds,
+    /// What a hung operation does to the run.
+    pub on_hang: OnHang,
+    /// After this long even a run that waits for hung operations goes on without them.
+    pub give_up_after: Nanoseconds,
+}
+
+/// Everything that a watch found out.
+#[derive(Debug, Default)]
+pub struct Watched {
+    /// Why the run is not complete, as sentence fragments.
+    pub reasons: Vec<String>,
+    /// Targets that cannot be measured, with one sentence each.
+    pub unusable: Vec<(u16, String)>,
+    /// What measurers remarked.
+    pub remarks: Vec<String>,
+    /// Clocks, read together every minute.
+    pub anchors: Vec<Anchor>,
+    /// What measuring costs.
+    pub calibration: Option<Calibration>,
+    /// What measurers said at their end, in their order.
+    pub ends: Vec<Option<MeasurerEnd>>,
+    /// Working places that were made.
+    pub places: Vec<Placed>,
+    /// Processes that could not be ended, in a sentence each.
+    pub abandoned: Vec<String>,
+    /// Attempts that were hung when the run ended.
+    pub still_hung: u64,
+    /// Attempts that passed their deadline, those that ended after all among them.
+    pub past_deadline: u64,
+}
+
+/// A working place.
+#[derive(Debug, Clone)]
+pub struct Placed {
+    /// Which target.
+    pub target: u16,
+    /// Path of the target.
+    pub path: String,
+    /// Name of the working place in it.
+    pub name: String,
+    /// Device and inode.
+    pub device_and_inode: Option<(u64, u64)>,
+}
+
+/// Watches until every measurer has ended or is abandoned.
+pub fn watch(
+    exchange: &Exchange,
+    measurers: &mut [Measurer],
+    writing: &mut Writing,
+    interruption: &mut Interruption<'_>,
+    policy: Policy,
+    progress: &mut Progress,
+) -> Watched {
+    let mut watch = Watch {
+        exchange,
+        ring: exchange.keeper_ring(),
+        hangs: HangWatch::new(exchange.clients(), policy.deadline, MonotonicClock.now()),
+        policy,
+        watched: Watched { anchors: vec![Anchor::take()], ..Watched::default() },
+        unfinished: BTreeSet::new(),
+        unrecorded: 0,
+    };
+    if let Some(name) = interruption.told() {
+        watch.stop(name, progress);
+    }
+    loop {
+        wait_for_anything(measurers, writing, interruption);
+        let now = MonotonicClock.now();
+        watch.hear_measurers(measurers, writing);
+        match interruption.listen() {
+            Wish::GoOn => {}
+            Wish::Stop(name) => watch.stop(name, progress),
+            Wish::Leave => {
+                leave_measurers(measurers);
+                return watch.watched;
+            }
+        }
+        writing.look(exchange, now);
+        watch.look_at_clients(now, progress);
+        watch.look_at_endings(measurers, writing, now, progress);
+        watch.take_anchor(now);
+        progress.show(exchange, now);
+        if measurers.iter().all(|measurer| measurer.done) {
+            break;
+        }
+    }
+    watch.finish(measurers)
+}
+
+struct Watch<'a> {
+    exchange: &'a Exchange,
+    ring: KeeperRing,
+    hangs: HangWatch,
+    policy: Policy,
+    watched: Watched,
+    /// Attempts that were recorded as not ended for the last time.
+    unfinished: BTreeSet<AttemptId>,
+    /// Samples of the keeper that found no room in its ring.
+    unrecorded: u64,
+}
+
+/// Nobody waits for them any more. They die with the keeper; what they started (a compiler, an `ls`) would not.
+fn leave_measurers(measurers: &[Measurer]) {
+    for measurer in measurers.iter().filter(|measurer| !measurer.done) {
+        measurer.messenger.child().signal_group(Signal::KILL);
+    }
+}
+
+fn wait_for_anything(measurers: &[Measurer], writing: &Writing, interruption: &Interruption<'_>) {
+    let limit = Timespec { tv_sec: 0, tv_nsec: LOOK.0 as i64 };
+    let mut descriptors = vec![PollFd::from_borrowed_fd(interruption.signals().descriptor(), PollFlags::IN)];
+    for measurer in measurers.iter().filter(|measurer| !measurer.done) {
+        if let Some(descriptor) = measurer.messenger.child().descriptor() {
+            descriptors.push(PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
+        }
+    }
+    if let Some(descriptor) = writing.descriptor() {
+        descriptors.push(PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
+    }
+    // Interrupted or not, the loop looks at everything.
+    let _ = poll(&mut descriptors, Some(&limit));
+}
+
+impl Watch<'_> {
+    fn hear_measurers(&mut self, measurers: &mut [Measurer], writing: &mut Writing) {
+        for measurer in measurers {
+            self.hear(measurer, writing);
+        }
+    }
+
+    fn hear(&mut self, measurer: &mut Measurer, writing: &mut Writing) {
+        for message in heard::<FromMeasurer>(&mut measurer.messenger) {
+            match message {
+                FromMeasurer::Placed { target, path, name, device_and_inode } => {
+                    writing.order(&ToWriter::Placed {
+                        path: path.clone(),
+                        name: name.clone(),
+                        device_and_inode,
+                    });
+                    self.watched.places.push(Placed { target, path, name, device_and_inode });
+                }
+                FromMeasurer::Calibrated(calibration) => {
+                    self.watched.calibration.get_or_insert(calibration);
+                }
+                FromMeasurer::Remark(remark) => self.watched.remarks.push(remark),
+                FromMeasurer::Failed { target, sentence } => {
+                    self.watched.unusable.push((target, sentence));
+                }
+                FromMeasurer::Ended(end) => measurer.end = Some(end),
+            }
+        }
+    }
+
+    fn stop(&mut self, name: &str, progress: &Progress) {
+        progress.say(&format!("{name}: stopping, cleaning up and reporting; once more to leave at once"));
+        self.watched.reasons.push(name.to_owned());
+        self.exchange.coordinator().stop_all();
+    }
+
+    fn look_at_clients(&mut self, now: MonotonicTime, progress: &mut Progress) {
+        for hang in self.hangs.look(self.exchange, now) {
+            match hang {
+                Hang::Began { client, sample } | Hang::Stalled { client, sample } => {
+                    self.watched.past_deadline += 1;
+                    self.record_hung(client, sample);
+                    let what = match hang {
+                        Hang::Began { .. } => sample.operation().name(),
+                        _ => "preparing (between two operations)",
+                    };
+                    progress.say(&format!(
+                        "client {client} hangs: {what} has not answered for {}",
+                        sample.duration
+                    ));
+                    self.act_upon_hang(client);
+                }
+                Hang::Ended { client, sample, .. } => {
+                    if let Some(sample) = sample {
+                        self.record(sample);
+                    }
+                    progress.say(&format!("client {client}: the hung operation has ended"));
+                }
+            }
+        }
+        for (client, sample) in self.hangs.still_hung(now) {
+            if sample.duration > self.policy.give_up_after && self.exchange.is_expected(client) {
+                self.give_up(client);
+            }
+        }
+    }
+
+    fn act_upon_hang(&mut self, client: u32) {
+        match self.policy.on_hang {
+            OnHang::Wait => {}
+            OnHang::Continue => self.give_up(client),
+            OnHang::Stop => {
+                self.give_up(client);
+                if !self.exchange.coordinator().is_stopping() {
+                    self.watched.reasons.push(format!("stopped because client {client} hung"));
+                    self.exchange.coordinator().stop_all();
+                }
+            }
+        }
+    }
+
+    fn give_up(&mut self, client: u32) {
+        self.exchange.coordinator().give_up(client);
+        self.watched
+            .reasons
+            .push(format!("client {client} hung for longer than its deadline and was left behind"));
+    }
+
+    fn record(&mut self, sample: Sample) {
+        self.unrecorded += u64::from(!self.ring.record(sample));
+    }
+
+    fn record_hung(&mut self, client: u32, sample: Sample) {
+        self.record(sample);
+        if let Some((process, thread)) = self.exchange.thread(client) {
+            let text = evidence(process, thread);
+            self.ring.record_detail(&Detail { attempt: sample.attempt, kind: DetailKind::Waiting, text });
+        }
+    }
+
+    fn look_at_endings(
+        &mut self,
+        measurers: &mut [Measurer],
+        writing: &mut Writing,
+        now: MonotonicTime,
+        progress: &mut Progress,
+    ) {
+        for measurer in measurers.iter_mut().filter(|measurer| !measurer.done) {
+            if let Some(ending) = measurer.messenger.child_mut().ending() {
+                // What it said last came between the last hearing and its end.
+                self.hear(measurer, writing);
+                self.measurer_ended(measurer, ending);
+            } else if self.is_silent(measurer, now) {
+                self.record_silence(measurer, now, progress);
+                self.end_measurer(measurer, writing, progress);
+            } else if self.only_given_up_are_left(measurer) || self.overstays(measurer, now) {
+                self.end_measurer(measurer, writing, progress);
+            }
+        }
+    }
+
+    fn end_measurer(&mut self, measurer: &mut Measurer, writing: &mut Writing, progress: &Progress) {
+        progress.say(&format!("ending the measurer of {}", measurer.name));
+        let child = measurer.messenger.child_mut();
+        let (process, name) = (child.id(), &measurer.name);
+        let who = if child.end(SIGNAL_GRACE).is_none() {
+            Some(format!("process {process}, which measured {name}"))
+        } else if child.has_left_something(SIGNAL_GRACE) {
+            Some(format!("a program of process group {process}, which ran in {name}"))
+        } else {
+            None
+        };
+        self.watched.abandoned.extend(who.map(|who| {
+            format!("{who}, waits in the kernel and cannot be ended; it goes when the file system answers")
+        }));
+        self.hear(measurer, writing);
+        self.record_unfinished(measurer);
+        measurer.done = true;
+    }
+
+    /// Whether the measurer runs no client and has not used its processor for longer than the deadline.
+    fn is_silent(&self, measurer: &mut Measurer, now: MonotonicTime) -> bool {
+        let idle = measurer
+            .clients
+            .iter()
+            .all(|client| matches!(self.exchange.activity(*client).0, Activity::Unstarted | Activity::Ended));
+        let used = processor_use(measurer.messenger.child().id()).unwrap_or(0);
+        if !idle || used != measurer.silence.processor_use {
+            measurer.silence = Silence { since: now, processor_use: used };
+        }
+        now.since(measurer.silence.since) > self.policy.deadline
+    }
+
+    /// A measurer that hangs before its clients began measures nothing: each of them is on record as hung while its session
+    /// was opened. One that hangs after its clients ended has only its clean-up left.
+    fn record_silence(&mut self, measurer: &Measurer, now: MonotonicTime, progress: &Progress) {
+        let process = measurer.messenger.child().id();
+        let since = measurer.silence.since;
+        let age = now.since(since);
+        let unstarted = |client: &u32| self.exchange.activity(*client).0 == Activity::Unstarted;
+        let waiting: Vec<u32> = measurer.clients.iter().copied().filter(unstarted).collect();
+        let what = if waiting.is_empty() { "cleaning up" } else { "making the working directory" };
+        let reason = format!("{what} in {} has not been answered for {age}", measurer.name);
+        progress.say(&reason);
+        self.watched.reasons.push(reason);
+        self.watched.past_deadline += 1;
+        for client in waiting {
+            // No client comes to the last sequence number, so the record stands for itself.
+            let attempt = AttemptId::new(ClientId(client), u64::MAX);
+            let sample = Sample::new(attempt, Operation::OpenSession, since, since, age)
+                .with_outcome(Outcome::Hung, FailureCode::ABANDONED);
+            self.record(sample);
+            self.watched.still_hung += 1;
+            let text = evidence(process, process);
+            self.ring.record_detail(&Detail { attempt, kind: DetailKind::Waiting, text });
+        }
+    }
+
+    fn measurer_ended(&mut self, measurer: &mut Measurer, ending: Ending) {
+        measurer.done = true;
+        let cause = match ending {
+            Ending::Exited(0) => return,
+            Ending::Exited(70) => format!("by a bug in iolag ({})", measurer.messenger.last_words()),
+            // It has said why.
+            Ending::Exited(_) => String::new(),
+            Ending::Killed(signal) => format!("by signal {signal}"),
+        };
+        if !cause.is_empty() {
+            self.watched.reasons.push(format!("the measurer of {} was ended {cause}", measurer.name));
+        }
+        self.record_unfinished(measurer);
+    }
+
+    /// Operations that were in flight when their process ended are censored at their age. The others no longer wait for
+    /// these clients.
+    fn record_unfinished(&mut self, measurer: &Measurer) {
+        let now = MonotonicClock.now();
+        for client in measurer.clients.iter().copied() {
+            if let Some(flight) = self.exchange.in_flight(client) {
+                let sample = Sample::new(
+                    flight.attempt,
+                    flight.operation,
+                    flight.intended,
+                    flight.start,
+                    now.since(flight.start),
+                )
+                .with_outcome(Outcome::Hung, FailureCode::ABANDONED)
+                .in_stage(flight.stage);
+                self.record(sample);
+                self.unfinished.insert(flight.attempt);
+            }
+            self.exchange.coordinator().give_up(client);
+        }
+    }
+
+    fn only_given_up_are_left(&self, measurer: &Measurer) -> bool {
+        let mut given_up = false;
+        for client in measurer.clients.iter().copied() {
+            if self.exchange.is_expected(client) {
+                if self.exchange.activity(client).0 != Activity::Ended {
+                    return false;
+                }
+            // One that never began needs no ending: its measurer goes on with the others, or ends by itself.
+            } else if !matches!(self.exchange.activity(client).0, Activity::Ended | Activity::Unstarted) {
+                given_up = true;
+            }
+        }
+        given_up
+    }
+
+    /// Whether the measurer was told to stop and takes too long over it. Its clean-up counts only as long as a client runs.
+    fn overstays(&self, measurer: &mut Measurer, now: MonotonicTime) -> bool {
+        if !self.exchange.coordinator().is_stopping() {
+            return false;
+        }
+        let since = *measurer.stop_since.get_or_insert(now);
+        let clients_run =
+            measurer.clients.iter().any(|client| self.exchange.activity(*client).0 != Activity::Ended);
+        clients_run && now.since(since) > STOP_GRACE
+    }
+
+    fn take_anchor(&mut self, now: MonotonicTime) {
+        if self.watched.anchors.last().is_none_or(|last| now.since(last.monotonic_ns) > ANCHOR_EVERY) {
+            self.watched.anchors.push(Anchor::take());
+        }
+    }
+
+    fn finish(mut self, measurers: &mut [Measurer]) -> Watched {
+        let now = MonotonicClock.now();
+        for (client, sample) in self.hangs.still_hung(now) {
+            // The same attempt again, older: the greater age counts. One whose process has ended is recorded already.
+            if self.unfinished.insert(sample.attempt) {
+                self.record_hung(client, sample);
+            }
+        }
+        self.watched.still_hung += self.unfinished.len() as u64;
+        if self.unrecorded > 0 {
+            self.watched
+                .reasons
+                .push(format!("{} records of hung operations found no room", self.unrecorded));
+        }
+        self.watched.anchors.push(Anchor::take());
+        self.watched.ends = measurers.iter_mut().map(|measurer| measurer.end.take()).collect();
+        self.exchange.set_measured();
+        self.watched
+    }
+}

@@ -1,0 +1,97 @@
+//! Whether the target itself failed while it was measured: filled up, turned read-only, vanished.
+//!
+//! A failed operation is data, and a run with some of them is complete. But when the place that was to be measured is no
+//! longer there, or takes nothing any more, what was to be measured was not: such a run is incomplete, and says why.
+
+use std::collections::BTreeMap;
+
+use iolag_analysis::{Summaries, Summary};
+use iolag_model::{ErrorClass, RunRecord, RunState, format_count};
+
+/// Marks the record of a run whose target failed. Returns whether anything was changed.
+pub fn note_in(record: &mut RunRecord, summaries: &Summaries) -> bool {
+    let Some(reason) = reason(&summaries.summaries) else { return false };
+    record.state = match &record.state {
+        RunState::Incomplete { reason: known } => {
+            RunState::Incomplete { reason: format!("{known}; {reason}") }
+        }
+        _ => RunState::Incomplete { reason },
+    };
+    true
+}
+
+fn reason(summaries: &[Summary]) -> Option<String> {
+    let failed = summaries.iter().filter(|summary| target_failed(summary));
+    let (mut attempts, mut failures) = (0, 0);
+    let mut classes: BTreeMap<String, u64> = BTreeMap::new();
+    for summary in failed {
+        attempts += summary.attempts;
+        failures += summary.failures();
+        for error in &summary.errors {
+            *classes.entry(error.class.to_string()).or_default() += error.count;
+        }
+    }
+    if failures == 0 {
+        return None;
+    }
+    let mut classes: Vec<_> = classes.into_iter().collect();
+    classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let names: Vec<_> = classes.into_iter().map(|(name, _)| name).collect();
+    Some(format!(
+        "the target failed while it was measured: {} of {} operations ended with {}",
+        format_count(failures),
+        format_count(attempts),
+        names.join(", ")
+    ))
+}
+
+/// Some failures speak for themselves; others do if nothing of the kind succeeded.
+fn target_failed(summary: &Summary) -> bool {
+    let all_failed = summary.failures() == summary.attempts;
+    summary.errors.iter().any(|error| match error.class {
+        ErrorClass::NoSpace | ErrorClass::ReadOnly | ErrorClass::Stale | ErrorClass::Connection => true,
+        ErrorClass::NotFound | ErrorClass::InputOutput | ErrorClass::Permission => all_failed,
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_analysis::{Engine, Grouping};
+    use iolag_model::{FailureCode, Operation, Outcome, SampleColumns};
+
+    /// What is said of 10 reads of which `failed` ended with `errno`.
+    fn said(failed: usize, errno: i32) -> Option<String> {
+        let or = |bad: i32, good: i32| -> Vec<i32> {
+            (0..10).map(|number| if number < failed { bad } else { good }).collect()
+        };
+        let outcomes = or(Outcome::Error as i32, Outcome::Ok as i32);
+        let codes = or(i32::from(FailureCode::from_errno(errno).0), 0);
+        let columns = SampleColumns {
+            client: &[0; 10],
+            stage: &[0; 10],
+            target: &[0; 10],
+            operation_code: &[Operation::Read as i32; 10],
+            outcome_code: &outcomes,
+            failure_code: &codes,
+            start_ns: &[1; 10],
+            duration_ns: &[5; 10],
+            bytes: &[0; 10],
+            ..SampleColumns::default()
+        };
+        let mut engine = Engine::for_samples(10, 1 << 20, Grouping::default());
+        engine.batch(columns);
+        reason(&engine.finish().summaries)
+    }
+
+    #[test]
+    fn a_full_target_failed_and_a_faulty_one_did_not() {
+        let full = said(1, libc::ENOSPC).unwrap();
+        assert!(full.ends_with("1 of 10 operations ended with no space left"), "{full}");
+        assert_eq!(said(9, libc::ENOENT), None);
+        assert!(said(10, libc::ENOENT).unwrap().contains("not found"));
+        assert_eq!(said(10, libc::EBUSY), None);
+        assert_eq!(said(0, libc::ENOSPC), None);
+    }
+}

@@ -1,0 +1,69 @@
+//! Work that may take long or wait for a slow reader: in a child, so that Ctrl-C always ends it, and into files that appear as
+//! a whole or not at all.
+
+use std::fs::File;
+use std::path::Path;
+
+use iolag_keeper::{Child, Ending, Orphanage, Signals};
+use iolag_model::Nanoseconds;
+
+use crate::exit_code::{ExitCode, Failure};
+use crate::output;
+
+/// Does something in a child without a deadline; Ctrl-C ends it. The child prints its own results and failures.
+///
+/// # Errors
+/// If there is no process for it, or it was interrupted.
+pub fn in_child(what: &'static str, work: impl FnOnce() -> Result<(), Failure>) -> Result<ExitCode, Failure> {
+    const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
+    const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(300);
+    let signals = Signals::block().map_err(Failure::bug)?;
+    let mut child = Child::fork(what, Orphanage::Die, || match work() {
+        Ok(()) => ExitCode::Fine as i32,
+        Err(failure) => {
+            output::complain(&failure.sentence);
+            failure.code as i32
+        }
+    })
+    .map_err(Failure::bug)?;
+    loop {
+        if let Some(ending) = child.wait(LOOK) {
+            return Ok(match ending {
+                Ending::Exited(status) => ExitCode::from_number(u8::try_from(status).unwrap_or(70)),
+                Ending::Killed(_) => ExitCode::Incomplete,
+            });
+        }
+        if signals.next().is_some() {
+            child.end(GRACE);
+            return Err(Failure {
+                code: ExitCode::Incomplete,
+                sentence: format!("interrupted: the {what} is not complete"),
+            });
+        }
+    }
+}
+
+/// Writes a file for the user, as a whole or not at all. A pipe or device of the user's is written as it is.
+///
+/// # Errors
+/// One sentence, if it cannot be written; nothing half-written stays.
+pub fn replace_by(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::unusable(format!("cannot write {}: {error}; name another place with -o", path.display()))
+    };
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        let mut file = std::fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
+        return write(&mut file).map_err(failed);
+    }
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.part", std::process::id()));
+    let temporary = Path::new(&temporary);
+    let written = File::create(temporary)
+        .and_then(|mut file| write(&mut file))
+        .and_then(|()| std::fs::rename(temporary, path));
+    if written.is_err() {
+        // The first error is the one to tell.
+        let _ = std::fs::remove_file(temporary);
+    }
+    written.map_err(failed)
+}

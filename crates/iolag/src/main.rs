@@ -1,0 +1,47 @@
+//! The command line of iolag.
+
+use std::process::ExitCode as ProcessExit;
+
+use clap::Parser;
+use iolag::args::{Arguments, Bench, Command};
+use iolag::commands;
+use iolag::exit_code::{ExitCode, Failure};
+use iolag::output;
+
+fn main() -> ProcessExit {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Printing help fails only if the terminal is gone.
+            let _ = error.print();
+            let code = if error.use_stderr() { ExitCode::Usage } else { ExitCode::Fine };
+            return ProcessExit::from(code as u8);
+        }
+    };
+    // A panic is a bug, and says so by its exit code.
+    let result = std::panic::catch_unwind(|| run(&arguments));
+    match result.unwrap_or_else(|_| {
+        Err(Failure::bug("this is a bug in iolag; please report it with the lines above"))
+    }) {
+        Ok(code) => ProcessExit::from(code as u8),
+        Err(failure) => {
+            output::complain(&failure.sentence);
+            ProcessExit::from(failure.code as u8)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let common = &arguments.common;
+    match &arguments.command {
+        Command::Check(options) => commands::check::run(options, common),
+        Command::Bench { bench: Bench::Metadata(options) } => commands::bench_metadata::run(options, common),
+        Command::List(options) => commands::list::run(options, common),
+        Command::Show(options) => commands::show::run(options, common),
+        Command::Report(options) => commands::report::run(options, common),
+        Command::Plot(options) => commands::plot::run(options, common),
+        Command::Export(options) => commands::export::run(options, common),
+        Command::Prune(options) => commands::prune::run(options, common),
+        Command::Cleanup(options) => commands::cleanup::run(options, common),
+    }
+}

@@ -1,0 +1,257 @@
+//! Printing, and writing files for the user: the latter in a child with a deadline, since `--json` may name a file on a file
+//! system that hangs.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use iolag_report::Colour;
+use serde::{Deserialize, Serialize};
+
+use crate::args::{ColourWhen, Common};
+use crate::conduct::STORE_DEADLINE;
+use crate::conduct::scout::{Answer, ask};
+use crate::exit_code::{ExitCode, Failure};
+
+/// The narrowest terminal that tables are made for.
+const WIDTH_MIN: usize = 80;
+/// Wider lines are hard to read.
+const WIDTH_MAX: usize = 200;
+
+/// Writes text to standard output. A reader that went away (`| head`) is no error.
+pub fn print(text: &str) {
+    let mut output = std::io::stdout().lock();
+    // Nobody is left to be told.
+    let _ = output.write_all(printable(text).as_bytes()).and_then(|()| output.flush());
+}
+
+/// The text without control characters but line ends, tabs and colours: paths, mount sources and compilers' messages come
+/// from outside, and must not steer an administrator's terminal.
+pub fn printable(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) =
+        rest.find(|character: char| character.is_control() && character != '\n' && character != '\t')
+    {
+        clean.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let colour = rest.strip_prefix("\x1b[").and_then(|code| {
+            let length = code.find(|character: char| !character.is_ascii_digit() && character != ';')?;
+            code[length..].starts_with('m').then_some(length + 3)
+        });
+        match colour {
+            Some(length) => {
+                clean.push_str(&rest[..length]);
+                rest = &rest[length..];
+            }
+            None => {
+                clean.push(char::REPLACEMENT_CHARACTER);
+                rest = &rest[rest.chars().next().map_or(0, char::len_utf8)..];
+            }
+        }
+    }
+    clean.push_str(rest);
+    clean
+}
+
+/// Writes a notice to standard error, unless the user wants none.
+pub fn notice(common: &Common, text: &str) {
+    if !common.quiet {
+        complain(text);
+    }
+}
+
+/// Writes a sentence to standard error.
+pub fn complain(sentence: &str) {
+    // Nobody is left to be told if standard error is gone.
+    let _ = writeln!(std::io::stderr(), "iolag: {}", printable(sentence));
+}
+
+/// Whether standard output gets colours.
+pub fn colour(common: &Common, variable: impl Fn(&str) -> Option<OsString>) -> Colour {
+    let wanted = match common.colour {
+        ColourWhen::Always => true,
+        ColourWhen::Never => false,
+        ColourWhen::Auto => {
+            let refused = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+            let is_dumb = variable("TERM").is_some_and(|value| value == "dumb");
+            std::io::stdout().is_terminal() && !refused && !is_dumb
+        }
+    };
+    if wanted { Colour::Always } else { Colour::Never }
+}
+
+/// Columns of the terminal; 100 where there is none.
+pub fn width() -> usize {
+    const WITHOUT_TERMINAL: usize = 100;
+    rustix::termios::tcgetwinsize(std::io::stdout())
+        .map_or(WITHOUT_TERMINAL, |size| usize::from(size.ws_col).clamp(WIDTH_MIN, WIDTH_MAX))
+}
+
+/// Prints a result and, if asked for, writes it as a document; `--json -` prints the document instead. The text comes first:
+/// a file that cannot be written must not hide it.
+///
+/// # Errors
+/// One sentence, if the document cannot be made or written.
+pub fn deliver(
+    common: &Common,
+    text: &str,
+    document: impl FnOnce() -> Result<Vec<u8>, Failure>,
+) -> Result<(), Failure> {
+    match &common.json {
+        None => print(text),
+        Some(path) if is_standard_output(path) => print(&String::from_utf8_lossy(&document()?)),
+        Some(path) => {
+            print(text);
+            write_file(path, &document()?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path means standard output.
+pub fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Whether tables are printed: not if standard output is for JSON.
+pub fn prints_text(common: &Common) -> bool {
+    !common.json.as_deref().is_some_and(is_standard_output)
+}
+
+/// Refuses a `--json` file whose directory is not there, before anything is measured.
+///
+/// # Errors
+/// One sentence.
+pub fn refuse_lost_document(common: &Common) -> Result<(), Failure> {
+    let Some(path) = common.json.as_deref().filter(|path| !is_standard_output(path)) else { return Ok(()) };
+    let path = crate::conduct::scout::absolute(path);
+    let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
+    let question = || match (parent.is_dir(), path.is_dir()) {
+        (false, _) => Some(format!("there is no directory {}; make it first", parent.display())),
+        (true, true) => Some("it is a directory; name a file".to_owned()),
+        (true, false) => None,
+    };
+    match ask("scribe", STORE_DEADLINE, question)? {
+        Answer::Given(None) => Ok(()),
+        Answer::Given(Some(reason)) => {
+            Err(Failure::usage(format!("cannot write the JSON document {}: {reason}", path.display())))
+        }
+        Answer::None { age, .. } => Err(Failure::unusable(silent_document(&path, age))),
+    }
+}
+
+/// Refuses `--json` for a command that has no result to write.
+///
+/// # Errors
+/// One sentence.
+pub fn refuse_document(common: &Common, command: &str) -> Result<(), Failure> {
+    match common.json {
+        None => Ok(()),
+        Some(_) => {
+            Err(Failure::usage(format!("iolag {command} has no result to write as JSON: leave out --json")))
+        }
+    }
+}
+
+fn silent_document(path: &Path, age: iolag_model::Nanoseconds) -> String {
+    format!(
+        "cannot write the JSON document {}: its file system has not answered for {age}; name another file",
+        path.display()
+    )
+}
+
+/// Writes a file for the user, as a whole or not at all.
+fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let path: PathBuf = crate::conduct::scout::absolute(path);
+    let written =
+        ask("scribe", STORE_DEADLINE, || replace(&path, content).map_err(|error| error.to_string()))?;
+    match written {
+        Answer::Given(Ok(())) => Ok(()),
+        Answer::Given(Err(error)) => Err(Failure::unusable(format!(
+            "cannot write the JSON document {}: {error}; the run is kept, write it elsewhere with: iolag show --json FILE",
+            path.display()
+        ))),
+        Answer::None { age, .. } => Err(Failure::unusable(silent_document(&path, age))),
+    }
+}
+
+fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    // A pipe or device of the user's (/dev/stdout, a FIFO) is written as it is.
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return std::fs::write(path, content);
+    }
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.part", std::process::id()));
+    let written = std::fs::write(&temporary, content).and_then(|()| std::fs::rename(&temporary, path));
+    if written.is_err() {
+        // What is half-written must not stay; the first error is the one to tell.
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// What a child found out about the store: text for people and, if it was asked for, the document.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Printed {
+    /// The text.
+    pub text: String,
+    /// The JSON document.
+    pub document: Option<String>,
+}
+
+impl Printed {
+    /// Text alone.
+    pub fn text(text: String) -> Self {
+        Self { text, document: None }
+    }
+}
+
+/// Does something with the store in a child, so that a store that does not answer is said and not waited for. The child
+/// returns what is to be printed.
+///
+/// # Errors
+/// The child's, or that the store does not answer.
+pub fn with_store(
+    store: &Path,
+    common: &Common,
+    work: impl Fn() -> Result<Printed, Failure>,
+) -> Result<ExitCode, Failure> {
+    let answer =
+        ask("store", STORE_DEADLINE, || work().map_err(|failure| (failure.code as u8, failure.sentence)));
+    match answer? {
+        Answer::Given(Ok(printed)) => {
+            let document = printed.document.unwrap_or_default();
+            deliver(common, &printed.text, || Ok(document.into_bytes()))?;
+            Ok(ExitCode::Fine)
+        }
+        Answer::Given(Err((code, sentence))) => Err(Failure { code: ExitCode::from_number(code), sentence }),
+        Answer::None { age, .. } => {
+            Err(Failure::unusable(format!("the store {} has not answered for {age}", store.display())))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn colours_stay_and_everything_that_steers_a_terminal_goes() {
+        assert_eq!(printable("a\n\tb \x1b[1;31mred\x1b[0m é"), "a\n\tb \x1b[1;31mred\x1b[0m é");
+        assert_eq!(
+            printable("\x1b]0;title\x07\x1b[2J\u{9b}1m\r"),
+            "\u{fffd}]0;title\u{fffd}\u{fffd}[2J\u{fffd}1m\u{fffd}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_printed_holds_a_control_character_but_for_colours(text in any::<String>()) {
+            let clean = printable(&text);
+            let controls = clean.chars().filter(|character| character.is_control() && !"\n\t\x1b".contains(*character));
+            prop_assert_eq!(controls.count(), 0);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! `iolag check`, from the announcement to the verdict.
+
+use std::os::unix::fs::symlink;
+
+use iolag_fixtures::{TmpfsMount, current_test, skip, skip_unless_root};
+
+use crate::user::{Said, User, said, text};
+
+/// A check that takes as long as it must and no longer.
+const SHORT: [&str; 4] = ["--budget", "1s", "--stream-size", "256KiB"];
+
+fn check(user: &User, arguments: &[&str]) -> Said {
+    user.fine(&[&["check"], &SHORT[..], arguments].concat())
+}
+
+fn names(document: &serde_json::Value) -> Vec<String> {
+    let directories = document["directories"].as_array().expect("a check has directories");
+    directories.iter().map(|directory| text(directory, "name").to_owned()).collect()
+}
+
+#[test]
+fn one_directory_is_announced_measured_judged_and_left_as_it_was() {
+    let user = User::new();
+    let directory = user.directory("scratch");
+    std::fs::write(user.path("scratch/mine"), "mine").unwrap();
+    let before = user.everything();
+    let said = check(&user, &[&directory]);
+    assert_eq!(user.everything(), before);
+    for announced in
+        [directory.as_str(), "at most", "are written in all", "everything is removed again", "is kept as"]
+    {
+        assert!(said.errors.contains(announced), "{announced}: {}", said.errors);
+    }
+    for row in [
+        "ls -l",
+        "ls -n",
+        "create 500",
+        "stat",
+        "open",
+        "read",
+        "close",
+        "write",
+        "fsync",
+        "rename",
+        "readdir",
+        "unlink",
+    ] {
+        assert!(said.output.lines().any(|line| line.trim_start().starts_with(row)), "{row}: {}", said.output);
+    }
+    for column in ["n", "median", "p95", "p99", "max"] {
+        assert!(said.output.split_whitespace().any(|word| word == column), "{column}: {}", said.output);
+    }
+    let place = |text: &str| said.output.find(text).unwrap_or_else(|| panic!("{text}: {}", said.output));
+    assert!(place("How long it takes") < place("How often it takes long"));
+    assert!(place("How often it takes long") < place("Verdict"));
+    assert!(said.output.contains("compile"));
+    assert!(!said.output.contains('\u{1b}'), "no colours into a pipe");
+}
+
+#[test]
+fn the_document_is_what_show_tells_later() {
+    let user = User::new();
+    let directory = user.directory("scratch");
+    // Relative to where the user stands, although the program leaves that directory.
+    check(&user, &["scratch", "--json", "result.json", "--label", "when=now", "--quiet"]);
+    let written =
+        std::fs::read_to_string(user.path("result.json")).expect("it was written where the user stood");
+    let document: serde_json::Value = serde_json::from_str(&written).unwrap();
+    assert_eq!(document, user.document("last"));
+    assert_eq!(names(&document), [directory]);
+    assert_eq!(text(&document["run"]["labels"], "when"), "now");
+    assert_eq!(text(&document["run"]["state"], "state"), "complete");
+    assert!(document["directories"][0]["summaries"].as_array().unwrap().len() > 15);
+}
+
+#[test]
+fn quiet_means_no_word_on_standard_error() {
+    let user = User::new();
+    let said = check(&user, &["--quiet", "."]);
+    assert_eq!(said.errors, "");
+    assert!(said.output.contains("Verdict"));
+}
+
+#[test]
+fn json_to_standard_output_is_json_alone() {
+    let user = User::new();
+    let said = check(&user, &[".", "--json", "-"]);
+    let document: serde_json::Value = serde_json::from_str(&said.output).expect("nothing else is printed");
+    assert_eq!(text(&document, "kind"), "check");
+}
+
+#[test]
+fn the_same_directory_by_several_names_is_measured_once() {
+    let user = User::new();
+    let directory = user.directory("scratch");
+    let other = user.directory("other");
+    symlink(&directory, user.path("link")).unwrap();
+    check(&user, &["scratch", &directory, "link", "./scratch/../scratch", &other]);
+    assert_eq!(names(&user.document("last")), [directory, other]);
+}
+
+#[test]
+fn without_arguments_home_temporary_and_current_directory_one_per_file_system() {
+    let user = User::new();
+    check(&user, &[]);
+    let home = user.path(".").canonicalize().unwrap().display().to_string();
+    assert_eq!(names(&user.document("last")), [home.as_str()]);
+    let Some(mount) = TmpfsMount::new(8 << 20) else { return };
+    let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
+    command.args(["check"]).args(SHORT).env("TMPDIR", mount.path());
+    let said = said(command);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(names(&user.document("last")), [home.as_str(), &mount.path().display().to_string()]);
+    assert!(said.output.contains("(tmpfs)"), "{}", said.output);
+}
+
+#[test]
+fn thresholds_decide_the_shares() {
+    let user = User::new();
+    check(&user, &[".", "--thresholds", "2s,5ms,5ms,1ms"]);
+    let document = user.document("last");
+    let shares = document["directories"][0]["summaries"][0]["durations"]["shares"].as_array().unwrap();
+    let thresholds: Vec<u64> = shares.iter().map(|share| share["threshold_ns"].as_u64().unwrap()).collect();
+    assert_eq!(thresholds, [1_000_000, 5_000_000, 2_000_000_000]);
+}
+
+#[test]
+fn the_compiler_is_named_once_in_the_result_and_in_the_record() {
+    let user = User::new();
+    let Some(mount) = TmpfsMount::new(8 << 20) else { return };
+    let said = check(&user, &[".", &mount.path().display().to_string()]);
+    let document = user.document("last");
+    let remarks = document["remarks"].as_array().unwrap();
+    assert_eq!(remarks.len(), 1, "{remarks:?}");
+    let remark = remarks[0].as_str().unwrap();
+    assert!(remark.starts_with("The compile task uses /") || remark.starts_with("No C or Fortran compiler"));
+    let flat = said.output.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(flat.matches(remark).count(), 1, "{flat}");
+    assert_eq!(user.record()["remarks"], document["remarks"]);
+    assert!(!said.errors.contains(remark), "it is part of the result, no notice: {}", said.errors);
+}
+
+/// Compilers are looked for in the standard directories first; in a mount namespace of its own they can be taken away.
+#[test]
+fn without_a_compiler_the_rest_is_measured_and_that_is_said() {
+    if skip_unless_root() {
+        return;
+    }
+    let user = User::new();
+    let script = r#"
+        set -e
+        : > no-program
+        for directory in /usr/local/bin /usr/bin /bin; do
+            for name in cc gcc clang gfortran flang ftn ifx ifort icc icx tcc c99 nvc nvfortran f77 f95; do
+                if test -x $directory/$name; then mount --bind no-program "$(readlink -f $directory/$name)"; fi
+            done
+        done
+        exec "$0" check . --budget 1s --stream-size 256KiB
+    "#;
+    let mut command = user.command("unshare");
+    command
+        .args(["--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_iolag")])
+        .env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin");
+    let said = said(command);
+    if said.errors.contains("unshare failed") || said.errors.contains("mount:") {
+        return skip(&current_test(), &said.errors);
+    }
+    assert_eq!(said.code, 0, "{said:?}");
+    let flat = said.output.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("No C or Fortran compiler was found, so nothing is compiled"), "{flat}");
+    let document = user.document("last");
+    let summaries = document["directories"][0]["summaries"].as_array().unwrap();
+    assert!(summaries.iter().all(|summary| text(summary, "operation") != "compile"));
+    assert!(summaries.iter().any(|summary| text(summary, "operation") == "ls -l"));
+}
+
+#[test]
+fn a_directory_that_is_none_is_one_sentence_and_nothing_is_measured() {
+    let user = User::new();
+    std::fs::write(user.path("file"), "").unwrap();
+    for (name, expected) in [("missing", "missing"), ("file", "file")] {
+        let said = user.iolag(&["check", ".", name]);
+        assert_eq!((said.code, said.output.as_str()), (3, ""), "{said:?}");
+        assert!(said.errors.contains(&user.path(expected).display().to_string()), "{}", said.errors);
+        assert_eq!(said.errors.trim_end().lines().count(), 1, "{}", said.errors);
+    }
+    assert!(!user.path("iolag-check").exists());
+    assert!(user.fine(&["list"]).output.contains("no runs in"));
+}

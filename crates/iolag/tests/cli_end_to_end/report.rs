@@ -1,0 +1,108 @@
+//! Reports and figures of stored runs.
+
+use serde_json::Value;
+
+use crate::user::User;
+
+fn user_with_run(label: &str) -> User {
+    let user = User::new();
+    user.fine(&[
+        "bench", "metadata", "memory:", "-D", "2", "-P", "60", "-I", "50", "-R", "2", "-n", "2", "-q",
+        "--label", label,
+    ]);
+    user
+}
+
+#[test]
+fn a_report_is_one_file_that_holds_everything_and_runs_nothing_foreign() {
+    let user = user_with_run("name=<script>alert(1)</script>");
+    let file = user.path("report.html").display().to_string();
+    let said = user.fine(&["report", "last", "-o", &file, "--title", "Tuesday </title><script>"]);
+    assert!(said.errors.contains("the report is in"), "{}", said.errors);
+    let page = std::fs::read_to_string(&file).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+    assert!(page.contains("default-src 'none'"));
+    assert!(!page.contains("<script>alert") && page.contains("Tuesday &lt;/title&gt;&lt;script&gt;"));
+    let outside = page.match_indices("src=").count() + page.match_indices("href=\"http").count();
+    assert_eq!(outside, 0, "nothing is loaded from anywhere");
+}
+
+#[test]
+fn a_measuring_command_writes_its_report_where_the_user_stands() {
+    let user = User::new();
+    let target = user.directory("target");
+    user.fine(&[
+        "check",
+        &target,
+        "--budget",
+        "2s",
+        "--stream-size",
+        "256KiB",
+        "-q",
+        "--report",
+        "check.html",
+    ]);
+    assert!(std::fs::read_to_string(user.path("check.html")).unwrap().contains("feels"));
+    user.fine(&[
+        "bench",
+        "metadata",
+        "memory:",
+        "-P",
+        "50",
+        "-I",
+        "50",
+        "-R",
+        "1",
+        "-q",
+        "--report",
+        "bench.html",
+    ]);
+    assert!(user.path("bench.html").exists());
+}
+
+#[test]
+fn figures_have_the_form_and_size_that_were_asked_for() {
+    let user = user_with_run("a=b");
+    let svg = user.path("figure.svg").display().to_string();
+    for kind in
+        ["time-line", "ecdf", "histogram", "box", "client-box", "heat-map", "rates", "fairness", "sweep"]
+    {
+        user.fine(&["plot", kind, "last", "-o", &svg, "--size", "85x60mm"]);
+        let picture = std::fs::read_to_string(&svg).unwrap();
+        assert!(picture.starts_with("<svg") || picture.starts_with("<?xml"), "{kind}");
+        assert!(picture.contains("85mm") && picture.trim_end().ends_with("</svg>"), "{kind}");
+    }
+    let png = user.path("figure.png").display().to_string();
+    user.fine(&["plot", "ecdf", "last", "-o", &png, "--size", "640x480px", "--operations", "stat,read"]);
+    assert_eq!(&std::fs::read(&png).unwrap()[1..4], b"PNG");
+    for (arguments, words) in [
+        (["plot", "pie", "last", "-o", svg.as_str()], "is no kind of figure"),
+        (["plot", "ecdf", "last", "-o", "figure.pdf"], "ends in .svg"),
+    ] {
+        let said = user.iolag(&arguments);
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(said.errors.contains(words), "{}", said.errors);
+    }
+    let said = user.iolag(&["plot", "ecdf", "last", "-o", &svg, "--size", "big"]);
+    assert!(said.code == 2 && said.errors.contains("expected 160x100mm or 1200x800px"), "{said:?}");
+}
+
+#[test]
+fn an_incident_draft_has_its_sections() {
+    let user = user_with_run("a=b");
+    let file = user.path("incident.md").display().to_string();
+    user.fine(&["report", "--incident", "-o", &file, "-q"]);
+    let draft = std::fs::read_to_string(&file).unwrap().to_lowercase();
+    for section in ["description", "timeline", "impact", "analysis", "corrective actions"] {
+        assert!(draft.contains(section), "{section}: {draft}");
+    }
+}
+
+#[test]
+fn the_terminal_shows_ecdf_and_time_line_in_braille() {
+    let user = user_with_run("a=b");
+    let output = user.fine(&["show", "--plot"]).output;
+    assert!(output.chars().any(|character| ('\u{2801}'..='\u{28ff}').contains(&character)), "{output}");
+    let document: Value = user.document("last");
+    assert!(document.is_object());
+}

@@ -1,0 +1,90 @@
+//! Output on a terminal: as wide as it is, in colours unless they are unwanted.
+
+use std::fs::File;
+use std::io::Read;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::user::User;
+
+/// What a command prints on a terminal of so many columns.
+fn on_terminal(user: &User, columns: u16, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let slave = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    tcsetwinsize(&slave, Winsize { ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
+    command
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(slave)
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    // The command's end of the terminal must not stay open here.
+    drop(command);
+    let reader = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // Linux ends the reading with EIO when the last writer is gone.
+        let _ = File::from(master).read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).replace('\r', "")
+    });
+    let end = Instant::now() + Duration::from_secs(60);
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if Instant::now() > end {
+            let _ = kill_process(Pid::from_child(&child), Signal::KILL);
+            panic!("{arguments:?} did not end");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert!(status.success(), "{status:?}");
+    reader.join().unwrap()
+}
+
+#[test]
+fn tables_are_as_wide_as_the_terminal_and_not_wider() {
+    let user = User::new();
+    let (one, two) = (user.directory("one"), user.directory("two"));
+    user.fine(&["check", &one, &two, "--budget", "6s", "--stream-size", "256KiB", "-q"]);
+    let blocks = |columns: u16| {
+        let text = on_terminal(&user, columns, &["show"], &[("NO_COLOR", "1"), ("COLUMNS", "40")]);
+        let table = text.split_once("How long it takes").expect("there is a table").1;
+        let widest = table.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= usize::from(columns), "{columns}: {text}");
+        assert!(table.contains("Verdict") && !table.contains('\u{1b}'));
+        // What took long stands in a second, narrower table.
+        let durations = table.split("How often").next().unwrap_or(table);
+        // Side by side, both names stand in one line.
+        let side_by_side = durations.lines().any(|line| line.contains("/one (") && line.contains("/two ("));
+        (side_by_side, durations.lines().filter(|line| line.trim_start().starts_with("ls -l")).count())
+    };
+    assert_eq!(blocks(80), (false, 2));
+    assert_eq!(blocks(160), (true, 1));
+    let (side_by_side, rows) = blocks(120);
+    assert_eq!(rows, if side_by_side { 1 } else { 2 });
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_want_them() {
+    let user = User::new();
+    user.fine(&["bench", "metadata", "memory:", "-D", "1", "-P", "10", "-I", "10", "-R", "1", "-q"]);
+    let coloured = |arguments: &[&str], variables: &[(&str, &str)]| {
+        on_terminal(&user, 100, arguments, variables).contains('\u{1b}')
+    };
+    assert!(coloured(&["show"], &[("TERM", "xterm")]));
+    assert!(!coloured(&["show"], &[("NO_COLOR", "1")]));
+    assert!(!coloured(&["show"], &[("TERM", "dumb")]));
+    assert!(!coloured(&["show", "--colour", "never"], &[]));
+    assert!(coloured(&["show", "--colour", "always"], &[("NO_COLOR", "1")]));
+    assert!(user.fine(&["show", "--colour", "always"]).output.contains('\u{1b}'));
+    assert!(!user.fine(&["show"]).output.contains('\u{1b}'));
+}

@@ -1,0 +1,117 @@
+//! `iolag check` where one of several file systems does not answer.
+
+use std::fs;
+use std::time::Duration;
+
+use iolag_fixtures::{FuseCall, FuseMount, LoopMount, TmpfsMount};
+
+use crate::support::{Finished, Scene, assert_says, leftovers};
+
+const QUICK: [&str; 4] = ["--deadline", "1s", "--budget", "4s"];
+
+fn check<'a>(directories: &[&'a str]) -> Vec<&'a str> {
+    [&["check"], directories, QUICK.as_slice()].concat()
+}
+
+fn assert_ended_in_time(done: &Finished) {
+    // Deadline, budget, clean-up and graces together take about 10 s; the rest is for a busy machine.
+    assert!(done.elapsed < Duration::from_secs(40), "{done:?}");
+}
+
+#[test]
+fn a_directory_that_never_answers_stops_neither_the_others_nor_the_program() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
+    let Some(ext4) = LoopMount::ext4(64) else { return };
+    let [hung, memory, disk] =
+        [fuse.path(), tmpfs.path(), ext4.path()].map(|path| path.to_str().unwrap().to_owned());
+    fuse.hang_all();
+    let done = scene.run(&check(&[&memory, &hung, &disk]));
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_ended_in_time(&done);
+    assert_says(&done.stdout, &[&hung, "not answer", &memory, &disk, "ls -l", "fsync"]);
+    for healthy in [tmpfs.path(), ext4.path()] {
+        assert_eq!(leftovers(healthy), Vec::<String>::new());
+    }
+    let samples = scene.exported();
+    assert!(samples.iter().any(|sample| sample.operation == "read" && sample.outcome == "ok"));
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn only_a_directory_that_never_answers_is_told_as_such() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    fuse.hang_all();
+    let hung = fuse.path().to_str().unwrap().to_owned();
+    let done = scene.run(&check(&[&hung]));
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_ended_in_time(&done);
+    assert_says(&done.stderr, &[&hung, "does not answer"]);
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_directory_that_begins_to_hang_is_left_behind_with_evidence_and_cleaned_up_later() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
+    let [hung, healthy] = [fuse.path(), tmpfs.path()].map(|path| path.to_str().unwrap().to_owned());
+    let mut running = scene.start(&check(&[&hung, &healthy]));
+    running.wait_for("the run is kept");
+    // Samples come as soon as the working directory is there.
+    crate::support::wait_for("working directory", || fs::read_dir(scene.target()).unwrap().flatten().next());
+    std::thread::sleep(Duration::from_millis(700));
+    fuse.hang_all();
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_ended_in_time(&done);
+    assert_says(&done.stderr, &["hangs:", "cannot be ended", "iolag cleanup 2"]);
+    assert_says(&done.stdout, &[&hung, &healthy, "ls -l"]);
+    assert_eq!(leftovers(tmpfs.path()), Vec::<String>::new());
+    assert_eq!(leftovers(&scene.target()).len(), 1, "the hung one cannot have been cleaned up");
+
+    let samples = scene.exported();
+    assert!(samples.iter().any(|sample| sample.outcome == "hung"), "the hung attempt is not on record");
+    let shown = scene.run(&["show", "last"]);
+    assert_says(&shown.stdout, &["incomplete"]);
+    assert!(has_evidence(&scene), "where the hung operation waited is not on record");
+
+    fuse.release();
+    let cleaned = scene.run(&["cleanup", "last"]);
+    assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
+    assert_eq!(leftovers(&scene.target()), Vec::<String>::new());
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_or_removed_is_not_waited_for() {
+    for (call, said) in [(FuseCall::Mkdir, "making the working directory"), (FuseCall::Rmdir, "")] {
+        let scene = Scene::new();
+        let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+        fuse.hang(call, "iolag-check-*");
+        let hung = fuse.path().to_str().unwrap().to_owned();
+        let done = scene.run(&check(&[&hung]));
+        assert_eq!(done.code, Some(4), "{call:?} {done:?}");
+        assert_ended_in_time(&done);
+        assert_says(&done.stderr, &[said, "has not been answered for"]);
+        fuse.release();
+        scene.assert_nobody_is_left();
+        let cleaned = scene.run(&["cleanup", "last"]);
+        assert_eq!((cleaned.code, leftovers(&scene.target()).len()), (Some(0), 0), "{cleaned:?}");
+    }
+}
+
+/// Whether a detail record of the last run says where a process waited.
+fn has_evidence(scene: &Scene) -> bool {
+    let runs = fs::read_dir(scene.store().join("runs")).unwrap().flatten();
+    runs.into_iter().any(|run| {
+        let bytes = fs::read(run.path().join("details.parquet")).unwrap_or_default();
+        let run = iolag_store::RunDirectory::open(&run.path()).unwrap();
+        let details = run.details().unwrap();
+        !bytes.is_empty() && details.iter().any(|detail| detail.text.contains("waits in"))
+    })
+}

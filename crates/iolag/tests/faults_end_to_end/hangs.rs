@@ -1,0 +1,120 @@
+//! `iolag bench metadata` with operations that pass their deadline.
+
+use std::fs;
+use std::time::Duration;
+
+use iolag_fixtures::{FuseCall, FuseMount};
+
+use crate::support::{Exported, Running, Scene, assert_gapless, assert_says, leftovers};
+
+/// Four clients in the benchmark phase, each in a dataset of its own; from now on that of client 2 is not found in time.
+fn with_one_hung_client(scene: &Scene, fuse: &FuseMount, more: &[&str]) -> Running {
+    let target = fuse.path().to_str().unwrap().to_owned();
+    let own = ["-n4", "-O4", "-D1", "-P20", "-I10", "-R60", "--deadline", "1s"];
+    let running = scene.start(&[&["bench", "metadata", &target], own.as_slice(), more].concat());
+    let last = scene.target().join("iolag-work/3_0/file-25");
+    crate::support::wait_for("benchmark phase", || last.exists().then_some(()));
+    // Looked up at every operation, since nothing is cached, and without a lock that other clients need.
+    fuse.hang(FuseCall::Lookup, "2_0");
+    running
+}
+
+fn of_client(samples: &[Exported], client: u64) -> impl Iterator<Item = &Exported> {
+    samples.iter().filter(move |sample| sample.client == client)
+}
+
+#[test]
+fn the_other_clients_go_on_without_the_one_that_hangs() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let done = with_one_hung_client(&scene, &fuse, &["--on-hang", "continue"]).finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stderr, &["client 2 hangs:", "cannot be ended", "iolag cleanup 2"]);
+    assert_says(&done.stdout, &["precreate", "benchmark 60", "cleanup", "incomplete", "left behind"]);
+    let samples = scene.exported();
+    assert_gapless(&samples);
+    for client in [0, 1, 3] {
+        let last = of_client(&samples, client).max_by_key(|sample| sample.sequence).unwrap();
+        assert_eq!((last.operation.as_str(), last.outcome.as_str()), ("stage", "ok"), "client {client}");
+    }
+    let hung: Vec<_> = samples.iter().filter(|sample| sample.outcome == "hung").collect();
+    assert_eq!(hung.iter().map(|sample| sample.client).collect::<Vec<_>>(), [2]);
+    assert!(hung[0].duration > Duration::from_secs(1));
+    fuse.release();
+    scene.assert_nobody_is_left();
+    let cleaned = scene.run(&["cleanup", "last"]);
+    assert_eq!((cleaned.code, leftovers(&scene.target()).len()), (Some(0), 0), "{cleaned:?}");
+}
+
+#[test]
+fn a_run_that_stops_at_the_first_hang_ends_early() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let done = with_one_hung_client(&scene, &fuse, &["--on-hang", "stop"]).finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stderr, &["client 2 hangs:"]);
+    assert_says(&done.stdout, &["stopped because client 2 hung"]);
+    let samples = scene.exported();
+    assert_gapless(&samples);
+    assert!(!samples.iter().any(|sample| sample.operation == "rmdir"), "the cleanup phase was not to come");
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_late_end_supersedes_the_hung_record_and_is_still_told() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let mut running = with_one_hung_client(&scene, &fuse, &["--on-hang", "wait"]);
+    running.wait_for("client 2 hangs:");
+    std::thread::sleep(Duration::from_secs(1));
+    fuse.release();
+    let done = running.finish();
+    // Everything ended, so the run is complete; that a deadline was passed is told by the exit code all the same.
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stderr, &["the hung operation has ended"]);
+    let samples = scene.exported();
+    assert_gapless(&samples);
+    assert!(samples.iter().all(|sample| sample.outcome != "hung"), "the hung record was not superseded");
+    let late: Vec<_> = samples.iter().filter(|sample| sample.outcome == "late").collect();
+    assert_eq!(late.iter().map(|sample| sample.client).collect::<Vec<_>>(), [2]);
+    assert!(late[0].duration > Duration::from_secs(2), "{late:?}");
+    let record = fs::read_to_string(last_run(&scene).join("run.json")).unwrap();
+    assert!(record.contains("\"complete\""), "{record}");
+    assert_eq!(leftovers(&scene.target()), Vec::<String>::new());
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn waiting_ends_when_it_is_given_up() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let done = with_one_hung_client(&scene, &fuse, &["--on-hang", "wait", "--give-up-after", "3s"]).finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    let samples = scene.exported();
+    assert_gapless(&samples);
+    let hung: Vec<_> = samples.iter().filter(|sample| sample.outcome == "hung").collect();
+    assert!(hung.len() == 1 && hung[0].duration > Duration::from_secs(3), "{hung:?}");
+    assert!(samples.iter().any(|sample| sample.operation == "rmdir"), "the others did not go on");
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_working_directory_that_cannot_be_made_is_not_waited_for() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    fuse.hang(FuseCall::Mkdir, "iolag-work");
+    let target = fuse.path().to_str().unwrap().to_owned();
+    let done = scene.run(&Scene::bench_arguments(&target, &["--deadline", "1s"]));
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stderr, &["making the working directory in", "has not been answered for"]);
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
+
+fn last_run(scene: &Scene) -> std::path::PathBuf {
+    let mut runs: Vec<_> = fs::read_dir(scene.store().join("runs")).unwrap().flatten().collect();
+    runs.sort_by_key(fs::DirEntry::file_name);
+    runs.last().unwrap().path()
+}

@@ -1,0 +1,149 @@
+//! Targets that are missing, no directories, full, read-only, not ours, or vanish in mid-run.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::time::Duration;
+
+use iolag_fixtures::{FuseMount, LoopMount, skip_unless_root};
+
+use crate::support::{Finished, Running, Scene, assert_gapless, assert_says, leftovers};
+
+/// Refused in one sentence that names what, before anything was written.
+fn assert_refused(done: &Finished, code: i32, parts: &[&str]) {
+    assert_eq!(done.code, Some(code), "{done:?}");
+    assert_says(&done.stderr, parts);
+    let sentences: Vec<_> =
+        done.stderr.lines().filter(|line| !line.starts_with("iolag: measuring")).collect();
+    assert!(sentences.len() == 1 || sentences.iter().all(|line| line.starts_with("iolag: ")), "{done:?}");
+}
+
+fn bench(scene: &Scene, target: &Path) -> Finished {
+    scene.run(&Scene::bench_arguments(target.to_str().unwrap(), &[]))
+}
+
+fn check(scene: &Scene, target: &Path) -> Finished {
+    scene.run(&["check", target.to_str().unwrap(), "--budget", "3s", "--deadline", "2s"])
+}
+
+#[test]
+fn what_is_no_directory_is_refused() {
+    let scene = Scene::new();
+    let missing = scene.path().join("missing");
+    let file = scene.path().join("file");
+    fs::write(&file, "text").unwrap();
+    for run in [bench, check] {
+        assert_refused(&run(&scene, &missing), 3, &["missing", "does not exist"]);
+        assert_refused(&run(&scene, &file), 3, &["file", "not a directory"]);
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "text");
+}
+
+#[test]
+fn what_may_not_be_written_is_refused() {
+    if skip_unless_root() {
+        return;
+    }
+    let scene = Scene::new();
+    for path in [scene.path().to_owned(), scene.home()] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    let target = scene.target();
+    let target = target.to_str().unwrap();
+    // The build's own directory may lie in a home that others may not enter.
+    let program = scene.path().join("iolag");
+    fs::copy(env!("CARGO_BIN_EXE_iolag"), &program).unwrap();
+    for arguments in [Scene::bench_arguments(target, &[]), vec!["check", target, "--budget", "3s"]] {
+        let mut command = scene.command_of(&program, &arguments);
+        command.uid(65_534).gid(65_534);
+        let done = Running::start(command).finish();
+        assert_refused(&done, 3, &["ermission denied", target]);
+    }
+    assert_eq!(leftovers(Path::new(target)), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_read_only_or_full_is_refused() {
+    let scene = Scene::new();
+    let Some(ext4) = LoopMount::ext4(16) else { return };
+    ext4.remount_read_only().unwrap();
+    for run in [bench, check] {
+        assert_refused(&run(&scene, ext4.path()), 3, &["ead-only", ext4.path().to_str().unwrap()]);
+    }
+    ext4.remount_writable().unwrap();
+    ext4.fill().unwrap();
+    for run in [bench, check] {
+        assert_refused(&run(&scene, ext4.path()), 3, &["free", ext4.path().to_str().unwrap()]);
+    }
+    assert_eq!(leftovers(ext4.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_target_that_fills_up_is_told_and_loses_nothing() {
+    let scene = Scene::new();
+    let Some(ext4) = LoopMount::ext4(64) else { return };
+    let target = ext4.path().to_str().unwrap().to_owned();
+    let running = scene.start(&["bench", "metadata", &target, "-D1", "-P10000", "-I50", "--think", "100us"]);
+    crate::support::wait_for("dataset", || ext4.path().join("iolag-work/0_0").exists().then_some(()));
+    ext4.fill().unwrap();
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stdout, &["the target failed while it was measured", "no space left"]);
+    let samples = scene.exported();
+    assert_gapless(&samples);
+    assert!(samples.iter().any(|sample| sample.outcome == "error"));
+    assert_eq!(leftovers(ext4.path()), Vec::<String>::new());
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_working_directory_that_vanishes_is_told_and_loses_nothing() {
+    let scene = Scene::new();
+    let target = scene.target().to_str().unwrap().to_owned();
+    let mut running = scene.start(&Scene::bench_arguments(&target, &["-R100", "--think", "100us"]));
+    running.wait_for("measuring");
+    let last = scene.target().join("iolag-work/0_1/file-199");
+    crate::support::wait_for("working set", || last.exists().then_some(()));
+    let working = scene.target().join("iolag-work");
+    crate::support::wait_until(Duration::from_secs(10), || fs::remove_dir_all(&working).is_ok());
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stdout, &["the target failed while it was measured", "not found"]);
+    assert_gapless(&scene.exported());
+    assert_eq!(leftovers(&scene.target()), Vec::<String>::new());
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_target_whose_file_system_goes_away_is_told_and_loses_nothing() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let target = fuse.path().to_str().unwrap().to_owned();
+    let mut running = scene.start(&Scene::bench_arguments(&target, &["-R20", "--think", "100us"]));
+    running.wait_for("measuring");
+    let last = scene.target().join("iolag-work/0_1/file-199");
+    crate::support::wait_for("working set", || last.exists().then_some(()));
+    fuse.abort().unwrap();
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stdout, &["the target failed while it was measured", "connection lost"]);
+    assert_gapless(&scene.exported());
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_working_directory_that_is_not_ours_is_refused() {
+    let scene = Scene::new();
+    let working = scene.target().join("iolag-work");
+    fs::create_dir(&working).unwrap();
+    fs::write(working.join("thesis"), "text").unwrap();
+    assert_refused(&bench(&scene, &scene.target()), 3, &["iolag-work", "not empty"]);
+    assert_eq!(fs::read_to_string(working.join("thesis")).unwrap(), "text");
+    fs::remove_dir_all(&working).unwrap();
+    let elsewhere = scene.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &working).unwrap();
+    assert_refused(&bench(&scene, &scene.target()), 3, &["iolag-work", "symbolic link"]);
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+}
