@@ -1,0 +1,86 @@
+//! `cargo xtask bench`: iolag against its rivals and its own limits. Each benchmark prints rows for docs/performance.md.
+//!
+//! A new benchmark is a module with a `run(&Setting) -> Result<()>` and a line in [`BENCHMARKS`].
+
+mod bare_loop;
+mod ceiling;
+mod iolag_loop;
+mod md_workbench;
+mod memory;
+mod metadata;
+mod processes;
+mod recording;
+mod setting;
+mod size;
+mod start;
+mod summary;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use self::setting::{Setting, Size};
+use crate::machine;
+use crate::places::Places;
+
+type Benchmark = fn(&Setting<'_>) -> Result<()>;
+
+const BENCHMARKS: &[(&str, Benchmark)] = &[
+    ("start", start::run),
+    ("size", size::run),
+    ("recording", recording::run),
+    ("ceiling", ceiling::run),
+    ("metadata", metadata::run),
+    ("overhead", metadata::run_overhead),
+    ("md-workbench", md_workbench::run),
+    ("memory", memory::run),
+    ("summary", summary::run),
+];
+
+/// The names of all benchmarks, for the usage text.
+pub fn names() -> String {
+    BENCHMARKS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// Runs the benchmark that is named, or all.
+pub fn bench(options: &[&str]) -> Result<ExitCode> {
+    let (mut wanted, mut size, mut rival) = (None, Size::Full, None);
+    let mut options = options.iter();
+    while let Some(&option) = options.next() {
+        match option {
+            "--tiny" => size = Size::Tiny,
+            "--rival" => rival = Some(PathBuf::from(options.next().context("--rival needs a path")?)),
+            name if !name.starts_with('-') && wanted.is_none() => wanted = Some(name),
+            _ => bail!(
+                "unexpected {option:?}: expected NAME, --tiny and --rival PATH; the benchmarks are {}",
+                names()
+            ),
+        }
+    }
+    let places = Places::find()?;
+    let setting = Setting { places: &places, size, rival };
+    match wanted {
+        None => run_all(&setting)?,
+        Some(name) => {
+            let benchmark = BENCHMARKS.iter().find(|(known, _)| *known == name);
+            let (_, run) =
+                benchmark.ok_or_else(|| anyhow!("there is no benchmark {name:?}: there are {}", names()))?;
+            run(&setting)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs all with tiny inputs: shows that they work.
+pub fn all_tiny(places: &Places) -> Result<()> {
+    run_all(&Setting { places, size: Size::Tiny, rival: None })
+}
+
+fn run_all(setting: &Setting<'_>) -> Result<()> {
+    println!("measured on {}", machine::description());
+    BENCHMARKS.iter().try_for_each(|(name, run)| {
+        println!("\n{name}\n");
+        run(setting).with_context(|| format!("benchmark {name}"))
+    })
+}
