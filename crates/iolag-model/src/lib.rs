@@ -10,6 +10,7 @@
 mod columns;
 mod detail;
 mod environment;
+mod history;
 mod identity;
 mod operation;
 mod outcome;
@@ -23,6 +24,11 @@ mod units;
 pub use columns::{Column, SampleColumns};
 pub use detail::{Detail, DetailError, DetailKind, MAXIMUM_DETAIL_BYTES};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
+pub use history::{
+    Configuration, ConfigurationKey, Event, EventSource, Evidence, HistoryColumns, HistoryRecord,
+    HistorySample, LastSample, Outage, OutageEnding, ProbeId, ProbePhase, ProbeStatus, Series, SeriesKey,
+    SeriesKind, SessionEnd, Surroundings, WallSpan, WallTime, WatchSession, WatchStatus,
+};
 pub use identity::{AttemptId, ClientId, RunId, RunIdError, StageIndex, TargetIndex};
 pub use operation::{Level, Operation, UnknownOperation};
 pub use outcome::{ErrorClass, Failure, FailureCode, Outcome, UnknownOutcome};

@@ -31,4 +31,7 @@ pub use metadata_sharing::{SelfReadShare, Sharing, recommended_offset};
 pub use metadata_validation::{SpecError, validate, validate_check, validate_metadata, validate_positions};
 pub use pacer::Pacer;
 pub use stages::{ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, stages};
-pub use tasks::{Compiler, Language, TaskError, TaskOptions, TaskSession, find_compiler};
+pub use tasks::{
+    Compiler, Language, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError, TaskOptions,
+    TaskOutput, TaskSession, TaskSpec, find_compiler,
+};

@@ -6,8 +6,10 @@
 
 mod compiler;
 mod files;
+mod probe;
 mod program;
 mod session;
 
 pub use compiler::{Compiler, Language, find_compiler};
+pub use probe::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
 pub use session::{TaskError, TaskOptions, TaskSession};

@@ -1,0 +1,97 @@
+//! What a watch is doing right now, published for `iolag watch --status`, `iolag serve` and `/metrics`.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Outage, ProbeId, SeriesKey, WallTime};
+use crate::{MonotonicTime, Nanoseconds, Outcome};
+
+/// Where a probe that has not ended stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProbePhase {
+    /// Within its deadlines.
+    InFlight,
+    /// Past its soft deadline.
+    Slow,
+    /// Past its hard deadline, being ended.
+    Ending,
+    /// It cannot be ended, or is not to be: its end is waited for.
+    Hung,
+}
+
+/// A probe that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeStatus {
+    /// Its series, the whole task.
+    pub series: SeriesKey,
+    /// Which probe.
+    pub probe: ProbeId,
+    /// The part of the task that is in flight, if any; empty for the whole.
+    pub part: String,
+    /// Its process.
+    pub process: u32,
+    /// When it started, by the monotonic clock of `boot_id` in [`WatchStatus`]: ages are computed by who reads this.
+    pub start_ns: MonotonicTime,
+    /// The same by wall clock.
+    pub start: WallTime,
+    /// Where it stands.
+    pub phase: ProbePhase,
+    /// What it waits for, as the kernel says; empty before its first deadline.
+    pub waits_in: String,
+}
+
+/// The last end of a series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LastSample {
+    /// Which series.
+    pub series: SeriesKey,
+    /// When it started.
+    pub start: WallTime,
+    /// How long it took.
+    pub duration_ns: Nanoseconds,
+    /// What was read, for a covariate.
+    pub value: Option<f64>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// What a watch is doing right now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchStatus {
+    /// Version of this text's form.
+    pub version: u32,
+    /// Version of iolag.
+    pub iolag_version: String,
+    /// Process id of the watch.
+    pub process: u32,
+    /// Start of that process in clock ticks since boot, so that a reused id is noticed.
+    pub process_start_ticks: u64,
+    /// Host name.
+    pub host: String,
+    /// The boot whose monotonic clock is used below.
+    pub boot_id: String,
+    /// Where the history is, secrets removed.
+    pub history: String,
+    /// When the watch began.
+    pub begin: WallTime,
+    /// When this was written.
+    pub written: WallTime,
+    /// The same by the monotonic clock.
+    pub written_ns: MonotonicTime,
+    /// When the next round begins, by the monotonic clock.
+    pub next_round_ns: MonotonicTime,
+    /// Rounds begun.
+    pub rounds: u64,
+    /// Probes that have not ended, oldest first.
+    pub in_flight: Vec<ProbeStatus>,
+    /// The last end of each series.
+    pub last: Vec<LastSample>,
+    /// Outages that have not ended.
+    pub outages: Vec<Outage>,
+    /// Records that wait for the history.
+    pub waiting_records: u64,
+    /// Why the history could not be written, if it could not.
+    pub history_trouble: Option<String>,
+    /// How late the last round began.
+    pub lag_ns: Nanoseconds,
+}

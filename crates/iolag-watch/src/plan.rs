@@ -1,0 +1,79 @@
+//! What is to be watched, complete: every default has been decided by whoever made the plan.
+
+use std::path::PathBuf;
+
+use iolag_model::{Nanoseconds, SeriesKind};
+use iolag_workload::TaskSpec;
+
+/// A plan for watching.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WatchPlan {
+    /// Host name, as it is remembered.
+    pub host: String,
+    /// From the begin of one round to the begin of the next.
+    pub period: Nanoseconds,
+    /// Each round begins at a random moment within this length after its place in the grid, so that it does not run in step with
+    /// what else happens every quarter of an hour.
+    pub jitter: Nanoseconds,
+    /// What is watched. Probes of targets on one mounted file system never overlap.
+    pub targets: Vec<WatchTarget>,
+    /// What is asked once a round.
+    pub covariates: Vec<PlannedCovariate>,
+    /// A directory of the watch's own on a tmpfs: for the spool, the state of orphans and the published status.
+    pub runtime_directory: PathBuf,
+    /// Orphans that may exist at once before new probes of other mounts are held back too.
+    pub orphans_max: u32,
+}
+
+/// A directory to watch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WatchTarget {
+    /// The directory, as an absolute path.
+    pub directory: PathBuf,
+    /// Its name in the history, secrets removed.
+    pub name: String,
+    /// Whether it is a user's target or the control on the host's memory.
+    pub kind: SeriesKind,
+    /// What is executed there, in random order in each round.
+    pub tasks: Vec<PlannedTask>,
+}
+
+/// A task with its deadlines.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedTask {
+    /// The name in the history.
+    pub name: String,
+    /// What is executed.
+    pub spec: TaskSpec,
+    /// When evidence is gathered and other mounts go on.
+    pub soft_deadline: Nanoseconds,
+    /// When it is ended.
+    pub deadline: Nanoseconds,
+    /// What happens at the deadline.
+    pub at_deadline: AtDeadline,
+}
+
+/// What happens to a probe at its deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtDeadline {
+    /// SIGTERM, after `grace` SIGKILL; what is still there is an orphan.
+    End {
+        /// Time between the two signals, and from the second one until it counts as an orphan.
+        grace: Nanoseconds,
+    },
+    /// Nothing: how long it truly takes is what is asked. It blocks its mount until it ends.
+    Wait,
+}
+
+/// A command that prints a number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedCovariate {
+    /// The name in the history.
+    pub name: String,
+    /// Unit of the number, for people; may be empty.
+    pub unit: String,
+    /// Program (an absolute path) and arguments.
+    pub command: Vec<String>,
+    /// When it is ended.
+    pub deadline: Nanoseconds,
+}

@@ -1,0 +1,118 @@
+//! What a probe executes: a task of several parts in a directory of its own.
+//!
+//! The watch forks a child for each probe; the child opens the task's working directory, prepares it, performs the task, and exits. It may hang
+//! or be killed anywhere: parts are stamped through a [`PartRecorder`] in shared memory, so that the watch knows which part was in flight.
+
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+
+use iolag_model::{FailureCode, Nanoseconds};
+
+/// Which task, and how large. Sizes are those of study 000 by default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskSpec {
+    /// Compile and link a program of about 90 lines.
+    Compile,
+    /// `ls -l` of a directory; `ls -n` of the same as a part.
+    List {
+        /// Files in it: 6 for `list`, 3500 for `list-large`.
+        files: u32,
+    },
+    /// Create small files in an empty directory; removing them as a part.
+    Create {
+        /// How many: 500.
+        files: u32,
+        /// Bytes in each.
+        bytes: u64,
+    },
+    /// One stat of a file.
+    Stat,
+    /// Open, read to the end and close a small file.
+    OpenRead {
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// Write a file and fsync it; the fsync as a part.
+    WriteFsync {
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// Start an interactive shell on a terminal of its own until it shows its prompt.
+    Shell {
+        /// The shell, an absolute path.
+        program: PathBuf,
+    },
+    /// From a keystroke until it appears, in a shell on a terminal of its own.
+    Echo {
+        /// The shell, an absolute path.
+        program: PathBuf,
+    },
+    /// A command of the user's.
+    Command {
+        /// Program (an absolute path) and arguments.
+        command: Vec<String>,
+        /// Where its output goes.
+        output: TaskOutput,
+    },
+}
+
+/// Where a command's output goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskOutput {
+    /// It is read and dropped.
+    Discard,
+    /// To a terminal, which is read: users look at terminals.
+    Terminal,
+    /// The last line is kept and parsed as a number (covariates).
+    Number,
+}
+
+/// How a part ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PartEnding {
+    /// Why it failed.
+    pub failure: FailureCode,
+    /// Exit status of its program, if there was one and it exited by itself.
+    pub exit_status: Option<i32>,
+    /// User and system time of it and everything it waited for.
+    pub processor: [Nanoseconds; 2],
+    /// Largest resident size of its program in bytes; zero if there was none.
+    pub resident_bytes_max: u64,
+    /// What was read, for [`TaskOutput::Number`].
+    pub value: Option<f64>,
+}
+
+/// Where begins and ends of parts are stamped: in the watch, shared memory with a clock.
+pub trait PartRecorder {
+    /// The part with this index in [`ProbeTask::parts`] begins now.
+    fn begin(&mut self, part: usize);
+
+    /// It ended now.
+    fn end(&mut self, part: usize, ending: PartEnding);
+}
+
+/// A task that a probe executes.
+pub trait ProbeTask {
+    /// Its parts in the order in which they are performed; the first is the whole task as users know it and has an empty name.
+    fn parts(&self) -> &[&'static str];
+
+    /// Makes what the task needs in its working directory, untimed; finds it there from the second time on. What is
+    /// there and is not as it should be is made anew.
+    ///
+    /// # Errors
+    /// If that is not possible, with the failure for the sample and a sentence for people.
+    fn prepare(&mut self, place: BorrowedFd<'_>) -> Result<(), ProbeTaskError>;
+
+    /// Performs it once.
+    fn perform(&mut self, place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder);
+}
+
+/// A task cannot be performed at all.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ProbeTaskError {
+    /// For the sample.
+    pub failure: FailureCode,
+    /// For people: what, on what, what the system answered.
+    pub message: String,
+}
