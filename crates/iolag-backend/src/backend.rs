@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use iolag_model::{ClientId, Durability, ErrorClass, FailureCode, Operation, Verification};
+use iolag_model::{ClientId, Durability, ErrorClass, FailureCode, Operation, PlaceIdentity, Verification};
 
 use crate::{Completion, ObjectKey, Request};
 
@@ -152,8 +152,8 @@ pub struct Place {
     pub target: String,
     /// Name of the working place in it.
     pub name: String,
-    /// Device and inode of the working directory, where it is one: clean-up removes only the very same directory.
-    pub device_and_inode: Option<(u64, u64)>,
+    /// Which directory it is, where it is one: clean-up removes only the very same directory.
+    pub identity: Option<PlaceIdentity>,
 }
 
 /// What is in a dataset.

@@ -39,6 +39,28 @@ impl AttemptId {
     }
 }
 
+/// Which directory a working place is, so that clean-up touches no other of the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct PlaceIdentity {
+    /// Device number; absent if it means nothing any more: network file systems, btrfs and tmpfs get another one whenever
+    /// they are mounted, above all after a reboot.
+    pub device: Option<u64>,
+    /// Inode number.
+    pub inode: u64,
+}
+
+impl PlaceIdentity {
+    /// What remains of it on another boot.
+    pub const fn across_boots(self) -> Self {
+        Self { device: None, ..self }
+    }
+
+    /// Whether `other` may be the same directory.
+    pub fn admits(self, other: Self) -> bool {
+        self.inode == other.inode && (self.device.is_none() || self.device == other.device)
+    }
+}
+
 /// Index into the targets of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -119,6 +141,15 @@ mod tests {
         let attempt = AttemptId::new(ClientId(0xff_ffff), (1 << 40) - 1);
         assert_eq!(attempt.client(), ClientId(0xff_ffff));
         assert_eq!(attempt.sequence(), (1 << 40) - 1);
+    }
+
+    #[test]
+    fn a_place_is_known_by_device_and_inode_and_on_another_boot_by_inode() {
+        let place = PlaceIdentity { device: Some(7), inode: 9 };
+        let remounted = PlaceIdentity { device: Some(8), inode: 9 };
+        assert!(place.admits(place) && !place.admits(remounted));
+        assert!(place.across_boots().admits(remounted));
+        assert!(!place.across_boots().admits(PlaceIdentity { device: Some(7), inode: 10 }));
     }
 
     #[test]

@@ -59,7 +59,8 @@ fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-fn boot_id() -> Option<String> {
+/// The id of the present boot, if the kernel tells it.
+pub fn boot_id() -> Option<String> {
     Some(std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
 }
 

@@ -33,7 +33,7 @@ impl MemoryBackend {
     }
 
     fn place(&self) -> Place {
-        Place { target: "memory:".to_owned(), name: self.working_name.clone(), device_and_inode: None }
+        Place { target: "memory:".to_owned(), name: self.working_name.clone(), identity: None }
     }
 
     fn session(&self, options: &SessionOptions) -> Result<MemorySession, BackendError> {

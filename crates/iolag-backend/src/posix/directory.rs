@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+use iolag_model::PlaceIdentity;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Statx, StatxFlags, openat, statx};
 use rustix::io::Errno;
 
@@ -73,8 +74,9 @@ pub(super) fn type_in(attributes: &Statx) -> FileType {
 }
 
 /// Device and inode in attributes.
-pub(super) fn identity_in(attributes: &Statx) -> (u64, u64) {
-    (rustix::fs::makedev(attributes.stx_dev_major, attributes.stx_dev_minor), attributes.stx_ino)
+pub(super) fn identity_in(attributes: &Statx) -> PlaceIdentity {
+    let device = rustix::fs::makedev(attributes.stx_dev_major, attributes.stx_dev_minor);
+    PlaceIdentity { device: Some(device), inode: attributes.stx_ino }
 }
 
 /// What a person calls this type.

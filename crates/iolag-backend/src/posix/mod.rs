@@ -17,7 +17,7 @@ mod stream;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use iolag_model::Operation;
+use iolag_model::{Operation, PlaceIdentity};
 
 use crate::{
     Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session, SessionOptions,
@@ -66,8 +66,8 @@ const SEMANTICS: &str = "stat is statx by name; read is openat, read, close; cre
 #[derive(Debug)]
 pub struct PosixBackend {
     working: WorkingDirectory,
-    /// Device and inode of the working directory, once known: no other one is touched from then on.
-    identity: Mutex<Option<(u64, u64)>>,
+    /// Which directory the working directory is, once known: no other one is touched from then on.
+    identity: Mutex<Option<PlaceIdentity>>,
 }
 
 impl PosixBackend {
@@ -80,11 +80,11 @@ impl PosixBackend {
         Ok(Self { working: WorkingDirectory::new(&target, working_name)?, identity: Mutex::new(None) })
     }
 
-    fn identity(&self) -> Option<(u64, u64)> {
+    fn identity(&self) -> Option<PlaceIdentity> {
         *self.identity.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set_identity(&self, identity: Option<(u64, u64)>) {
+    fn set_identity(&self, identity: Option<PlaceIdentity>) {
         *self.identity.lock().unwrap_or_else(PoisonError::into_inner) = identity;
     }
 }
@@ -103,18 +103,18 @@ impl Backend for PosixBackend {
     }
 
     fn expect_place(&self, place: &Place) {
-        self.set_identity(place.device_and_inode);
+        self.set_identity(place.identity);
     }
 
     fn create_place(&self) -> Result<Place, BackendError> {
         let place = self.working.create()?;
-        self.set_identity(place.device_and_inode);
+        self.set_identity(place.identity);
         Ok(place)
     }
 
     fn reopen_place(&self) -> Result<Place, BackendError> {
         let place = self.working.reopen(self.identity())?;
-        self.set_identity(place.device_and_inode);
+        self.set_identity(place.identity);
         Ok(place)
     }
 

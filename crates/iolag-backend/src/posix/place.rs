@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use iolag_model::FailureCode;
+use iolag_model::{FailureCode, PlaceIdentity};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fsync, mkdirat, openat, unlinkat};
 use rustix::io::{Errno, write};
 
@@ -82,7 +82,7 @@ impl WorkingDirectory {
     }
 
     /// Finds it with at least one dataset in it.
-    pub(super) fn reopen(&self, expected: Option<(u64, u64)>) -> Result<Place, BackendError> {
+    pub(super) fn reopen(&self, expected: Option<PlaceIdentity>) -> Result<Place, BackendError> {
         let working = self.open(expected)?;
         if self.refuse_linked_datasets(&working)? == 0 {
             return Err(BackendError::NoWorkingSet { path: self.path.display().to_string() });
@@ -91,7 +91,7 @@ impl WorkingDirectory {
     }
 
     /// Opens it, if it is the one that is expected.
-    pub(super) fn open(&self, expected: Option<(u64, u64)>) -> Result<OwnedFd, BackendError> {
+    pub(super) fn open(&self, expected: Option<PlaceIdentity>) -> Result<OwnedFd, BackendError> {
         let working = self.open_in(&self.open_target()?)?;
         self.refuse_other(&working, expected)?;
         Ok(working)
@@ -123,15 +123,14 @@ impl WorkingDirectory {
     pub(super) fn refuse_other(
         &self,
         working: &OwnedFd,
-        expected: Option<(u64, u64)>,
+        expected: Option<PlaceIdentity>,
     ) -> Result<(), BackendError> {
-        let found = self.own_identity(working)?;
-        match expected {
-            Some(expected) if expected != found => {
-                Err(self.not_ours(&self.path, "another directory than the one that this run made"))
-            }
-            _ => Ok(()),
+        let Some(expected) = expected else { return Ok(()) };
+        if !expected.admits(self.own_identity(working)?) {
+            return Err(self.not_ours(&self.path, "another directory than the one that this run made"));
         }
+        // Inodes are used again: without a device the directory must at least be one that only we can have filled.
+        if expected.device.is_none() { self.refuse_shared(working) } else { Ok(()) }
     }
 
     /// Refuses datasets that are not directories: operations would go astray through a link. Returns the number of
@@ -159,7 +158,7 @@ impl WorkingDirectory {
     /// Counts a dataset.
     pub(super) fn inventory(
         &self,
-        expected: Option<(u64, u64)>,
+        expected: Option<PlaceIdentity>,
         rank: u32,
         dataset: u32,
     ) -> Result<Inventory, BackendError> {
@@ -185,11 +184,11 @@ impl WorkingDirectory {
         Ok(Place {
             target: self.target.display().to_string(),
             name: text(self.name()),
-            device_and_inode: Some(self.own_identity(working)?),
+            identity: Some(self.own_identity(working)?),
         })
     }
 
-    fn own_identity(&self, working: &OwnedFd) -> Result<(u64, u64), BackendError> {
+    fn own_identity(&self, working: &OwnedFd) -> Result<PlaceIdentity, BackendError> {
         own_attributes(working.as_fd())
             .map(|attributes| identity_in(&attributes))
             .map_err(|errno| failed("look at the working directory", &self.path, errno))

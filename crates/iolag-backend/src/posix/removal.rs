@@ -8,6 +8,7 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use iolag_model::PlaceIdentity;
 use rustix::fs::{AtFlags, FileType, StatxAttributes, unlinkat};
 use rustix::io::Errno;
 
@@ -28,7 +29,7 @@ const LEFTOVERS_MAX: usize = 1000;
 /// Removes the working directory, if it is the expected one. A target without one is clean already.
 pub(super) fn remove(
     working: &WorkingDirectory,
-    expected: Option<(u64, u64)>,
+    expected: Option<PlaceIdentity>,
 ) -> Result<Vec<Leftover>, BackendError> {
     let target = working.open_target()?;
     let directory = match working.open_in(&target) {
@@ -39,7 +40,7 @@ pub(super) fn remove(
     working.refuse_other(&directory, expected)?;
     let own = own_attributes(directory.as_fd())
         .map_err(|errno| failed("look at the working directory", working.path(), errno))?;
-    let mut removal = Removal { device: identity_in(&own).0, leftovers: Vec::new(), unlisted: 0 };
+    let mut removal = Removal { device: identity_in(&own).device, leftovers: Vec::new(), unlisted: 0 };
     removal.remove_entries(directory.as_fd(), working.path(), Inside::WorkingDirectory);
     let still_there = attributes(target.as_fd(), working.name());
     if still_there.is_ok_and(|found| identity_in(&found) == identity_in(&own)) {
@@ -99,7 +100,7 @@ fn changed(found: FileType) -> Fate {
 }
 
 struct Removal {
-    device: u64,
+    device: Option<u64>,
     leftovers: Vec<Leftover>,
     unlisted: u64,
 }
@@ -162,7 +163,7 @@ impl Removal {
         let found =
             own_attributes(child.as_fd()).map_err(|errno| format!("it cannot be looked at: {errno}"))?;
         // A mount of the same file system has the same device; kernels from 5.8 tell it by an attribute.
-        let is_mount = identity_in(&found).0 != self.device
+        let is_mount = identity_in(&found).device != self.device
             || found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT);
         if is_mount { Err("another file system is mounted there".to_owned()) } else { Ok(child) }
     }

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use iolag_model::{ClientId, Durability, ErrorClass, FailureCode, Verification};
+use iolag_model::{ClientId, Durability, ErrorClass, FailureCode, PlaceIdentity, Verification};
 use proptest::prelude::*;
 use tempfile::{TempDir, tempdir};
 
@@ -288,9 +288,30 @@ fn the_manifest_tells_another_process_which_directory_is_meant() {
     let (target, first) = working_set(1);
     let place = first.reopen_place().unwrap();
     let second = backend(target.path());
-    second.expect_place(&Place { device_and_inode: Some((1, 1)), ..place.clone() });
-    assert!(second.remove_place().is_err());
+    let identity = place.identity.unwrap();
+    for wrong in [
+        PlaceIdentity { device: Some(1), ..identity },
+        PlaceIdentity { inode: 1, ..identity },
+        PlaceIdentity { inode: 1, ..identity.across_boots() },
+    ] {
+        second.expect_place(&Place { identity: Some(wrong), ..place.clone() });
+        assert!(second.remove_place().is_err());
+    }
     second.expect_place(&place);
+    assert_eq!(second.remove_place().unwrap(), []);
+}
+
+#[test]
+fn after_a_reboot_the_device_may_have_changed_but_the_directory_must_be_ours_alone() {
+    let (target, first) = working_set(1);
+    let place = first.reopen_place().unwrap();
+    let second = backend(target.path());
+    second
+        .expect_place(&Place { identity: place.identity.map(PlaceIdentity::across_boots), ..place.clone() });
+    let working = target.path().join(WORKING_NAME);
+    fs::set_permissions(&working, fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(second.remove_place().unwrap_err().to_string().contains("others may write"));
+    fs::set_permissions(&working, fs::Permissions::from_mode(0o700)).unwrap();
     assert_eq!(second.remove_place().unwrap(), []);
 }
 

@@ -1,7 +1,8 @@
 //! `iolag cleanup`: removes what an interrupted run left on its target, by the run's manifest.
 
 use iolag_keeper::Signals;
-use iolag_store::{KeeperIdentity, ManifestKind};
+use iolag_model::PlaceIdentity;
+use iolag_store::{KeeperIdentity, ManifestKind, boot_id};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Cleanup, Common};
@@ -18,7 +19,7 @@ use crate::output;
 struct Entry {
     path: String,
     name: String,
-    device_and_inode: Option<(u64, u64)>,
+    identity: Option<PlaceIdentity>,
 }
 
 /// Runs the command.
@@ -46,12 +47,7 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
     };
     let mut code = ExitCode::Fine;
     for entry in entries {
-        let place = Placed {
-            target: 0,
-            path: entry.path,
-            name: entry.name,
-            device_and_inode: entry.device_and_inode,
-        };
+        let place = Placed { target: 0, path: entry.path, name: entry.name, identity: entry.identity };
         let where_ = format!("{}/{}", place.path, place.name);
         let is_there = ask("scout", STORE_DEADLINE, || std::fs::symlink_metadata(&where_).is_ok())?;
         // Targets behind wrappers are no paths: whether something is there is seen when it is removed.
@@ -83,13 +79,20 @@ fn entries(root: &std::path::Path, name: &str) -> Result<Vec<Entry>, Failure> {
             record.id
         )));
     }
+    // On another boot network file systems, btrfs and tmpfs have other device numbers.
+    let is_same_boot = match (&record.environment.boot_id, boot_id()) {
+        (Some(then), Some(now)) => *then == now,
+        _ => true,
+    };
     let manifest = run.manifest().map_err(Failure::unusable)?;
     let entries = manifest.entries.into_iter().filter(|entry| entry.kind == ManifestKind::WorkingDirectory);
     Ok(entries
         .map(|entry| Entry {
             path: entry.parent,
             name: entry.name,
-            device_and_inode: entry.device.zip(entry.inode),
+            identity: entry
+                .inode
+                .map(|inode| PlaceIdentity { device: entry.device.filter(|_| is_same_boot), inode }),
         })
         .collect())
 }

@@ -87,7 +87,7 @@ pub fn remove(
 }
 
 fn remove_here(place: &Placed) -> Vec<String> {
-    if place.device_and_inode.is_none() && place.path.starts_with('/') {
+    if place.identity.is_none() && place.path.starts_with('/') {
         return remove_if_empty(place);
     }
     let where_ = format!("{}/{}", place.path.trim_end_matches('/'), place.name);
@@ -97,7 +97,7 @@ fn remove_here(place: &Placed) -> Vec<String> {
             backend.expect_place(&Place {
                 target: place.path.clone(),
                 name: place.name.clone(),
-                device_and_inode: place.device_and_inode,
+                identity: place.identity,
             });
             match backend.remove_place() {
                 Ok(leftovers) => leftovers

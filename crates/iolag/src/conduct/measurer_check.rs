@@ -107,7 +107,7 @@ fn make_place(
             target: directory.target,
             path: directory.path.clone(),
             name: place.name,
-            device_and_inode: place.device_and_inode,
+            identity: place.identity,
         },
     );
     Ok(backend)

@@ -66,12 +66,7 @@ fn try_measure(
             .map_err(sentence)?;
     tell(
         outbox,
-        &FromMeasurer::Placed {
-            target: 0,
-            path: place.target,
-            name: place.name,
-            device_and_inode: place.device_and_inode,
-        },
+        &FromMeasurer::Placed { target: 0, path: place.target, name: place.name, identity: place.identity },
     );
     for client in 0..exchange.clients() {
         exchange.prefault(client);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use iolag_analysis::Summaries;
 use iolag_keeper::{Inbox, Messenger, Outbox};
-use iolag_model::{Calibration, Detail, FileSystem, RunRecord};
+use iolag_model::{Calibration, Detail, FileSystem, PlaceIdentity, RunRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +31,8 @@ pub enum FromMeasurer {
         path: String,
         /// Name of the working place in it.
         name: String,
-        /// Device and inode of the working directory.
-        device_and_inode: Option<(u64, u64)>,
+        /// Which directory it is, if it is one.
+        identity: Option<PlaceIdentity>,
     },
     /// What measuring costs.
     Calibrated(Calibration),
@@ -73,8 +73,8 @@ pub enum ToWriter {
         path: String,
         /// Name of the working place in it.
         name: String,
-        /// Device and inode of the working directory.
-        device_and_inode: Option<(u64, u64)>,
+        /// Which directory it is, if it is one.
+        identity: Option<PlaceIdentity>,
     },
     /// Everything is measured: this is the final record.
     Finish(Box<RunRecord>),

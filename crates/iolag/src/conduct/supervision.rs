@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use iolag_keeper::{Ending, Exchange, Hang, HangWatch, KeeperRing, Messenger, evidence, processor_use};
 use iolag_model::{
     Activity, Anchor, AttemptId, Calibration, ClientId, Clock, Coordinator, Detail, DetailKind, FailureCode,
-    MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Sample,
+    MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, PlaceIdentity, Sample,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
@@ -101,8 +101,8 @@ pub struct Placed {
     pub path: String,
     /// Name of the working place in it.
     pub name: String,
-    /// Device and inode.
-    pub device_and_inode: Option<(u64, u64)>,
+    /// Which directory it is, if it is one.
+    pub identity: Option<PlaceIdentity>,
 }
 
 /// Watches until every measurer has ended or is abandoned.
@@ -194,13 +194,9 @@ impl Watch<'_> {
     fn hear(&mut self, measurer: &mut Measurer, writing: &mut Writing) {
         for message in heard::<FromMeasurer>(&mut measurer.messenger) {
             match message {
-                FromMeasurer::Placed { target, path, name, device_and_inode } => {
-                    writing.order(&ToWriter::Placed {
-                        path: path.clone(),
-                        name: name.clone(),
-                        device_and_inode,
-                    });
-                    self.watched.places.push(Placed { target, path, name, device_and_inode });
+                FromMeasurer::Placed { target, path, name, identity } => {
+                    writing.order(&ToWriter::Placed { path: path.clone(), name: name.clone(), identity });
+                    self.watched.places.push(Placed { target, path, name, identity });
                 }
                 FromMeasurer::Calibrated(calibration) => {
                     self.watched.calibration.get_or_insert(calibration);

@@ -139,12 +139,12 @@ struct Orders<'a> {
 impl Orders<'_> {
     fn take(&mut self, order: ToWriter) -> Result<(), StoreError> {
         match order {
-            ToWriter::Placed { path, name, device_and_inode } => {
+            ToWriter::Placed { path, name, identity } => {
                 let mut manifest = self.run.manifest()?;
                 for entry in &mut manifest.entries {
                     if entry.parent == path && entry.name == name {
-                        entry.device = device_and_inode.map(|(device, _)| device);
-                        entry.inode = device_and_inode.map(|(_, inode)| inode);
+                        entry.device = identity.and_then(|identity| identity.device);
+                        entry.inode = identity.map(|identity| identity.inode);
                     }
                 }
                 self.run.write_manifest(&manifest)

@@ -126,11 +126,11 @@ impl Writing {
         if let Some(messenger) = &mut self.messenger {
             order(messenger, message);
         }
-        if let ToWriter::Placed { path, name, device_and_inode } = message {
+        if let ToWriter::Placed { path, name, identity } = message {
             self.orders.push(ToWriter::Placed {
                 path: path.clone(),
                 name: name.clone(),
-                device_and_inode: *device_and_inode,
+                identity: *identity,
             });
         }
     }
