@@ -36,7 +36,7 @@ pub use directory::{Directory, DirectoryLock};
 pub use encode::{Encoded, encode};
 pub use error::StoreError;
 pub use export::{CSV_HEADER, TextForm};
-pub use liveness::KeeperIdentity;
+pub use liveness::{KeeperIdentity, boot_id};
 pub use manifest::{Manifest, ManifestEntry, ManifestKind};
 pub use prune::{Retention, runs_to_remove};
 pub use recover::{Recovered, Recovery, recover, recover_run};
