@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::WallTime;
 use crate::Nanoseconds;
 
 /// What tells one series from every other, on all hosts.
@@ -67,7 +68,8 @@ impl SeriesKind {
     }
 }
 
-/// A series and how it is measured. Identified by its key; a later description replaces an earlier one.
+/// A series and how it is measured. Identified by its key; of two descriptions the one with the later `described` wins, whatever was
+/// applied first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
     /// Which one.
@@ -85,4 +87,7 @@ pub struct Series {
     pub description: String,
     /// Unit of values, empty for durations.
     pub unit: String,
+    /// When it was described so: the begin of the watch that knew it first; `WallTime(0)` for imports.
+    #[serde(default)]
+    pub described: WallTime,
 }
