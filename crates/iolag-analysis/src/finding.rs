@@ -177,7 +177,8 @@ fn too_few_for_p99(summaries: &[Summary]) -> Option<Finding> {
         few.len(),
         measured.len()
     );
-    let advice = "Measure longer (`--budget`, more objects or iterations) if the bad moments matter.";
+    let advice = "If the bad moments matter, measure more: more objects or iterations of a benchmark, or `iolag watch`, \
+                  which goes on for as long as you like.";
     Some(Finding::new(Severity::Note, sentence, advice))
 }
 
