@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process, kill_process_group,
-    pidfd_open, set_parent_process_death_signal, setpgid, test_kill_process_group, waitid,
+    pidfd_open, set_parent_process_death_signal, setpgid, setsid, test_kill_process_group, waitid,
 };
 
 use crate::KeeperError;
@@ -28,6 +28,16 @@ pub struct Child {
     descriptor: Option<OwnedFd>,
     role: &'static str,
     ending: Option<Ending>,
+    consumption: Option<Consumption>,
+}
+
+/// What a child used, itself and everything that it waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Consumption {
+    /// User and system time.
+    pub processor: [Nanoseconds; 2],
+    /// Largest resident size of one process, in bytes.
+    pub resident_bytes_max: u64,
 }
 
 /// How a child ended.
@@ -58,23 +68,46 @@ impl Child {
         orphanage: Orphanage,
         body: impl FnOnce() -> i32,
     ) -> Result<Self, KeeperError> {
+        Self::fork_into(role, orphanage, Company::Group, body)
+    }
+
+    /// The same in a session of its own, without a terminal.
+    ///
+    /// # Errors
+    /// If the kernel has no process left.
+    pub fn fork_apart(
+        role: &'static str,
+        orphanage: Orphanage,
+        body: impl FnOnce() -> i32,
+    ) -> Result<Self, KeeperError> {
+        Self::fork_into(role, orphanage, Company::Session, body)
+    }
+
+    fn fork_into(
+        role: &'static str,
+        orphanage: Orphanage,
+        company: Company,
+        body: impl FnOnce() -> i32,
+    ) -> Result<Self, KeeperError> {
         let parent = getpid();
         // SAFETY: the keeper has one thread, so the child's copy of every lock is free and its memory is consistent.
         let forked = unsafe { libc::fork() };
         match forked {
             -1 => Err(KeeperError::Fork { role, error: last_error() }),
             0 => {
-                prepare_child(parent, orphanage);
+                prepare_child(parent, orphanage, company);
                 let status = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or(70);
                 // SAFETY: ends the child at once; the parent's exit handlers and buffers are not the child's to run.
                 unsafe { libc::_exit(status) }
             }
             process => {
                 let process = Pid::from_raw(process).expect("fork returns a positive process id");
-                // Both sides set the group, so that it is set whoever runs first.
-                let _ = setpgid(Some(process), Some(process));
+                if company == Company::Group {
+                    // Both sides set the group, so that it is set whoever runs first. Who leads a group cannot begin a session.
+                    let _ = setpgid(Some(process), Some(process));
+                }
                 let descriptor = pidfd_open(process, PidfdFlags::empty()).ok();
-                Ok(Self { process, descriptor, role, ending: None })
+                Ok(Self { process, descriptor, role, ending: None, consumption: None })
             }
         }
     }
@@ -105,11 +138,16 @@ impl Child {
                     None => Ending::Exited(status.exit_status().unwrap_or(0)),
                 });
                 self.signal_group(Signal::KILL);
-                // It has ended, so this only lets the kernel forget it.
-                let _ = waitid(WaitId::Pid(self.process), looking);
+                // It has ended, so this does not wait.
+                self.consumption = reap(self.process);
             }
         }
         self.ending
+    }
+
+    /// What it used; known once it has ended.
+    pub const fn consumption(&self) -> Option<Consumption> {
+        self.consumption
     }
 
     /// Waits up to `limit` for the end.
@@ -144,7 +182,10 @@ impl Child {
 
     /// Sends a signal to the child and everything that it started.
     pub fn signal_group(&self, signal: Signal) {
-        let _ = kill_process_group(self.process, signal);
+        if kill_process_group(self.process, signal).is_err() {
+            // It has not come as far as leading a group.
+            self.signal(signal);
+        }
     }
 
     /// Whether something that the child started is still there, after the child itself has ended and all were killed: it
@@ -176,8 +217,36 @@ impl Child {
     }
 }
 
-fn prepare_child(parent: Pid, orphanage: Orphanage) {
-    let _ = setpgid(None, None);
+/// Whom a child is with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Company {
+    Group,
+    Session,
+}
+
+/// Lets the kernel forget a child that has ended, and learns what it used.
+fn reap(process: Pid) -> Option<Consumption> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    let mut status = 0;
+    // SAFETY: both are written by the kernel; `usage` is all zero, hence valid, if it is not.
+    let reaped = unsafe {
+        libc::wait4(process.as_raw_nonzero().get(), &mut status, libc::WNOHANG, usage.as_mut_ptr())
+    };
+    // SAFETY: as above.
+    let usage = unsafe { usage.assume_init() };
+    let nanoseconds =
+        |time: libc::timeval| Nanoseconds(time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000);
+    (reaped > 0).then(|| Consumption {
+        processor: [nanoseconds(usage.ru_utime), nanoseconds(usage.ru_stime)],
+        resident_bytes_max: usage.ru_maxrss as u64 * 1024,
+    })
+}
+
+fn prepare_child(parent: Pid, orphanage: Orphanage, company: Company) {
+    let _ = match company {
+        Company::Group => setpgid(None, None),
+        Company::Session => setsid().map(|_| ()),
+    };
     crate::signals::unblock_all();
     if orphanage == Orphanage::Die {
         let _ = set_parent_process_death_signal(Some(Signal::KILL));
@@ -223,6 +292,29 @@ mod tests {
         .unwrap();
         assert_eq!(child.wait(Nanoseconds::from_milliseconds(50)), None);
         assert_eq!(child.end(Nanoseconds::from_milliseconds(200)), Some(Ending::Killed(libc::SIGKILL)));
+    }
+
+    #[test]
+    fn a_child_apart_leads_a_session_and_takes_what_it_started_along() {
+        let words = crate::SharedWords::new(2).unwrap();
+        let theirs = words.clone();
+        let mut child = Child::fork_apart("test", Orphanage::Die, move || {
+            theirs.store(0, u64::from(rustix::process::getsid(None).unwrap() == getpid()));
+            // SAFETY: this process has one thread; the grandchild only sleeps.
+            let grandchild = unsafe { libc::fork() };
+            if grandchild == 0 {
+                loop {
+                    std::thread::sleep(Duration::from_secs(1));
+                }
+            }
+            theirs.store(1, grandchild as u64);
+            0
+        })
+        .unwrap();
+        assert_eq!(child.wait(LIMIT), Some(Ending::Exited(0)));
+        assert_eq!(words.load(0), 1);
+        assert!(child.consumption().unwrap().resident_bytes_max > 0);
+        assert!(!child.has_left_something(LIMIT) || crate::evidence::is_zombie(words.load(1) as u32));
     }
 
     #[test]

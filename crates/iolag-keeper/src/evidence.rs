@@ -18,6 +18,31 @@ pub fn evidence(process: u32, thread: u32) -> String {
     text
 }
 
+/// The same for the first thread of a process and of each of its descendants, nearest first.
+pub fn evidence_of_all(process: u32) -> String {
+    const PROCESSES_MAX: usize = 32;
+    let mut text = String::new();
+    let mut family = vec![process];
+    let mut described = 0;
+    while described < family.len() {
+        let member = family[described];
+        let separator = if described == 0 { "" } else { "; " };
+        let _ = write!(text, "{separator}process {member}: ");
+        describe(&mut text, &format!("/proc/{member}/task/{member}"));
+        let children = read(&format!("/proc/{member}/task/{member}/children")).unwrap_or_default();
+        family.extend(children.split_ascii_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+        family.truncate(PROCESSES_MAX);
+        described += 1;
+    }
+    text
+}
+
+/// Whether a process has ended and its parent has not asked how.
+pub(crate) fn is_zombie(process: u32) -> bool {
+    let stat = read(&format!("/proc/{process}/stat")).unwrap_or_default();
+    fields_after_name(&stat).next() == Some("Z")
+}
+
 /// The start time of a process in clock ticks since boot, which with its id names it for as long as the machine runs.
 pub fn start_ticks(process: u32) -> Option<u64> {
     fields_after_name(&read(&format!("/proc/{process}/stat"))?).nth(19)?.parse().ok()
@@ -76,6 +101,8 @@ mod tests {
         assert!(text.starts_with("state "), "{text}");
         assert!(start_ticks(own).unwrap() > 0);
         assert_eq!(start_ticks(u32::MAX >> 1), None);
+        assert!(evidence_of_all(own).starts_with(&format!("process {own}: state ")));
+        assert!(evidence_of_all(u32::MAX >> 1).ends_with("state gone"));
     }
 
     #[test]

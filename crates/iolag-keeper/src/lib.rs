@@ -5,6 +5,7 @@
 //! The *writer* drains what they measured, and may hang too. All three share an [`Exchange`]. docs/measurement.md has the table of
 //! who notices what, who cleans up, and what is kept.
 
+mod adopted;
 mod child;
 mod coordinator;
 mod detail_ring;
@@ -15,20 +16,27 @@ mod memory;
 mod messenger;
 mod ring;
 mod sealed;
+mod separation;
 mod signals;
 mod slot;
+mod waiting;
 mod watch;
+mod words;
 
-pub use child::{Child, Ending, Orphanage};
+pub use adopted::Adopted;
+pub use child::{Child, Consumption, Ending, Orphanage};
 pub use coordinator::SharedCoordinator;
 pub use detail_ring::DetailReader;
 pub use error::KeeperError;
-pub use evidence::{evidence, processor_use, start_ticks};
+pub use evidence::{evidence, evidence_of_all, processor_use, start_ticks};
 pub use layout::{Exchange, KeeperRing, RING_SAMPLES_MIN, SharedRecorder};
 pub use memory::SharedMemory;
 pub use messenger::{Inbox, Messenger, Outbox};
 pub use ring::{RingFull, RingProducer, RingReader};
 pub use sealed::{Residence, move_into_memory};
+pub use separation::leave_inheritance;
 pub use signals::Signals;
 pub use slot::InFlight;
+pub use waiting::{Awaited, wait_for_any};
 pub use watch::{Hang, HangWatch};
+pub use words::SharedWords;

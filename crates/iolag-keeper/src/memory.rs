@@ -3,6 +3,7 @@
 //! Invariants: the region outlives every process that maps it; no pointer is stored in it; everything in it that two
 //! processes touch is atomic, or is handed over by an atomic (see [`crate::ring`]).
 
+use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -37,9 +38,15 @@ impl SharedMemory {
         let failed = |error| KeeperError::SharedMemory { bytes, error };
         let file = memfd_create(c"iolag-rings", MemfdFlags::CLOEXEC).map_err(failed)?;
         ftruncate(&file, bytes as u64).map_err(failed)?;
+        Self::over(file.as_fd(), bytes)
+    }
+
+    /// The first `bytes` bytes of a file that is that long and lies in memory (anonymous, or on a tmpfs).
+    pub(crate) fn over(file: BorrowedFd<'_>, bytes: usize) -> Result<Self, KeeperError> {
+        let failed = |error| KeeperError::SharedMemory { bytes, error };
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory in use.
         let base = unsafe {
-            mmap(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0)
+            mmap(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, file, 0)
         }
         .map_err(failed)?;
         let base = NonNull::new(base.cast()).expect("mmap never returns null");
