@@ -18,6 +18,7 @@ mod random;
 mod redact;
 mod registry;
 mod request;
+mod wrapper;
 
 pub use backend::{
     AsyncExecution, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover,

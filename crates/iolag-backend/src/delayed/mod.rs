@@ -11,19 +11,21 @@ use std::sync::Arc;
 use iolag_model::{Clock, Nanoseconds};
 
 use crate::random::Random;
+use crate::wrapper::{Disturbance, Wrapper};
 use crate::{
-    AsyncExecution, AsyncSession, Backend, BackendError, Capabilities, Completion, Description, Inventory,
-    Leftover, Place, Request, Session, SessionOptions,
+    AsyncExecution, AsyncSession, Backend, BackendError, Completion, Request, Session, SessionOptions,
 };
 pub(crate) use grammar::parse_operation;
 use grammar::{Latencies, parse_latencies};
 
 /// A target behind a known delay.
-pub struct DelayedBackend {
+pub type DelayedBackend = Wrapper<Delay>;
+
+/// How long operations are delayed.
+pub struct Delay {
     text: String,
     latencies: Arc<Latencies>,
     clock: Arc<dyn Clock>,
-    inner: Box<dyn Backend>,
 }
 
 impl DelayedBackend {
@@ -34,9 +36,11 @@ impl DelayedBackend {
     pub fn new(delays: &str, inner: Box<dyn Backend>, clock: Arc<dyn Clock>) -> Result<Self, BackendError> {
         let latencies = parse_latencies(delays)
             .map_err(|reason| BackendError::Target { target: format!("delayed:{delays}:"), reason })?;
-        Ok(Self { text: delays.to_owned(), latencies: Arc::new(latencies), clock, inner })
+        Ok(Self::around(inner, Delay { text: delays.to_owned(), latencies: Arc::new(latencies), clock }))
     }
+}
 
+impl Delay {
     fn delays(&self, options: &SessionOptions) -> Delays {
         Delays {
             latencies: Arc::clone(&self.latencies),
@@ -46,55 +50,19 @@ impl DelayedBackend {
     }
 }
 
-/// Deny: a method that the traits get later must not go past the delay unseen.
-#[deny(clippy::missing_trait_methods)]
-impl Backend for DelayedBackend {
-    fn describe(&self) -> Description {
-        let inner = self.inner.describe();
-        Description {
-            kind: "delayed",
-            target: format!("delayed:{}:{}", self.text, inner.target),
-            semantics: inner.semantics,
-        }
+impl Disturbance for Delay {
+    const KIND: &'static str = "delayed";
+
+    fn text(&self) -> &str {
+        &self.text
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+    fn wrap(&self, inner: Box<dyn Session>, options: &SessionOptions) -> Box<dyn Session> {
+        Box::new(DelayedSession { delays: self.delays(options), clock: Arc::clone(&self.clock), inner })
     }
 
-    fn expect_place(&self, place: &Place) {
-        self.inner.expect_place(place);
-    }
-
-    fn create_place(&self) -> Result<Place, BackendError> {
-        self.inner.create_place()
-    }
-
-    fn reopen_place(&self) -> Result<Place, BackendError> {
-        self.inner.reopen_place()
-    }
-
-    fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
-        let inner = self.inner.open_session(options)?;
-        Ok(Box::new(DelayedSession { delays: self.delays(options), clock: Arc::clone(&self.clock), inner }))
-    }
-
-    fn open_async_session(
-        &self,
-        options: &SessionOptions,
-    ) -> Option<Result<Box<dyn AsyncSession>, BackendError>> {
-        let inner = self.inner.open_async_session(options)?;
-        Some(inner.map(|inner| {
-            Box::new(DelayedAsyncSession { delays: self.delays(options), inner }) as Box<dyn AsyncSession>
-        }))
-    }
-
-    fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {
-        self.inner.inventory(rank, dataset)
-    }
-
-    fn remove_place(&self) -> Result<Vec<Leftover>, BackendError> {
-        self.inner.remove_place()
+    fn wrap_async(&self, inner: Box<dyn AsyncSession>, options: &SessionOptions) -> Box<dyn AsyncSession> {
+        Box::new(DelayedAsyncSession { delays: self.delays(options), inner })
     }
 }
 

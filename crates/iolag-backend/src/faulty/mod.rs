@@ -11,19 +11,21 @@ use std::sync::Arc;
 use iolag_model::{Clock, FailureCode};
 
 use crate::random::{Random, mix};
+use crate::wrapper::{Disturbance, Wrapper};
 use crate::{
-    AsyncExecution, AsyncSession, Backend, BackendError, Capabilities, Completion, Description, Inventory,
-    Leftover, Place, Request, Session, SessionOptions,
+    AsyncExecution, AsyncSession, Backend, BackendError, Completion, Request, Session, SessionOptions,
 };
 pub(crate) use grammar::parse_rules;
 use grammar::{Fault, Rule, When};
 
 /// A target with faults.
-pub struct FaultyBackend {
+pub type FaultyBackend = Wrapper<FaultRules>;
+
+/// Which operations go wrong, and how.
+pub struct FaultRules {
     text: String,
     rules: Arc<[Rule]>,
     clock: Arc<dyn Clock>,
-    inner: Box<dyn Backend>,
 }
 
 impl FaultyBackend {
@@ -35,11 +37,15 @@ impl FaultyBackend {
         let target_error = |reason| BackendError::Target { target: format!("faulty:{rules}:"), reason };
         let text = format!("{rules}:");
         match parse_rules(&text).map_err(target_error)? {
-            (parsed, "") => Ok(Self { text: rules.to_owned(), rules: parsed.into(), clock, inner }),
+            (parsed, "") => {
+                Ok(Self::around(inner, FaultRules { text: rules.to_owned(), rules: parsed.into(), clock }))
+            }
             (_, rest) => Err(target_error(format!("{rest:?} after the rules is not expected"))),
         }
     }
+}
 
+impl FaultRules {
     fn faults(&self, options: &SessionOptions) -> Faults {
         let client = mix(options.seed) ^ u64::from(options.client.0);
         Faults {
@@ -52,55 +58,19 @@ impl FaultyBackend {
     }
 }
 
-/// Deny: a method that the traits get later must not go past the faults unseen.
-#[deny(clippy::missing_trait_methods)]
-impl Backend for FaultyBackend {
-    fn describe(&self) -> Description {
-        let inner = self.inner.describe();
-        Description {
-            kind: "faulty",
-            target: format!("faulty:{}:{}", self.text, inner.target),
-            semantics: inner.semantics,
-        }
+impl Disturbance for FaultRules {
+    const KIND: &'static str = "faulty";
+
+    fn text(&self) -> &str {
+        &self.text
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+    fn wrap(&self, inner: Box<dyn Session>, options: &SessionOptions) -> Box<dyn Session> {
+        Box::new(FaultySession { faults: self.faults(options), clock: Arc::clone(&self.clock), inner })
     }
 
-    fn expect_place(&self, place: &Place) {
-        self.inner.expect_place(place);
-    }
-
-    fn create_place(&self) -> Result<Place, BackendError> {
-        self.inner.create_place()
-    }
-
-    fn reopen_place(&self) -> Result<Place, BackendError> {
-        self.inner.reopen_place()
-    }
-
-    fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
-        let inner = self.inner.open_session(options)?;
-        Ok(Box::new(FaultySession { faults: self.faults(options), clock: Arc::clone(&self.clock), inner }))
-    }
-
-    fn open_async_session(
-        &self,
-        options: &SessionOptions,
-    ) -> Option<Result<Box<dyn AsyncSession>, BackendError>> {
-        let inner = self.inner.open_async_session(options)?;
-        Some(inner.map(|inner| {
-            Box::new(FaultyAsyncSession { faults: self.faults(options), inner }) as Box<dyn AsyncSession>
-        }))
-    }
-
-    fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {
-        self.inner.inventory(rank, dataset)
-    }
-
-    fn remove_place(&self) -> Result<Vec<Leftover>, BackendError> {
-        self.inner.remove_place()
+    fn wrap_async(&self, inner: Box<dyn AsyncSession>, options: &SessionOptions) -> Box<dyn AsyncSession> {
+        Box::new(FaultyAsyncSession { faults: self.faults(options), inner })
     }
 }
 

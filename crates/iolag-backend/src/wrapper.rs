@@ -1,0 +1,82 @@
+//! A target around another one: everything is forwarded but the sessions, which a [`Disturbance`] wraps.
+
+use crate::{
+    AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session,
+    SessionOptions,
+};
+
+/// What a wrapper does to the sessions of its inner target.
+pub trait Disturbance: Send + Sync {
+    /// The wrapper's name in targets.
+    const KIND: &'static str;
+
+    /// What it does, as the user wrote it.
+    fn text(&self) -> &str;
+
+    /// Wraps a blocking session.
+    fn wrap(&self, inner: Box<dyn Session>, options: &SessionOptions) -> Box<dyn Session>;
+
+    /// Wraps an asynchronous session.
+    fn wrap_async(&self, inner: Box<dyn AsyncSession>, options: &SessionOptions) -> Box<dyn AsyncSession>;
+}
+
+/// A target behind a disturbance.
+pub struct Wrapper<D> {
+    disturbance: D,
+    inner: Box<dyn Backend>,
+}
+
+impl<D: Disturbance> Wrapper<D> {
+    pub(crate) const fn around(inner: Box<dyn Backend>, disturbance: D) -> Self {
+        Self { disturbance, inner }
+    }
+}
+
+/// Deny: a method that the trait gets later must not go past the disturbance unseen.
+#[deny(clippy::missing_trait_methods)]
+impl<D: Disturbance> Backend for Wrapper<D> {
+    fn describe(&self) -> Description {
+        let inner = self.inner.describe();
+        Description {
+            kind: D::KIND,
+            target: format!("{}:{}:{}", D::KIND, self.disturbance.text(), inner.target),
+            semantics: inner.semantics,
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn expect_place(&self, place: &Place) {
+        self.inner.expect_place(place);
+    }
+
+    fn create_place(&self) -> Result<Place, BackendError> {
+        self.inner.create_place()
+    }
+
+    fn reopen_place(&self) -> Result<Place, BackendError> {
+        self.inner.reopen_place()
+    }
+
+    fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
+        Ok(self.disturbance.wrap(self.inner.open_session(options)?, options))
+    }
+
+    fn open_async_session(
+        &self,
+        options: &SessionOptions,
+    ) -> Option<Result<Box<dyn AsyncSession>, BackendError>> {
+        let inner = self.inner.open_async_session(options)?;
+        Some(inner.map(|inner| self.disturbance.wrap_async(inner, options)))
+    }
+
+    fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {
+        self.inner.inventory(rank, dataset)
+    }
+
+    fn remove_place(&self) -> Result<Vec<Leftover>, BackendError> {
+        self.inner.remove_place()
+    }
+}
