@@ -19,7 +19,7 @@ const CONTENT: [u8; CREATED_FILE_BYTES as usize] =
 
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-const NEW_FILE: OFlags =
+pub(super) const NEW_FILE: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Makes (or finds) the directory `name` below `place`.
@@ -44,7 +44,7 @@ pub(super) fn write_small_files(directory: BorrowedFd<'_>, count: u32) -> Result
     (0..count).try_for_each(|index| write_file(directory, &format!("file-{index}"), &CONTENT))
 }
 
-fn write_new(
+pub(super) fn write_new(
     directory: BorrowedFd<'_>,
     name: impl rustix::path::Arg,
     mut content: &[u8],

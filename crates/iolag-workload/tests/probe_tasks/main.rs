@@ -1,0 +1,4 @@
+//! The tasks of probes, for real: on a temporary directory, and on a file system that is slow or hangs.
+
+mod files;
+mod support;

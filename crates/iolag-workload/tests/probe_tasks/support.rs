@@ -1,0 +1,85 @@
+//! What the tests share: a recorder that remembers, and a directory to work in.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use iolag_workload::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskSpec, probe_task};
+
+/// What happened to parts, in order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stamp {
+    /// A part began.
+    Begin(usize),
+    /// It ended so.
+    End(usize, PartEnding),
+}
+
+/// Remembers stamps with their times.
+#[derive(Debug, Default)]
+pub struct Remembering {
+    pub stamps: Vec<(Instant, Stamp)>,
+}
+
+impl PartRecorder for Remembering {
+    fn begin(&mut self, part: usize) {
+        self.stamps.push((Instant::now(), Stamp::Begin(part)));
+    }
+
+    fn end(&mut self, part: usize, ending: PartEnding) {
+        self.stamps.push((Instant::now(), Stamp::End(part, ending)));
+    }
+}
+
+impl Remembering {
+    /// The order of begins (`+part`) and ends (`-part`).
+    pub fn order(&self) -> String {
+        let text = |stamp: &Stamp| match stamp {
+            Stamp::Begin(part) => format!("+{part}"),
+            Stamp::End(part, _) => format!("-{part}"),
+        };
+        self.stamps.iter().map(|(_, stamp)| text(stamp)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// How a part ended.
+    pub fn ending(&self, part: usize) -> PartEnding {
+        let found = self.stamps.iter().find_map(|(_, stamp)| match stamp {
+            Stamp::End(ended, ending) if *ended == part => Some(*ending),
+            _ => None,
+        });
+        found.unwrap_or_else(|| panic!("part {part} has not ended: {self:?}"))
+    }
+
+    /// How long a part took.
+    pub fn duration(&self, part: usize) -> Duration {
+        let begin = self.stamps.iter().find(|(_, stamp)| *stamp == Stamp::Begin(part)).expect("it began").0;
+        let is_end = |stamp: &Stamp| matches!(stamp, Stamp::End(ended, _) if *ended == part);
+        let end = self.stamps.iter().find(|(_, stamp)| is_end(stamp)).expect("it ended").0;
+        end - begin
+    }
+}
+
+/// One probe in `place`, in this process.
+pub fn probe(place: &Path, spec: &TaskSpec) -> Result<Remembering, ProbeTaskError> {
+    perform(place, &mut *probe_task(spec, 7))
+}
+
+/// The same with a task that is already there.
+pub fn perform(place: &Path, task: &mut dyn ProbeTask) -> Result<Remembering, ProbeTaskError> {
+    let directory = File::open(place).expect("the place can be opened");
+    task.prepare(directory.as_fd())?;
+    let mut recorder = Remembering::default();
+    task.perform(directory.as_fd(), &mut recorder);
+    Ok(recorder)
+}
+
+/// Names in a directory, sorted.
+pub fn names(place: &Path) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(place)
+        .expect("it can be listed")
+        .map(|entry| entry.expect("it can be listed").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
