@@ -14,6 +14,7 @@ mod evidence;
 mod layout;
 mod memory;
 mod messenger;
+pub mod mounts;
 mod ring;
 mod sealed;
 mod separation;

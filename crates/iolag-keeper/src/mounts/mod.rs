@@ -79,7 +79,8 @@ impl Mount {
 /// The mounts of this process, from `proc` (/proc); empty if there is no such table. Of a table of more than 16 MiB (some
 /// 100,000 mounts) only the beginning is read.
 pub fn capture(proc: &Path) -> Vec<Mount> {
-    File::open(proc.join("self/mountinfo")).map_or_else(|_| Vec::new(), |table| parse_mountinfo(text_of(table)))
+    File::open(proc.join("self/mountinfo"))
+        .map_or_else(|_| Vec::new(), |table| parse_mountinfo(text_of(table)))
 }
 
 /// The text of an open mountinfo file, from where it stands up to 16 MiB; what cannot be read is missing.
@@ -98,7 +99,7 @@ pub fn parse_mountinfo(text: impl AsRef<[u8]>) -> Vec<Mount> {
 
 /// The mount of a file: by the kernel's id where it is known (`statx`), else the longest mount point that `path` begins
 /// with (an absolute path without symbolic links), first among those on the file's `device`, then the one that
-/// [`covering`] finds. Of two at the same place, the later one covers the earlier.
+/// [`covering`] finds, then the longest of all. Of two at the same place, the later one covers the earlier.
 pub fn mount_of<'mounts>(
     mounts: &'mounts [Mount],
     mount_id: Option<u64>,
@@ -109,11 +110,13 @@ pub fn mount_of<'mounts>(
     by_id
         .or_else(|| device.and_then(|device| longest(mounts, path, |mount| mount.device == device)))
         .or_else(|| covering(mounts, path))
+        .or_else(|| longest(mounts, path, |_| true))
 }
 
 /// The mount that answers for `path` (absolute, without symbolic links), found as the kernel walks: from the root down,
 /// onto whatever is mounted at each step on the mount that it stands on. So a mount below one that was covered later is
 /// not found. Where the table does not show the root (after chroot), the longest mount point that `path` begins with.
+/// `None` for a path with `..`, whose place only the file system knows.
 pub fn covering<'mounts>(mounts: &'mounts [Mount], path: &Path) -> Option<&'mounts Mount> {
     let Some(root) = mounts.iter().find(|mount| is_root(mounts, mount)) else {
         return longest(mounts, path, |_| true);
@@ -143,9 +146,8 @@ pub fn covering<'mounts>(mounts: &'mounts [Mount], path: &Path) -> Option<&'moun
 
 /// Whether this is what lies at the bottom of `/`: its parent is not in the table, or is itself.
 fn is_root(mounts: &[Mount], mount: &Mount) -> bool {
-    let has_parent = || {
-        mounts.iter().any(|other| other.mount_id == mount.parent_id && other.mount_id != mount.mount_id)
-    };
+    let has_parent =
+        || mounts.iter().any(|other| other.mount_id == mount.parent_id && other.mount_id != mount.mount_id);
     mount.mount_point == Path::new("/") && !has_parent()
 }
 
@@ -331,6 +333,31 @@ mod tests {
         assert_eq!(find(None, Some((8, 2)), "/data2/deep"), Some(4), "the device decides before the place");
         assert_eq!(find(None, Some((9, 9)), "/data2/deep"), Some(5));
         assert_eq!(find(None, None, "relative"), None);
+        assert_eq!(find(None, None, "/data2/../x"), Some(4), "a guess, as good as names are");
+    }
+
+    #[test]
+    fn the_walk_from_the_root_is_not_deceived_by_what_is_covered() {
+        let mounts = parse_mountinfo(
+            "1 0 8:1 / / rw - ext4 a rw\n2 1 0:30 / /a/b rw - nfs hidden rw\n3 1 0:31 / /a rw - tmpfs over rw\n\
+             4 3 0:32 / /a/c rw - nfs seen rw\n5 1 0:30 / /bound rw - nfs hidden rw\n6 6 0:33 / /self rw - x y rw\n",
+        );
+        let find = |path: &str| covering(&mounts, Path::new(path)).map(|mount| mount.mount_id);
+        assert_eq!(find("/a/b/x"), Some(3), "the mount on /a/b was covered by the later one on /a");
+        assert_eq!(find("/a/c"), Some(4));
+        assert_eq!(find("/bound/x"), Some(5));
+        assert_eq!(mounts[1].device, mounts[4].device, "bind mounts share the device");
+        assert_eq!(find("/ab"), Some(1), "names are compared whole");
+        assert_eq!(find("/a/c/../.."), None);
+        assert_eq!(find("a/c"), None);
+        let without_root = &mounts[1..];
+        assert_eq!(covering(without_root, Path::new("/a/c/d")).map(|mount| mount.mount_id), Some(4));
+        assert_eq!(covering(without_root, Path::new("/x")), None);
+        let stacked_root = parse_mountinfo("1 1 0:2 / / rw - rootfs r rw\n2 1 8:1 / / rw - ext4 a rw\n");
+        assert_eq!(covering(&stacked_root, Path::new("/x")).map(|mount| mount.mount_id), Some(2));
+        let circle =
+            parse_mountinfo("1 0 8:1 / / rw - a a rw\n2 1 0:1 / /c rw - a a rw\n2 2 0:1 / /c rw - a a rw\n");
+        assert_eq!(covering(&circle, Path::new("/c/d")).map(|mount| mount.mount_id), Some(2));
     }
 
     #[test]
@@ -353,7 +380,9 @@ mod tests {
     proptest! {
         #[test]
         fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-            for mount in parse_mountinfo(&bytes) {
+            let mounts = parse_mountinfo(&bytes);
+            let _ = covering(&mounts, Path::new("/a/b"));
+            for mount in mounts {
                 let _ = mount.options();
             }
         }

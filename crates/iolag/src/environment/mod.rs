@@ -11,16 +11,14 @@ pub mod file_system;
 mod kind;
 pub mod machine;
 pub mod memory;
-pub mod mounts;
-mod redaction;
 mod striping;
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+pub use iolag_keeper::mounts::{self, redact_options, redact_source};
 pub use kind::{is_memory, is_network};
-pub use redaction::{redact_options, redact_source};
 
 /// At most `limit_bytes` of a file, as far as they can be read; `None` if it cannot be opened or its first read fails
 /// (a kernel without pressure accounting opens /proc/pressure/io and refuses to read it).
