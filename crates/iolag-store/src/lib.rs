@@ -18,6 +18,7 @@ mod encode;
 mod error;
 mod export;
 mod finish;
+pub mod history;
 mod liveness;
 mod manifest;
 mod part;

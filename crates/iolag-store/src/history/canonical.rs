@@ -1,0 +1,100 @@
+//! The form of a record that every database can hold, so that what is read equals what was written.
+
+use iolag_model::Nanoseconds;
+use iolag_model::{HistoryRecord, HistorySample, SeriesKey};
+
+/// `number`, or the greatest that a database holds.
+pub(crate) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// The record as it comes back from a history: durations and counts of at most `i64::MAX`, finite values, no zero bytes in texts.
+pub fn canonical(mut record: HistoryRecord) -> HistoryRecord {
+    match &mut record {
+        HistoryRecord::Series(series) => {
+            clean_key(&mut series.key);
+            bound_time(&mut series.resolution_ns);
+            bound_time(&mut series.period_ns);
+            bound_time(&mut series.deadline_ns);
+            clean(&mut series.description);
+            clean(&mut series.unit);
+        }
+        HistoryRecord::Sample(sample) => canonical_sample(sample),
+        HistoryRecord::Configuration(configuration) => {
+            clean(&mut configuration.host);
+            clean(&mut configuration.target);
+            let facts = std::mem::take(&mut configuration.facts);
+            configuration.facts =
+                facts.into_iter().map(|(name, fact)| (cleaned(name), cleaned(fact))).collect();
+        }
+        HistoryRecord::Event(event) => {
+            for text in [
+                &mut event.id,
+                &mut event.host,
+                &mut event.target,
+                &mut event.kind,
+                &mut event.text,
+                &mut event.author,
+            ] {
+                clean(text);
+            }
+            event.link.iter_mut().for_each(clean);
+        }
+        HistoryRecord::Outage(outage) => {
+            clean(&mut outage.host);
+            clean(&mut outage.mount);
+            bound(&mut outage.skipped);
+            // How it ended is known of what has ended.
+            outage.ending = outage.end.and(outage.ending);
+        }
+        HistoryRecord::Evidence(evidence) => {
+            clean(&mut evidence.host);
+            clean(&mut evidence.text);
+        }
+        HistoryRecord::Session(session) => {
+            clean(&mut session.host);
+            clean(&mut session.boot_id);
+            clean(&mut session.iolag_version);
+        }
+    }
+    record
+}
+
+fn canonical_sample(sample: &mut HistorySample) {
+    clean_key(&mut sample.series);
+    bound_time(&mut sample.duration_ns);
+    // Adding zero makes the negative zero, which SQLite does not keep, a zero.
+    sample.value = sample.value.filter(|value| value.is_finite()).map(|value| value + 0.0);
+    sample.processor_ns.iter_mut().flatten().for_each(bound);
+    sample.resident_bytes_max.iter_mut().for_each(bound);
+    if let Some(surroundings) = &mut sample.surroundings {
+        surroundings.stalled_cpu_us.iter_mut().for_each(bound);
+        surroundings.stalled_io_us.iter_mut().flatten().for_each(bound);
+        surroundings.stalled_memory_us.iter_mut().flatten().for_each(bound);
+    }
+}
+
+fn bound(number: &mut u64) {
+    *number = (*number).min(i64::MAX as u64);
+}
+
+fn bound_time(time: &mut Nanoseconds) {
+    bound(&mut time.0);
+}
+
+fn clean_key(key: &mut SeriesKey) {
+    for text in [&mut key.host, &mut key.target, &mut key.task, &mut key.part] {
+        clean(text);
+    }
+}
+
+fn clean(text: &mut String) {
+    if text.contains('\0') {
+        *text = text.replace('\0', "\u{fffd}");
+    }
+}
+
+fn cleaned(mut text: String) -> String {
+    clean(&mut text);
+    text
+}

@@ -1,0 +1,101 @@
+//! A history in a database, whichever it is.
+
+use iolag_model::{
+    Configuration, Event, Evidence, HistoryColumns, HistoryRecord, Outage, ProbeId, Series, SeriesKey,
+    WallSpan, WatchSession,
+};
+
+use super::append::{self, Numbers};
+use super::engine::{Engine, Purpose};
+use super::queries;
+use super::{Appended, ChangeMark, Changes, History, HistoryError, RecordSink};
+
+/// A history in a database that is reached through `E`.
+#[derive(Debug)]
+pub struct DatabaseHistory<E> {
+    engine: E,
+    numbers: Numbers,
+}
+
+impl<E: Engine> DatabaseHistory<E> {
+    pub(crate) fn new(engine: E) -> Self {
+        Self { engine, numbers: Numbers::default() }
+    }
+
+    pub(crate) const fn engine(&self) -> &E {
+        &self.engine
+    }
+
+    /// Does `work` in a transaction.
+    fn transact<T>(
+        &mut self,
+        purpose: Purpose,
+        work: impl FnOnce(&mut E, &mut Numbers) -> Result<T, HistoryError>,
+    ) -> Result<T, HistoryError> {
+        self.engine.begin(purpose)?;
+        let done = work(&mut self.engine, &mut self.numbers);
+        let done = done.and_then(|value| self.engine.commit().map(|()| value));
+        if done.is_err() {
+            self.engine.roll_back();
+            self.numbers.forget();
+        }
+        done
+    }
+}
+
+impl<E: Engine> History for DatabaseHistory<E> {
+    fn location(&self) -> &str {
+        self.engine.location()
+    }
+
+    fn append(&mut self, records: &[HistoryRecord]) -> Result<Appended, HistoryError> {
+        if records.is_empty() {
+            return Ok(Appended::default());
+        }
+        self.transact(Purpose::Write, |engine, numbers| append::write(engine, numbers, records))
+    }
+
+    fn hosts(&mut self) -> Result<Vec<String>, HistoryError> {
+        queries::hosts(&mut self.engine)
+    }
+
+    fn series(&mut self) -> Result<Vec<Series>, HistoryError> {
+        Ok(queries::series(&mut self.engine)?.into_iter().map(|row| row.series).collect())
+    }
+
+    fn samples(&mut self, series: &SeriesKey, span: WallSpan) -> Result<HistoryColumns, HistoryError> {
+        queries::samples(&mut self.engine, series, span)
+    }
+
+    fn newest_change(&mut self) -> Result<ChangeMark, HistoryError> {
+        queries::newest_change(&mut self.engine)
+    }
+
+    fn changes_after(&mut self, mark: ChangeMark, samples_max: usize) -> Result<Changes, HistoryError> {
+        queries::changes_after(&mut self.engine, mark, samples_max)
+    }
+
+    fn events(&mut self, span: WallSpan) -> Result<Vec<Event>, HistoryError> {
+        queries::events(&mut self.engine, span)
+    }
+
+    fn outages(&mut self, span: WallSpan) -> Result<Vec<Outage>, HistoryError> {
+        queries::outages(&mut self.engine, span)
+    }
+
+    fn sessions(&mut self, span: WallSpan) -> Result<Vec<WatchSession>, HistoryError> {
+        queries::sessions(&mut self.engine, span)
+    }
+
+    fn configurations(&mut self) -> Result<Vec<Configuration>, HistoryError> {
+        queries::configurations(&mut self.engine)
+    }
+
+    fn evidence(&mut self, host: &str, probe: ProbeId) -> Result<Vec<Evidence>, HistoryError> {
+        queries::evidence(&mut self.engine, host, probe)
+    }
+
+    fn records(&mut self, span: WallSpan, sink: &mut RecordSink<'_>) -> Result<(), HistoryError> {
+        self.transact(Purpose::Snapshot, |engine, _| queries::records(engine, span, sink))
+    }
+}

@@ -1,0 +1,125 @@
+//! The history: what watches remember for years, in a database.
+//!
+//! One trait, [`History`], and two databases that keep it: a file of SQLite on a local disk ([`SqliteHistory`]) for one host, and
+//! a PostgreSQL server ([`PostgresHistory`]) for a site. Both have the same tables and the same statements; only how a statement
+//! is sent differs.
+//!
+//! Invariants: an append is one transaction, all or nothing, and durable when it returns. The content does not depend on the
+//! order in which records are appended, nor on how often: of two records with the same key one rule says what remains (see
+//! `append.rs`, the rules are joins of semilattices: commutative, associative, idempotent). Nothing is ever removed.
+//!
+//! Time and quantities are integers (ns, bytes, µs, thousandths). Limits: what exceeds a signed 64-bit number (durations of more
+//! than 292 years) is stored as its greatest, NaN and infinite values as no value, zero bytes in texts as U+FFFD.
+//!
+//! Size, measured: about 105 bytes per sample in SQLite with all its indexes. The tables are described in docs/history.md.
+
+mod append;
+mod canonical;
+mod database;
+mod engine;
+mod error;
+mod lines;
+mod queries;
+mod rows;
+mod sqlite;
+
+use std::path::Path;
+
+use iolag_model::{
+    Configuration, Event, Evidence, HistoryColumns, HistoryRecord, HistorySample, Outage, ProbeId, Series,
+    SeriesKey, WallSpan, WatchSession,
+};
+
+pub use canonical::canonical;
+pub use database::DatabaseHistory;
+pub use error::HistoryError;
+pub use lines::{LastLine, Merged, merge_records, read_records, write_records};
+pub use sqlite::{Access, SqliteEngine, SqliteHistory};
+
+/// What remembers. All methods may wait for a disk, a lock or a network: they belong into a process with a deadline.
+pub trait History: Send {
+    /// Where it is, secrets removed; for messages.
+    fn location(&self) -> &str;
+
+    /// Remembers these records in one transaction: all of them, durably, or none.
+    ///
+    /// # Errors
+    /// If the history cannot be written now (full, locked, unreachable, read-only) or at all (damaged). Then nothing of this call
+    /// is remembered, and the same records may be appended again.
+    fn append(&mut self, records: &[HistoryRecord]) -> Result<Appended, HistoryError>;
+
+    /// All hosts that are named anywhere, sorted.
+    ///
+    /// # Errors
+    /// If the history cannot be read, as with all methods below.
+    fn hosts(&mut self) -> Result<Vec<String>, HistoryError>;
+
+    /// All series, sorted by key. One of which only samples are known so far is a task without description.
+    fn series(&mut self) -> Result<Vec<Series>, HistoryError>;
+
+    /// The samples of one series that were intended within `span`, by intended moment and probe. Empty for an unknown series.
+    fn samples(&mut self, series: &SeriesKey, span: WallSpan) -> Result<HistoryColumns, HistoryError>;
+
+    /// The mark of the newest change of a sample, to begin following with.
+    fn newest_change(&mut self) -> Result<ChangeMark, HistoryError>;
+
+    /// The samples that are new or were superseded after `mark`, at most `samples_max` of them, in the order of their changes. A
+    /// sample that changed twice comes once, as it is now. No change is missed, whoever else writes meanwhile.
+    fn changes_after(&mut self, mark: ChangeMark, samples_max: usize) -> Result<Changes, HistoryError>;
+
+    /// The events that begin or last within `span`, by begin and id.
+    fn events(&mut self, span: WallSpan) -> Result<Vec<Event>, HistoryError>;
+
+    /// The outages that begin or last within `span`, by begin, host and probe.
+    fn outages(&mut self, span: WallSpan) -> Result<Vec<Outage>, HistoryError>;
+
+    /// The sessions of watching that begin or last within `span`, by begin and host.
+    fn sessions(&mut self, span: WallSpan) -> Result<Vec<WatchSession>, HistoryError>;
+
+    /// All configurations, by host, target and first appearance.
+    fn configurations(&mut self) -> Result<Vec<Configuration>, HistoryError>;
+
+    /// What was seen of a probe, by moment.
+    fn evidence(&mut self, host: &str, probe: ProbeId) -> Result<Vec<Evidence>, HistoryError>;
+
+    /// Hands out everything within `span` as one consistent state: all series and configurations; sessions, events and outages
+    /// that overlap it; samples that were intended and evidence that was gathered in it. Two histories with the same content give
+    /// the same records in the same order.
+    ///
+    /// # Errors
+    /// Also what `sink` answers, as [`HistoryError::Sink`].
+    fn records(&mut self, span: WallSpan, sink: &mut RecordSink<'_>) -> Result<(), HistoryError>;
+}
+
+/// Takes records, one after the other; its first error ends the giving.
+pub type RecordSink<'a> = dyn FnMut(HistoryRecord) -> std::io::Result<()> + 'a;
+
+/// What an append did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Appended {
+    /// Records that were given.
+    pub records: u64,
+    /// Rows that are new or changed; the others were known already.
+    pub changed: u64,
+}
+
+/// A place in the order in which the samples of one history changed. Of no meaning in another history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct ChangeMark(pub i64);
+
+/// Samples that changed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Changes {
+    /// As they are now.
+    pub samples: Vec<HistorySample>,
+    /// Where to go on from.
+    pub mark: ChangeMark,
+}
+
+/// Opens the history at `place`: a `postgres://` or `postgresql://` URL, or the path of a file on a local disk.
+///
+/// # Errors
+/// If it cannot be opened, or not in this way; each error says what to do.
+pub fn open_history(place: &str, access: Access) -> Result<Box<dyn History>, HistoryError> {
+    Ok(Box::new(SqliteHistory::open(Path::new(place), access)?))
+}

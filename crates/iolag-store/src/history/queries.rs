@@ -1,0 +1,195 @@
+//! What is asked of a history. Statements name a total order, so that equal contents give equal answers.
+
+use iolag_model::{
+    Configuration, Event, Evidence, HistoryColumns, HistoryRecord, Outage, ProbeId, Series, SeriesKey,
+    WallSpan, WatchSession,
+};
+
+use super::append::number;
+use super::engine::{Engine, Value};
+use super::rows::{
+    self, CONFIGURATION_SELECTION, EVENT_SELECTION, EVIDENCE_SELECTION, OUTAGE_SELECTION, Reader,
+    SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION, SESSION_SELECTION, blank_sample, sample_selection,
+};
+use super::{ChangeMark, Changes, HistoryError, RecordSink};
+
+/// A series with its number in this database.
+pub(crate) struct SeriesRow {
+    number: i64,
+    pub(crate) series: Series,
+    is_described: bool,
+}
+
+pub(crate) fn hosts(engine: &mut dyn Engine) -> Result<Vec<String>, HistoryError> {
+    let statement = "SELECT host FROM series UNION SELECT host FROM session UNION SELECT host FROM outage \
+                     UNION SELECT host FROM event UNION SELECT host FROM configuration ORDER BY host";
+    let mut hosts = list(engine, statement, &[], |reader| reader.text(0))?;
+    hosts.retain(|host| !host.is_empty());
+    Ok(hosts)
+}
+
+pub(crate) fn series(engine: &mut dyn Engine) -> Result<Vec<SeriesRow>, HistoryError> {
+    let statement = format!("SELECT {SERIES_SELECTION}, id FROM series ORDER BY host, target, task, part");
+    list(engine, &statement, &[], |reader| {
+        let (series, is_described) = rows::series(reader)?;
+        Ok(SeriesRow { number: reader.integer(11)?, series, is_described })
+    })
+}
+
+pub(crate) fn samples(
+    engine: &mut dyn Engine,
+    key: &SeriesKey,
+    span: WallSpan,
+) -> Result<HistoryColumns, HistoryError> {
+    let mut columns = HistoryColumns::default();
+    let values = [&key.host, &key.target, &key.task, &key.part].map(|text| Value::Text(text));
+    let statement = "SELECT id FROM series WHERE host = $1 AND target = $2 AND task = $3 AND part = $4";
+    let Some(series) = number(engine, statement, &values)? else { return Ok(columns) };
+    let location = engine.location().to_owned();
+    let mut sample = blank_sample(key.clone());
+    engine.query(&samples_statement(), &samples_values(series, span), &mut |row| {
+        Reader::new(row, &location).sample_into(&mut sample)?;
+        columns.push(&sample);
+        Ok(())
+    })?;
+    Ok(columns)
+}
+
+fn samples_statement() -> String {
+    format!(
+        "SELECT {} FROM {SAMPLE_SOURCE} WHERE sample.series = $1 AND sample.intended_ns >= $2 AND sample.intended_ns < $3 \
+         ORDER BY sample.intended_ns, sample.probe",
+        sample_selection()
+    )
+}
+
+const fn samples_values(series: i64, span: WallSpan) -> [Value<'static>; 3] {
+    [Value::Integer(series), Value::Integer(span.begin.0), Value::Integer(span.end.0)]
+}
+
+pub(crate) fn newest_change(engine: &mut dyn Engine) -> Result<ChangeMark, HistoryError> {
+    Ok(ChangeMark(number(engine, "SELECT max(change) FROM sample", &[])?.unwrap_or(0)))
+}
+
+pub(crate) fn changes_after(
+    engine: &mut dyn Engine,
+    mark: ChangeMark,
+    samples_max: usize,
+) -> Result<Changes, HistoryError> {
+    let statement = format!(
+        "SELECT {}, series.host, series.target, series.task, series.part FROM {SAMPLE_SOURCE} \
+         JOIN series ON series.id = sample.series WHERE sample.change > $1 ORDER BY sample.change LIMIT $2",
+        sample_selection()
+    );
+    let values = [Value::Integer(mark.0), Value::Integer(i64::try_from(samples_max).unwrap_or(i64::MAX))];
+    let mut changes = Changes { samples: Vec::new(), mark };
+    let location = engine.location().to_owned();
+    engine.query(&statement, &values, &mut |row| {
+        let reader = Reader::new(row, &location);
+        let mut sample = blank_sample(reader.series_key(SAMPLE_COLUMNS.len())?);
+        reader.sample_into(&mut sample)?;
+        changes.samples.push(sample);
+        changes.mark = ChangeMark(reader.integer(0)?);
+        Ok(())
+    })?;
+    Ok(changes)
+}
+
+pub(crate) fn events(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<Event>, HistoryError> {
+    let statement = format!(
+        "SELECT {EVENT_SELECTION} FROM event WHERE begin_ns < $1 AND coalesce(end_ns, begin_ns) >= $2 ORDER BY begin_ns, id"
+    );
+    list(engine, &statement, &overlap(span), rows::event)
+}
+
+pub(crate) fn outages(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<Outage>, HistoryError> {
+    let statement = format!(
+        "SELECT {OUTAGE_SELECTION} FROM outage WHERE begin_ns < $1 AND (end_ns IS NULL OR end_ns >= $2) \
+         ORDER BY begin_ns, host, probe"
+    );
+    list(engine, &statement, &overlap(span), rows::outage)
+}
+
+pub(crate) fn sessions(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<WatchSession>, HistoryError> {
+    let statement = format!(
+        "SELECT {SESSION_SELECTION} FROM session WHERE begin_ns < $1 AND last_seen_ns >= $2 ORDER BY begin_ns, host"
+    );
+    list(engine, &statement, &overlap(span), rows::session)
+}
+
+/// What begins before the end of the span, and ends after its begin.
+const fn overlap(span: WallSpan) -> [Value<'static>; 2] {
+    [Value::Integer(span.end.0), Value::Integer(span.begin.0)]
+}
+
+pub(crate) fn configurations(engine: &mut dyn Engine) -> Result<Vec<Configuration>, HistoryError> {
+    let statement = format!(
+        "SELECT {CONFIGURATION_SELECTION} FROM configuration \
+         JOIN configuration_key ON configuration_key.id = configuration.configuration \
+         ORDER BY configuration.host, configuration.target, first_seen_ns, configuration_key.key"
+    );
+    list(engine, &statement, &[], rows::configuration)
+}
+
+pub(crate) fn evidence(
+    engine: &mut dyn Engine,
+    host: &str,
+    probe: ProbeId,
+) -> Result<Vec<Evidence>, HistoryError> {
+    let statement =
+        format!("SELECT {EVIDENCE_SELECTION} FROM evidence WHERE host = $1 AND probe = $2 ORDER BY at_ns");
+    list(engine, &statement, &[Value::Text(host), Value::Integer(probe.0.cast_signed())], rows::evidence)
+}
+
+pub(crate) fn records(
+    engine: &mut dyn Engine,
+    span: WallSpan,
+    sink: &mut RecordSink<'_>,
+) -> Result<(), HistoryError> {
+    let mut give = |record| sink(record).map_err(|source| HistoryError::Sink { source });
+    let series = series(engine)?;
+    for row in series.iter().filter(|row| row.is_described) {
+        give(HistoryRecord::Series(row.series.clone()))?;
+    }
+    for configuration in configurations(engine)? {
+        give(HistoryRecord::Configuration(configuration))?;
+    }
+    for session in sessions(engine, span)? {
+        give(HistoryRecord::Session(session))?;
+    }
+    for event in events(engine, span)? {
+        give(HistoryRecord::Event(event))?;
+    }
+    for outage in outages(engine, span)? {
+        give(HistoryRecord::Outage(outage))?;
+    }
+    let location = engine.location().to_owned();
+    for row in series {
+        let mut sample = blank_sample(row.series.key);
+        engine.query(&samples_statement(), &samples_values(row.number, span), &mut |row| {
+            Reader::new(row, &location).sample_into(&mut sample)?;
+            give(HistoryRecord::Sample(sample.clone()))
+        })?;
+    }
+    let statement = format!(
+        "SELECT {EVIDENCE_SELECTION} FROM evidence WHERE at_ns < $1 AND at_ns >= $2 ORDER BY host, probe, at_ns"
+    );
+    engine.query(&statement, &overlap(span), &mut |row| {
+        give(HistoryRecord::Evidence(rows::evidence(Reader::new(row, &location))?))
+    })
+}
+
+fn list<T>(
+    engine: &mut dyn Engine,
+    statement: &str,
+    values: &[Value<'_>],
+    read: impl Fn(Reader<'_>) -> Result<T, HistoryError>,
+) -> Result<Vec<T>, HistoryError> {
+    let location = engine.location().to_owned();
+    let mut list = Vec::new();
+    engine.query(statement, values, &mut |row| {
+        list.push(read(Reader::new(row, &location))?);
+        Ok(())
+    })?;
+    Ok(list)
+}

@@ -1,0 +1,69 @@
+//! Versions of the tables: numbered steps, each in one transaction with the number that it leads to.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::connection::Place;
+use crate::history::HistoryError;
+
+/// Step `n` leads from version `n` to `n + 1`. A step that was released is never changed.
+const STEPS: &[&str] = &[include_str!("schema_1.sql")];
+
+/// The version of the tables that this program reads and writes.
+pub(super) const VERSION: i64 = STEPS.len() as i64;
+
+/// "iolg": says to `file` and to other programs whose file this is.
+pub(super) const APPLICATION_ID: i64 = 0x696f_6c67;
+
+/// Refuses what is not ours or newer; brings what is older up to date, step by step.
+pub(super) fn migrate(connection: &mut Connection, place: &Place) -> Result<(), HistoryError> {
+    migrate_by(connection, place, STEPS)
+}
+
+/// Refuses everything but our own present version: for who may not write.
+pub(super) fn require_present_version(connection: &Connection, place: &Place) -> Result<(), HistoryError> {
+    match known_version(connection, place, VERSION)? {
+        VERSION => Ok(()),
+        0 => Err(place.foreign("an empty file")),
+        version => Err(place.older(version, VERSION)),
+    }
+}
+
+fn migrate_by(connection: &mut Connection, place: &Place, steps: &[&str]) -> Result<(), HistoryError> {
+    let failed = |error: rusqlite::Error| place.error(&error);
+    let known = steps.len() as i64;
+    while known_version(connection, place, known)? < known {
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        // Another process may have done the step while this one waited for the lock.
+        let version = known_version(&transaction, place, known)?;
+        if let Some(step) = usize::try_from(version).ok().and_then(|version| steps.get(version)) {
+            transaction.execute_batch(step).map_err(failed)?;
+            transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
+            transaction.pragma_update(None, "user_version", version + 1).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// The version of a file that is ours or empty.
+fn known_version(connection: &Connection, place: &Place, known: i64) -> Result<i64, HistoryError> {
+    let number = |name: &str| -> Result<i64, HistoryError> {
+        connection.pragma_query_value(None, name, |row| row.get(0)).map_err(|error| place.error(&error))
+    };
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    if application != APPLICATION_ID {
+        let is_empty = application == 0
+            && version == 0
+            && connection
+                .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))
+                .map_err(|error| place.error(&error))?
+                == 0;
+        return if is_empty { Ok(0) } else { Err(place.foreign("another program's SQLite database")) };
+    }
+    match version {
+        version if version > known => Err(place.newer(version, known)),
+        version if version < 0 => Err(place.damaged(format!("its version is {version}"))),
+        version => Ok(version),
+    }
+}

@@ -1,0 +1,209 @@
+//! How the file is found, made and looked at before anything is done with it.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::connection::{Place, SqliteEngine};
+use super::local::network_file_system;
+use super::migrations;
+use crate::history::{DatabaseHistory, HistoryError};
+
+/// What a history is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// To look; nothing is changed.
+    ReadOnly,
+    /// To look and append; it must exist.
+    ReadWrite,
+    /// To look and append; it is made if it is missing.
+    Create,
+}
+
+/// How long is waited for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A log of more than this is cut when it has been carried over.
+const LOG_BYTES_MAX: i64 = 16 << 20;
+/// A larger file is not checked after an unclean end: that would take longer than opening may.
+const CHECKED_BYTES_MAX: u64 = 1 << 30;
+const STATEMENTS_KEPT: usize = 64;
+
+impl DatabaseHistory<SqliteEngine> {
+    /// Opens the history in the file `path`.
+    ///
+    /// Its directory must exist and be on a file system of this host; `path` itself must not be a symbolic link. After an unclean
+    /// end of the last process that had it open, a file of up to 1 GiB is checked.
+    ///
+    /// # Errors
+    /// If it is missing, on a network file system, damaged, another program's, newer than this program, or cannot be opened. In
+    /// none of these cases anything is overwritten.
+    pub fn open(path: &Path, access: Access) -> Result<Self, HistoryError> {
+        Self::open_with_patience(path, access, PATIENCE)
+    }
+
+    /// The same, waiting at most `patience` for other processes that write, each time.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_with_patience(path: &Path, access: Access, patience: Duration) -> Result<Self, HistoryError> {
+        open_on(path, access, patience, file_system_magic).map(Self::new)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.engine().path()
+    }
+}
+
+fn open_on(
+    path: &Path,
+    access: Access,
+    patience: Duration,
+    file_system_magic: impl Fn(&Path) -> io::Result<u64>,
+) -> Result<SqliteEngine, HistoryError> {
+    let path = locate(path)?;
+    let directory = path.parent().unwrap_or_else(|| Path::new("/"));
+    let magic = file_system_magic(directory).map_err(system("look at the file system of", directory))?;
+    if let Some(file_system) = network_file_system(magic) {
+        return Err(HistoryError::NetworkFileSystem { path, file_system });
+    }
+    prepare_file(&path, access)?;
+    let was_left_open = is_left_open(&path);
+    let place = Place::new(&path, patience);
+    let mut connection = connect(&place, access)?;
+    match access {
+        Access::ReadOnly => migrations::require_present_version(&connection, &place)?,
+        Access::ReadWrite | Access::Create => {
+            // Before anything is written to what may not be ours.
+            if was_left_open {
+                check_integrity(&connection, &place)?;
+            }
+            migrations::migrate(&mut connection, &place)?;
+            keep_log(&connection, &place)?;
+        }
+    }
+    Ok(SqliteEngine::new(connection, place))
+}
+
+fn system(action: &'static str, path: &Path) -> impl Fn(io::Error) -> HistoryError {
+    let path = path.to_owned();
+    move |source| HistoryError::System { action, path: path.clone(), source }
+}
+
+fn file_system_magic(directory: &Path) -> io::Result<u64> {
+    Ok(rustix::fs::statfs(directory)?.f_type as u64)
+}
+
+/// The absolute path whose directories are no symbolic links; the last component is as it was given.
+fn locate(path: &Path) -> Result<PathBuf, HistoryError> {
+    let Some(name) = path.file_name() else {
+        return Err(HistoryError::NotAFile { path: path.to_owned(), what: "a directory" });
+    };
+    let directory = match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
+        _ => Path::new("."),
+    };
+    let directory = directory.canonicalize().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => HistoryError::Missing { path: path.to_owned() },
+        _ => system("find", directory)(error),
+    })?;
+    Ok(directory.join(name))
+}
+
+/// Makes the file if it is wanted and missing, readable by nobody else; refuses everything that is no file.
+///
+/// An existing file is never opened here: closing it again would take away the locks of every other connection of this process.
+fn prepare_file(path: &Path, access: Access) -> Result<(), HistoryError> {
+    let looked = || rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW);
+    let status = match looked() {
+        Err(Errno::NOENT) if access == Access::Create => {
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            match rustix::fs::openat(CWD, path, flags, Mode::RUSR | Mode::WUSR) {
+                Ok(_) => return Ok(()),
+                // Another process was faster.
+                Err(Errno::EXIST) => looked(),
+                Err(errno) => return Err(system("create", path)(errno.into())),
+            }
+        }
+        Err(Errno::NOENT) => return Err(HistoryError::Missing { path: path.to_owned() }),
+        other => other,
+    };
+    let status = status.map_err(|errno| system("look at", path)(errno.into()))?;
+    let what = match FileType::from_raw_mode(status.st_mode) {
+        FileType::RegularFile => return Ok(()),
+        FileType::Symlink => "a symbolic link",
+        FileType::Directory => "a directory",
+        _ => "a device, a pipe or a socket",
+    };
+    Err(HistoryError::NotAFile { path: path.to_owned(), what })
+}
+
+fn connect(place: &Place, access: Access) -> Result<Connection, HistoryError> {
+    let failed = |error: rusqlite::Error| place.error(&error);
+    let mode = match access {
+        Access::ReadOnly => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        Access::ReadWrite | Access::Create => OpenFlags::SQLITE_OPEN_READ_WRITE,
+    };
+    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(place.path(), flags).map_err(failed)?;
+    connection.busy_timeout(place.patience()).map_err(failed)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    // What a planted file could make SQLite do.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(failed)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(failed)?;
+    connection.pragma_update(None, "cell_size_check", true).map_err(failed)?;
+    connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+    Ok(connection)
+}
+
+/// From now on changes go to a log, beside which others read.
+fn keep_log(connection: &Connection, place: &Place) -> Result<(), HistoryError> {
+    let failed = |error: rusqlite::Error| place.error(&error);
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(failed)?;
+    if mode != "wal" {
+        return Err(place.failed(format!(
+            "its file system has no shared memory for SQLite's log (journal mode {mode}); put it on another local disk"
+        )));
+    }
+    connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_MAX, |_| Ok(())).map_err(failed)
+}
+
+/// Whether the last process that had the file open ended without closing it: its log is there, and nobody has it locked.
+fn is_left_open(path: &Path) -> bool {
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    if !beside("-wal").symlink_metadata().is_ok_and(|log| log.len() > 0) {
+        return false;
+    }
+    let Ok(shared) = beside("-shm").symlink_metadata() else { return true };
+    // Asked of the kernel's table: opening the file to ask for its lock would, when it is closed, end locks of this process.
+    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    !is_locked(&locks, shared.ino())
+}
+
+/// Whether /proc/locks has a lock of this inode: `1: POSIX  ADVISORY  READ 1234 08:01:5678 128 128`.
+fn is_locked(locks: &str, inode: u64) -> bool {
+    let suffix = format!(":{inode}");
+    locks.lines().any(|line| line.split_ascii_whitespace().any(|word| word.ends_with(&suffix)))
+}
+
+fn check_integrity(connection: &Connection, place: &Place) -> Result<(), HistoryError> {
+    if place.path().metadata().is_ok_and(|file| file.len() > CHECKED_BYTES_MAX) {
+        return Ok(());
+    }
+    let verdict: String = connection
+        .pragma_query_value(None, "quick_check", |row| row.get(0))
+        .map_err(|error| place.error(&error))?;
+    if verdict == "ok" { Ok(()) } else { Err(place.damaged(verdict.replace('\n', "; "))) }
+}

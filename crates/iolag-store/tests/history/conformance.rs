@@ -1,0 +1,304 @@
+//! What every history does, whichever database keeps it. `open` gives an empty history, each time another.
+
+use iolag_model::{
+    ConfigurationKey, HistoryRecord, Nanoseconds, OutageEnding, Outcome, ProbeId, SessionEnd, WallSpan,
+    WallTime,
+};
+use iolag_store::history::{ChangeMark, History, canonical, merge_records, write_records};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::arbitrary::{any_record, event, key, outage, sample, series, session};
+
+pub type Open<'a> = dyn Fn() -> Box<dyn History> + 'a;
+
+/// Runs all of it.
+pub fn check(open: &Open<'_>, cases: u32) {
+    what_was_appended_comes_back(open);
+    an_empty_history_answers_with_nothing(open);
+    what_knows_more_remains(open);
+    a_later_description_remains(open);
+    spans_select_by_time(open);
+    changes_are_followed(open);
+    a_record_that_cannot_be_taken_takes_nothing_with_it(open);
+    the_order_of_records_is_of_no_consequence(open, cases);
+    exports_of_two_hosts_merge_to_the_same(open, cases / 4);
+}
+
+pub fn content(history: &mut dyn History) -> Vec<HistoryRecord> {
+    let mut records = Vec::new();
+    history
+        .records(WallSpan::ALL, &mut |record| {
+            records.push(record);
+            Ok(())
+        })
+        .unwrap();
+    records
+}
+
+fn what_was_appended_comes_back(open: &Open<'_>) {
+    let mut history = open();
+    let list = key("login1", "list");
+    let (mut one, two) =
+        (sample(&list, 1, Outcome::Ok, 5_000_000), sample(&list, 2, Outcome::Hung, 60_000_000_000));
+    one.value = Some(2.5);
+    one.exit_status = Some(-1);
+    one.blocker = Some(ProbeId(u64::MAX));
+    let begin = WallTime::from_seconds(1_700_000_000);
+    let configuration = iolag_model::Configuration {
+        key: ConfigurationKey(0xfeed_0000_0000_0001),
+        host: "login1".into(),
+        target: "/scratch".into(),
+        first_seen: begin,
+        facts: [("kernel".to_owned(), "6.18".to_owned())].into(),
+    };
+    let seen = iolag_model::Evidence {
+        host: "login1".into(),
+        probe: two.probe,
+        at: begin,
+        text: "D request_wait_answer".into(),
+    };
+    let records = [
+        HistoryRecord::Sample(two.clone()),
+        HistoryRecord::Sample(one.clone()),
+        HistoryRecord::Series(series(&list)),
+        HistoryRecord::Configuration(configuration.clone()),
+        HistoryRecord::Event(event("e1", begin)),
+        HistoryRecord::Outage(outage("login1", two.probe.0)),
+        HistoryRecord::Evidence(seen.clone()),
+        HistoryRecord::Session(session("login1")),
+    ];
+    let appended = history.append(&records).unwrap();
+    assert_eq!((appended.records, appended.changed), (8, 8));
+    assert_eq!(history.append(&records).unwrap().changed, 0, "the same again changes nothing");
+
+    assert_eq!(history.hosts().unwrap(), ["login1"]);
+    assert_eq!(history.series().unwrap(), [series(&list)]);
+    let columns = history.samples(&list, WallSpan::ALL).unwrap();
+    assert_eq!(columns.probe, [one.probe, two.probe]);
+    assert_eq!(columns.start, [one.start, two.start]);
+    assert_eq!(columns.value[0], 2.5);
+    assert!(columns.value[1].is_nan());
+    assert_eq!(columns.outcome, [Outcome::Ok, Outcome::Hung]);
+    assert_eq!(columns.configuration, [ConfigurationKey(0xfeed_0000_0000_0001); 2]);
+    assert_eq!(columns.blocker, [ProbeId(u64::MAX), ProbeId(0)]);
+    assert_eq!(columns.load_5min, [1.1, 1.1]);
+    assert_eq!(history.events(WallSpan::ALL).unwrap(), [event("e1", begin)]);
+    assert_eq!(history.outages(WallSpan::ALL).unwrap(), [outage("login1", two.probe.0)]);
+    assert_eq!(history.sessions(WallSpan::ALL).unwrap(), [session("login1")]);
+    assert_eq!(history.configurations().unwrap(), [configuration]);
+    assert_eq!(history.evidence("login1", two.probe).unwrap(), [seen]);
+    assert_eq!(history.evidence("login2", two.probe).unwrap(), []);
+    let all = content(&mut *history);
+    assert!(records.iter().all(|record| all.contains(record)) && all.len() == 8, "{all:?}");
+}
+
+fn an_empty_history_answers_with_nothing(open: &Open<'_>) {
+    let mut history = open();
+    assert!(history.hosts().unwrap().is_empty() && history.series().unwrap().is_empty());
+    assert!(history.samples(&key("nobody", "nothing"), WallSpan::ALL).unwrap().is_empty());
+    assert_eq!(history.newest_change().unwrap(), ChangeMark(0));
+    assert!(history.changes_after(ChangeMark(0), 10).unwrap().samples.is_empty());
+    assert!(content(&mut *history).is_empty());
+    assert_eq!(history.append(&[]).unwrap().records, 0);
+}
+
+fn what_knows_more_remains(open: &Open<'_>) {
+    let list = key("login1", "list");
+    let hung = HistoryRecord::Sample(sample(&list, 1, Outcome::Hung, 60));
+    let older = HistoryRecord::Sample(sample(&list, 1, Outcome::Hung, 90));
+    let late = HistoryRecord::Sample(sample(&list, 1, Outcome::Late, 70));
+    let begun = outage("login1", 1);
+    let mut ended = begun.clone();
+    (ended.end, ended.ending) = (Some(WallTime::from_seconds(1_700_000_100)), Some(OutageEnding::Recovered));
+    ended.skipped = 1;
+    let lives = session("login1");
+    let mut stopped = lives.clone();
+    (stopped.end, stopped.last_seen) = (SessionEnd::Stopped, stopped.begin);
+    let records = [
+        hung,
+        late.clone(),
+        older,
+        begun.into_record(),
+        ended.clone().into_record(),
+        lives.clone().into_record(),
+        stopped.into_record(),
+    ];
+    for forwards in [true, false] {
+        let mut history = open();
+        let mut order: Vec<_> = records.to_vec();
+        if !forwards {
+            order.reverse();
+        }
+        for record in order {
+            history.append(&[record]).unwrap();
+        }
+        let all = content(&mut *history);
+        assert!(all.contains(&late), "{all:?}");
+        let outages = history.outages(WallSpan::ALL).unwrap();
+        assert_eq!((outages[0].ending, outages[0].skipped), (Some(OutageEnding::Recovered), 3));
+        let sessions = history.sessions(WallSpan::ALL).unwrap();
+        assert_eq!((sessions[0].end, sessions[0].last_seen), (SessionEnd::Stopped, lives.last_seen));
+    }
+}
+
+fn a_later_description_remains(open: &Open<'_>) {
+    let mut history = open();
+    let list = key("login1", "list");
+    history.append(&[HistoryRecord::Sample(sample(&list, 1, Outcome::Ok, 1))]).unwrap();
+    let unknown = history.series().unwrap();
+    assert_eq!((&unknown[0].key, unknown[0].description.as_str()), (&list, ""));
+    let mut later = series(&list);
+    later.described = later.described.after(Nanoseconds(1));
+    later.deadline_ns = Nanoseconds(5);
+    history.append(&[HistoryRecord::Series(later.clone()), HistoryRecord::Series(series(&list))]).unwrap();
+    assert_eq!(history.series().unwrap(), [later]);
+}
+
+fn spans_select_by_time(open: &Open<'_>) {
+    let mut history = open();
+    let list = key("login1", "list");
+    let at = |number: i64| WallTime::from_seconds(1_700_000_000 + 900 * number);
+    let mut records: Vec<_> =
+        (0..10).map(|number| HistoryRecord::Sample(sample(&list, number, Outcome::Ok, 1))).collect();
+    let mut lasting = event("lasting", at(1));
+    lasting.end = Some(at(4));
+    let mut over = outage("login1", 2);
+    over.end = Some(at(1));
+    records.extend([
+        event("first", at(0)).into_record(),
+        lasting.into_record(),
+        event("last", at(9)).into_record(),
+        over.into_record(),
+        outage("login1", 3).into_record(),
+    ]);
+    history.append(&records).unwrap();
+    let span = WallSpan { begin: at(3), end: at(5) };
+    assert_eq!(history.samples(&list, span).unwrap().intended, [at(3), at(4)]);
+    let events = history.events(span).unwrap();
+    assert_eq!(events.iter().map(|event| event.id.as_str()).collect::<Vec<_>>(), ["lasting"]);
+    let outages = history.outages(span).unwrap();
+    assert_eq!(outages.iter().map(|outage| outage.probe.0).collect::<Vec<_>>(), [3], "the open one");
+}
+
+fn changes_are_followed(open: &Open<'_>) {
+    let mut history = open();
+    let (list, create) = (key("login1", "list"), key("login1", "create"));
+    let hung = sample(&list, 1, Outcome::Hung, 60);
+    let record = HistoryRecord::Sample;
+    history.append(&[record(hung), record(sample(&create, 2, Outcome::Ok, 3))]).unwrap();
+    let first = history.changes_after(ChangeMark(0), 1).unwrap();
+    assert_eq!(first.samples.iter().map(|sample| &sample.series).collect::<Vec<_>>(), [&list]);
+    let second = history.changes_after(first.mark, 10).unwrap();
+    assert_eq!(second.samples, [sample(&create, 2, Outcome::Ok, 3)]);
+    assert_eq!(second.mark, history.newest_change().unwrap());
+    let late = sample(&list, 1, Outcome::Late, 70);
+    let worse = sample(&create, 2, Outcome::Hung, 1);
+    history.append(&[record(late.clone()), record(worse)]).unwrap();
+    let third = history.changes_after(second.mark, 10).unwrap();
+    assert_eq!(third.samples, [late], "what was superseded comes again, what was refused does not");
+    assert_eq!(history.changes_after(third.mark, 10).unwrap().samples, []);
+}
+
+/// Texts that a database cannot hold are changed, not refused, so that nothing blocks a spool for ever.
+fn a_record_that_cannot_be_taken_takes_nothing_with_it(open: &Open<'_>) {
+    let mut history = open();
+    let mut odd = event("odd", WallTime(0));
+    odd.text = "zero \0 byte".into();
+    let list = key("login1", "list");
+    let mut long = sample(&list, 1, Outcome::Late, u64::MAX);
+    long.value = Some(f64::INFINITY);
+    history.append(&[odd.into_record(), HistoryRecord::Sample(long)]).unwrap();
+    assert_eq!(history.events(WallSpan::ALL).unwrap()[0].text, "zero \u{fffd} byte");
+    let columns = history.samples(&list, WallSpan::ALL).unwrap();
+    assert_eq!(columns.duration_ns, [Nanoseconds(i64::MAX as u64)]);
+    assert!(columns.value[0].is_nan());
+}
+
+fn the_order_of_records_is_of_no_consequence(open: &Open<'_>, cases: u32) {
+    let batches = proptest::collection::vec(any_record(), 1..40).prop_flat_map(|records| {
+        (Just(records.clone()), Just(records).prop_shuffle(), 1..40usize, 1..40usize)
+    });
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let outcome = runner.run(&batches, |(records, shuffled, first, second)| {
+        let mut one = open();
+        for batch in records.chunks(first) {
+            one.append(batch).unwrap();
+        }
+        let mut other = open();
+        for batch in shuffled.chunks(second) {
+            other.append(batch).unwrap();
+        }
+        let expected = content(&mut *one);
+        prop_assert_eq!(&content(&mut *other), &expected);
+        prop_assert_eq!(one.append(&records).unwrap().changed, 0, "applied twice");
+        prop_assert_eq!(&content(&mut *one), &expected);
+        // What the model calls better has won.
+        for record in &records {
+            let HistoryRecord::Sample(given) = canonical(record.clone()) else { continue };
+            let kept = expected.iter().find_map(|kept| match kept {
+                HistoryRecord::Sample(kept) if kept.series == given.series && kept.probe == given.probe => {
+                    Some(kept)
+                }
+                _ => None,
+            });
+            let kept = kept.expect("a sample of each key is kept");
+            prop_assert!(!given.supersedes(kept), "{given:?} {kept:?}");
+        }
+        Ok(())
+    });
+    outcome.unwrap();
+}
+
+fn exports_of_two_hosts_merge_to_the_same(open: &Open<'_>, cases: u32) {
+    let hosts =
+        (proptest::collection::vec(any_record(), 0..20), proptest::collection::vec(any_record(), 0..20));
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let outcome = runner.run(&hosts, |(one, other)| {
+        let exports: Vec<Vec<u8>> = [one, other]
+            .iter()
+            .map(|records| {
+                let mut history = open();
+                history.append(records).unwrap();
+                let mut export = Vec::new();
+                write_records(&mut *history, WallSpan::ALL, &mut export).unwrap();
+                export
+            })
+            .collect();
+        let merge = |order: &[usize]| {
+            let mut history = open();
+            for export in order {
+                merge_records(&mut *history, &mut &exports[*export][..], "export").unwrap();
+            }
+            content(&mut *history)
+        };
+        let forwards = merge(&[0, 1]);
+        prop_assert_eq!(&merge(&[1, 0]), &forwards);
+        prop_assert_eq!(&merge(&[0, 1, 1, 0, 0]), &forwards);
+        Ok(())
+    });
+    outcome.unwrap();
+}
+
+/// So that lists of different records stay short.
+trait IntoRecord {
+    fn into_record(self) -> HistoryRecord;
+}
+
+impl IntoRecord for iolag_model::Event {
+    fn into_record(self) -> HistoryRecord {
+        HistoryRecord::Event(self)
+    }
+}
+
+impl IntoRecord for iolag_model::Outage {
+    fn into_record(self) -> HistoryRecord {
+        HistoryRecord::Outage(self)
+    }
+}
+
+impl IntoRecord for iolag_model::WatchSession {
+    fn into_record(self) -> HistoryRecord {
+        HistoryRecord::Session(self)
+    }
+}
