@@ -15,6 +15,7 @@ pub mod figure;
 mod finding;
 mod group;
 mod histogram;
+pub mod history;
 mod interval;
 mod metadata;
 mod quantile;

@@ -1,0 +1,159 @@
+//! Levels before and after a change: medians, their ratio with an interval, and whether one side is greater by rank.
+//!
+//! The interval of a ratio combines those of the two medians (by order statistics, with effective sample sizes) on the logarithmic scale by the
+//! method of variance estimates recovery (Zou and Donner 2008): no distribution is assumed. Limits: with fewer than six effective
+//! values on a side, or a censored end, that end is open.
+
+use serde::{Deserialize, Serialize};
+use statrs::function::erf::erfc;
+
+use super::observed::{Knowledge, TimedValues};
+use super::permutation::correlation_time;
+use crate::autocorrelation::mid_ranks;
+use crate::interval::effective_quantile_ranks;
+
+/// How much one level is of another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LevelRatio {
+    /// Median after by median before; absent if both are only known from the same side.
+    pub value: Option<f64>,
+    /// How much is known of it.
+    pub value_is: Knowledge,
+    /// Lower end at 95 %; absent if open.
+    pub low: Option<f64>,
+    /// Upper end at 95 %; absent if open.
+    pub high: Option<f64>,
+}
+
+/// The values of one side, in order.
+#[derive(Debug, Clone)]
+pub(crate) struct Levels {
+    values: TimedValues,
+    order: Vec<usize>,
+    effective: f64,
+}
+
+impl Levels {
+    pub(crate) fn of(values: &TimedValues) -> Self {
+        let ordered = values.ordered();
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_unstable_by(|left, right| ordered[*left].total_cmp(&ordered[*right]));
+        let effective = values.len() as f64 / correlation_time(&ordered);
+        Self { values: values.clone(), order, effective }
+    }
+
+    pub(crate) fn median(&self) -> (f64, Knowledge) {
+        self.quantile(0.5)
+    }
+
+    fn quantile(&self, share: f64) -> (f64, Knowledge) {
+        let rank = (share * self.order.len() as f64).ceil().max(1.0) as usize;
+        self.values.at_rank(&self.order, rank).unwrap_or((0.0, Knowledge::Exactly))
+    }
+
+    /// Logarithm of a quantile or of its bound.
+    pub(crate) fn quantile_logarithm(&self, share: f64) -> f64 {
+        self.quantile(share).0.max(1e-9).ln()
+    }
+
+    /// Logarithms of the ends of the median's interval, where they exist and are exact.
+    fn median_interval(&self) -> (Option<f64>, Option<f64>) {
+        let Some(ranks) = effective_quantile_ranks(self.order.len() as u64, self.effective, 0.5) else {
+            return (None, None);
+        };
+        let end = |rank: u64| {
+            let (value, knowledge) = self.values.at_rank(&self.order, rank as usize)?;
+            (knowledge == Knowledge::Exactly && value > 0.0).then(|| value.ln())
+        };
+        (end(ranks.low), end(ranks.high))
+    }
+}
+
+impl LevelRatio {
+    pub(crate) fn between(before: &Levels, after: &Levels) -> Self {
+        let ((old, old_is), (new, new_is)) = (before.median(), after.median());
+        use Knowledge::{AtLeast, AtMost, Exactly};
+        let value_is = match (old_is, new_is) {
+            (Exactly, known) => Some(known),
+            (AtMost, Exactly | AtLeast) => Some(AtLeast),
+            (AtLeast, Exactly | AtMost) => Some(AtMost),
+            (AtMost, AtMost) | (AtLeast, AtLeast) => None,
+        };
+        let value = value_is.filter(|_| old > 0.0).map(|_| new / old);
+        if value_is != Some(Exactly) || old <= 0.0 || new <= 0.0 {
+            return Self { value, value_is: value_is.unwrap_or(Exactly), low: None, high: None };
+        }
+        let (old, new) = (old.ln(), new.ln());
+        let (old_low, old_high) = before.median_interval();
+        let (new_low, new_high) = after.median_interval();
+        let reach = |of_new: Option<f64>, of_old: Option<f64>| Some((of_new? - new).hypot(of_old? - old));
+        Self {
+            value,
+            value_is: Exactly,
+            low: reach(new_low, old_high).map(|reach| (new - old - reach).exp()),
+            high: reach(new_high, old_low).map(|reach| (new - old + reach).exp()),
+        }
+    }
+}
+
+/// Whether values after are greater than values before, by rank.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RankComparison {
+    /// Probability that one after is greater than one before, ties counting half.
+    pub(crate) greater_after: f64,
+    /// Two-sided, by the normal approximation of Mann and Whitney with effective sample sizes.
+    pub(crate) p: f64,
+}
+
+impl RankComparison {
+    pub(crate) fn of(before: &[f64], after: &[f64]) -> Self {
+        let all: Vec<f64> = before.iter().chain(after).copied().collect();
+        let ranks = mid_ranks(&all);
+        let (n, m) = (before.len() as f64, after.len() as f64);
+        let sum: f64 = ranks[before.len()..].iter().sum();
+        let greater_after = (sum - m * (m + 1.0) / 2.0) / (n * m);
+        let (n, m) = (n / correlation_time(before), m / correlation_time(after));
+        let deviation = ((n + m + 1.0) / (12.0 * n * m)).sqrt();
+        let p = erfc((greater_after - 0.5).abs() / deviation / std::f64::consts::SQRT_2);
+        Self { greater_after, p }
+    }
+
+    /// How far from no difference: 0 to 0.5.
+    pub(crate) fn apart(&self) -> f64 {
+        (self.greater_after - 0.5).abs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::WallTime;
+
+    use super::*;
+
+    fn levels(values: &[f64]) -> Levels {
+        let moments: Vec<WallTime> =
+            (0..values.len()).map(|slot| WallTime::from_seconds(slot as i64)).collect();
+        Levels::of(&TimedValues::known(&moments, values))
+    }
+
+    #[test]
+    fn a_ratio_lies_in_its_interval() {
+        let before: Vec<f64> = (0..40).map(|index| f64::from(index * 17 % 41) + 10.0).collect();
+        let after: Vec<f64> = before.iter().map(|value| 3.0 * value).collect();
+        let ratio = LevelRatio::between(&levels(&before), &levels(&after));
+        assert!((ratio.value.unwrap() - 3.0).abs() < 1e-12);
+        assert!(ratio.low.unwrap() < 3.0 && ratio.high.unwrap() > 3.0);
+        let few = LevelRatio::between(&levels(&before[..5]), &levels(&after));
+        assert_eq!((few.low, few.high), (None, None));
+    }
+
+    #[test]
+    fn ranks_tell_which_side_is_greater() {
+        let low: Vec<f64> = (0..30).map(|index| f64::from(index * 13 % 30)).collect();
+        let high: Vec<f64> = low.iter().map(|value| value + 100.0).collect();
+        let comparison = RankComparison::of(&low, &high);
+        assert!(comparison.greater_after == 1.0 && comparison.p < 1e-6);
+        let same = RankComparison::of(&low, &low);
+        assert!((same.greater_after - 0.5).abs() < 1e-12 && same.p > 0.99);
+    }
+}

@@ -1,0 +1,308 @@
+//! Does a series swing with a period: daily, weekly, or any other?
+//!
+//! Ranks of the values are searched from 2 slots to a quarter of the time covered by a periodogram (see [`super::periodogram`]).
+//! Storage is slow for hours and fast for hours, so long periods have more power than short ones without any being special. Powers
+//! are therefore compared with their own neighbourhood: where the median power within a factor of two of a frequency exceeds that of
+//! independent values, the power is divided by that excess before Baluev's false-alarm probability is computed.
+//!
+//! Limits: one period is reported, the most significant one; a series with a change of level should be given as ranks within its
+//! levels, or the change appears as a long period. Phases of days and weeks are local time by one fixed offset, so daylight saving
+//! blurs them by an hour.
+
+use iolag_model::{Nanoseconds, WallTime};
+use serde::{Deserialize, Serialize};
+
+use super::observed::{Knowledge, TimedValues};
+use super::periodogram::{PeriodogramPoint, baluev_false_alarm, lomb_scargle, lomb_scargle_at};
+use crate::autocorrelation::mid_ranks;
+
+/// Values below which no period is sought.
+const VALUES_LEAST: usize = 48;
+
+/// Frequencies looked at within the width of a peak.
+const STEPS_PER_PEAK: f64 = 3.0;
+
+/// A power's probability by chance below which a period is reported.
+const FALSE_ALARM_MOST: f64 = 0.01;
+
+const DAY_SECONDS: f64 = 86_400.0;
+
+/// Periods that people have names for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PeriodName {
+    /// A day.
+    Daily,
+    /// A week.
+    Weekly,
+    /// An hour.
+    Hourly,
+    /// Any other.
+    Other,
+}
+
+/// A period that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Periodicity {
+    /// Its length.
+    pub period_ns: Nanoseconds,
+    /// Its name, if it agrees with one within the resolution of the record.
+    pub name: PeriodName,
+    /// Share of the ranks' variance that a sinusoid of this period explains, 0 to 1.
+    pub power: f64,
+    /// Probability that the best period of a series without any explains as much.
+    pub false_alarm: f64,
+    /// How the series goes through it.
+    pub profile: PhaseProfile,
+}
+
+/// Values by phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhaseProfile {
+    /// Length of the period.
+    pub period_ns: Nanoseconds,
+    /// The phases in order: hours of a local day, days of a week from Monday, or twelfths of another period from 1970 on.
+    pub bins: Vec<PhaseBin>,
+    /// Greatest median of a phase by the smallest; absent where one of them is not known exactly or not above zero.
+    pub swing: Option<f64>,
+}
+
+/// Values of one phase.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PhaseBin {
+    /// How many.
+    pub count: u64,
+    /// Their median; absent without values.
+    pub median: Option<f64>,
+    /// How much is known of it.
+    pub median_is: Knowledge,
+}
+
+/// The most significant period of `values`, or `None` if none is significant, or there are too few values or cycles. `ranked` is what
+/// ranks are made of, in the same order: [`TimedValues::ordered`], or residuals from levels.
+pub fn find_periodicity(values: &TimedValues, ranked: &[f64], offset_seconds: i32) -> Option<Periodicity> {
+    if values.len() < VALUES_LEAST || ranked.len() != values.len() {
+        return None;
+    }
+    let first = *values.moments().first()?;
+    let seconds: Vec<f64> = values.moments().iter().map(|moment| moment.since(first).as_seconds()).collect();
+    let ranks = mid_ranks(ranked);
+    let covered = *seconds.last()?;
+    let slot = values.usual_spacing()?.as_seconds();
+    if slot <= 0.0 || covered < 8.0 * slot {
+        return None;
+    }
+    let frequency_max = 1.0 / (2.0 * slot);
+    let step = 1.0 / (STEPS_PER_PEAK * covered);
+    // Wherever the clock jumped, the span may be absurd against the number of values.
+    let count = ((frequency_max / step).floor() as usize).min(16 * values.len());
+    let points = lomb_scargle(&seconds, &ranks, step, count);
+    let excess = Background::of(&points, values.len());
+    let searched = points.iter().filter(|point| point.frequency * covered >= 4.0);
+    let weighed = |point: &PeriodogramPoint| point.power / excess.at(point.frequency);
+    let best = searched.max_by(|one, other| weighed(one).total_cmp(&weighed(other)))?;
+    let peak = refined(&seconds, &ranks, best.frequency, step);
+    let false_alarm = baluev_false_alarm(peak.power / excess.at(peak.frequency), &seconds, frequency_max);
+    if false_alarm > FALSE_ALARM_MOST {
+        return None;
+    }
+    let name = name_of(peak.frequency, covered);
+    let period_seconds = match name {
+        PeriodName::Daily => DAY_SECONDS,
+        PeriodName::Weekly => 7.0 * DAY_SECONDS,
+        PeriodName::Hourly => 3600.0,
+        PeriodName::Other => 1.0 / peak.frequency,
+    };
+    let period_ns = Nanoseconds((period_seconds * 1e9).round() as u64);
+    let profile = profile_of(values, period_ns, name, offset_seconds);
+    Some(Periodicity { period_ns, name, power: peak.power, false_alarm, profile })
+}
+
+/// The hours of a local day, or the days of a week, whatever is significant.
+pub fn profile_of(
+    values: &TimedValues,
+    period: Nanoseconds,
+    name: PeriodName,
+    offset_seconds: i32,
+) -> PhaseProfile {
+    let bins = match name {
+        PeriodName::Daily => 24,
+        PeriodName::Weekly => 7,
+        PeriodName::Hourly | PeriodName::Other => 12,
+    };
+    // 1970 began on a Thursday: weeks from Monday began three days earlier.
+    let days_before = if name == PeriodName::Weekly { 3 } else { 0 };
+    let offset = i128::from(offset_seconds) + days_before * 86_400;
+    let length = i128::from(period.0.max(1));
+    let phase = |moment: &WallTime| {
+        let within = (i128::from(moment.0) + offset * 1_000_000_000).rem_euclid(length);
+        (within * bins / length) as usize
+    };
+    let mut places: Vec<Vec<usize>> = vec![Vec::new(); bins as usize];
+    for (index, moment) in values.moments().iter().enumerate() {
+        places[phase(moment)].push(index);
+    }
+    let ordered = values.ordered();
+    let bins: Vec<PhaseBin> = places
+        .into_iter()
+        .map(|mut order| {
+            order.sort_unstable_by(|left, right| ordered[*left].total_cmp(&ordered[*right]));
+            let median = values.at_rank(&order, order.len().div_ceil(2));
+            PhaseBin {
+                count: order.len() as u64,
+                median: median.map(|(value, _)| value),
+                median_is: median.map_or(Knowledge::Exactly, |(_, knowledge)| knowledge),
+            }
+        })
+        .collect();
+    PhaseProfile { period_ns: period, swing: swing_of(&bins), bins }
+}
+
+fn swing_of(bins: &[PhaseBin]) -> Option<f64> {
+    let known = bins.iter().filter(|bin| bin.median_is == Knowledge::Exactly);
+    let medians: Vec<f64> = known.filter_map(|bin| bin.median).collect();
+    let least = medians.iter().copied().min_by(f64::total_cmp)?;
+    let greatest = medians.iter().copied().max_by(f64::total_cmp)?;
+    let all_known = medians.len() == bins.iter().filter(|bin| bin.count > 0).count();
+    (all_known && least > 0.0).then(|| greatest / least)
+}
+
+/// The exact greatest power around a frequency of the grid.
+fn refined(seconds: &[f64], ranks: &[f64], frequency: f64, step: f64) -> PeriodogramPoint {
+    let around = (-10..=10).map(|part| {
+        let frequency = frequency + step * f64::from(part) / 10.0;
+        PeriodogramPoint { frequency, power: lomb_scargle_at(seconds, ranks, frequency) }
+    });
+    around
+        .max_by(|one, other| one.power.total_cmp(&other.power))
+        .unwrap_or(PeriodogramPoint { frequency, power: 0.0 })
+}
+
+fn name_of(frequency: f64, covered: f64) -> PeriodName {
+    let named = [
+        (DAY_SECONDS, PeriodName::Daily),
+        (7.0 * DAY_SECONDS, PeriodName::Weekly),
+        (3600.0, PeriodName::Hourly),
+    ];
+    let agrees = |period: f64| (frequency - 1.0 / period).abs() <= 0.5 / covered;
+    named.iter().find(|(period, _)| agrees(*period)).map_or(PeriodName::Other, |(_, name)| *name)
+}
+
+/// How much more power there is around a frequency than independent values have.
+struct Background {
+    /// Logarithms of frequencies, ascending and equally far apart, and the excess there, never below 1.
+    first_ln: f64,
+    step_ln: f64,
+    excess: Vec<f64>,
+}
+
+impl Background {
+    const CENTRES_PER_FACTOR_TWO: f64 = 4.0;
+
+    fn of(points: &[PeriodogramPoint], values: usize) -> Self {
+        let step_ln = 2.0_f64.ln() / Self::CENTRES_PER_FACTOR_TWO;
+        let first_ln = points.first().map_or(0.0, |point| point.frequency.ln());
+        let last_ln = points.last().map_or(0.0, |point| point.frequency.ln());
+        let centres = ((last_ln - first_ln) / step_ln).ceil() as usize + 1;
+        // The median of an exponential distribution is ln 2 of its mean, which is 2/(n - 1) for independent values.
+        let independent = 2.0 / (values as f64 - 1.0) * 2.0_f64.ln();
+        let excess = (0..centres).map(|centre| {
+            let frequency = (first_ln + step_ln * centre as f64).exp();
+            let first = points.partition_point(|point| point.frequency < frequency / 2.0);
+            let end = points.partition_point(|point| point.frequency <= frequency * 2.0);
+            let mut powers: Vec<f64> = points[first..end].iter().map(|point| point.power).collect();
+            if powers.is_empty() {
+                return 1.0;
+            }
+            let middle = powers.len() / 2;
+            let median = *powers.select_nth_unstable_by(middle, f64::total_cmp).1;
+            (median / independent).max(1.0)
+        });
+        Self { first_ln, step_ln, excess: excess.collect() }
+    }
+
+    fn at(&self, frequency: f64) -> f64 {
+        let place = ((frequency.ln() - self.first_ln) / self.step_ln).max(0.0);
+        let (below, share) = (place.floor() as usize, place.fract());
+        let at = |index: usize| self.excess.get(index).or(self.excess.last()).copied().unwrap_or(1.0);
+        at(below) * (1.0 - share) + at(below + 1) * share
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::TAU;
+
+    use super::*;
+    use crate::synthetic::Noise;
+
+    /// Log-normal durations every 15 min with jitter, autoregressive, with a daily wave of this amplitude.
+    fn durations(n: usize, phi: f64, amplitude: f64, period: f64, seed: u64) -> TimedValues {
+        let mut noise = Noise::new(seed);
+        let mut state = 0.0;
+        let mut moments = Vec::new();
+        let mut values = Vec::new();
+        for slot in 0..n {
+            // One slot in twenty is missing.
+            if noise.uniform() < 0.05 {
+                continue;
+            }
+            let second = slot as f64 * 900.0 + 60.0 * noise.uniform();
+            state = phi * state + (1.0_f64 - phi * phi).sqrt() * noise.normal();
+            moments.push(WallTime((second * 1e9) as i64));
+            values.push((state + amplitude * (TAU * second / period).sin()).exp());
+        }
+        TimedValues::known(&moments, &values)
+    }
+
+    #[test]
+    fn a_day_is_recovered_with_its_profile() {
+        let values = durations(96 * 21, 0.5, 0.6, 86_400.0, 1);
+        let found = find_periodicity(&values, &values.ordered(), 0).unwrap();
+        assert_eq!((found.name, found.period_ns), (PeriodName::Daily, Nanoseconds::from_seconds(86_400)));
+        assert_eq!(found.profile.bins.len(), 24);
+        let slowest = (0..24).max_by(|one, other| {
+            let median = |hour: usize| found.profile.bins[hour].median.unwrap();
+            median(*one).total_cmp(&median(*other))
+        });
+        assert!((4..=8).contains(&slowest.unwrap()), "{slowest:?}");
+        assert!(found.profile.swing.unwrap() > 2.0);
+        // Seen from two hours further east, it is two hours later.
+        let east = profile_of(&values, found.period_ns, PeriodName::Daily, 7200);
+        assert_eq!(east.bins[7].median, found.profile.bins[5].median);
+    }
+
+    #[test]
+    fn other_periods_and_weeks_are_recovered() {
+        let odd = durations(96 * 14, 0.3, 0.7, 30_000.0, 2);
+        let found = find_periodicity(&odd, &odd.ordered(), 0).unwrap();
+        assert_eq!(found.name, PeriodName::Other);
+        assert!((found.period_ns.as_seconds() / 30_000.0 - 1.0).abs() < 0.01, "{found:?}");
+        let weekly = durations(96 * 7 * 8, 0.3, 0.7, 7.0 * 86_400.0, 3);
+        let found = find_periodicity(&weekly, &weekly.ordered(), 0).unwrap();
+        assert_eq!((found.name, found.profile.bins.len()), (PeriodName::Weekly, 7));
+    }
+
+    #[test]
+    fn noise_has_no_period_even_if_it_is_autocorrelated() {
+        for phi in [0.0, 0.5, 0.9] {
+            let alarms = (0..60).filter(|seed| {
+                let values = durations(900, phi, 0.0, 86_400.0, 100 + seed);
+                find_periodicity(&values, &values.ordered(), 0).is_some()
+            });
+            let alarms = alarms.count();
+            assert!(alarms <= 4, "{alarms} of 60 at {phi}");
+        }
+    }
+
+    #[test]
+    fn too_little_is_not_searched() {
+        let values = durations(40, 0.0, 1.0, 3600.0 * 2.0, 1);
+        assert_eq!(find_periodicity(&values, &values.ordered(), 0), None);
+        let constant = TimedValues::known(
+            &(0..100).map(|slot| WallTime::from_seconds(slot * 900)).collect::<Vec<_>>(),
+            &[1.0; 100],
+        );
+        assert_eq!(find_periodicity(&constant, &constant.ordered(), 0), None);
+    }
+}

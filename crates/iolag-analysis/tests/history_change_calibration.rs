@@ -1,0 +1,114 @@
+//! How often the analysis over history is wrong on series about which everything is known, with fixed seeds.
+
+use std::time::Instant;
+
+use iolag_analysis::Noise;
+use iolag_analysis::history::{
+    ChangeOptions, CorrelationMethod, TimedValues, correlate, find_changes, find_periodicity,
+};
+use iolag_model::WallTime;
+
+/// Log-normal durations (σ = 0.6 of the logarithm), autoregressive with `phi`, every `slot_seconds` with jitter.
+fn storage(n: usize, slot_seconds: f64, phi: f64, noise: &mut Noise) -> TimedValues {
+    let mut state = noise.normal();
+    let mut moments = Vec::with_capacity(n);
+    let mut values = Vec::with_capacity(n);
+    for slot in 0..n {
+        state = phi * state + (1.0 - phi * phi).sqrt() * noise.normal();
+        moments.push(WallTime(((slot as f64 + 0.05 * noise.uniform()) * slot_seconds * 1e9) as i64));
+        values.push((0.6 * state).exp());
+    }
+    TimedValues::known(&moments, &values)
+}
+
+#[test]
+fn autocorrelated_noise_changes_in_at_most_one_series_year_of_ten() {
+    for phi in [0.0, 0.3, 0.6, 0.9] {
+        let mut noise = Noise::new(1000);
+        let alarms = (0..60).filter(|_| {
+            let values = storage(24 * 365, 3600.0, phi, &mut noise);
+            !find_changes(&values, &ChangeOptions::default()).is_empty()
+        });
+        let alarms = alarms.count();
+        println!("hourly years, phi {phi}: {alarms} of 60");
+        assert!(alarms <= 6, "{alarms} of 60 years at {phi}");
+    }
+}
+
+#[test]
+fn short_series_of_noise_do_not_change_either() {
+    for phi in [0.0, 0.5, 0.8] {
+        for n in [60, 96, 300, 900] {
+            let mut noise = Noise::new(2000);
+            let alarms = (0..200).filter(|_| {
+                let values = storage(n, 900.0, phi, &mut noise);
+                !find_changes(&values, &ChangeOptions::default()).is_empty()
+            });
+            let alarms = alarms.count();
+            println!("{n} values, phi {phi}: {alarms} of 200");
+            assert!(alarms <= 20, "{alarms} of 200 with {n} values at {phi}");
+        }
+    }
+}
+
+#[test]
+fn a_doubling_with_48_values_on_each_side_is_detected() {
+    for (phi, least) in [(0.0, 85), (0.3, 45)] {
+        let mut noise = Noise::new(3000);
+        let detected = (0..100).filter(|_| {
+            let quiet = storage(96, 900.0, phi, &mut noise);
+            let doubled: Vec<f64> = quiet
+                .values()
+                .iter()
+                .enumerate()
+                .map(|(slot, value)| if slot < 48 { *value } else { 2.0 * value })
+                .collect();
+            let changes =
+                find_changes(&TimedValues::known(quiet.moments(), &doubled), &ChangeOptions::default());
+            changes.iter().any(|change| change.place.abs_diff(48) <= 12 && change.greater_after > 0.5)
+        });
+        let detected = detected.count();
+        println!("phi {phi}: {detected} of 100 detected");
+        assert!(detected >= least, "{detected} of 100 at {phi}");
+    }
+}
+
+#[test]
+fn p_of_a_correlation_is_uniform_although_both_series_resemble_themselves() {
+    for (n, phi) in [(200, 0.0), (200, 0.5), (800, 0.8), (2000, 0.9)] {
+        let mut noise = Noise::new(4000);
+        let runs = 400;
+        let p: Vec<f64> = (0..runs)
+            .map(|seed| {
+                let (left, right) = (storage(n, 900.0, phi, &mut noise), storage(n, 900.0, phi, &mut noise));
+                correlate(&left, &right, CorrelationMethod::Spearman, None, seed).unwrap().p
+            })
+            .collect();
+        let below = |limit: f64| p.iter().filter(|p| **p <= limit).count() as f64 / runs as f64;
+        println!("n {n}, phi {phi}: {} {} {}", below(0.05), below(0.2), below(0.5));
+        assert!(below(0.05) <= 0.07, "{} at 5 % for {n}, {phi}", below(0.05));
+        assert!((0.13..0.27).contains(&below(0.2)) && (0.41..0.59).contains(&below(0.5)), "{n} {phi}");
+    }
+}
+
+#[test]
+fn a_year_every_quarter_of_an_hour_is_done_in_seconds() {
+    let mut noise = Noise::new(5000);
+    let quiet = storage(96 * 365, 900.0, 0.6, &mut noise);
+    let steps = [(9_000, 1.0), (15_000, 0.4), (15_400, 1.5), (22_000, 0.7), (31_000, 1.3)];
+    let level = |slot: usize| steps.iter().rev().find(|step| slot >= step.0).map_or(1.0, |step| step.1);
+    let stepped: Vec<f64> =
+        quiet.values().iter().enumerate().map(|(slot, value)| value * level(slot)).collect();
+    let values = TimedValues::known(quiet.moments(), &stepped);
+    let begin = Instant::now();
+    let changes = find_changes(&values, &ChangeOptions::default());
+    println!("changes in {:?}", begin.elapsed());
+    let places: Vec<usize> = changes.iter().map(|change| change.place).collect();
+    assert!(places.len() == 4, "{places:?}");
+    for (place, expected) in places.iter().zip([15_000, 15_400, 22_000, 31_000]) {
+        assert!(place.abs_diff(expected) < 60, "{places:?}");
+    }
+    let begin = Instant::now();
+    assert_eq!(find_periodicity(&quiet, &quiet.ordered(), 0), None);
+    println!("periods in {:?}", begin.elapsed());
+}
