@@ -5,21 +5,30 @@
 //! `check-…`, so that the removal of the place finds it.
 
 mod compiler;
+mod descent;
 mod files;
+mod guard;
+mod guard_process;
+mod last_line;
+mod launch;
 mod probe;
 mod probe_files;
+mod probe_programs;
+mod probe_shell;
 mod program;
+mod prompt;
 mod session;
 mod spec;
+mod terminal;
 mod usage;
-
-use std::os::fd::BorrowedFd;
 
 pub use compiler::{Compiler, Language, find_compiler};
 pub use probe::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
 pub use session::{TaskError, TaskOptions, TaskSession};
 
 use probe_files::{CreateTask, OpenReadTask, StatTask, WriteFsyncTask};
+use probe_programs::{CommandTask, CompileTask, ListTask};
+use probe_shell::{EchoTask, ShellTask};
 
 /// The task of a probe. `seed` chooses what is written.
 ///
@@ -30,24 +39,10 @@ pub fn probe_task(spec: &TaskSpec, seed: u64) -> Box<dyn ProbeTask> {
         TaskSpec::OpenRead { bytes } => Box::new(OpenReadTask::new(*bytes)),
         TaskSpec::WriteFsync { bytes } => Box::new(WriteFsyncTask::new(*bytes, seed)),
         TaskSpec::Create { files, bytes } => Box::new(CreateTask::new(*files, *bytes)),
-        other => Box::new(NotSupported { parts: other.part_names() }),
+        TaskSpec::Compile => Box::new(CompileTask::default()),
+        TaskSpec::List { files } => Box::new(ListTask::new(*files)),
+        TaskSpec::Command { command, output } => Box::new(CommandTask::new(command, *output)),
+        TaskSpec::Shell { program } => Box::new(ShellTask::new(program)),
+        TaskSpec::Echo { program } => Box::new(EchoTask::new(program)),
     }
-}
-
-/// A task that runs programs, which probes do not do yet.
-#[derive(Debug)]
-struct NotSupported {
-    parts: &'static [&'static str],
-}
-
-impl ProbeTask for NotSupported {
-    fn parts(&self) -> &[&'static str] {
-        self.parts
-    }
-
-    fn prepare(&mut self, _place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
-        Err(probe_files::cannot("run a program", rustix::io::Errno::NOTSUP))
-    }
-
-    fn perform(&mut self, _place: BorrowedFd<'_>, _recorder: &mut dyn PartRecorder) {}
 }

@@ -89,6 +89,20 @@ pub trait PartRecorder {
 
     /// It ended now.
     fn end(&mut self, part: usize, ending: PartEnding);
+
+    /// It ended `ago` before now: some ends are only certain after a moment of quiet. Without a better answer the moment
+    /// counts.
+    fn end_ago(&mut self, part: usize, ending: PartEnding, ago: Nanoseconds) {
+        let _ = ago;
+        self.end(part, ending);
+    }
+
+    /// Told before the first begin by tasks that start programs: the process `guard` is the parent of them all. It survives
+    /// the end of the probe's process, kills whatever the task has started, and ends when the last of it is gone. As
+    /// long as it lives, something of this probe is still on the mount.
+    fn guarded(&mut self, guard: u32) {
+        let _ = guard;
+    }
 }
 
 /// A task that a probe executes.

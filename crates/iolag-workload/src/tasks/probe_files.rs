@@ -288,7 +288,7 @@ fn remove_created(directory: BorrowedFd<'_>) -> Result<(), Errno> {
 }
 
 /// Makes the file `name` unless that was done before, without touching it if it was.
-fn make_once(
+pub(super) fn make_once(
     place: BorrowedFd<'_>,
     name: &str,
     content: impl FnOnce() -> Vec<u8>,
@@ -306,13 +306,18 @@ fn make_once(
         // Pages that are not yet written cannot be dropped.
         fsync(&file)?;
         let _ = fadvise(&file, 0, None, Advice::DontNeed);
-        write_file(place, &ready, b"")
+        write_ready(place, name)
     });
     made.map_err(|error| cannot("make a file", error))
 }
 
+/// Remembers that `name` was made.
+pub(super) fn write_ready(place: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
+    write_file(place, &format!("{name}{READY}"), b"")
+}
+
 /// The next probe is to make the file anew. Whatever stands against that shows there.
-fn forget(place: BorrowedFd<'_>, name: &str) {
+pub(super) fn forget(place: BorrowedFd<'_>, name: &str) {
     let _ = unlinkat(place, format!("{name}{READY}"), AtFlags::empty());
 }
 

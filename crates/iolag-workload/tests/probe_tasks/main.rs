@@ -1,4 +1,7 @@
 //! The tasks of probes, for real: on a temporary directory, and on a file system that is slow or hangs.
 
 mod files;
+mod killed;
+mod programs;
+mod shells;
 mod support;

@@ -5,7 +5,8 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use iolag_workload::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskSpec, probe_task};
+use iolag_model::Nanoseconds;
+use iolag_workload::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec, probe_task};
 
 /// What happened to parts, in order.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,6 +21,7 @@ pub enum Stamp {
 #[derive(Debug, Default)]
 pub struct Remembering {
     pub stamps: Vec<(Instant, Stamp)>,
+    pub guard: Option<u32>,
 }
 
 impl PartRecorder for Remembering {
@@ -29,6 +31,15 @@ impl PartRecorder for Remembering {
 
     fn end(&mut self, part: usize, ending: PartEnding) {
         self.stamps.push((Instant::now(), Stamp::End(part, ending)));
+    }
+
+    fn end_ago(&mut self, part: usize, ending: PartEnding, ago: Nanoseconds) {
+        self.stamps.push((Instant::now() - ago.as_duration(), Stamp::End(part, ending)));
+    }
+
+    fn guarded(&mut self, guard: u32) {
+        assert!(self.stamps.is_empty(), "the guard is told before the first begin");
+        self.guard = Some(guard);
     }
 }
 
@@ -82,4 +93,31 @@ pub fn names(place: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// A command of the user's, run by `sh`.
+pub fn shell_command(script: &str, output: TaskOutput) -> TaskSpec {
+    TaskSpec::Command { command: ["/bin/sh", "-c", script].map(str::to_owned).to_vec(), output }
+}
+
+/// Waits for something that happens at once on a machine with nothing else to do.
+pub fn wait_until(mut condition: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while !condition() {
+        if start.elapsed() > Duration::from_secs(30) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
+}
+
+/// Processes that have this text among their arguments.
+pub fn processes_with(text: &str) -> usize {
+    let entries = std::fs::read_dir("/proc").expect("procfs");
+    let has_text = |process: &u32| {
+        let arguments = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        arguments.split(|byte| *byte == 0).any(|argument| argument == text.as_bytes())
+    };
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(has_text).count()
 }

@@ -1,0 +1,270 @@
+//! The guard: a process between a probe and the programs that it starts.
+//!
+//! A probe may be killed at any moment, and then nothing that it started may live on: neither a shell in a session of its
+//! own nor what an `rc` file left in the background. So the programs are children of a guard, which is not in the probe's
+//! process group, adopts whatever loses its parent (`PR_SET_CHILD_SUBREAPER`), and notices the end of the probe by the end
+//! of a pipe. Then it kills all descendants, and ends when the last of them is gone: as long as one waits in the kernel, the
+//! guard is there to tell of it.
+//!
+//! Costs: the start and the end of a program each pass one more process, some 10 µs each.
+//!
+//! Limits: a program of another user (setuid) is not killed by an ordinary user's guard, and is waited for.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use iolag_model::{FailureCode, Nanoseconds};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, read, write};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+use super::PartEnding;
+use super::guard_process;
+use super::launch::Launch;
+use super::usage::Usage;
+
+/// How long a probe that is done waits for the programs that it left behind to go.
+const FAREWELL: Nanoseconds = Nanoseconds::from_seconds(2);
+const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(2);
+
+/// Bytes of one report.
+pub(super) const REPORT_BYTES: usize = 40;
+
+/// What the guard tells of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Report {
+    /// It runs, with this process id.
+    Started(u32),
+    /// It could not be started.
+    NotStarted(FailureCode),
+    /// It has ended: the status as `wait` gives it, and what it and all it waited for used.
+    Ended(i32, Usage),
+}
+
+impl Report {
+    /// How its part ended; `None` if the program still runs.
+    pub(super) fn ending(self) -> Option<PartEnding> {
+        match self {
+            Self::Started(_) => None,
+            Self::NotStarted(failure) => Some(PartEnding { failure, ..PartEnding::default() }),
+            Self::Ended(status, usage) => {
+                let exit_status = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
+                let failure = if exit_status == Some(0) { FailureCode::NONE } else { FailureCode::EXIT };
+                let Usage { processor, resident_bytes_max } = usage;
+                Some(PartEnding { failure, exit_status, processor, resident_bytes_max, value: None })
+            }
+        }
+    }
+
+    pub(super) fn to_bytes(self) -> [u8; REPORT_BYTES] {
+        let words = match self {
+            Self::Started(process) => [0, u64::from(process), 0, 0, 0],
+            Self::NotStarted(failure) => [1, u64::from(failure.0), 0, 0, 0],
+            Self::Ended(status, usage) => {
+                let [user, system] = usage.processor;
+                [2, u64::from(status as u32), user.0, system.0, usage.resident_bytes_max]
+            }
+        };
+        let mut bytes = [0; REPORT_BYTES];
+        for (bytes, word) in bytes.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_ne_bytes());
+        }
+        bytes
+    }
+
+    /// `None` for bytes that are no report.
+    pub(super) fn from_bytes(bytes: &[u8; REPORT_BYTES]) -> Option<Self> {
+        let mut words = [0; 5];
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+            *word = u64::from_ne_bytes(bytes.try_into().ok()?);
+        }
+        match words {
+            [0, process, ..] => Some(Self::Started(u32::try_from(process).ok()?)),
+            [1, failure, ..] => Some(Self::NotStarted(FailureCode(u16::try_from(failure).ok()?))),
+            [2, status, user, system, resident_bytes_max] => {
+                let processor = [Nanoseconds(user), Nanoseconds(system)];
+                let status = u32::try_from(status).ok()? as i32;
+                Some(Self::Ended(status, Usage { processor, resident_bytes_max }))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What happens next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Happening {
+    /// The guard tells this.
+    Report(Report),
+    /// This many bytes of output are in the buffer.
+    Output(usize),
+    /// The time is over.
+    Quiet,
+}
+
+/// The guard of a probe, seen from the probe.
+#[derive(Debug)]
+pub(super) struct Guard {
+    process: Pid,
+    orders: Option<OwnedFd>,
+    reports: OwnedFd,
+    /// Where the programs' output arrives, without waiting.
+    output: OwnedFd,
+    output_ended: bool,
+}
+
+impl Guard {
+    /// Forks a guard for these programs, whose output arrives at `output`. The calling process has one thread (in tests: no
+    /// other thread that changes the environment).
+    ///
+    /// # Errors
+    /// If the kernel has no process or descriptor left.
+    pub(super) fn start(launches: Vec<Launch>, output: OwnedFd) -> Result<Self, Errno> {
+        let (orders_there, orders) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (reports, reports_there) = pipe_with(PipeFlags::CLOEXEC)?;
+        rustix::io::ioctl_fionbio(&output, true)?;
+        // SAFETY: the caller has one thread, so the copy's memory is consistent; the copy never returns from here.
+        match unsafe { libc::fork() } {
+            -1 => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::AGAIN)),
+            0 => guard_process::run(launches, orders_there, reports_there),
+            process => {
+                let process = Pid::from_raw(process).expect("fork returns a positive process id");
+                Ok(Self { process, orders: Some(orders), reports, output, output_ended: false })
+            }
+        }
+    }
+
+    /// Its process id.
+    pub(super) fn id(&self) -> u32 {
+        self.process.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Where the output arrives; of a terminal the side that is written to, too.
+    pub(super) fn output(&self) -> BorrowedFd<'_> {
+        self.output.as_fd()
+    }
+
+    /// Has the program with this index started.
+    pub(super) fn launch(&self, index: u8) {
+        if let Some(orders) = &self.orders {
+            // A guard that is gone shows in its reports.
+            let _ = write(orders, &[index]);
+        }
+    }
+
+    /// Waits for the next report or output, reports first; for ever without a `limit`.
+    pub(super) fn next(&mut self, buffer: &mut [u8], limit: Option<Nanoseconds>) -> Happening {
+        let limit = limit.map(timespec);
+        loop {
+            let mut waited =
+                [PollFd::new(&self.reports, PollFlags::IN), PollFd::new(&self.output, PollFlags::IN)];
+            let count = if self.output_ended { 1 } else { 2 };
+            match poll(&mut waited[..count], limit.as_ref()) {
+                Ok(0) => return Happening::Quiet,
+                Ok(_) => {}
+                Err(_) => continue,
+            }
+            let [has_report, has_output] = [&waited[0], &waited[1]].map(|one| !one.revents().is_empty());
+            if has_report {
+                return Happening::Report(self.read_report());
+            }
+            if has_output {
+                match read(&self.output, &mut *buffer) {
+                    Ok(bytes) if bytes > 0 => return Happening::Output(bytes),
+                    Err(Errno::AGAIN | Errno::INTR) => {}
+                    Ok(_) | Err(_) => self.output_ended = true,
+                }
+            }
+        }
+    }
+
+    /// What is there to be read, without waiting; `None` if nothing is.
+    pub(super) fn output_left(&self, buffer: &mut [u8]) -> Option<usize> {
+        read(&self.output, buffer).ok().filter(|bytes| *bytes > 0)
+    }
+
+    fn read_report(&self) -> Report {
+        let mut bytes = [0; REPORT_BYTES];
+        let answer = loop {
+            match read(&self.reports, &mut bytes) {
+                Err(Errno::INTR) => {}
+                other => break other,
+            }
+        };
+        // Reports are shorter than what a pipe keeps together.
+        let report =
+            answer.ok().filter(|read| *read == REPORT_BYTES).and_then(|_| Report::from_bytes(&bytes));
+        report.unwrap_or(Report::NotStarted(FailureCode::ABANDONED))
+    }
+}
+
+impl Drop for Guard {
+    /// Whatever the programs left behind is killed. Waits a moment for it to go.
+    fn drop(&mut self) {
+        self.orders = None;
+        let mut waited = Nanoseconds::ZERO;
+        loop {
+            let ended = waitid(WaitId::Pid(self.process), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+            if !matches!(ended, Ok(None) | Err(Errno::INTR)) || waited >= FAREWELL {
+                return;
+            }
+            // The reports end with the guard.
+            let mut reports = [PollFd::new(&self.reports, PollFlags::empty())];
+            if !matches!(poll(&mut reports, Some(&timespec(LOOK))), Ok(0)) {
+                std::thread::sleep(LOOK.as_duration());
+            }
+            waited = Nanoseconds(waited.0 + LOOK.0);
+        }
+    }
+}
+
+pub(super) fn timespec(duration: Nanoseconds) -> Timespec {
+    Timespec { tv_sec: (duration.0 / 1_000_000_000) as i64, tv_nsec: (duration.0 % 1_000_000_000) as i64 }
+}
+
+/// Descriptors that the guard needs, besides its own.
+pub(super) fn kept(launches: &[Launch]) -> Vec<i32> {
+    launches.iter().flat_map(|launch| launch.kept().iter().map(AsRawFd::as_raw_fd)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn reports_come_back_from_their_bytes(
+            process in 0_u32..,
+            failure in 0_u16..,
+            status in any::<i32>(),
+            numbers in any::<[u64; 3]>(),
+        ) {
+            let usage = Usage {
+                processor: [Nanoseconds(numbers[0]), Nanoseconds(numbers[1])],
+                resident_bytes_max: numbers[2],
+            };
+            for report in [
+                Report::Started(process),
+                Report::NotStarted(FailureCode(failure)),
+                Report::Ended(status, usage),
+            ] {
+                prop_assert_eq!(Report::from_bytes(&report.to_bytes()), Some(report));
+            }
+        }
+
+        #[test]
+        fn other_bytes_are_refused_or_a_report(bytes in any::<[u8; REPORT_BYTES]>()) {
+            let _ = Report::from_bytes(&bytes);
+        }
+    }
+
+    #[test]
+    fn a_status_becomes_an_ending() {
+        let ended = |status| Report::Ended(status, Usage::default()).ending().unwrap();
+        assert_eq!((ended(0).failure, ended(0).exit_status), (FailureCode::NONE, Some(0)));
+        assert_eq!((ended(3 << 8).failure, ended(3 << 8).exit_status), (FailureCode::EXIT, Some(3)));
+        assert_eq!((ended(9).failure, ended(9).exit_status), (FailureCode::EXIT, None));
+        assert_eq!(Report::Started(1).ending(), None);
+    }
+}

@@ -1,0 +1,199 @@
+//! Compile, list, and commands of the user's.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use iolag_fixtures::{FuseCall, FuseMount, current_test, skip};
+use iolag_model::{ErrorClass, FailureCode, Nanoseconds};
+use iolag_workload::{TaskOutput, TaskSpec, find_compiler};
+
+use crate::support::{names, probe, processes_with, shell_command, wait_until};
+
+fn lacks(program: &str) -> bool {
+    let lacks = !Path::new(program).exists();
+    if lacks {
+        skip(&current_test(), &format!("there is no {program}"));
+    }
+    lacks
+}
+
+/// Peak of this process's resident memory.
+fn peak_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("procfs");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("Linux says it");
+    line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number of KiB")
+}
+
+#[test]
+fn a_real_ls_lists_in_both_forms() {
+    if lacks("/bin/ls") {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let spec = TaskSpec::List { files: 6 };
+    for _ in 0..2 {
+        let recorder = probe(place.path(), &spec).unwrap();
+        assert_eq!(recorder.order(), "+0 -0 +1 -1");
+        for part in [0, 1] {
+            assert_eq!(
+                (recorder.ending(part).failure, recorder.ending(part).exit_status),
+                (FailureCode::NONE, Some(0))
+            );
+        }
+        assert!(recorder.ending(0).resident_bytes_max > 0);
+        assert!(recorder.guard.is_some());
+    }
+    assert_eq!(names(&place.path().join("listed-6")).len(), 6);
+    fs::remove_dir_all(place.path().join("listed-6")).unwrap();
+    let failed = probe(place.path(), &spec).unwrap();
+    assert_eq!((failed.ending(0).failure, failed.ending(0).exit_status), (FailureCode::EXIT, Some(2)));
+    assert_eq!(probe(place.path(), &spec).unwrap().ending(0).failure, FailureCode::NONE, "it is made anew");
+}
+
+#[test]
+fn a_listing_waits_for_the_file_system() {
+    let backing = tempfile::tempdir().unwrap();
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let spec = TaskSpec::List { files: 2 };
+    probe(mount.path(), &spec).unwrap();
+    let delay = Duration::from_millis(100);
+    mount.delay(FuseCall::Opendir, "listed-2", delay);
+    mount.delay(FuseCall::Readdir, "listed-2", delay);
+    let listed = probe(mount.path(), &spec).unwrap();
+    assert!(listed.duration(0) >= delay && listed.duration(1) >= delay, "{listed:?}");
+    let [user, system] = listed.ending(0).processor;
+    assert!(user.0 + system.0 < listed.duration(0).as_nanos() as u64, "most of it is waiting");
+}
+
+#[test]
+fn a_real_compiler_works_each_time_and_its_work_is_told() {
+    let environment: Vec<_> = std::env::vars_os().collect();
+    if find_compiler(&environment).is_none() {
+        return skip(&current_test(), "no compiler was found");
+    }
+    let place = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let compiled = probe(place.path(), &TaskSpec::Compile).unwrap();
+        assert_eq!(compiled.ending(0).failure, FailureCode::NONE);
+        // The compiler proper is a grandchild: its time is that of those who waited for it.
+        let [user, system] = compiled.ending(0).processor;
+        assert!(user.0 + system.0 > 5_000_000, "{compiled:?}");
+        let program = place.path().join("program");
+        assert!(std::process::Command::new(&program).output().unwrap().status.success());
+    }
+    for source in names(place.path()).into_iter().filter(|name| name.starts_with("program.")) {
+        if !source.ends_with(".ready") {
+            fs::write(place.path().join(source), "this is no program").unwrap();
+        }
+    }
+    let failed = probe(place.path(), &TaskSpec::Compile).unwrap();
+    assert_eq!(failed.ending(0).failure, FailureCode::EXIT);
+    assert!(failed.ending(0).exit_status.is_some_and(|status| status != 0));
+    assert_eq!(probe(place.path(), &TaskSpec::Compile).unwrap().ending(0).failure, FailureCode::NONE);
+}
+
+#[test]
+fn a_command_runs_in_its_directory_without_our_descriptors_and_signals() {
+    let place = tempfile::tempdir().unwrap();
+    let script = "pwd > where; ls /proc/self/fd | wc -l > descriptors; grep SigBlk /proc/self/status > signals; \
+                  grep SigIgn /proc/self/status >> signals";
+    let ran = probe(place.path(), &shell_command(script, TaskOutput::Discard)).unwrap();
+    assert_eq!((ran.ending(0).failure, ran.ending(0).exit_status), (FailureCode::NONE, Some(0)));
+    let said = |name| fs::read_to_string(place.path().join(name)).unwrap();
+    assert_eq!(said("where").trim(), place.path().canonicalize().unwrap().display().to_string());
+    // Its three streams and the directory that ls reads.
+    assert_eq!(said("descriptors").trim(), "4");
+    for line in said("signals").lines() {
+        let mask = u64::from_str_radix(line.split_whitespace().last().unwrap(), 16).unwrap();
+        assert_eq!(mask & 0x7fff_ffff, 0, "{line}: real-time signals are as the user has them");
+    }
+}
+
+#[test]
+fn endings_of_commands_are_told() {
+    let place = tempfile::tempdir().unwrap();
+    for output in [TaskOutput::Discard, TaskOutput::Terminal, TaskOutput::Number] {
+        let ended = probe(place.path(), &shell_command("exit 7", output)).unwrap().ending(0);
+        assert_eq!((ended.failure, ended.exit_status, ended.value), (FailureCode::EXIT, Some(7), None));
+        let killed = probe(place.path(), &shell_command("kill -9 $$", output)).unwrap().ending(0);
+        assert_eq!((killed.failure, killed.exit_status), (FailureCode::EXIT, None));
+        let missing = TaskSpec::Command { command: vec!["/missing/program".to_owned()], output };
+        let missing = probe(place.path(), &missing).unwrap().ending(0);
+        assert_eq!((missing.failure.class(), missing.exit_status), (ErrorClass::NotFound, None));
+        let none = probe(place.path(), &TaskSpec::Command { command: vec![], output }).unwrap_err();
+        assert!(none.message.contains("the command is empty"), "{none}");
+    }
+}
+
+#[test]
+fn a_command_on_a_terminal_has_one() {
+    let place = tempfile::tempdir().unwrap();
+    let script =
+        "test -t 0 && test -t 1 && test -t 2 && test \"$(stty size)\" = '24 80' && echo x > /dev/tty";
+    let ran = probe(place.path(), &shell_command(script, TaskOutput::Terminal)).unwrap();
+    assert_eq!(ran.ending(0).exit_status, Some(0));
+    let ran = probe(place.path(), &shell_command("test -t 0 || test -t 1", TaskOutput::Discard)).unwrap();
+    assert_eq!(ran.ending(0).exit_status, Some(1));
+}
+
+#[test]
+fn the_last_line_of_a_covariate_is_its_number() {
+    let place = tempfile::tempdir().unwrap();
+    for (script, number) in [
+        ("echo jobs; echo 42", Some(42.0)),
+        ("echo 42 >&2; echo -1.5e3; echo", Some(-1500.0)),
+        ("yes 17 | head -c 3000000; echo; echo 18", Some(18.0)),
+        ("echo 42 jobs", None),
+        ("true", None),
+    ] {
+        let ran = probe(place.path(), &shell_command(script, TaskOutput::Number)).unwrap().ending(0);
+        let failure = if number.is_some() { FailureCode::NONE } else { FailureCode::PROTOCOL };
+        assert_eq!((ran.value, ran.failure), (number, failure), "{script}");
+    }
+}
+
+#[test]
+fn a_gigabyte_of_output_takes_no_memory() {
+    let place = tempfile::tempdir().unwrap();
+    let before_kib = peak_kib();
+    let script = "head -c 1073741824 /dev/zero; head -c 10000000 /dev/zero >&2";
+    for output in [TaskOutput::Discard, TaskOutput::Number] {
+        let ran = probe(place.path(), &shell_command(script, output)).unwrap();
+        assert_eq!(ran.ending(0).exit_status, Some(0));
+    }
+    let on_terminal = "head -c 20000000 /dev/zero | tr '\\0' x";
+    let ran = probe(place.path(), &shell_command(on_terminal, TaskOutput::Terminal)).unwrap();
+    assert_eq!(ran.ending(0).exit_status, Some(0));
+    assert!(peak_kib() - before_kib < 64 << 10, "{} KiB more", peak_kib() - before_kib);
+}
+
+#[test]
+fn what_is_left_in_the_background_does_not_hold_the_probe_and_is_killed() {
+    let place = tempfile::tempdir().unwrap();
+    for (output, seconds) in
+        [(TaskOutput::Discard, "6001.25"), (TaskOutput::Number, "6002.25"), (TaskOutput::Terminal, "6003.25")]
+    {
+        let script = format!("sleep {seconds} & setsid sleep {seconds} & (yes 5 &) ; sleep 0.2; echo 5");
+        let ran = probe(place.path(), &shell_command(&script, output)).unwrap();
+        assert_eq!(ran.ending(0).exit_status, Some(0), "{output:?}");
+        assert!(ran.duration(0) < Duration::from_secs(60), "it did not wait for the sleepers");
+        assert!(wait_until(|| processes_with(seconds) == 0), "{output:?}: something lives on");
+        let guard = ran.guard.expect("a guard was told");
+        assert!(
+            wait_until(|| !Path::new(&format!("/proc/{guard}")).exists()),
+            "the guard ends when all have"
+        );
+    }
+}
+
+#[test]
+fn processor_time_tells_work_from_waiting() {
+    let place = tempfile::tempdir().unwrap();
+    let idle = probe(place.path(), &shell_command("sleep 0.3", TaskOutput::Discard)).unwrap();
+    let sum = |processor: [Nanoseconds; 2]| Duration::from_nanos(processor[0].0 + processor[1].0);
+    assert!(sum(idle.ending(0).processor) < idle.duration(0) / 2, "{idle:?}");
+    let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+    let busy = probe(place.path(), &shell_command(script, TaskOutput::Discard)).unwrap();
+    assert!(sum(busy.ending(0).processor) > Duration::from_millis(10), "{busy:?}");
+}
