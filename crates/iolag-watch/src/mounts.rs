@@ -102,3 +102,40 @@ impl MountIdentity {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: &str = "1 0 8:1 / / rw - ext4 a rw\n";
+    const SCRATCH: &str = "2 1 0:30 / /scratch rw,nosuid - nfs4 me:hunter2@filer:/export rw,vers=4.2\n";
+
+    #[test]
+    fn a_changed_table_is_another_generation_and_an_unreadable_one_is_not() {
+        let proc = tempfile::tempdir().unwrap();
+        std::fs::create_dir(proc.path().join("self")).unwrap();
+        let write = |text: &str| std::fs::write(proc.path().join("self/mountinfo"), text).unwrap();
+        write(ROOT);
+        let mut table = MountTable::read_below(proc.path());
+        assert_eq!((table.generation(), table.refresh(), table.mounts().len()), (0, 0, 1));
+        assert_eq!(table.mount_of(Path::new("/scratch/x")).unwrap().mount_id, 1);
+
+        write(&format!("{ROOT}{SCRATCH}"));
+        assert_eq!(table.refresh(), 1);
+        let expected = MountIdentity {
+            mount_point: "/scratch".into(),
+            mount_id: 2,
+            device: Device { major: 0, minor: 30 },
+            kind: "nfs4".into(),
+            options: "rw,nosuid,vers=4.2".into(),
+            source: "me:***@filer:/export".into(),
+        };
+        assert_eq!(table.mount_of(Path::new("/scratch/x")), Some(expected.clone()));
+        assert_eq!(table.mount_of(Path::new("/scratch/../x")), None);
+
+        write("");
+        assert_eq!(table.refresh(), 1);
+        assert_eq!(table.mount_of(Path::new("/scratch")), Some(expected));
+        assert_eq!(MountTable::read_below(Path::new("/nowhere")).mount_of(Path::new("/")), None);
+    }
+}
