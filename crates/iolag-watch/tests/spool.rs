@@ -225,6 +225,45 @@ fn a_full_file_system_loses_nothing_as_long_as_the_watch_lives() {
 }
 
 #[test]
+fn a_line_for_half_of_which_there_was_space_is_not_left_in_the_way() {
+    let Some(mount) = TmpfsMount::new(256 << 10) else { return };
+    let directory = RuntimeDirectory::open(&mount.path().join("runtime")).unwrap();
+    let ballast = mount.path().join("ballast");
+    std::fs::write(&ballast, [b'x'; 100 << 10]).unwrap();
+    let (mut spool, _) = Spool::open(&directory).unwrap();
+    let mut count = 0;
+    while spool.append(&event(count, 3000)) == Keeping::Spooled {
+        count += 1;
+    }
+    std::fs::remove_file(&ballast).unwrap();
+    assert_eq!(spool.append(&event(count + 1, 3000)), Keeping::Spooled);
+    let (reopened, left_over) = Spool::open(&directory).unwrap();
+    assert_eq!(numbers(&left_over), (0..count + 2).collect::<Vec<_>>());
+    assert_eq!(reopened.losses().torn_bytes, 0);
+}
+
+#[test]
+fn without_space_to_rewrite_the_file_it_stands_and_nothing_is_left_beside_it() {
+    let Some(mount) = TmpfsMount::new(256 << 10) else { return };
+    let directory = RuntimeDirectory::open(&mount.path().join("runtime")).unwrap();
+    let (mut spool, _) = Spool::open(&directory).unwrap();
+    let mut count = 0;
+    while spool.append(&event(count, 3000)) == Keeping::Spooled {
+        count += 1;
+    }
+    let removed = count * 3 / 5;
+    spool.remove_first(removed as usize);
+    assert_eq!(directory.read_file("spool.new", 1).unwrap(), None);
+    assert_eq!(numbers(spool.pending()), (removed..=count).collect::<Vec<_>>());
+    drop(spool);
+    // Whether the mark still had space decides if the removed ones come back; none of the others may be missing.
+    let left_over = numbers(&Spool::open(&directory).unwrap().1);
+    let first = left_over[0];
+    assert!(first == 0 || first == removed, "{first} of {removed}");
+    assert_eq!(left_over, (first..count).collect::<Vec<_>>());
+}
+
+#[test]
 fn too_many_records_lose_skipped_slots_first_and_it_is_told() {
     let place = tempfile::tempdir().unwrap();
     let limits = SpoolLimits { records_max: 640, ..SpoolLimits::STANDARD };
