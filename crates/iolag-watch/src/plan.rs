@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use iolag_model::{Nanoseconds, SeriesKind};
 use iolag_workload::TaskSpec;
+use serde::{Deserialize, Serialize};
 
 /// A plan for watching.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +55,7 @@ pub struct PlannedTask {
 }
 
 /// What happens to a probe at its deadline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AtDeadline {
     /// SIGTERM, after `grace` SIGKILL; what is still there is an orphan.
     End {

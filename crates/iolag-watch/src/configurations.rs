@@ -1,0 +1,163 @@
+//! Configurations: under which circumstances samples are taken, and what to say when they change.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use iolag_model::{Configuration, ConfigurationKey, Event, EventSource, WallTime};
+
+/// The key of these facts: the FNV-1a hash (64 bits) of all names and values, each preceded by its length. It is the same on every host
+/// and in every version.
+pub fn configuration_key(facts: &BTreeMap<String, String>) -> ConfigurationKey {
+    let mut hash = Fnv::new();
+    for text in facts.iter().flat_map(|(name, value)| [name, value]) {
+        hash.add(&(text.len() as u64).to_le_bytes());
+        hash.add(text.as_bytes());
+    }
+    ConfigurationKey(hash.0)
+}
+
+/// What was looked up last for each target.
+#[derive(Debug, Clone, Default)]
+pub struct Configurations {
+    by_target: BTreeMap<String, Configuration>,
+}
+
+impl Configurations {
+    /// Goes on from what is known from before.
+    pub fn resume(known: impl IntoIterator<Item = Configuration>) -> Self {
+        Self { by_target: known.into_iter().map(|known| (known.target.clone(), known)).collect() }
+    }
+
+    /// The configuration that holds for a target, if it was ever looked up.
+    pub fn key_of(&self, target: &str) -> Option<ConfigurationKey> {
+        self.by_target.get(target).map(|configuration| configuration.key)
+    }
+
+    /// Takes what was looked up now. Says what to record if it differs from what was known: the configuration, and an event that
+    /// names what changed, if anything was known.
+    pub fn found(
+        &mut self,
+        host: &str,
+        target: &str,
+        facts: BTreeMap<String, String>,
+        at: WallTime,
+    ) -> Option<(Configuration, Option<Event>)> {
+        let key = configuration_key(&facts);
+        let known = self.by_target.get(target);
+        if known.is_some_and(|known| known.key == key) {
+            return None;
+        }
+        let event = known.map(|known| {
+            let text = changes(&known.facts, &facts);
+            event(host, target, at, EventSource::Configuration, "configuration", text)
+        });
+        let configuration =
+            Configuration { key, host: host.to_owned(), target: target.to_owned(), first_seen: at, facts };
+        self.by_target.insert(target.to_owned(), configuration.clone());
+        Some((configuration, event))
+    }
+}
+
+/// An event that iolag notes by itself.
+pub(crate) fn event(
+    host: &str,
+    target: &str,
+    begin: WallTime,
+    source: EventSource,
+    kind: &str,
+    text: String,
+) -> Event {
+    let mut hash = Fnv::new();
+    for part in [host, target, kind, &text] {
+        hash.add(part.as_bytes());
+        hash.add(&[0]);
+    }
+    hash.add(&begin.0.to_le_bytes());
+    Event {
+        id: format!("{:016x}", hash.0),
+        begin,
+        end: None,
+        host: host.to_owned(),
+        target: target.to_owned(),
+        source,
+        kind: kind.to_owned(),
+        text,
+        link: None,
+        author: "iolag".to_owned(),
+    }
+}
+
+/// What changed from what to what, in a sentence.
+fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> String {
+    let mut text = String::new();
+    let names: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    for name in names {
+        let separator = if text.is_empty() { "" } else { "; " };
+        // Writing to a string does not fail.
+        let _ = match (before.get(name), after.get(name)) {
+            (Some(old), Some(new)) if old == new => continue,
+            (Some(old), Some(new)) => write!(text, "{separator}{name} changed from {old} to {new}"),
+            (Some(old), None) => write!(text, "{separator}{name} is gone, it was {old}"),
+            (None, Some(new)) => write!(text, "{separator}{name} is new: {new}"),
+            (None, None) => continue,
+        };
+    }
+    text
+}
+
+/// The FNV-1a hash of a text.
+pub(crate) fn hash_of(text: &str) -> u64 {
+    let mut hash = Fnv::new();
+    hash.add(text.as_bytes());
+    hash.0
+}
+
+/// FNV-1a with 64 bits (Fowler, Noll, Vo).
+struct Fnv(u64);
+
+impl Fnv {
+    const fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts<const N: usize>(facts: [(&str, &str); N]) -> BTreeMap<String, String> {
+        facts.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+
+    #[test]
+    fn the_key_is_the_hash_of_names_and_values() {
+        assert_eq!(configuration_key(&BTreeMap::new()).0, 0xcbf2_9ce4_8422_2325);
+        // FNV-1a of "\1\0\0\0\0\0\0\0a\0\0\0\0\0\0\0\0", computed independently.
+        assert_eq!(configuration_key(&facts([("a", "")])).0, KNOWN_KEY);
+        assert_ne!(configuration_key(&facts([("ab", "c")])), configuration_key(&facts([("a", "bc")])));
+    }
+
+    const KNOWN_KEY: u64 = 0xffd8_0a17_8d19_199f;
+
+    #[test]
+    fn a_change_is_news_and_says_what_changed() {
+        let mut known = Configurations::default();
+        let at = WallTime(9);
+        let (first, event) =
+            known.found("node", "/home", facts([("kernel", "6.1"), ("nscd", "on")]), at).unwrap();
+        assert_eq!((event, known.key_of("/home")), (None, Some(first.key)));
+        assert!(known.found("node", "/home", first.facts.clone(), at).is_none());
+        let mut known = Configurations::resume([first]);
+        let (_, event) =
+            known.found("node", "/home", facts([("kernel", "6.2"), ("sssd", "on")]), at).unwrap();
+        let event = event.unwrap();
+        assert_eq!(event.text, "kernel changed from 6.1 to 6.2; nscd is gone, it was on; sssd is new: on");
+        assert_eq!((event.source, event.target.as_str()), (EventSource::Configuration, "/home"));
+    }
+}

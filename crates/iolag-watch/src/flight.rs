@@ -1,0 +1,162 @@
+//! Probes in flight: their processes, their stamps, and what is kept of them for the next watch.
+
+use std::os::fd::AsFd;
+
+use iolag_keeper::Adopted;
+use iolag_model::{MonotonicTime, Nanoseconds, ProbeId, ProbePhase, ProbeStatus, SeriesKey, WallTime};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
+
+use crate::kept::KeptFlight;
+use crate::process::ProbeProcess;
+use crate::samples::{Fate, ProbeDescription};
+use crate::{Deadlines, MountKey, ProbeState, RuntimeDirectory, Stamps, SurroundingsStart};
+
+const STAMPS_PREFIX: &str = "stamps-";
+/// Between two records of the age of a hung probe; later, a sixtieth of its age.
+const REPEAT: Nanoseconds = Nanoseconds::from_seconds(60);
+
+/// A probe that has not ended.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    pub description: ProbeDescription,
+    pub process: ProbeProcess,
+    pub start_ticks: u64,
+    pub stamps: Stamps,
+    pub deadlines: Deadlines,
+    pub mount: MountKey,
+    pub mount_name: String,
+    /// Position of its target in the plan.
+    pub target: Option<usize>,
+    /// Absent for an adopted one.
+    pub surroundings: Option<SurroundingsStart>,
+    /// What it waited for when it was last looked at.
+    pub waits_in: String,
+    /// When it was last recorded as hung.
+    pub hung_seen: Option<MonotonicTime>,
+    /// Whether it is ended because the watch stops.
+    pub is_aborted: bool,
+}
+
+impl Flight {
+    pub const fn probe(&self) -> ProbeId {
+        self.description.probe
+    }
+
+    /// The series of the whole.
+    pub fn series(&self) -> &SeriesKey {
+        &self.description.series[0]
+    }
+
+    /// Wall-clock time of a moment, by the clock at the start of this probe.
+    pub const fn wall(&self, moment: MonotonicTime) -> WallTime {
+        self.description.start.after(moment.since(self.description.start_ns))
+    }
+
+    /// What became of its process, which has ended, given how it stood.
+    pub fn fate(&self, state: &ProbeState, at: MonotonicTime) -> Fate {
+        match (state.phase(), state.terminated()) {
+            (ProbePhase::Hung, terminated) => Fate::Released { at, terminated },
+            (ProbePhase::Ending, Some(terminated)) if self.is_aborted => Fate::Aborted { terminated },
+            (ProbePhase::Ending, Some(terminated)) => Fate::TimedOut { terminated },
+            _ => Fate::Ended { at },
+        }
+    }
+
+    /// When its age is to be recorded again, if it is hung.
+    pub fn repeat_due(&self) -> Option<MonotonicTime> {
+        let seen = self.hung_seen?;
+        let age = seen.since(self.description.start_ns);
+        Some(seen.after(REPEAT.max(Nanoseconds(age.0 / 60))))
+    }
+
+    /// How it stands, for people.
+    pub fn status(&self, phase: ProbePhase) -> ProbeStatus {
+        let part = self.stamps.in_flight(self.description.series.len());
+        ProbeStatus {
+            series: self.series().clone(),
+            probe: self.probe(),
+            part: part.map(|part| self.description.series[part].part.clone()).unwrap_or_default(),
+            process: self.process.id(),
+            start_ns: self.description.start_ns,
+            start: self.description.start,
+            phase,
+            waits_in: self.waits_in.clone(),
+        }
+    }
+
+    /// What the next watch has to know.
+    pub fn to_keep(&self, state: Option<&ProbeState>) -> KeptFlight {
+        KeptFlight {
+            description: self.description.clone(),
+            process: self.process.id(),
+            start_ticks: self.start_ticks,
+            mount: self.mount.clone(),
+            mount_name: self.mount_name.clone(),
+            deadlines: self.deadlines,
+            terminated: state.and_then(ProbeState::terminated),
+            hung_seen: self.hung_seen,
+        }
+    }
+
+    /// Takes over what an earlier watch of this boot has kept, if its process lives.
+    pub fn adopt(kept: &KeptFlight, stamps: Stamps) -> Option<(Self, ProbeState)> {
+        let process = Adopted::open(kept.process, kept.start_ticks)?;
+        let state = match kept.hung_seen {
+            Some(_) => ProbeState::already_hung(kept.deadlines, kept.description.start_ns, kept.terminated),
+            None => ProbeState::new(kept.deadlines, kept.description.start_ns),
+        };
+        let flight = Self {
+            description: kept.description.clone(),
+            process: ProbeProcess::Adopted(process),
+            start_ticks: kept.start_ticks,
+            stamps,
+            deadlines: kept.deadlines,
+            mount: kept.mount.clone(),
+            mount_name: kept.mount_name.clone(),
+            target: None,
+            surroundings: None,
+            waits_in: String::new(),
+            hung_seen: kept.hung_seen,
+            is_aborted: false,
+        };
+        Some((flight, state))
+    }
+}
+
+/// A page of stamps that the next watch will find, or, if the runtime directory has no room, one that it will not.
+pub(crate) fn make_stamps(directory: &RuntimeDirectory, probe: ProbeId) -> Option<Stamps> {
+    open_stamps(directory, probe, OFlags::CREATE | OFlags::EXCL).or_else(|| Stamps::new().ok())
+}
+
+/// The page of stamps that an earlier watch made.
+pub(crate) fn find_stamps(directory: &RuntimeDirectory, probe: ProbeId) -> Option<Stamps> {
+    open_stamps(directory, probe, OFlags::empty()).or_else(|| Stamps::new().ok())
+}
+
+/// Removes the page of a probe that has ended.
+pub(crate) fn remove_stamps(directory: &RuntimeDirectory, probe: ProbeId) {
+    // One that was never there needs no removal, and one that stays is removed by the next watch.
+    let _ = directory.remove_file(&stamps_name(probe));
+}
+
+/// Removes pages of probes that nobody knows: of a watch that was killed while it started or ended them.
+pub(crate) fn remove_unknown_stamps(directory: &RuntimeDirectory, is_known: impl Fn(&str) -> bool) {
+    let Ok(entries) = Dir::read_from(directory.descriptor()) else { return };
+    for entry in entries.flatten() {
+        let Ok(name) = entry.file_name().to_str() else { continue };
+        if name.starts_with(STAMPS_PREFIX) && !is_known(name) {
+            let _ = unlinkat(directory.descriptor(), name, AtFlags::empty());
+        }
+    }
+}
+
+/// The name of the page of a probe.
+pub(crate) fn stamps_name(probe: ProbeId) -> String {
+    format!("{STAMPS_PREFIX}{:016x}", probe.0)
+}
+
+fn open_stamps(directory: &RuntimeDirectory, probe: ProbeId, how: OFlags) -> Option<Stamps> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | how;
+    let file = openat(directory.descriptor(), stamps_name(probe), flags, Mode::RUSR | Mode::WUSR).ok()?;
+    Stamps::in_file(file.as_fd()).ok()
+}

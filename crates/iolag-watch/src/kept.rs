@@ -1,0 +1,78 @@
+//! What a watch keeps in its runtime directory for the next one: the probes that have not ended, and the outages.
+//!
+//! Written whenever one of them begins or ends, as a whole. What another boot has written tells of processes that are gone.
+
+use iolag_model::{MonotonicTime, ProbeId};
+use serde::{Deserialize, Serialize};
+
+use crate::samples::ProbeDescription;
+use crate::{Deadlines, MountKey, OpenOutage, RuntimeDirectory, RuntimeError};
+
+const NAME: &str = "flights.json";
+const VERSION: u32 = 1;
+const BYTES_MAX: u64 = 16 << 20;
+
+/// The contents of the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    pub version: u32,
+    /// The boot whose processes and monotonic clock are meant.
+    pub boot_id: String,
+    /// No probe of any watch so far has this name or a later one.
+    pub next_probe: ProbeId,
+    /// Probes that have not ended.
+    pub flights: Vec<KeptFlight>,
+    /// Outages that have not ended.
+    pub outages: Vec<OpenOutage>,
+}
+
+/// A probe that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeptFlight {
+    pub description: ProbeDescription,
+    pub process: u32,
+    pub start_ticks: u64,
+    pub mount: MountKey,
+    pub mount_name: String,
+    pub deadlines: Deadlines,
+    /// When it was first sent a signal.
+    pub terminated: Option<MonotonicTime>,
+    /// Until when it is known to have been there after its deadline; absent before.
+    pub hung_seen: Option<MonotonicTime>,
+}
+
+impl Kept {
+    /// What the last watch left, if anything. A file that cannot be understood is nobody's: the watch starts afresh.
+    pub fn read(directory: &RuntimeDirectory) -> Option<Self> {
+        let text = directory.read_file(NAME, BYTES_MAX).ok()??;
+        serde_json::from_slice(&text).ok().filter(|kept: &Self| kept.version == VERSION)
+    }
+
+    /// Keeps this.
+    pub fn write(mut self, directory: &RuntimeDirectory) -> Result<(), RuntimeError> {
+        self.version = VERSION;
+        let text = serde_json::to_vec(&self).unwrap_or_default();
+        directory.replace_file(NAME, &text)
+    }
+}
+
+/// The first name for probes of a watch that starts at this second of wall-clock time: later than all names given before, even if the
+/// clock was set back or two watches start within a second.
+pub(crate) fn first_probe(start_seconds: u64, taken: ProbeId) -> ProbeId {
+    const COUNT_BITS: u32 = 24;
+    let next_second = (taken.0 + (1 << COUNT_BITS) - 1) >> COUNT_BITS;
+    ProbeId(start_seconds.max(next_second) << COUNT_BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_never_given_twice() {
+        assert_eq!(first_probe(1000, ProbeId(0)), ProbeId(1000 << 24));
+        assert_eq!(first_probe(1000, ProbeId((1000 << 24) + 1)), ProbeId(1001 << 24));
+        assert_eq!(first_probe(900, ProbeId((1000 << 24) + 5)), ProbeId(1001 << 24));
+        assert_eq!(first_probe(1000, ProbeId(1000 << 24)), ProbeId(1000 << 24));
+    }
+}

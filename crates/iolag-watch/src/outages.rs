@@ -1,0 +1,167 @@
+//! Outages: from the first probe of a mount that passed its deadline until the mount is known to answer again.
+//!
+//! An outage begins with the start of the probe that found it. It is over when a probe of the same mount ends by itself or is
+//! released by the kernel after it could not be ended, when another mount stands in its place, when the mount is gone, or when
+//! the machine was started again. That a probe could be killed does not end it: the mount has not answered yet.
+
+use std::collections::BTreeMap;
+
+use iolag_model::{Outage, OutageEnding, ProbeId, WallTime};
+use serde::{Deserialize, Serialize};
+
+use crate::MountKey;
+
+/// The outages that have not ended, by mount.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outages {
+    open: BTreeMap<MountKey, Outage>,
+}
+
+/// One of them, as it is kept for a later watch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenOutage {
+    /// The mount that does not answer.
+    pub mount: MountKey,
+    /// What is known of it.
+    pub outage: Outage,
+}
+
+impl Outages {
+    /// Goes on with what an earlier watch of this boot left.
+    pub fn resume(left: impl IntoIterator<Item = OpenOutage>) -> Self {
+        Self { open: left.into_iter().map(|left| (left.mount, left.outage)).collect() }
+    }
+
+    /// Those that have not ended.
+    pub fn open(&self) -> impl Iterator<Item = &Outage> {
+        self.open.values()
+    }
+
+    /// The same, to be kept.
+    pub fn to_keep(&self) -> Vec<OpenOutage> {
+        self.open
+            .iter()
+            .map(|(mount, outage)| OpenOutage { mount: mount.clone(), outage: outage.clone() })
+            .collect()
+    }
+
+    /// A probe has passed its deadline. Says what to record if this is news.
+    pub fn found(
+        &mut self,
+        mount: &MountKey,
+        host: &str,
+        mount_name: &str,
+        probe: ProbeId,
+        begin: WallTime,
+    ) -> Option<Outage> {
+        if self.open.contains_key(mount) {
+            return None;
+        }
+        let outage = Outage {
+            host: host.to_owned(),
+            mount: mount_name.to_owned(),
+            probe,
+            begin,
+            end: None,
+            ending: None,
+            skipped: 0,
+        };
+        self.open.insert(mount.clone(), outage.clone());
+        Some(outage)
+    }
+
+    /// A slot of this mount was skipped.
+    pub fn skipped(&mut self, mount: &MountKey) {
+        if let Some(outage) = self.open.get_mut(mount) {
+            outage.skipped += 1;
+        }
+    }
+
+    /// The mount has answered. Says what to record if it had not before.
+    pub fn answered(&mut self, mount: &MountKey, at: WallTime) -> Option<Outage> {
+        self.open.remove(mount).map(|outage| over(outage, at, OutageEnding::Recovered))
+    }
+
+    /// The kernel's table of mounts has changed; `device_at` says which device is mounted at a mount point now. Says what to record.
+    pub fn remounted(&mut self, at: WallTime, device_at: impl Fn(&str) -> Option<String>) -> Vec<Outage> {
+        let mut ended = Vec::new();
+        self.open.retain(|mount, outage| {
+            let MountKey::Device(device) = mount else { return true };
+            let ending = match device_at(&outage.mount) {
+                Some(present) if present == *device => return true,
+                Some(_) => OutageEnding::Remounted,
+                None => OutageEnding::Unmounted,
+            };
+            ended.push(over(outage.clone(), at, ending));
+            false
+        });
+        ended
+    }
+}
+
+/// An outage that a restart of the machine ended, first seen at `at`.
+pub fn ended_by_reboot(outage: Outage, at: WallTime) -> Outage {
+    over(outage, at, OutageEnding::Rebooted)
+}
+
+fn over(mut outage: Outage, at: WallTime, ending: OutageEnding) -> Outage {
+    // The wall clock may have been stepped back meanwhile.
+    outage.end = Some(at.max(outage.begin));
+    outage.ending = Some(ending);
+    outage
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home() -> MountKey {
+        MountKey::Device("0:45".into())
+    }
+
+    fn found(outages: &mut Outages) -> Option<Outage> {
+        outages.found(&home(), "node", "/home", ProbeId(7), WallTime(100))
+    }
+
+    #[test]
+    fn an_outage_is_news_once_and_counts_its_skipped_slots() {
+        let mut outages = Outages::default();
+        assert_eq!(found(&mut outages).unwrap().begin, WallTime(100));
+        assert_eq!(found(&mut outages), None);
+        outages.skipped(&home());
+        outages.skipped(&MountKey::Target("other".into()));
+        let mut outages = Outages::resume(outages.to_keep());
+        let ended = outages.answered(&home(), WallTime(300)).unwrap();
+        assert_eq!(
+            (ended.end, ended.ending, ended.skipped),
+            (Some(WallTime(300)), Some(OutageEnding::Recovered), 1)
+        );
+        assert_eq!(outages.answered(&home(), WallTime(400)), None);
+        assert_eq!(outages.open().count(), 0);
+    }
+
+    #[test]
+    fn a_mount_that_is_replaced_or_gone_ends_its_outage() {
+        for (now, ending) in [
+            (Some("0:45"), None),
+            (Some("0:46"), Some(OutageEnding::Remounted)),
+            (None, Some(OutageEnding::Unmounted)),
+        ] {
+            let mut outages = Outages::default();
+            found(&mut outages);
+            let ended = outages.remounted(WallTime(1), |point| {
+                assert_eq!(point, "/home");
+                now.map(str::to_owned)
+            });
+            assert_eq!(ended.first().and_then(|outage| outage.ending), ending);
+            assert!(ended.iter().all(|outage| outage.end == Some(WallTime(100))));
+            assert_eq!(outages.open().count(), usize::from(ending.is_none()));
+        }
+    }
+
+    #[test]
+    fn a_restarted_machine_ends_everything() {
+        let outage = found(&mut Outages::default()).unwrap();
+        assert_eq!(ended_by_reboot(outage, WallTime(500)).ending, Some(OutageEnding::Rebooted));
+    }
+}

@@ -1,0 +1,167 @@
+//! The place of a task: a directory of the watch's own below the target, made by the first probe and found by the next.
+//!
+//! ```text
+//! <target>/iolag-watch-<user>-<host>/<task>/
+//! ```
+//! Runs in a probe's child only: all of it may hang. Nothing is followed below the target, and what is not ours is refused.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use iolag_model::FailureCode;
+use iolag_workload::ProbeTaskError;
+use rustix::fs::{CWD, Mode, OFlags, fstat, mkdirat, openat};
+use rustix::io::Errno;
+
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// Permissions by which others could put something else there.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Where a task is executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In a directory below a target.
+    Below {
+        /// The target.
+        target: PathBuf,
+        /// Name of the directory that holds all tasks of this watch.
+        watch: String,
+        /// Name of the task's directory in it.
+        task: String,
+    },
+    /// Nowhere in particular: a covariate belongs to the host.
+    Host,
+}
+
+impl Place {
+    /// The place of a task on a target. Hosts that share a file system have directories of their own.
+    pub fn of_task(target: &Path, host: &str, task: &str) -> Self {
+        let user = rustix::process::geteuid().as_raw();
+        Self::Below {
+            target: target.to_owned(),
+            watch: format!("iolag-watch-{user}-{}", plain(host)),
+            task: plain(task),
+        }
+    }
+
+    /// Opens it, making what is missing below the target.
+    ///
+    /// # Errors
+    /// If that is not possible, with the failure for the sample.
+    pub(crate) fn open(&self) -> Result<OwnedFd, ProbeTaskError> {
+        let Self::Below { target, watch, task } = self else {
+            return openat(CWD, "/", DIRECTORY, Mode::empty())
+                .map_err(|errno| failed("open", Path::new("/"), errno));
+        };
+        let opened =
+            openat(CWD, target, DIRECTORY, Mode::empty()).map_err(|errno| failed("open", target, errno))?;
+        let path = target.join(watch);
+        let ours = open_own(opened.as_fd(), watch, &path)?;
+        open_own(ours.as_fd(), task, &path.join(task))
+    }
+}
+
+/// The kernel's number of the mount that an open file lies on.
+pub(crate) fn mount_number(file: BorrowedFd<'_>) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
+}
+
+fn open_own(parent: BorrowedFd<'_>, name: &str, path: &Path) -> Result<OwnedFd, ProbeTaskError> {
+    match mkdirat(parent, name, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(errno) => return Err(failed("make", path, errno)),
+    }
+    let opened = openat(parent, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
+        .map_err(|errno| failed("open", path, errno))?;
+    let status = fstat(&opened).map_err(|errno| failed("look at", path, errno))?;
+    // A server may map us to another user (root to nobody); permissions are what keeps others out then, too.
+    let user = rustix::process::geteuid().as_raw();
+    if (user != 0 && status.st_uid != user) || status.st_mode & OTHERS_WRITE != 0 {
+        return Err(ProbeTaskError {
+            failure: FailureCode::from_errno(Errno::PERM.raw_os_error()),
+            message: format!(
+                "{} is not iolag's own (owner {}, mode {:o}): move it away, and it is made anew",
+                path.display(),
+                status.st_uid,
+                status.st_mode & 0o7777
+            ),
+        });
+    }
+    Ok(opened)
+}
+
+fn failed(action: &str, path: &Path, errno: Errno) -> ProbeTaskError {
+    ProbeTaskError {
+        failure: FailureCode::from_errno(errno.raw_os_error()),
+        message: format!("cannot {action} the directory {}: {errno}", path.display()),
+    }
+}
+
+/// `name` as the name of a directory: letters, digits, `-`, `_` and inner dots stay; what differs afterwards is told apart by a hash.
+fn plain(name: &str) -> String {
+    const BYTES_MAX: usize = 64;
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.');
+    let replaced: String = name
+        .chars()
+        .map(|character| if is_plain(character) { character } else { '_' })
+        .take(BYTES_MAX)
+        .collect();
+    if replaced == name && !name.is_empty() && !name.starts_with('.') {
+        return replaced;
+    }
+    let hash = crate::configurations::hash_of(name);
+    format!("_{}-{hash:016x}", replaced.trim_start_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_place_is_made_once_and_found_again() {
+        let target = tempfile::tempdir().unwrap();
+        let place = Place::of_task(target.path(), "node1", "list");
+        let opened = place.open().unwrap();
+        assert!(mount_number(opened.as_fd()).is_some());
+        place.open().unwrap();
+        let Place::Below { watch, .. } = &place else { panic!() };
+        let made = std::fs::metadata(target.path().join(watch).join("list")).unwrap();
+        assert_eq!(made.permissions().mode() & 0o7777, 0o700);
+        Place::Host.open().unwrap();
+    }
+
+    #[test]
+    fn links_and_open_doors_are_refused() {
+        let (target, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let place = Place::of_task(target.path(), "node1", "list");
+        let Place::Below { watch, .. } = &place else { panic!() };
+        let path = target.path().join(watch);
+        symlink(elsewhere.path(), &path).unwrap();
+        assert!(place.open().is_err());
+        std::fs::remove_file(&path).unwrap();
+        place.open().unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(place.open().unwrap_err().message.contains("not iolag's own"));
+    }
+
+    #[test]
+    fn a_missing_target_is_a_failure_with_its_errno() {
+        let target = tempfile::tempdir().unwrap();
+        let error = Place::of_task(&target.path().join("gone"), "node1", "list").open().unwrap_err();
+        assert_eq!(error.failure.errno(), Some(2));
+    }
+
+    proptest! {
+        #[test]
+        fn names_are_plain_and_stay_apart(one in ".{0,90}", other in ".{0,90}") {
+            let (plain_one, plain_other) = (plain(&one), plain(&other));
+            prop_assert!(!plain_one.is_empty() && !plain_one.starts_with('.') && plain_one.len() < 128);
+            prop_assert!(!plain_one.contains('/'));
+            prop_assert!(one == other || plain_one != plain_other);
+        }
+    }
+}

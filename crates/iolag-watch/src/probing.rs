@@ -1,0 +1,410 @@
+//! Carrying out what the agenda says: starting probes, heeding their deadlines, recording their ends.
+
+use iolag_keeper::{evidence_of_all, start_ticks};
+use iolag_model::{
+    Anchor, Clock, EventSource, Evidence, HistoryRecord, MonotonicClock, MonotonicTime, Outage, Outcome,
+    ProbeId, ProbePhase, ProbeStatus, WallTime, WatchStatus,
+};
+use rustix::process::Signal;
+
+use crate::agenda::{Action, Slot, Subject, Surveyor};
+use crate::configurations::event;
+use crate::deadlines::Step;
+use crate::flight::{Flight, find_stamps, make_stamps, remove_stamps, remove_unknown_stamps, stamps_name};
+use crate::kept::{Kept, KeptFlight};
+use crate::outages::ended_by_reboot;
+use crate::place::Place;
+use crate::process::{ProcessEnd, start_probe};
+use crate::run::{Running, covariate_spec};
+use crate::samples::{Fate, ProbeDescription, samples, skipped};
+use crate::targets::TargetMounts;
+use crate::{MountKey, Outages, STATUS_VERSION, Stamps, WatchPlan};
+
+/// What the agenda asks, answered from the table of mounts and the stamps.
+struct Survey<'a> {
+    plan: &'a WatchPlan,
+    mounts: &'a TargetMounts,
+    flights: &'a [Flight],
+}
+
+impl Surveyor for Survey<'_> {
+    fn mount_of(&self, subject: Subject) -> MountKey {
+        match subject {
+            Subject::Task { target, .. } => self.mounts.key_of(target).clone(),
+            Subject::Covariate(index) => MountKey::Covariate(self.plan.covariates[index].name.clone()),
+        }
+    }
+
+    fn begun(&self, probe: ProbeId) -> Option<MonotonicTime> {
+        self.flights.iter().find(|flight| flight.probe() == probe)?.stamps.begun()
+    }
+}
+
+impl Running<'_> {
+    /// What the agenda wants done now.
+    pub fn next_action(&mut self) -> Option<Action> {
+        let survey = Survey { plan: self.plan, mounts: &self.mounts, flights: &self.flights };
+        self.agenda.act(MonotonicClock.now(), &survey)
+    }
+
+    /// When the agenda wants to be asked again.
+    pub fn next_wake(&self) -> Option<MonotonicTime> {
+        let survey = Survey { plan: self.plan, mounts: &self.mounts, flights: &self.flights };
+        self.agenda.next_wake(&survey)
+    }
+
+    /// Does it.
+    pub fn carry_out(&mut self, action: Action) {
+        match action {
+            Action::RoundBegan { round, lag, missed } => {
+                self.compare_clocks();
+                let anchor = Anchor::take();
+                self.round_intended = WallTime(anchor.realtime_of(round.begin) as i64);
+                self.lag = lag;
+                if missed > 0 {
+                    let text = format!("{missed} rounds were missed: the watch itself was held up");
+                    let begin = self.round_intended;
+                    let event = event(&self.plan.host, "", begin, EventSource::Watch, "late", text);
+                    self.ledger.record(HistoryRecord::Event(event));
+                }
+                self.changed();
+            }
+            Action::Begin { probe, slot, mount } => self.begin(probe, slot, mount),
+            Action::Skip { probe, slot, blocker, mount } => self.skip(probe, slot, blocker, &mount),
+            Action::Advance(probe, step) => self.advance(probe, step),
+            Action::RoundEnded(round) => self.round_ended(round),
+        }
+    }
+
+    fn begin(&mut self, probe: ProbeId, slot: Slot, mount: MountKey) {
+        let (place, spec, target) = match slot.subject {
+            Subject::Task { target, task } => {
+                let planned = &self.plan.targets[target];
+                let task = &planned.tasks[task];
+                let place = Place::of_task(&planned.directory, &self.plan.host, &task.name);
+                (place, task.spec.clone(), Some(target))
+            }
+            Subject::Covariate(index) => {
+                (Place::Host, covariate_spec(&self.plan.covariates[index].command), None)
+            }
+        };
+        let Some(deadlines) = self.agenda.state(probe).map(crate::ProbeState::deadlines) else { return };
+        let name = target.map(|target| self.plan.targets[target].name.as_str());
+        let configuration = name.and_then(|name| self.configurations.key_of(name));
+        let stamps = make_stamps(self.runtime, probe);
+        let surroundings = self.meter.start();
+        let anchor = Anchor::take();
+        let description = ProbeDescription {
+            probe,
+            series: self.series_of(slot.subject).to_vec(),
+            intended: self.round_intended,
+            start: WallTime(anchor.realtime_ns as i64),
+            start_ns: anchor.monotonic_ns,
+            deadline: deadlines.hard,
+            configuration,
+        };
+        let probe_task = self.errands.probe_task;
+        let started = stamps.map(|stamps| {
+            let task = || probe_task(&spec, probe.0);
+            start_probe(&place, task, &stamps, deadlines.at_deadline).map(|process| (process, stamps))
+        });
+        match started {
+            Some(Ok((process, stamps))) => {
+                let mount_name = target.map_or("", |target| self.mounts.name_of(target)).to_owned();
+                let flight = Flight {
+                    description,
+                    start_ticks: start_ticks(process.id()).unwrap_or(0),
+                    process,
+                    stamps,
+                    deadlines,
+                    mount,
+                    mount_name,
+                    target,
+                    surroundings: Some(surroundings),
+                    waits_in: String::new(),
+                    hung_seen: None,
+                    is_aborted: false,
+                };
+                self.flights.push(flight);
+                self.keep();
+                self.show_phase(probe);
+            }
+            failed => {
+                let why = match failed {
+                    Some(Err(error)) => error.to_string(),
+                    _ => "there is no memory for a probe's stamps".to_owned(),
+                };
+                self.ledger.observer.troubled(&format!("a probe could not be started: {why}"));
+                self.agenda.ended(probe);
+                self.skip(probe, slot, None, &mount);
+            }
+        }
+    }
+
+    fn skip(&mut self, probe: ProbeId, slot: Slot, blocker: Option<ProbeId>, mount: &MountKey) {
+        self.outages.skipped(mount);
+        let intended = self.round_intended;
+        let keys = self.series_of(slot.subject).to_vec();
+        let samples = keys.into_iter().map(|key| skipped(key, probe, intended, intended, blocker)).collect();
+        self.ledger.record_samples(samples);
+        self.changed();
+    }
+
+    /// A probe has come to a deadline.
+    pub fn advance(&mut self, probe: ProbeId, step: Step) {
+        let now = MonotonicClock.now();
+        let Some(position) = self.flights.iter().position(|flight| flight.probe() == probe) else { return };
+        match step {
+            Step::Slow => self.gather_evidence(position, now),
+            Step::Terminate => {
+                if !self.flights[position].is_aborted {
+                    self.gather_evidence(position, now);
+                    self.find_outage(position);
+                }
+                self.flights[position].process.signal(Signal::TERM);
+            }
+            Step::Kill => self.flights[position].process.signal(Signal::KILL),
+            Step::Hang => {
+                self.gather_evidence(position, now);
+                self.find_outage(position);
+                self.record_hung(position, now);
+            }
+        }
+        self.keep();
+        self.show_phase(probe);
+    }
+
+    /// Records what has ended.
+    pub fn reap(&mut self, now: MonotonicTime) {
+        let mut position = 0;
+        while position < self.flights.len() {
+            match self.flights[position].process.end() {
+                Some(end) => {
+                    let flight = self.flights.remove(position);
+                    self.record_end(flight, end, now);
+                }
+                None => position += 1,
+            }
+        }
+    }
+
+    fn record_end(&mut self, flight: Flight, end: ProcessEnd, now: MonotonicTime) {
+        let probe = flight.probe();
+        let Some(state) = self.agenda.state(probe).copied() else { return };
+        self.agenda.ended(probe);
+        if let (Some(target), Some(number)) = (flight.target, flight.stamps.mount_number()) {
+            self.mounts.learn(target, number);
+        }
+        let fate = flight.fate(&state, now);
+        let surroundings = flight.surroundings.as_ref().and_then(|start| self.meter.finish(start));
+        let recorded = samples(&flight.description, &flight.stamps, fate, end.consumption, surroundings);
+        if let Some(failure) = flight.stamps.preparation_failure() {
+            let text = format!("{}: {}", flight.series(), failure.sentence);
+            self.ledger.observer.troubled(&text);
+        }
+        let has_answered = matches!(fate, Fate::Ended { .. } | Fate::Released { .. })
+            || recorded.first().is_some_and(|whole| whole.outcome == Outcome::Late);
+        self.ledger.record_samples(recorded);
+        if has_answered {
+            self.end_outages_of_changed_mounts();
+            let at = flight.stamps.part(0).end.map_or(now, |(end, _)| end);
+            let ended = self.outages.answered(&flight.mount, flight.wall(at));
+            self.record_outages(ended);
+        }
+        remove_stamps(self.runtime, probe);
+        self.keep();
+        self.changed();
+    }
+
+    /// Outages whose mount is gone or has been replaced are over.
+    pub fn end_outages_of_changed_mounts(&mut self) {
+        self.mounts.refresh();
+        let at = WallTime(Anchor::take().realtime_ns as i64);
+        let ended = self.outages.remounted(at, |mount_point| self.mounts.device_at(mount_point));
+        self.record_outages(ended);
+    }
+
+    fn find_outage(&mut self, position: usize) {
+        let flight = &self.flights[position];
+        // A covariate has no mount.
+        if matches!(flight.mount, MountKey::Covariate(_)) {
+            return;
+        }
+        let (probe, begin) = (flight.probe(), flight.description.start);
+        let found = self.outages.found(&flight.mount, &self.plan.host, &flight.mount_name, probe, begin);
+        self.record_outages(found);
+    }
+
+    fn record_outages(&mut self, outages: impl IntoIterator<Item = Outage>) {
+        for outage in outages {
+            self.ledger.record(HistoryRecord::Outage(outage));
+            self.changed();
+        }
+    }
+
+    fn record_hung(&mut self, position: usize, now: MonotonicTime) {
+        let flight = &mut self.flights[position];
+        flight.hung_seen = Some(now);
+        let terminated = self.agenda.state(flight.probe()).and_then(crate::ProbeState::terminated);
+        let fate = Fate::Hung { at: now, terminated };
+        let surroundings = flight.surroundings.as_ref().and_then(|start| self.meter.finish(start));
+        let recorded = samples(&flight.description, &flight.stamps, fate, None, surroundings);
+        self.ledger.record_samples(recorded);
+    }
+
+    /// Records the ages of hung probes, and the outages that go with them, now and then.
+    pub fn repeat_hung(&mut self, now: MonotonicTime) {
+        let due = |flight: &Flight| flight.repeat_due().is_some_and(|due| due <= now);
+        if !self.flights.iter().any(due) {
+            return;
+        }
+        for position in 0..self.flights.len() {
+            if due(&self.flights[position]) {
+                self.record_hung(position, now);
+            }
+        }
+        self.record_outages(self.outages.open().cloned().collect::<Vec<_>>());
+        self.keep();
+    }
+
+    /// Records the ages of all hung probes for the last time.
+    pub fn record_still_hung(&mut self, now: MonotonicTime) {
+        for position in 0..self.flights.len() {
+            if self.flights[position].hung_seen.is_some() {
+                self.record_hung(position, now);
+            }
+        }
+        self.record_outages(self.outages.open().cloned().collect::<Vec<_>>());
+    }
+
+    fn gather_evidence(&mut self, position: usize, now: MonotonicTime) {
+        let surroundings =
+            self.flights[position].surroundings.as_ref().and_then(|start| self.meter.finish(start));
+        let flight = &mut self.flights[position];
+        let mut text = evidence_of_all(flight.process.id());
+        flight.waits_in = waits_in(&text);
+        if let Some(all) = surroundings {
+            let load = f64::from(all.load_milli[0]) / 1e3;
+            let (runnable, blocked) = (all.runnable, all.blocked);
+            text.push_str(&format!("; host: load {load:.2}, {runnable} runnable, {blocked} blocked tasks"));
+        }
+        let evidence =
+            Evidence { host: self.plan.host.clone(), probe: flight.probe(), at: flight.wall(now), text };
+        self.ledger.record(HistoryRecord::Evidence(evidence));
+    }
+
+    fn show_phase(&mut self, probe: ProbeId) {
+        self.changed();
+        let Some(flight) = self.flights.iter().find(|flight| flight.probe() == probe) else { return };
+        let phase = self.agenda.state(probe).map_or(ProbePhase::InFlight, crate::ProbeState::phase);
+        let status = flight.status(phase);
+        self.ledger.observer.phase_changed(&status);
+    }
+
+    /// Goes on with what the last watch left.
+    pub fn resume(&mut self, kept: Kept) {
+        let is_this_boot = kept.boot_id == self.identity.boot_id;
+        let wall = WallTime(Anchor::take().realtime_ns as i64);
+        if is_this_boot {
+            self.outages = Outages::resume(kept.outages);
+        } else {
+            self.record_outages(kept.outages.into_iter().map(|open| ended_by_reboot(open.outage, wall)));
+        }
+        for kept in &kept.flights {
+            if is_this_boot {
+                self.resume_flight(kept);
+            } else if let (Some(seen), Ok(stamps)) = (kept.hung_seen, Stamps::new()) {
+                let fate = Fate::Vanished { seen };
+                self.ledger.record_samples(samples(&kept.description, &stamps, fate, None, None));
+            }
+        }
+        let known: Vec<String> = self.flights.iter().map(|flight| stamps_name(flight.probe())).collect();
+        remove_unknown_stamps(self.runtime, |name| known.iter().any(|known| known == name));
+        self.end_outages_of_changed_mounts();
+        self.keep();
+    }
+
+    fn resume_flight(&mut self, kept: &KeptFlight) {
+        let Some(stamps) = find_stamps(self.runtime, kept.description.probe) else { return };
+        if let Some((flight, state)) = Flight::adopt(kept, stamps.clone()) {
+            self.agenda.adopt(flight.probe(), flight.mount.clone(), state);
+            self.flights.push(flight);
+            return;
+        }
+        let has_ended = stamps.part(0).end.is_some() || stamps.preparation_failure().is_some();
+        let fate = match kept.hung_seen {
+            Some(seen) => Fate::Vanished { seen },
+            // It was killed together with its watch, within its deadline: nothing is known of how long it would have taken.
+            None if !has_ended => return,
+            None => Fate::Ended { at: kept.description.start_ns },
+        };
+        self.ledger.record_samples(samples(&kept.description, &stamps, fate, None, None));
+        if let (true, Some((end, _))) = (has_ended, stamps.part(0).end) {
+            let at = kept.description.start.after(end.since(kept.description.start_ns));
+            let ended = self.outages.answered(&kept.mount, at);
+            self.record_outages(ended);
+        }
+    }
+
+    /// Keeps what the next watch has to know.
+    pub fn keep(&mut self) {
+        let kept = Kept {
+            version: 0,
+            boot_id: self.identity.boot_id.clone(),
+            next_probe: self.agenda.next_probe(),
+            flights: self
+                .flights
+                .iter()
+                .map(|flight| flight.to_keep(self.agenda.state(flight.probe())))
+                .collect(),
+            outages: self.outages.to_keep(),
+        };
+        if let Err(error) = kept.write(self.runtime) {
+            self.ledger.observer.troubled(&error.to_string());
+        }
+    }
+
+    /// Probes that have not ended, oldest first.
+    pub fn probe_statuses(&self) -> Vec<ProbeStatus> {
+        let mut all: Vec<ProbeStatus> = self
+            .flights
+            .iter()
+            .filter_map(|flight| Some(flight.status(self.agenda.state(flight.probe())?.phase())))
+            .collect();
+        all.sort_by_key(|status| status.start_ns);
+        all
+    }
+
+    /// What the watch is doing right now.
+    pub fn status(&self) -> WatchStatus {
+        let anchor = Anchor::take();
+        let process = std::process::id();
+        WatchStatus {
+            version: STATUS_VERSION,
+            iolag_version: self.identity.iolag_version.clone(),
+            process,
+            process_start_ticks: start_ticks(process).unwrap_or(0),
+            host: self.plan.host.clone(),
+            boot_id: self.identity.boot_id.clone(),
+            history: self.identity.history.clone(),
+            begin: self.session.begin,
+            written: WallTime(anchor.realtime_ns as i64),
+            written_ns: anchor.monotonic_ns,
+            next_round_ns: self.agenda.next_round().begin,
+            rounds: self.agenda.rounds(),
+            in_flight: self.probe_statuses(),
+            last: self.ledger.last(),
+            outages: self.outages.open().cloned().collect(),
+            waiting_records: self.ledger.spool.pending().len() as u64,
+            history_trouble: self.trouble(),
+            lag_ns: self.lag,
+        }
+    }
+}
+
+/// What the last process of a chain waits in: the others wait for it.
+fn waits_in(evidence: &str) -> String {
+    const LABEL: &str = "waits in ";
+    let Some((_, rest)) = evidence.rsplit_once(LABEL) else { return String::new() };
+    rest.split([',', ';']).next().unwrap_or_default().to_owned()
+}

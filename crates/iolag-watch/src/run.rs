@@ -1,0 +1,480 @@
+//! Running a watch: one thread that waits for whatever comes first and does what is due, and nothing in between.
+//!
+//! Order of a look: what has ended, what somebody wants, what the agenda says, what was looked up, what is to be written, what is to
+//! be shown. Nothing here touches a target, a home or a history; children do, and may hang.
+
+use std::collections::BTreeMap;
+
+use iolag_keeper::{Awaited, Signals, wait_for_any};
+use iolag_model::{
+    Anchor, Clock, Configuration, HistoryRecord, MonotonicClock, MonotonicTime, Nanoseconds, ProbeStatus,
+    Series, SeriesKey, SeriesKind, SessionEnd, WallTime, WatchSession,
+};
+use iolag_workload::{ProbeTask, TaskOutput, TaskSpec};
+
+use crate::agenda::{Agenda, Provision, Restraint, Subject, WatchLimit};
+use crate::clocks::ClockWatch;
+use crate::configurations::{Configurations, event};
+use crate::flight::Flight;
+use crate::historian::{Historian, Remember};
+use crate::kept::{Kept, first_probe};
+use crate::ledger::Ledger;
+use crate::lookups::{Facts, Lookups};
+use crate::process::LOOK;
+use crate::targets::TargetMounts;
+use crate::{
+    AtDeadline, Deadlines, MountTable, Outages, RuntimeDirectory, Schedule, Spool, SurroundingsMeter,
+    WatchObserver, WatchPlan,
+};
+
+/// How long the first round waits for the circumstances to be known.
+const FIRST_LOOKUP: Nanoseconds = Nanoseconds::from_seconds(2);
+/// Between SIGTERM and SIGKILL, and from there on, when the watch stops.
+const STOP_GRACE: Nanoseconds = Nanoseconds::from_seconds(1);
+/// The same for a covariate.
+const COVARIATE_GRACE: Nanoseconds = Nanoseconds::from_seconds(1);
+/// How long the last writing of the history may take.
+const LAST_WRITING: Nanoseconds = Nanoseconds::from_seconds(30);
+/// The status is written at most this often.
+const PUBLISH_INTERVAL: Nanoseconds = Nanoseconds::from_milliseconds(250);
+
+/// What children of the watch do for it: closures of the caller, which knows tasks, facts and histories.
+#[derive(Clone, Copy)]
+pub struct Errands<'a> {
+    /// Makes a task; called in the watch too, to learn its parts, so it must touch nothing. The second argument is a seed.
+    pub probe_task: &'a dyn Fn(&TaskSpec, u64) -> Box<dyn ProbeTask>,
+    /// Looks up the configuration of a target; may hang.
+    pub facts: &'a Facts<'a>,
+    /// Writes records into the history, or says in a sentence why it could not; may hang, and may be given the same records again.
+    pub remember: &'a Remember<'a>,
+}
+
+/// Who watches.
+#[derive(Debug, Clone)]
+pub struct WatchIdentity {
+    /// The kernel's id of this boot.
+    pub boot_id: String,
+    /// Version of iolag.
+    pub iolag_version: String,
+    /// Where the history is, secrets removed; for the status.
+    pub history: String,
+    /// For jitter and order.
+    pub seed: u64,
+    /// How long writing the history may take.
+    pub history_deadline: Nanoseconds,
+    /// Configurations that are known from before, so that a change since then is noticed.
+    pub known_configurations: Vec<Configuration>,
+}
+
+/// A watch that is ready to run.
+pub struct Watch<'a> {
+    /// What is watched.
+    pub plan: &'a WatchPlan,
+    /// What its children do.
+    pub errands: Errands<'a>,
+    /// Its runtime directory, held.
+    pub runtime: &'a RuntimeDirectory,
+    /// Its spool.
+    pub spool: &'a mut Spool,
+    /// The signals that end it.
+    pub signals: &'a Signals,
+    /// Who watches.
+    pub identity: &'a WatchIdentity,
+}
+
+/// Why a watch ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WatchEnd {
+    /// The rounds that were asked for are over.
+    RoundsDone,
+    /// SIGINT or SIGTERM.
+    Stopped,
+    /// SIGHUP: the caller may read its configuration again and go on.
+    HungUp,
+}
+
+/// How a watch went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WatchSummary {
+    /// Why it ended.
+    pub end: WatchEnd,
+    /// Rounds begun.
+    pub rounds: u64,
+    /// Probes that could not be ended or are waited for; the next watch goes on with them.
+    pub left_behind: Vec<ProbeStatus>,
+    /// Records that the history does not have yet; they are in the spool.
+    pub waiting_records: usize,
+    /// Why the history could not be written.
+    pub history_trouble: Option<String>,
+}
+
+impl Watch<'_> {
+    /// Watches until `limit`, or until a signal comes. The caller has one thread and has left every directory that may hang.
+    pub fn run(self, limit: WatchLimit, observer: &mut dyn WatchObserver) -> WatchSummary {
+        let mut running = Running::start(self, limit, observer);
+        let end = running.watch();
+        running.finish(end)
+    }
+}
+
+/// A watch under way.
+pub(crate) struct Running<'a> {
+    pub plan: &'a WatchPlan,
+    pub errands: Errands<'a>,
+    pub runtime: &'a RuntimeDirectory,
+    pub signals: &'a Signals,
+    pub identity: &'a WatchIdentity,
+    pub ledger: Ledger<'a>,
+    pub agenda: Agenda,
+    pub flights: Vec<Flight>,
+    pub outages: Outages,
+    pub mounts: TargetMounts,
+    pub meter: SurroundingsMeter,
+    pub configurations: Configurations,
+    pub session: WatchSession,
+    pub round_intended: WallTime,
+    pub lag: Nanoseconds,
+    series: BTreeMap<Subject, Vec<SeriesKey>>,
+    clocks: ClockWatch,
+    historian: Historian,
+    lookups: Lookups,
+    is_changed: bool,
+    published: MonotonicTime,
+    end: Option<WatchEnd>,
+    is_leaving: bool,
+}
+
+impl<'a> Running<'a> {
+    fn start(watch: Watch<'a>, limit: WatchLimit, observer: &'a mut dyn WatchObserver) -> Self {
+        let Watch { plan, errands, runtime, spool, signals, identity } = watch;
+        let anchor = Anchor::take();
+        let wall = WallTime(anchor.realtime_ns as i64);
+        let kept = Kept::read(runtime).unwrap_or_default();
+        let session = WatchSession {
+            host: plan.host.clone(),
+            boot_id: identity.boot_id.clone(),
+            begin: wall,
+            last_seen: wall,
+            end: SessionEnd::Open,
+            iolag_version: identity.iolag_version.clone(),
+        };
+        let mut running = Self {
+            plan,
+            errands,
+            runtime,
+            signals,
+            identity,
+            ledger: Ledger::new(spool, observer),
+            agenda: new_agenda(plan, identity, limit, anchor, &kept),
+            flights: Vec::new(),
+            outages: Outages::default(),
+            mounts: TargetMounts::new(MountTable::read(), &plan.targets),
+            meter: SurroundingsMeter::open(std::path::Path::new("/proc")),
+            configurations: Configurations::resume(identity.known_configurations.iter().cloned()),
+            session,
+            round_intended: wall,
+            lag: Nanoseconds::ZERO,
+            series: BTreeMap::new(),
+            clocks: ClockWatch::new(anchor),
+            historian: Historian::new(identity.history_deadline),
+            lookups: Lookups::new(plan.targets.len()),
+            is_changed: true,
+            published: MonotonicTime(0),
+            end: None,
+            is_leaving: false,
+        };
+        running.ledger.record(HistoryRecord::Session(running.session.clone()));
+        running.describe_series();
+        running.resume(kept);
+        running.look_up_first();
+        running.agenda.begin_at(MonotonicClock.now());
+        running
+    }
+
+    fn watch(&mut self) -> WatchEnd {
+        loop {
+            self.look();
+            if self.is_leaving || self.agenda.is_over() {
+                return self.end.unwrap_or(WatchEnd::RoundsDone);
+            }
+            self.wait();
+        }
+    }
+
+    fn look(&mut self) {
+        let now = MonotonicClock.now();
+        self.reap(now);
+        self.listen();
+        while let Some(action) = self.next_action() {
+            self.carry_out(action);
+        }
+        self.look_up(now);
+        self.repeat_hung(now);
+        self.historian.look(self.ledger.spool, self.errands.remember, now);
+        self.publish_if_due(now);
+    }
+
+    fn wait(&self) {
+        let now = MonotonicClock.now();
+        let mut awaited = vec![Awaited::Readable(self.signals.descriptor())];
+        awaited.extend(
+            self.flights.iter().filter_map(|flight| flight.process.descriptor()).map(Awaited::Readable),
+        );
+        awaited.extend(self.mounts.table().descriptor().map(Awaited::Changed));
+        awaited.extend(self.historian.awaited());
+        awaited.extend(self.lookups.awaited());
+        let has_to_look = self.flights.iter().any(|flight| flight.process.descriptor().is_none())
+            || self.historian.has_to_be_looked_at()
+            || self.lookups.have_to_be_looked_at();
+        let due = [
+            self.next_wake(),
+            self.historian.due(self.ledger.spool),
+            self.lookups.due(),
+            self.flights.iter().filter_map(Flight::repeat_due).min(),
+            self.is_changed.then(|| self.published.after(PUBLISH_INTERVAL)),
+            has_to_look.then(|| now.after(LOOK)),
+        ];
+        let limit = due.into_iter().flatten().min().map(|due| due.since(now));
+        wait_for_any(&awaited, limit);
+    }
+
+    fn listen(&mut self) {
+        while let Some(signal) = self.signals.next() {
+            if self.end.is_some() {
+                self.is_leaving = true;
+                continue;
+            }
+            self.end = Some(if signal == 1 { WatchEnd::HungUp } else { WatchEnd::Stopped });
+            for (probe, step) in self.agenda.stop(MonotonicClock.now(), STOP_GRACE) {
+                if let Some(flight) = self.flights.iter_mut().find(|flight| flight.probe() == probe) {
+                    flight.is_aborted = true;
+                }
+                self.advance(probe, step);
+            }
+        }
+    }
+
+    /// The circumstances of the first samples are looked up before they are taken, unless that takes too long.
+    fn look_up_first(&mut self) {
+        let until = MonotonicClock.now().after(FIRST_LOOKUP);
+        loop {
+            let now = MonotonicClock.now();
+            self.look_up(now);
+            if self.lookups.are_idle() || now >= until {
+                return;
+            }
+            let mut awaited: Vec<_> = self.lookups.awaited().collect();
+            awaited.push(Awaited::Readable(self.signals.descriptor()));
+            let limit = if self.lookups.have_to_be_looked_at() { LOOK } else { until.since(now) };
+            // A signal is heeded once the watch has begun; it is not waited for here.
+            if wait_for_any(&awaited, Some(limit)).last() == Some(&true) {
+                return;
+            }
+        }
+    }
+
+    fn look_up(&mut self, now: MonotonicTime) {
+        if self.mounts.refresh() {
+            self.lookups.again(now);
+            self.end_outages_of_changed_mounts();
+        }
+        let is_blocked = |target: usize| {
+            let key = self.mounts.key_of(target);
+            self.flights.iter().any(|flight| flight.mount == *key && flight.hung_seen.is_some())
+        };
+        for (target, facts) in self.lookups.look(&self.plan.targets, self.errands.facts, now, is_blocked) {
+            let name = &self.plan.targets[target].name;
+            let wall = WallTime(Anchor::take().realtime_ns as i64);
+            let Some((configuration, event)) = self.configurations.found(&self.plan.host, name, facts, wall)
+            else {
+                continue;
+            };
+            self.ledger.record(HistoryRecord::Configuration(configuration));
+            if let Some(event) = event {
+                self.ledger.record(HistoryRecord::Event(event));
+            }
+        }
+    }
+
+    /// Compares the clocks and says what it finds.
+    pub fn compare_clocks(&mut self) {
+        let before = self.clocks.last();
+        let anchor = Anchor::take();
+        for change in self.clocks.look(anchor) {
+            let begin = WallTime(before.realtime_ns as i64);
+            let host = &self.plan.host;
+            let event = event(host, "", begin, iolag_model::EventSource::Watch, "clock", change.to_string());
+            self.ledger.record(HistoryRecord::Event(event));
+        }
+    }
+
+    /// A round has ended.
+    pub fn round_ended(&mut self, round: u64) {
+        self.session.last_seen = WallTime(Anchor::take().realtime_ns as i64);
+        self.ledger.record(HistoryRecord::Session(self.session.clone()));
+        self.historian.nudge();
+        self.is_changed = true;
+        self.ledger.observer.round_ended(round);
+    }
+
+    /// The series of a subject, that of the whole first.
+    pub fn series_of(&self, subject: Subject) -> &[SeriesKey] {
+        self.series.get(&subject).map_or(&[], Vec::as_slice)
+    }
+
+    /// Something that the status shows has changed.
+    pub const fn changed(&mut self) {
+        self.is_changed = true;
+    }
+
+    /// Why the history could not be written, or the spool has no room.
+    pub fn trouble(&self) -> Option<String> {
+        match (self.historian.trouble(), self.ledger.spool.trouble()) {
+            (Some(history), Some(spool)) => Some(format!("{history}; {spool}")),
+            (history, spool) => history.map(str::to_owned).or(spool),
+        }
+    }
+
+    fn publish_if_due(&mut self, now: MonotonicTime) {
+        if self.is_changed && now.since(self.published) >= PUBLISH_INTERVAL {
+            self.publish(now);
+        }
+    }
+
+    fn publish(&mut self, now: MonotonicTime) {
+        self.published = now;
+        self.is_changed = false;
+        if let Err(error) = crate::publish(self.runtime, &self.status()) {
+            self.ledger.observer.troubled(&error.to_string());
+        }
+    }
+
+    fn describe_series(&mut self) {
+        for (target_index, target) in self.plan.targets.iter().enumerate() {
+            for (task_index, task) in target.tasks.iter().enumerate() {
+                let subject = Subject::Task { target: target_index, task: task_index };
+                let made = (self.errands.probe_task)(&task.spec, 0);
+                let key = |part: &&str| SeriesKey {
+                    host: self.plan.host.clone(),
+                    target: target.name.clone(),
+                    task: task.name.clone(),
+                    part: (*part).to_owned(),
+                };
+                let keys: Vec<SeriesKey> = made.parts().iter().map(key).collect();
+                for key in &keys {
+                    self.ledger.record(HistoryRecord::Series(Series {
+                        key: key.clone(),
+                        kind: target.kind,
+                        resolution_ns: Nanoseconds::ZERO,
+                        period_ns: self.plan.period,
+                        deadline_ns: task.deadline,
+                        description: task.spec.describe(),
+                        unit: String::new(),
+                        described: self.session.begin,
+                    }));
+                }
+                self.series.insert(subject, keys);
+            }
+        }
+        for (index, covariate) in self.plan.covariates.iter().enumerate() {
+            let key = SeriesKey {
+                host: self.plan.host.clone(),
+                task: covariate.name.clone(),
+                ..SeriesKey::default()
+            };
+            self.ledger.record(HistoryRecord::Series(Series {
+                key: key.clone(),
+                kind: SeriesKind::Covariate,
+                resolution_ns: Nanoseconds::ZERO,
+                period_ns: self.plan.period,
+                deadline_ns: covariate.deadline,
+                description: covariate_spec(&covariate.command).describe(),
+                unit: covariate.unit.clone(),
+                described: self.session.begin,
+            }));
+            self.series.insert(Subject::Covariate(index), vec![key]);
+        }
+    }
+
+    fn finish(mut self, end: WatchEnd) -> WatchSummary {
+        let now = MonotonicClock.now();
+        self.record_still_hung(now);
+        self.session.last_seen = WallTime(Anchor::take().realtime_ns as i64);
+        self.session.end = SessionEnd::Stopped;
+        self.ledger.record(HistoryRecord::Session(self.session.clone()));
+        self.keep();
+        self.write_history_last();
+        self.lookups.leave();
+        self.historian.leave();
+        self.publish(MonotonicClock.now());
+        WatchSummary {
+            end,
+            rounds: self.agenda.rounds(),
+            left_behind: self.probe_statuses(),
+            waiting_records: self.ledger.spool.pending().len(),
+            history_trouble: self.trouble(),
+        }
+    }
+
+    fn write_history_last(&mut self) {
+        let until = MonotonicClock.now().after(LAST_WRITING);
+        self.historian.hurry();
+        loop {
+            let now = MonotonicClock.now();
+            self.historian.look(self.ledger.spool, self.errands.remember, now);
+            // A second signal means: leave at once.
+            let is_impatient = self.signals.next().is_some() || self.is_leaving;
+            if self.historian.has_finished(self.ledger.spool) || is_impatient || now >= until {
+                return;
+            }
+            let mut awaited: Vec<_> = self.historian.awaited().collect();
+            awaited.push(Awaited::Readable(self.signals.descriptor()));
+            let due = self.historian.due(self.ledger.spool).unwrap_or(until).min(until);
+            let limit = if self.historian.has_to_be_looked_at() { LOOK } else { due.since(now) };
+            wait_for_any(&awaited, Some(limit));
+        }
+    }
+}
+
+fn new_agenda(
+    plan: &WatchPlan,
+    identity: &WatchIdentity,
+    limit: WatchLimit,
+    anchor: Anchor,
+    kept: &Kept,
+) -> Agenda {
+    let schedule = Schedule::new(anchor.monotonic_ns, plan.period, plan.jitter, identity.seed);
+    let first = first_probe(anchor.realtime_ns / 1_000_000_000, kept.next_probe);
+    Agenda::new(schedule, provisions(plan), plan.orphans_max, limit, first)
+}
+
+fn provisions(plan: &WatchPlan) -> Vec<Provision> {
+    let tasks = plan.targets.iter().enumerate().flat_map(|(target, planned)| {
+        let restraint =
+            if planned.kind == SeriesKind::Control { Restraint::Free } else { Restraint::HeldBack };
+        planned.tasks.iter().enumerate().map(move |(task, planned)| Provision {
+            subject: Subject::Task { target, task },
+            deadlines: Deadlines {
+                soft: planned.soft_deadline,
+                hard: planned.deadline,
+                at_deadline: planned.at_deadline,
+            },
+            restraint,
+        })
+    });
+    let covariates = plan.covariates.iter().enumerate().map(|(index, planned)| Provision {
+        subject: Subject::Covariate(index),
+        deadlines: Deadlines {
+            soft: planned.deadline,
+            hard: planned.deadline,
+            at_deadline: AtDeadline::End { grace: COVARIATE_GRACE },
+        },
+        restraint: Restraint::HeldBack,
+    });
+    tasks.chain(covariates).collect()
+}
+
+/// What a covariate executes.
+pub(crate) fn covariate_spec(command: &[String]) -> TaskSpec {
+    TaskSpec::Command { command: command.to_vec(), output: TaskOutput::Number }
+}

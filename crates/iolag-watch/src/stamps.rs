@@ -1,0 +1,266 @@
+//! Stamps: what a probe's child says of itself, in one page that the watch reads at any moment.
+//!
+//! ```text
+//! word 0  when the place was open       1  when it was prepared        2  number of its mount, plus one
+//!      3  when preparing failed         4  why                         5  bytes of the sentence from word 8 on
+//! word 64 + 8 × part:  begin, end, failure, exit status (bit 32: there is one), user, system, resident, value (NaN: none)
+//! ```
+//! Times are monotonic nanoseconds, zero where something has not happened. An end is stored after what belongs to it, so who
+//! sees the end sees all of it. Where the page lies on a tmpfs, a later watch reads it too.
+
+use std::os::fd::BorrowedFd;
+
+use iolag_keeper::{KeeperError, SharedWords};
+use iolag_model::{Clock, FailureCode, MonotonicTime, Nanoseconds};
+use iolag_workload::{PartEnding, PartRecorder, ProbeTaskError};
+
+const WORDS: usize = 512;
+const OPENED: usize = 0;
+const PREPARED: usize = 1;
+const MOUNT: usize = 2;
+const FAILED: usize = 3;
+const FAILURE: usize = 4;
+const SENTENCE_BYTES: usize = 5;
+const SENTENCE: usize = 8;
+const SENTENCE_BYTES_MAX: usize = (PARTS - SENTENCE) * size_of::<u64>();
+const PARTS: usize = 64;
+const PART_WORDS: usize = 8;
+const HAS_STATUS: u64 = 1 << 32;
+
+/// The most parts that a task may have.
+pub const PARTS_MAX: usize = (WORDS - PARTS) / PART_WORDS;
+
+/// The page of one probe.
+#[derive(Debug, Clone)]
+pub struct Stamps {
+    words: SharedWords,
+}
+
+/// What is known of one part.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PartStamp {
+    /// When it began, if it has.
+    pub begin: Option<MonotonicTime>,
+    /// When and how it ended, if it has.
+    pub end: Option<(MonotonicTime, PartEnding)>,
+}
+
+/// Why a task could not even begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreparationFailure {
+    /// When that was known.
+    pub at: MonotonicTime,
+    /// Why.
+    pub failure: FailureCode,
+    /// The same for people.
+    pub sentence: String,
+}
+
+impl Stamps {
+    /// A page in anonymous memory: it goes with the processes that know it.
+    ///
+    /// # Errors
+    /// If the kernel has no memory for it.
+    pub fn new() -> Result<Self, KeeperError> {
+        Ok(Self { words: SharedWords::new(WORDS)? })
+    }
+
+    /// A page in a file on a tmpfs; what is stamped there already is kept.
+    ///
+    /// # Errors
+    /// If there is no room for it.
+    pub fn in_file(file: BorrowedFd<'_>) -> Result<Self, KeeperError> {
+        Ok(Self { words: SharedWords::in_file(file, WORDS)? })
+    }
+
+    /// The child's side.
+    pub const fn recorder<C: Clock>(&self, clock: C) -> StampRecorder<'_, C> {
+        StampRecorder { stamps: self, clock }
+    }
+
+    /// When the child had opened the task's place.
+    pub fn opened(&self) -> Option<MonotonicTime> {
+        self.moment(OPENED)
+    }
+
+    /// When the child had prepared the task.
+    pub fn prepared(&self) -> Option<MonotonicTime> {
+        self.moment(PREPARED)
+    }
+
+    /// The kernel's number of the mount on which the place truly is.
+    pub fn mount_number(&self) -> Option<u64> {
+        self.words.load(MOUNT).checked_sub(1)
+    }
+
+    /// Why the task could not begin.
+    pub fn preparation_failure(&self) -> Option<PreparationFailure> {
+        let at = self.moment(FAILED)?;
+        let bytes = (self.words.load(SENTENCE_BYTES) as usize).min(SENTENCE_BYTES_MAX);
+        let text: Vec<u8> = (0..bytes.div_ceil(size_of::<u64>()))
+            .flat_map(|word| self.words.load(SENTENCE + word).to_le_bytes())
+            .take(bytes)
+            .collect();
+        Some(PreparationFailure {
+            at,
+            failure: FailureCode(self.words.load(FAILURE) as u16),
+            sentence: String::from_utf8_lossy(&text).into_owned(),
+        })
+    }
+
+    /// What is known of a part; nothing of one beyond [`PARTS_MAX`].
+    pub fn part(&self, part: usize) -> PartStamp {
+        if part >= PARTS_MAX {
+            return PartStamp::default();
+        }
+        let base = PARTS + part * PART_WORDS;
+        let load = |offset| self.words.load(base + offset);
+        let end = self.moment(base + 1).map(|at| {
+            let value = f64::from_bits(load(7));
+            let ending = PartEnding {
+                failure: FailureCode(load(2) as u16),
+                exit_status: (load(3) & HAS_STATUS != 0).then_some(load(3) as u32 as i32),
+                processor: [Nanoseconds(load(4)), Nanoseconds(load(5))],
+                resident_bytes_max: load(6),
+                value: (!value.is_nan()).then_some(value),
+            };
+            (at, ending)
+        });
+        PartStamp { begin: self.moment(base), end }
+    }
+
+    /// When the whole task began.
+    pub fn begun(&self) -> Option<MonotonicTime> {
+        self.moment(PARTS)
+    }
+
+    /// The part that is in flight: the one that began last and has not ended.
+    pub fn in_flight(&self, parts: usize) -> Option<usize> {
+        (0..parts.min(PARTS_MAX))
+            .map(|part| (self.part(part), part))
+            .filter(|(stamp, _)| stamp.end.is_none())
+            .filter_map(|(stamp, part)| Some((stamp.begin?, part)))
+            .max()
+            .map(|(_, part)| part)
+    }
+
+    fn moment(&self, word: usize) -> Option<MonotonicTime> {
+        Some(self.words.load(word)).filter(|moment| *moment != 0).map(MonotonicTime)
+    }
+}
+
+/// Stamps begins and ends by a clock.
+#[derive(Debug)]
+pub struct StampRecorder<'a, C> {
+    stamps: &'a Stamps,
+    clock: C,
+}
+
+impl<C: Clock> StampRecorder<'_, C> {
+    /// The place is open, on the mount with this number, if that is known.
+    pub fn opened(&self, mount_number: Option<u64>) {
+        self.stamps.words.store(MOUNT, mount_number.map_or(0, |number| number + 1));
+        self.stamps.words.store(OPENED, self.clock.now().0);
+    }
+
+    /// The task is ready to begin.
+    pub fn prepared(&self) {
+        self.stamps.words.store(PREPARED, self.clock.now().0);
+    }
+
+    /// The task cannot begin.
+    pub fn failed(&self, error: &ProbeTaskError) {
+        let words = &self.stamps.words;
+        let text = error.message.as_bytes();
+        let text = &text[..text.len().min(SENTENCE_BYTES_MAX)];
+        for (word, bytes) in text.chunks(size_of::<u64>()).enumerate() {
+            let mut padded = [0; size_of::<u64>()];
+            padded[..bytes.len()].copy_from_slice(bytes);
+            words.store(SENTENCE + word, u64::from_le_bytes(padded));
+        }
+        words.store(SENTENCE_BYTES, text.len() as u64);
+        words.store(FAILURE, u64::from(error.failure.0));
+        words.store(FAILED, self.clock.now().0);
+    }
+}
+
+impl<C: Clock> PartRecorder for StampRecorder<'_, C> {
+    fn begin(&mut self, part: usize) {
+        if part < PARTS_MAX {
+            let word = PARTS + part * PART_WORDS;
+            self.stamps.words.store(word, self.clock.now().0);
+        }
+    }
+
+    fn end(&mut self, part: usize, ending: PartEnding) {
+        let now = self.clock.now();
+        if part >= PARTS_MAX {
+            return;
+        }
+        let base = PARTS + part * PART_WORDS;
+        let store = |offset, value| self.stamps.words.store(base + offset, value);
+        store(2, u64::from(ending.failure.0));
+        store(3, ending.exit_status.map_or(0, |status| HAS_STATUS | u64::from(status as u32)));
+        store(4, ending.processor[0].0);
+        store(5, ending.processor[1].0);
+        store(6, ending.resident_bytes_max);
+        store(7, ending.value.unwrap_or(f64::NAN).to_bits());
+        store(1, now.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_model::SimulatedClock;
+
+    #[test]
+    fn the_watch_sees_what_the_child_stamps() {
+        let stamps = Stamps::new().unwrap();
+        let clock = SimulatedClock::starting_at(MonotonicTime(10));
+        let mut recorder = stamps.recorder(clock.clone());
+        assert_eq!((stamps.opened(), stamps.begun(), stamps.in_flight(3)), (None, None, None));
+        recorder.opened(Some(0));
+        recorder.prepared();
+        clock.advance(Nanoseconds(5));
+        recorder.begin(0);
+        recorder.begin(1);
+        assert_eq!(stamps.mount_number(), Some(0));
+        assert_eq!((stamps.begun(), stamps.in_flight(3)), (Some(MonotonicTime(15)), Some(1)));
+        clock.advance(Nanoseconds(5));
+        let ending = PartEnding {
+            failure: FailureCode::EXIT,
+            exit_status: Some(-2),
+            processor: [Nanoseconds(3), Nanoseconds(4)],
+            resident_bytes_max: 5,
+            value: Some(-0.5),
+        };
+        recorder.end(1, ending);
+        assert_eq!(stamps.part(1).end, Some((MonotonicTime(20), ending)));
+        assert_eq!(stamps.in_flight(3), Some(0));
+        recorder.end(0, PartEnding::default());
+        assert_eq!(stamps.part(0).end, Some((MonotonicTime(20), PartEnding::default())));
+        assert_eq!(stamps.in_flight(3), None);
+        assert_eq!(stamps.part(2), PartStamp::default());
+    }
+
+    #[test]
+    fn a_failure_to_prepare_comes_with_its_sentence_however_long() {
+        let stamps = Stamps::new().unwrap();
+        assert_eq!(stamps.preparation_failure(), None);
+        let error = ProbeTaskError { failure: FailureCode::from_errno(28), message: "x".repeat(5000) };
+        stamps.recorder(SimulatedClock::starting_at(MonotonicTime(9))).failed(&error);
+        let failure = stamps.preparation_failure().unwrap();
+        assert_eq!((failure.at, failure.failure.errno()), (MonotonicTime(9), Some(28)));
+        assert_eq!(failure.sentence, "x".repeat(SENTENCE_BYTES_MAX));
+    }
+
+    #[test]
+    fn parts_beyond_the_page_are_dropped_not_written_elsewhere() {
+        let stamps = Stamps::new().unwrap();
+        let mut recorder = stamps.recorder(SimulatedClock::starting_at(MonotonicTime(1)));
+        recorder.begin(PARTS_MAX);
+        recorder.end(PARTS_MAX, PartEnding::default());
+        assert_eq!(stamps.in_flight(usize::MAX), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! On which mount each target lies, without touching any.
+
+use std::path::{Path, PathBuf};
+
+use crate::{MountKey, MountTable, WatchTarget};
+
+/// The targets of a plan and their mounts.
+#[derive(Debug)]
+pub(crate) struct TargetMounts {
+    table: MountTable,
+    targets: Vec<TargetMount>,
+}
+
+#[derive(Debug)]
+struct TargetMount {
+    name: String,
+    /// As it is written in the plan, until a probe has told where it truly lies.
+    path: PathBuf,
+    key: MountKey,
+    mount_name: String,
+}
+
+impl TargetMounts {
+    /// Looks the targets up in the table.
+    pub fn new(table: MountTable, targets: &[WatchTarget]) -> Self {
+        let unknown = |target: &WatchTarget| TargetMount {
+            name: target.name.clone(),
+            path: target.directory.clone(),
+            key: MountKey::Target(target.name.clone()),
+            mount_name: target.name.clone(),
+        };
+        let mut all = Self { table, targets: targets.iter().map(unknown).collect() };
+        all.assign();
+        all
+    }
+
+    /// On what a probe of this target is outstanding.
+    pub fn key_of(&self, target: usize) -> &MountKey {
+        &self.targets[target].key
+    }
+
+    /// The mount point, or the target if that is not known.
+    pub fn name_of(&self, target: usize) -> &str {
+        &self.targets[target].mount_name
+    }
+
+    /// Reads the table again. Says whether it has changed.
+    pub fn refresh(&mut self) -> bool {
+        let before = self.table.generation();
+        let has_changed = self.table.refresh() != before;
+        if has_changed {
+            self.assign();
+        }
+        has_changed
+    }
+
+    /// A probe of this target has told the kernel's number of its mount: symbolic links may lead elsewhere than the plan says.
+    pub fn learn(&mut self, target: usize, mount_number: u64) {
+        let Some(mount) = self.table.mounts().iter().find(|mount| mount.mount_id == mount_number) else {
+            return;
+        };
+        let believed = &mut self.targets[target];
+        if believed.mount_name != mount.mount_point.to_string_lossy() {
+            believed.path.clone_from(&mount.mount_point);
+            self.assign();
+        }
+    }
+
+    /// Which device is mounted at a mount point.
+    pub fn device_at(&self, mount_point: &str) -> Option<String> {
+        let mounted = self.table.mount_of(Path::new(mount_point))?;
+        (mounted.mount_point == Path::new(mount_point)).then(|| mounted.device.to_string())
+    }
+
+    /// The table, to be told of changes.
+    pub const fn table(&self) -> &MountTable {
+        &self.table
+    }
+
+    fn assign(&mut self) {
+        for target in &mut self.targets {
+            (target.key, target.mount_name) = match self.table.mount_of(&target.path) {
+                Some(mount) => (
+                    MountKey::Device(mount.device.to_string()),
+                    mount.mount_point.to_string_lossy().into_owned(),
+                ),
+                None => (MountKey::Target(target.name.clone()), target.name.clone()),
+            };
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Rounds on storage that answers: complete, in order, remembered.
+
+mod support;
+
+use std::os::fd::BorrowedFd;
+
+use iolag_model::{FailureCode, HistoryRecord, Outcome, SessionEnd, WallTime};
+use iolag_watch::{PlannedCovariate, WatchEnd, WatchLimit};
+use iolag_workload::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskSpec};
+use support::{Onlooker, Scene, directory, ms, target, task};
+
+#[test]
+fn three_rounds_of_two_targets_give_every_sample_once() {
+    let (one, other) = (directory(), directory());
+    let tasks = || {
+        vec![
+            task("stat", TaskSpec::Stat, 5000, 20000),
+            task("open-read", TaskSpec::OpenRead { bytes: 100 }, 5000, 20000),
+        ]
+    };
+    let mut scene = Scene::new(
+        ms(1500),
+        vec![target(one.path(), "one", tasks()), target(other.path(), "other", tasks())],
+    );
+    scene.plan.covariates.push(PlannedCovariate {
+        name: "seven".into(),
+        unit: "jobs".into(),
+        command: vec!["/bin/echo".into(), "7".into()],
+        deadline: ms(20000),
+    });
+    let mut onlooker = Onlooker::default();
+    let summary = scene.watch(WatchLimit::Rounds(3), &mut onlooker);
+    assert_eq!((summary.end, summary.rounds, summary.waiting_records), (WatchEnd::RoundsDone, 3, 0));
+    assert_eq!(onlooker.troubles, [""; 0]);
+    for name in ["one", "other"] {
+        let samples = onlooker.wholes(name);
+        assert_eq!(samples.len(), 6, "{samples:?}");
+        for sample in &samples {
+            assert_eq!((sample.outcome, sample.failure), (Outcome::Ok, FailureCode::NONE), "{sample:?}");
+            assert!(sample.start >= sample.intended && sample.duration_ns.0 > 0);
+            assert!(sample.surroundings.is_some() && sample.configuration.is_some());
+        }
+        let rounds: std::collections::BTreeSet<WallTime> =
+            samples.iter().map(|sample| sample.intended).collect();
+        assert_eq!(rounds.len(), 3);
+    }
+    let covariates = onlooker.wholes("");
+    assert_eq!(covariates.iter().map(|sample| sample.value).collect::<Vec<_>>(), [Some(7.0); 3]);
+    let sessions: Vec<_> = onlooker
+        .records
+        .iter()
+        .filter_map(|record| if let HistoryRecord::Session(session) = record { Some(session) } else { None })
+        .collect();
+    assert_eq!(sessions.first().unwrap().end, SessionEnd::Open);
+    assert_eq!(sessions.last().unwrap().end, SessionEnd::Stopped);
+    assert!(onlooker.outages().is_empty());
+}
+
+/// A task with two parts, the second of which fails, and a preparation that fails for another.
+struct Failing {
+    in_preparation: bool,
+}
+
+impl ProbeTask for Failing {
+    fn parts(&self) -> &[&'static str] {
+        &["", "second"]
+    }
+
+    fn prepare(&mut self, _place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
+        match self.in_preparation {
+            true => Err(ProbeTaskError { failure: FailureCode::from_errno(28), message: "no space".into() }),
+            false => Ok(()),
+        }
+    }
+
+    fn perform(&mut self, _place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) {
+        recorder.begin(0);
+        recorder.begin(1);
+        recorder.end(1, PartEnding { failure: FailureCode::from_errno(116), ..PartEnding::default() });
+        recorder.end(0, PartEnding::default());
+    }
+}
+
+#[test]
+fn failures_are_samples_and_are_told() {
+    let place = directory();
+    let tasks =
+        vec![task("fails", TaskSpec::Stat, 5000, 20000), task("unprepared", TaskSpec::Compile, 5000, 20000)];
+    let scene = Scene::new(
+        ms(50),
+        vec![
+            target(place.path(), "one", tasks),
+            target(&place.path().join("gone"), "gone", vec![task("stat", TaskSpec::Stat, 5000, 20000)]),
+        ],
+    );
+    let mut onlooker = Onlooker::default();
+    let double = |spec: &TaskSpec, _| -> Box<dyn ProbeTask> {
+        Box::new(Failing { in_preparation: *spec == TaskSpec::Compile })
+    };
+    scene.watch_with(WatchLimit::Rounds(1), &double, &|_| Ok(()), &mut onlooker);
+    let told = |task: &str, part: &str| {
+        let samples = onlooker.records.iter().filter_map(|record| match record {
+            HistoryRecord::Sample(sample) if sample.series.task == task && sample.series.part == part => {
+                Some((sample.outcome, sample.failure.errno(), sample.blocker == Some(sample.probe)))
+            }
+            _ => None,
+        });
+        samples.collect::<Vec<_>>()
+    };
+    assert_eq!(told("fails", ""), [(Outcome::Ok, None, false)]);
+    assert_eq!(told("fails", "second"), [(Outcome::Error, Some(116), false)]);
+    assert_eq!(told("unprepared", ""), [(Outcome::Error, Some(28), false)]);
+    assert_eq!(told("unprepared", "second"), [(Outcome::Skipped, None, true)]);
+    assert_eq!(told("stat", ""), [(Outcome::Error, Some(2), false)]);
+    assert_eq!(onlooker.troubles.len(), 2, "{:?}", onlooker.troubles);
+}

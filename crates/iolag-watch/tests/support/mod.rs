@@ -1,0 +1,189 @@
+//! What the tests of running watches share: a plan with short times, a history in a vector, and an observer that remembers.
+
+#![allow(dead_code, clippy::unwrap_used, clippy::type_complexity, reason = "tests; each file uses a part")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use iolag_keeper::Signals;
+use iolag_model::{HistoryRecord, HistorySample, Nanoseconds, Outage, ProbeStatus, SeriesKind};
+use iolag_watch::{
+    AtDeadline, Backing, Errands, PlannedTask, RuntimeDirectory, Spool, Watch, WatchIdentity, WatchLimit,
+    WatchObserver, WatchPlan, WatchSummary, WatchTarget,
+};
+use iolag_workload::{ProbeTask, TaskSpec, probe_task};
+
+pub const HOST: &str = "node1";
+pub const BOOT: &str = "11111111-2222-3333-4444-555555555555";
+
+/// Milliseconds.
+pub const fn ms(milliseconds: u64) -> Nanoseconds {
+    Nanoseconds::from_milliseconds(milliseconds)
+}
+
+/// A task with deadlines in milliseconds that is ended with a grace of 30 ms.
+pub fn task(name: &str, spec: TaskSpec, soft: u64, hard: u64) -> PlannedTask {
+    PlannedTask {
+        name: name.to_owned(),
+        spec,
+        soft_deadline: ms(soft),
+        deadline: ms(hard),
+        at_deadline: AtDeadline::End { grace: ms(30) },
+    }
+}
+
+pub fn target(directory: &Path, name: &str, tasks: Vec<PlannedTask>) -> WatchTarget {
+    WatchTarget { directory: directory.to_owned(), name: name.to_owned(), kind: SeriesKind::Task, tasks }
+}
+
+/// A scene for watches: a runtime directory that outlives them.
+pub struct Scene {
+    pub runtime: tempfile::TempDir,
+    pub plan: WatchPlan,
+}
+
+impl Scene {
+    pub fn new(period: Nanoseconds, targets: Vec<WatchTarget>) -> Self {
+        let memory = Path::new("/dev/shm");
+        let runtime = match memory.is_dir() {
+            true => tempfile::tempdir_in(memory).unwrap(),
+            false => tempfile::tempdir().unwrap(),
+        };
+        let plan = WatchPlan {
+            host: HOST.to_owned(),
+            period,
+            jitter: Nanoseconds::ZERO,
+            targets,
+            covariates: Vec::new(),
+            runtime_directory: runtime.path().join("watch"),
+            orphans_max: 8,
+        };
+        Self { runtime, plan }
+    }
+
+    pub fn directory(&self) -> RuntimeDirectory {
+        RuntimeDirectory::open_on(&self.plan.runtime_directory, Backing::Anything).unwrap()
+    }
+
+    /// Watches with the real tasks and a history that takes everything.
+    pub fn watch(&self, limit: WatchLimit, observer: &mut Onlooker<'_>) -> WatchSummary {
+        self.watch_with(limit, &probe_task, &|_| Ok(()), observer)
+    }
+
+    pub fn watch_with(
+        &self,
+        limit: WatchLimit,
+        probe_task: &dyn Fn(&TaskSpec, u64) -> Box<dyn ProbeTask>,
+        remember: &dyn Fn(&[HistoryRecord]) -> Result<(), String>,
+        observer: &mut Onlooker<'_>,
+    ) -> WatchSummary {
+        let runtime = self.directory();
+        let (mut spool, _) = Spool::open(&runtime).unwrap();
+        let signals = Signals::block().unwrap();
+        let facts = |target: &WatchTarget| BTreeMap::from([("name".to_owned(), target.name.clone())]);
+        let errands = Errands { probe_task, facts: &facts, remember };
+        let identity = WatchIdentity {
+            boot_id: BOOT.to_owned(),
+            iolag_version: "0".to_owned(),
+            history: "memory".to_owned(),
+            seed: 7,
+            history_deadline: ms(2000),
+            known_configurations: Vec::new(),
+        };
+        let watch = Watch {
+            plan: &self.plan,
+            errands,
+            runtime: &runtime,
+            spool: &mut spool,
+            signals: &signals,
+            identity: &identity,
+        };
+        watch.run(limit, observer)
+    }
+}
+
+/// Remembers everything, and does something at the end of rounds.
+#[derive(Default)]
+pub struct Onlooker<'a> {
+    pub records: Vec<HistoryRecord>,
+    pub phases: Vec<ProbeStatus>,
+    pub troubles: Vec<String>,
+    pub rounds_ended: u64,
+    pub at_round_end: Option<Box<dyn FnMut(u64) + 'a>>,
+    pub at_record: Option<Box<dyn FnMut(&HistoryRecord) + 'a>>,
+}
+
+impl WatchObserver for Onlooker<'_> {
+    fn recorded(&mut self, record: &HistoryRecord) {
+        self.records.push(record.clone());
+        if let Some(act) = &mut self.at_record {
+            act(record);
+        }
+    }
+
+    fn phase_changed(&mut self, probe: &ProbeStatus) {
+        self.phases.push(probe.clone());
+    }
+
+    fn round_ended(&mut self, _round: u64) {
+        self.rounds_ended += 1;
+        if let Some(act) = &mut self.at_round_end {
+            act(self.rounds_ended);
+        }
+    }
+
+    fn troubled(&mut self, sentence: &str) {
+        self.troubles.push(sentence.to_owned());
+    }
+}
+
+impl Onlooker<'_> {
+    /// Samples of wholes on a target, as a history would keep them: of two with one key the one that knows more.
+    pub fn wholes(&self, target: &str) -> Vec<HistorySample> {
+        let mut kept: BTreeMap<u64, HistorySample> = BTreeMap::new();
+        for record in &self.records {
+            let HistoryRecord::Sample(sample) = record else { continue };
+            if sample.series.target != target || !sample.series.part.is_empty() {
+                continue;
+            }
+            match kept.get(&sample.probe.0) {
+                Some(known) if !sample.supersedes(known) => {}
+                _ => drop(kept.insert(sample.probe.0, sample.clone())),
+            }
+        }
+        kept.into_values().collect()
+    }
+
+    pub fn outages(&self) -> Vec<Outage> {
+        let mut kept: BTreeMap<u64, Outage> = BTreeMap::new();
+        for record in &self.records {
+            if let HistoryRecord::Outage(outage) = record {
+                kept.insert(outage.probe.0, outage.clone());
+            }
+        }
+        kept.into_values().collect()
+    }
+}
+
+/// Open descriptors of this process.
+pub fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// Resident size of this process in KiB.
+pub fn resident_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// A new directory on the disk of the test.
+pub fn directory() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// The path of the place that a task has below a target.
+pub fn place_of(target: &Path, task: &str) -> PathBuf {
+    let user = rustix::process::geteuid().as_raw();
+    target.join(format!("iolag-watch-{user}-{HOST}")).join(task)
+}
