@@ -243,41 +243,15 @@ fn reading(
 
 #[cfg(test)]
 mod tests {
-    use iolag_model::{ConfigurationKey, ProbeId, SeriesKey, SeriesKind};
-
     use super::*;
+    use crate::history::samples::{columns_of, series_of};
 
     fn series(resolution_ns: u64) -> Series {
-        Series {
-            key: SeriesKey::default(),
-            kind: SeriesKind::ImportedDuration,
-            resolution_ns: Nanoseconds(resolution_ns),
-            period_ns: Nanoseconds::ZERO,
-            deadline_ns: Nanoseconds::ZERO,
-            description: String::new(),
-            unit: String::new(),
-            described: WallTime(0),
-        }
+        Series { resolution_ns: Nanoseconds(resolution_ns), ..series_of("/home", "list") }
     }
 
     fn columns(rows: &[(i64, u64, Outcome)]) -> HistoryColumns {
-        let mut columns = HistoryColumns::default();
-        for (index, (second, milliseconds, outcome)) in rows.iter().enumerate() {
-            columns.probe.push(ProbeId(index as u64));
-            columns.intended.push(WallTime::from_seconds(*second));
-            columns.start.push(WallTime::from_seconds(*second));
-            columns.duration_ns.push(Nanoseconds::from_milliseconds(*milliseconds));
-            columns.outcome.push(*outcome);
-            columns.configuration.push(ConfigurationKey(0));
-            columns.blocker.push(ProbeId(0));
-            for column in [&mut columns.value, &mut columns.load_5min, &mut columns.runnable] {
-                column.push(f64::NAN);
-            }
-            columns.processor_seconds.push(0.002);
-            columns.blocked.push(1.0);
-            columns.stalled_io.push(f64::NAN);
-        }
-        columns
+        columns_of(rows.iter().copied())
     }
 
     #[test]

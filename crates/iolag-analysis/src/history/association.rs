@@ -1,0 +1,233 @@
+//! Do bad times come with events of a kind more often than by chance?
+//!
+//! An event comes with an episode if the episode, widened by the tolerance to both sides, contains it (or overlaps it, if it lasts). How
+//! many do is compared with what remains when all events of the kind are moved together by random lengths of time around the time
+//! covered (999 circular shifts, fixed seed): their own pattern, and that of the episodes, stay as they are. p values are adjusted for the
+//! number of kinds (Benjamini and Hochberg).
+//!
+//! Limits: association is not cause; which came first is not asked. Times in which nobody watched count as time without episodes.
+
+use iolag_model::{Event, EventSource, Nanoseconds, WallSpan, WallTime};
+use serde::{Deserialize, Serialize};
+
+use super::episodes::Episode;
+use super::event_matching::union_of;
+use super::permutation::benjamini_hochberg;
+use crate::synthetic::Noise;
+
+const SHIFTS: usize = 999;
+const SHIFTS_LEAST: usize = 199;
+const EXCEEDANCES_ENOUGH: usize = 20;
+
+/// How events of a kind and episodes go together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Association {
+    /// The kind; the source's name for events without one.
+    pub kind: String,
+    /// Events of it in the time covered.
+    pub events: u64,
+    /// Those with an episode within the tolerance.
+    pub events_near: u64,
+    /// How many of them would be by chance, on average.
+    pub expected: f64,
+    /// `events_near` by `expected`; absent if none is expected.
+    pub rate: Option<f64>,
+    /// Probability of so many by chance.
+    pub p: f64,
+    /// The same, adjusted for the number of kinds.
+    pub p_adjusted: f64,
+    /// How far from an episode an event may be.
+    pub tolerance_ns: Nanoseconds,
+}
+
+/// An hour, or two periods if that is longer, but no more than 1 % of the time covered.
+pub fn default_association_tolerance(period: Nanoseconds, covered: Nanoseconds) -> Nanoseconds {
+    Nanoseconds::from_seconds(3600).max(Nanoseconds(2 * period.0)).min(Nanoseconds(covered.0 / 100))
+}
+
+/// Associations in the order of kinds' names. `covered` is the time from the first to the last sample.
+pub fn associate(
+    episodes: &[Episode],
+    events: &[&Event],
+    covered: WallSpan,
+    tolerance: Nanoseconds,
+    seed: u64,
+) -> Vec<Association> {
+    let widened = episodes.iter().map(|episode| WallSpan {
+        begin: episode.begin.before(tolerance),
+        end: episode.end.after(tolerance),
+    });
+    let near = union_of(widened.collect());
+    let mut of_kinds: Vec<(&str, &Event)> = events
+        .iter()
+        .filter(|event| event.source != EventSource::Watch && covered.contains(event.begin))
+        .map(|event| (kind_of(event), *event))
+        .collect();
+    of_kinds.sort_by(|one, other| one.0.cmp(other.0));
+    let mut found: Vec<Association> = of_kinds
+        .chunk_by(|one, other| one.0 == other.0)
+        .map(|of_kind| {
+            let spans: Vec<WallSpan> = of_kind.iter().map(|(_, event)| span_of(event)).collect();
+            association(of_kind[0].0, &spans, &near, covered, tolerance, seed)
+        })
+        .collect();
+    let adjusted = benjamini_hochberg(&found.iter().map(|one| one.p).collect::<Vec<_>>());
+    for (one, p) in found.iter_mut().zip(adjusted) {
+        one.p_adjusted = p;
+    }
+    found
+}
+
+fn kind_of(event: &Event) -> &str {
+    if !event.kind.is_empty() {
+        return &event.kind;
+    }
+    match event.source {
+        EventSource::Note => "note",
+        EventSource::Configuration => "configuration",
+        EventSource::List => "list",
+        EventSource::Journal => "journal",
+        EventSource::Watch => "watch",
+    }
+}
+
+fn span_of(event: &Event) -> WallSpan {
+    WallSpan { begin: event.begin, end: event.end.unwrap_or(event.begin).max(event.begin) }
+}
+
+fn association(
+    kind: &str,
+    events: &[WallSpan],
+    near: &[WallSpan],
+    covered: WallSpan,
+    tolerance: Nanoseconds,
+    seed: u64,
+) -> Association {
+    let length = covered.end.since(covered.begin).0;
+    let count =
+        |shift: u64| events.iter().filter(|event| overlaps(near, moved(**event, shift, covered))).count();
+    let observed = count(0);
+    let mut noise = Noise::new(seed);
+    let (mut drawn, mut exceeding, mut sum) = (0, 0, 0);
+    while drawn < SHIFTS && !(drawn >= SHIFTS_LEAST && exceeding >= EXCEEDANCES_ENOUGH) {
+        let by_chance = count((noise.uniform() * length as f64) as u64);
+        sum += by_chance;
+        exceeding += usize::from(by_chance >= observed);
+        drawn += 1;
+    }
+    let expected = sum as f64 / drawn as f64;
+    let p = (exceeding + 1) as f64 / (drawn + 1) as f64;
+    Association {
+        kind: kind.to_owned(),
+        events: events.len() as u64,
+        events_near: observed as u64,
+        expected,
+        rate: (expected > 0.0).then(|| observed as f64 / expected),
+        p,
+        p_adjusted: p,
+        tolerance_ns: tolerance,
+    }
+}
+
+/// The event moved forward by `shift`; whoever leaves the time covered at its end comes back at its begin.
+fn moved(event: WallSpan, shift: u64, covered: WallSpan) -> WallSpan {
+    let length = covered.end.since(covered.begin).0.max(1);
+    let lasted = event.end.since(event.begin);
+    let within = (event.begin.since(covered.begin).0 + shift) % length;
+    let begin = covered.begin.after(Nanoseconds(within));
+    WallSpan { begin, end: begin.after(lasted) }
+}
+
+fn overlaps(spans: &[WallSpan], event: WallSpan) -> bool {
+    let after: usize = spans.partition_point(|span| span.begin <= event.end);
+    after > 0 && spans[after - 1].end >= event.begin
+}
+
+/// Whether an event lies within the tolerance of an episode, and how long before its begin (negative: after).
+pub(crate) fn seconds_before(event: &Event, begin: WallTime) -> f64 {
+    (begin.0 as f64 - event.begin.0 as f64) / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: i64 = 3600;
+
+    fn episode(hour: i64) -> Episode {
+        Episode {
+            host: "login1".to_owned(),
+            begin: WallTime::from_seconds(hour * HOUR),
+            end: WallTime::from_seconds(hour * HOUR + 600),
+            is_ongoing: false,
+            series: Vec::new(),
+        }
+    }
+
+    fn event(kind: &str, hour: f64) -> Event {
+        Event {
+            id: String::new(),
+            begin: WallTime((hour * 3.6e12) as i64),
+            end: None,
+            host: String::new(),
+            target: String::new(),
+            source: EventSource::List,
+            kind: kind.to_owned(),
+            text: String::new(),
+            link: None,
+            author: String::new(),
+        }
+    }
+
+    fn covered() -> WallSpan {
+        WallSpan { begin: WallTime(0), end: WallTime::from_seconds(1000 * HOUR) }
+    }
+
+    #[test]
+    fn events_that_come_with_episodes_are_told_from_those_that_do_not() {
+        let mut noise = Noise::new(24);
+        let hours: Vec<i64> = (0..20).map(|index| index * 47 + 5 + (noise.uniform() * 20.0) as i64).collect();
+        let episodes: Vec<Episode> = hours.iter().map(|hour| episode(*hour)).collect();
+        let mut events: Vec<Event> =
+            hours[..8].iter().map(|hour| event("node failure", *hour as f64 - 0.1)).collect();
+        events.extend((0..30).map(|_| event("backup", 1000.0 * noise.uniform())));
+        let events: Vec<&Event> = events.iter().collect();
+        let found = associate(&episodes, &events, covered(), Nanoseconds::from_seconds(3600), 1);
+        let [backup, failure] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((failure.kind.as_str(), failure.events, failure.events_near), ("node failure", 8, 8));
+        assert!(failure.p_adjusted < 0.01 && failure.rate.unwrap() > 5.0, "{failure:?}");
+        assert!(backup.p > 0.05, "{backup:?}");
+    }
+
+    #[test]
+    fn chance_associations_are_as_rare_as_they_should_be() {
+        let mut noise = Noise::new(22);
+        let wrong = (0..200).filter(|seed| {
+            let episodes: Vec<Episode> = (0..15).map(|_| episode((noise.uniform() * 990.0) as i64)).collect();
+            let events: Vec<Event> = (0..25).map(|_| event("restart", 1000.0 * noise.uniform())).collect();
+            let events: Vec<&Event> = events.iter().collect();
+            associate(&episodes, &events, covered(), Nanoseconds::from_seconds(3600), *seed)[0].p <= 0.05
+        });
+        assert!(wrong.count() <= 16);
+    }
+
+    #[test]
+    fn an_event_that_lasts_overlaps() {
+        let lasting = Event { end: Some(WallTime::from_seconds(30 * HOUR)), ..event("upgrade", 20.0) };
+        let found = associate(&[episode(25)], &[&lasting], covered(), Nanoseconds::ZERO, 1);
+        assert_eq!(found[0].events_near, 1);
+        assert!(associate(&[episode(25)], &[], covered(), Nanoseconds::ZERO, 1).is_empty());
+        assert!(seconds_before(&lasting, WallTime::from_seconds(25 * HOUR)) == 5.0 * 3600.0);
+    }
+
+    #[test]
+    fn the_tolerance_suits_period_and_record() {
+        let quarter = Nanoseconds::from_seconds(900);
+        let year = Nanoseconds::from_seconds(365 * 86_400);
+        assert_eq!(default_association_tolerance(quarter, year), Nanoseconds::from_seconds(3600));
+        assert_eq!(
+            default_association_tolerance(quarter, Nanoseconds::from_seconds(7200)),
+            Nanoseconds::from_seconds(72)
+        );
+    }
+}

@@ -1,0 +1,220 @@
+//! Which event may explain which change?
+//!
+//! A change lies between two samples, an event at a moment or in a span; they match if they are no further apart than the tolerance. By
+//! default that is 36 hours (study 000 itself says May 8 in one place and May 9 in another), or 2 % of the time covered where that is less
+//! than 15 days, and at least the time between the two samples. Each change is matched with its nearest event; several changes may have the same one.
+//!
+//! The *chance* of a match is the share of the time covered that is as near to some event as this change is: the probability that a change
+//! at a random moment would match so well. Where there is an event every day, every change matches, and means nothing.
+
+use iolag_model::{Event, EventSource, Nanoseconds, SeriesKey, WallSpan, WallTime};
+use serde::{Deserialize, Serialize};
+
+use super::change_points::ChangePoint;
+
+/// The tolerance for records of at least ten times its length.
+const TOLERANCE: Nanoseconds = Nanoseconds::from_seconds(36 * 3600);
+
+/// A change and the event next to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventMatch {
+    /// Index of the change.
+    pub change: usize,
+    /// Id of the event.
+    pub event: String,
+    /// How far apart they are; zero if the event lies between the two samples.
+    pub apart_ns: Nanoseconds,
+    /// Probability that a change at a random moment would be as near to some event.
+    pub chance: f64,
+}
+
+/// All changes of a series and all events that concern it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct EventMatching {
+    /// How far apart a change and an event may be.
+    pub tolerance_ns: Nanoseconds,
+    /// Changes with an event, in the order of changes.
+    pub matched: Vec<EventMatch>,
+    /// Indices of changes without.
+    pub changes_unmatched: Vec<usize>,
+    /// Ids of events within the time covered near which nothing changed.
+    pub events_unmatched: Vec<String>,
+}
+
+/// Whether an event may explain what happens to a series: it is of its host and target, or of all, and does not tell of iolag itself.
+pub fn concerns(event: &Event, series: &SeriesKey) -> bool {
+    let of = |wanted: &str, name: &str| wanted.is_empty() || wanted == name;
+    event.source != EventSource::Watch && of(&event.host, &series.host) && of(&event.target, &series.target)
+}
+
+/// The tolerance for a record of this length.
+pub fn default_match_tolerance(covered: Nanoseconds) -> Nanoseconds {
+    if covered.0 >= 10 * TOLERANCE.0 { TOLERANCE } else { Nanoseconds(covered.0 / 50) }
+}
+
+/// Matches changes with events; `covered` is the time from the first to the last sample.
+pub fn match_events(
+    changes: &[ChangePoint],
+    events: &[&Event],
+    covered: WallSpan,
+    tolerance: Nanoseconds,
+) -> EventMatching {
+    let begins_within = |event: &&&Event| covered.begin <= event.begin && event.begin <= covered.end;
+    let events: Vec<&Event> = events.iter().filter(begins_within).copied().collect();
+    let mut matching = EventMatching { tolerance_ns: tolerance, ..EventMatching::default() };
+    for (index, change) in changes.iter().enumerate() {
+        let between = change.first_after.since(change.last_before);
+        let nearest = events.iter().map(|event| (apart(change, event), *event)).min_by_key(|found| found.0);
+        match nearest.filter(|(apart, _)| *apart <= tolerance.max(between)) {
+            Some((apart_ns, event)) => {
+                let chance = share_near(&events, covered, apart_ns.max(between));
+                matching.matched.push(EventMatch {
+                    change: index,
+                    event: event.id.clone(),
+                    apart_ns,
+                    chance,
+                });
+            }
+            None => matching.changes_unmatched.push(index),
+        }
+    }
+    let is_near = |event: &&&Event| {
+        changes
+            .iter()
+            .any(|change| apart(change, event) <= tolerance.max(change.first_after.since(change.last_before)))
+    };
+    let alone = events.iter().filter(|event| !is_near(event));
+    matching.events_unmatched = alone.map(|event| event.id.clone()).collect();
+    matching
+}
+
+/// Time between a change and an event; zero if they overlap.
+fn apart(change: &ChangePoint, event: &Event) -> Nanoseconds {
+    let end = event.end.unwrap_or(event.begin).max(event.begin);
+    event.begin.since(change.first_after).max(change.last_before.since(end))
+}
+
+/// Share of the time covered that is at most `distance` away from some event.
+fn share_near(events: &[&Event], covered: WallSpan, distance: Nanoseconds) -> f64 {
+    let spans = events.iter().map(|event| WallSpan {
+        begin: event.begin.before(distance),
+        end: event.end.unwrap_or(event.begin).max(event.begin).after(distance),
+    });
+    let near: f64 = union_of(spans.collect())
+        .iter()
+        .map(|span| span.end.min(covered.end).since(span.begin.max(covered.begin)).as_seconds())
+        .sum();
+    let whole = covered.end.since(covered.begin).as_seconds();
+    if whole > 0.0 { (near / whole).min(1.0) } else { 1.0 }
+}
+
+/// Spans in the order of time, those that touch or overlap being joined.
+pub(crate) fn union_of(mut spans: Vec<WallSpan>) -> Vec<WallSpan> {
+    spans.sort_unstable_by_key(|span| (span.begin, span.end));
+    let mut joined: Vec<WallSpan> = Vec::new();
+    for span in spans {
+        match joined.last_mut() {
+            Some(last) if span.begin <= last.end => last.end = last.end.max(span.end),
+            _ => joined.push(span),
+        }
+    }
+    joined
+}
+
+/// Whether a moment lies in one of these spans, which come from [`union_of`]; ends belong to them.
+pub(crate) fn is_in(spans: &[WallSpan], moment: WallTime) -> bool {
+    let next = spans.partition_point(|span| span.begin <= moment);
+    next > 0 && moment <= spans[next - 1].end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::levels::LevelRatio;
+    use crate::history::observed::Knowledge;
+
+    const HOUR: i64 = 3600;
+
+    fn change(hour: i64) -> ChangePoint {
+        ChangePoint {
+            last_before: WallTime::from_seconds(hour * HOUR - 900),
+            first_after: WallTime::from_seconds(hour * HOUR),
+            place: 1,
+            count_before: 1,
+            count_after: 1,
+            median_before: 1.0,
+            median_before_is: Knowledge::Exactly,
+            median_after: 2.0,
+            median_after_is: Knowledge::Exactly,
+            ratio: LevelRatio { value: Some(2.0), value_is: Knowledge::Exactly, low: None, high: None },
+            greater_after: 0.9,
+            p: 0.001,
+        }
+    }
+
+    fn event(id: &str, hour: i64) -> Event {
+        Event {
+            id: id.to_owned(),
+            begin: WallTime::from_seconds(hour * HOUR),
+            end: None,
+            host: String::new(),
+            target: "/home".to_owned(),
+            source: EventSource::Note,
+            kind: String::new(),
+            text: "LDAP cache enabled".to_owned(),
+            link: None,
+            author: String::new(),
+        }
+    }
+
+    fn covered(days: i64) -> WallSpan {
+        WallSpan { begin: WallTime(0), end: WallTime::from_seconds(days * 24 * HOUR) }
+    }
+
+    #[test]
+    fn the_cache_of_may_8_is_matched_with_the_change_of_may_9() {
+        // Study 000: 42 days; midnight of the 14th day in the text, the morning after in the figure.
+        let (span, noted, other) = (covered(42), event("cache", 14 * 24), event("other", 30 * 24));
+        let tolerance = default_match_tolerance(span.end.since(span.begin));
+        let matching =
+            match_events(&[change(14 * 24 + 32), change(20 * 24)], &[&noted, &other], span, tolerance);
+        assert_eq!(matching.tolerance_ns, Nanoseconds::from_seconds(36 * 3600));
+        assert_eq!(matching.matched.len(), 1);
+        let found = &matching.matched[0];
+        assert_eq!((found.change, found.event.as_str()), (0, "cache"));
+        assert_eq!(found.apart_ns, Nanoseconds::from_seconds(32 * 3600 - 900));
+        // Two events, each with 31.75 hours to both sides, in 42 days.
+        assert!((found.chance - 4.0 * 31.75 / (42.0 * 24.0)).abs() < 1e-9, "{}", found.chance);
+        assert_eq!(
+            (matching.changes_unmatched, matching.events_unmatched),
+            (vec![1], vec!["other".to_owned()])
+        );
+    }
+
+    #[test]
+    fn a_short_record_has_a_short_tolerance() {
+        assert_eq!(default_match_tolerance(Nanoseconds::from_seconds(7200)), Nanoseconds::from_seconds(144));
+        let matching =
+            match_events(&[change(3)], &[&event("late", 4)], covered(1), Nanoseconds::from_seconds(60));
+        assert!(matching.matched.is_empty() && matching.events_unmatched == ["late"]);
+        let inside = match_events(&[change(3)], &[&event("between", 3)], covered(1), Nanoseconds::ZERO);
+        assert_eq!(inside.matched[0].apart_ns, Nanoseconds::ZERO);
+        assert!((inside.matched[0].chance - 0.5 / 24.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn only_what_concerns_a_series_may_explain_it() {
+        let key = |target: &str| SeriesKey { target: target.to_owned(), ..SeriesKey::default() };
+        assert!(concerns(&event("a", 1), &key("/home")) && !concerns(&event("a", 1), &key("/scratch")));
+        let own = Event { source: EventSource::Watch, ..event("b", 1) };
+        assert!(!concerns(&own, &key("/home")));
+    }
+
+    #[test]
+    fn spans_are_joined() {
+        let span = |begin, end| WallSpan { begin: WallTime(begin), end: WallTime(end) };
+        let joined = union_of(vec![span(5, 9), span(0, 2), span(1, 3), span(9, 10)]);
+        assert_eq!(joined, [span(0, 3), span(5, 10)]);
+        assert!(is_in(&joined, WallTime(3)) && !is_in(&joined, WallTime(4)) && !is_in(&joined, WallTime(-1)));
+    }
+}

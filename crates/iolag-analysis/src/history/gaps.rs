@@ -1,0 +1,117 @@
+//! When nobody watched: gaps in the record, which are no good times but unknown ones.
+//!
+//! A gap is a time of more than three periods without any sample of any task of a host, skipped slots included. Sessions tell whether
+//! iolag ran all the same (then it was stopped from working, by suspend or by a clock that was stepped) or not.
+
+use iolag_model::{HistoryColumns, Nanoseconds, Series, SeriesKind, WallTime, WatchSession};
+use serde::{Deserialize, Serialize};
+
+use super::observed::TimedValues;
+
+/// Periods without a sample that make a gap.
+const PERIODS_LEAST: u64 = 3;
+
+/// A time without samples of a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// Which host.
+    pub host: String,
+    /// When the last sample before it was due.
+    pub begin: WallTime,
+    /// When the first sample after it was due.
+    pub end: WallTime,
+    /// Rounds that are missing.
+    pub rounds: u64,
+    /// Whether a watch is known to have run at its middle.
+    pub is_watched: bool,
+}
+
+/// Gaps of all hosts in the order of hosts and time. Imported series and covariates are not looked at.
+pub fn find_gaps(series: &[(Series, HistoryColumns)], sessions: &[WatchSession]) -> Vec<Gap> {
+    let probed =
+        series.iter().filter(|(series, _)| matches!(series.kind, SeriesKind::Task | SeriesKind::Control));
+    let mut hosts: Vec<&str> = probed.clone().map(|(series, _)| series.key.host.as_str()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    hosts
+        .into_iter()
+        .flat_map(|host| {
+            let of_host = probed.clone().filter(|(series, _)| series.key.host == host);
+            let columns: Vec<&HistoryColumns> = of_host.map(|(_, columns)| columns).collect();
+            gaps_of(host, &columns, sessions)
+        })
+        .collect()
+}
+
+fn gaps_of(host: &str, all: &[&HistoryColumns], sessions: &[WatchSession]) -> Vec<Gap> {
+    let spacing = |columns: &&HistoryColumns| {
+        TimedValues::known(&columns.intended, &vec![0.0; columns.len()]).usual_spacing()
+    };
+    let Some(period) = all.iter().filter_map(spacing).filter(|period| period.0 > 0).min() else {
+        return Vec::new();
+    };
+    let mut moments: Vec<WallTime> =
+        all.iter().flat_map(|columns| columns.intended.iter().copied()).collect();
+    moments.sort_unstable();
+    let long = moments.windows(2).filter(|pair| pair[1].since(pair[0]).0 > PERIODS_LEAST * period.0);
+    long.map(|pair| {
+        let length = pair[1].since(pair[0]);
+        let middle = pair[0].after(Nanoseconds(length.0 / 2));
+        let ran = |session: &WatchSession| {
+            session.host == host && session.begin <= middle && middle <= session.last_seen
+        };
+        Gap {
+            host: host.to_owned(),
+            begin: pair[0],
+            end: pair[1],
+            rounds: (length.0 / period.0).saturating_sub(1),
+            is_watched: sessions.iter().any(ran),
+        }
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::{Outcome, SessionEnd};
+
+    use super::*;
+    use crate::history::samples::{columns_of, series_of};
+
+    fn every_quarter(slots: impl Iterator<Item = i64>) -> HistoryColumns {
+        columns_of(slots.map(|slot| (slot * 900, 5, Outcome::Ok)))
+    }
+
+    fn session(begin: i64, last_seen: i64) -> WatchSession {
+        WatchSession {
+            host: "login1".to_owned(),
+            boot_id: String::new(),
+            begin: WallTime::from_seconds(begin * 900),
+            last_seen: WallTime::from_seconds(last_seen * 900),
+            end: SessionEnd::Open,
+            iolag_version: String::new(),
+        }
+    }
+
+    #[test]
+    fn missing_rounds_are_gaps_and_skipped_ones_are_not() {
+        let with_gap = every_quarter((0..20).chain(30..50).chain(52..60));
+        let series = [(series_of("/home", "list"), with_gap)];
+        let gaps = find_gaps(&series, &[session(0, 20), session(30, 60)]);
+        assert_eq!(gaps.len(), 1, "{gaps:?}");
+        assert_eq!((gaps[0].begin, gaps[0].rounds), (WallTime::from_seconds(19 * 900), 10));
+        assert!(!gaps[0].is_watched);
+        assert!(find_gaps(&series, &[session(0, 60)])[0].is_watched);
+    }
+
+    #[test]
+    fn what_another_series_of_the_host_covers_is_no_gap() {
+        let series = [
+            (series_of("/home", "list"), every_quarter((0..20).chain(40..60))),
+            (series_of("/scratch", "list"), every_quarter(0..60)),
+        ];
+        assert!(find_gaps(&series, &[]).is_empty());
+        assert!(find_gaps(&[], &[]).is_empty());
+        assert!(find_gaps(&[(series_of("/home", "list"), every_quarter(0..1))], &[]).is_empty());
+    }
+}

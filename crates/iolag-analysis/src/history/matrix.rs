@@ -1,0 +1,244 @@
+//! Everything against everything: the correlation tables of study 000 for whatever was watched.
+//!
+//! Variables are the durations of whole tasks, imported series and covariates. Series of one host are correlated pairwise; of different
+//! hosts only the same task on the same target. Each duration is also correlated with the load, runnable and blocked tasks and I/O pressure that
+//! were read with its own samples. p values are adjusted for the number of pairs (Benjamini and Hochberg).
+//!
+//! Limits: parts of a task are not correlated with each other, they share their time; load contains tasks that wait for storage, so
+//! it grows with hangs by construction: compare with runnable and blocked tasks.
+
+use std::fmt;
+
+use iolag_model::{HistoryColumns, Nanoseconds, Series, SeriesKey};
+use serde::{Deserialize, Serialize};
+
+use super::correlation::{Correlation, CorrelationMethod, PAIRS_LEAST, correlate};
+use super::lag::{LagScan, scan_lags};
+use super::observed::{Quantity, TimedValues};
+use super::permutation::benjamini_hochberg;
+
+/// Values that lag scans of all pairs may visit before only correlated pairs are scanned: about two seconds.
+const SCANNED_VALUES_MOST: usize = 20_000_000;
+
+/// How the matrix is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MatrixOptions {
+    /// What is correlated.
+    pub method: CorrelationMethod,
+    /// How far apart values of a pair may be; absent: half the longer period.
+    pub tolerance_ns: Option<Nanoseconds>,
+    /// Lags to both sides, in slots; 0 for none.
+    pub lag_slots_max: u32,
+    /// Greatest adjusted p of what is called significant.
+    pub significance: f64,
+    /// Seed of the permutations.
+    pub seed: u64,
+}
+
+impl Default for MatrixOptions {
+    fn default() -> Self {
+        Self {
+            method: CorrelationMethod::Spearman,
+            tolerance_ns: None,
+            lag_slots_max: 4,
+            significance: 0.05,
+            seed: 2008,
+        }
+    }
+}
+
+/// A side of a pair: a quantity of a series.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Variable {
+    /// Which series, or with whose samples a quantity of the host was read.
+    pub series: SeriesKey,
+    /// What of it.
+    pub quantity: Quantity,
+}
+
+impl fmt::Display for Variable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.quantity {
+            Quantity::Duration | Quantity::Value => self.series.fmt(formatter),
+            of_host if of_host.is_of_host() => of_host.fmt(formatter),
+            other => write!(formatter, "{other} of {}", self.series),
+        }
+    }
+}
+
+/// Two variables and how they go together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CorrelatedPair {
+    /// One.
+    pub left: Variable,
+    /// The other.
+    pub right: Variable,
+    /// How they go together at the same time.
+    pub correlation: Correlation,
+    /// p, adjusted for the number of pairs.
+    pub p_adjusted: f64,
+    /// Whether that is at most the wanted one.
+    pub is_significant: bool,
+    /// Correlation at other lags, where it was looked at.
+    pub lags: Option<LagScan>,
+}
+
+/// All pairs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CorrelationMatrix {
+    /// How it was computed.
+    pub options: MatrixOptions,
+    /// In the order of the series given; quantities of the host after the series.
+    pub pairs: Vec<CorrelatedPair>,
+}
+
+impl CorrelationMatrix {
+    /// The pair of these two series, in whichever order.
+    pub fn pair(&self, one: &SeriesKey, other: &SeriesKey) -> Option<&CorrelatedPair> {
+        self.pairs.iter().find(|pair| {
+            let sides = (&pair.left.series, &pair.right.series);
+            !pair.right.quantity.is_of_host() && (sides == (one, other) || sides == (other, one))
+        })
+    }
+}
+
+/// Correlates every two of these series that may have to do with each other.
+pub fn correlation_matrix(series: &[(Series, HistoryColumns)], options: &MatrixOptions) -> CorrelationMatrix {
+    let variables: Vec<(Variable, TimedValues)> =
+        series.iter().filter_map(|(series, columns)| whole(series, columns)).collect();
+    let mut compared: Vec<(Variable, Variable, TimedValues, TimedValues)> = Vec::new();
+    for (index, (left, left_values)) in variables.iter().enumerate() {
+        for (right, right_values) in &variables[index + 1..] {
+            if may_be_related(&left.series, &right.series) {
+                compared.push((left.clone(), right.clone(), left_values.clone(), right_values.clone()));
+            }
+        }
+    }
+    for (series, columns) in series {
+        let Some((left, left_values)) = whole(series, columns) else { continue };
+        for quantity in Quantity::OF_HOST {
+            let right = Variable { series: series.key.clone(), quantity };
+            compared.push((
+                left.clone(),
+                right,
+                left_values.clone(),
+                TimedValues::read(series, columns, quantity),
+            ));
+        }
+    }
+    CorrelationMatrix { options: *options, pairs: pairs_of(&compared, options) }
+}
+
+fn pairs_of(
+    compared: &[(Variable, Variable, TimedValues, TimedValues)],
+    options: &MatrixOptions,
+) -> Vec<CorrelatedPair> {
+    let visits: usize = compared.iter().map(|(_, _, left, right)| left.len() + right.len()).sum();
+    let scans_all = visits * (2 * options.lag_slots_max as usize + 1) <= SCANNED_VALUES_MOST;
+    let mut pairs: Vec<CorrelatedPair> = compared
+        .iter()
+        .filter_map(|(left, right, left_values, right_values)| {
+            let correlation =
+                correlate(left_values, right_values, options.method, options.tolerance_ns, options.seed)?;
+            let is_scanned = options.lag_slots_max > 0
+                && !right.quantity.is_of_host()
+                && (scans_all || correlation.coefficient.abs() > 0.1);
+            let scan =
+                || scan_lags(left_values, right_values, options.lag_slots_max, options.method, options.seed);
+            Some(CorrelatedPair {
+                left: left.clone(),
+                right: right.clone(),
+                correlation,
+                p_adjusted: correlation.p,
+                is_significant: false,
+                lags: is_scanned.then(scan).flatten(),
+            })
+        })
+        .collect();
+    let adjusted = benjamini_hochberg(&pairs.iter().map(|pair| pair.correlation.p).collect::<Vec<_>>());
+    for (pair, p) in pairs.iter_mut().zip(adjusted) {
+        pair.p_adjusted = p;
+        pair.is_significant = p <= options.significance;
+    }
+    pairs
+}
+
+/// A whole task, an imported series or a covariate with enough values.
+fn whole(series: &Series, columns: &HistoryColumns) -> Option<(Variable, TimedValues)> {
+    let quantity = if series.kind.is_duration() { Quantity::Duration } else { Quantity::Value };
+    let values = TimedValues::read(series, columns, quantity);
+    let is_whole = series.key.part.is_empty() && values.len() >= PAIRS_LEAST;
+    is_whole.then(|| (Variable { series: series.key.clone(), quantity }, values))
+}
+
+fn may_be_related(left: &SeriesKey, right: &SeriesKey) -> bool {
+    left.host == right.host || (left.task == right.task && left.target == right.target)
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::Outcome;
+
+    use super::*;
+    use crate::history::correlation::Strength;
+    use crate::history::samples::{columns_of, series_of};
+    use crate::synthetic::Noise;
+
+    /// Durations that share a cause with this weight, offset by seconds.
+    fn sharing(cause: &[f64], weight: f64, offset: i64, noise: &mut Noise) -> HistoryColumns {
+        let rows = cause.iter().enumerate().map(|(slot, cause)| {
+            let own = (1.0 - weight * weight).sqrt() * noise.normal();
+            let milliseconds = (1000.0 * (0.5 * (weight * cause + own)).exp()) as u64;
+            (slot as i64 * 900 + offset, milliseconds, Outcome::Ok)
+        });
+        columns_of(rows)
+    }
+
+    #[test]
+    fn home_and_scratch_go_together_five_minutes_apart_and_nothing_else_does() {
+        let mut noise = Noise::new(31);
+        let cause: Vec<f64> = (0..1500).map(|_| noise.normal()).collect();
+        let mut with_load = sharing(&cause, 0.9, 0, &mut noise);
+        with_load.load_5min = cause.iter().map(|_| 10.0 + noise.normal()).collect();
+        with_load.blocked = cause.iter().map(|cause| (3.0 + cause).max(0.0).round()).collect();
+        let series = [
+            (series_of("/home", "compile"), with_load),
+            (series_of("/scratch", "compile"), sharing(&cause, 0.9, 300, &mut noise)),
+            (series_of("/home", "list"), sharing(&cause, 0.0, 20, &mut noise)),
+        ];
+        let matrix = correlation_matrix(&series, &MatrixOptions::default());
+        let strength = |left: usize, right: usize| {
+            let pair = matrix.pair(&series[left].0.key, &series[right].0.key).unwrap();
+            (pair.correlation.strength, pair.is_significant)
+        };
+        assert_eq!(strength(0, 1), (Strength::Strong, true));
+        assert_eq!(strength(1, 0), (Strength::Strong, true));
+        assert_eq!(strength(0, 2), (Strength::None, false));
+        let of_host = |quantity: Quantity| {
+            matrix
+                .pairs
+                .iter()
+                .find(|pair| pair.right.quantity == quantity)
+                .map(|pair| pair.correlation.strength)
+        };
+        assert_eq!(of_host(Quantity::Load5min), Some(Strength::None));
+        assert_eq!(of_host(Quantity::Blocked), Some(Strength::Strong));
+        assert_eq!(of_host(Quantity::StalledIo), None);
+        assert_eq!(matrix.pairs.iter().filter(|pair| pair.lags.is_some()).count(), 3);
+    }
+
+    #[test]
+    fn other_hosts_are_compared_task_by_task_and_parts_not_at_all() {
+        let mut noise = Noise::new(32);
+        let columns = sharing(&[0.0; 20], 0.0, 0, &mut noise);
+        let mut elsewhere = series_of("/home", "list");
+        elsewhere.key.host = "login2".to_owned();
+        let mut part = series_of("/home", "list");
+        part.key.part = "ls -n".to_owned();
+        let all = [series_of("/home", "list"), series_of("/home", "create"), elsewhere, part];
+        let all: Vec<_> = all.into_iter().map(|series| (series, columns.clone())).collect();
+        let matrix = correlation_matrix(&all, &MatrixOptions::default());
+        let between = matrix.pairs.iter().filter(|pair| !pair.right.quantity.is_of_host());
+        assert_eq!(between.count(), 2);
+    }
+}
