@@ -1,7 +1,7 @@
 //! The process behind a FUSE mount: serves the file system and obeys its control socket.
 //!
 //! It ends, and by ending frees everybody who waits in the mount, when its standard input is closed (its test is over
-//! or was killed) or when it has lived for [`LONGEST_LIFE`].
+//! or was killed) or when it has lived for as long as it was given.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,8 +17,8 @@ use crate::fuse_rules::Command;
 use crate::mounts::detach;
 use crate::passthrough::Passthrough;
 
-/// No test takes this long: a mount that is still there was forgotten by a process that cannot end.
-const LONGEST_LIFE: Duration = Duration::from_secs(15 * 60);
+/// Hardly any test takes this long: a mount that is still there was forgotten by a process that cannot end.
+pub const USUAL_LIFE: Duration = Duration::from_secs(15 * 60);
 
 /// Why the file system could not be served: what was tried, on what, what the system answered.
 #[derive(Debug)]
@@ -32,12 +32,18 @@ impl fmt::Display for DaemonError {
 
 impl std::error::Error for DaemonError {}
 
-/// Mounts `backing` at `mount_point` and serves it until standard input ends; `control` is the socket that obeys.
+/// Mounts `backing` at `mount_point` and serves it until standard input ends, but no longer than `longest_life`; `control`
+/// is the socket that obeys.
 /// The socket accepts connections only when the mount is there.
 ///
 /// # Errors
 /// If one of the three cannot be opened, mounted or bound.
-pub fn serve(backing: &Path, mount_point: &Path, control: &Path) -> Result<(), DaemonError> {
+pub fn serve(
+    backing: &Path,
+    mount_point: &Path,
+    control: &Path,
+    longest_life: Duration,
+) -> Result<(), DaemonError> {
     let failed = |what: &str, path: &Path, error: &dyn fmt::Display| {
         DaemonError(format!("{what} {} failed: {error}", path.display()))
     };
@@ -67,7 +73,7 @@ pub fn serve(backing: &Path, mount_point: &Path, control: &Path) -> Result<(), D
             std::thread::spawn(move || obey(connection, &gate));
         }
     });
-    wait_for_end();
+    wait_for_end(longest_life);
     // Everything is to be abandoned, held requests too: the end of this process does that, an orderly end would wait.
     std::mem::forget(session);
     detach(mount_point);
@@ -92,7 +98,7 @@ fn obey(connection: UnixStream, gate: &Gate) {
     }
 }
 
-fn wait_for_end() {
+fn wait_for_end(longest_life: Duration) {
     let (over, is_over) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut rest = Vec::new();
@@ -101,7 +107,7 @@ fn wait_for_end() {
         let _ = over.send(read);
     });
     // Either way the life is over.
-    let _ = is_over.recv_timeout(LONGEST_LIFE);
+    let _ = is_over.recv_timeout(longest_life);
 }
 
 /// Each file that the kernel knows is a descriptor here.

@@ -8,6 +8,7 @@ use std::process::{Child, Command as Program, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::fuse_daemon::USUAL_LIFE;
 use crate::fuse_rules::{Command, FuseCall, Rule, Verdict};
 use crate::mounts::{detach, new_directory};
 use crate::skipping::{current_test, skip, skip_unless_root};
@@ -41,6 +42,14 @@ impl FuseMount {
     /// # Panics
     /// If the daemon cannot be built or does not serve within 20 s: the fixture is broken, not the machine poor.
     pub fn start(backing: &Path) -> Option<Self> {
+        Self::start_for(backing, USUAL_LIFE)
+    }
+
+    /// The same for a test that takes long: the mount vanishes after `longest_life`, whatever becomes of the test.
+    ///
+    /// # Panics
+    /// As [`FuseMount::start`].
+    pub fn start_for(backing: &Path, longest_life: Duration) -> Option<Self> {
         if skip_unless_root() {
             return None;
         }
@@ -53,6 +62,7 @@ impl FuseMount {
         fs::create_dir(&mount_point).expect("a directory that was just made can be written");
         let mut daemon = Program::new(daemon_binary())
             .args([backing, &mount_point, &socket])
+            .arg(longest_life.as_secs().to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

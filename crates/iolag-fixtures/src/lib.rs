@@ -3,6 +3,7 @@
 //! - [`FuseMount`]: a file system in a process of its own that passes everything on to a directory, until it is told
 //!   to answer late, with an error, or not at all. Its callers then wait as those of a dead file server do.
 //! - [`LoopMount`], [`TmpfsMount`]: small real file systems for "full" and "read-only".
+//! - [`PostgresServer`]: a real PostgreSQL, as an unprivileged user, on a socket and a port of the loopback.
 //! - [`skip`]: how a test says that it could not run here.
 //!
 //! Invariants: a fixture returns `None` after naming the calling test as skipped, where the machine lacks what it
@@ -17,10 +18,12 @@ mod fuse_mount;
 mod fuse_rules;
 mod mounts;
 mod passthrough;
+mod postgres_server;
 mod skipping;
 
-pub use fuse_daemon::{DaemonError, serve};
+pub use fuse_daemon::{DaemonError, USUAL_LIFE, serve};
 pub use fuse_mount::FuseMount;
 pub use fuse_rules::FuseCall;
 pub use mounts::{LoopMount, TmpfsMount};
+pub use postgres_server::PostgresServer;
 pub use skipping::{SKIPPED_FILE_VARIABLE, current_test, skip, skip_unless_root};
