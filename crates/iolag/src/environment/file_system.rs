@@ -99,7 +99,8 @@ mod tests {
     use super::*;
 
     fn machine() -> (Tree, Tree) {
-        let proc = Tree::with(&[("self/mountinfo", include_str!("mountinfo.txt"))]);
+        let proc =
+            Tree::with(&[("self/mountinfo", include_str!("../../../iolag-keeper/src/mounts/mountinfo.txt"))]);
         let sys = Tree::with(&[
             ("fs/lustre/version", "2.15.3\n"),
             ("module/beegfs/version", "7.4.2\n"),
@@ -170,7 +171,7 @@ mod tests {
         std::fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let mountinfo = format!(
-            "999999998 1 4095:1 / / rw - ext4 root rw\n999999999 1 4095:2 / {} rw - xfs data rw\n",
+            "999999998 1 4095:1 / / rw - ext4 root rw\n999999999 999999998 4095:2 / {} rw - xfs data rw\n",
             real.display()
         );
         let proc = Tree::with(&[("self/mountinfo", &mountinfo)]);
