@@ -17,6 +17,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("strace", "strace"),
     ("chromium", "chromium"),
     ("python3", "python3"),
+    ("pg_ctlcluster", "postgresql"),
 ];
 
 /// What the readers of Parquet files and the known answers need.

@@ -15,11 +15,14 @@ use super::{Appended, ChangeMark, Changes, History, HistoryError, RecordSink};
 pub struct DatabaseHistory<E> {
     engine: E,
     numbers: Numbers,
+    /// The connection through which the numbers were learnt.
+    connections: u64,
 }
 
 impl<E: Engine> DatabaseHistory<E> {
     pub(crate) fn new(engine: E) -> Self {
-        Self { engine, numbers: Numbers::default() }
+        let connections = engine.connections();
+        Self { engine, numbers: Numbers::default(), connections }
     }
 
     pub(crate) const fn engine(&self) -> &E {
@@ -33,6 +36,10 @@ impl<E: Engine> DatabaseHistory<E> {
         work: impl FnOnce(&mut E, &mut Numbers) -> Result<T, HistoryError>,
     ) -> Result<T, HistoryError> {
         self.engine.begin(purpose)?;
+        if self.engine.connections() != self.connections {
+            self.numbers.forget();
+            self.connections = self.engine.connections();
+        }
         let done = work(&mut self.engine, &mut self.numbers);
         let done = done.and_then(|value| self.engine.commit().map(|()| value));
         if done.is_err() {

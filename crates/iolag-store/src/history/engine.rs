@@ -66,6 +66,11 @@ pub trait Engine: Send {
     /// Where the database is, secrets removed.
     fn location(&self) -> &str;
 
+    /// How often the connection was made: what was learnt through an earlier one may hold no longer.
+    fn connections(&self) -> u64 {
+        1
+    }
+
     /// Executes a statement; returns how many rows it wrote.
     ///
     /// # Errors

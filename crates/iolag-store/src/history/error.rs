@@ -17,10 +17,10 @@ pub enum HistoryError {
         source: io::Error,
     },
     /// There is none.
-    #[error("no history at {}; `iolag watch` makes one, --history names another place", path.display())]
+    #[error("no history at {location}; `iolag watch` makes one, --history names another place")]
     Missing {
         /// Where it was looked for.
-        path: PathBuf,
+        location: String,
     },
     /// A symbolic link, a directory, a device.
     #[error("{} is {what}, not a file of a history; name the file itself with --history", path.display())]
@@ -76,7 +76,9 @@ pub enum HistoryError {
         what: String,
     },
     /// Its content is not what it should be.
-    #[error("the history {location} is damaged: {what}; {}", damage_advice())]
+    #[error(
+        "the history {location} is damaged: {what}; nothing was changed, docs/history.md says how to save what can be saved"
+    )]
     Damaged {
         /// Where it is.
         location: String,
@@ -164,11 +166,6 @@ pub enum HistoryError {
         /// What is wrong with it, and what to do.
         what: String,
     },
-}
-
-const fn damage_advice() -> &'static str {
-    "nothing was changed; move the file away, watching then begins a new one, and bring back what can be saved with \
-     `sqlite3 OLD .recover | sqlite3 SAVED` and `iolag export history`"
 }
 
 impl HistoryError {

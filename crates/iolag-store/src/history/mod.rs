@@ -19,6 +19,8 @@ mod database;
 mod engine;
 mod error;
 mod lines;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod queries;
 mod rows;
 mod sqlite;
@@ -34,6 +36,8 @@ pub use canonical::canonical;
 pub use database::DatabaseHistory;
 pub use error::HistoryError;
 pub use lines::{LastLine, Merged, merge_records, read_records, write_records};
+#[cfg(feature = "postgres")]
+pub use postgres::{PasswordSources, PostgresEngine, PostgresHistory};
 pub use sqlite::{Access, SqliteEngine, SqliteHistory};
 
 /// What remembers. All methods may wait for a disk, a lock or a network: they belong into a process with a deadline.
@@ -121,5 +125,33 @@ pub struct Changes {
 /// # Errors
 /// If it cannot be opened, or not in this way; each error says what to do.
 pub fn open_history(place: &str, access: Access) -> Result<Box<dyn History>, HistoryError> {
+    if is_server(place) {
+        return connect(place, access);
+    }
     Ok(Box::new(SqliteHistory::open(Path::new(place), access)?))
+}
+
+/// Whether `place` names a server rather than a file.
+pub fn is_server(place: &str) -> bool {
+    ["postgres://", "postgresql://"].iter().any(|scheme| place.starts_with(scheme))
+}
+
+/// The place as it may be shown: of a URL host, user and database only.
+pub fn shown_place(place: &str) -> String {
+    #[cfg(feature = "postgres")]
+    if is_server(place) {
+        return postgres::shown(place);
+    }
+    if is_server(place) { "postgres://…".to_owned() } else { place.to_owned() }
+}
+
+#[cfg(feature = "postgres")]
+fn connect(url: &str, access: Access) -> Result<Box<dyn History>, HistoryError> {
+    Ok(Box::new(PostgresHistory::connect(url, access)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn connect(url: &str, _: Access) -> Result<Box<dyn History>, HistoryError> {
+    let what = "this iolag was built without PostgreSQL".to_owned();
+    Err(HistoryError::Place { location: shown_place(url), what })
 }

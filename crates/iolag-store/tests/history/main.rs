@@ -3,4 +3,6 @@
 
 mod arbitrary;
 mod conformance;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod sqlite;

@@ -110,7 +110,7 @@ fn locate(path: &Path) -> Result<PathBuf, HistoryError> {
         _ => Path::new("."),
     };
     let directory = directory.canonicalize().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => HistoryError::Missing { path: path.to_owned() },
+        io::ErrorKind::NotFound => HistoryError::Missing { location: path.display().to_string() },
         _ => system("find", directory)(error),
     })?;
     Ok(directory.join(name))
@@ -131,7 +131,7 @@ fn prepare_file(path: &Path, access: Access) -> Result<(), HistoryError> {
                 Err(errno) => return Err(system("create", path)(errno.into())),
             }
         }
-        Err(Errno::NOENT) => return Err(HistoryError::Missing { path: path.to_owned() }),
+        Err(Errno::NOENT) => return Err(HistoryError::Missing { location: path.display().to_string() }),
         other => other,
     };
     let status = status.map_err(|errno| system("look at", path)(errno.into()))?;

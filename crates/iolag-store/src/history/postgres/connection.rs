@@ -1,0 +1,277 @@
+//! A connection to PostgreSQL as an [`Engine`].
+
+use std::collections::HashMap;
+use std::error::Error as _;
+
+use fallible_iterator::FallibleIterator;
+use postgres::error::SqlState;
+use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use postgres::{Client, NoTls, Statement};
+
+use super::address::{Address, error_chain};
+use super::migrations;
+use super::tls::{Protection, connector};
+use crate::history::engine::{Engine, Purpose, Row, RowSink, Value};
+use crate::history::{Access, HistoryError};
+
+/// How long is waited for other writers, in seconds.
+const PATIENCE_SECONDS: u64 = 10;
+/// A writer that falls silent within a transaction is thrown out after this time, in seconds, so that the others go on.
+const SILENCE_SECONDS: u64 = 60;
+/// The lock by which writers take turns: "iolag" and a number, among all advisory locks of the database.
+const WRITERS_LOCK: i64 = 0x69_6f6c_6167_0001;
+
+/// A connection to a PostgreSQL server, which is made again when it was lost between two transactions.
+pub struct PostgresEngine {
+    client: Client,
+    statements: HashMap<String, Statement>,
+    address: Address,
+    access: Access,
+    /// How often the connection was made.
+    connections: u64,
+    in_transaction: bool,
+}
+
+impl std::fmt::Debug for PostgresEngine {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("PostgresEngine")
+            .field("location", &self.address.location)
+            .field("access", &self.access)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PostgresEngine {
+    pub(super) fn connect(address: Address, access: Access) -> Result<Self, HistoryError> {
+        let client = connect(&address, access)?;
+        let statements = HashMap::new();
+        Ok(Self { client, statements, address, access, connections: 1, in_transaction: false })
+    }
+
+    /// Makes sure of a connection, where that is possible without losing half a transaction.
+    fn revive(&mut self) -> Result<(), HistoryError> {
+        if self.client.is_closed() && !self.in_transaction {
+            self.client = connect(&self.address, self.access)?;
+            self.statements.clear();
+            self.connections += 1;
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, statement: &str) -> Result<Statement, HistoryError> {
+        if let Some(prepared) = self.statements.get(statement) {
+            return Ok(prepared.clone());
+        }
+        let prepared = self.client.prepare(statement).map_err(|error| failed(&self.address, &error))?;
+        self.statements.insert(statement.to_owned(), prepared.clone());
+        Ok(prepared)
+    }
+
+    fn batch(&mut self, statements: &str) -> Result<(), HistoryError> {
+        self.client.batch_execute(statements).map_err(|error| failed(&self.address, &error))
+    }
+}
+
+fn connect(address: &Address, access: Access) -> Result<Client, HistoryError> {
+    let refused = |what: String| HistoryError::Connection { location: address.location.clone(), what };
+    let connected = match &address.protection {
+        Protection::None => address.config.connect(NoTls),
+        protection => address.config.connect(connector(protection).map_err(refused)?),
+    };
+    let mut client = connected.map_err(|error| refused(connection_advice(address, &error)))?;
+    let prepared = client.batch_execute(&format!(
+        "SET search_path = iolag; SET lock_timeout = '{PATIENCE_SECONDS}s'; \
+         SET idle_in_transaction_session_timeout = '{SILENCE_SECONDS}s'; SET client_min_messages = warning; \
+         SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+    ));
+    prepared.map_err(|error| failed(address, &error))?;
+    match access {
+        Access::ReadOnly => {
+            client
+                .batch_execute("SET default_transaction_read_only = on")
+                .map_err(|error| failed(address, &error))?;
+            migrations::require_present_version(&mut client, address)?;
+        }
+        Access::ReadWrite => migrations::migrate_existing(&mut client, address)?,
+        Access::Create => migrations::migrate(&mut client, address)?,
+    }
+    Ok(client)
+}
+
+/// Why there is no connection, with what to do.
+fn connection_advice(address: &Address, error: &postgres::Error) -> String {
+    let said = error.as_db_error().map_or_else(|| error_chain(error), |error| error.message().to_owned());
+    let state = error.code();
+    let is_refused = [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION]
+        .iter()
+        .any(|refusal| state == Some(refusal));
+    let advice = if is_refused || said.contains("password missing") {
+        match &address.password_hint {
+            Some(hint) => hint.clone(),
+            None => {
+                "put the password into ~/.pgpass or PGPASSWORD, and check pg_hba.conf of the server".into()
+            }
+        }
+    } else if state == Some(&SqlState::UNDEFINED_DATABASE) {
+        "make it on the server with `createdb`".into()
+    } else if said.contains("TLS") || said.contains("certificate") {
+        "name the site's authority with sslrootcert=FILE, or see docs/history.md on sslmode".into()
+    } else {
+        "check host, port and firewall".into()
+    };
+    format!("{said}; {advice}")
+}
+
+/// What the server, or the connection, says of a statement.
+pub(super) fn failed(address: &Address, error: &postgres::Error) -> HistoryError {
+    let location = address.location.clone();
+    let Some(said) = error.as_db_error() else {
+        let what = error_chain(error);
+        // A failure that is neither the server's nor one of conversion is one of the connection.
+        return if error.is_closed() || error.source().is_some_and(|cause| cause.is::<std::io::Error>()) {
+            HistoryError::Connection {
+                location,
+                what: format!("{what}; what was not finished was not written"),
+            }
+        } else {
+            HistoryError::Database { location, what }
+        };
+    };
+    let what = said
+        .detail()
+        .map_or_else(|| said.message().to_owned(), |detail| format!("{}: {detail}", said.message()));
+    match said.code() {
+        code if *code == SqlState::LOCK_NOT_AVAILABLE => {
+            HistoryError::Busy { location, waited_seconds: PATIENCE_SECONDS }
+        }
+        code if *code == SqlState::DISK_FULL => HistoryError::Full { location, what },
+        code if *code == SqlState::INSUFFICIENT_PRIVILEGE || *code == SqlState::READ_ONLY_SQL_TRANSACTION => {
+            HistoryError::ReadOnly { location, what }
+        }
+        code if *code == SqlState::DATA_CORRUPTED || *code == SqlState::INDEX_CORRUPTED => {
+            HistoryError::Damaged { location, what }
+        }
+        code if *code == SqlState::ADMIN_SHUTDOWN
+            || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT =>
+        {
+            HistoryError::Connection {
+                location,
+                what: format!("{what}; what was not finished was not written"),
+            }
+        }
+        _ => HistoryError::Database { location, what },
+    }
+}
+
+impl Engine for PostgresEngine {
+    fn location(&self) -> &str {
+        &self.address.location
+    }
+
+    fn connections(&self) -> u64 {
+        self.connections
+    }
+
+    fn execute(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, HistoryError> {
+        self.revive()?;
+        let prepared = self.prepare(statement)?;
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
+        self.client.execute(&prepared, &values).map_err(|error| failed(&self.address, &error))
+    }
+
+    fn query(
+        &mut self,
+        statement: &str,
+        values: &[Value<'_>],
+        sink: &mut RowSink<'_>,
+    ) -> Result<(), HistoryError> {
+        self.revive()?;
+        let prepared = self.prepare(statement)?;
+        let address = &self.address;
+        let failed = |error: postgres::Error| failed(address, &error);
+        let mut rows = self.client.query_raw(&prepared, values.iter()).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            sink(&PostgresRow { row, address })?;
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, purpose: Purpose) -> Result<(), HistoryError> {
+        self.revive()?;
+        let statements = match purpose {
+            Purpose::Write => format!("BEGIN; SELECT pg_advisory_xact_lock({WRITERS_LOCK})"),
+            Purpose::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
+        };
+        let begun = self.batch(&statements);
+        self.in_transaction = begun.is_ok();
+        if begun.is_err() {
+            self.roll_back();
+        }
+        begun
+    }
+
+    fn commit(&mut self) -> Result<(), HistoryError> {
+        self.batch("COMMIT")?;
+        self.in_transaction = false;
+        Ok(())
+    }
+
+    fn roll_back(&mut self) {
+        // Where this fails the connection is lost, and the server takes the transaction back by itself.
+        let _ = self.client.batch_execute("ROLLBACK");
+        self.in_transaction = false;
+    }
+}
+
+struct PostgresRow<'a> {
+    row: postgres::Row,
+    address: &'a Address,
+}
+
+impl PostgresRow<'_> {
+    fn get<'r, T: postgres::types::FromSql<'r>>(&'r self, column: usize) -> Result<Option<T>, HistoryError> {
+        self.row.try_get(column).map_err(|error| failed(self.address, &error))
+    }
+}
+
+impl Row for PostgresRow<'_> {
+    fn integer(&self, column: usize) -> Result<Option<i64>, HistoryError> {
+        match *self.row.columns()[column].type_() {
+            Type::INT2 => Ok(self.get::<i16>(column)?.map(i64::from)),
+            Type::INT4 => Ok(self.get::<i32>(column)?.map(i64::from)),
+            _ => self.get(column),
+        }
+    }
+
+    fn real(&self, column: usize) -> Result<Option<f64>, HistoryError> {
+        self.get(column)
+    }
+
+    fn text(&self, column: usize) -> Result<Option<&str>, HistoryError> {
+        self.get(column)
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut bytes::BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match (*self, kind) {
+            (Self::Null, _) => Ok(IsNull::Yes),
+            (Self::Integer(number), &Type::INT2) => i16::try_from(number)?.to_sql(kind, out),
+            (Self::Integer(number), &Type::INT4) => i32::try_from(number)?.to_sql(kind, out),
+            (Self::Integer(number), _) => number.to_sql(&Type::INT8, out),
+            (Self::Real(number), _) => number.to_sql(&Type::FLOAT8, out),
+            (Self::Text(text), _) => text.to_sql(&Type::TEXT, out),
+        }
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        matches!(*kind, Type::INT2 | Type::INT4 | Type::INT8 | Type::FLOAT8 | Type::TEXT)
+    }
+
+    to_sql_checked!();
+}

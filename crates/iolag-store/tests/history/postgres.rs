@@ -1,0 +1,249 @@
+//! What PostgreSQL has of its own: connections, protection, turns, versions. Each test has a real server.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+
+use iolag_fixtures::{PostgresServer, current_test, skip};
+use iolag_model::{HistoryRecord, Outcome, WallSpan};
+use iolag_store::history::{
+    Access, ChangeMark, History, HistoryError, PasswordSources, PostgresHistory, open_history,
+};
+
+use crate::arbitrary::{event, key, sample};
+use crate::conformance;
+
+fn connect(url: &str, access: Access) -> Result<PostgresHistory, HistoryError> {
+    PostgresHistory::connect_with(url, access, &PasswordSources::none())
+}
+
+fn database(server: &PostgresServer, name: &str) -> String {
+    server.ask("postgres", &format!("CREATE DATABASE {name}"));
+    name.to_owned()
+}
+
+#[test]
+fn postgres_is_a_history() {
+    let Some(server) = PostgresServer::start() else { return };
+    let number = Cell::new(0);
+    let open = || -> Box<dyn History> {
+        number.set(number.get() + 1);
+        let name = database(&server, &format!("history_{}", number.get()));
+        // Both ways in take turns.
+        let url = if number.get() % 2 == 0 { server.url(&name) } else { server.socket_url(&name) };
+        Box::new(connect(&url, Access::Create).unwrap())
+    };
+    conformance::check(&open, 16);
+}
+
+#[test]
+fn several_hosts_write_at_once_and_a_follower_misses_nothing() {
+    const HOSTS: u64 = 4;
+    const ROUNDS: u64 = 25;
+    let Some(server) = PostgresServer::start() else { return };
+    database(&server, "site");
+    let url = server.url("site");
+    std::thread::scope(|scope| {
+        for host in 0..HOSTS {
+            let url = &url;
+            scope.spawn(move || {
+                // All make the tables at the same time, too.
+                let mut history = connect(url, Access::Create).unwrap();
+                let own = key(&format!("login{host}"), "list");
+                for round in 0..ROUNDS {
+                    let hung = sample(&own, round, Outcome::Hung, 1);
+                    let mut records = vec![HistoryRecord::Sample(hung)];
+                    if round > 0 {
+                        let ended = sample(&own, round - 1, Outcome::Late, 2);
+                        records.push(HistoryRecord::Sample(ended));
+                    }
+                    // All hosts speak of the same event.
+                    records.push(HistoryRecord::Event(event("shared", own_time(round))));
+                    history.append(&records).unwrap();
+                }
+            });
+        }
+        scope.spawn(|| follow(&url, HOSTS, ROUNDS));
+    });
+    let mut history = connect(&url, Access::ReadOnly).unwrap();
+    for host in 0..HOSTS {
+        let columns = history.samples(&key(&format!("login{host}"), "list"), WallSpan::ALL).unwrap();
+        assert_eq!(columns.len() as u64, ROUNDS);
+        assert_eq!(
+            columns.outcome.iter().filter(|outcome| **outcome == Outcome::Late).count() as u64,
+            ROUNDS - 1
+        );
+    }
+}
+
+fn own_time(round: u64) -> iolag_model::WallTime {
+    iolag_model::WallTime::from_seconds(round as i64)
+}
+
+/// Follows the changes until the last sample of every host was seen in its last state.
+fn follow(url: &str, hosts: u64, rounds: u64) {
+    let mut history = connect(url, Access::Create).unwrap();
+    let mut seen = std::collections::HashMap::new();
+    let mut mark = ChangeMark::default();
+    let begin = std::time::Instant::now();
+    let is_complete = |seen: &std::collections::HashMap<_, Outcome>| {
+        let late = seen.values().filter(|outcome| **outcome == Outcome::Late).count() as u64;
+        seen.len() as u64 == hosts * rounds && late == hosts * (rounds - 1)
+    };
+    while !is_complete(&seen) {
+        assert!(begin.elapsed().as_secs() < 120, "a change was missed: {} samples seen", seen.len());
+        let changes = history.changes_after(mark, 7).unwrap();
+        mark = changes.mark;
+        for sample in changes.samples {
+            seen.insert((sample.series, sample.probe), sample.outcome);
+        }
+    }
+}
+
+#[test]
+fn a_password_opens_the_door_and_is_never_shown() {
+    let Some(server) = PostgresServer::start() else { return };
+    database(&server, "site");
+    let without = format!("postgres://iolag@127.0.0.1:{}/site", server.port());
+    let wrong = format!("postgres://iolag:falsch-geheim@127.0.0.1:{}/site", server.port());
+    for url in [&without, &wrong] {
+        let message = connect(url, Access::Create).unwrap_err().to_string();
+        assert!(message.contains(".pgpass") && !message.contains("geheim"), "{message}");
+        assert!(message.contains(&format!("postgres://iolag@127.0.0.1:{}/site", server.port())), "{message}");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let file: PathBuf = directory.path().join("pgpass");
+    std::fs::write(&file, format!("127.0.0.1:*:site:iolag:{}\n", PostgresServer::PASSWORD)).unwrap();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let passwords = PasswordSources::file(file);
+    let history = PostgresHistory::connect_with(&without, Access::Create, &passwords).unwrap();
+    assert!(!format!("{history:?} {passwords:?}").contains("Riegel"));
+    assert!(!history.location().contains("Riegel"));
+    open_history(&server.url("site"), Access::ReadWrite).unwrap();
+}
+
+#[test]
+fn the_server_is_proven_as_far_as_the_url_asks() {
+    let Some(server) = PostgresServer::start() else { return };
+    let Some(authority) = server.authority() else {
+        skip(&current_test(), "openssl is not installed");
+        return;
+    };
+    database(&server, "site");
+    let url = |host: &str, parameters: &str| {
+        let password = PostgresServer::encoded_password();
+        format!("postgres://iolag:{password}@{host}:{}/site?{parameters}", server.port())
+    };
+    let root = format!("sslrootcert={}", authority.display());
+    let is_encrypted = |url: &str| {
+        let history = connect(url, Access::Create).map_err(|error| error.to_string());
+        history.map(|mut history| {
+            history.hosts().unwrap();
+            let statement = "SELECT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) \
+                             WHERE a.application_name = 'iolag'";
+            server.ask("site", statement)
+        })
+    };
+    // The certificate is for localhost, not for its address.
+    assert_eq!(is_encrypted(&url("localhost", &format!("sslmode=verify-full&{root}"))).unwrap(), "t");
+    assert_eq!(is_encrypted(&url("127.0.0.1", &format!("sslmode=verify-ca&{root}"))).unwrap(), "t");
+    assert_eq!(is_encrypted(&url("127.0.0.1", "sslmode=require")).unwrap(), "t");
+    assert_eq!(is_encrypted(&url("127.0.0.1", "sslmode=disable")).unwrap(), "f");
+    assert_eq!(is_encrypted(&url("127.0.0.1", "")).unwrap(), "f");
+    for refused in [
+        url("127.0.0.1", &format!("sslmode=verify-full&{root}")),
+        url("localhost", "sslmode=verify-full"),
+        url("127.0.0.1", "sslmode=verify-ca&sslrootcert=/nonexistent.pem"),
+    ] {
+        let message = is_encrypted(&refused).unwrap_err();
+        assert!(message.contains("sslrootcert") || message.contains("nonexistent.pem"), "{message}");
+    }
+}
+
+#[test]
+fn a_writer_that_does_not_let_go_is_waited_for_and_told() {
+    let Some(server) = PostgresServer::start() else { return };
+    database(&server, "site");
+    let mut history = connect(&server.url("site"), Access::Create).unwrap();
+    let record = [HistoryRecord::Sample(sample(&key("login1", "list"), 1, Outcome::Ok, 5))];
+    let holder = std::thread::scope(|scope| {
+        let holding = scope.spawn(|| {
+            server.ask("site", "BEGIN; SELECT pg_advisory_xact_lock(29677383835910145); SELECT pg_sleep(13)")
+        });
+        while server.ask("site", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == "0" {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let error = history.append(&record).unwrap_err();
+        assert!(matches!(error, HistoryError::Busy { .. }) && error.is_passing(), "{error}");
+        holding.join()
+    });
+    holder.unwrap();
+    assert_eq!(history.append(&record).unwrap().changed, 1, "nothing was lost, and the connection is good");
+}
+
+#[test]
+fn a_lost_connection_is_made_again() {
+    let Some(server) = PostgresServer::start() else { return };
+    database(&server, "site");
+    let mut history = connect(&server.url("site"), Access::Create).unwrap();
+    let list = key("login1", "list");
+    let record = |number| [HistoryRecord::Sample(sample(&list, number, Outcome::Ok, 5))];
+    history.append(&record(1)).unwrap();
+    server.ask(
+        "site",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'iolag'",
+    );
+    // The loss is told once at most; then it goes on.
+    let first = history.append(&record(2));
+    if let Err(error) = &first {
+        assert!(matches!(error, HistoryError::Connection { .. }) && error.is_passing(), "{error}");
+        history.append(&record(2)).unwrap();
+    }
+    assert_eq!(history.samples(&list, WallSpan::ALL).unwrap().len(), 2);
+}
+
+#[test]
+fn readers_write_nothing_and_versions_are_respected() {
+    let Some(server) = PostgresServer::start() else { return };
+    database(&server, "site");
+    let url = server.url("site");
+    for access in [Access::ReadOnly, Access::ReadWrite] {
+        let error = connect(&url, access).unwrap_err();
+        assert!(matches!(error, HistoryError::Missing { .. }), "{error}");
+    }
+    connect(&url, Access::Create).unwrap();
+    let record = [HistoryRecord::Sample(sample(&key("login1", "list"), 1, Outcome::Ok, 5))];
+    let error = connect(&url, Access::ReadOnly).unwrap().append(&record).unwrap_err();
+    assert!(matches!(error, HistoryError::ReadOnly { .. }), "{error}");
+    // A role of the administrator's choice that may write rows but make nothing.
+    server.ask(
+        "site",
+        "CREATE ROLE watcher LOGIN; GRANT USAGE ON SCHEMA iolag TO watcher; \
+         GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA iolag TO watcher",
+    );
+    let watcher = server.socket_url("site").replace("iolag@", "watcher@");
+    assert_eq!(connect(&watcher, Access::Create).unwrap().append(&record).unwrap().changed, 1);
+    server.ask("site", "UPDATE iolag.schema_version SET version = 1000");
+    for access in [Access::ReadOnly, Access::ReadWrite, Access::Create] {
+        let error = connect(&url, access).unwrap_err();
+        assert!(matches!(error, HistoryError::Newer { version: 1000, .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told_with_advice() {
+    let error = connect("postgres://me:geheim@127.0.0.1:1/site", Access::Create).unwrap_err().to_string();
+    assert!(error.contains("postgres://me@127.0.0.1:1/site") && error.contains("firewall"), "{error}");
+    assert!(!error.contains("geheim"), "{error}");
+}
+
+#[test]
+fn the_view_for_people_shows_seconds() {
+    let Some(server) = PostgresServer::start() else { return };
+    database(&server, "site");
+    let mut history = connect(&server.url("site"), Access::Create).unwrap();
+    history
+        .append(&[HistoryRecord::Sample(sample(&key("login1", "list"), 1, Outcome::Hung, 1_500_000_000))])
+        .unwrap();
+    let row = server.ask("site", "SELECT task, duration_s::float8, outcome, censored FROM iolag.samples");
+    assert_eq!(row, "list|1.5|hung|t");
+}
