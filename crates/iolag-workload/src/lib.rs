@@ -33,5 +33,5 @@ pub use pacer::Pacer;
 pub use stages::{ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, stages};
 pub use tasks::{
     Compiler, Language, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError, TaskOptions,
-    TaskOutput, TaskSession, TaskSpec, find_compiler, probe_task,
+    TaskOutput, TaskSession, TaskSpec, find_compiler, probe_task, remove_probe_files,
 };

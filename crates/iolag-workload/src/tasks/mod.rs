@@ -17,6 +17,7 @@ mod probe_programs;
 mod probe_shell;
 mod program;
 mod prompt;
+mod removal;
 mod session;
 mod spec;
 mod terminal;
@@ -24,6 +25,7 @@ mod usage;
 
 pub use compiler::{Compiler, Language, find_compiler};
 pub use probe::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
+pub use removal::remove_probe_files;
 pub use session::{TaskError, TaskOptions, TaskSession};
 
 use probe_files::{CreateTask, OpenReadTask, StatTask, WriteFsyncTask};

@@ -16,6 +16,16 @@ pub fn in_child(body: impl FnOnce() -> i32) -> Option<i32> {
     wait_for(process)
 }
 
+/// Sets a variable in a forked process. The lock of the standard library may be held for ever there, by a thread that was
+/// not copied.
+pub fn set_variable(name: &str, value: &Path) {
+    use std::os::unix::ffi::OsStrExt;
+    let [name, value] = [name.as_bytes(), value.as_os_str().as_bytes()]
+        .map(|text| std::ffi::CString::new(text).expect("there is no NUL in it"));
+    // SAFETY: the process has one thread, and both strings end with NUL.
+    unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) };
+}
+
 fn fork(body: impl FnOnce() -> i32) -> i32 {
     // SAFETY: the child uses nothing that other threads may hold but the allocator, which is made for that.
     match unsafe { libc::fork() } {
@@ -103,11 +113,8 @@ fn a_shell_and_its_startup_files_do_not_live_on() {
     std::fs::write(&startup, format!("setsid sleep {seconds} & nohup sleep {seconds} & sleep {seconds}\n"))
         .unwrap();
     let probe = fork(|| {
-        // SAFETY: the child has one thread.
-        unsafe {
-            std::env::set_var("HOME", home.path());
-            std::env::set_var("ENV", &startup);
-        }
+        set_variable("HOME", home.path());
+        set_variable("ENV", &startup);
         let directory = File::open(place.path()).expect("the place is there");
         let mut task = probe_task(&TaskSpec::Shell { program: shell.into() }, 1);
         task.prepare(directory.as_fd()).expect("it can be prepared");

@@ -3,5 +3,6 @@
 mod files;
 mod killed;
 mod programs;
+mod removal;
 mod shells;
 mod support;

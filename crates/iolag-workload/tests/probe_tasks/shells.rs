@@ -89,11 +89,8 @@ fn the_prompt_is_told_from_what_startup_files_write() {
     .unwrap();
     for shell in shells().into_iter().filter(|shell| ["/bin/bash", "/bin/dash"].contains(shell)) {
         let took = crate::killed::in_child(|| {
-            // SAFETY: the child has one thread.
-            unsafe {
-                std::env::set_var("HOME", home.path());
-                std::env::set_var("ENV", &startup);
-            }
+            crate::killed::set_variable("HOME", home.path());
+            crate::killed::set_variable("ENV", &startup);
             let mut task = probe_task(&TaskSpec::Shell { program: shell.into() }, 1);
             let started = perform(place.path(), &mut *task).expect("a terminal is there");
             let is_well = started.ending(0).failure == FailureCode::NONE;
