@@ -35,6 +35,8 @@ pub(crate) struct Flight {
     pub hung_seen: Option<MonotonicTime>,
     /// Whether it is ended because the watch stops.
     pub is_aborted: bool,
+    /// Slots of its mount that were skipped since it began.
+    pub skipped: u64,
 }
 
 impl Flight {
@@ -118,6 +120,7 @@ impl Flight {
             waits_in: String::new(),
             hung_seen: kept.hung_seen,
             is_aborted: false,
+            skipped: 0,
         };
         Some((flight, state))
     }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{Outage, OutageEnding, ProbeId, WallTime};
+use iolag_model::{Outage, OutageEnding, WallTime};
 use serde::{Deserialize, Serialize};
 
 use crate::MountKey;
@@ -45,27 +45,11 @@ impl Outages {
             .collect()
     }
 
-    /// A probe has passed its deadline. Says what to record if this is news.
-    pub fn found(
-        &mut self,
-        mount: &MountKey,
-        host: &str,
-        mount_name: &str,
-        probe: ProbeId,
-        begin: WallTime,
-    ) -> Option<Outage> {
+    /// A probe of this mount has passed its deadline. Says whether this is news: then `outage` has begun.
+    pub fn found(&mut self, mount: &MountKey, outage: Outage) -> Option<Outage> {
         if self.open.contains_key(mount) {
             return None;
         }
-        let outage = Outage {
-            host: host.to_owned(),
-            mount: mount_name.to_owned(),
-            probe,
-            begin,
-            end: None,
-            ending: None,
-            skipped: 0,
-        };
         self.open.insert(mount.clone(), outage.clone());
         Some(outage)
     }
@@ -114,13 +98,23 @@ fn over(mut outage: Outage, at: WallTime, ending: OutageEnding) -> Outage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iolag_model::ProbeId;
 
     fn home() -> MountKey {
         MountKey::Device("0:45".into())
     }
 
     fn found(outages: &mut Outages) -> Option<Outage> {
-        outages.found(&home(), "node", "/home", ProbeId(7), WallTime(100))
+        let outage = Outage {
+            host: "node".into(),
+            mount: "/home".into(),
+            probe: ProbeId(7),
+            begin: WallTime(100),
+            end: None,
+            ending: None,
+            skipped: 2,
+        };
+        outages.found(&home(), outage)
     }
 
     #[test]
@@ -134,7 +128,7 @@ mod tests {
         let ended = outages.answered(&home(), WallTime(300)).unwrap();
         assert_eq!(
             (ended.end, ended.ending, ended.skipped),
-            (Some(WallTime(300)), Some(OutageEnding::Recovered), 1)
+            (Some(WallTime(300)), Some(OutageEnding::Recovered), 3)
         );
         assert_eq!(outages.answered(&home(), WallTime(400)), None);
         assert_eq!(outages.open().count(), 0);

@@ -124,6 +124,7 @@ impl Running<'_> {
                     waits_in: String::new(),
                     hung_seen: None,
                     is_aborted: false,
+                    skipped: 0,
                 };
                 self.flights.push(flight);
                 self.keep();
@@ -143,6 +144,9 @@ impl Running<'_> {
 
     fn skip(&mut self, probe: ProbeId, slot: Slot, blocker: Option<ProbeId>, mount: &MountKey) {
         self.outages.skipped(mount);
+        if let Some(flight) = self.flights.iter_mut().find(|flight| flight.mount == *mount) {
+            flight.skipped += 1;
+        }
         let intended = self.round_intended;
         let keys = self.series_of(slot.subject).to_vec();
         let samples = keys.into_iter().map(|key| skipped(key, probe, intended, intended, blocker)).collect();
@@ -230,8 +234,16 @@ impl Running<'_> {
         if matches!(flight.mount, MountKey::Covariate(_)) {
             return;
         }
-        let (probe, begin) = (flight.probe(), flight.description.start);
-        let found = self.outages.found(&flight.mount, &self.plan.host, &flight.mount_name, probe, begin);
+        let outage = Outage {
+            host: self.plan.host.clone(),
+            mount: flight.mount_name.clone(),
+            probe: flight.probe(),
+            begin: flight.description.start,
+            end: None,
+            ending: None,
+            skipped: flight.skipped,
+        };
+        let found = self.outages.found(&flight.mount, outage);
         self.record_outages(found);
     }
 

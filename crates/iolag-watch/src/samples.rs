@@ -12,7 +12,9 @@
 //! | not begun because of the above | `skipped`; the blocker is this very probe |
 //!
 //! A program that fails because the watch signalled it did not fail: it was in flight. As long as the whole task has not begun,
-//! the start of the process counts as its begin: opening the place, or preparing it, is what hangs then.
+//! the start of the process counts as its begin: opening the place, or preparing it, is what hangs then. It stays so if that took
+//! longer than the deadline: a mount that hung for an hour before the first file was opened was not quick. Shorter preparation is
+//! not timed.
 
 use iolag_keeper::Consumption;
 use iolag_model::{
@@ -161,7 +163,9 @@ fn sample_of_part(description: &ProbeDescription, stamps: &Stamps, fate: Fate, p
         configuration: description.configuration,
         ..skipped(description.series[part].clone(), description.probe, description.intended, start, None)
     };
+    let is_hung_before = |begin: MonotonicTime| begin.since(description.start_ns) > description.deadline;
     let begin = match stamp.begin {
+        Some(begin) if part == 0 && is_hung_before(begin) => description.start_ns,
         Some(begin) => begin,
         None if part == 0 => description.start_ns,
         None => return HistorySample { blocker: Some(description.probe), ..empty(description.start) },
@@ -308,6 +312,18 @@ mod tests {
         stamps.recorder(clock).failed(&ProbeTaskError { failure, message: String::new() });
         let ended = Fate::Ended { at: MonotonicTime(1070) };
         assert_eq!(told(&stamps, ended), [(Outcome::Error, 60, failure), SKIPPED, SKIPPED]);
+    }
+
+    #[test]
+    fn a_hang_before_the_task_is_not_forgotten_when_the_task_is_quick() {
+        let stamps = Stamps::new().unwrap();
+        let clock = SimulatedClock::starting_at(MonotonicTime(1101));
+        let mut recorder = stamps.recorder(clock.clone());
+        recorder.begin(0);
+        clock.advance(Nanoseconds(4));
+        recorder.end(0, PartEnding::default());
+        let late = told(&stamps, Fate::Ended { at: MonotonicTime(1200) });
+        assert_eq!(late[0], (Outcome::Late, 105, FailureCode::NONE));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Rounds on storage that answers: complete, in order, remembered.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod support;
 
 use std::os::fd::BorrowedFd;

@@ -14,7 +14,6 @@ use iolag_watch::{
 use iolag_workload::{ProbeTask, TaskSpec, probe_task};
 
 pub const HOST: &str = "node1";
-pub const BOOT: &str = "11111111-2222-3333-4444-555555555555";
 
 /// Milliseconds.
 pub const fn ms(milliseconds: u64) -> Nanoseconds {
@@ -77,13 +76,23 @@ impl Scene {
         remember: &dyn Fn(&[HistoryRecord]) -> Result<(), String>,
         observer: &mut Onlooker<'_>,
     ) -> WatchSummary {
+        self.watch_observed(limit, probe_task, remember, observer)
+    }
+
+    pub fn watch_observed(
+        &self,
+        limit: WatchLimit,
+        probe_task: &dyn Fn(&TaskSpec, u64) -> Box<dyn ProbeTask>,
+        remember: &dyn Fn(&[HistoryRecord]) -> Result<(), String>,
+        observer: &mut dyn WatchObserver,
+    ) -> WatchSummary {
         let runtime = self.directory();
         let (mut spool, _) = Spool::open(&runtime).unwrap();
         let signals = Signals::block().unwrap();
         let facts = |target: &WatchTarget| BTreeMap::from([("name".to_owned(), target.name.clone())]);
         let errands = Errands { probe_task, facts: &facts, remember };
         let identity = WatchIdentity {
-            boot_id: BOOT.to_owned(),
+            boot_id: std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned(),
             iolag_version: "0".to_owned(),
             history: "memory".to_owned(),
             seed: 7,
@@ -186,4 +195,20 @@ pub fn directory() -> tempfile::TempDir {
 pub fn place_of(target: &Path, task: &str) -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
     target.join(format!("iolag-watch-{user}-{HOST}")).join(task)
+}
+
+/// Waits until `is_so`, at most 30 s: a hang of the test itself is what is bounded.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..3000 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("{what} did not happen within 30 s");
+}
+
+/// Wall-clock nanoseconds.
+pub fn wall() -> i64 {
+    iolag_model::Anchor::take().realtime_ns as i64
 }

@@ -1,0 +1,157 @@
+//! Probes of a real mount that takes requests and never answers: they cannot be killed, and nothing else suffers.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use iolag_fixtures::FuseMount;
+use iolag_model::{FailureCode, HistoryRecord, OutageEnding, Outcome, ProbePhase};
+use iolag_watch::{AtDeadline, WatchLimit};
+use iolag_workload::TaskSpec;
+use std::cell::Cell;
+use std::time::Duration;
+use support::{Onlooker, Scene, descriptors, directory, ms, target, task, wall};
+
+fn open_read(soft: u64, hard: u64) -> Vec<iolag_watch::PlannedTask> {
+    vec![task("open-read", TaskSpec::OpenRead { bytes: 64 }, soft, hard)]
+}
+
+/// Processes that this thread has started and that have not been reaped.
+fn children() -> usize {
+    std::fs::read_to_string("/proc/thread-self/children").unwrap().split_whitespace().count()
+}
+
+#[test]
+fn a_thousand_slots_pass_while_one_probe_hangs() {
+    const ROUNDS: u64 = 1000;
+    let (backing, other) = (directory(), directory());
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let targets = vec![
+        target(mount.path(), "hanging", open_read(50, 300)),
+        target(other.path(), "other", open_read(5000, 20000)),
+    ];
+    let scene = Scene::new(ms(10), targets);
+    let (hung_at, released_at) = (Cell::new(0), Cell::new(0));
+    let (before, within) = (Cell::new((0, 0)), Cell::new((0, 0)));
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| {
+            match round {
+                150 => before.set((descriptors(), children())),
+                200 => {
+                    hung_at.set(wall());
+                    mount.hang_all();
+                }
+                750 => within.set((descriptors(), children())),
+                800 => {
+                    released_at.set(wall());
+                    mount.release();
+                }
+                _ => {}
+            }
+            assert!(children() <= 4, "a hung probe, one in flight, a historian and a lookup");
+        })),
+        ..Onlooker::default()
+    };
+    let summary = scene.watch(WatchLimit::Rounds(ROUNDS), &mut onlooker);
+    onlooker.at_round_end = None;
+    assert_eq!((summary.rounds, summary.left_behind.len()), (ROUNDS, 0));
+    // The hung probe is known by a pidfd; other tests of this process may hold some descriptors for a moment.
+    assert!(within.get().0 <= before.get().0 + 40, "{before:?} {within:?}");
+
+    let samples = onlooker.wholes("hanging");
+    assert_eq!(samples.len() as u64, ROUNDS);
+    let hung: Vec<_> = samples
+        .iter()
+        .filter(|sample| sample.outcome == Outcome::Late && sample.failure == FailureCode::ABANDONED)
+        .filter(|sample| {
+            sample.start.0 < released_at.get() && sample.start.after(sample.duration_ns).0 > released_at.get()
+        })
+        .collect();
+    let [hung] = hung[..] else { panic!("{hung:?}") };
+    assert!(hung.start.after(hung.duration_ns).0 < released_at.get() + 20_000_000_000);
+    let within_hang = |at: i64| at > hung.start.0 && at < released_at.get();
+    let mut skipped = 0;
+    for sample in samples.iter().filter(|sample| within_hang(sample.start.0) && sample.probe != hung.probe) {
+        assert_eq!((sample.outcome, sample.blocker), (Outcome::Skipped, Some(hung.probe)), "{sample:?}");
+        skipped += 1;
+    }
+    assert!(skipped > 300, "{skipped}");
+    assert!(samples.iter().rev().take(50).any(|sample| sample.outcome == Outcome::Ok));
+
+    let others = onlooker.wholes("other");
+    assert_eq!(others.len() as u64, ROUNDS);
+    let meanwhile: Vec<_> = others.iter().filter(|sample| within_hang(sample.start.0)).collect();
+    assert!(meanwhile.iter().filter(|sample| sample.outcome == Outcome::Ok).count() > meanwhile.len() / 2);
+    assert!(meanwhile.iter().all(|sample| matches!(sample.outcome, Outcome::Ok | Outcome::Skipped)));
+
+    let outages = onlooker.outages();
+    let outage = outages.iter().find(|outage| outage.probe == hung.probe).unwrap();
+    assert_eq!(outage.ending, Some(OutageEnding::Recovered));
+    assert!(outage.begin.0 <= hung.start.0 && outage.begin.0 > hung_at.get() - 1_000_000_000, "{outage:?}");
+    assert_eq!(outage.mount, mount.path().to_string_lossy());
+    assert!(outage.skipped >= skipped, "{outage:?} {skipped}");
+    let evidence = onlooker.records.iter().find_map(|record| match record {
+        HistoryRecord::Evidence(evidence) if evidence.probe == hung.probe => Some(&evidence.text),
+        _ => None,
+    });
+    assert!(evidence.unwrap().contains("state "), "{evidence:?}");
+    let provisional = onlooker.records.iter().any(|record| {
+        matches!(record, HistoryRecord::Sample(sample) if sample.probe == hung.probe && sample.outcome == Outcome::Hung)
+    });
+    assert!(provisional);
+}
+
+#[test]
+fn a_probe_that_is_waited_for_tells_how_long_it_truly_took() {
+    let backing = directory();
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let mut tasks = open_read(100, 200);
+    tasks[0].at_deadline = AtDeadline::Wait;
+    let scene = Scene::new(ms(300), vec![target(mount.path(), "slow", tasks)]);
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| match round {
+            1 => mount.delay_all(Duration::from_millis(1500)),
+            6 => mount.release(),
+            _ => {}
+        })),
+        ..Onlooker::default()
+    };
+    scene.watch(WatchLimit::Rounds(12), &mut onlooker);
+    onlooker.at_round_end = None;
+    let samples = onlooker.wholes("slow");
+    assert_eq!(samples.len(), 12);
+    let late = samples.iter().find(|sample| sample.outcome == Outcome::Late).unwrap();
+    assert_eq!(late.failure, FailureCode::NONE);
+    assert!(late.duration_ns > ms(1400), "{late:?}");
+    assert!(samples.iter().any(|sample| sample.blocker == Some(late.probe)));
+    assert!(onlooker.phases.iter().any(|phase| phase.probe == late.probe && phase.phase == ProbePhase::Hung));
+    let outages = onlooker.outages();
+    assert!(outages.iter().all(|outage| outage.ending == Some(OutageEnding::Recovered)), "{outages:?}");
+    assert!(!outages.is_empty());
+}
+
+#[test]
+fn a_hung_mount_that_is_given_up_by_the_kernel_ends_its_probe() {
+    let backing = directory();
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let scene = Scene::new(ms(100), vec![target(mount.path(), "hanging", open_read(50, 100))]);
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| match round {
+            1 => mount.hang_all(),
+            10 => mount.abort().unwrap(),
+            _ => {}
+        })),
+        ..Onlooker::default()
+    };
+    let summary = scene.watch(WatchLimit::Rounds(15), &mut onlooker);
+    onlooker.at_round_end = None;
+    assert_eq!(summary.left_behind, []);
+    let samples = onlooker.wholes("hanging");
+    assert_eq!(samples.len(), 15);
+    assert!(
+        samples.iter().any(|sample| sample.outcome == Outcome::Late && sample.duration_ns > ms(300)),
+        "{samples:?}"
+    );
+    // Nobody answers for the mount any more, and says so.
+    assert_eq!(samples.last().unwrap().outcome, Outcome::Error, "{samples:?}");
+}
