@@ -3,6 +3,7 @@
 
 mod arbitrary;
 mod conformance;
+mod lines;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod sqlite;

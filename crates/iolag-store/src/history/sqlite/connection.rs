@@ -9,6 +9,10 @@ use rusqlite::{Connection, ErrorCode, ToSql};
 use crate::history::HistoryError;
 use crate::history::engine::{Engine, Purpose, Row, RowSink, Value};
 
+/// Free space below which nothing is written. SQLite maps the index of its log; where a file system with small blocks is full to
+/// the last one, touching a new page of that map ends the process (SIGBUS) instead of giving an error.
+const FREE_BYTES_MIN: u64 = 256 << 10;
+
 /// A connection to a file of SQLite.
 #[derive(Debug)]
 pub struct SqliteEngine {
@@ -52,7 +56,28 @@ impl Place {
                 HistoryError::Full { location, what }
             }
             ErrorCode::ReadOnly | ErrorCode::PermissionDenied => HistoryError::ReadOnly { location, what },
+            ErrorCode::CannotOpen => HistoryError::Database {
+                location,
+                what: format!(
+                    "{what}: its log needs a directory that you may write to; ask its owner for an export"
+                ),
+            },
             _ => HistoryError::Database { location, what },
+        }
+    }
+
+    /// Refuses to write where next to no space is left.
+    pub(super) fn require_space(&self) -> Result<(), HistoryError> {
+        let directory = self.path.parent().unwrap_or_else(|| Path::new("/"));
+        match rustix::fs::statvfs(directory) {
+            Ok(space) if space.f_bavail.saturating_mul(space.f_frsize) < FREE_BYTES_MIN => {
+                Err(HistoryError::Full {
+                    location: self.text.clone(),
+                    what: format!("less than {} KiB are free", FREE_BYTES_MIN >> 10),
+                })
+            }
+            // Where the system does not say, the write itself will.
+            _ => Ok(()),
         }
     }
 
@@ -119,7 +144,10 @@ impl Engine for SqliteEngine {
     fn begin(&mut self, purpose: Purpose) -> Result<(), HistoryError> {
         let statement = match purpose {
             // The lock is taken here, where waiting for it is of no harm, not at the first row.
-            Purpose::Write => "BEGIN IMMEDIATE",
+            Purpose::Write => {
+                self.place.require_space()?;
+                "BEGIN IMMEDIATE"
+            }
             Purpose::Snapshot => "BEGIN DEFERRED",
         };
         self.connection.execute_batch(statement).map_err(|error| self.place.error(&error))
@@ -133,6 +161,11 @@ impl Engine for SqliteEngine {
         if !self.connection.is_autocommit() {
             // A transaction that cannot even be taken back ends with the connection.
             let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        if self.place.require_space().is_err() {
+            // The log may hold what was just taken back, and the space that others, and the next append, need. If readers keep it
+            // from being cut now, the last one to close the file does.
+            let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
         }
     }
 }

@@ -67,3 +67,85 @@ fn known_version(connection: &Connection, place: &Place, known: i64) -> Result<i
         version => Ok(version),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A version that does not exist yet: a column more.
+    const NEXT: &str = "ALTER TABLE series ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'";
+
+    fn place() -> Place {
+        Place::new(Path::new("/somewhere/history"), Duration::ZERO)
+    }
+
+    fn version_1() -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(include_str!("schema_1.sql")).unwrap();
+        connection
+            .execute_batch(
+                "PRAGMA application_id = 0x696f6c67; PRAGMA user_version = 1; \
+                 INSERT INTO series (host, target, task, part) VALUES ('login1', '/home', 'list', '')",
+            )
+            .unwrap();
+        connection
+    }
+
+    fn one<T: rusqlite::types::FromSql>(connection: &Connection, statement: &str) -> T {
+        connection.query_row(statement, [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn version_1_is_brought_up_to_date_with_what_it_holds() {
+        let mut connection = version_1();
+        migrate_by(&mut connection, &place(), &[STEPS[0], NEXT]).unwrap();
+        assert_eq!(one::<i64>(&connection, "PRAGMA user_version"), 2);
+        assert_eq!(one::<String>(&connection, "SELECT host || colour FROM series"), "login1red");
+        migrate_by(&mut connection, &place(), &[STEPS[0], NEXT]).unwrap();
+    }
+
+    #[test]
+    fn version_1_is_what_this_program_still_reads_and_writes() {
+        let mut connection = version_1();
+        migrate(&mut connection, &place()).unwrap();
+        require_present_version(&connection, &place()).unwrap();
+        assert_eq!(one::<i64>(&connection, "SELECT count(*) FROM series"), 1);
+    }
+
+    #[test]
+    fn an_empty_file_goes_through_all_steps() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        assert!(require_present_version(&connection, &place()).is_err());
+        migrate_by(&mut connection, &place(), &[STEPS[0], NEXT]).unwrap();
+        assert_eq!(one::<i64>(&connection, "PRAGMA application_id"), APPLICATION_ID);
+        assert_eq!(one::<i64>(&connection, "SELECT count(colour) FROM series"), 0);
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_version_before_it() {
+        let mut connection = version_1();
+        let broken = "ALTER TABLE series ADD COLUMN colour TEXT; SELECT nonsense";
+        migrate_by(&mut connection, &place(), &[STEPS[0], broken]).unwrap_err();
+        assert_eq!(one::<i64>(&connection, "PRAGMA user_version"), 1);
+        assert_eq!(
+            one::<i64>(&connection, "SELECT count(*) FROM pragma_table_info('series') WHERE name = 'colour'"),
+            0
+        );
+    }
+
+    #[test]
+    fn newer_older_and_foreign_files_are_refused() {
+        let mut newer = version_1();
+        newer.pragma_update(None, "user_version", 99).unwrap();
+        let error = migrate(&mut newer, &place()).unwrap_err();
+        assert!(matches!(error, HistoryError::Newer { version: 99, known: VERSION, .. }), "{error}");
+        let mut foreign = Connection::open_in_memory().unwrap();
+        foreign.execute_batch("CREATE TABLE bookmarks (url TEXT)").unwrap();
+        let error = migrate(&mut foreign, &place()).unwrap_err();
+        assert!(matches!(error, HistoryError::Foreign { .. }), "{error}");
+        assert_eq!(one::<i64>(&foreign, "SELECT count(*) FROM sqlite_schema"), 1, "untouched");
+    }
+}

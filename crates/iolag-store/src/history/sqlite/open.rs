@@ -41,7 +41,7 @@ impl DatabaseHistory<SqliteEngine> {
     /// end of the last process that had it open, a file of up to 1 GiB is checked.
     ///
     /// # Errors
-    /// If it is missing, on a network file system, damaged, another program's, newer than this program, or cannot be opened. In
+    /// If it is missing, on a network file system, to be written to where next to no space is left, damaged, another program's, newer than this program, or cannot be opened. In
     /// none of these cases anything is overwritten.
     pub fn open(path: &Path, access: Access) -> Result<Self, HistoryError> {
         Self::open_with_patience(path, access, PATIENCE)
@@ -73,9 +73,12 @@ fn open_on(
     if let Some(file_system) = network_file_system(magic) {
         return Err(HistoryError::NetworkFileSystem { path, file_system });
     }
+    let place = Place::new(&path, patience);
+    if access != Access::ReadOnly {
+        place.require_space()?;
+    }
     prepare_file(&path, access)?;
     let was_left_open = is_left_open(&path);
-    let place = Place::new(&path, patience);
     let mut connection = connect(&place, access)?;
     match access {
         Access::ReadOnly => migrations::require_present_version(&connection, &place)?,
@@ -206,4 +209,48 @@ fn check_integrity(connection: &Connection, place: &Place) -> Result<(), History
         .pragma_query_value(None, "quick_check", |row| row.get(0))
         .map_err(|error| place.error(&error))?;
     if verdict == "ok" { Ok(()) } else { Err(place.damaged(verdict.replace('\n', "; "))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NFS: u64 = 0x6969;
+    const EXT4: u64 = 0xef53;
+
+    #[test]
+    fn a_network_file_system_is_refused_before_a_file_is_made() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("history.sqlite");
+        for access in [Access::ReadOnly, Access::ReadWrite, Access::Create] {
+            let error = open_on(&path, access, PATIENCE, |_| Ok(NFS)).unwrap_err();
+            let message = error.to_string();
+            assert!(message.contains("is on NFS") && message.contains("postgres://"), "{message}");
+        }
+        assert!(!path.exists());
+        open_on(&path, Access::Create, PATIENCE, |_| Ok(EXT4)).unwrap();
+    }
+
+    #[test]
+    fn the_file_system_is_that_of_the_directory_behind_links() {
+        let directory = tempfile::tempdir().unwrap();
+        let (real, link) = (directory.path().join("real"), directory.path().join("link"));
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let asked = std::cell::RefCell::new(PathBuf::new());
+        let ask = |directory: &Path| {
+            *asked.borrow_mut() = directory.to_owned();
+            Ok(EXT4)
+        };
+        open_on(&link.join("history"), Access::Create, PATIENCE, ask).unwrap();
+        assert_eq!(*asked.borrow(), real.canonicalize().unwrap());
+    }
+
+    #[test]
+    fn locks_are_found_by_inode() {
+        let locks =
+            "1: POSIX  ADVISORY  READ 1234 08:01:5678 128 128\n2: FLOCK  ADVISORY  WRITE 7 00:2a:99 0 EOF\n";
+        assert!(is_locked(locks, 5678) && is_locked(locks, 99));
+        assert!(!is_locked(locks, 678) && !is_locked(locks, 1234) && !is_locked("", 1));
+    }
 }
