@@ -1,0 +1,330 @@
+//! Two samples compared: before and after an event, two targets, two hosts.
+//!
+//! Effect first, p second:
+//! - the *shift* of Hodges and Lehmann (1963): the median over all pairs of second less first; of durations
+//!   on the logarithmic scale, so that it is a ratio. Its interval are the differences of the pairs at the
+//!   shares 1/2 ± t · s, s being the standard error of the share after the samples were aligned by the shift,
+//!   which does not ask both to have the same shape;
+//! - the *probability* that the second is greater (ties half) with the p of Brunner and Munzel (2000), by
+//!   Gehan's generalised ranks (1965) where something is censored;
+//! - medians, shares over thresholds and their differences, and the greatest distance of the curves.
+//!
+//! What is not known because of censoring widens the shift's interval: its lower end takes each pair at its
+//! least, its upper end at its most. If more than half of the pairs have no such end, the shift itself is a
+//! bound.
+//!
+//! *Strata*: if both samples cover the week, pairs may be taken within each hour of the week only, so that a
+//! quiet month is not compared with busy hours. Strata weigh n m / (n + m) (van Elteren 1960). Medians,
+//! shares and curves stay those of all.
+
+use std::collections::BTreeMap;
+
+use iolag_model::Nanoseconds;
+use serde::{Deserialize, Serialize};
+
+use super::calendar::LocalTime;
+use super::distribution::{CurveDistance, Distribution, KnowledgeCounts};
+use super::estimate::{HistoryQuantile, is_time};
+use super::observed::Quantity;
+use super::pairs::{Range, Stratum};
+use super::shares::{ShareDifference, ThresholdShare, share_difference, shares_over};
+pub(super) use super::shift::ShiftEstimate;
+use super::shift::{Greater, Judged, SIGNIFICANCE, Shift, ShiftScale};
+use super::weighting::{Observation, Observations, Weight, Weighting};
+use crate::autocorrelation::EffectiveSampleSize;
+use crate::summary::DEFAULT_THRESHOLDS;
+
+/// Independent attempts that each side needs before anything is judged: those that give a median an interval.
+pub const COMPARISON_ATTEMPTS: u64 = 6;
+
+/// Strata must hold at least this share of either sample, otherwise all is compared with all.
+const COVERED_LEAST: f64 = 0.9;
+/// Logarithms of nothing are those of a nanosecond.
+const SHORTEST_SECONDS: f64 = 1e-9;
+
+/// How to compare.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparisonOptions {
+    /// Thresholds whose shares are compared, for durations.
+    pub thresholds: Vec<Nanoseconds>,
+    /// Which pairs are made.
+    pub stratify: Stratify,
+    /// Where hours of the week begin.
+    pub local_time: LocalTime,
+    /// A smaller change of durations, as a factor, is not called a difference.
+    pub ratio_least: f64,
+}
+
+impl Default for ComparisonOptions {
+    /// The thresholds of [`DEFAULT_THRESHOLDS`], all pairs, UTC, 5 %.
+    fn default() -> Self {
+        Self {
+            thresholds: DEFAULT_THRESHOLDS.to_vec(),
+            stratify: Stratify::No,
+            local_time: LocalTime::UTC,
+            ratio_least: 1.05,
+        }
+    }
+}
+
+/// Which pairs are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stratify {
+    /// All with all.
+    No,
+    /// Within the same hour of the week, if both samples cover it.
+    HourOfWeek,
+}
+
+/// How two samples differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// What is compared.
+    pub quantity: Quantity,
+    /// Under which weighting.
+    pub weighting: Weighting,
+    /// The word for it.
+    pub verdict: ComparisonVerdict,
+    /// What the first sample is.
+    pub first: ComparedSide,
+    /// What the second sample is.
+    pub second: ComparedSide,
+    /// How much longer (a ratio) or greater (a difference) the second is; absent if a side is empty.
+    pub shift: Option<Shift>,
+    /// How often the second is greater; absent if a side is empty.
+    pub greater: Option<Greater>,
+    /// Shares over thresholds.
+    pub shares: Vec<ShareChange>,
+    /// Greatest distance of the two curves.
+    pub curves: Option<CurveDistance>,
+    /// Which pairs were made.
+    pub strata: Strata,
+}
+
+/// The word for a difference, seen from the second sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparisonVerdict {
+    /// Durations became shorter.
+    Faster,
+    /// Durations became longer.
+    Slower,
+    /// Values became smaller.
+    Lower,
+    /// Values became greater.
+    Higher,
+    /// The difference is not larger than chance, or too small to matter.
+    NoDifferenceShown,
+    /// Too few independent attempts on either side.
+    TooFew,
+}
+
+impl std::fmt::Display for ComparisonVerdict {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.pad(match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Lower => "lower",
+            Self::Higher => "higher",
+            Self::NoDifferenceShown => "no difference shown",
+            Self::TooFew => "too few",
+        })
+    }
+}
+
+/// One of two samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparedSide {
+    /// How much is known of its observations.
+    pub counts: KnowledgeCounts,
+    /// What they are worth.
+    pub sample_size: EffectiveSampleSize,
+    /// Median.
+    pub median: HistoryQuantile,
+    /// 95 %.
+    pub p95: HistoryQuantile,
+}
+
+/// Shares over a threshold on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ShareChange {
+    /// In the first sample.
+    pub first: ThresholdShare,
+    /// In the second.
+    pub second: ThresholdShare,
+    /// Second less first, of what is known to be over, with an interval that knows of the undecided and of
+    /// the effective sample sizes.
+    pub difference: ShareDifference,
+}
+
+/// Which pairs were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Strata {
+    /// By what; `no` also if strata were asked for and the samples do not cover them.
+    pub by: Stratify,
+    /// How many.
+    pub count: u64,
+    /// Observations of the first and second sample that had no counterpart.
+    pub left_out: [u64; 2],
+}
+
+/// Compares two samples under the same weighting; `None` if their quantities differ.
+pub fn compare<W: Weight>(
+    first: &Observations<W>,
+    second: &Observations<W>,
+    options: &ComparisonOptions,
+) -> Option<Comparison> {
+    (first.quantity() == second.quantity()).then(|| compare_alike(first, second, options))
+}
+
+/// Compares two samples that are known to be of one quantity.
+pub(crate) fn compare_alike<W: Weight>(
+    first: &Observations<W>,
+    second: &Observations<W>,
+    options: &ComparisonOptions,
+) -> Comparison {
+    let quantity = first.quantity();
+    let scale = if is_time(quantity) { ShiftScale::Ratio } else { ShiftScale::Difference };
+    let distributions = [Distribution::of(first), Distribution::of(second)];
+    let worth = distributions.each_ref().map(|one| one.sample_size().ratio());
+    let (strata, made) = strata_of(first, second, scale, options);
+    let judged = Judged::of(&strata, worth);
+    let enough = distributions.iter().all(|one| one.sample_size().effective >= COMPARISON_ATTEMPTS as f64);
+    let shift = judged.as_ref().map(|judged| judged.shift(scale));
+    let greater =
+        judged.as_ref().map(|judged| judged.greater(distributions.each_ref().map(|one| one.sample_size())));
+    let sides = distributions.each_ref().map(ComparedSide::of);
+    let [first_side, second_side] = sides;
+    Comparison {
+        quantity,
+        weighting: W::WEIGHTING,
+        verdict: verdict_of(shift.as_ref(), greater.as_ref(), enough, options.ratio_least),
+        first: first_side,
+        second: second_side,
+        shift,
+        greater,
+        shares: share_changes([first, second], &distributions, &options.thresholds),
+        curves: distributions[0].greatest_distance(&distributions[1]),
+        strata: made,
+    }
+}
+
+impl ComparedSide {
+    fn of<W: Weight>(distribution: &Distribution<W>) -> Self {
+        Self {
+            counts: distribution.counts(),
+            sample_size: distribution.sample_size(),
+            median: distribution.quantile_with_interval(0.5),
+            p95: distribution.quantile_with_interval(0.95),
+        }
+    }
+}
+
+fn share_changes<W: Weight>(
+    observations: [&Observations<W>; 2],
+    distributions: &[Distribution<W>; 2],
+    thresholds: &[Nanoseconds],
+) -> Vec<ShareChange> {
+    if !is_time(observations[0].quantity()) {
+        return Vec::new();
+    }
+    let [first, second] =
+        [0, 1].map(|side| shares_over(observations[side], &distributions[side], thresholds));
+    let known =
+        |share: &ThresholdShare| (share.counted.over as f64 / share.of.max(1) as f64, share.counted.interval);
+    let change = |(first, second): (ThresholdShare, ThresholdShare)| ShareChange {
+        difference: share_difference(known(&first), known(&second)),
+        first,
+        second,
+    };
+    first.into_iter().zip(second).map(change).collect()
+}
+
+/// The strata that both samples cover, or all as one.
+fn strata_of<W: Weight>(
+    first: &Observations<W>,
+    second: &Observations<W>,
+    scale: ShiftScale,
+    options: &ComparisonOptions,
+) -> (Vec<Stratum>, Strata) {
+    let range = |one: &Observation| {
+        Range::of(one, |amount| match scale {
+            ShiftScale::Ratio => amount.max(SHORTEST_SECONDS).ln(),
+            ShiftScale::Difference => amount,
+        })
+    };
+    if options.stratify == Stratify::HourOfWeek
+        && let Some(strata) = by_hour_of_week(first, second, &options.local_time, &range)
+    {
+        return strata;
+    }
+    let all = |side: &Observations<W>| side.list().iter().map(range).collect();
+    let strata: Vec<Stratum> = Stratum::new(all(first), all(second)).into_iter().collect();
+    let count = strata.len() as u64;
+    (strata, Strata { by: Stratify::No, count, left_out: [0, 0] })
+}
+
+fn by_hour_of_week<W: Weight>(
+    first: &Observations<W>,
+    second: &Observations<W>,
+    local_time: &LocalTime,
+    range: &dyn Fn(&Observation) -> Range,
+) -> Option<(Vec<Stratum>, Strata)> {
+    let mut hours: BTreeMap<u8, [Vec<Range>; 2]> = BTreeMap::new();
+    for (side, observations) in [first, second].into_iter().enumerate() {
+        for one in observations.list() {
+            let hour = local_time.at(one.at).hour_of_week();
+            hours.entry(hour).or_default()[side].push(range(one));
+        }
+    }
+    let mut strata = Vec::new();
+    let mut covered = [0_u64; 2];
+    for [first, second] in hours.into_values() {
+        // A variance needs two on each side.
+        if first.len() >= 2 && second.len() >= 2 {
+            covered[0] += first.len() as u64;
+            covered[1] += second.len() as u64;
+            strata.extend(Stratum::new(first, second));
+        }
+    }
+    let all = [first.list().len() as u64, second.list().len() as u64];
+    let covers = |side: usize| covered[side] as f64 >= COVERED_LEAST * all[side] as f64;
+    let made = Strata {
+        by: Stratify::HourOfWeek,
+        count: strata.len() as u64,
+        left_out: [all[0] - covered[0], all[1] - covered[1]],
+    };
+    (!strata.is_empty() && covers(0) && covers(1)).then_some((strata, made))
+}
+
+fn verdict_of(
+    shift: Option<&Shift>,
+    greater: Option<&Greater>,
+    enough: bool,
+    ratio_least: f64,
+) -> ComparisonVerdict {
+    let (Some(shift), Some(greater), true) = (shift, greater, enough) else {
+        return ComparisonVerdict::TooFew;
+    };
+    let (no_change, matters): (f64, &dyn Fn(f64) -> bool) = match shift.scale {
+        ShiftScale::Ratio => (1.0, &|ratio| ratio >= ratio_least || ratio <= 1.0 / ratio_least),
+        ShiftScale::Difference => (0.0, &|difference| difference != 0.0),
+    };
+    let (up, down) = match shift.estimate {
+        ShiftEstimate::Exactly(by) if matters(by) => (by > no_change, by < no_change),
+        ShiftEstimate::AtLeast(by) => (by > no_change && matters(by), false),
+        ShiftEstimate::AtMost(by) => (false, by < no_change && matters(by)),
+        ShiftEstimate::Exactly(_) | ShiftEstimate::Unknown => (false, false),
+    };
+    let significant = greater.p < SIGNIFICANCE;
+    let certainly_up = shift.interval.low.is_some_and(|low| low > no_change);
+    let certainly_down = shift.interval.high.is_some_and(|high| high < no_change);
+    match shift.scale {
+        ShiftScale::Ratio if significant && up && certainly_up => ComparisonVerdict::Slower,
+        ShiftScale::Ratio if significant && down && certainly_down => ComparisonVerdict::Faster,
+        ShiftScale::Difference if significant && up && certainly_up => ComparisonVerdict::Higher,
+        ShiftScale::Difference if significant && down && certainly_down => ComparisonVerdict::Lower,
+        _ => ComparisonVerdict::NoDifferenceShown,
+    }
+}

@@ -1,0 +1,53 @@
+//! What changed with an event: the time before it against the time after it. Which events concern a series is
+//! judged by [`super::concerns`].
+
+use iolag_model::{Event, Nanoseconds, WallSpan, WallTime};
+use serde::{Deserialize, Serialize};
+
+use super::comparison::{Comparison, ComparisonOptions, compare_alike};
+use super::weighting::{Observations, Weight};
+
+/// Which time before and after an event is compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventWindows {
+    /// How much time before and after.
+    pub length: Nanoseconds,
+    /// How much time around the event is left out: events are often written down hours late.
+    pub margin: Nanoseconds,
+}
+
+impl Default for EventWindows {
+    /// Two weeks, so that every hour of the week occurs twice, and no margin.
+    fn default() -> Self {
+        Self { length: Nanoseconds::from_seconds(14 * 86_400), margin: Nanoseconds::ZERO }
+    }
+}
+
+/// What changed with an event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventEffect {
+    /// The event.
+    pub event: Event,
+    /// The time before it that was looked at.
+    pub before: WallSpan,
+    /// The time after it that was looked at.
+    pub after: WallSpan,
+    /// Before (first) against after (second).
+    pub comparison: Comparison,
+}
+
+/// Compares before and after `event`. For an event that lasted, after is after its end.
+pub fn event_effect<W: Weight>(
+    observations: &Observations<W>,
+    event: &Event,
+    windows: &EventWindows,
+    options: &ComparisonOptions,
+) -> EventEffect {
+    let end: WallTime = event.end.map_or(event.begin, |end| end.max(event.begin));
+    let until = event.begin.before(windows.margin);
+    let from = end.after(windows.margin);
+    let before = WallSpan { begin: until.before(windows.length), end: until };
+    let after = WallSpan { begin: from, end: from.after(windows.length) };
+    let comparison = compare_alike(&observations.within(before), &observations.within(after), options);
+    EventEffect { event: event.clone(), before, after, comparison }
+}

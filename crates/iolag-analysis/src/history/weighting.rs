@@ -1,0 +1,345 @@
+//! Two ways to weigh what a series tells, as types that do not mix.
+//!
+//! - **By attempt**: each probe that was started counts once. It answers: how long does the task take?
+//! - **By time**: each scheduled slot counts once. A slot that was skipped because an earlier probe had not
+//!   ended is given what was left of that probe, from the slot to its end: who had asked at that moment would
+//!   have waited at least so long (the correction for coordinated omission of HdrHistogram, here from the
+//!   true end instead of from the period). Such an observation is *imputed* and counted as such. It answers:
+//!   how long does somebody wait who comes at any time?
+//!
+//! Fifteen-minute probes that hang for two hours are 1 attempt and 8 slots. Estimators are generic over the
+//! weighting, so comparing one with the other does not compile.
+//!
+//! Invariants: observations stand in the order of their moments; no amount is NaN; merging does not depend on
+//! the order. A failed attempt has no duration and is counted apart ([`LeftOut`]).
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+use iolag_model::{
+    HistoryColumns, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, Series, WallSpan, WallTime,
+};
+use serde::{Deserialize, Serialize};
+
+use super::observed::{Knowledge, Quantity};
+use crate::autocorrelation::{EffectiveSampleSize, Sequence, mid_ranks, variance_of};
+
+/// What counts once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weighting {
+    /// Each attempt.
+    ByAttempt,
+    /// Each scheduled slot.
+    ByTime,
+}
+
+/// The type of a weighting.
+pub trait Weight: Debug + Clone + Copy + PartialEq {
+    /// Which one.
+    const WEIGHTING: Weighting;
+}
+
+/// Each attempt counts once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ByAttempt;
+
+impl Weight for ByAttempt {
+    const WEIGHTING: Weighting = Weighting::ByAttempt;
+}
+
+/// Each scheduled slot counts once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ByTime;
+
+impl Weight for ByTime {
+    const WEIGHTING: Weighting = Weighting::ByTime;
+}
+
+/// Whether an observation was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// An attempt said so.
+    Measured,
+    /// Concluded from the probe because of which the slot was skipped.
+    Imputed,
+}
+
+/// What one attempt or slot tells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Observation {
+    /// When it was due.
+    pub at: WallTime,
+    /// Seconds, or the unit of the series; a bound unless `knowledge` is exact.
+    pub amount: f64,
+    /// How much is known of the amount.
+    pub knowledge: Knowledge,
+    /// Whether it was measured.
+    pub origin: Origin,
+}
+
+impl Observation {
+    /// A total order: by moment, then by everything else, so that merged observations stand in one order
+    /// whatever came first.
+    fn order(&self, other: &Self) -> Ordering {
+        let rest = |one: &Self| (one.knowledge, one.origin);
+        let by_moment = self.at.cmp(&other.at).then(self.amount.total_cmp(&other.amount));
+        by_moment.then_with(|| rest(self).cmp(&rest(other)))
+    }
+}
+
+/// What has no amount and is therefore not among the observations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Samples without a value, in series of values.
+    pub without_value: u64,
+    /// Slots that were skipped: all of them by attempt; by time those of which the blocking probe is not
+    /// known.
+    pub skipped: u64,
+}
+
+/// Observations of one quantity under one weighting, in the order of their moments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observations<W> {
+    quantity: Quantity,
+    list: Vec<Observation>,
+    left_out: LeftOut,
+    weight: PhantomData<W>,
+}
+
+impl Observations<ByAttempt> {
+    /// What the attempts of a series tell: durations of tasks, values of the others.
+    pub fn by_attempt(series: &Series, columns: &HistoryColumns) -> Self {
+        Self::of_rows(series, columns, 0..columns.len())
+    }
+
+    /// The same of some rows only.
+    pub(crate) fn of_rows(
+        series: &Series,
+        columns: &HistoryColumns,
+        rows: impl Iterator<Item = usize>,
+    ) -> Self {
+        let mut observations = Self::empty(quantity_of(series));
+        rows.for_each(|row| observations.add_attempt(series, columns, row));
+        observations.sorted()
+    }
+}
+
+impl Observations<ByTime> {
+    /// What the scheduled slots of a series tell. `blockers` know when the probes ended because of which
+    /// slots were skipped.
+    pub fn by_time(series: &Series, columns: &HistoryColumns, blockers: &Blockers) -> Self {
+        let mut observations = Self::empty(quantity_of(series));
+        for row in 0..columns.len() {
+            if columns.outcome[row] != Outcome::Skipped {
+                observations.add_attempt(series, columns, row);
+            } else if let Some(imputed) = blockers.rest(columns.blocker[row], columns.intended[row])
+                && series.kind.is_duration()
+            {
+                observations.list.push(imputed);
+            } else {
+                observations.left_out.skipped += 1;
+            }
+        }
+        observations.sorted()
+    }
+}
+
+impl<W: Weight> Observations<W> {
+    /// Of a list made elsewhere, in any order. Amounts that are no numbers are left out.
+    pub fn new(quantity: Quantity, list: impl IntoIterator<Item = Observation>) -> Self {
+        let mut observations = Self::empty(quantity);
+        for observation in list {
+            if observation.amount.is_finite() {
+                observations.list.push(observation);
+            } else {
+                observations.left_out.without_value += 1;
+            }
+        }
+        observations.sorted()
+    }
+
+    fn empty(quantity: Quantity) -> Self {
+        Self { quantity, list: Vec::new(), left_out: LeftOut::default(), weight: PhantomData }
+    }
+
+    fn add_attempt(&mut self, series: &Series, columns: &HistoryColumns, row: usize) {
+        let outcome = columns.outcome[row];
+        if outcome == Outcome::Skipped {
+            self.left_out.skipped += 1;
+            return;
+        }
+        if outcome == Outcome::Error {
+            self.left_out.failed += 1;
+            return;
+        }
+        let (amount, knowledge) = if series.kind.is_duration() {
+            reading(columns.duration_ns[row], outcome, series.resolution_ns)
+        } else {
+            (columns.value[row], Knowledge::Exactly)
+        };
+        if amount.is_finite() {
+            let at = columns.intended[row];
+            self.list.push(Observation { at, amount, knowledge, origin: Origin::Measured });
+        } else {
+            self.left_out.without_value += 1;
+        }
+    }
+
+    fn sorted(mut self) -> Self {
+        self.list.sort_by(Observation::order);
+        self
+    }
+
+    /// Which weighting.
+    pub const fn weighting(&self) -> Weighting {
+        W::WEIGHTING
+    }
+
+    /// What the amounts are.
+    pub const fn quantity(&self) -> Quantity {
+        self.quantity
+    }
+
+    /// The observations, in the order of their moments.
+    pub fn list(&self) -> &[Observation] {
+        &self.list
+    }
+
+    /// What is not among them.
+    pub const fn left_out(&self) -> LeftOut {
+        self.left_out
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Those within a span. What was left out has no moment any more: it is not counted here.
+    pub fn within(&self, span: WallSpan) -> Self {
+        let first = self.list.partition_point(|one| one.at < span.begin);
+        let end = self.list.partition_point(|one| one.at < span.end).max(first);
+        Self { list: self.list[first..end].to_vec(), ..Self::empty(self.quantity) }
+    }
+
+    /// Those of both, or `None` if their quantities differ.
+    #[must_use]
+    pub fn merged(mut self, other: Self) -> Option<Self> {
+        if self.quantity != other.quantity {
+            return None;
+        }
+        self.list.extend(other.list);
+        self.left_out.failed += other.left_out.failed;
+        self.left_out.without_value += other.left_out.without_value;
+        self.left_out.skipped += other.left_out.skipped;
+        Some(self.sorted())
+    }
+
+    /// What they are worth under autocorrelation of their ranks, in order of time; everything below the
+    /// resolution shares a rank.
+    pub fn sample_size(&self) -> EffectiveSampleSize {
+        let amount = |one: &Observation| match one.knowledge {
+            Knowledge::AtMost => f64::NEG_INFINITY,
+            Knowledge::Exactly | Knowledge::AtLeast => one.amount,
+        };
+        sample_size_of(&self.list.iter().map(amount).collect::<Vec<_>>())
+    }
+}
+
+/// What a sequence in order of time is worth, by the rules of [`Sequence`], whatever its length.
+pub(crate) fn sample_size_of(values: &[f64]) -> EffectiveSampleSize {
+    // Twice the rank is whole, as scores are.
+    let scores: Vec<f64> = mid_ranks(values).iter().map(|rank| 2.0 * rank).collect();
+    let mut sequence = Sequence::default();
+    for score in &scores {
+        sequence.push(*score as usize, 0);
+    }
+    sequence.effective_sample_size(values.len() as u64, variance_of(&scores))
+}
+
+fn quantity_of(series: &Series) -> Quantity {
+    if series.kind.is_duration() { Quantity::Duration } else { Quantity::Value }
+}
+
+/// A duration in seconds and what is known of it. What had not ended is a lower bound even below the clock's
+/// resolution.
+fn reading(duration: Nanoseconds, outcome: Outcome, resolution: Nanoseconds) -> (f64, Knowledge) {
+    if outcome.is_censored() {
+        (duration.as_seconds(), Knowledge::AtLeast)
+    } else if duration < resolution {
+        (resolution.as_seconds(), Knowledge::AtMost)
+    } else {
+        (duration.as_seconds(), Knowledge::Exactly)
+    }
+}
+
+/// When the probes of one host ended, as far as is known: what skipped slots are imputed from.
+///
+/// A blocker may belong to another series than the slot (one probe at a time per mount), so every series of
+/// the host should be added.
+#[derive(Debug, Clone, Default)]
+pub struct Blockers {
+    host: String,
+    ends: BTreeMap<ProbeId, (WallTime, Knowledge)>,
+}
+
+impl Blockers {
+    /// None known yet of this host.
+    pub fn of_host(host: impl Into<String>) -> Self {
+        Self { host: host.into(), ends: BTreeMap::new() }
+    }
+
+    /// Adds the probes of a series, unless it is another host's. Only those that may block are remembered:
+    /// all that were started.
+    pub fn add_series(&mut self, series: &Series, columns: &HistoryColumns) {
+        if series.key.host != self.host {
+            return;
+        }
+        for row in 0..columns.len() {
+            let outcome = columns.outcome[row];
+            if outcome != Outcome::Skipped {
+                let end = columns.start[row].after(columns.duration_ns[row]);
+                let knowledge = if outcome.is_censored() { Knowledge::AtLeast } else { Knowledge::Exactly };
+                self.add(columns.probe[row], end, knowledge);
+            }
+        }
+    }
+
+    /// Adds what an outage tells of the probe that found it: who waited, waited until it was over; at least
+    /// so long if it did not end by itself.
+    pub fn add_outage(&mut self, outage: &Outage) {
+        if let Some(end) = outage.end
+            && outage.host == self.host
+        {
+            let recovered = outage.ending == Some(OutageEnding::Recovered);
+            self.add(outage.probe, end, if recovered { Knowledge::Exactly } else { Knowledge::AtLeast });
+        }
+    }
+
+    /// A probe has several parts, and a killed one may outlive its deadline: the latest end counts.
+    fn add(&mut self, probe: ProbeId, end: WallTime, knowledge: Knowledge) {
+        let latest = self.ends.entry(probe).or_insert((end, knowledge));
+        // Of two equal ends, the one that is an end and not a bound.
+        if end > latest.0 || (end == latest.0 && knowledge == Knowledge::Exactly) {
+            *latest = (end, knowledge);
+        }
+    }
+
+    /// What was left of `blocker` at `slot`; `None` if it is not known or was over by then.
+    fn rest(&self, blocker: ProbeId, slot: WallTime) -> Option<Observation> {
+        let (end, knowledge) = *self.ends.get(&blocker)?;
+        let rest = end.since(slot);
+        (rest > Nanoseconds::ZERO).then(|| Observation {
+            at: slot,
+            amount: rest.as_seconds(),
+            knowledge,
+            origin: Origin::Imputed,
+        })
+    }
+}
