@@ -6,7 +6,9 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, pidfd_send_signal, waitid,
+};
 
 use crate::evidence::{is_zombie, start_ticks};
 
@@ -40,6 +42,11 @@ impl Adopted {
         self.descriptor.as_ref().map(AsFd::as_fd)
     }
 
+    /// Its start in clock ticks since boot.
+    pub const fn start_ticks(&self) -> u64 {
+        self.start_ticks
+    }
+
     /// Whether it has ended. Never blocks. What it left in its process group is killed then.
     pub fn has_ended(&mut self) -> bool {
         if self.has_ended {
@@ -56,6 +63,10 @@ impl Adopted {
         // While the group has members its number is given to nobody else; once there is a new process of that number, there are none.
         if self.has_ended && (self.is_the_same() || start_ticks(self.id()).is_none()) {
             let _ = kill_process_group(self.process, Signal::KILL);
+        }
+        if self.has_ended {
+            // It may be a child of this very process, of an earlier watch in it: then it is forgotten now.
+            let _ = waitid(WaitId::Pid(self.process), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
         }
         self.has_ended
     }

@@ -82,11 +82,11 @@ fn describe(text: &mut String, directory: &str) {
 }
 
 /// The fields of a stat file after the name, which may itself contain spaces and parentheses.
-fn fields_after_name(stat: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn fields_after_name(stat: &str) -> impl Iterator<Item = &str> {
     stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_ascii_whitespace()
 }
 
-fn read(path: &str) -> Option<String> {
+pub(crate) fn read(path: &str) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
 
