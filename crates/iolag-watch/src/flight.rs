@@ -2,7 +2,6 @@
 
 use std::os::fd::AsFd;
 
-use iolag_keeper::Adopted;
 use iolag_model::{MonotonicTime, Nanoseconds, ProbeId, ProbePhase, ProbeStatus, SeriesKey, WallTime};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 
@@ -20,7 +19,6 @@ const REPEAT: Nanoseconds = Nanoseconds::from_seconds(60);
 pub(crate) struct Flight {
     pub description: ProbeDescription,
     pub process: ProbeProcess,
-    pub start_ticks: u64,
     pub stamps: Stamps,
     pub deadlines: Deadlines,
     pub mount: MountKey,
@@ -90,8 +88,7 @@ impl Flight {
     pub fn to_keep(&self, state: Option<&ProbeState>) -> KeptFlight {
         KeptFlight {
             description: self.description.clone(),
-            process: self.process.id(),
-            start_ticks: self.start_ticks,
+            processes: self.process.to_keep(),
             mount: self.mount.clone(),
             mount_name: self.mount_name.clone(),
             deadlines: self.deadlines,
@@ -100,17 +97,16 @@ impl Flight {
         }
     }
 
-    /// Takes over what an earlier watch of this boot has kept, if its process lives.
+    /// Takes over what an earlier watch of this boot has kept, if any of its processes lives.
     pub fn adopt(kept: &KeptFlight, stamps: Stamps) -> Option<(Self, ProbeState)> {
-        let process = Adopted::open(kept.process, kept.start_ticks)?;
+        let process = ProbeProcess::adopt(&kept.processes)?;
         let state = match kept.hung_seen {
             Some(_) => ProbeState::already_hung(kept.deadlines, kept.description.start_ns, kept.terminated),
             None => ProbeState::new(kept.deadlines, kept.description.start_ns),
         };
         let flight = Self {
             description: kept.description.clone(),
-            process: ProbeProcess::Adopted(process),
-            start_ticks: kept.start_ticks,
+            process,
             stamps,
             deadlines: kept.deadlines,
             mount: kept.mount.clone(),

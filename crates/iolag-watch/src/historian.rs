@@ -139,9 +139,10 @@ impl Historian {
     }
 
     fn start(&mut self, spool: &mut Spool, remember: &Remember<'_>, now: MonotonicTime) {
+        let has_more = spool.pending().len() > BATCH;
         let records = spool.hand_over(BATCH);
         self.handed_over = records.len();
-        self.not_before = now.after(INTERVAL);
+        self.not_before = if has_more { now } else { now.after(INTERVAL) };
         self.waiting_since = None;
         let body = || {
             // Only for who looks at the process table.
@@ -151,7 +152,7 @@ impl Historian {
         match Errand::start("historian", now.after(self.deadline), body) {
             Ok(errand) => {
                 self.errand = Some(errand);
-                self.is_nudged = spool.pending().len() > BATCH;
+                self.is_nudged = has_more;
             }
             Err(error) => self.failed(&error.to_string(), now),
         }

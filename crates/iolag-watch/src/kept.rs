@@ -5,6 +5,7 @@
 use iolag_model::{MonotonicTime, ProbeId};
 use serde::{Deserialize, Serialize};
 
+use crate::process::KeptProcess;
 use crate::samples::ProbeDescription;
 use crate::{Deadlines, MountKey, OpenOutage, RuntimeDirectory, RuntimeError};
 
@@ -30,8 +31,8 @@ pub(crate) struct Kept {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KeptFlight {
     pub description: ProbeDescription,
-    pub process: u32,
-    pub start_ticks: u64,
+    /// Its processes, the child first.
+    pub processes: Vec<KeptProcess>,
     pub mount: MountKey,
     pub mount_name: String,
     pub deadlines: Deadlines,

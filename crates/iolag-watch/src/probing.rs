@@ -113,7 +113,6 @@ impl Running<'_> {
                 let mount_name = target.map_or("", |target| self.mounts.name_of(target)).to_owned();
                 let flight = Flight {
                     description,
-                    start_ticks: start_ticks(process.id()).unwrap_or(0),
                     process,
                     stamps,
                     deadlines,
@@ -170,7 +169,10 @@ impl Running<'_> {
             Step::Kill => self.flights[position].process.signal(Signal::KILL),
             Step::Hang => {
                 self.gather_evidence(position, now);
-                self.find_outage(position);
+                // One that the watch gave up has not passed its deadline.
+                if !self.flights[position].is_aborted {
+                    self.find_outage(position);
+                }
                 self.record_hung(position, now);
             }
         }
@@ -209,7 +211,11 @@ impl Running<'_> {
         let has_answered = matches!(fate, Fate::Ended { .. } | Fate::Released { .. })
             || recorded.first().is_some_and(|whole| whole.outcome == Outcome::Late);
         self.ledger.record_samples(recorded);
-        if has_answered {
+        if has_answered && self.outages.open().next().is_some() {
+            // A mount that was replaced has not recovered, and the table may not have been read since.
+            if self.mounts.refresh() {
+                self.look_up_again();
+            }
             self.end_outages_of_changed_mounts();
             let at = flight.stamps.part(0).end.map_or(now, |(end, _)| end);
             let ended = self.outages.answered(&flight.mount, flight.wall(at));
@@ -222,7 +228,6 @@ impl Running<'_> {
 
     /// Outages whose mount is gone or has been replaced are over.
     pub fn end_outages_of_changed_mounts(&mut self) {
-        self.mounts.refresh();
         let at = WallTime(Anchor::take().realtime_ns as i64);
         let ended = self.outages.remounted(at, |mount_point| self.mounts.device_at(mount_point));
         self.record_outages(ended);

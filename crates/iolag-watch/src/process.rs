@@ -1,11 +1,13 @@
-//! The process of a probe: forked by this watch, or left by an earlier one.
+//! The processes of a probe: forked by this watch, or left by an earlier one.
 
-use std::os::fd::BorrowedFd;
-
-use iolag_keeper::{Adopted, Child, Consumption, KeeperError, Orphanage, leave_inheritance};
+use iolag_keeper::{
+    Adopted, Awaited, Child, Consumption, KeeperError, Orphanage, descendants, leave_inheritance,
+    members_of_session, start_ticks,
+};
 use iolag_model::{MonotonicClock, Nanoseconds};
 use iolag_workload::ProbeTask;
 use rustix::process::Signal;
+use serde::{Deserialize, Serialize};
 
 use crate::place::{Place, mount_number};
 use crate::{AtDeadline, Stamps};
@@ -13,52 +15,121 @@ use crate::{AtDeadline, Stamps};
 /// How often a process is looked at where the kernel cannot tell of its end.
 pub(crate) const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
 
-/// A probe's process.
+/// The processes of a probe: the child that executes the task, and what that started. It has ended when all of them have: a
+/// program that waits in the kernel is the probe, even if the child that started it could be killed.
 #[derive(Debug)]
-pub(crate) enum ProbeProcess {
-    /// A child of this watch.
-    Ours(Child),
-    /// Left by an earlier watch.
-    Adopted(Adopted),
+pub(crate) struct ProbeProcess {
+    /// Absent if an earlier watch started it.
+    child: Option<Child>,
+    child_ended: Option<ProcessEnd>,
+    /// Descendants as far as they matter: known at a deadline, left at the child's end, or left by an earlier watch.
+    family: Vec<Adopted>,
 }
 
-/// What is learnt at the end of a process.
+/// What is learnt at the end of a probe's processes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProcessEnd {
-    /// What it used; not known of an adopted one.
+    /// What they used; not known of those that an earlier watch started.
     pub consumption: Option<Consumption>,
 }
 
+/// A process as it is named for a later watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeptProcess {
+    pub id: u32,
+    pub start_ticks: u64,
+}
+
 impl ProbeProcess {
+    const fn ours(child: Child) -> Self {
+        Self { child: Some(child), child_ended: None, family: Vec::new() }
+    }
+
+    /// What an earlier watch of this boot has left of a probe; the first of the kept processes was its child. `None` if all are gone.
+    pub fn adopt(kept: &[KeptProcess]) -> Option<Self> {
+        let mut family: Vec<Adopted> =
+            kept.iter().filter_map(|kept| Adopted::open(kept.id, kept.start_ticks)).collect();
+        if let Some(child) = kept.first()
+            && family.iter().all(|member| member.id() != child.id)
+        {
+            add(&mut family, members_of_session(child.id));
+        }
+        let ended = ProcessEnd { consumption: None };
+        (!family.is_empty()).then_some(Self { child: None, child_ended: Some(ended), family })
+    }
+
+    /// The process that stands for all of them.
     pub fn id(&self) -> u32 {
-        match self {
-            Self::Ours(child) => child.id(),
-            Self::Adopted(adopted) => adopted.id(),
+        match (&self.child, self.family.first()) {
+            (Some(child), _) if self.child_ended.is_none() => child.id(),
+            (_, Some(member)) => member.id(),
+            (Some(child), None) => child.id(),
+            (None, None) => 0,
         }
     }
 
-    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        match self {
-            Self::Ours(child) => child.descriptor(),
-            Self::Adopted(adopted) => adopted.descriptor(),
-        }
+    /// All of them, the child first, for a later watch.
+    pub fn to_keep(&self) -> Vec<KeptProcess> {
+        let child =
+            self.child.as_ref().filter(|_| self.child_ended.is_none()).and_then(|child| {
+                Some(KeptProcess { id: child.id(), start_ticks: start_ticks(child.id())? })
+            });
+        let family = self
+            .family
+            .iter()
+            .map(|member| KeptProcess { id: member.id(), start_ticks: member.start_ticks() });
+        child.into_iter().chain(family).collect()
     }
 
-    /// Whether it has ended. Never blocks. What it left in its group is killed.
+    /// What to wait for.
+    pub fn awaited(&self) -> impl Iterator<Item = Awaited<'_>> {
+        let child = self.child.as_ref().filter(|_| self.child_ended.is_none());
+        let family = self.family.iter().filter(move |_| child.is_none());
+        child
+            .and_then(Child::descriptor)
+            .into_iter()
+            .chain(family.filter_map(Adopted::descriptor))
+            .map(Awaited::Readable)
+    }
+
+    /// Whether its end has to be looked for, since the kernel does not tell.
+    pub fn has_to_be_looked_at(&self) -> bool {
+        self.awaited().next().is_none()
+    }
+
+    /// Whether all of them have ended. Never blocks. What the child left is killed.
     pub fn end(&mut self) -> Option<ProcessEnd> {
-        match self {
-            Self::Ours(child) => {
-                child.ending()?;
-                Some(ProcessEnd { consumption: child.consumption() })
+        if let (None, Some(child)) = (self.child_ended, &mut self.child) {
+            child.ending()?;
+            self.child_ended = Some(ProcessEnd { consumption: child.consumption() });
+            if child.has_left_something(Nanoseconds::ZERO) {
+                add(&mut self.family, members_of_session(child.id()));
             }
-            Self::Adopted(adopted) => adopted.has_ended().then_some(ProcessEnd { consumption: None }),
+            for member in &mut self.family {
+                member.signal_group(Signal::KILL);
+            }
         }
+        self.family.retain_mut(|member| !member.has_ended());
+        self.child_ended.filter(|_| self.family.is_empty())
     }
 
+    /// Sends a signal to the child and its group, and to what it started elsewhere: who started that may be gone in a moment, and
+    /// nobody could find it then.
     pub fn signal(&mut self, signal: Signal) {
-        match self {
-            Self::Ours(child) => child.signal_group(signal),
-            Self::Adopted(adopted) => adopted.signal_group(signal),
+        if let Some(child) = self.child.as_ref().filter(|_| self.child_ended.is_none()) {
+            add(&mut self.family, descendants(child.id()));
+            child.signal_group(signal);
+        }
+        for member in &mut self.family {
+            member.signal_group(signal);
+        }
+    }
+}
+
+fn add(family: &mut Vec<Adopted>, processes: Vec<u32>) {
+    for process in processes {
+        if family.iter().all(|member| member.id() != process) {
+            family.extend(start_ticks(process).and_then(|ticks| Adopted::open(process, ticks)));
         }
     }
 }
@@ -82,7 +153,7 @@ pub(crate) fn start_probe(
         execute(place, task(), stamps);
         0
     };
-    Child::fork_apart("probe", orphanage, body).map(ProbeProcess::Ours)
+    Child::fork_apart("probe", orphanage, body).map(ProbeProcess::ours)
 }
 
 fn execute(place: &Place, mut task: Box<dyn ProbeTask>, stamps: &Stamps) {

@@ -139,6 +139,7 @@ pub(crate) struct Running<'a> {
     historian: Historian,
     lookups: Lookups,
     is_changed: bool,
+    mounts_changed: bool,
     published: MonotonicTime,
     end: Option<WatchEnd>,
     is_leaving: bool,
@@ -179,6 +180,7 @@ impl<'a> Running<'a> {
             historian: Historian::new(identity.history_deadline),
             lookups: Lookups::new(plan.targets.len()),
             is_changed: true,
+            mounts_changed: true,
             published: MonotonicTime(0),
             end: None,
             is_leaving: false,
@@ -214,16 +216,15 @@ impl<'a> Running<'a> {
         self.publish_if_due(now);
     }
 
-    fn wait(&self) {
+    fn wait(&mut self) {
         let now = MonotonicClock.now();
         let mut awaited = vec![Awaited::Readable(self.signals.descriptor())];
-        awaited.extend(
-            self.flights.iter().filter_map(|flight| flight.process.descriptor()).map(Awaited::Readable),
-        );
-        awaited.extend(self.mounts.table().descriptor().map(Awaited::Changed));
+        let mount_changes = self.mounts.table().descriptor().map(Awaited::Changed);
+        awaited.extend(mount_changes);
+        awaited.extend(self.flights.iter().flat_map(|flight| flight.process.awaited()));
         awaited.extend(self.historian.awaited());
         awaited.extend(self.lookups.awaited());
-        let has_to_look = self.flights.iter().any(|flight| flight.process.descriptor().is_none())
+        let has_to_look = self.flights.iter().any(|flight| flight.process.has_to_be_looked_at())
             || self.historian.has_to_be_looked_at()
             || self.lookups.have_to_be_looked_at();
         let due = [
@@ -235,7 +236,9 @@ impl<'a> Running<'a> {
             has_to_look.then(|| now.after(LOOK)),
         ];
         let limit = due.into_iter().flatten().min().map(|due| due.since(now));
-        wait_for_any(&awaited, limit);
+        let has_come = wait_for_any(&awaited, limit);
+        // Without a descriptor the table is read at every look. The kernel tells of a change once.
+        self.mounts_changed |= mount_changes.is_none() || has_come.get(1) == Some(&true);
     }
 
     fn listen(&mut self) {
@@ -274,7 +277,7 @@ impl<'a> Running<'a> {
     }
 
     fn look_up(&mut self, now: MonotonicTime) {
-        if self.mounts.refresh() {
+        if std::mem::take(&mut self.mounts_changed) && self.mounts.refresh() {
             self.lookups.again(now);
             self.end_outages_of_changed_mounts();
         }
@@ -294,6 +297,11 @@ impl<'a> Running<'a> {
                 self.ledger.record(HistoryRecord::Event(event));
             }
         }
+    }
+
+    /// The table of mounts has changed.
+    pub fn look_up_again(&mut self) {
+        self.lookups.again(MonotonicClock.now());
     }
 
     /// Compares the clocks and says what it finds.

@@ -155,3 +155,82 @@ fn a_hung_mount_that_is_given_up_by_the_kernel_ends_its_probe() {
     // Nobody answers for the mount any more, and says so.
     assert_eq!(samples.last().unwrap().outcome, Outcome::Error, "{samples:?}");
 }
+
+/// Living processes that list this directory.
+fn listing(path: &std::path::Path) -> usize {
+    let entries = std::fs::read_dir("/proc").unwrap();
+    entries
+        .flatten()
+        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+        .filter(|line| line.starts_with(b"/bin/ls\0"))
+        .filter(|line| line.split(|byte| *byte == 0).any(|word| word == path.as_os_str().as_encoded_bytes()))
+        .count()
+}
+
+#[test]
+fn a_program_that_hangs_is_the_probe_that_hangs() {
+    let (backing, place) = (directory(), directory());
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let command = vec!["/bin/ls".to_owned(), "-l".to_owned(), mount.path().to_string_lossy().into_owned()];
+    let spec = TaskSpec::Command { command, output: iolag_workload::TaskOutput::Discard };
+    // The child lies on a mount that answers: it can be killed, and the program that it waits for cannot.
+    let scene = Scene::new(ms(200), vec![target(place.path(), "ls", vec![task("ls", spec, 100, 150)])]);
+    let listing_max = Cell::new(0);
+    let released_at = Cell::new(0);
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| {
+            listing_max.set(listing_max.get().max(listing(mount.path())));
+            match round {
+                2 => mount.hang_all(),
+                20 => {
+                    released_at.set(wall());
+                    mount.release();
+                }
+                _ => {}
+            }
+        })),
+        ..Onlooker::default()
+    };
+    scene.watch(WatchLimit::Rounds(30), &mut onlooker);
+    onlooker.at_round_end = None;
+    assert_eq!(listing_max.get(), 1);
+    let samples = onlooker.wholes("ls");
+    assert_eq!(samples.len(), 30);
+    let late = samples
+        .iter()
+        .find(|sample| {
+            sample.outcome == Outcome::Late && sample.start.after(sample.duration_ns).0 > released_at.get()
+        })
+        .unwrap_or_else(|| panic!("{samples:?}"));
+    assert_eq!(late.failure, FailureCode::ABANDONED);
+    assert!(samples.iter().filter(|sample| sample.blocker == Some(late.probe)).count() > 10, "{samples:?}");
+    assert!(samples.iter().rev().take(5).any(|sample| sample.outcome == Outcome::Ok), "{samples:?}");
+}
+
+#[test]
+fn a_mount_that_is_taken_away_ends_its_outage_but_not_its_probe() {
+    let backing = directory();
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let scene = Scene::new(ms(100), vec![target(mount.path(), "hanging", open_read(50, 100))]);
+    let unmount = || {
+        let unmounted = std::process::Command::new("umount").arg("-l").arg(mount.path()).status().unwrap();
+        assert!(unmounted.success());
+    };
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| match round {
+            1 => mount.hang_all(),
+            10 => unmount(),
+            _ => {}
+        })),
+        ..Onlooker::default()
+    };
+    let summary = scene.watch(WatchLimit::Rounds(20), &mut onlooker);
+    onlooker.at_round_end = None;
+    let [left] = &summary.left_behind[..] else { panic!("{summary:?}") };
+    let outages = onlooker.outages();
+    let outage = outages.iter().find(|outage| outage.probe == left.probe).unwrap();
+    assert_eq!(outage.ending, Some(OutageEnding::Unmounted));
+    // What is there now answers.
+    assert_eq!(onlooker.wholes("hanging").last().map(|sample| sample.outcome), Some(Outcome::Ok));
+    mount.release();
+}

@@ -121,6 +121,34 @@ fn a_watch_goes_on_with_what_a_killed_one_left_hanging() {
 }
 
 #[test]
+fn a_program_that_outlived_its_probe_and_its_watch_is_found_again() {
+    let (backing, place) = (directory(), directory());
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    mount.hang_all();
+    let command = vec!["/bin/ls".to_owned(), mount.path().to_string_lossy().into_owned()];
+    let spec = TaskSpec::Command { command, output: TaskOutput::Discard };
+    let scene = Scene::new(ms(250), vec![target(place.path(), "ls", vec![task("ls", spec, 100, 200)])]);
+    let watch = watch_apart(&scene);
+    let hung = wait_for_phase(&scene, ProbePhase::Hung);
+    kill(watch);
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| {
+            if round == 4 {
+                mount.release();
+            }
+        })),
+        ..Onlooker::default()
+    };
+    scene.watch(WatchLimit::Rounds(10), &mut onlooker);
+    onlooker.at_round_end = None;
+    let ended = samples_of(&onlooker.records, hung);
+    assert!(ended.iter().any(|sample| sample.outcome == Outcome::Late), "{ended:?}");
+    let samples = onlooker.wholes("ls");
+    assert!(samples.iter().filter(|sample| sample.blocker == Some(hung)).count() >= 4, "{samples:?}");
+    assert!(samples.iter().any(|sample| sample.outcome == Outcome::Ok), "{samples:?}");
+}
+
+#[test]
 fn an_end_that_nobody_watched_is_known_from_its_stamps() {
     let backing = directory();
     let Some(mount) = FuseMount::start(backing.path()) else { return };

@@ -4,11 +4,12 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 
-use iolag_model::{FailureCode, HistoryRecord, Outcome, SessionEnd, WallTime};
-use iolag_watch::{PlannedCovariate, WatchEnd, WatchLimit};
-use iolag_workload::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskSpec};
+use iolag_model::{Configuration, FailureCode, HistoryRecord, Outcome, SessionEnd, WallTime};
+use iolag_watch::{Errands, PlannedCovariate, WatchEnd, WatchLimit, WatchTarget};
+use iolag_workload::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskSpec, probe_task};
 use support::{Onlooker, Scene, directory, ms, target, task};
 
 #[test]
@@ -115,4 +116,59 @@ fn failures_are_samples_and_are_told() {
     assert_eq!(told("unprepared", "second"), [(Outcome::Skipped, None, true)]);
     assert_eq!(told("stat", ""), [(Outcome::Error, Some(2), false)]);
     assert_eq!(onlooker.troubles.len(), 2, "{:?}", onlooker.troubles);
+}
+
+#[test]
+fn a_configuration_that_changed_since_the_last_watch_is_an_event() {
+    let place = directory();
+    let scene = Scene::new(
+        ms(100),
+        vec![target(place.path(), "one", vec![task("stat", TaskSpec::Stat, 5000, 20000)])],
+    );
+    let facts = |kernel: &'static str| {
+        move |_: &WatchTarget| BTreeMap::from([("kernel".to_owned(), kernel.to_owned())])
+    };
+    let (old, new) = (facts("6.1"), facts("6.2"));
+    let mut first = Onlooker::default();
+    let errands = Errands { probe_task: &probe_task, facts: &old, remember: &|_| Ok(()) };
+    scene.watch_with_facts(WatchLimit::Rounds(1), errands, Vec::new(), &mut first);
+    let configurations = |onlooker: &Onlooker<'_>| -> Vec<Configuration> {
+        let configuration = |record: &HistoryRecord| match record {
+            HistoryRecord::Configuration(configuration) => Some(configuration.clone()),
+            _ => None,
+        };
+        onlooker.records.iter().filter_map(configuration).collect()
+    };
+    let known = configurations(&first);
+    assert_eq!(known.len(), 1);
+    assert!(!first.records.iter().any(|record| matches!(record, HistoryRecord::Event(_))));
+    let mut second = Onlooker::default();
+    let errands = Errands { facts: &new, ..errands };
+    scene.watch_with_facts(WatchLimit::Rounds(1), errands, known.clone(), &mut second);
+    let event = second.records.iter().find_map(|record| match record {
+        HistoryRecord::Event(event) => Some(event.text.as_str()),
+        _ => None,
+    });
+    assert_eq!(event, Some("kernel changed from 6.1 to 6.2"));
+    let changed = configurations(&second);
+    assert_ne!(changed[0].key, known[0].key);
+    assert_eq!(second.wholes("one")[0].configuration, Some(changed[0].key));
+}
+
+#[test]
+fn circumstances_that_cannot_be_looked_up_hold_up_nothing_for_long() {
+    let place = directory();
+    let scene = Scene::new(
+        ms(1500),
+        vec![target(place.path(), "one", vec![task("stat", TaskSpec::Stat, 5000, 20000)])],
+    );
+    let hang = |_: &WatchTarget| loop {
+        std::thread::sleep(std::time::Duration::from_secs(5));
+    };
+    let errands = Errands { probe_task: &probe_task, facts: &hang, remember: &|_| Ok(()) };
+    let mut onlooker = Onlooker::default();
+    scene.watch_with_facts(WatchLimit::Rounds(3), errands, Vec::new(), &mut onlooker);
+    let samples = onlooker.wholes("one");
+    assert_eq!(samples.len(), 3);
+    assert!(samples.iter().all(|sample| sample.outcome == Outcome::Ok && sample.configuration.is_none()));
 }

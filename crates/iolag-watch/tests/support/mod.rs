@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use iolag_keeper::Signals;
-use iolag_model::{HistoryRecord, HistorySample, Nanoseconds, Outage, ProbeStatus, SeriesKind};
+use iolag_model::{
+    Configuration, HistoryRecord, HistorySample, Nanoseconds, Outage, ProbeStatus, SeriesKind,
+};
 use iolag_watch::{
     AtDeadline, Backing, Errands, PlannedTask, RuntimeDirectory, Spool, Watch, WatchIdentity, WatchLimit,
     WatchObserver, WatchPlan, WatchSummary, WatchTarget,
@@ -86,18 +88,27 @@ impl Scene {
         remember: &dyn Fn(&[HistoryRecord]) -> Result<(), String>,
         observer: &mut dyn WatchObserver,
     ) -> WatchSummary {
+        let facts = |target: &WatchTarget| BTreeMap::from([("name".to_owned(), target.name.clone())]);
+        self.watch_with_facts(limit, Errands { probe_task, facts: &facts, remember }, Vec::new(), observer)
+    }
+
+    pub fn watch_with_facts(
+        &self,
+        limit: WatchLimit,
+        errands: Errands<'_>,
+        known_configurations: Vec<Configuration>,
+        observer: &mut dyn WatchObserver,
+    ) -> WatchSummary {
         let runtime = self.directory();
         let (mut spool, _) = Spool::open(&runtime).unwrap();
         let signals = Signals::block().unwrap();
-        let facts = |target: &WatchTarget| BTreeMap::from([("name".to_owned(), target.name.clone())]);
-        let errands = Errands { probe_task, facts: &facts, remember };
         let identity = WatchIdentity {
             boot_id: std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned(),
             iolag_version: "0".to_owned(),
             history: "memory".to_owned(),
             seed: 7,
             history_deadline: ms(2000),
-            known_configurations: Vec::new(),
+            known_configurations,
         };
         let watch = Watch {
             plan: &self.plan,
