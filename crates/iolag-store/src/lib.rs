@@ -19,6 +19,7 @@ mod error;
 mod export;
 mod finish;
 pub mod history;
+pub mod import;
 mod liveness;
 mod manifest;
 mod part;

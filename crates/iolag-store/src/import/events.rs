@@ -1,0 +1,223 @@
+//! Lists of events, and the identities of imported events.
+
+use iolag_model::{Event, EventSource, WallTime};
+
+use super::error::{ImportError, Tolerance, cleaned, shortened};
+use super::options::{ColumnName, ImportOptions, Separator};
+use super::source::RawRows;
+use super::table::{Row, Table};
+use super::time_column::{ResolvedTimes, resolve_times};
+use super::time_text::read_time;
+
+/// Longest text of an event, in characters.
+pub(super) const TEXT_CHARACTERS_MAX: usize = 2_000;
+
+/// Names that columns of a list may have, by meaning.
+const TIME: [&str; 6] = ["time", "begin", "start", "date", "from", "timestamp"];
+const END: [&str; 4] = ["end", "until", "to", "stop"];
+const TEXT: [&str; 6] = ["text", "event", "message", "title", "description", "what"];
+const KIND: [&str; 3] = ["kind", "type", "category"];
+const TARGET: [&str; 2] = ["target", "file system"];
+const LINK: [&str; 3] = ["link", "url", "ticket"];
+const HOST: [&str; 2] = ["host", "node"];
+const AUTHOR: [&str; 3] = ["author", "by", "who"];
+
+/// What a list of events gives.
+pub(super) struct EventList {
+    pub events: Vec<Event>,
+    pub rows: RawRows,
+    pub separator: Separator,
+    pub resolved: ResolvedTimes,
+}
+
+/// Reads a list with the columns time, end, text, kind, target, link, host and author; without a header: time, text and kind.
+///
+/// # Errors
+/// If there is no column with a time or a text, or too many rows are bad.
+pub(super) fn read_event_list(
+    text: &str,
+    options: &ImportOptions,
+    tolerance: &mut Tolerance<'_>,
+) -> Result<EventList, ImportError> {
+    let table = Table::read(text, tolerance.file(), options, |first| read_time(first.cell(0)).is_none())?;
+    let columns = Columns::of(&table, options, tolerance.file())?;
+    let mut rows = RawRows::of_lines(table.lines, table.ignored);
+    // Ends are guessed together with begins: both are written by one hand.
+    let mut entries = Vec::new();
+    for row in &table.rows {
+        let begin = row.joined(&columns.time);
+        if begin.is_empty() || columns.cell(row, columns.text).is_empty() {
+            tolerance.leave_out(row.line, &row.shown(), "an event needs a time and a text")?;
+            continue;
+        }
+        let begin = rows.add_time(row.line, &begin, 0);
+        let end = match columns.cell(row, columns.end) {
+            "" | "-" => None,
+            end => Some(rows.add_time(row.line, end, 1)),
+        };
+        entries.push((row, begin, end));
+    }
+    let resolved = resolve_times(&rows, options, tolerance)?;
+    let mut events = Vec::with_capacity(entries.len());
+    for (row, begin, end) in entries {
+        let time = |index: usize| resolved.times.get(index).copied().flatten();
+        let (Some(begin), end) = (time(begin), end.map(time)) else { continue };
+        if end.is_some_and(|end| end.is_none_or(|end| end < begin)) {
+            if end.flatten().is_some() {
+                tolerance.leave_out(row.line, &row.shown(), "this event ends before it begins")?;
+            }
+            continue;
+        }
+        match columns.event(row, begin, end.flatten(), options) {
+            Ok(event) => events.push(event),
+            Err(what) => tolerance.leave_out(row.line, &row.shown(), what)?,
+        }
+    }
+    sort(&mut events);
+    Ok(EventList { events, rows, separator: table.separator, resolved })
+}
+
+/// Puts events into the order of time, those of one moment too into an order that is always the same.
+pub(super) fn sort(events: &mut [Event]) {
+    events.sort_by(|left, right| (left.begin, left.end, &left.id).cmp(&(right.begin, right.end, &right.id)));
+}
+
+struct Columns {
+    time: Vec<usize>,
+    end: Option<usize>,
+    text: Option<usize>,
+    kind: Option<usize>,
+    target: Option<usize>,
+    link: Option<usize>,
+    host: Option<usize>,
+    author: Option<usize>,
+}
+
+impl Columns {
+    fn of(table: &Table, options: &ImportOptions, file: &str) -> Result<Self, ImportError> {
+        let named = |names: &[&str]| {
+            names.iter().find_map(|name| {
+                let mut columns = table.names();
+                columns.find(|(_, column)| column.eq_ignore_ascii_case(name)).map(|(index, _)| index)
+            })
+        };
+        let mut columns = Self {
+            time: Vec::new(),
+            end: named(&END),
+            text: named(&TEXT),
+            kind: named(&KIND),
+            target: named(&TARGET),
+            link: named(&LINK),
+            host: named(&HOST),
+            author: named(&AUTHOR),
+        };
+        for name in &options.time {
+            columns.time.push(table.column(name, file)?);
+        }
+        if columns.time.is_empty() {
+            columns.time.push(named(&TIME).unwrap_or(0));
+        }
+        if table.header.is_none() {
+            (columns.text, columns.kind) = (Some(1), Some(2));
+        }
+        if let Some(target) = &options.target_column {
+            columns.target = Some(table.column(target, file)?);
+        }
+        if columns.text.is_none() {
+            // The message says which columns there are.
+            table.column(&ColumnName("text".to_owned()), file)?;
+        }
+        Ok(columns)
+    }
+
+    fn cell<'row>(&self, row: &'row Row, column: Option<usize>) -> &'row str {
+        column.map_or("", |column| row.cell(column))
+    }
+
+    fn event(
+        &self,
+        row: &Row,
+        begin: WallTime,
+        end: Option<WallTime>,
+        options: &ImportOptions,
+    ) -> Result<Event, String> {
+        let cell = |column, otherwise: &str| match self.cell(row, column) {
+            "" => otherwise.to_owned(),
+            text => cleaned(text.chars().take(TEXT_CHARACTERS_MAX)),
+        };
+        let link = Some(cell(self.link, "")).filter(|link| !link.is_empty());
+        if let Some(link) = link.as_deref().filter(|link| !is_harmless_link(link)) {
+            return Err(format!(
+                "{:?} is no link, expected https:// and a page, or a ticket",
+                shortened(link)
+            ));
+        }
+        Ok(with_identity(Event {
+            id: String::new(),
+            begin,
+            end,
+            host: cell(self.host, ""),
+            target: cell(self.target, &options.target),
+            source: EventSource::List,
+            kind: cell(self.kind, ""),
+            text: cell(self.text, ""),
+            link,
+            author: cell(self.author, &options.author),
+        }))
+    }
+}
+
+/// Whether a browser may be given this link: pages show it to be followed.
+fn is_harmless_link(link: &str) -> bool {
+    let scheme = link.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+    match scheme {
+        // Tickets such as `RT#1234`, `INC-7`, paths.
+        None => true,
+        Some(scheme) => matches!(scheme.as_str(), "http" | "https" | "mailto"),
+    }
+}
+
+/// Gives an event the hash of what it is about: when, where, and what it says. Its end, kind and link may be known better later.
+pub(super) fn with_identity(mut event: Event) -> Event {
+    let begin = event.begin.0.to_le_bytes();
+    let parts = [&begin[..], event.host.as_bytes(), event.target.as_bytes(), event.text.as_bytes()];
+    let mut hash = FNV_OFFSET;
+    for part in parts {
+        // The length keeps parts apart.
+        hash = fnv1a(fnv1a(hash, &(part.len() as u64).to_le_bytes()), part);
+    }
+    event.id = format!("{hash:032x}");
+    event
+}
+
+const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+
+/// FNV-1a with 128 bits (Fowler, Noll, Vo; RFC 9923).
+fn fnv1a(hash: u128, bytes: &[u8]) -> u128 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(FNV_PRIME))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        // Test vectors of the authors for the empty text and "a".
+        assert_eq!(fnv1a(FNV_OFFSET, b""), 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
+        assert_eq!(fnv1a(FNV_OFFSET, b"a"), 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);
+    }
+
+    #[test]
+    fn only_harmless_links_are_kept() {
+        for link in ["https://tickets.example/7", "mailto:ops@example.org", "RT#1234", "INC-7", "wiki/ldap"] {
+            assert!(is_harmless_link(link), "{link}");
+        }
+        for link in
+            ["javascript:alert(1)", "JavaScript:x", "data:text/html,x", "file:///etc/passwd", " javascript:x"]
+        {
+            assert!(!is_harmless_link(link), "{link}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What sites have measured already: time series and lists of events in files of other programs, made into history records.
+//!
+//! [`read`] takes any readable source and [`ImportOptions`], and gives an [`Import`]: series with samples, events, and an
+//! [`ImportReport`] that shows what was guessed. Forms: separated files (CSV and relatives), exports of Grafana, text logs of times
+//! and values, what time(1) printed after a date, lines that a regular expression matches, lists of events, and the journal.
+//!
+//! Invariants: what is guessed is guessed from the whole file and shown; what has two readings is refused with both; a row that cannot
+//! be read is an error with its line, unless the caller allows some to be left out, which are then counted and shown. Zero is a sample: it took less
+//! than the clock could tell. Importing a file twice gives the same identities. No input makes a panic.
+//!
+//! Limits: files are held in memory, up to [`ImportOptions::bytes_max`] bytes, several times their size while they are read; the
+//! journal is read line by line. Times are from 1970 to 2261.
+
+mod assemble;
+mod decimal;
+mod error;
+mod events;
+mod form;
+mod imported;
+mod journal;
+mod journal_rules;
+mod log;
+mod moments;
+mod options;
+mod quantity;
+mod report;
+mod resolution;
+mod separated;
+mod source;
+mod table;
+mod time_column;
+mod time_text;
+mod value_options;
+
+use std::io::{BufRead, BufReader, Cursor, Read};
+
+pub use error::{BadRow, BadRows, ImportError};
+pub use form::is_history_export;
+pub use imported::{Import, ImportedSample, ImportedSeries};
+pub use options::{
+    ColumnName, HeaderRow, ImportForm, ImportOptions, OptionError, Separator, TimeFormat, parse_time_zone,
+};
+pub use report::{Gaps, ImportReport, SeriesReport};
+pub use resolution::GuessedResolution;
+pub use time_column::{Certainty, GuessedTime};
+pub use value_options::{DecimalMark, IdenticalRows, ValueColumn, ValueUnit};
+
+use error::Tolerance;
+use report::span_of;
+use source::{Encoding, RawRows};
+use time_column::resolve_times;
+
+/// How much of a file is looked at to tell its form.
+const BEGINNING_BYTES: u64 = 64 << 10;
+
+/// Reads `input`, which people know as `file`.
+///
+/// # Errors
+/// If it cannot be read, something in it cannot be decided without the caller, or more rows are bad than options allow.
+pub fn read(input: impl Read, file: &str, options: &ImportOptions) -> Result<Import, ImportError> {
+    let mut input = BufReader::new(input);
+    let mut beginning = Vec::new();
+    (&mut input)
+        .take(BEGINNING_BYTES)
+        .read_to_end(&mut beginning)
+        .map_err(|source| ImportError::System { file: file.to_owned(), source })?;
+    if is_history_export(&beginning) {
+        return Err(ImportError::options(
+            file,
+            "it is an export of an iolag history, which is merged as it is, without options of import",
+        ));
+    }
+    let (form, certainty) = match options.form {
+        Some(form) => (form, Certainty::Declared),
+        None => {
+            let (text, _) = source::decode(beginning.clone());
+            (form::guess_form(whole_lines(&text, beginning.len()), options), Certainty::Guessed)
+        }
+    };
+    let whole = Cursor::new(beginning).chain(input);
+    let mut import = match form {
+        ImportForm::Journal => import_journal(whole, file, options),
+        form => import_text(whole, file, form, options),
+    }?;
+    import.report.form_certainty = certainty;
+    Ok(import)
+}
+
+/// Without the last line, which may be cut.
+fn whole_lines(text: &str, bytes: usize) -> &str {
+    match text.rfind('\n') {
+        Some(end) if bytes as u64 == BEGINNING_BYTES => &text[..end],
+        _ => text,
+    }
+}
+
+fn import_journal(input: impl BufRead, file: &str, options: &ImportOptions) -> Result<Import, ImportError> {
+    let mut tolerance = Tolerance::new(file, options.bad_rows_max);
+    let journal = journal::read_journal(input, options, &mut tolerance)?;
+    let mut report = empty_report(file, ImportForm::Journal);
+    report.lines = journal.lines;
+    report.rows = journal.lines;
+    report.ignored = journal.ignored;
+    report.bad = tolerance.into_bad_rows();
+    report.events = journal.events.len() as u64;
+    report.span = span_of(journal.events.iter().map(|event| event.begin));
+    Ok(Import { series: Vec::new(), events: journal.events, report })
+}
+
+fn import_text(
+    input: impl Read,
+    file: &str,
+    form: ImportForm,
+    options: &ImportOptions,
+) -> Result<Import, ImportError> {
+    let (text, encoding) = source::read_text(input, file, options.bytes_max)?;
+    let mut tolerance = Tolerance::new(file, options.bad_rows_max);
+    let mut report = empty_report(file, form);
+    if encoding == Encoding::Latin1 {
+        report.notes.push("the file is not UTF-8: its characters were taken as ISO 8859-1".to_owned());
+    }
+    let import = match form {
+        ImportForm::EventList => import_events(&text, options, &mut tolerance, report)?,
+        ImportForm::Text => {
+            import_rows(log::read_log(&text, options, &mut tolerance)?, options, &mut tolerance, report)?
+        }
+        ImportForm::Pattern => {
+            let pattern = options.pattern.as_deref().ok_or_else(|| {
+                ImportError::options(
+                    file,
+                    "this form needs --pattern with a regular expression that has the groups time and value",
+                )
+            })?;
+            let rows = log::read_by_pattern(&text, pattern, options, &mut tolerance)?;
+            import_rows(rows, options, &mut tolerance, report)?
+        }
+        _ => {
+            let (rows, separator) = separated::read_separated(&text, form, options, &mut tolerance)?;
+            report.separator = Some(separator);
+            import_rows(rows, options, &mut tolerance, report)?
+        }
+    };
+    let bad = tolerance.into_bad_rows();
+    Ok(Import { report: ImportReport { bad, ..import.report }, ..import })
+}
+
+fn import_rows(
+    rows: RawRows,
+    options: &ImportOptions,
+    tolerance: &mut Tolerance<'_>,
+    mut report: ImportReport,
+) -> Result<Import, ImportError> {
+    let resolved = resolve_times(&rows, options, tolerance)?;
+    let series = assemble::assemble(&rows, &resolved.times, options, tolerance)?;
+    describe_rows(&mut report, &rows);
+    report.time = resolved.guessed;
+    report.notes.extend(resolved.notes);
+    report.series = series.iter().map(|imported| imported.report.clone()).collect();
+    report.span = span_of(series.iter().flat_map(|imported| &imported.samples).map(|sample| sample.time));
+    if report.span.is_none() {
+        report.notes.push("there is no sample in it; are form and columns right?".to_owned());
+    }
+    Ok(Import { series, events: Vec::new(), report })
+}
+
+fn import_events(
+    text: &str,
+    options: &ImportOptions,
+    tolerance: &mut Tolerance<'_>,
+    mut report: ImportReport,
+) -> Result<Import, ImportError> {
+    let list = events::read_event_list(text, options, tolerance)?;
+    describe_rows(&mut report, &list.rows);
+    report.separator = Some(list.separator);
+    report.time = list.resolved.guessed;
+    report.notes.extend(list.resolved.notes);
+    report.events = list.events.len() as u64;
+    report.span = span_of(list.events.iter().flat_map(|event| [Some(event.begin), event.end]).flatten());
+    Ok(Import { series: Vec::new(), events: list.events, report })
+}
+
+fn describe_rows(report: &mut ImportReport, rows: &RawRows) {
+    report.lines = rows.lines;
+    report.rows = rows.times.len() as u64;
+    report.ignored = rows.ignored;
+    report.dates_alone = rows.dates_alone;
+}
+
+fn empty_report(file: &str, form: ImportForm) -> ImportReport {
+    ImportReport {
+        file: file.to_owned(),
+        form,
+        form_certainty: Certainty::Guessed,
+        separator: None,
+        lines: 0,
+        rows: 0,
+        ignored: 0,
+        dates_alone: 0,
+        bad: BadRows::default(),
+        time: None,
+        span: None,
+        series: Vec::new(),
+        events: 0,
+        notes: Vec::new(),
+    }
+}

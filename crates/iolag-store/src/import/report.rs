@@ -1,0 +1,258 @@
+//! What an import read and how it understood it, to be checked by eye before it is stored.
+
+use std::fmt;
+
+use iolag_model::{Nanoseconds, SeriesKey, WallSpan, WallTime, format_count, format_duration};
+
+use super::error::BadRows;
+use super::imported::ImportedSample;
+use super::options::{ImportForm, Separator};
+use super::resolution::GuessedResolution;
+use super::time_column::{Certainty, GuessedTime};
+use super::value_options::ValueUnit;
+
+/// What was read and how. Its display text is lines for people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportReport {
+    /// Name of the file.
+    pub file: String,
+    /// What kind of file it is.
+    pub form: ImportForm,
+    /// Whether the caller said so.
+    pub form_certainty: Certainty,
+    /// What stands between columns, if it has any.
+    pub separator: Option<Separator>,
+    /// Lines of the file.
+    pub lines: u64,
+    /// Rows with a time.
+    pub rows: u64,
+    /// Lines that are comments or noise.
+    pub ignored: u64,
+    /// Dates that no value follows: a measurement that did not come back leaves such.
+    pub dates_alone: u64,
+    /// Rows that were left out.
+    pub bad: BadRows,
+    /// How times are written.
+    pub time: Option<GuessedTime>,
+    /// From the first moment to the last one.
+    pub span: Option<WallSpan>,
+    /// Every series.
+    pub series: Vec<SeriesReport>,
+    /// Events.
+    pub events: u64,
+    /// Remarks: encoding, clocks set forward and back, what was assumed.
+    pub notes: Vec<String>,
+}
+
+/// What was read of a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeriesReport {
+    /// Which series.
+    pub key: SeriesKey,
+    /// Samples.
+    pub samples: u64,
+    /// Rows without a value.
+    pub missing: u64,
+    /// Samples that were ended at their deadline.
+    pub timeouts: u64,
+    /// Samples that failed.
+    pub errors: u64,
+    /// Samples with the time of the one before.
+    pub sharing_a_time: u64,
+    /// Samples that say the same as an earlier one.
+    pub identical: u64,
+    /// Unit of bare numbers.
+    pub unit: ValueUnit,
+    /// Where the unit comes from.
+    pub unit_certainty: Certainty,
+    /// What its clock could tell from zero; absent for values.
+    pub resolution: Option<GuessedResolution>,
+    /// How regular it is.
+    pub gaps: Gaps,
+}
+
+/// How regular a series is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gaps {
+    /// The median length of time from one sample to the next, if most are near it; else zero.
+    pub period_ns: Nanoseconds,
+    /// Times without samples of more than two and a half periods.
+    pub count: u64,
+    /// The longest of them.
+    pub longest: Option<WallSpan>,
+}
+
+impl Gaps {
+    /// Looks at samples in the order of time.
+    pub(super) fn of(samples: &[ImportedSample]) -> Self {
+        const NEEDED: usize = 3;
+        let steps: Vec<u64> = samples.windows(2).map(|pair| pair[1].time.since(pair[0].time).0).collect();
+        let mut sorted: Vec<u64> = steps.iter().copied().filter(|step| *step > 0).collect();
+        sorted.sort_unstable();
+        let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0);
+        let near = sorted.iter().filter(|step| step.abs_diff(median) <= median / 10).count();
+        if sorted.len() < NEEDED || near * 2 < sorted.len() {
+            return Self::default();
+        }
+        let gaps = || (0..steps.len()).filter(|index| steps[*index] / 5 >= median.div_ceil(2));
+        let longest = gaps().max_by_key(|index| steps[*index]);
+        Self {
+            period_ns: Nanoseconds(median),
+            count: gaps().count() as u64,
+            longest: longest
+                .map(|index| WallSpan { begin: samples[index].time, end: samples[index + 1].time }),
+        }
+    }
+}
+
+impl fmt::Display for ImportReport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let separator =
+            self.separator.map_or(String::new(), |separator| format!(", separator {}", separator.name()));
+        writeln!(
+            formatter,
+            "{}: {} lines read as {}{}{separator}",
+            self.file,
+            format_count(self.lines),
+            self.form.name(),
+            said(self.form_certainty)
+        )?;
+        if let Some(time) = &self.time {
+            writeln!(
+                formatter,
+                "  time: {}{}: {:?} is {}",
+                time.format,
+                said(time.certainty),
+                time.example,
+                time.parsed
+            )?;
+        }
+        if let Some(span) = self.span {
+            writeln!(formatter, "  from {} to {}", span.begin, span.end)?;
+        }
+        for series in &self.series {
+            writeln!(formatter, "  {series}")?;
+        }
+        if self.events > 0 {
+            writeln!(formatter, "  {} events", format_count(self.events))?;
+        }
+        for note in &self.notes {
+            writeln!(formatter, "  note: {note}")?;
+        }
+        self.fmt_left_out(formatter)
+    }
+}
+
+impl ImportReport {
+    fn fmt_left_out(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.ignored > 0 {
+            writeln!(formatter, "  {} lines without a value passed over", format_count(self.ignored))?;
+        }
+        if self.dates_alone > 0 {
+            writeln!(
+                formatter,
+                "  {} dates without a value behind them: measurements that did not come back?",
+                format_count(self.dates_alone)
+            )?;
+        }
+        if self.bad.count > 0 {
+            writeln!(formatter, "  {} unreadable rows left out:", format_count(self.bad.count))?;
+        }
+        for row in &self.bad.first {
+            writeln!(formatter, "    line {}: {}: {:?}", row.line, row.what, row.text)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for SeriesReport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {} samples", self.key, format_count(self.samples))?;
+        match self.unit {
+            ValueUnit::Plain(_) => {
+                write!(formatter, " of values, unit: {}{}", self.unit, said(self.unit_certainty))?
+            }
+            _ => write!(formatter, " in {}{}", self.unit, said(self.unit_certainty))?,
+        }
+        if let Some(resolution) = self.resolution.filter(|resolution| resolution.resolution_ns.0 > 0) {
+            let shown = format_duration(resolution.resolution_ns);
+            write!(formatter, "; clock resolution {shown}{}", said(resolution.certainty))?;
+            if resolution.zeros > 0 {
+                write!(formatter, ", {} below it", format_count(resolution.zeros))?;
+            }
+        }
+        for (count, what) in [
+            (self.timeouts, "time-outs"),
+            (self.errors, "errors"),
+            (self.missing, "without a value"),
+            (self.sharing_a_time, "with the time of the one before"),
+            (self.identical, "identical to an earlier one"),
+        ] {
+            if count > 0 {
+                write!(formatter, "; {} {what}", format_count(count))?;
+            }
+        }
+        if self.gaps.period_ns.0 > 0 {
+            write!(formatter, "; every {}", format_duration(self.gaps.period_ns))?;
+        }
+        if let Some(longest) = self.gaps.longest {
+            let length = format_duration(longest.end.since(longest.begin));
+            write!(
+                formatter,
+                ", {} gaps, the longest {length} from {}",
+                format_count(self.gaps.count),
+                longest.begin
+            )?;
+        }
+        Ok(())
+    }
+}
+
+const fn said(certainty: Certainty) -> &'static str {
+    match certainty {
+        Certainty::Declared => "",
+        Certainty::Guessed => " (guessed)",
+        Certainty::Assumed => " (assumed)",
+    }
+}
+
+/// From the first of `times` to the last.
+pub(super) fn span_of(times: impl Iterator<Item = WallTime>) -> Option<WallSpan> {
+    times.fold(None, |span, time| {
+        let WallSpan { begin, end } = span.unwrap_or(WallSpan { begin: time, end: time });
+        Some(WallSpan { begin: begin.min(time), end: end.max(time) })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::{FailureCode, Outcome, ProbeId};
+
+    use super::*;
+
+    fn gaps(minutes: &[i64]) -> Gaps {
+        let samples: Vec<ImportedSample> = minutes
+            .iter()
+            .map(|minute| ImportedSample {
+                probe: ProbeId(0),
+                time: WallTime::from_seconds(minute * 60),
+                duration_ns: Nanoseconds::ZERO,
+                value: None,
+                outcome: Outcome::Ok,
+                failure: FailureCode::NONE,
+                exit_status: None,
+            })
+            .collect();
+        Gaps::of(&samples)
+    }
+
+    #[test]
+    fn gaps_are_told_where_there_is_a_period() {
+        let found = gaps(&[15, 30, 45, 60, 120, 135, 180]);
+        assert_eq!((found.period_ns, found.count), (Nanoseconds(900_000_000_000), 2));
+        assert_eq!(found.longest.unwrap().begin, WallTime::from_seconds(3_600));
+        assert_eq!(gaps(&[15, 30, 45, 60]).count, 0);
+        assert_eq!(gaps(&[1, 2, 10, 50, 200]), Gaps::default());
+        assert_eq!(gaps(&[]), Gaps::default());
+    }
+}

@@ -1,0 +1,25 @@
+//! Short hands for tests of imports.
+#![allow(dead_code, reason = "every test uses a part")]
+
+use iolag_store::import::{Import, ImportOptions, ImportedSeries, read};
+
+pub fn options() -> ImportOptions {
+    ImportOptions::new("nid4100")
+}
+
+pub fn import(text: &str, options: &ImportOptions) -> Import {
+    read(text.as_bytes(), "sample.csv", options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub fn refused(text: &str, options: &ImportOptions) -> String {
+    read(text.as_bytes(), "sample.csv", options).expect_err("it is to be refused").to_string()
+}
+
+pub fn duration_ms(series: &ImportedSeries) -> Vec<u64> {
+    series.samples.iter().map(|sample| sample.duration_ns.0 / 1_000_000).collect()
+}
+
+/// Duration in ns and outcome of every sample.
+pub fn shown(series: &ImportedSeries) -> Vec<String> {
+    series.samples.iter().map(|sample| format!("{} {}", sample.duration_ns.0, sample.outcome)).collect()
+}
