@@ -286,14 +286,8 @@ impl Agenda {
     }
 
     fn begin_round(&mut self, now: MonotonicTime) -> Action {
-        // Of several rounds that are due only the latest that has come begins.
-        let mut round = self.next_round;
-        if let Some(last) = self.last_round {
-            let latest = self.schedule.after(last, now);
-            if latest.begin <= now {
-                round = latest;
-            }
-        }
+        // Of several rounds that are due only the latest begins.
+        let round = self.last_round.map_or(self.next_round, |last| self.schedule.after(last, now));
         let missed = self.last_round.map_or(round.number, |last| round.number - last - 1);
         let slot = |provision: &Provision| Slot {
             subject: provision.subject,

@@ -68,6 +68,7 @@ pub(crate) fn first_probe(start_seconds: u64, taken: ProbeId) -> ProbeId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn names_are_never_given_twice() {
@@ -75,5 +76,27 @@ mod tests {
         assert_eq!(first_probe(1000, ProbeId((1000 << 24) + 1)), ProbeId(1001 << 24));
         assert_eq!(first_probe(900, ProbeId((1000 << 24) + 5)), ProbeId(1001 << 24));
         assert_eq!(first_probe(1000, ProbeId(1000 << 24)), ProbeId(1000 << 24));
+    }
+
+    proptest! {
+        #[test]
+        fn a_damaged_file_is_nobodys(damage in prop::collection::vec((0_usize..200, any::<u8>()), 1..5)) {
+            let place = tempfile::tempdir().unwrap();
+            let path = place.path().join("watch");
+            let directory = RuntimeDirectory::open_on(&path, crate::Backing::Anything).unwrap();
+            let kept = Kept { boot_id: "one".into(), next_probe: ProbeId(5), ..Kept::default() };
+            kept.clone().write(&directory).unwrap();
+            prop_assert_eq!(Kept::read(&directory), Some(Kept { version: VERSION, ..kept }));
+            let mut bytes = directory.read_file(NAME, BYTES_MAX).unwrap().unwrap();
+            for (at, byte) in damage {
+                let at = at % bytes.len();
+                bytes[at] = byte;
+            }
+            directory.replace_file(NAME, &bytes).unwrap();
+            // Whatever it says, it is read or it is not.
+            let _ = Kept::read(&directory);
+            directory.replace_file(NAME, &bytes[..bytes.len() / 2]).unwrap();
+            prop_assert_eq!(Kept::read(&directory), None);
+        }
     }
 }

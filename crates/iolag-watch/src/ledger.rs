@@ -11,12 +11,20 @@ pub(crate) struct Ledger<'a> {
     pub spool: &'a mut Spool,
     pub observer: &'a mut dyn WatchObserver,
     last: BTreeMap<SeriesKey, LastSample>,
+    last_trouble: String,
+}
+
+/// Whether a trouble has just been told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Novelty {
+    New,
+    Known,
 }
 
 impl<'a> Ledger<'a> {
     /// An empty ledger.
     pub fn new(spool: &'a mut Spool, observer: &'a mut dyn WatchObserver) -> Self {
-        Self { spool, observer, last: BTreeMap::new() }
+        Self { spool, observer, last: BTreeMap::new(), last_trouble: String::new() }
     }
 
     /// Remembers a record.
@@ -34,6 +42,16 @@ impl<'a> Ledger<'a> {
         for sample in samples {
             self.record(HistoryRecord::Sample(sample));
         }
+    }
+
+    /// Tells whoever looks on what went wrong, unless that was told last: what fails once a round is not repeated every round.
+    pub fn trouble(&mut self, sentence: &str) -> Novelty {
+        if self.last_trouble == sentence {
+            return Novelty::Known;
+        }
+        sentence.clone_into(&mut self.last_trouble);
+        self.observer.troubled(sentence);
+        Novelty::New
     }
 
     /// The last end of each series.

@@ -1,24 +1,23 @@
 //! Carrying out what the agenda says: starting probes, heeding their deadlines, recording their ends.
 
-use iolag_keeper::{evidence_of_all, start_ticks};
+use iolag_keeper::evidence_of_all;
 use iolag_model::{
     Anchor, Clock, EventSource, Evidence, HistoryRecord, MonotonicClock, MonotonicTime, Outage, Outcome,
-    ProbeId, ProbePhase, ProbeStatus, WallTime, WatchStatus,
+    ProbeId, ProbePhase, WallTime,
 };
 use rustix::process::Signal;
 
 use crate::agenda::{Action, Slot, Subject, Surveyor};
 use crate::configurations::event;
 use crate::deadlines::Step;
-use crate::flight::{Flight, find_stamps, make_stamps, remove_stamps, remove_unknown_stamps, stamps_name};
-use crate::kept::{Kept, KeptFlight};
-use crate::outages::ended_by_reboot;
+use crate::flight::{Flight, make_stamps, remove_stamps};
+use crate::ledger::Novelty;
 use crate::place::Place;
 use crate::process::{ProcessEnd, start_probe};
 use crate::run::{Running, covariate_spec};
 use crate::samples::{Fate, ProbeDescription, samples, skipped};
 use crate::targets::TargetMounts;
-use crate::{MountKey, Outages, STATUS_VERSION, Stamps, WatchPlan};
+use crate::{MountKey, WatchPlan};
 
 /// What the agenda asks, answered from the table of mounts and the stamps.
 struct Survey<'a> {
@@ -134,7 +133,7 @@ impl Running<'_> {
                     Some(Err(error)) => error.to_string(),
                     _ => "there is no memory for a probe's stamps".to_owned(),
                 };
-                self.ledger.observer.troubled(&format!("a probe could not be started: {why}"));
+                self.ledger.trouble(&format!("a probe could not be started: {why}"));
                 self.agenda.ended(probe);
                 self.skip(probe, slot, None, &mount);
             }
@@ -206,7 +205,11 @@ impl Running<'_> {
         let recorded = samples(&flight.description, &flight.stamps, fate, end.consumption, surroundings);
         if let Some(failure) = flight.stamps.preparation_failure() {
             let text = format!("{}: {}", flight.series(), failure.sentence);
-            self.ledger.observer.troubled(&text);
+            if self.ledger.trouble(&text) == Novelty::New {
+                let host = self.plan.host.clone();
+                let evidence = Evidence { host, probe, at: flight.wall(failure.at), text };
+                self.ledger.record(HistoryRecord::Evidence(evidence));
+            }
         }
         let has_answered = matches!(fate, Fate::Ended { .. } | Fate::Released { .. })
             || recorded.first().is_some_and(|whole| whole.outcome == Outcome::Late);
@@ -252,7 +255,8 @@ impl Running<'_> {
         self.record_outages(found);
     }
 
-    fn record_outages(&mut self, outages: impl IntoIterator<Item = Outage>) {
+    /// Records what was learnt of outages.
+    pub fn record_outages(&mut self, outages: impl IntoIterator<Item = Outage>) {
         for outage in outages {
             self.ledger.record(HistoryRecord::Outage(outage));
             self.changed();
@@ -316,106 +320,6 @@ impl Running<'_> {
         let phase = self.agenda.state(probe).map_or(ProbePhase::InFlight, crate::ProbeState::phase);
         let status = flight.status(phase);
         self.ledger.observer.phase_changed(&status);
-    }
-
-    /// Goes on with what the last watch left.
-    pub fn resume(&mut self, kept: Kept) {
-        let is_this_boot = kept.boot_id == self.identity.boot_id;
-        let wall = WallTime(Anchor::take().realtime_ns as i64);
-        if is_this_boot {
-            self.outages = Outages::resume(kept.outages);
-        } else {
-            self.record_outages(kept.outages.into_iter().map(|open| ended_by_reboot(open.outage, wall)));
-        }
-        for kept in &kept.flights {
-            if is_this_boot {
-                self.resume_flight(kept);
-            } else if let (Some(seen), Ok(stamps)) = (kept.hung_seen, Stamps::new()) {
-                let fate = Fate::Vanished { seen };
-                self.ledger.record_samples(samples(&kept.description, &stamps, fate, None, None));
-            }
-        }
-        let known: Vec<String> = self.flights.iter().map(|flight| stamps_name(flight.probe())).collect();
-        remove_unknown_stamps(self.runtime, |name| known.iter().any(|known| known == name));
-        self.end_outages_of_changed_mounts();
-        self.keep();
-    }
-
-    fn resume_flight(&mut self, kept: &KeptFlight) {
-        let Some(stamps) = find_stamps(self.runtime, kept.description.probe) else { return };
-        if let Some((flight, state)) = Flight::adopt(kept, stamps.clone()) {
-            self.agenda.adopt(flight.probe(), flight.mount.clone(), state);
-            self.flights.push(flight);
-            return;
-        }
-        let has_ended = stamps.part(0).end.is_some() || stamps.preparation_failure().is_some();
-        let fate = match kept.hung_seen {
-            Some(seen) => Fate::Vanished { seen },
-            // It was killed together with its watch, within its deadline: nothing is known of how long it would have taken.
-            None if !has_ended => return,
-            None => Fate::Ended { at: kept.description.start_ns },
-        };
-        self.ledger.record_samples(samples(&kept.description, &stamps, fate, None, None));
-        if let (true, Some((end, _))) = (has_ended, stamps.part(0).end) {
-            let at = kept.description.start.after(end.since(kept.description.start_ns));
-            let ended = self.outages.answered(&kept.mount, at);
-            self.record_outages(ended);
-        }
-    }
-
-    /// Keeps what the next watch has to know.
-    pub fn keep(&mut self) {
-        let kept = Kept {
-            version: 0,
-            boot_id: self.identity.boot_id.clone(),
-            next_probe: self.agenda.next_probe(),
-            flights: self
-                .flights
-                .iter()
-                .map(|flight| flight.to_keep(self.agenda.state(flight.probe())))
-                .collect(),
-            outages: self.outages.to_keep(),
-        };
-        if let Err(error) = kept.write(self.runtime) {
-            self.ledger.observer.troubled(&error.to_string());
-        }
-    }
-
-    /// Probes that have not ended, oldest first.
-    pub fn probe_statuses(&self) -> Vec<ProbeStatus> {
-        let mut all: Vec<ProbeStatus> = self
-            .flights
-            .iter()
-            .filter_map(|flight| Some(flight.status(self.agenda.state(flight.probe())?.phase())))
-            .collect();
-        all.sort_by_key(|status| status.start_ns);
-        all
-    }
-
-    /// What the watch is doing right now.
-    pub fn status(&self) -> WatchStatus {
-        let anchor = Anchor::take();
-        let process = std::process::id();
-        WatchStatus {
-            version: STATUS_VERSION,
-            iolag_version: self.identity.iolag_version.clone(),
-            process,
-            process_start_ticks: start_ticks(process).unwrap_or(0),
-            host: self.plan.host.clone(),
-            boot_id: self.identity.boot_id.clone(),
-            history: self.identity.history.clone(),
-            begin: self.session.begin,
-            written: WallTime(anchor.realtime_ns as i64),
-            written_ns: anchor.monotonic_ns,
-            next_round_ns: self.agenda.next_round().begin,
-            rounds: self.agenda.rounds(),
-            in_flight: self.probe_statuses(),
-            last: self.ledger.last(),
-            outages: self.outages.open().cloned().collect(),
-            waiting_records: self.ledger.spool.pending().len() as u64,
-            history_trouble: self.trouble(),
-            lag_ns: self.lag,
-        }
     }
 }
 

@@ -353,7 +353,7 @@ impl<'a> Running<'a> {
         self.published = now;
         self.is_changed = false;
         if let Err(error) = crate::publish(self.runtime, &self.status()) {
-            self.ledger.observer.troubled(&error.to_string());
+            self.ledger.trouble(&error.to_string());
         }
     }
 
@@ -368,7 +368,9 @@ impl<'a> Running<'a> {
                     task: task.name.clone(),
                     part: (*part).to_owned(),
                 };
-                let keys: Vec<SeriesKey> = made.parts().iter().map(key).collect();
+                // Whatever its parts are, a task has a whole.
+                let parts = if made.parts().is_empty() { &[""] } else { made.parts() };
+                let keys: Vec<SeriesKey> = parts.iter().map(key).collect();
                 for key in &keys {
                     self.ledger.record(HistoryRecord::Series(Series {
                         key: key.clone(),

@@ -51,10 +51,12 @@ impl Schedule {
         Round { number, begin: place.after(Nanoseconds(late)) }
     }
 
-    /// The round that comes after round `last` for who looks at `now`: the next one, or the latest whose place has passed.
+    /// The round that comes after round `last` for who looks at `now`: the latest whose begin has come, or else the next one.
     pub fn after(&self, last: u64, now: MonotonicTime) -> Round {
         let passed = now.since(self.origin).0 / self.period.0;
-        self.round(passed.max(last.saturating_add(1)))
+        // A round whose place has passed may still wait for its random moment; then the one before it has begun.
+        let latest = if self.round(passed).begin <= now { passed } else { passed.saturating_sub(1) };
+        self.round(latest.max(last.saturating_add(1)))
     }
 
     /// `items` in the random order of this round.
@@ -115,7 +117,8 @@ mod tests {
             let schedule = Schedule::new(MonotonicTime(0), SECOND, Nanoseconds(SECOND.0 / 2), seed);
             let next = schedule.after(last, MonotonicTime(now));
             prop_assert!(next.number > last);
-            prop_assert_eq!(next.number, (last + 1).max(now / SECOND.0));
+            prop_assert!(next.begin <= MonotonicTime(now) || next.number == last + 1);
+            prop_assert!(schedule.round(next.number + 1).begin > MonotonicTime(now));
         }
 
         #[test]
