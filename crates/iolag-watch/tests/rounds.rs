@@ -172,3 +172,34 @@ fn circumstances_that_cannot_be_looked_up_hold_up_nothing_for_long() {
     assert_eq!(samples.len(), 3);
     assert!(samples.iter().all(|sample| sample.outcome == Outcome::Ok && sample.configuration.is_none()));
 }
+
+#[test]
+fn every_task_runs_in_a_child_that_has_left_its_inheritance() {
+    let place = directory();
+    let shell = std::path::PathBuf::from("/bin/sh");
+    let specs = [
+        ("compile", TaskSpec::Compile),
+        ("list", TaskSpec::List { files: 6 }),
+        ("create", TaskSpec::Create { files: 50, bytes: 10 }),
+        ("stat", TaskSpec::Stat),
+        ("open-read", TaskSpec::OpenRead { bytes: 4096 }),
+        ("write-fsync", TaskSpec::WriteFsync { bytes: 4096 }),
+        ("shell", TaskSpec::Shell { program: shell.clone() }),
+        ("echo", TaskSpec::Echo { program: shell }),
+    ];
+    let tasks = specs.iter().map(|(name, spec)| task(name, spec.clone(), 30_000, 60_000)).collect();
+    let scene = Scene::new(ms(1000), vec![target(place.path(), "one", tasks)]);
+    let mut onlooker = Onlooker::default();
+    scene.watch(WatchLimit::Rounds(1), &mut onlooker);
+    let samples = onlooker.wholes("one");
+    assert_eq!(samples.len(), specs.len());
+    for sample in samples {
+        // A machine without a compiler says so; everything else is there.
+        let is_fine = sample.outcome == Outcome::Ok || sample.series.task == "compile";
+        assert!(is_fine, "{sample:?} {:?}", onlooker.troubles);
+    }
+    let parts = onlooker.records.iter().filter(|record| {
+        matches!(record, HistoryRecord::Sample(sample) if !sample.series.part.is_empty() && sample.outcome == Outcome::Ok)
+    });
+    assert!(parts.count() >= 3);
+}
