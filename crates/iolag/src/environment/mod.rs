@@ -7,6 +7,7 @@
 //! Limits: [`machine`], [`memory`] and [`mounts`] read kernel tables only and may run in the keeper. [`file_system`]
 //! asks the file system itself and belongs in a process that may hang.
 
+pub mod facts;
 pub mod file_system;
 mod kind;
 pub mod machine;
