@@ -16,6 +16,7 @@ mod probe_files;
 mod probe_programs;
 mod probe_shell;
 mod program;
+mod programs;
 mod prompt;
 mod removal;
 mod session;

@@ -97,9 +97,10 @@ pub trait PartRecorder {
         self.end(part, ending);
     }
 
-    /// Told before the first begin by tasks that start programs: the process `guard` is the parent of them all. It survives
-    /// the end of the probe's process, kills whatever the task has started, and ends when the last of it is gone. As
-    /// long as it lives, something of this probe is still on the mount.
+    /// Told before the first begin by tasks that start commands and shells: the process `guard` is the parent of them all. It
+    /// survives the end of the probe's process, kills whatever the task has started, and ends when the last of it is gone. As
+    /// long as it lives, something of this probe is still on the mount. Programs of other tasks are in the probe's process
+    /// group.
     fn guarded(&mut self, guard: u32) {
         let _ = guard;
     }

@@ -1,95 +1,29 @@
 //! The tasks that start programs: compile, list, and commands of the user's.
 //!
-//! Programs run in the task's working directory, in the probe's process group, below a guard. Their output is read and
-//! dropped; the wait is for the program alone, so that what it leaves in the background with its streams does not hold the
-//! probe, and is killed afterwards.
+//! Programs run in the task's working directory, in the probe's process group. Their output is read and dropped. `ls` and
+//! the compiler leave nothing behind and are started and waited for directly; a command of the user's may do anything, and
+//! runs below a guard.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 
 use iolag_model::FailureCode;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::compiler::{Compiler, find_compiler, minimal_environment};
 use super::files::{make_directory, write_small_files};
-use super::guard::{Guard, Happening};
 use super::last_line::LastLine;
-use super::launch::{Launch, Streams};
 use super::probe_files::{READY, cannot, failed, forget, make_once, write_ready};
 use super::program::Program;
-use super::terminal::Terminal;
-use super::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
+use super::programs::{Errors, Programs};
+use super::{PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
 
 const LIST_PROGRAM: &str = "/bin/ls";
 /// The compiled program.
 pub(super) const COMPILED: &str = "program";
 /// Beginning of the name of the directory that is listed.
 pub(super) const LISTED: &str = "listed-";
-
-/// Read at once.
-const OUTPUT_BYTES: usize = 64 << 10;
-/// What a program left in its pipe is read up to this much after its end: others may go on writing.
-const OUTPUT_LEFT_BYTES_MAX: usize = 1 << 20;
-
-/// Programs that are run one after the other as the parts of a task.
-struct Programs {
-    guard: Guard,
-    buffer: Vec<u8>,
-}
-
-impl Programs {
-    /// Gets ready to run these in `place`, with output into a pipe.
-    fn in_pipe(programs: &[Program], place: BorrowedFd<'_>, keep_errors: bool) -> Result<Self, Errno> {
-        let (output, pipe) = pipe_with(PipeFlags::CLOEXEC)?;
-        let launch = |program| {
-            let pipe = pipe.try_clone().map_err(|_| Errno::MFILE)?;
-            let streams = if keep_errors { Streams::Pipe(pipe) } else { Streams::PipeWithoutErrors(pipe) };
-            Launch::new(program, place, streams)
-        };
-        let launches = programs.iter().map(launch).collect::<Result<_, _>>()?;
-        Self::guarded(launches, output)
-    }
-
-    fn on_terminal(program: &Program, place: BorrowedFd<'_>) -> Result<Self, Errno> {
-        let terminal = Terminal::open()?;
-        let launch = Launch::new(program, place, Streams::Terminal(terminal.programs))?;
-        Self::guarded(vec![launch], terminal.person)
-    }
-
-    fn guarded(launches: Vec<Launch>, output: OwnedFd) -> Result<Self, Errno> {
-        Ok(Self { guard: Guard::start(launches, output)?, buffer: vec![0; OUTPUT_BYTES] })
-    }
-
-    /// Runs the program with this index until it has ended.
-    fn run(&mut self, index: u8, mut see: impl FnMut(&[u8])) -> PartEnding {
-        self.guard.launch(index);
-        loop {
-            match self.guard.next(&mut self.buffer, None) {
-                Happening::Report(report) => {
-                    if let Some(ending) = report.ending() {
-                        return ending;
-                    }
-                }
-                Happening::Output(bytes) => see(&self.buffer[..bytes]),
-                Happening::Quiet => {}
-            }
-        }
-    }
-
-    /// What the program wrote last and nobody has read yet.
-    fn see_rest(&mut self, mut see: impl FnMut(&[u8])) {
-        let mut left = OUTPUT_LEFT_BYTES_MAX;
-        while let Some(bytes) = self.guard.output_left(&mut self.buffer) {
-            see(&self.buffer[..bytes]);
-            match left.checked_sub(bytes) {
-                Some(less) => left = less,
-                None => return,
-            }
-        }
-    }
-}
 
 /// Compile and link a small program.
 #[derive(Default)]
@@ -119,7 +53,7 @@ impl ProbeTask for CompileTask {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(cannot("remove the program of the last compilation", error)),
         }
-        let programs = Programs::in_pipe(&[compilation(&compiler)], place, true);
+        let programs = Programs::direct(&[compilation(&compiler)], place);
         self.programs = Some(programs.map_err(|error| cannot("get ready to start the compiler", error))?);
         Ok(())
     }
@@ -179,7 +113,7 @@ impl ProbeTask for ListTask {
             arguments: vec![option.into(), self.directory.clone().into()],
             environment: minimal_environment(),
         };
-        let programs = Programs::in_pipe(&[list("-l"), list("-n")], place, true);
+        let programs = Programs::direct(&[list("-l"), list("-n")], place);
         self.programs = Some(programs.map_err(|error| cannot("get ready to start ls", error))?);
         Ok(())
     }
@@ -201,7 +135,7 @@ fn run_parts(
         recorder.end(0, failed(FailureCode::from_errno(libc::EBADF)));
         return;
     };
-    recorder.guarded(programs.guard.id());
+    programs.tell_guard(recorder);
     for index in 0..parts {
         let part = usize::from(index);
         recorder.begin(part);
@@ -247,8 +181,8 @@ impl ProbeTask for CommandTask {
             environment: std::env::vars_os().collect(),
         };
         let programs = match self.output {
-            TaskOutput::Discard => Programs::in_pipe(&[program], place, true),
-            TaskOutput::Number => Programs::in_pipe(&[program], place, false),
+            TaskOutput::Discard => Programs::guarded(&program, place, Errors::WithOutput),
+            TaskOutput::Number => Programs::guarded(&program, place, Errors::Dropped),
             TaskOutput::Terminal => Programs::on_terminal(&program, place),
         };
         self.programs = Some(programs.map_err(|error| cannot("get ready to start the command", error))?);
@@ -264,7 +198,7 @@ impl ProbeTask for CommandTask {
             return run_parts(None, 1, recorder, |_| {});
         };
         let mut line = LastLine::default();
-        recorder.guarded(programs.guard.id());
+        programs.tell_guard(recorder);
         recorder.begin(0);
         let mut ending = programs.run(0, |output| line.add(output));
         programs.see_rest(|output| line.add(output));

@@ -132,10 +132,9 @@ fn the_guard_lives_as_long_as_something_waits_in_the_kernel() {
     let Some(mount) = FuseMount::start(backing.path()) else { return };
     let outside = tempfile::tempdir().unwrap();
     let guard = outside.path().join("guard");
-    let spec = TaskSpec::List { files: 2 };
+    let spec = shell_command("ls -l /proc/self/cwd/", TaskOutput::Discard);
     probe(mount.path(), &spec).unwrap();
-    mount.hang(FuseCall::Opendir, "listed-2");
-    mount.hang(FuseCall::Readdir, "listed-2");
+    mount.hang(FuseCall::Readdir, "*");
     let probe = start(mount.path(), &guard, &spec);
     assert!(mount.wait_until_held(1, std::time::Duration::from_secs(30)));
     let guard = guard_in(&guard);
@@ -145,4 +144,23 @@ fn the_guard_lives_as_long_as_something_waits_in_the_kernel() {
     assert!(lives(guard), "ls waits in the kernel, and the guard for it");
     mount.release();
     assert!(wait_until(|| !lives(guard)), "nothing hangs any more");
+}
+
+#[test]
+fn a_listing_that_is_killed_with_its_probe_stays_in_the_group_while_it_hangs() {
+    let backing = tempfile::tempdir().unwrap();
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let outside = tempfile::tempdir().unwrap();
+    let spec = TaskSpec::List { files: 2 };
+    probe(mount.path(), &spec).unwrap();
+    mount.hang(FuseCall::Opendir, "listed-2");
+    mount.hang(FuseCall::Readdir, "listed-2");
+    let probe = start(mount.path(), &outside.path().join("guard"), &spec);
+    assert!(mount.wait_until_held(1, std::time::Duration::from_secs(30)));
+    kill(probe);
+    // SAFETY: asks whether the group has members, and does nothing to them.
+    let has_members = || unsafe { libc::kill(-probe, 0) } == 0;
+    assert!(has_members(), "ls waits in the kernel");
+    mount.release();
+    assert!(wait_until(|| !has_members()), "it died with its probe");
 }
