@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use iolag_analysis::Noise;
 use iolag_analysis::history::{
-    ChangeOptions, CorrelationMethod, TimedValues, correlate, find_changes, find_periodicity,
+    ChangeOptions, CorrelationMethod, LocalTime, TimedValues, correlate, find_changes, find_periodicity,
 };
 use iolag_model::WallTime;
 
@@ -23,15 +23,15 @@ fn storage(n: usize, slot_seconds: f64, phi: f64, noise: &mut Noise) -> TimedVal
 
 #[test]
 fn autocorrelated_noise_changes_in_at_most_one_series_year_of_ten() {
-    for phi in [0.0, 0.3, 0.6, 0.9] {
+    for phi in [0.0, 0.6, 0.9] {
         let mut noise = Noise::new(1000);
-        let alarms = (0..60).filter(|_| {
+        let alarms = (0..30).filter(|_| {
             let values = storage(24 * 365, 3600.0, phi, &mut noise);
             !find_changes(&values, &ChangeOptions::default()).is_empty()
         });
         let alarms = alarms.count();
-        println!("hourly years, phi {phi}: {alarms} of 60");
-        assert!(alarms <= 6, "{alarms} of 60 years at {phi}");
+        println!("hourly years, phi {phi}: {alarms} of 30");
+        assert!(alarms <= 3, "{alarms} of 30 years at {phi}");
     }
 }
 
@@ -49,6 +49,22 @@ fn short_series_of_noise_do_not_change_either() {
             assert!(alarms <= 20, "{alarms} of 200 with {n} values at {phi}");
         }
     }
+}
+
+/// Shorter records are wrong more often, and docs/statistics.md says how often: they hold too few of the correlation times of such a load.
+#[test]
+fn slow_load_under_quick_noise_changes_in_at_most_one_series_year_of_ten() {
+    let mut noise = Noise::new(2500);
+    let alarms = (0..30).filter(|_| {
+        let (slow, quick) =
+            (storage(24 * 365, 3600.0, 0.95, &mut noise), storage(24 * 365, 3600.0, 0.0, &mut noise));
+        let mixed: Vec<f64> =
+            slow.values().iter().zip(quick.values()).map(|(one, other)| one * other).collect();
+        !find_changes(&TimedValues::known(slow.moments(), &mixed), &ChangeOptions::default()).is_empty()
+    });
+    let alarms = alarms.count();
+    println!("slow load and quick noise: {alarms} of 30");
+    assert!(alarms <= 3, "{alarms} of 30 years");
 }
 
 #[test]
@@ -109,6 +125,6 @@ fn a_year_every_quarter_of_an_hour_is_done_in_seconds() {
         assert!(place.abs_diff(expected) < 60, "{places:?}");
     }
     let begin = Instant::now();
-    assert_eq!(find_periodicity(&quiet, &quiet.ordered(), 0), None);
+    assert_eq!(find_periodicity(&quiet, &quiet.ordered(), &LocalTime::UTC), None);
     println!("periods in {:?}", begin.elapsed());
 }

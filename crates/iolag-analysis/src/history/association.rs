@@ -7,7 +7,7 @@
 //!
 //! Limits: association is not cause; which came first is not asked. Times in which nobody watched count as time without episodes.
 
-use iolag_model::{Event, EventSource, Nanoseconds, WallSpan, WallTime};
+use iolag_model::{Event, EventSource, Nanoseconds, WallSpan};
 use serde::{Deserialize, Serialize};
 
 use super::episodes::Episode;
@@ -143,13 +143,10 @@ fn overlaps(spans: &[WallSpan], event: WallSpan) -> bool {
     after > 0 && spans[after - 1].end >= event.begin
 }
 
-/// Whether an event lies within the tolerance of an episode, and how long before its begin (negative: after).
-pub(crate) fn seconds_before(event: &Event, begin: WallTime) -> f64 {
-    (begin.0 as f64 - event.begin.0 as f64) / 1e9
-}
-
 #[cfg(test)]
 mod tests {
+    use iolag_model::WallTime;
+
     use super::*;
 
     const HOUR: i64 = 3600;
@@ -217,7 +214,6 @@ mod tests {
         let found = associate(&[episode(25)], &[&lasting], covered(), Nanoseconds::ZERO, 1);
         assert_eq!(found[0].events_near, 1);
         assert!(associate(&[episode(25)], &[], covered(), Nanoseconds::ZERO, 1).is_empty());
-        assert!(seconds_before(&lasting, WallTime::from_seconds(25 * HOUR)) == 5.0 * 3600.0);
     }
 
     #[test]

@@ -10,7 +10,8 @@
 //! values. A segment shorter than a day, or than one value in fifty, is an episode and not a level: a hang or a spike makes no change.
 //!
 //! Limits: a segment is not split if it has fewer than twelve blocks of twice its correlation time, for then a storm cannot be told from a
-//! change; the first and last day, or fiftieth, of a series are too short to be levels of their own.
+//! change; load that wanders slowly under quick noise hides its correlation time in short records and looks like changes there
+//! (docs/statistics.md has the rates); the first and last day, or fiftieth, of a series are too short to be levels of their own.
 
 use iolag_model::WallTime;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,12 @@ use super::permutation::{BLOCKS_LEAST, block_length, correlation_time, shuffle};
 use crate::synthetic::Noise;
 
 const PERMUTATIONS: usize = 999;
+
+/// Blocks in the shortest window.
+const WINDOW_BLOCKS_LEAST: usize = 24;
+
+/// Values of a segment whose halves are asked if the whole says nothing.
+const HALVED_LEAST: usize = 192;
 
 /// Cells for the statistic.
 const CELLS: usize = 32;
@@ -147,7 +154,7 @@ impl<'a> Search<'a> {
         let mut found = Vec::new();
         let mut waiting = vec![(0, self.values.len())];
         while let Some((first, end)) = waiting.pop() {
-            if let Some(change) = self.significant_split(first, end) {
+            if let Some(change) = self.split_of(first, end) {
                 waiting.push((first, change.place));
                 waiting.push((change.place, end));
                 found.push(change);
@@ -157,26 +164,41 @@ impl<'a> Search<'a> {
         found
     }
 
-    fn significant_split(&self, first: usize, end: usize) -> Option<Found> {
+    /// A significant split of a segment, or else of one of its three overlapping halves: several changes in one
+    /// segment hide each other, since its blocks differ in whichever order they stand. Halves are asked at a tenth of the significance: there
+    /// are three of them, and a short stretch shows less of its correlation time than it has.
+    fn split_of(&self, first: usize, end: usize) -> Option<Found> {
+        let whole = self.significant_split(first, end, self.options.significance);
+        let n = end - first;
+        if whole.is_some() || n < HALVED_LEAST {
+            return whole;
+        }
+        let halves = (0..3).map(|quarter| (first + quarter * n / 4, first + (quarter + 2) * n / 4));
+        let found = halves
+            .filter_map(|(first, end)| self.significant_split(first, end, self.options.significance / 10.0));
+        found.min_by(|one, other| one.p.total_cmp(&other.p)).map(|found| Found { p: 3.0 * found.p, ..found })
+    }
+
+    fn significant_split(&self, first: usize, end: usize, significance: f64) -> Option<Found> {
         let n = end - first;
         if n < (2 * self.least).max(BLOCKS_LEAST) {
             return None;
         }
         let (window, split) = self.best_split(first, end, block_length(n, 1.0, self.per_day))?;
-        let time = self.correlation_time_around(window, split.at);
+        let time = self.correlation_time_around([first, window.0, split.at, window.1, end]);
         if 2.0 * time * BLOCKS_LEAST as f64 > n as f64 && time > 1.0 {
             return None;
         }
         let block = block_length(n, time, self.per_day);
         let (_, split) = self.best_split(first, end, block)?;
-        let p = self.significance(first, end, block)?;
+        let p = self.significance(first, end, block, significance)?;
         Some(Found { place: split.at, p })
     }
 
     /// The best split of values within any window over blocks of this length.
     fn best_split(&self, first: usize, end: usize, block: usize) -> Option<(Window, Split)> {
         let blocks = ((end - first) / block).max(1);
-        let windows = windows_over(blocks, 2 * BLOCKS_LEAST)
+        let windows = windows_over(blocks, WINDOW_BLOCKS_LEAST)
             .into_iter()
             .map(|(from, to)| (first + from * block, if to == blocks { end } else { first + to * block }));
         let splits = windows
@@ -184,24 +206,24 @@ impl<'a> Search<'a> {
         splits.max_by(|one, other| one.1.statistic.total_cmp(&other.1.statistic))
     }
 
-    /// Correlation time of what is left when the levels on both sides are taken away.
-    fn correlation_time_around(&self, (first, end): Window, at: usize) -> f64 {
-        let level = |first: usize, end: usize| {
-            let mut part = self.logarithms[first..end].to_vec();
-            let middle = part.len() / 2;
-            *part.select_nth_unstable_by(middle, f64::total_cmp).1
-        };
-        let (before, after) = (level(first, at), level(at, end));
-        let residuals: Vec<f64> = (first..end)
-            .map(|place| self.logarithms[place] - if place < at { before } else { after })
-            .collect();
+    /// Correlation time of what is left of a segment when its levels are taken away: before and after the split, and outside the
+    /// window that holds it. The whole segment is looked at, since short windows show too little correlation, and the best of many least.
+    fn correlation_time_around(&self, bounds: [usize; 5]) -> f64 {
+        let mut residuals = Vec::with_capacity(bounds[4] - bounds[0]);
+        for pair in bounds.windows(2).filter(|pair| pair[0] < pair[1]) {
+            let part = &self.logarithms[pair[0]..pair[1]];
+            let mut sorted = part.to_vec();
+            let middle = sorted.len() / 2;
+            let level = *sorted.select_nth_unstable_by(middle, f64::total_cmp).1;
+            residuals.extend(part.iter().map(|logarithm| logarithm - level));
+        }
         correlation_time(&residuals)
     }
 
     /// p of the best split between blocks; `None` as soon as it is certain to be too great.
-    fn significance(&self, first: usize, end: usize, block: usize) -> Option<f64> {
+    fn significance(&self, first: usize, end: usize, block: usize, most: f64) -> Option<f64> {
         let blocks = self.cells.blocks(first, end, block);
-        let windows = windows_over(blocks.len(), 2 * BLOCKS_LEAST);
+        let windows = windows_over(blocks.len(), WINDOW_BLOCKS_LEAST);
         let mut order: Vec<usize> = (0..blocks.len()).collect();
         let observed = blocks.greatest(&order, &windows, self.least as f64) * (1.0 - 1e-12);
         let mut noise = Noise::new(self.options.seed ^ (first as u64) << 32 ^ end as u64);
@@ -209,7 +231,7 @@ impl<'a> Search<'a> {
         for _ in 0..PERMUTATIONS {
             shuffle(&mut order, &mut noise);
             exceeding += usize::from(blocks.greatest(&order, &windows, self.least as f64) >= observed);
-            if p_of(exceeding) > self.options.significance {
+            if p_of(exceeding) > most {
                 return None;
             }
         }

@@ -7,7 +7,7 @@
 //! The *chance* of a match is the share of the time covered that is as near to some event as this change is: the probability that a change
 //! at a random moment would match so well. Where there is an event every day, every change matches, and means nothing.
 
-use iolag_model::{Event, EventSource, Nanoseconds, SeriesKey, WallSpan, WallTime};
+use iolag_model::{Event, EventSource, Nanoseconds, SeriesKey, WallSpan};
 use serde::{Deserialize, Serialize};
 
 use super::change_points::ChangePoint;
@@ -121,14 +121,10 @@ pub(crate) fn union_of(mut spans: Vec<WallSpan>) -> Vec<WallSpan> {
     joined
 }
 
-/// Whether a moment lies in one of these spans, which come from [`union_of`]; ends belong to them.
-pub(crate) fn is_in(spans: &[WallSpan], moment: WallTime) -> bool {
-    let next = spans.partition_point(|span| span.begin <= moment);
-    next > 0 && moment <= spans[next - 1].end
-}
-
 #[cfg(test)]
 mod tests {
+    use iolag_model::WallTime;
+
     use super::*;
     use crate::history::levels::LevelRatio;
     use crate::history::observed::Knowledge;
@@ -215,6 +211,5 @@ mod tests {
         let span = |begin, end| WallSpan { begin: WallTime(begin), end: WallTime(end) };
         let joined = union_of(vec![span(5, 9), span(0, 2), span(1, 3), span(9, 10)]);
         assert_eq!(joined, [span(0, 3), span(5, 10)]);
-        assert!(is_in(&joined, WallTime(3)) && !is_in(&joined, WallTime(4)) && !is_in(&joined, WallTime(-1)));
     }
 }

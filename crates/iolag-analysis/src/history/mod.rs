@@ -3,37 +3,79 @@
 //! Invariants: as everywhere in this crate, pure functions; randomness only from a stated seed; no bad moment is dropped. The
 //! statistics are explained in docs/statistics.md.
 
+mod analysis;
 mod association;
+mod calendar;
 mod change_points;
+mod comparison;
 mod correlation;
+mod dip;
+mod distribution;
 mod energy;
 mod episodes;
+mod estimate;
+mod event_effect;
 mod event_matching;
+mod findings;
+mod findings_in_time;
+mod findings_of_series;
+mod findings_together;
 mod fourier;
 mod gaps;
 mod join;
 mod lag;
 mod levels;
 mod matrix;
+mod modes;
 mod observed;
+mod pairs;
 mod periodicity;
 mod periodogram;
 mod permutation;
 #[cfg(test)]
 mod samples;
+mod series_summary;
+mod shares;
+mod shift;
+mod weighting;
 
+pub use analysis::{
+    HISTORY_SCHEMA, HistoryAnalysis, HistoryInput, HistoryOptions, SeriesAnalysis, SeriesComparison,
+    analyse_history,
+};
 pub use association::{Association, associate, default_association_tolerance};
+pub use calendar::{
+    Day, GroupRates, HourByDay, LocalMoment, LocalTime, RatesInTime, Weekday, hour_by_day, rates_in_time,
+};
 pub use change_points::{ChangeOptions, ChangePoint, Segment, find_changes, segments_of};
+pub use comparison::{
+    COMPARISON_ATTEMPTS, ComparedSide, Comparison, ComparisonOptions, ComparisonVerdict, ShareChange, Strata,
+    Stratify, compare,
+};
 pub use correlation::{Correlation, CorrelationMethod, PAIRS_LEAST, Strength, correlate, pearson, spearman};
+pub use dip::{dip_critical, dip_statistic};
+pub use distribution::{CurveDistance, CurvePoint, Distribution, KnowledgeCounts};
 pub use energy::{CELLS_MOST, Split, energy_split};
 pub use episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
+pub use estimate::{Estimate, EstimateInterval, HistoryQuantile, amount_in_words};
+pub use event_effect::{EventEffect, EventWindows, event_effect};
 pub use event_matching::{EventMatch, EventMatching, concerns, default_match_tolerance, match_events};
+pub use findings::{FindingKind, HistoryFinding};
 pub use gaps::{Gap, find_gaps};
 pub use join::{Pair, default_tolerance, join_nearest};
 pub use lag::{LagCoefficient, LagScan, scan_lags};
 pub use levels::LevelRatio;
 pub use matrix::{CorrelatedPair, CorrelationMatrix, MatrixOptions, Variable, correlation_matrix};
+pub use modes::{MODES_ATTEMPTS, MODES_MOST, Mode, Modes, separated_modes};
 pub use observed::{Knowledge, Quantity, TimedValues};
 pub use periodicity::{PeriodName, Periodicity, PhaseBin, PhaseProfile, find_periodicity};
 pub use periodogram::{PeriodogramPoint, baluev_false_alarm, lomb_scargle, lomb_scargle_at};
 pub use permutation::{BLOCKS_LEAST, benjamini_hochberg, block_length, correlation_time};
+pub use series_summary::{
+    BesideSummary, ConfigurationSummary, SeriesSummary, SummaryOptions, WeightedSummary, summarise_series,
+};
+pub use shares::{OutcomeRates, Rate, ShareDifference, ThresholdShare, share_difference, shares_over};
+pub use shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};
+pub use weighting::{
+    Blockers, ByAttempt, ByTime, LeftOut, Observation, Observations, Origin, Weight, Weighting,
+};

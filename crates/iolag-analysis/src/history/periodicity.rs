@@ -6,12 +6,12 @@
 //! independent values, the power is divided by that excess before Baluev's false-alarm probability is computed.
 //!
 //! Limits: one period is reported, the most significant one; a series with a change of level should be given as ranks within its
-//! levels, or the change appears as a long period. Phases of days and weeks are local time by one fixed offset, so daylight saving
-//! blurs them by an hour.
+//! levels, or the change appears as a long period. Phases of days and weeks are local time, so that a summer and a winter agree.
 
 use iolag_model::{Nanoseconds, WallTime};
 use serde::{Deserialize, Serialize};
 
+use super::calendar::LocalTime;
 use super::observed::{Knowledge, TimedValues};
 use super::periodogram::{PeriodogramPoint, baluev_false_alarm, lomb_scargle, lomb_scargle_at};
 use crate::autocorrelation::mid_ranks;
@@ -80,7 +80,7 @@ pub struct PhaseBin {
 
 /// The most significant period of `values`, or `None` if none is significant, or there are too few values or cycles. `ranked` is what
 /// ranks are made of, in the same order: [`TimedValues::ordered`], or residuals from levels.
-pub fn find_periodicity(values: &TimedValues, ranked: &[f64], offset_seconds: i32) -> Option<Periodicity> {
+pub fn find_periodicity(values: &TimedValues, ranked: &[f64], local_time: &LocalTime) -> Option<Periodicity> {
     if values.len() < VALUES_LEAST || ranked.len() != values.len() {
         return None;
     }
@@ -114,7 +114,7 @@ pub fn find_periodicity(values: &TimedValues, ranked: &[f64], offset_seconds: i3
         PeriodName::Other => 1.0 / peak.frequency,
     };
     let period_ns = Nanoseconds((period_seconds * 1e9).round() as u64);
-    let profile = profile_of(values, period_ns, name, offset_seconds);
+    let profile = profile_of(values, period_ns, name, local_time);
     Some(Periodicity { period_ns, name, power: peak.power, false_alarm, profile })
 }
 
@@ -123,22 +123,22 @@ pub fn profile_of(
     values: &TimedValues,
     period: Nanoseconds,
     name: PeriodName,
-    offset_seconds: i32,
+    local_time: &LocalTime,
 ) -> PhaseProfile {
     let bins = match name {
         PeriodName::Daily => 24,
         PeriodName::Weekly => 7,
         PeriodName::Hourly | PeriodName::Other => 12,
     };
-    // 1970 began on a Thursday: weeks from Monday began three days earlier.
-    let days_before = if name == PeriodName::Weekly { 3 } else { 0 };
-    let offset = i128::from(offset_seconds) + days_before * 86_400;
     let length = i128::from(period.0.max(1));
-    let phase = |moment: &WallTime| {
-        let within = (i128::from(moment.0) + offset * 1_000_000_000).rem_euclid(length);
-        (within * bins / length) as usize
+    let phase = |moment: &WallTime| match name {
+        PeriodName::Daily => usize::from(local_time.at(*moment).hour),
+        PeriodName::Weekly => local_time.at(*moment).day.weekday() as usize,
+        PeriodName::Hourly | PeriodName::Other => {
+            (i128::from(moment.0).rem_euclid(length) * bins as i128 / length) as usize
+        }
     };
-    let mut places: Vec<Vec<usize>> = vec![Vec::new(); bins as usize];
+    let mut places: Vec<Vec<usize>> = vec![Vec::new(); bins];
     for (index, moment) in values.moments().iter().enumerate() {
         places[phase(moment)].push(index);
     }
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn a_day_is_recovered_with_its_profile() {
         let values = durations(96 * 21, 0.5, 0.6, 86_400.0, 1);
-        let found = find_periodicity(&values, &values.ordered(), 0).unwrap();
+        let found = find_periodicity(&values, &values.ordered(), &LocalTime::UTC).unwrap();
         assert_eq!((found.name, found.period_ns), (PeriodName::Daily, Nanoseconds::from_seconds(86_400)));
         assert_eq!(found.profile.bins.len(), 24);
         let slowest = (0..24).max_by(|one, other| {
@@ -268,18 +268,18 @@ mod tests {
         assert!((4..=8).contains(&slowest.unwrap()), "{slowest:?}");
         assert!(found.profile.swing.unwrap() > 2.0);
         // Seen from two hours further east, it is two hours later.
-        let east = profile_of(&values, found.period_ns, PeriodName::Daily, 7200);
+        let east = profile_of(&values, found.period_ns, PeriodName::Daily, &LocalTime::fixed(7200));
         assert_eq!(east.bins[7].median, found.profile.bins[5].median);
     }
 
     #[test]
     fn other_periods_and_weeks_are_recovered() {
         let odd = durations(96 * 14, 0.3, 0.7, 30_000.0, 2);
-        let found = find_periodicity(&odd, &odd.ordered(), 0).unwrap();
+        let found = find_periodicity(&odd, &odd.ordered(), &LocalTime::UTC).unwrap();
         assert_eq!(found.name, PeriodName::Other);
         assert!((found.period_ns.as_seconds() / 30_000.0 - 1.0).abs() < 0.01, "{found:?}");
         let weekly = durations(96 * 7 * 8, 0.3, 0.7, 7.0 * 86_400.0, 3);
-        let found = find_periodicity(&weekly, &weekly.ordered(), 0).unwrap();
+        let found = find_periodicity(&weekly, &weekly.ordered(), &LocalTime::UTC).unwrap();
         assert_eq!((found.name, found.profile.bins.len()), (PeriodName::Weekly, 7));
     }
 
@@ -288,7 +288,7 @@ mod tests {
         for phi in [0.0, 0.5, 0.9] {
             let alarms = (0..60).filter(|seed| {
                 let values = durations(900, phi, 0.0, 86_400.0, 100 + seed);
-                find_periodicity(&values, &values.ordered(), 0).is_some()
+                find_periodicity(&values, &values.ordered(), &LocalTime::UTC).is_some()
             });
             let alarms = alarms.count();
             assert!(alarms <= 4, "{alarms} of 60 at {phi}");
@@ -298,11 +298,11 @@ mod tests {
     #[test]
     fn too_little_is_not_searched() {
         let values = durations(40, 0.0, 1.0, 3600.0 * 2.0, 1);
-        assert_eq!(find_periodicity(&values, &values.ordered(), 0), None);
+        assert_eq!(find_periodicity(&values, &values.ordered(), &LocalTime::UTC), None);
         let constant = TimedValues::known(
             &(0..100).map(|slot| WallTime::from_seconds(slot * 900)).collect::<Vec<_>>(),
             &[1.0; 100],
         );
-        assert_eq!(find_periodicity(&constant, &constant.ordered(), 0), None);
+        assert_eq!(find_periodicity(&constant, &constant.ordered(), &LocalTime::UTC), None);
     }
 }

@@ -1,0 +1,318 @@
+//! Everything that a report on a history needs, in one value.
+//!
+//! ```text
+//! series, events, outages, … -> summaries by series -> changes, periods, episodes -> correlations, associations -> findings
+//! ```
+//!
+//! Invariants: the same input gives the same analysis, in whichever order series and records come; names in JSON are stable.
+//! Limits: changes are matched with, and compared before and after, what people noted, lists and configurations, not with lines of the
+//! journal, of which there is always one nearby; these are asked whether they come with episodes.
+
+use std::collections::BTreeMap;
+
+use iolag_model::{
+    Configuration, Event, EventSource, HistoryColumns, Nanoseconds, Outage, Series, SeriesKey, SeriesKind,
+    WallSpan, WallTime, WatchSession,
+};
+use serde::Serialize;
+
+use super::association::{Association, associate, default_association_tolerance};
+use super::change_points::{ChangeOptions, ChangePoint, find_changes, segments_of};
+use super::comparison::{Comparison, ComparisonOptions, compare};
+use super::episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
+use super::event_effect::{EventEffect, EventWindows, event_effect};
+use super::event_matching::{EventMatching, concerns, default_match_tolerance, match_events};
+use super::findings::{HistoryFinding, findings_of};
+use super::gaps::{Gap, find_gaps};
+use super::matrix::{CorrelationMatrix, MatrixOptions, correlation_matrix};
+use super::observed::{Quantity, TimedValues};
+use super::periodicity::{Periodicity, find_periodicity};
+use super::series_summary::{SeriesSummary, SummaryOptions, summarise_series};
+use super::weighting::{Blockers, ByAttempt, Observations};
+
+/// Version of the form of [`HistoryAnalysis`] in files.
+pub const HISTORY_SCHEMA: u32 = 1;
+
+/// Events of one series whose effect is computed: the latest.
+const EVENT_EFFECTS_MOST: usize = 50;
+
+/// What a history holds of the time that is looked at.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "each is a kind of HistoryRecord")]
+pub struct HistoryInput {
+    pub series: Vec<(Series, HistoryColumns)>,
+    pub events: Vec<Event>,
+    pub outages: Vec<Outage>,
+    pub configurations: Vec<Configuration>,
+    pub sessions: Vec<WatchSession>,
+}
+
+/// How a history is analysed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HistoryOptions {
+    /// Thresholds, time zone and curves.
+    pub summary: SummaryOptions,
+    /// How changes are judged.
+    pub changes: ChangeOptions,
+    /// What counts as bad.
+    pub episodes: EpisodeOptions,
+    /// How correlations are computed.
+    pub matrix: MatrixOptions,
+    /// How far apart a change and its event may be; absent: see [`default_match_tolerance`].
+    pub match_tolerance_ns: Option<Nanoseconds>,
+    /// How far from an episode an event may be; absent: see [`default_association_tolerance`].
+    pub association_tolerance_ns: Option<Nanoseconds>,
+    /// How much time before and after an event is compared.
+    pub event_windows: EventWindows,
+}
+
+/// One series by itself.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeriesAnalysis {
+    /// Distributions, shares, rates, modes.
+    pub summary: SeriesSummary,
+    /// Changes of level in the order of time.
+    pub changes: Vec<ChangePoint>,
+    /// Which events may explain them.
+    pub events: EventMatching,
+    /// What changed with each event, in the order of time.
+    pub event_effects: Vec<EventEffect>,
+    /// The most significant period, if there is one.
+    pub periodicity: Option<Periodicity>,
+}
+
+/// The same task in two places.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeriesComparison {
+    /// One series.
+    pub first: SeriesKey,
+    /// The other: another target of the same host, or the same target seen from another host.
+    pub second: SeriesKey,
+    /// First against second.
+    pub comparison: Comparison,
+}
+
+/// Everything that a report needs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HistoryAnalysis {
+    /// [`HISTORY_SCHEMA`].
+    pub schema: u32,
+    /// When the first sample was due; absent without samples.
+    pub begin: Option<WallTime>,
+    /// When the last sample was due.
+    pub end: Option<WallTime>,
+    /// Each series, in the order of their keys.
+    pub series: Vec<SeriesAnalysis>,
+    /// The same task on two targets or from two hosts.
+    pub comparisons: Vec<SeriesComparison>,
+    /// Everything against everything.
+    pub correlations: CorrelationMatrix,
+    /// Bad times in the order of time.
+    pub episodes: Vec<Episode>,
+    /// What kinds of events they come with.
+    pub associations: Vec<Association>,
+    /// Mounts that did not answer, in the order of time.
+    pub outages: Vec<Outage>,
+    /// Times in which nobody watched.
+    pub gaps: Vec<Gap>,
+    /// Events in the order of time.
+    pub events: Vec<Event>,
+    /// Configurations in the order in which they were first seen.
+    pub configurations: Vec<Configuration>,
+    /// What all this means, most important first.
+    pub findings: Vec<HistoryFinding>,
+}
+
+/// Analyses a history.
+pub fn analyse_history(input: &HistoryInput, options: &HistoryOptions) -> HistoryAnalysis {
+    let input = &in_order(input);
+    let moments = || input.series.iter().flat_map(|(_, columns)| columns.intended.iter().copied());
+    let (begin, end) = (moments().min(), moments().max());
+    let blockers = blockers_by_host(input);
+    let none = Blockers::default();
+    let series: Vec<SeriesAnalysis> = input
+        .series
+        .iter()
+        .map(|(series, columns)| {
+            let blockers = blockers.get(series.key.host.as_str()).unwrap_or(&none);
+            analyse_series(series, columns, blockers, &input.events, options)
+        })
+        .collect();
+    let episodes = all_episodes(input, &series, options);
+    let mut analysis = HistoryAnalysis {
+        schema: HISTORY_SCHEMA,
+        begin,
+        end,
+        comparisons: comparisons(input, options),
+        correlations: correlation_matrix(&input.series, &options.matrix),
+        associations: associations(input, &episodes, begin, end, options),
+        episodes,
+        outages: input.outages.clone(),
+        gaps: find_gaps(&input.series, &input.sessions),
+        events: input.events.clone(),
+        configurations: input.configurations.clone(),
+        series,
+        findings: Vec::new(),
+    };
+    analysis.findings = findings_of(&analysis);
+    analysis
+}
+
+/// Series by key, everything else by time.
+fn in_order(input: &HistoryInput) -> HistoryInput {
+    let mut ordered = input.clone();
+    ordered.series.sort_by(|one, other| one.0.key.cmp(&other.0.key));
+    ordered.events.sort_by(|one, other| (one.begin, &one.id).cmp(&(other.begin, &other.id)));
+    ordered.outages.sort_by(|one, other| {
+        let order = |outage: &Outage| (outage.begin, outage.probe);
+        order(one).cmp(&order(other)).then_with(|| one.host.cmp(&other.host))
+    });
+    ordered.configurations.sort_by(|one, other| {
+        let place = |one: &Configuration| (one.first_seen, one.key);
+        place(one)
+            .cmp(&place(other))
+            .then_with(|| (&one.host, &one.target).cmp(&(&other.host, &other.target)))
+    });
+    ordered
+}
+
+fn blockers_by_host(input: &HistoryInput) -> BTreeMap<&str, Blockers> {
+    let mut by_host: BTreeMap<&str, Blockers> = BTreeMap::new();
+    for (series, columns) in &input.series {
+        let host = series.key.host.as_str();
+        by_host.entry(host).or_insert_with(|| Blockers::of_host(host)).add_series(series, columns);
+    }
+    for outage in &input.outages {
+        if let Some(blockers) = by_host.get_mut(outage.host.as_str()) {
+            blockers.add_outage(outage);
+        }
+    }
+    by_host
+}
+
+fn analyse_series(
+    series: &Series,
+    columns: &HistoryColumns,
+    blockers: &Blockers,
+    events: &[Event],
+    options: &HistoryOptions,
+) -> SeriesAnalysis {
+    let quantity = if series.kind.is_duration() { Quantity::Duration } else { Quantity::Value };
+    let values = TimedValues::read(series, columns, quantity);
+    let changes = find_changes(&values, &options.changes);
+    let concerned: Vec<&Event> = events
+        .iter()
+        .filter(|event| event.source != EventSource::Journal && concerns(event, &series.key))
+        .collect();
+    let tolerance = options.match_tolerance_ns.unwrap_or_else(|| default_match_tolerance(values.covered()));
+    let covered = span_of(&values);
+    let within = concerned.iter().filter(|event| covered.contains(event.begin));
+    let latest = within.clone().count().saturating_sub(EVENT_EFFECTS_MOST);
+    let observations = Observations::<ByAttempt>::by_attempt(series, columns);
+    let comparison = comparison_options(options);
+    SeriesAnalysis {
+        summary: summarise_series(series, columns, blockers, &options.summary),
+        events: match_events(&changes, &concerned, covered, tolerance),
+        event_effects: within
+            .skip(latest)
+            .map(|event| event_effect(&observations, event, &options.event_windows, &comparison))
+            .collect(),
+        periodicity: find_periodicity(
+            &values,
+            &within_levels(&values, &changes),
+            &options.summary.local_time,
+        ),
+        changes,
+    }
+}
+
+fn comparison_options(options: &HistoryOptions) -> ComparisonOptions {
+    ComparisonOptions {
+        thresholds: options.summary.thresholds.clone(),
+        local_time: options.summary.local_time.clone(),
+        ..ComparisonOptions::default()
+    }
+}
+
+fn span_of(values: &TimedValues) -> WallSpan {
+    match (values.moments().first(), values.moments().last()) {
+        (Some(first), Some(last)) => WallSpan { begin: *first, end: *last },
+        _ => WallSpan { begin: WallTime(0), end: WallTime(0) },
+    }
+}
+
+/// What ranks are made of, by the median of each level, so that a change of level is no period.
+fn within_levels(values: &TimedValues, changes: &[ChangePoint]) -> Vec<f64> {
+    let mut relative = values.ordered();
+    if changes.is_empty() {
+        return relative;
+    }
+    for segment in segments_of(changes, values.len()) {
+        let median = values.part(segment.first, segment.end).median().map_or(1.0, |median| median.0);
+        relative[segment.first..segment.end].iter_mut().for_each(|value| *value /= median.max(1e-9));
+    }
+    relative
+}
+
+fn all_episodes(input: &HistoryInput, series: &[SeriesAnalysis], options: &HistoryOptions) -> Vec<Episode> {
+    let of_series = input
+        .series
+        .iter()
+        .zip(series)
+        .filter(|((series, _), _)| series.kind.is_duration() && series.key.part.is_empty());
+    let mut found: Vec<SeriesEpisode> = Vec::new();
+    for ((series, columns), analysed) in of_series {
+        found.extend(find_episodes(series, columns, &analysed.changes, &options.episodes));
+    }
+    // Tasks of one round run one after the other: half a period joins them and not the next round.
+    merge_episodes(found, Nanoseconds(shortest_period(input).0 / 2))
+}
+
+fn shortest_period(input: &HistoryInput) -> Nanoseconds {
+    let durations = input.series.iter().filter(|(series, _)| series.kind.is_duration());
+    let spacing = |(_, columns): &(Series, HistoryColumns)| {
+        TimedValues::known(&columns.intended, &vec![0.0; columns.len()]).usual_spacing()
+    };
+    durations.filter_map(spacing).min().unwrap_or(Nanoseconds::ZERO)
+}
+
+fn associations(
+    input: &HistoryInput,
+    episodes: &[Episode],
+    begin: Option<WallTime>,
+    end: Option<WallTime>,
+    options: &HistoryOptions,
+) -> Vec<Association> {
+    let (Some(begin), Some(end)) = (begin, end) else { return Vec::new() };
+    let default = || default_association_tolerance(shortest_period(input), end.since(begin));
+    let tolerance = options.association_tolerance_ns.unwrap_or_else(default);
+    let events: Vec<&Event> = input.events.iter().collect();
+    associate(episodes, &events, WallSpan { begin, end }, tolerance, options.matrix.seed)
+}
+
+/// The same whole task on every two targets of a host, and from every two hosts on the same target. The control is compared with
+/// nothing: it is memory.
+fn comparisons(input: &HistoryInput, options: &HistoryOptions) -> Vec<SeriesComparison> {
+    let whole: Vec<(&Series, Observations<ByAttempt>)> = input
+        .series
+        .iter()
+        .filter(|(series, _)| {
+            series.kind.is_duration() && series.kind != SeriesKind::Control && series.key.part.is_empty()
+        })
+        .map(|(series, columns)| (series, Observations::by_attempt(series, columns)))
+        .collect();
+    let compared = comparison_options(options);
+    let mut found = Vec::new();
+    for (index, (first, first_observed)) in whole.iter().enumerate() {
+        for (second, second_observed) in &whole[index + 1..] {
+            let (one, other) = (&first.key, &second.key);
+            if one.task != other.task || (one.host != other.host && one.target != other.target) {
+                continue;
+            }
+            found.extend(compare(first_observed, second_observed, &compared).map(|comparison| {
+                SeriesComparison { first: one.clone(), second: other.clone(), comparison }
+            }));
+        }
+    }
+    found
+}

@@ -1,0 +1,360 @@
+//! Findings about moments: outages, changes and their events, episodes, configurations, gaps.
+
+use iolag_model::{Configuration, Event, Nanoseconds, Outage, OutageEnding, WallTime};
+
+use super::analysis::{HistoryAnalysis, SeriesAnalysis};
+use super::change_points::ChangePoint;
+use super::episodes::{Episode, SeriesEpisode};
+use super::event_matching::EventMatch;
+use super::findings::{FindingKind, HistoryFinding, Names, counted, moment_in_words, p_in_words};
+use super::observed::{Knowledge, Quantity};
+use crate::finding::{Severity, factor_in_words, share_in_words};
+use crate::history::estimate::amount_in_words;
+
+/// Findings of a kind that are told one by one; the others are summed up.
+const TOLD_MOST: usize = 5;
+
+/// An event this near to the begin of an outage is named.
+const NEAR: Nanoseconds = Nanoseconds::from_seconds(3600);
+
+pub(crate) fn findings_in_time(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
+    let mut findings = outages(analysis);
+    findings.extend(changes(analysis, names));
+    findings.extend(episodes(analysis, names));
+    findings.extend(analysis.configurations.iter().filter_map(|new| configuration(analysis, new)));
+    findings.extend(gaps(analysis));
+    findings
+}
+
+fn outages(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
+    let now = analysis.end.unwrap_or(WallTime(0));
+    let length = |outage: &Outage| outage.end.unwrap_or(now).since(outage.begin);
+    let mut longest: Vec<&Outage> = analysis.outages.iter().collect();
+    // What lasts comes first, then the longest.
+    longest.sort_by_key(|outage| (outage.end.is_some(), std::cmp::Reverse(length(outage))));
+    let told = longest.iter().take(TOLD_MOST).map(|outage| {
+        HistoryFinding::new(
+            FindingKind::Outage,
+            Severity::Serious,
+            outage_in_words(outage, length(outage), &analysis.events),
+            if outage.end.is_none() {
+                "`iolag watch --status` shows where the probe waits; tell the administrators of this file system."
+            } else {
+                "Look into the logs of server and client at that time, and note what you find with `iolag note`, so that it \
+                 stands in the report."
+            },
+        )
+        .during(outage.begin, outage.end.unwrap_or(now))
+        .sized(if outage.end.is_none() { f64::INFINITY } else { length(outage).as_seconds() })
+    });
+    let mut findings: Vec<HistoryFinding> = told.collect();
+    if longest.len() > TOLD_MOST {
+        let others = &longest[TOLD_MOST..];
+        let sum = Nanoseconds(others.iter().map(|outage| length(outage).0).sum());
+        let sentence = format!(
+            "{} more, {sum} in all, the longest {}.",
+            counted(others.len() as u64, "outage"),
+            length(others[0])
+        );
+        let advice = "The calendar of the report shows when.";
+        findings.push(HistoryFinding::new(FindingKind::Outage, Severity::Serious, sentence, advice));
+    }
+    findings
+}
+
+fn outage_in_words(outage: &Outage, length: Nanoseconds, events: &[Event]) -> String {
+    let place = if outage.host.is_empty() {
+        outage.mount.clone()
+    } else {
+        format!("{} on {}", outage.mount, outage.host)
+    };
+    let mut sentence = match outage.end {
+        Some(end) => format!(
+            "{place} did not answer for {length}, from {} to {}",
+            moment_in_words(outage.begin),
+            moment_in_words(end)
+        ),
+        None => format!("{place} has not answered since {} ({length})", moment_in_words(outage.begin)),
+    };
+    if outage.skipped > 0 {
+        let were = if outage.skipped == 1 { "was" } else { "were" };
+        sentence += &format!("; {} {were} skipped", counted(outage.skipped, "slot"));
+    }
+    sentence += match outage.ending {
+        Some(OutageEnding::Recovered) => "; it recovered by itself",
+        Some(OutageEnding::Remounted) => "; it was mounted anew",
+        Some(OutageEnding::Unmounted) => "; it was unmounted",
+        Some(OutageEnding::Rebooted) => "; the machine was started again",
+        None => "",
+    };
+    let concerns = |event: &&Event| {
+        let of_host = event.host.is_empty() || event.host == outage.host;
+        of_host && event.source != iolag_model::EventSource::Watch
+    };
+    let apart = |event: &Event| event.begin.since(outage.begin).max(outage.begin.since(event.begin));
+    let nearest = events.iter().filter(concerns).min_by_key(|event| apart(event));
+    if let Some(event) = nearest.filter(|event| apart(event) <= NEAR) {
+        sentence += &format!("; event \"{}\" {}", event.text, before_or_after(event.begin, outage.begin));
+    }
+    sentence + "."
+}
+
+/// Where `event` lies as seen from `moment`: `2 min 00 s before`.
+fn before_or_after(event: WallTime, moment: WallTime) -> String {
+    if event <= moment {
+        format!("{} before", moment.since(event))
+    } else {
+        format!("{} after it began", event.since(moment))
+    }
+}
+
+/// A change of a series, with the event that may explain it.
+struct TimedChange<'a> {
+    of: &'a SeriesAnalysis,
+    change: &'a ChangePoint,
+    matched: Option<&'a EventMatch>,
+}
+
+impl TimedChange<'_> {
+    /// How far the level moved: the logarithm of the ratio, or how far ranks moved where no ratio is known.
+    fn size(&self) -> f64 {
+        let by_rank = (self.change.greater_after - 0.5).abs();
+        self.change.ratio.value.filter(|ratio| *ratio > 0.0).map_or(by_rank, |ratio| ratio.ln().abs())
+    }
+}
+
+/// Changes at the same time on the same host are one finding.
+fn changes(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
+    let of_series = analysis.series.iter().filter(|of| of.summary.series.key.part.is_empty());
+    let mut all: Vec<TimedChange> = of_series
+        .flat_map(|of| {
+            of.changes.iter().enumerate().map(move |(index, change)| TimedChange {
+                of,
+                change,
+                matched: of.events.matched.iter().find(|matched| matched.change == index),
+            })
+        })
+        .collect();
+    let host = |change: &TimedChange| change.of.summary.series.key.host.clone();
+    all.sort_by_key(|change| (host(change), change.change.first_after));
+    let together = |one: &TimedChange, other: &TimedChange| {
+        let between = one.change.first_after.since(one.change.last_before);
+        let apart = other.change.first_after.since(one.change.first_after);
+        host(one) == host(other) && apart.0 <= 4 * between.0
+    };
+    all.chunk_by(together).map(|changes| change_finding(changes, analysis, names)).collect()
+}
+
+fn change_finding(changes: &[TimedChange], analysis: &HistoryAnalysis, names: &Names) -> HistoryFinding {
+    let mut ordered: Vec<&TimedChange> = changes.iter().collect();
+    ordered.sort_by(|one, other| other.size().total_cmp(&one.size()));
+    let main = ordered[0];
+    let key = &main.of.summary.series.key;
+    let quantity = main.of.summary.quantity;
+    let mut sentence = format!(
+        "Since {}, {} {}: the median went from {} to {}",
+        moment_in_words(main.change.first_after),
+        names.series(key),
+        ratio_in_words(main.change, quantity),
+        level_in_words(main.change.median_before, main.change.median_before_is, quantity),
+        level_in_words(main.change.median_after, main.change.median_after_is, quantity),
+    );
+    if let (Some(low), Some(high)) = (main.change.ratio.low, main.change.ratio.high) {
+        sentence += &format!(" (ratio 95 %: {low:.2} to {high:.2})");
+    }
+    let others: Vec<_> =
+        ordered[1..].iter().map(|other| &other.of.summary.series.key).filter(|other| *other != key).collect();
+    if !others.is_empty() {
+        sentence += &format!("; at the same time {} changed", names.list(others.iter().copied()));
+    }
+    sentence += ". ";
+    let (told, advice) = explanation(main, analysis);
+    sentence += &told;
+    let slower = quantity == Quantity::Duration && main.change.greater_after > 0.5;
+    let severity = match main.change.ratio.value {
+        Some(ratio) if slower && ratio >= 2.0 => Severity::Serious,
+        _ if slower => Severity::Warning,
+        _ => Severity::Note,
+    };
+    HistoryFinding::new(FindingKind::Change, severity, sentence, advice)
+        .of(std::iter::once(key).chain(others))
+        .during(main.change.last_before, main.change.first_after)
+        .sized(main.size())
+        .with("probability without a change", p_in_words(main.change.p))
+        .with("an attempt after takes longer than one before", share_in_words(main.change.greater_after))
+}
+
+fn explanation(change: &TimedChange, analysis: &HistoryAnalysis) -> (String, &'static str) {
+    let event = change
+        .matched
+        .and_then(|matched| Some((matched, analysis.events.iter().find(|event| event.id == matched.event)?)));
+    match event {
+        Some((matched, event)) => {
+            let apart = if matched.apart_ns == Nanoseconds::ZERO {
+                "at that moment".to_owned()
+            } else if event.begin < change.change.first_after {
+                format!("{} before", matched.apart_ns)
+            } else {
+                format!("{} after", matched.apart_ns)
+            };
+            let told = format!(
+                "Event \"{}\" was {apart}; a change at a random moment would have an event as near with a probability of {}.",
+                event.text,
+                share_in_words(matched.chance)
+            );
+            (
+                told,
+                "Compare before and after the event in the report; an event near a change need not be its cause.",
+            )
+        }
+        None => {
+            let told = format!("No event is noted within {} of it.", change.of.events.tolerance_ns);
+            (told, "Find out what changed then, and note it: `iolag note TEXT --at TIME`.")
+        }
+    }
+}
+
+/// As in `takes 2.0 times as long`, `takes at least 110 times less`, `is greater at times`.
+fn ratio_in_words(change: &ChangePoint, quantity: Quantity) -> String {
+    let is_greater = change.greater_after > 0.5;
+    let (verb, much, word) = match (quantity, is_greater) {
+        (Quantity::Duration, true) => ("takes", "as long", "longer"),
+        (Quantity::Duration, false) => ("takes", "less", "shorter"),
+        (_, true) => ("is", "as much", "greater"),
+        (_, false) => ("is", "less", "smaller"),
+    };
+    let ratio = change.ratio.value.filter(|ratio| *ratio > 0.0);
+    match ratio.map(|ratio| if is_greater { ratio } else { 1.0 / ratio }) {
+        // The medians agree, so the change lies in other quantiles.
+        Some(factor) if factor < 1.05 => format!("{verb} {word} at times"),
+        Some(factor) => {
+            let bound = if change.ratio.value_is == Knowledge::Exactly { "" } else { "at least " };
+            format!("{verb} {bound}{} times {much}", factor_in_words(factor))
+        }
+        None => format!("{verb} {word}"),
+    }
+}
+
+fn level_in_words(level: f64, knowledge: Knowledge, quantity: Quantity) -> String {
+    let amount = amount_in_words(level, quantity);
+    match knowledge {
+        Knowledge::Exactly => amount,
+        Knowledge::AtLeast => format!("at least {amount}"),
+        Knowledge::AtMost => format!("below {amount}"),
+    }
+}
+
+/// The worst episodes outside outages, which are told by themselves.
+fn episodes(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
+    let is_outage = |episode: &Episode| {
+        analysis.outages.iter().any(|outage| {
+            let end = outage.end.unwrap_or(WallTime(i64::MAX));
+            outage.host == episode.host && outage.begin <= episode.end && episode.begin <= end
+        })
+    };
+    let badness = |episode: &Episode| -> f64 {
+        let peak = |one: &SeriesEpisode| one.peak.unwrap_or(0.0);
+        let length = episode.end.since(episode.begin).as_seconds();
+        episode.series.iter().map(peak).fold(length, f64::max)
+    };
+    let samples = |episode: &Episode| episode.series.iter().map(SeriesEpisode::samples).sum::<u64>();
+    // One slow sample of one series is a tail and no episode worth a sentence.
+    let told = analysis.episodes.iter().filter(|episode| samples(episode) > 1 && !is_outage(episode));
+    let mut worst: Vec<&Episode> = told.collect();
+    worst.sort_by(|one, other| badness(other).total_cmp(&badness(one)));
+    let all = worst.len() as u64;
+    worst.truncate(3);
+    let finding = |episode: &&Episode| {
+        let longest = episode
+            .series
+            .iter()
+            .filter(|one| one.peak.is_some())
+            .max_by(|one, other| one.peak.unwrap_or(0.0).total_cmp(&other.peak.unwrap_or(0.0)));
+        let peak = longest.map_or_else(String::new, |one| {
+            let peak = level_in_words(one.peak.unwrap_or(0.0), one.peak_is, Quantity::Duration);
+            format!(", the longest {peak}")
+        });
+        let sentence = format!(
+            "From {} to {} {} was bad in {}{peak}; one of {}.",
+            moment_in_words(episode.begin),
+            moment_in_words(episode.end),
+            names.list(episode.series.iter().map(|one| &one.series)),
+            counted(samples(episode), "sample"),
+            counted(all, "episode"),
+        );
+        let advice = "See what else happened then (jobs, backups, server load), and note or import it as events, so that iolag can tell \
+                      what comes with such times.";
+        HistoryFinding::new(FindingKind::Episode, Severity::Warning, sentence, advice)
+            .of(episode.series.iter().map(|one| &one.series))
+            .during(episode.begin, episode.end)
+            .sized(badness(episode))
+    };
+    worst.iter().map(finding).collect()
+}
+
+/// What changed from the configuration before on the same host and target.
+fn configuration(analysis: &HistoryAnalysis, new: &Configuration) -> Option<HistoryFinding> {
+    let same_place = |old: &&Configuration| old.host == new.host && old.target == new.target;
+    let before = analysis.configurations.iter().filter(same_place).take_while(|old| *old != new).last()?;
+    let mut names: Vec<&String> = before.facts.keys().chain(new.facts.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let fact = |configuration: &Configuration, name: &str| {
+        configuration.facts.get(name).map_or_else(|| "none".to_owned(), |fact| format!("\"{fact}\""))
+    };
+    let differ = names.into_iter().filter(|name| before.facts.get(*name) != new.facts.get(*name));
+    let mut told: Vec<String> =
+        differ.map(|name| format!("{name} from {} to {}", fact(before, name), fact(new, name))).collect();
+    let more = told.len().saturating_sub(3);
+    told.truncate(3);
+    if more > 0 {
+        told.push(format!("{more} more"));
+    }
+    let place = match (new.target.as_str(), new.host.as_str()) {
+        ("", host) => host.to_owned(),
+        (target, "") => target.to_owned(),
+        (target, host) => format!("{target} on {host}"),
+    };
+    let sentence = format!(
+        "The configuration of {place} changed by {}: {}.",
+        moment_in_words(new.first_seen),
+        told.join("; ")
+    );
+    let advice =
+        "Compare the times before and after in the report; samples are marked with their configuration.";
+    let finding = HistoryFinding::new(FindingKind::Configuration, Severity::Note, sentence, advice);
+    Some(finding.during(new.first_seen, new.first_seen).sized(new.first_seen.as_seconds()))
+}
+
+/// One finding per host.
+fn gaps(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
+    let (Some(begin), Some(end)) = (analysis.begin, analysis.end) else { return Vec::new() };
+    let of_hosts = analysis.gaps.chunk_by(|one, other| one.host == other.host);
+    of_hosts
+        .map(|gaps| {
+            let length = |gap: &super::gaps::Gap| gap.end.since(gap.begin);
+            let sum = Nanoseconds(gaps.iter().map(|gap| length(gap).0).sum());
+            let longest = gaps.iter().max_by_key(|gap| length(gap)).unwrap_or(&gaps[0]);
+            let share = sum.as_seconds() / end.since(begin).as_seconds().max(1.0);
+            let why = if longest.is_watched {
+                "iolag ran all the same: the machine was suspended, or its clock was stepped"
+            } else {
+                "no watch ran"
+            };
+            let sentence = format!(
+                "Nothing is known of {} for {sum} in {} ({} of the time), the longest from {} to {}: {why}.",
+                longest.host,
+                counted(gaps.len() as u64, "gap"),
+                share_in_words(share),
+                moment_in_words(longest.begin),
+                moment_in_words(longest.end),
+            );
+            let advice =
+                "Run the watch as a service that is started again (`iolag watch --print-unit service`).";
+            let severity = if share > 0.1 { Severity::Warning } else { Severity::Note };
+            HistoryFinding::new(FindingKind::Gap, severity, sentence, advice)
+                .during(longest.begin, longest.end)
+                .sized(share)
+        })
+        .collect()
+}

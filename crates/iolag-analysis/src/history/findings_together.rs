@@ -1,0 +1,234 @@
+//! Findings about series together: correlations and their absence, what bad times come with, the host's share, two places compared.
+
+use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
+
+use super::analysis::{HistoryAnalysis, SeriesComparison};
+use super::comparison::{ComparisonVerdict, ShiftEstimate};
+use super::correlation::Strength;
+use super::findings::{FindingKind, HistoryFinding, Names, counted, p_in_words};
+use super::lag::LagScan;
+use super::matrix::{CorrelatedPair, Variable};
+use super::observed::Quantity;
+use crate::finding::{Severity, factor_in_words};
+
+/// Correlations that are told one by one.
+const TOLD_MOST: usize = 6;
+
+/// Greatest adjusted p of an association that is told.
+const SIGNIFICANCE: f64 = 0.05;
+
+pub(crate) fn findings_together(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
+    let mut findings = correlations(analysis, names);
+    findings.extend(no_correlation(analysis));
+    findings.extend(lags(analysis, names));
+    findings.extend(associations(analysis));
+    findings.extend(host_slow(analysis));
+    findings.extend(analysis.comparisons.iter().filter_map(|compared| comparison(compared, names)));
+    findings
+}
+
+fn correlations(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
+    let medium =
+        |pair: &&CorrelatedPair| pair.is_significant && pair.correlation.strength >= Strength::Medium;
+    let mut pairs: Vec<&CorrelatedPair> = analysis.correlations.pairs.iter().filter(medium).collect();
+    pairs.sort_by(|one, other| {
+        other.correlation.coefficient.abs().total_cmp(&one.correlation.coefficient.abs())
+    });
+    pairs.truncate(TOLD_MOST);
+    pairs.into_iter().map(|pair| correlation(pair, names)).collect()
+}
+
+fn correlation(pair: &CorrelatedPair, names: &Names) -> HistoryFinding {
+    let found = &pair.correlation;
+    let direction = if found.coefficient > 0.0 { "go up and down together" } else { "go against each other" };
+    let sentence = format!(
+        "{} and {} {direction}: {} correlation of {:.2} ({}, worth {:.0} independent ones; {} after correction for all pairs).",
+        variable(&pair.left, names),
+        variable(&pair.right, names),
+        found.strength,
+        found.coefficient,
+        counted(found.pairs, "pair"),
+        found.pairs_effective,
+        p_in_words(pair.p_adjusted),
+    );
+    let advice = match pair.right.quantity {
+        Quantity::Load5min | Quantity::Blocked => {
+            "Load and blocked tasks contain those that wait for storage, so this may be the effect and not the cause: look at runnable \
+             tasks too."
+        }
+        Quantity::Runnable | Quantity::StalledIo => "Look at what runs on this node at such times.",
+        _ => "Look for what the two share: server, network, name service, this host.",
+    };
+    HistoryFinding::new(FindingKind::Correlation, Severity::Note, sentence, advice)
+        .of([&pair.left.series, &pair.right.series])
+        .sized(found.coefficient.abs())
+}
+
+fn variable(variable: &Variable, names: &Names) -> String {
+    match variable.quantity {
+        Quantity::Duration | Quantity::Value => names.series(&variable.series),
+        of_host if of_host.is_of_host() => format!("the {of_host}"),
+        other => format!("{other} of {}", names.series(&variable.series)),
+    }
+}
+
+/// As in study 000: if no two tasks go together, there is no single cause for what happens to them.
+fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
+    let is_control = |key: &SeriesKey| {
+        let mut series = analysis.series.iter().map(|one| &one.summary.series);
+        series.any(|series| series.key == *key && series.kind == SeriesKind::Control)
+    };
+    let durations = analysis.correlations.pairs.iter().filter(|pair| {
+        let both = [&pair.left, &pair.right];
+        both.iter().all(|side| side.quantity == Quantity::Duration && !is_control(&side.series))
+    });
+    let greatest = durations.clone().max_by(|one, other| {
+        one.correlation.coefficient.abs().total_cmp(&other.correlation.coefficient.abs())
+    })?;
+    let related =
+        durations.clone().any(|pair| pair.is_significant && pair.correlation.strength >= Strength::Medium);
+    let enough = greatest.correlation.pairs_effective >= 30.0;
+    if related || !enough {
+        return None;
+    }
+    let sentence = format!(
+        "No two of the tasks ({} compared) go together more than a little (greatest coefficient {:.2}): there is no single cause of what happens to \
+         all tasks, unless it acts for less than a period.",
+        counted(durations.count() as u64, "pair"),
+        greatest.correlation.coefficient
+    );
+    let advice = "Look for causes task by task: name service for listing, metadata servers for creating, the compiler's files for compiling.";
+    Some(HistoryFinding::new(FindingKind::NoCorrelation, Severity::Note, sentence, advice))
+}
+
+/// Series that follow one another are told where the lag says clearly more than the same time.
+fn lags(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
+    let told = |pair: &CorrelatedPair, scan: &LagScan| {
+        let clearer = scan.best.coefficient.abs() > pair.correlation.coefficient.abs() + 0.1;
+        scan.best_slots != 0
+            && clearer
+            && scan.best.p <= SIGNIFICANCE
+            && scan.best.strength >= Strength::Medium
+    };
+    let lagged = analysis.correlations.pairs.iter().filter_map(|pair| Some((pair, pair.lags.as_ref()?)));
+    let findings = lagged.filter(|(pair, scan)| told(pair, scan)).map(|(pair, scan)| {
+        let (first, second) = if scan.best_slots > 0 { (&pair.left, &pair.right) } else { (&pair.right, &pair.left) };
+        let lag = Nanoseconds(scan.slot_ns.0.saturating_mul(scan.best_slots.unsigned_abs()));
+        let sentence = format!(
+            "{} follows {} by {lag}: {} correlation of {:.2} at that lag, {:.2} at the same time ({}).",
+            variable(second, names),
+            variable(first, names),
+            scan.best.strength,
+            scan.best.coefficient,
+            pair.correlation.coefficient,
+            p_in_words(scan.best.p)
+        );
+        let advice = "What comes first may be the cause, or both follow a third: look at what happens between the two.";
+        HistoryFinding::new(FindingKind::Correlation, Severity::Note, sentence, advice)
+            .of([&first.series, &second.series])
+            .sized(scan.best.coefficient.abs())
+    });
+    findings.take(TOLD_MOST).collect()
+}
+
+fn associations(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
+    let told =
+        analysis.associations.iter().filter(|one| one.p_adjusted <= SIGNIFICANCE && one.events_near > 0);
+    told.map(|one| {
+        let rate = one.rate.map_or_else(
+            || "and none would by chance".to_owned(),
+            |rate| format!("{} times as many as by chance", factor_in_words(rate)),
+        );
+        let sentence = format!(
+            "{} of {} of kind \"{}\" lie within {} of a bad time, {rate} ({}).",
+            one.events_near,
+            counted(one.events, "event"),
+            one.kind,
+            one.tolerance_ns,
+            p_in_words(one.p_adjusted)
+        );
+        let advice = "Look at one of these moments in the report: does the event come first, or does it tell of the same trouble?";
+        HistoryFinding::new(FindingKind::Association, Severity::Warning, sentence, advice)
+            .sized(one.rate.unwrap_or(f64::INFINITY))
+    })
+    .collect()
+}
+
+/// Bad times that the control on the host's memory shares are the host's, not the storage's.
+fn host_slow(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
+    let controls: Vec<&SeriesKey> = analysis
+        .series
+        .iter()
+        .map(|one| &one.summary.series)
+        .filter(|series| series.kind == SeriesKind::Control)
+        .map(|series| &series.key)
+        .collect();
+    let is_control = |key: &SeriesKey| controls.contains(&key);
+    let of_storage: Vec<_> = analysis
+        .episodes
+        .iter()
+        .filter(|episode| {
+            let watched = |control: &&SeriesKey| control.host == episode.host;
+            controls.iter().any(watched) && episode.series.iter().any(|one| !is_control(&one.series))
+        })
+        .collect();
+    let shared =
+        of_storage.iter().filter(|episode| episode.series.iter().any(|one| is_control(&one.series))).count();
+    let all = of_storage.len();
+    if all < 3 {
+        return None;
+    }
+    let finding = if shared == 0 {
+        let sentence = format!(
+            "In none of {all} bad times was the host's own memory slow as well: they come from the storage or the way to it, not from \
+             this host."
+        );
+        HistoryFinding::new(
+            FindingKind::HostSlow,
+            Severity::Note,
+            sentence,
+            "Look at the servers and the network; another host that watches the same targets tells these two apart.",
+        )
+    } else if shared * 3 >= all {
+        let sentence = format!(
+            "In {shared} of {all} bad times the same task was slow on the host's own memory as well: the host was slow, not the storage."
+        );
+        HistoryFinding::new(
+            FindingKind::HostSlow,
+            Severity::Warning,
+            sentence,
+            "Look at what runs on this host then: processors, memory, other users.",
+        )
+    } else {
+        return None;
+    };
+    Some(finding.of(controls).sized(shared as f64))
+}
+
+fn comparison(compared: &SeriesComparison, names: &Names) -> Option<HistoryFinding> {
+    let slower_second = match compared.comparison.verdict {
+        ComparisonVerdict::Slower => true,
+        ComparisonVerdict::Faster => false,
+        _ => return None,
+    };
+    let (slow, fast) =
+        if slower_second { (&compared.second, &compared.first) } else { (&compared.first, &compared.second) };
+    let shift = compared.comparison.shift?;
+    let (ratio, bound) = match shift.estimate {
+        ShiftEstimate::Exactly(ratio) => (ratio, ""),
+        ShiftEstimate::AtLeast(ratio) | ShiftEstimate::AtMost(ratio) => (ratio, "at least "),
+        ShiftEstimate::Unknown => return None,
+    };
+    let ratio = if slower_second { ratio } else { 1.0 / ratio };
+    // Two places are hardly ever equal: only what is felt is told.
+    if ratio.is_nan() || ratio < 1.2 {
+        return None;
+    }
+    let (slow_name, fast_name) = (names.series(slow), names.series(fast));
+    let sentence =
+        format!("{slow_name} takes {bound}{} times as long as {fast_name}.", factor_in_words(ratio));
+    let advice =
+        "The report shows both distributions; compare times in which both were watched before deciding.";
+    let finding = HistoryFinding::new(FindingKind::Comparison, Severity::Note, sentence, advice);
+    Some(finding.of([slow, fast]).sized(ratio))
+}

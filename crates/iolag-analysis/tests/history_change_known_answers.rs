@@ -1,0 +1,83 @@
+//! Compares with SciPy, Astropy and ruptures; history_change_known_answers.py says how.
+
+use iolag_analysis::history::{
+    ChangeOptions, TimedValues, baluev_false_alarm, benjamini_hochberg, energy_split, find_changes,
+    lomb_scargle_at, pearson, spearman,
+};
+use iolag_model::WallTime;
+
+fn rows(kind: &str) -> Vec<Vec<Vec<f64>>> {
+    let list = |text: &str| text.split(',').map(|number| number.parse().expect("a number")).collect();
+    let rows: Vec<Vec<Vec<f64>>> = include_str!("history_change_known_answers.tsv")
+        .lines()
+        .filter_map(|line| line.strip_prefix(kind)?.strip_prefix('\t'))
+        .map(|line| line.split('\t').map(list).collect())
+        .collect();
+    assert!(!rows.is_empty(), "no known answer for {kind}");
+    rows
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64, what: &str) {
+    let difference = (found - expected).abs();
+    assert!(difference <= 1e-9 * expected.abs().max(1e-3), "{what}: {found} instead of {expected}");
+}
+
+#[test]
+fn coefficients_are_those_of_scipy() {
+    for lists in rows("spearman") {
+        assert_close(spearman(&lists[0], &lists[1]).unwrap(), lists[2][0], "Spearman");
+    }
+    for lists in rows("pearson") {
+        assert_close(pearson(&lists[0], &lists[1]).unwrap(), lists[2][0], "Pearson");
+    }
+}
+
+#[test]
+fn adjusted_p_are_those_of_scipy() {
+    for lists in rows("benjamini_hochberg") {
+        for (found, expected) in benjamini_hochberg(&lists[0]).iter().zip(&lists[1]) {
+            assert_close(*found, *expected, "adjusted p");
+        }
+    }
+}
+
+#[test]
+fn powers_are_those_of_astropy() {
+    for lists in rows("lomb_scargle") {
+        for (frequency, expected) in lists[2].iter().zip(&lists[3]) {
+            assert_close(lomb_scargle_at(&lists[0], &lists[1], *frequency), *expected, "power");
+        }
+    }
+}
+
+#[test]
+fn false_alarms_are_those_of_astropy() {
+    for lists in rows("baluev") {
+        let found = baluev_false_alarm(lists[1][0], &lists[0], lists[1][1]);
+        assert_close(found, lists[2][0], "false alarm");
+    }
+}
+
+#[test]
+fn the_best_split_is_that_of_scipys_energy_distance() {
+    for lists in rows("energy") {
+        let split = energy_split(&lists[0], lists[1][0] as usize).unwrap();
+        assert_eq!(split.at, lists[2][0] as usize);
+        assert_close(split.statistic, lists[2][1], "statistic");
+    }
+}
+
+#[test]
+fn changes_are_where_dynamic_programming_finds_them() {
+    for lists in rows("changes") {
+        let moments: Vec<WallTime> =
+            (0..lists[0].len()).map(|slot| WallTime::from_seconds(slot as i64 * 900)).collect();
+        let changes = find_changes(&TimedValues::known(&moments, &lists[0]), &ChangeOptions::default());
+        let places: Vec<usize> = changes.iter().map(|change| change.place).collect();
+        assert_eq!(places.len(), lists[1].len(), "{places:?} instead of {:?}", lists[1]);
+        for (place, expected) in places.iter().zip(&lists[1]) {
+            assert!(place.abs_diff(*expected as usize) <= 4, "{places:?} instead of {:?}", lists[1]);
+        }
+    }
+}
