@@ -1,0 +1,466 @@
+//! From columns to one summary of a series: slots behind a hang, calendars, configurations, modes, events.
+//! Then simulations: how often a single mode is split, and how often intervals cover the truth.
+
+use iolag_analysis::Noise;
+use iolag_analysis::history::{
+    Blockers, ByAttempt, ByTime, ComparisonOptions, ComparisonVerdict, Distribution, Estimate, EventWindows,
+    Knowledge, LocalTime, Observation, Observations, Origin, Quantity, SeriesSummary, SummaryOptions,
+    compare, event_effect, separated_modes, summarise_series,
+};
+use iolag_model::{
+    ConfigurationKey, Event, EventSource, FailureCode, HistoryColumns, HistorySample, Nanoseconds, Outage,
+    OutageEnding, Outcome, ProbeId, Series, SeriesKey, SeriesKind, WallTime,
+};
+
+const MINUTE: i64 = 60;
+/// 2008-05-05, a Monday, midnight.
+const MONDAY: i64 = 1_209_945_600;
+
+fn series(kind: SeriesKind, resolution: Nanoseconds) -> Series {
+    Series {
+        key: SeriesKey {
+            host: "login1".to_owned(),
+            target: "/scratch".to_owned(),
+            task: "list".to_owned(),
+            part: String::new(),
+        },
+        kind,
+        resolution_ns: resolution,
+        period_ns: Nanoseconds::from_seconds(900),
+        deadline_ns: Nanoseconds::from_seconds(60),
+        description: String::new(),
+        unit: String::new(),
+        described: WallTime(0),
+    }
+}
+
+fn sample(probe: u64, second: i64, outcome: Outcome, seconds: f64) -> HistorySample {
+    HistorySample {
+        series: SeriesKey::default(),
+        probe: ProbeId(probe),
+        intended: WallTime::from_seconds(second),
+        start: WallTime::from_seconds(second),
+        duration_ns: Nanoseconds((seconds * 1e9).round() as u64),
+        value: None,
+        outcome,
+        failure: FailureCode::NONE,
+        exit_status: None,
+        blocker: None,
+        configuration: Some(ConfigurationKey(7)),
+        processor_ns: Some([1_000_000, 1_000_000]),
+        resident_bytes_max: None,
+        surroundings: None,
+    }
+}
+
+fn columns<'a>(samples: impl IntoIterator<Item = &'a HistorySample>) -> HistoryColumns {
+    let mut columns = HistoryColumns::default();
+    samples.into_iter().for_each(|sample| columns.push(sample));
+    columns
+}
+
+/// Eight slots every 15 minutes: two good, one that takes two hours, and seven that are skipped because of
+/// it.
+fn hang(outcome: Outcome) -> Vec<HistorySample> {
+    let mut samples =
+        vec![sample(1, MONDAY, Outcome::Ok, 1.0), sample(2, MONDAY + 15 * MINUTE, Outcome::Ok, 2.0)];
+    samples.push(sample(3, MONDAY + 30 * MINUTE, outcome, 7200.0));
+    for slot in 1..8_u64 {
+        let second = MONDAY + 30 * MINUTE + slot as i64 * 15 * MINUTE;
+        samples.push(HistorySample {
+            blocker: Some(ProbeId(3)),
+            ..sample(3 + slot, second, Outcome::Skipped, 0.0)
+        });
+    }
+    samples
+}
+
+fn summary_of(series: &Series, samples: &[HistorySample], options: &SummaryOptions) -> SeriesSummary {
+    let columns = columns(samples);
+    let mut blockers = Blockers::of_host("login1");
+    blockers.add_series(series, &columns);
+    summarise_series(series, &columns, &blockers, options)
+}
+
+#[test]
+fn fifteen_minute_probes_that_hang_for_two_hours_are_one_attempt_and_eight_slots() {
+    let series = series(SeriesKind::Task, Nanoseconds::ZERO);
+    let summary = summary_of(&series, &hang(Outcome::Late), &SummaryOptions::default());
+    assert_eq!((summary.by_attempt.counts.total(), summary.by_attempt.left_out.skipped), (3, 7));
+    let by_time = summary.by_time.expect("slots were skipped");
+    assert_eq!((by_time.counts.exact, by_time.imputed, by_time.left_out.skipped), (10, 7, 0));
+    // Residuals are 105, 90, … 15 minutes; half of the slots wait 45 minutes or less.
+    let residuals: Vec<f64> = by_time.curve.iter().map(|point| point.amount).collect();
+    assert_eq!(residuals, [1.0, 2.0, 900.0, 1800.0, 2700.0, 3600.0, 4500.0, 5400.0, 6300.0, 7200.0]);
+    let median = by_time.quantiles.iter().find(|quantile| quantile.q == 0.5).expect("the median");
+    assert_eq!(median.value, Estimate::Exactly(2700.0));
+    let over =
+        by_time.shares.iter().find(|share| share.counted.threshold_ns == Nanoseconds::from_seconds(60));
+    assert_eq!(over.map(|share| (share.counted.over, share.of)), Some((8, 10)));
+    assert_eq!(
+        (summary.rates.total.slots, summary.rates.total.skipped.count, summary.rates.total.late.count),
+        (10, 7, 1)
+    );
+}
+
+#[test]
+fn behind_what_still_hangs_slots_wait_at_least_so_long() {
+    let series = series(SeriesKind::Task, Nanoseconds::ZERO);
+    let by_time =
+        summary_of(&series, &hang(Outcome::Hung), &SummaryOptions::default()).by_time.expect("skipped slots");
+    assert_eq!((by_time.counts.exact, by_time.counts.at_least), (2, 8));
+    assert_eq!(by_time.greatest, Estimate::AtLeast(7200.0));
+}
+
+#[test]
+fn a_blocker_may_be_another_series_or_an_outage_and_an_unknown_one_is_counted() {
+    let series = series(SeriesKind::Task, Nanoseconds::ZERO);
+    let skipped: Vec<HistorySample> = hang(Outcome::Ok).split_off(3);
+    let columns = columns(&skipped);
+    let unknown = Observations::<ByTime>::by_time(&series, &columns, &Blockers::of_host("login1"));
+    assert_eq!((unknown.list().len(), unknown.left_out().skipped), (0, 7));
+    let outage = |host: &str, ending| Outage {
+        host: host.to_owned(),
+        mount: "/scratch".to_owned(),
+        probe: ProbeId(3),
+        begin: WallTime::from_seconds(MONDAY + 30 * MINUTE),
+        end: Some(WallTime::from_seconds(MONDAY + 150 * MINUTE)),
+        ending: Some(ending),
+        skipped: 7,
+    };
+    let by = |outage: &Outage| {
+        let mut blockers = Blockers::of_host("login1");
+        blockers.add_outage(outage);
+        Observations::<ByTime>::by_time(&series, &columns, &blockers)
+    };
+    let recovered = by(&outage("login1", OutageEnding::Recovered));
+    assert!(
+        recovered
+            .list()
+            .iter()
+            .all(|one| one.knowledge == Knowledge::Exactly && one.origin == Origin::Imputed)
+    );
+    assert_eq!(recovered.list()[0].amount, 6300.0);
+    let rebooted = by(&outage("login1", OutageEnding::Rebooted));
+    assert!(rebooted.list().iter().all(|one| one.knowledge == Knowledge::AtLeast));
+    assert!(
+        by(&outage("login2", OutageEnding::Recovered)).is_empty(),
+        "another host's probe has the same number"
+    );
+}
+
+#[test]
+fn without_skipped_slots_both_weightings_are_the_same() {
+    let series = series(SeriesKind::Task, Nanoseconds::from_milliseconds(10));
+    let mut noise = Noise::new(5);
+    let outcomes = [Outcome::Ok, Outcome::Ok, Outcome::Late, Outcome::Timeout, Outcome::Error, Outcome::Hung];
+    let samples: Vec<HistorySample> = (0..300)
+        .map(|slot| {
+            sample(slot, MONDAY + slot as i64 * 900, outcomes[slot as usize % 6], 0.02 * noise.normal().exp())
+        })
+        .collect();
+    let columns = columns(&samples);
+    let by_attempt = Observations::<ByAttempt>::by_attempt(&series, &columns);
+    let by_time = Observations::<ByTime>::by_time(&series, &columns, &Blockers::of_host("login1"));
+    assert_eq!((by_attempt.list(), by_attempt.left_out()), (by_time.list(), by_time.left_out()));
+    assert_eq!(by_attempt.left_out().failed, 50);
+    assert!(by_attempt.list().iter().any(|one| one.knowledge == Knowledge::AtMost));
+    assert_eq!(summary_of(&series, &samples, &SummaryOptions::default()).by_time, None);
+}
+
+#[test]
+fn a_week_has_its_days_hours_and_configurations() {
+    let series = series(SeriesKind::Task, Nanoseconds::ZERO);
+    let mut samples: Vec<HistorySample> = (0..7 * 96)
+        .map(|slot| sample(slot, MONDAY + slot as i64 * 900, Outcome::Ok, 1.0 + slot as f64 / 1000.0))
+        .collect();
+    for slot in [100, 101, 102] {
+        samples[slot].outcome = Outcome::Timeout;
+        samples[slot].duration_ns = Nanoseconds::from_seconds(60);
+    }
+    samples[200].outcome = Outcome::Error;
+    samples.iter_mut().skip(400).for_each(|sample| sample.configuration = Some(ConfigurationKey(9)));
+    let summary = summary_of(&series, &samples, &SummaryOptions::default());
+    let rates = &summary.rates;
+    assert_eq!((rates.by_day.len(), rates.by_weekday.len(), rates.by_hour.len()), (7, 7, 24));
+    let tuesday = &rates.by_day[1];
+    assert_eq!(
+        (tuesday.group.to_string().as_str(), tuesday.rates.timeout.count, tuesday.rates.slots),
+        ("2008-05-06", 3, 96)
+    );
+    assert_eq!(rates.by_hour[1].rates.timeout.count, 3);
+    assert_eq!(rates.by_configuration.iter().map(|group| group.rates.slots).collect::<Vec<_>>(), [400, 272]);
+    let matrix = &summary.hour_by_day;
+    assert_eq!((matrix.days.len(), matrix.past_deadline[1][1], matrix.worst[1][1]), (7, 3, Some(60.0)));
+    assert_eq!((matrix.median[0][0], matrix.observations[0][0], matrix.failed[2][2]), (Some(1.001), 4, 1));
+    assert_eq!(matrix.median[2][2], Some(1.202), "the failed one has no duration");
+    assert_eq!(summary.by_configuration.len(), 2);
+    assert_eq!(summary.by_configuration[1].first, WallTime::from_seconds(MONDAY + 400 * 900));
+    // Seven hours west, the first slots belong to Sunday.
+    let options = SummaryOptions { local_time: LocalTime::fixed(-7 * 3600), ..Default::default() };
+    let there = summary_of(&series, &samples, &options);
+    assert_eq!((there.rates.by_day.len(), there.rates.by_day[0].rates.slots), (8, 28));
+    let json = serde_json::to_value(&there).expect("everything can be written");
+    assert_eq!(json["rates"]["by_day"][0]["group"], "2008-05-04");
+    assert_eq!(json["rates"]["by_weekday"][0]["group"], "monday");
+    assert_eq!(json["by_attempt"]["weighting"], "by-attempt");
+    assert!(
+        json["by_attempt"]["quantiles"][1]["value"]["exactly"].is_number(),
+        "{}",
+        json["by_attempt"]["quantiles"]
+    );
+    assert_eq!(json["beside"][0]["quantity"], "processor-time");
+    assert_eq!(json["beside"][0]["median"]["value"]["exactly"], 0.002);
+}
+
+#[test]
+fn a_series_of_values_has_no_thresholds_and_may_be_negative() {
+    let series = series(SeriesKind::Covariate, Nanoseconds::ZERO);
+    let mut samples: Vec<HistorySample> = (0..50)
+        .map(|slot| HistorySample {
+            value: Some(slot as f64 - 25.0),
+            ..sample(slot, MONDAY + slot as i64 * 900, Outcome::Ok, 0.1)
+        })
+        .collect();
+    samples[10].value = None;
+    let summary = summary_of(&series, &samples, &SummaryOptions::default());
+    assert_eq!((summary.quantity, summary.modes), (Quantity::Value, None));
+    assert_eq!(
+        (summary.by_attempt.least, summary.by_attempt.greatest),
+        (Estimate::Exactly(-25.0), Estimate::Exactly(24.0))
+    );
+    assert_eq!((summary.by_attempt.shares.len(), summary.by_attempt.left_out.without_value), (0, 1));
+    let halves = [0..25, 25..50].map(|rows: std::ops::Range<usize>| {
+        Observations::<ByAttempt>::by_attempt(&series, &columns(&samples[rows]))
+    });
+    let comparison = compare(&halves[0], &halves[1], &ComparisonOptions::default()).expect("both are values");
+    // A trend is worth few independent values.
+    assert_eq!(comparison.verdict, ComparisonVerdict::TooFew);
+}
+
+#[test]
+fn an_empty_series_is_summarised() {
+    let series = series(SeriesKind::Task, Nanoseconds::ZERO);
+    let summary = summary_of(&series, &[], &SummaryOptions::default());
+    assert_eq!((summary.first, summary.by_attempt.least, &summary.modes), (None, Estimate::NOTHING, &None));
+    assert!(serde_json::to_string(&summary).is_ok());
+}
+
+/// Shuffles by a fixed rule, so that a mixture is no sequence of levels.
+fn shuffled(mut amounts: Vec<f64>, noise: &mut Noise) -> Vec<f64> {
+    for last in (1..amounts.len()).rev() {
+        amounts.swap(last, (noise.uniform() * (last + 1) as f64) as usize);
+    }
+    amounts
+}
+
+fn durations(amounts: &[f64], resolution: f64) -> Observations<ByAttempt> {
+    let observation = |(slot, amount): (usize, &f64)| {
+        let steps = if resolution > 0.0 { (amount / resolution).floor() * resolution } else { *amount };
+        let below = resolution > 0.0 && steps < resolution;
+        Observation {
+            at: WallTime::from_seconds(MONDAY + slot as i64 * 900),
+            amount: if below { resolution } else { steps },
+            knowledge: if below { Knowledge::AtMost } else { Knowledge::Exactly },
+            origin: Origin::Measured,
+        }
+    };
+    Observations::new(Quantity::Duration, amounts.iter().enumerate().map(observation))
+}
+
+#[test]
+fn the_cache_of_study_000_and_the_price_of_missing_it_are_told_apart() {
+    // "About 20 % of the trials completed in approximately 0.01 second or less. Of the remaining 80 %
+    // virtually all took at least 1.3 seconds."
+    let mut noise = Noise::new(2008);
+    let amounts: Vec<f64> = (0..960)
+        .map(|slot| match slot % 5 {
+            0 => 0.008 * (0.4 * noise.normal()).exp(),
+            _ => 1.3 + 0.3 * noise.normal().exp(),
+        })
+        .chain([14_400.0])
+        .collect();
+    let amounts = shuffled(amounts, &mut noise);
+    for resolution in [0.0, 0.01] {
+        let modes = separated_modes(&durations(&amounts, resolution), resolution).expect("two modes");
+        assert_eq!(modes.modes.len(), 2, "{modes:?}");
+        let (fast, slow) = (modes.modes[0], modes.modes[1]);
+        assert_eq!((fast.count, fast.count + slow.count), (192, 961), "{modes:?}");
+        assert!(fast.high.bound() < Some(0.05) && slow.low.bound() >= Some(1.3), "{modes:?}");
+        assert_eq!(slow.high, Estimate::Exactly(14_400.0), "a far point is no mode of its own");
+        assert!(modes.ratios[0] > 100.0 && modes.dip > modes.dip_critical);
+        if resolution > 0.0 {
+            assert_eq!(fast.median, Estimate::Below(0.01));
+        }
+    }
+}
+
+#[test]
+fn three_modes_are_found_in_order() {
+    let mut noise = Noise::new(33);
+    let amounts: Vec<f64> =
+        (0..900).map(|slot| 10_f64.powi(slot % 3 - 2) * (0.2 * noise.normal()).exp()).collect();
+    let modes = separated_modes(&durations(&shuffled(amounts, &mut noise), 0.0), 0.0).expect("three modes");
+    assert_eq!(modes.modes.iter().map(|mode| mode.count).collect::<Vec<_>>(), [300, 300, 300]);
+    assert!(modes.ratios.iter().all(|ratio| (8.0..12.5).contains(ratio)), "{modes:?}");
+}
+
+#[test]
+fn a_single_mode_is_hardly_ever_split() {
+    let mut noise = Noise::new(99);
+    let (mut experiments, mut split) = (0, 0);
+    for (count, spread, phi, resolution) in [
+        (50, 1.0, 0.0, 0.0),
+        (500, 1.0, 0.0, 0.0),
+        (500, 2.0, 0.0, 0.0),
+        (500, 1.0, 0.8, 0.0),
+        (3000, 1.0, 0.5, 0.0),
+        // Clocks that count in steps: a hundredth, a third and three times the median.
+        (500, 1.0, 0.0, 0.01),
+        (500, 1.0, 0.0, 0.3),
+        (500, 1.0, 0.0, 3.0),
+        (500, 2.0, 0.0, 0.2),
+    ] {
+        let mut split_here = 0;
+        for _ in 0..60 {
+            let mut state = noise.normal();
+            let amounts: Vec<f64> = (0..count)
+                .map(|_| {
+                    state = phi * state + (1.0_f64 - phi * phi).sqrt() * noise.normal();
+                    (spread * state).exp()
+                })
+                .collect();
+            split_here += u32::from(separated_modes(&durations(&amounts, resolution), resolution).is_some());
+        }
+        assert!(split_here <= 3, "{split_here} of 60 at {count} {spread} {phi} {resolution}");
+        split += split_here;
+        experiments += 60;
+    }
+    assert!(f64::from(split) <= 0.05 * f64::from(experiments), "{split} of {experiments}");
+}
+
+#[test]
+fn an_event_is_followed_by_a_change_and_another_by_none() {
+    let mut noise = Noise::new(4);
+    let amounts: Vec<f64> = (0..28 * 96)
+        .map(|slot| if slot < 14 * 96 { 1.0 } else { 0.5 } * (0.5 * noise.normal()).exp())
+        .collect();
+    let observations = durations(&amounts, 0.0);
+    let event = |day: i64| Event {
+        id: "1".to_owned(),
+        begin: WallTime::from_seconds(MONDAY + day * 86_400),
+        end: None,
+        host: String::new(),
+        target: String::new(),
+        source: EventSource::Note,
+        kind: String::new(),
+        text: "LDAP cache enabled".to_owned(),
+        link: None,
+        author: String::new(),
+    };
+    let windows = EventWindows {
+        length: Nanoseconds::from_seconds(7 * 86_400),
+        margin: Nanoseconds::from_seconds(3600),
+    };
+    let options = ComparisonOptions::default();
+    let effect = event_effect(&observations, &event(14), &windows, &options);
+    assert_eq!(effect.comparison.verdict, ComparisonVerdict::Faster);
+    assert_eq!(effect.comparison.first.counts.total(), 7 * 96);
+    let interval = effect.comparison.shift.expect("both sides have attempts").interval;
+    assert!(
+        interval.low.is_some_and(|low| low < 0.5)
+            && interval.high.is_some_and(|high| high > 0.5 && high < 0.6)
+    );
+    assert_eq!(
+        event_effect(&observations, &event(7), &windows, &options).comparison.verdict,
+        ComparisonVerdict::NoDifferenceShown
+    );
+    assert_eq!(
+        event_effect(&observations, &event(40), &windows, &options).comparison.verdict,
+        ComparisonVerdict::TooFew
+    );
+}
+
+/// How often the interval of the ratio covers the true one, and how often p < 0.05 when the ratio is 1.
+fn coverage(sizes: [usize; 2], ratio: f64, phi: f64, deadline: f64) -> (f64, f64) {
+    const EXPERIMENTS: usize = 300;
+    let mut noise = Noise::new(77);
+    let (mut covered, mut significant) = (0, 0);
+    for _ in 0..EXPERIMENTS {
+        let [first, second] = [(sizes[0], 1.0), (sizes[1], ratio)].map(|(size, factor)| {
+            let mut state = noise.normal();
+            let list: Vec<Observation> = (0..size)
+                .map(|slot| {
+                    state = phi * state + (1.0_f64 - phi * phi).sqrt() * noise.normal();
+                    let amount: f64 = factor * state.exp();
+                    let knowledge = if amount > deadline { Knowledge::AtLeast } else { Knowledge::Exactly };
+                    let at = WallTime::from_seconds(slot as i64);
+                    Observation { at, amount: amount.min(deadline), knowledge, origin: Origin::Measured }
+                })
+                .collect();
+            Observations::<ByAttempt>::new(Quantity::Duration, list)
+        });
+        let comparison = compare(&first, &second, &ComparisonOptions::default()).expect("both are durations");
+        let interval = comparison.shift.expect("neither is empty").interval;
+        covered += usize::from(
+            interval.low.is_none_or(|low| low <= ratio) && interval.high.is_none_or(|high| high >= ratio),
+        );
+        significant += usize::from(comparison.greater.expect("neither is empty").p < 0.05);
+    }
+    (covered as f64 / EXPERIMENTS as f64, significant as f64 / EXPERIMENTS as f64)
+}
+
+#[test]
+fn the_interval_of_the_ratio_covers_it_as_promised() {
+    for sizes in [[12, 15], [40, 100]] {
+        let (covered, _) = coverage(sizes, 1.7, 0.0, f64::INFINITY);
+        assert!(covered >= 0.925, "{sizes:?}: {covered}");
+    }
+    // Time-outs of a tenth of the second sample only widen it.
+    let (covered, _) = coverage([60, 60], 1.7, 0.0, 6.0);
+    assert!(covered >= 0.925, "censored: {covered}");
+}
+
+#[test]
+fn nothing_is_found_where_nothing_is_more_often_than_promised() {
+    let (_, alone) = coverage([40, 60], 1.0, 0.0, f64::INFINITY);
+    assert!(alone <= 0.08, "independent: {alone}");
+    let (_, correlated) = coverage([300, 300], 1.0, 0.6, f64::INFINITY);
+    assert!(correlated <= 0.12, "correlated: {correlated}");
+}
+
+#[test]
+fn bands_and_intervals_cover_the_truth_under_censoring() {
+    // Exponential durations, a third of which are cut at random ages; the truth is 1 - exp(-t), its median ln
+    // 2.
+    const EXPERIMENTS: u32 = 400;
+    let truth = |amount: f64| 1.0 - (-amount).exp();
+    let mut noise = Noise::new(11);
+    let (mut all_points, mut one_point, mut median) = (0, 0, 0);
+    for _ in 0..EXPERIMENTS {
+        let list: Vec<Observation> = (0..80)
+            .map(|slot| {
+                let mut exponential = |mean: f64| -mean * (1.0 - noise.uniform()).ln();
+                let (amount, age) = (exponential(1.0), exponential(2.0));
+                let knowledge = if amount > age { Knowledge::AtLeast } else { Knowledge::Exactly };
+                let at = WallTime::from_seconds(slot);
+                Observation { at, amount: amount.min(age), knowledge, origin: Origin::Measured }
+            })
+            .collect();
+        let distribution = Distribution::of(&Observations::<ByAttempt>::new(Quantity::Duration, list));
+        let curve = distribution.curve(usize::MAX);
+        // A band holds from its step to just before the next.
+        let within = |pair: &[iolag_analysis::history::CurvePoint]| {
+            let band = pair[0].simultaneous;
+            band.low <= truth(pair[0].amount) && truth(pair[1].amount) <= band.high
+        };
+        all_points += u32::from(curve.windows(2).all(within));
+        let before_one = curve.partition_point(|point| point.amount <= 1.0) - 1;
+        let band = curve[before_one].pointwise;
+        one_point += u32::from(band.low <= truth(1.0) && truth(1.0) <= band.high);
+        median += u32::from(distribution.quantile_with_interval(0.5).interval.allows(2.0_f64.ln()));
+    }
+    for (name, covered) in [("all points", all_points), ("one point", one_point), ("median", median)] {
+        assert!(f64::from(covered) >= 0.92 * f64::from(EXPERIMENTS), "{name}: {covered} of {EXPERIMENTS}");
+    }
+}
