@@ -6,6 +6,7 @@
 mod check_text;
 mod csv;
 mod findings_text;
+mod history_text;
 mod html;
 mod incident;
 mod json;
@@ -13,22 +14,29 @@ mod list_text;
 mod md_workbench;
 mod metadata_text;
 mod numbers;
+mod openmetrics;
+mod ping_text;
 mod plot;
 mod sweep_text;
 mod table;
+mod watch_text;
 
 pub use check_text::check_text;
 pub use csv::write_csv;
 pub use findings_text::{findings_text, trust_text};
+pub use history_text::{HistoryHead, history_text, write_history_json};
 pub use html::{HtmlReport, ReportedRun, write_html};
 pub use incident::{IncidentRun, incident_text};
 pub use json::{Judged, write_json, write_list_json};
 pub use list_text::{list_text, show_head};
 pub use md_workbench::{LatencyExport, phase_line, process_lines, write_latency_files, write_md_workbench};
 pub use metadata_text::metadata_text;
+pub use openmetrics::{Exposition, MetricsForm, metrics, openmetrics, prometheus_text};
+pub use ping_text::ping_text;
 pub use plot::{
     PlotError, PlotForm, PlotKind, PlotSelection, PlotSize, TerminalSize, VECTOR_POINTS_MAX, plot,
     terminal_ecdf, terminal_time_line,
 };
 pub use sweep_text::{SweepQuantity, sweep_text};
 pub use table::{Colour, Tone};
+pub use watch_text::watch_status_text;

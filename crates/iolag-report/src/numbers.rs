@@ -34,7 +34,7 @@ pub(crate) fn quantile_with_interval(estimate: &QuantileEstimate) -> String {
 }
 
 /// Splits `1.25 ms` into number, unit and the unit's ns; `None` for `4 min 10 s`.
-fn in_one_unit(text: &str) -> Option<(&str, &str, f64)> {
+pub(crate) fn in_one_unit(text: &str) -> Option<(&str, &str, f64)> {
     let (number, unit) = text.rsplit_once(' ')?;
     let unit_ns = match unit {
         "ns" => 1.0,
@@ -46,7 +46,7 @@ fn in_one_unit(text: &str) -> Option<(&str, &str, f64)> {
     Some((number, unit, unit_ns))
 }
 
-fn two_digits(duration: Nanoseconds, unit_ns: f64) -> String {
+pub(crate) fn two_digits(duration: Nanoseconds, unit_ns: f64) -> String {
     let value = duration.0 as f64 / unit_ns;
     if value >= 9.95 || value == value.round() { format!("{value:.0}") } else { significant(value) }
 }

@@ -36,12 +36,12 @@ pub enum Place {
 impl Place {
     /// The place of a task on a target. Hosts that share a file system have directories of their own.
     pub fn of_task(target: &Path, host: &str, task: &str) -> Self {
-        let user = rustix::process::geteuid().as_raw();
-        Self::Below {
-            target: target.to_owned(),
-            watch: format!("iolag-watch-{user}-{}", plain(host)),
-            task: plain(task),
-        }
+        Self::Below { target: target.to_owned(), watch: Self::watch_name(host), task: plain(task) }
+    }
+
+    /// Name of the directory that holds all tasks of this user's watch on this host.
+    pub fn watch_name(host: &str) -> String {
+        format!("iolag-watch-{}-{}", rustix::process::geteuid().as_raw(), plain(host))
     }
 
     /// Opens it, making what is missing below the target.

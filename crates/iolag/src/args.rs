@@ -1,11 +1,17 @@
 //! What the user can type. Parsing only validates single values; what they mean together is decided by the commands.
 
+mod history;
+mod watch;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use iolag_model::{
     Granularity, Nanoseconds, OnHang, Operation, Pattern, Phase, parse_bytes, parse_count, parse_duration,
 };
+
+pub use history::{CommentMark, HISTORY, HistoryPlace, HistorySpan, Import, Method, Note};
+pub use watch::{Ping, Unit, Watch};
 
 /// Measure how storage feels to the people and jobs that wait for it.
 #[derive(Debug, Parser)]
@@ -65,6 +71,10 @@ pub enum ColourWhen {
 pub enum Command {
     /// How does this storage feel right now? A verdict in under a minute
     Check(Check),
+    /// One line per probe, like ping, with a summary at Ctrl-C
+    Ping(Ping),
+    /// Keep measuring, through every hang, and remember it for years
+    Watch(Box<Watch>),
     /// Run one workload
     Bench {
         /// Which.
@@ -73,14 +83,18 @@ pub enum Command {
     },
     /// List the stored runs
     List(List),
-    /// Show the result of a stored run
+    /// Show the result of a stored run, or what a history means
     Show(Show),
     /// Explain runs in one HTML file that needs nothing else
     Report(Report),
     /// Draw a figure of runs for a paper
     Plot(Plot),
-    /// Write the samples of a run for other programs
+    /// Write the samples of a run, or a history, for other programs
     Export(Export),
+    /// Note what happened, for those who will look at the measurements
+    Note(Note),
+    /// Read into the history what others measured, and what iolag exported elsewhere
+    Import(Box<Import>),
     /// Remove old runs from the store
     Prune(Prune),
     /// Remove what an interrupted run left on its target
@@ -234,7 +248,7 @@ pub struct List {}
 /// `iolag show`.
 #[derive(Debug, Args)]
 pub struct Show {
-    /// A run: its id, a part of it that no other has, `last`, or a path
+    /// A run: its id, a part of it that no other has, `last`, or a path; or `history` for what was watched and imported
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
     /// Form of what is printed: text, csv, json, or md-workbench (metadata runs)
@@ -243,6 +257,12 @@ pub struct Show {
     /// Draw time line and ECDF on the terminal
     #[arg(long)]
     pub plot: bool,
+    /// Of the history: how correlations are computed [default: spearman]
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<Method>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub span: HistorySpan,
 }
 
 /// `iolag report`.
@@ -294,15 +314,18 @@ pub struct Plot {
 /// `iolag export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// A run: its id, a part of it that no other has, `last`, or a path
+    /// A run: its id, a part of it that no other has, `last`, or a path; or `history`, whose records another history imports
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
-    /// csv and json write one stream, parquet and md-workbench a directory
-    #[arg(long, value_name = "FORM", default_value = "csv")]
-    pub format: ExportForm,
+    /// csv and json write one stream, parquet and md-workbench a directory [default: csv; json of the history]
+    #[arg(long, value_name = "FORM")]
+    pub format: Option<ExportForm>,
     /// File (csv, json) or directory (parquet, md-workbench); a file may be - for standard output
     #[arg(short, long, value_name = "PATH", default_value = "-")]
     pub output: PathBuf,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub span: HistorySpan,
 }
 
 /// Forms of exported samples.

@@ -9,3 +9,4 @@ pub mod environment;
 pub mod exit_code;
 pub mod guarded;
 pub mod output;
+pub mod watching;

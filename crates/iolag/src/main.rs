@@ -35,12 +35,16 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let common = &arguments.common;
     match &arguments.command {
         Command::Check(options) => commands::check::run(options, common),
+        Command::Ping(options) => commands::ping::run(options, common),
+        Command::Watch(options) => commands::watch::run(options, common),
         Command::Bench { bench: Bench::Metadata(options) } => commands::bench_metadata::run(options, common),
         Command::List(options) => commands::list::run(options, common),
         Command::Show(options) => commands::show::run(options, common),
         Command::Report(options) => commands::report::run(options, common),
         Command::Plot(options) => commands::plot::run(options, common),
         Command::Export(options) => commands::export::run(options, common),
+        Command::Note(options) => commands::note::run(options, common),
+        Command::Import(options) => commands::import::run(options, common),
         Command::Prune(options) => commands::prune::run(options, common),
         Command::Cleanup(options) => commands::cleanup::run(options, common),
     }

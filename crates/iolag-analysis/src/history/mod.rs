@@ -37,6 +37,7 @@ mod samples;
 mod series_summary;
 mod shares;
 mod shift;
+mod tally;
 mod weighting;
 
 pub use analysis::{
@@ -76,6 +77,9 @@ pub use series_summary::{
 };
 pub use shares::{OutcomeRates, Rate, ShareDifference, ThresholdShare, share_difference, shares_over};
 pub use shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};
+pub use tally::{
+    DurationTally, NATIVE_SCHEMA, RunOutcome, SeriesTally, Tallies, native_bucket, tally_bounds,
+};
 pub use weighting::{
     Blockers, ByAttempt, ByTime, LeftOut, Observation, Observations, Origin, Weight, Weighting,
 };

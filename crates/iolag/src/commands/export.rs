@@ -7,7 +7,7 @@ use std::path::Path;
 use iolag_report::write_latency_files;
 use iolag_store::{Directory, RunDirectory, TextForm};
 
-use crate::args::{Common, Export, ExportForm};
+use crate::args::{Common, Export, ExportForm, HISTORY};
 use crate::conduct::place::StoreChoice;
 use crate::conduct::scout::absolute;
 use crate::exit_code::{ExitCode, Failure};
@@ -20,13 +20,17 @@ use crate::output;
 /// If there is no such run, or the output cannot be written.
 pub fn run(options: &Export, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "export")?;
+    if options.run == HISTORY {
+        return super::history::export(options, common);
+    }
+    super::history::refuse_option(options.span.given(), "export", &options.run)?;
     in_child("export", || export(options, common))
 }
 
 fn export(options: &Export, common: &Common) -> Result<(), Failure> {
     let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
     let (run, _) = super::show::open(&root, &options.run)?;
-    match options.format {
+    match options.format.unwrap_or(ExportForm::Csv) {
         ExportForm::Csv => stream(&run, TextForm::Csv, &options.output),
         ExportForm::Json => stream(&run, TextForm::JsonLines, &options.output),
         ExportForm::Parquet => {

@@ -5,13 +5,19 @@ mod campaign;
 pub mod check;
 pub mod cleanup;
 pub mod export;
+pub mod history;
+pub mod import;
 pub mod list;
+pub mod moment;
+pub mod note;
 pub mod pictures;
+pub mod ping;
 pub mod plot;
 pub mod prune;
 pub mod report;
 pub mod show;
 mod start;
+pub mod watch;
 
 use std::path::Path;
 

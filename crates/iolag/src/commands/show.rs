@@ -11,7 +11,7 @@ use iolag_report::{
 use iolag_store::{KeeperIdentity, RunDirectory, recover_run};
 
 use super::pictures::{figures_of, picture};
-use crate::args::{Common, MetadataForm, Show};
+use crate::args::{Common, HISTORY, MetadataForm, Show};
 use crate::conduct::place::StoreChoice;
 use crate::conduct::writer::summarise;
 use crate::exit_code::{ExitCode, Failure};
@@ -22,6 +22,11 @@ use crate::output::{self, Printed};
 /// # Errors
 /// If there is no such run, or it cannot be read.
 pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
+    if options.run == HISTORY {
+        return super::history::show(options, common);
+    }
+    let given = options.span.given().or(options.method.map(|_| "--method"));
+    super::history::refuse_option(given, "show", &options.run)?;
     let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
     // The terminal is this process's; children have none.
     let look = Look::of_terminal(common);
@@ -110,6 +115,16 @@ impl Look {
     /// That of this process's terminal.
     pub fn of_terminal(common: &Common) -> Self {
         Self { width: output::width(), colour: output::colour(common, |name| std::env::var_os(name)) }
+    }
+
+    /// Columns.
+    pub const fn width(self) -> usize {
+        self.width
+    }
+
+    /// Whether it is coloured.
+    pub const fn colour(self) -> Colour {
+        self.colour
     }
 }
 

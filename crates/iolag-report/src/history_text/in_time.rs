@@ -1,0 +1,191 @@
+//! What happened when: outages, events with the time before and after them, changes of level.
+
+use std::collections::BTreeMap;
+
+use iolag_analysis::history::{ChangePoint, ComparisonVerdict, EventEffect, SeriesAnalysis};
+use iolag_model::{Event, EventSource, Outage, OutageEnding, SeriesKey, format_count, format_duration};
+
+use super::Page;
+use super::amounts::{estimate, known, moment, ratio, shift};
+use crate::numbers::percentage;
+use crate::table::Tone;
+
+/// More are counted, and left to the document.
+const EVENTS_MOST: usize = 40;
+
+impl Page<'_> {
+    pub(super) fn outages_text(&self) -> String {
+        if self.analysis.outages.is_empty() {
+            return String::new();
+        }
+        let lines: String =
+            self.analysis.outages.iter().map(|outage| self.item(2, &self.outage(outage))).collect();
+        self.heading("Outages", "mounts that did not answer; UTC")
+            + &self.colour.paint(Tone::Serious, lines.trim_end())
+            + "\n"
+    }
+
+    fn outage(&self, outage: &Outage) -> String {
+        let time = match outage.end {
+            Some(end) => format!(
+                "{} to {} ({})",
+                moment(outage.begin),
+                moment(end),
+                format_duration(end.since(outage.begin))
+            ),
+            None => format!("since {}", moment(outage.begin)),
+        };
+        let ending = match outage.ending {
+            Some(OutageEnding::Recovered) => "recovered by itself",
+            Some(OutageEnding::Remounted) => "was mounted again",
+            Some(OutageEnding::Unmounted) => "was unmounted",
+            Some(OutageEnding::Rebooted) => "the machine was started again",
+            None => "is not over",
+        };
+        let host = if self.names.several_hosts { format!(" on {}", outage.host) } else { String::new() };
+        let skipped = match outage.skipped {
+            0 => String::new(),
+            1 => ", 1 slot skipped".to_owned(),
+            count => format!(", {} slots skipped", format_count(count)),
+        };
+        format!("{time}  {}{host}: {ending}{skipped}", outage.mount)
+    }
+
+    pub(super) fn events_text(&self) -> String {
+        if self.analysis.events.is_empty() {
+            return String::new();
+        }
+        let is_told = |event: &&Event| !matches!(event.source, EventSource::Journal | EventSource::Watch);
+        let told: Vec<&Event> = self.analysis.events.iter().filter(is_told).collect();
+        let mut text = self.heading(
+            "Events",
+            "UTC; what changed: two weeks before against two weeks after, with 95 % interval",
+        );
+        for event in told.iter().rev().take(EVENTS_MOST).rev() {
+            text.push_str(&self.event(event));
+        }
+        if told.len() > EVENTS_MOST {
+            text.push_str(
+                &self.item(2, &format!("{} earlier ones are in --json FILE", told.len() - EVENTS_MOST)),
+            );
+        }
+        let others = self.analysis.events.iter().filter(|event| !is_told(event));
+        let mut kinds: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+        for event in others {
+            *kinds.entry((source_of(event), event.kind.as_str())).or_default() += 1;
+        }
+        for ((source, kind), count) in kinds {
+            let kind = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
+            text.push_str(&self.item(2, &format!("{}× {source}{kind}", format_count(count))));
+        }
+        text
+    }
+
+    fn event(&self, event: &Event) -> String {
+        let until = event.end.map_or_else(String::new, |end| format!(" to {}", moment(end)));
+        let kind = if event.kind.is_empty() { String::new() } else { format!(" ({})", event.kind) };
+        let concerned = match (event.target.as_str(), event.host.as_str()) {
+            ("", "") => String::new(),
+            (target, "") => format!(", {target}"),
+            ("", host) => format!(", {host}"),
+            (target, host) => format!(", {target} on {host}"),
+        };
+        let link = event.link.as_ref().map_or_else(String::new, |link| format!(" <{link}>"));
+        let line = format!(
+            "{}{until}  {}{kind}{concerned}: {}{link}",
+            moment(event.begin),
+            source_of(event),
+            event.text
+        );
+        self.item(2, &line) + &self.effects(event)
+    }
+
+    /// What changed with an event, by series; what did not, in one line.
+    fn effects(&self, event: &Event) -> String {
+        let effects = self.analysis.series.iter().flat_map(|one| {
+            let of_event = one.event_effects.iter().filter(|effect| effect.event.id == event.id);
+            of_event.map(move |effect| (&one.summary.series.key, effect))
+        });
+        let (mut text, mut same, mut unknown) = (String::new(), Vec::new(), Vec::new());
+        for (key, effect) in effects.filter(|(key, _)| key.part.is_empty()) {
+            match effect.comparison.verdict {
+                ComparisonVerdict::NoDifferenceShown => same.push(self.names.series(key)),
+                ComparisonVerdict::TooFew => unknown.push(self.names.series(key)),
+                _ => text.push_str(&self.item(6, &self.effect(key, effect))),
+            }
+        }
+        if !same.is_empty() {
+            text.push_str(&self.item(6, &format!("no difference shown: {}", same.join(", "))));
+        }
+        if !unknown.is_empty() {
+            text.push_str(
+                &self.item(6, &format!("too few attempts before or after: {}", unknown.join(", "))),
+            );
+        }
+        text
+    }
+
+    fn effect(&self, key: &SeriesKey, effect: &EventEffect) -> String {
+        let comparison = &effect.comparison;
+        let median =
+            |side: &iolag_analysis::history::ComparedSide| estimate(side.median.value, comparison.quantity);
+        let by = comparison.shift.as_ref().map_or_else(String::new, |by| format!(", {}", shift(by)));
+        format!(
+            "{}: {} → {}, {}{by}",
+            self.names.series(key),
+            median(&comparison.first),
+            median(&comparison.second),
+            comparison.verdict
+        )
+    }
+
+    pub(super) fn changes_text(&self) -> String {
+        let mut changes: Vec<(&SeriesAnalysis, usize)> = self
+            .analysis
+            .series
+            .iter()
+            .flat_map(|one| (0..one.changes.len()).map(move |index| (one, index)))
+            .collect();
+        if changes.is_empty() {
+            return String::new();
+        }
+        changes.sort_by_key(|(one, index)| one.changes[*index].first_after);
+        let lines: String =
+            changes.iter().map(|(one, index)| self.item(2, &self.change(one, *index))).collect();
+        self.heading("Changes of level", "UTC; medians before and after, with the event next to it") + &lines
+    }
+
+    fn change(&self, one: &SeriesAnalysis, index: usize) -> String {
+        let change: &ChangePoint = &one.changes[index];
+        let quantity = one.summary.quantity;
+        let matched = one.events.matched.iter().find(|matched| matched.change == index);
+        let event = matched.and_then(|matched| {
+            let event = self.analysis.events.iter().find(|event| event.id == matched.event)?;
+            let apart = match matched.apart_ns.0 {
+                0 => "at the same time".to_owned(),
+                _ => format!("{} away", format_duration(matched.apart_ns)),
+            };
+            let chance = percentage(100.0 * matched.chance);
+            Some(format!("; next to {:?} ({apart}, by chance with {chance} %)", event.text))
+        });
+        format!(
+            "{}  {}: {} → {}, {}{}",
+            moment(change.first_after),
+            self.names.series(&one.summary.series.key),
+            known(change.median_before, change.median_before_is, quantity),
+            known(change.median_after, change.median_after_is, quantity),
+            ratio(&change.ratio),
+            event.unwrap_or_else(|| "; no event next to it".to_owned())
+        )
+    }
+}
+
+const fn source_of(event: &Event) -> &'static str {
+    match event.source {
+        EventSource::Note => "note",
+        EventSource::Configuration => "configuration",
+        EventSource::List => "list",
+        EventSource::Journal => "journal",
+        EventSource::Watch => "iolag",
+    }
+}

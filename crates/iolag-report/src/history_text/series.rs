@@ -1,0 +1,195 @@
+//! The tables of series: durations, shares over thresholds, how attempts ended, values.
+
+use iolag_analysis::history::{Quantity, Rate, SeriesSummary, WeightedSummary};
+use iolag_model::{SeriesKey, format_count, format_duration};
+
+use super::Page;
+use super::amounts::{estimate, share_over, task, with_interval};
+use crate::numbers::percentage;
+use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
+
+impl Page<'_> {
+    /// Everything about series by themselves.
+    pub(super) fn series_text(&self) -> String {
+        let summaries = || self.analysis.series.iter().map(|one| &one.summary);
+        let durations: Vec<&SeriesSummary> =
+            summaries().filter(|one| one.quantity == Quantity::Duration).collect();
+        let values: Vec<&SeriesSummary> =
+            summaries().filter(|one| one.quantity != Quantity::Duration).collect();
+        let mut text = String::new();
+        if !durations.is_empty() {
+            text.push_str(
+                &self.heading("How long it takes", "median with 95 % interval, slowest 5 % and 1 %, longest"),
+            );
+            text.push_str(&self.durations_table(&durations, true));
+            text.push_str(&self.heading("How often it takes long", "share of attempts with 95 % interval"));
+            text.push_str(&self.shares_table(&durations));
+            text.push_str(&self.endings(&durations));
+        }
+        if !values.is_empty() {
+            text.push_str(&self.heading("Values", "median with 95 % interval, greatest 5 %, greatest"));
+            text.push_str(&self.durations_table(&values, false));
+        }
+        text
+    }
+
+    fn durations_table(&self, summaries: &[&SeriesSummary], has_p99: bool) -> String {
+        let right = Side::Right;
+        let mut names = columns([("", Side::Left), ("n", right), ("median", right), ("p95", right)]);
+        if has_p99 {
+            names.push(("p99".into(), right));
+        }
+        names.push(("max".into(), right));
+        let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns: names }]);
+        self.fill(&mut table, summaries, |summary| {
+            rows_of(summary)
+                .map(|(label, weighted)| {
+                    let quantity = summary.quantity;
+                    let quantile = |q: f64| weighted.quantiles.iter().find(|quantile| quantile.q == q);
+                    let plain = |q: f64| {
+                        Cell::new(quantile(q).map_or_else(String::new, |one| estimate(one.value, quantity)))
+                    };
+                    let median = quantile(0.5).map_or_else(String::new, |one| with_interval(one, quantity));
+                    let mut cells = vec![
+                        Cell::new(label),
+                        Cell::new(format_count(weighted.counts.total())),
+                        Cell::new(format!("{median}{}", unit_of(summary))),
+                        plain(0.95),
+                    ];
+                    if has_p99 {
+                        cells.push(plain(0.99));
+                    }
+                    cells.push(Cell::new(estimate(weighted.greatest, quantity)));
+                    cells
+                })
+                .collect()
+        });
+        table.render(self.colour)
+    }
+
+    /// With intervals where they fit.
+    fn shares_table(&self, summaries: &[&SeriesSummary]) -> String {
+        let with_intervals = self.shares(summaries, true);
+        let table =
+            if with_intervals.width() <= self.width { with_intervals } else { self.shares(summaries, false) };
+        table.render(self.colour)
+    }
+
+    fn shares(&self, summaries: &[&SeriesSummary], has_intervals: bool) -> Table {
+        let mut names = columns([("", Side::Left)]);
+        let thresholds = summaries.first().map(|one| one.by_attempt.shares.as_slice()).unwrap_or_default();
+        for share in thresholds {
+            names.push((format!("> {}", format_duration(share.counted.threshold_ns)).into(), Side::Right));
+        }
+        let count = thresholds.len();
+        let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns: names }]);
+        self.fill(&mut table, summaries, |summary| {
+            rows_of(summary)
+                .map(|(label, weighted)| {
+                    let mut cells = vec![Cell::new(label)];
+                    cells.extend(
+                        weighted.shares.iter().map(|share| Cell::new(share_over(share, has_intervals))),
+                    );
+                    cells.resize(count + 1, Cell::default());
+                    cells
+                })
+                .collect()
+        });
+        table
+    }
+
+    /// How attempts ended, of series in which any did not end well.
+    fn endings(&self, summaries: &[&SeriesSummary]) -> String {
+        let bad: Vec<&SeriesSummary> =
+            summaries.iter().copied().filter(|one| one.rates.total.ok < one.rates.total.slots).collect();
+        if bad.is_empty() {
+            return "\nEvery attempt succeeded within its deadline.\n".to_owned();
+        }
+        let right = Side::Right;
+        let names = columns([
+            ("", Side::Left),
+            ("slots", right),
+            ("ok", right),
+            ("errors", right),
+            ("time-outs", right),
+            ("hung", right),
+            ("late", right),
+            ("skipped", right),
+        ]);
+        let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns: names }]);
+        self.fill(&mut table, &bad, |summary| {
+            let rates = &summary.rates.total;
+            let mut cells = vec![
+                Cell::new(label(&summary.series.key)),
+                Cell::new(format_count(rates.slots)),
+                Cell::new(format_count(rates.ok)),
+            ];
+            let all = [&rates.error, &rates.timeout, &rates.hung, &rates.late, &rates.skipped];
+            cells.extend(all.map(rate));
+            vec![cells]
+        });
+        let others = if bad.len() < summaries.len() {
+            "Every attempt of the other series succeeded within its deadline.\n"
+        } else {
+            ""
+        };
+        format!(
+            "{}{}{others}",
+            self.heading("How attempts ended", "skipped slots: an earlier probe had not ended"),
+            table.render(self.colour)
+        )
+    }
+
+    /// Rows below the name of their place.
+    fn fill(
+        &self,
+        table: &mut Table,
+        summaries: &[&SeriesSummary],
+        rows: impl Fn(&SeriesSummary) -> Vec<Vec<Cell>>,
+    ) {
+        let mut previous = None;
+        for summary in summaries {
+            let place = self.names.place(&summary.series.key);
+            if previous.as_ref() != Some(&place) {
+                table.section(&place);
+                previous = Some(place);
+            }
+            for row in rows(summary) {
+                table.row(row);
+            }
+        }
+    }
+}
+
+/// Each attempt once and, where slots were skipped, each slot once.
+fn rows_of(summary: &SeriesSummary) -> impl Iterator<Item = (String, &WeightedSummary)> {
+    let label = label(&summary.series.key);
+    let by_time = summary.by_time.iter().map({
+        let indent = " ".repeat(label.len() - label.trim_start().len() + 2);
+        move |by_time| (format!("{indent}at any time"), by_time)
+    });
+    std::iter::once((label, &summary.by_attempt)).chain(by_time)
+}
+
+/// Parts stand below their task.
+fn label(key: &SeriesKey) -> String {
+    if key.part.is_empty() { format!("  {}", task(key)) } else { format!("    {}", key.part) }
+}
+
+fn unit_of(summary: &SeriesSummary) -> String {
+    match summary.series.unit.as_str() {
+        "" => String::new(),
+        unit => format!(" {unit}"),
+    }
+}
+
+/// `12 (0.3 %)`.
+fn rate(rate: &Rate) -> Cell {
+    match rate.share() {
+        None | Some(0.0) => Cell::toned("0", Tone::Faint),
+        Some(share) => Cell::toned(
+            format!("{} ({} %)", format_count(rate.count), percentage(100.0 * share)),
+            Tone::Warning,
+        ),
+    }
+}

@@ -1,0 +1,164 @@
+//! What a watch is doing, as text.
+
+use iolag_model::{LastSample, MonotonicTime, Outcome, ProbePhase, ProbeStatus, WatchStatus};
+
+use crate::numbers::NOTHING;
+use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+
+/// The status of a watch for people, at the moment `now` of the monotonic clock: what hangs first, with its age.
+pub fn watch_status_text(status: &WatchStatus, is_live: bool, now: MonotonicTime, colour: Colour) -> String {
+    let mut text = head(status, is_live, now);
+    for probe in &status.in_flight {
+        text.push_str(&in_flight(probe, now));
+    }
+    for outage in &status.outages {
+        text.push_str(&format!(
+            "{} has not answered since {}; {} slots skipped\n",
+            outage.mount, outage.begin, outage.skipped
+        ));
+    }
+    if let Some(trouble) = &status.history_trouble {
+        text.push_str(&format!(
+            "the history cannot be written: {trouble}; {} records wait\n",
+            status.waiting_records
+        ));
+    }
+    if !status.last.is_empty() {
+        text.push('\n');
+        text.push_str(&last_values(&status.last, colour));
+    }
+    text
+}
+
+fn head(status: &WatchStatus, is_live: bool, now: MonotonicTime) -> String {
+    let history = &status.history;
+    if !is_live {
+        return format!(
+            "no watch is running on {}; the last one said this at {} (history {history})\n",
+            status.host, status.written
+        );
+    }
+    let next = if status.next_round_ns > now {
+        format!("next round in {}", status.next_round_ns.since(now))
+    } else {
+        "a round is under way".to_owned()
+    };
+    format!(
+        "watching on {} since {} (process {}): {} rounds begun, {next}; history {history}\n",
+        status.host, status.begin, status.process, status.rounds
+    )
+}
+
+fn in_flight(probe: &ProbeStatus, now: MonotonicTime) -> String {
+    let phase = match probe.phase {
+        ProbePhase::InFlight => "in flight",
+        ProbePhase::Slow => "slow",
+        ProbePhase::Ending => "past its deadline, being ended",
+        ProbePhase::Hung => "HUNG",
+    };
+    let part = if probe.part.is_empty() { String::new() } else { format!(" (at {})", probe.part) };
+    let waits =
+        if probe.waits_in.is_empty() { String::new() } else { format!(", waiting in {}", probe.waits_in) };
+    let age = now.since(probe.start_ns);
+    format!("{phase} for {age}: {}{part}, process {}{waits}\n", probe.series, probe.process)
+}
+
+fn last_values(last: &[LastSample], colour: Colour) -> String {
+    let columns = columns([
+        ("series", Side::Left),
+        ("last", Side::Right),
+        ("outcome", Side::Left),
+        ("started (UTC)", Side::Left),
+    ]);
+    let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
+    for sample in last {
+        let value = match (sample.value, sample.outcome) {
+            (Some(value), _) => value.to_string(),
+            (None, Outcome::Skipped) => NOTHING.to_owned(),
+            (None, Outcome::Timeout | Outcome::Hung) => format!("≥ {}", sample.duration_ns),
+            (None, _) => sample.duration_ns.to_string(),
+        };
+        let tone = match sample.outcome {
+            Outcome::Ok => Tone::Plain,
+            Outcome::Late | Outcome::Skipped => Tone::Warning,
+            Outcome::Error | Outcome::Timeout | Outcome::Hung => Tone::Serious,
+        };
+        table.row(vec![
+            Cell::new(sample.series.to_string()),
+            Cell::new(value),
+            Cell::toned(sample.outcome.to_string(), tone),
+            Cell::new(sample.start.to_string()),
+        ]);
+    }
+    table.render(colour)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_model::{Nanoseconds, ProbeId, SeriesKey, WallTime};
+
+    fn series(task: &str) -> SeriesKey {
+        SeriesKey { host: "node".into(), target: "/scratch".into(), task: task.into(), part: String::new() }
+    }
+
+    fn status() -> WatchStatus {
+        let begin = WallTime::from_seconds(1_210_204_800);
+        WatchStatus {
+            version: 1,
+            iolag_version: "0.1.0".into(),
+            process: 77,
+            process_start_ticks: 1,
+            host: "node".into(),
+            boot_id: "b".into(),
+            history: "/var/lib/iolag/history.sqlite".into(),
+            begin,
+            written: begin.after(Nanoseconds::from_seconds(900)),
+            written_ns: MonotonicTime(900_000_000_000),
+            next_round_ns: MonotonicTime(1_800_000_000_000),
+            rounds: 2,
+            in_flight: vec![ProbeStatus {
+                series: series("list"),
+                probe: ProbeId(9),
+                part: "ls -n".into(),
+                process: 4711,
+                start_ns: MonotonicTime(600_000_000_000),
+                start: begin.after(Nanoseconds::from_seconds(600)),
+                phase: ProbePhase::Hung,
+                waits_in: "rpc_wait_bit_killable".into(),
+            }],
+            last: vec![
+                LastSample {
+                    series: series("create"),
+                    start: begin,
+                    duration_ns: Nanoseconds::from_milliseconds(350),
+                    value: None,
+                    outcome: Outcome::Ok,
+                },
+                LastSample {
+                    series: series("list"),
+                    start: begin,
+                    duration_ns: Nanoseconds::from_seconds(60),
+                    value: None,
+                    outcome: Outcome::Hung,
+                },
+            ],
+            outages: Vec::new(),
+            waiting_records: 3,
+            history_trouble: Some("database is locked".into()),
+            lag_ns: Nanoseconds::ZERO,
+        }
+    }
+
+    #[test]
+    fn what_hangs_is_told_first_and_with_its_present_age() {
+        let text = watch_status_text(&status(), true, MonotonicTime(900_000_000_000), Colour::Never);
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_watch_that_is_gone_is_told_to_be_gone() {
+        let text = watch_status_text(&status(), false, MonotonicTime(5), Colour::Never);
+        assert!(text.starts_with("no watch is running on node"), "{text}");
+    }
+}

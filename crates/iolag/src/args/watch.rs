@@ -1,0 +1,81 @@
+//! What the user can type for watching.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use iolag_model::{Nanoseconds, parse_count};
+
+use super::history::parse_place;
+use super::{parse_file, parse_period};
+
+/// `iolag watch`.
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// Directories to watch [default: those of the configuration, else the home directory]
+    #[arg(value_name = "DIR", value_parser = parse_file)]
+    pub directories: Vec<PathBuf>,
+    /// Configuration file; --print-config shows what it may say
+    #[arg(short = 'c', long = "config", value_name = "FILE", value_parser = parse_file)]
+    pub configuration: Option<PathBuf>,
+    /// From the begin of one round to the begin of the next [default: 15m]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
+    pub every: Option<Nanoseconds>,
+    /// Tasks to execute [default: compile,list,create]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub tasks: Vec<String>,
+    /// One round, for cron and timers; what hangs is left to the next one
+    #[arg(long, conflicts_with = "rounds")]
+    pub once: bool,
+    /// End after so many rounds
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_count)]
+    pub rounds: Option<u64>,
+    /// Where everything is remembered: a file on a local disk, or postgres://USER@HOST/DATABASE
+    #[arg(long, value_name = "PATH|URL", value_parser = parse_place)]
+    pub history: Option<String>,
+    /// Directory in memory for what outlives the watch but not the machine's boot [default: $XDG_RUNTIME_DIR/iolag, else /dev/shm/iolag-UID]
+    #[arg(long, value_name = "DIR", value_parser = parse_file)]
+    pub runtime: Option<PathBuf>,
+    /// Show what the running watch does: probes in flight with their age, last values, outages
+    #[arg(long, conflicts_with_all = ["once", "rounds", "remove"])]
+    pub status: bool,
+    /// Remove what watching made in the directories
+    #[arg(long, conflicts_with_all = ["once", "rounds"])]
+    pub remove: bool,
+    /// Print a commented configuration file with every default
+    #[arg(long)]
+    pub print_config: bool,
+    /// Print a unit for systemd
+    #[arg(long, value_name = "UNIT", conflicts_with = "print_config")]
+    pub print_unit: Option<Unit>,
+}
+
+/// Units for systemd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Unit {
+    /// Watching as a service.
+    Service,
+    /// One round.
+    OnceService,
+    /// The timer that starts one round every quarter of an hour.
+    Timer,
+}
+
+/// `iolag ping`.
+#[derive(Debug, Args)]
+pub struct Ping {
+    /// The directory
+    #[arg(value_name = "DIR", value_parser = parse_file)]
+    pub directory: PathBuf,
+    /// The task to execute: stat, list, create, open-read, write-fsync, compile, shell, echo or list-large
+    #[arg(long, value_name = "NAME", default_value = "list")]
+    pub task: String,
+    /// From the begin of one probe to the begin of the next
+    #[arg(long, value_name = "DURATION", default_value = "1s", allow_hyphen_values = true, value_parser = parse_period)]
+    pub every: Nanoseconds,
+    /// End after so many probes
+    #[arg(short = 'n', long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_count)]
+    pub count: Option<u64>,
+    /// After this long a probe is ended
+    #[arg(long, value_name = "DURATION", default_value = "60s", allow_hyphen_values = true, value_parser = parse_period)]
+    pub deadline: Nanoseconds,
+}

@@ -1,0 +1,226 @@
+//! `iolag ping`: one line per probe, live, and a summary at the end.
+
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use iolag_analysis::history::{Blockers, SummaryOptions, summarise_series};
+use iolag_keeper::Signals;
+use iolag_model::{
+    HistoryColumns, HistoryRecord, HistorySample, Nanoseconds, Outcome, ProbePhase, ProbeStatus, Series,
+    SeriesKind,
+};
+use iolag_report::ping_text;
+use iolag_watch::{
+    AtDeadline, Errands, Place, PlannedTask, RuntimeDirectory, Spool, Watch as Watching, WatchIdentity,
+    WatchLimit, WatchObserver, WatchPlan, WatchTarget,
+};
+use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
+
+use super::start::{become_keeper, leave_current_directory};
+use super::watch::terminal::Lines;
+use crate::args::{Common, Ping};
+use crate::conduct::scout::{self, Answer};
+use crate::exit_code::{ExitCode, Failure};
+use crate::output;
+use crate::watching::Places;
+
+/// How long the first contact may take before it is said that there is none.
+const FIRST_CONTACT: Nanoseconds = Nanoseconds::from_seconds(5);
+/// When a probe that has not ended is told.
+const PATIENCE: Nanoseconds = Nanoseconds::from_seconds(2);
+const GRACE: Nanoseconds = Nanoseconds::from_seconds(1);
+
+/// Runs the command.
+///
+/// # Errors
+/// If the directory cannot be measured.
+pub fn run(options: &Ping, common: &Common) -> Result<ExitCode, Failure> {
+    output::refuse_document(common, "ping")?;
+    let Some(spec) = TaskSpec::from_name(&options.task) else {
+        return Err(Failure::usage(format!(
+            "there is no task {:?}: expected one of {}",
+            options.task,
+            TaskSpec::builtin_names().join(", ")
+        )));
+    };
+    let keeper = become_keeper(common)?;
+    leave_current_directory();
+    let directory = options.directory.clone();
+    match scout::ask("scout", FIRST_CONTACT, || scout::look_at(&directory))? {
+        Answer::Given(Ok(_)) => {}
+        Answer::Given(Err(sentence)) => return Err(Failure::unusable(sentence)),
+        Answer::None { age, .. } => {
+            output::notice(
+                common,
+                &format!("{} has not answered for {age}; it is asked all the same", directory.display()),
+            );
+        }
+    }
+    let user = rustix::process::geteuid().as_raw();
+    let places = Places::new(Some("ping"), None, user, |name| std::env::var_os(name));
+    let runtime_path = places.runtime_base.join(format!("ping-{}", std::process::id()));
+    let plan = plan(options, &directory, spec, &runtime_path);
+    let summary = ping(&plan, options, &keeper.signals, &runtime_path)?;
+    let left = remove(&directory, &plan.host);
+    output::print(&summary.text);
+    for sentence in left {
+        output::complain(&sentence);
+    }
+    Ok(summary.code)
+}
+
+fn plan(options: &Ping, directory: &Path, spec: TaskSpec, runtime: &Path) -> WatchPlan {
+    let shell = std::env::var_os("SHELL").map_or_else(|| "/bin/sh".into(), std::path::PathBuf::from);
+    WatchPlan {
+        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        period: options.every,
+        jitter: Nanoseconds::ZERO,
+        targets: vec![WatchTarget {
+            directory: directory.to_owned(),
+            name: output::printable(&directory.display().to_string()),
+            kind: SeriesKind::Task,
+            tasks: vec![PlannedTask {
+                name: options.task.clone(),
+                spec: spec.with_shell(&shell),
+                soft_deadline: PATIENCE.min(options.deadline),
+                deadline: options.deadline,
+                at_deadline: AtDeadline::End { grace: GRACE },
+            }],
+        }],
+        covariates: Vec::new(),
+        runtime_directory: runtime.to_owned(),
+        orphans_max: 1,
+    }
+}
+
+/// What is said at the end.
+struct Summary {
+    text: String,
+    code: ExitCode,
+}
+
+fn ping(plan: &WatchPlan, options: &Ping, signals: &Signals, path: &Path) -> Result<Summary, Failure> {
+    let runtime = RuntimeDirectory::open(path).map_err(Failure::unusable)?;
+    let (mut spool, _) = Spool::open(&runtime).map_err(Failure::unusable)?;
+    let identity = WatchIdentity {
+        boot_id: iolag_store::boot_id().unwrap_or_default(),
+        iolag_version: env!("CARGO_PKG_VERSION").to_owned(),
+        history: "nowhere".to_owned(),
+        seed: u64::from(std::process::id()),
+        history_deadline: Nanoseconds::from_seconds(10),
+        known_configurations: Vec::new(),
+    };
+    let errands = Errands { probe_task: &probe_task, facts: &|_| Default::default(), remember: &|_| Ok(()) };
+    let limit = options.count.map_or(WatchLimit::UntilStopped, WatchLimit::Rounds);
+    let mut pinging = Pinging::new(std::io::stdout());
+    let watching =
+        Watching { plan, errands, runtime: &runtime, spool: &mut spool, signals, identity: &identity };
+    let end = watching.run(limit, &mut pinging);
+    pinging.lines.finish(Nanoseconds::from_seconds(1));
+    drop((spool, runtime));
+    // Nothing of a ping is kept; what an orphan leaves in memory vanishes with the boot.
+    let _ = std::fs::remove_dir_all(path);
+    let code = if end.left_behind.is_empty() { ExitCode::Fine } else { ExitCode::Found };
+    Ok(Summary { text: pinging.summary(), code })
+}
+
+/// Removes what the probes made; says what stays.
+fn remove(directory: &Path, host: &str) -> Vec<String> {
+    let removed = scout::ask("clean-up", FIRST_CONTACT, || {
+        remove_probe_files(directory, &Place::watch_name(host))
+            .map(|left| {
+                left.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect()
+            })
+            .map_err(|error| error.to_string())
+    });
+    let where_ = directory.join(Place::watch_name(host));
+    match removed {
+        Ok(Answer::Given(Ok(left))) => left,
+        Ok(Answer::Given(Err(sentence))) => vec![sentence],
+        Ok(Answer::None { age, .. }) => vec![format!(
+            "{} may still be there: the directory has not answered for {age}; remove it later with: iolag watch --remove {}",
+            where_.display(),
+            directory.display()
+        )],
+        Err(failure) => vec![failure.sentence],
+    }
+}
+
+/// Collects and tells.
+struct Pinging<W> {
+    lines: Lines<W>,
+    series: Option<Series>,
+    columns: HistoryColumns,
+    number: u64,
+}
+
+impl<W: Write + AsFd> Pinging<W> {
+    fn new(output: W) -> Self {
+        Self { lines: Lines::to(output), series: None, columns: HistoryColumns::default(), number: 0 }
+    }
+
+    fn sample(&mut self, sample: &HistorySample) {
+        if !sample.series.part.is_empty() {
+            return;
+        }
+        let told = match sample.outcome {
+            Outcome::Ok => format!("time={}", sample.duration_ns),
+            Outcome::Late => format!("late, time={}", sample.duration_ns),
+            Outcome::Error => format!("failed after {}: {}", sample.duration_ns, sample.failure.class()),
+            Outcome::Timeout => format!("ended after {}", sample.duration_ns),
+            Outcome::Hung => format!("hung for {}", sample.duration_ns),
+            Outcome::Skipped => "skipped: an earlier probe has not ended".to_owned(),
+        };
+        // A probe that was told to hang and ends is one probe, the last that is known of it.
+        match self.columns.probe.iter().position(|known| *known == sample.probe) {
+            Some(at) => self.replace(at, sample),
+            None => {
+                self.number += 1;
+                self.columns.push(sample);
+            }
+        }
+        let line = format!("{}: seq={} {told}", sample.series, self.number);
+        self.lines.line(&line);
+    }
+
+    fn replace(&mut self, at: usize, sample: &HistorySample) {
+        self.columns.duration_ns[at] = sample.duration_ns;
+        self.columns.outcome[at] = sample.outcome;
+    }
+
+    fn summary(&self) -> String {
+        let Some(series) = &self.series else { return String::new() };
+        let mut blockers = Blockers::of_host(&series.key.host);
+        blockers.add_series(series, &self.columns);
+        ping_text(&summarise_series(series, &self.columns, &blockers, &SummaryOptions::default()))
+    }
+}
+
+impl<W: Write + AsFd> WatchObserver for Pinging<W> {
+    fn recorded(&mut self, record: &HistoryRecord) {
+        match record {
+            HistoryRecord::Sample(sample) => self.sample(sample),
+            HistoryRecord::Series(series) if series.key.part.is_empty() => self.series = Some(series.clone()),
+            _ => {}
+        }
+    }
+
+    fn phase_changed(&mut self, probe: &ProbeStatus) {
+        if probe.phase == ProbePhase::Slow {
+            let waits = if probe.waits_in.is_empty() {
+                String::new()
+            } else {
+                format!(", waiting in {}", probe.waits_in)
+            };
+            self.lines.line(&format!(
+                "{}: no answer for {PATIENCE} (process {}{waits})",
+                probe.series, probe.process
+            ));
+        }
+    }
+
+    fn troubled(&mut self, sentence: &str) {
+        self.lines.line(&format!("iolag: {sentence}"));
+    }
+}

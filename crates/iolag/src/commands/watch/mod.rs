@@ -1,0 +1,230 @@
+//! `iolag watch`: keep measuring, through every hang.
+
+pub mod observer;
+mod prepare;
+mod status;
+pub mod terminal;
+mod units;
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use iolag_backend::redact;
+use iolag_keeper::Signals;
+use iolag_model::{Configuration, HistoryRecord, Nanoseconds, SeriesKind};
+use iolag_store::history::{Access, open_history};
+use iolag_watch::{
+    Errands, Place, RuntimeDirectory, Spool, Watch as Watching, WatchEnd, WatchIdentity, WatchLimit,
+    WatchPlan, WatchSummary, WatchTarget,
+};
+use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
+
+use self::observer::{Teller, Telling};
+use self::prepare::{DEADLINE, Prepared, open_runtime, open_the_history, prepare, read_file};
+use super::start::{become_keeper, leave_current_directory, tell_notices};
+use crate::args::{Common, Watch};
+use crate::conduct::scout::{self, Answer};
+use crate::environment::facts::facts;
+use crate::exit_code::{ExitCode, Failure};
+use crate::output;
+use crate::watching::{PRINTED, Places};
+
+/// Runs the command.
+///
+/// # Errors
+/// If it cannot be done as asked.
+pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
+    if options.print_config {
+        output::print(PRINTED);
+        return Ok(ExitCode::Fine);
+    }
+    if let Some(unit) = options.print_unit {
+        output::print(units::unit(unit));
+        return Ok(ExitCode::Fine);
+    }
+    if options.status {
+        return status::status(&places(options)?, common);
+    }
+    output::refuse_document(common, "watch")?;
+    let keeper = become_keeper(common)?;
+    leave_current_directory();
+    let mut prepared = prepare(options, options.configuration.as_deref())?;
+    if options.remove {
+        return remove(&prepared.plan);
+    }
+    let known = open_the_history(&prepared.places)?;
+    let runtime = open_runtime(&prepared.places)?;
+    let (mut spool, _) = Spool::open(&runtime).map_err(Failure::unusable)?;
+    tell_notices(common, &prepared.notices);
+    output::notice(common, &announcement(options, &prepared));
+    let mut teller = Teller::new(std::io::stdout(), telling(common), Vec::new());
+    let summary = loop {
+        let identity = identity(&prepared.places, &known);
+        let summary =
+            watch(&prepared, &identity, &runtime, &mut spool, &keeper.signals, limit(options), &mut teller);
+        // A terminal that is closed also sends SIGHUP; a service is told so to read its configuration again.
+        if summary.end != WatchEnd::HungUp || std::io::stdin().is_terminal() {
+            break summary;
+        }
+        match prepare(options, options.configuration.as_deref()) {
+            Ok(again) if again.places == prepared.places => prepared = again,
+            Ok(_) => output::complain(
+                "the history and the runtime directory cannot change while a watch runs; start it anew",
+            ),
+            Err(failure) => {
+                output::complain(&format!("{}; the former configuration stays", failure.sentence))
+            }
+        }
+    };
+    teller.finish();
+    Ok(conclude(&summary, common))
+}
+
+/// History and runtime directory, for commands that look at a watch.
+fn places(options: &Watch) -> Result<Places, Failure> {
+    let (name, text) = read_file(options.configuration.as_deref())?;
+    let document = crate::watching::Document::parse(&name, &text).map_err(Failure::usage)?;
+    let history = options.history.clone().or_else(|| document.history.map(|text| text.into_inner()));
+    let runtime = options.runtime.clone().or_else(|| document.runtime.map(|text| text.into_inner().into()));
+    let user = rustix::process::geteuid().as_raw();
+    Ok(Places::new(history.as_deref(), runtime.as_deref(), user, |name| std::env::var_os(name)))
+}
+
+fn watch(
+    prepared: &Prepared,
+    identity: &WatchIdentity,
+    runtime: &RuntimeDirectory,
+    spool: &mut Spool,
+    signals: &Signals,
+    limit: WatchLimit,
+    teller: &mut Teller<std::io::Stdout>,
+) -> WatchSummary {
+    let history = &prepared.places.history;
+    let remember = |records: &[HistoryRecord]| -> Result<(), String> {
+        let mut history = open_history(history, Access::ReadWrite).map_err(|error| error.to_string())?;
+        history.append(records).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let look_up = |target: &WatchTarget| facts(&target.directory);
+    let errands = Errands { probe_task: &probe_task, facts: &look_up, remember: &remember };
+    Watching { plan: &prepared.plan, errands, runtime, spool, signals, identity }.run(limit, teller)
+}
+
+fn identity(places: &Places, known: &[Configuration]) -> WatchIdentity {
+    WatchIdentity {
+        boot_id: iolag_store::boot_id().unwrap_or_default(),
+        iolag_version: env!("CARGO_PKG_VERSION").to_owned(),
+        history: places.shown_history(),
+        seed: iolag_model::Anchor::take().realtime_ns ^ u64::from(std::process::id()),
+        history_deadline: Nanoseconds::from_seconds(60),
+        known_configurations: known.to_vec(),
+    }
+}
+
+const fn limit(options: &Watch) -> WatchLimit {
+    match (options.once, options.rounds) {
+        (true, _) => WatchLimit::Rounds(1),
+        (false, Some(rounds)) => WatchLimit::Rounds(rounds),
+        (false, None) => WatchLimit::UntilStopped,
+    }
+}
+
+fn telling(common: &Common) -> Telling {
+    match (common.quiet, std::io::stdout().is_terminal()) {
+        (true, _) => Telling::Nothing,
+        (false, true) => Telling::Rounds,
+        (false, false) => Telling::Trouble,
+    }
+}
+
+/// What will be done, before it is done.
+fn announcement(options: &Watch, prepared: &Prepared) -> String {
+    let plan = &prepared.plan;
+    let targets = plan.targets.iter().filter(|target| target.kind != SeriesKind::Control);
+    let what: Vec<String> = targets
+        .map(|target| {
+            let tasks: Vec<&str> = target.tasks.iter().map(|task| task.name.as_str()).collect();
+            format!("{} ({})", target.name, tasks.join(", "))
+        })
+        .collect();
+    let when = match limit(options) {
+        WatchLimit::Rounds(1) => "once".to_owned(),
+        WatchLimit::Rounds(rounds) => format!("every {}, {rounds} rounds", plan.period),
+        WatchLimit::UntilStopped => format!("every {} until Ctrl-C", plan.period),
+    };
+    let (files, bytes) = written_per_round(plan);
+    format!(
+        "watching {when}: {}; a round makes and removes {files} files with {}; history in {}",
+        what.join(", "),
+        iolag_model::format_bytes(bytes),
+        prepared.places.shown_history()
+    )
+}
+
+/// Files and bytes that one round writes, the control's in memory left out; what commands do is not known.
+fn written_per_round(plan: &WatchPlan) -> (u64, u64) {
+    /// The compiled program and what the compiler writes in between, as measured with GCC 12.
+    const COMPILED_BYTES: u64 = 32 << 10;
+    let targets = plan.targets.iter().filter(|target| target.kind != SeriesKind::Control);
+    targets.flat_map(|target| &target.tasks).fold((0, 0), |(files, bytes), task| {
+        let (more_files, more_bytes) = match &task.spec {
+            TaskSpec::Create { files, bytes } => (u64::from(*files), u64::from(*files) * bytes),
+            TaskSpec::WriteFsync { bytes } => (1, *bytes),
+            TaskSpec::Compile => (1, COMPILED_BYTES),
+            _ => (0, 0),
+        };
+        (files + more_files, bytes + more_bytes)
+    })
+}
+
+fn conclude(summary: &WatchSummary, common: &Common) -> ExitCode {
+    for probe in &summary.left_behind {
+        let waits = if probe.waits_in.is_empty() { "" } else { ", waiting in " };
+        output::notice(
+            common,
+            &format!(
+                "{} hangs since {} (process {}{waits}{}); the next watch goes on with it",
+                probe.series, probe.start, probe.process, probe.waits_in
+            ),
+        );
+    }
+    if summary.waiting_records > 0 {
+        output::complain(&format!(
+            "{} records are not in the history yet ({}); the next watch brings them there unless the machine is started anew",
+            summary.waiting_records,
+            redact(summary.history_trouble.as_deref().unwrap_or("it did not answer in time"))
+        ));
+        return ExitCode::Incomplete;
+    }
+    if summary.left_behind.is_empty() { ExitCode::Fine } else { ExitCode::Found }
+}
+
+/// Removes what watching made, in a child per target.
+fn remove(plan: &WatchPlan) -> Result<ExitCode, Failure> {
+    let answers = scout::ask_all("clean-up", &plan.targets.iter().collect::<Vec<_>>(), DEADLINE, |target| {
+        remove_here(&target.directory, &plan.host)
+    })?;
+    let mut code = ExitCode::Fine;
+    for (target, answer) in plan.targets.iter().zip(answers) {
+        let left = match answer {
+            Answer::Given(Ok(left)) => left,
+            Answer::Given(Err(sentence)) => vec![sentence],
+            Answer::None { age, .. } => vec![format!("{} has not answered for {age}", target.name)],
+        };
+        if left.is_empty() {
+            output::print(&format!("{}: nothing of iolag's watch is left\n", target.name));
+        } else {
+            code = ExitCode::Incomplete;
+            output::print(&(left.join("\n") + "\n"));
+        }
+    }
+    Ok(code)
+}
+
+fn remove_here(directory: &Path, host: &str) -> Result<Vec<String>, String> {
+    // The control's directory vanishes with the boot.
+    if !directory.exists() {
+        return Ok(Vec::new());
+    }
+    let left = remove_probe_files(directory, &Place::watch_name(host)).map_err(|error| error.to_string())?;
+    Ok(left.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect())
+}

@@ -1,0 +1,141 @@
+//! What a watch tells while it runs: at a terminal a line per round, elsewhere (a journal, cron's mail) only what is amiss.
+
+use std::io::Write;
+use std::os::fd::AsFd;
+
+use iolag_model::{
+    EventSource, HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbePhase,
+    ProbeStatus, SeriesKind,
+};
+use iolag_watch::WatchObserver;
+
+use super::terminal::Lines;
+
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Telling {
+    /// Every round, and what is amiss.
+    Rounds,
+    /// What is amiss.
+    Trouble,
+    /// Nothing.
+    Nothing,
+}
+
+/// Tells.
+pub struct Teller<W> {
+    lines: Lines<W>,
+    telling: Telling,
+    round: Vec<String>,
+    controls: Vec<String>,
+}
+
+impl<W: Write + AsFd> Teller<W> {
+    /// Tells to `output`; targets named in `controls` are left out of the rounds.
+    pub fn new(output: W, telling: Telling, controls: Vec<String>) -> Self {
+        Self { lines: Lines::to(output), telling, round: Vec::new(), controls }
+    }
+
+    /// Gives whoever reads a last chance.
+    pub fn finish(&mut self) {
+        self.lines.finish(Nanoseconds::from_seconds(1));
+    }
+
+    fn trouble(&mut self, line: &str) {
+        if self.telling != Telling::Nothing {
+            self.lines.line(line);
+        }
+    }
+
+    fn sample(&mut self, sample: &HistorySample) {
+        if self.telling != Telling::Rounds
+            || !sample.series.part.is_empty()
+            || self.controls.contains(&sample.series.target)
+        {
+            return;
+        }
+        let what = match (sample.outcome, sample.value) {
+            (Outcome::Ok | Outcome::Late, Some(value)) => format!("{value}"),
+            (Outcome::Ok, None) => sample.duration_ns.to_string(),
+            (Outcome::Late, None) => format!("late, {}", sample.duration_ns),
+            (Outcome::Error, _) => format!("failed: {}", sample.failure.class()),
+            (Outcome::Timeout, _) => format!("over {}", sample.duration_ns),
+            (Outcome::Hung, _) => format!("hung for {}", sample.duration_ns),
+            (Outcome::Skipped, _) => "skipped".to_owned(),
+        };
+        self.round.push(format!("{} {what}", sample.series));
+    }
+
+    fn outage(&mut self, outage: &Outage) {
+        let line = match (outage.end, outage.ending) {
+            (Some(end), Some(ending)) => format!(
+                "{} {} {} after {}; {} slots were skipped",
+                end,
+                outage.mount,
+                ending_in_words(ending),
+                end.since(outage.begin),
+                outage.skipped
+            ),
+            _ if outage.skipped == 0 => format!("{} {} does not answer", outage.begin, outage.mount),
+            // It is repeated while it lasts; once is enough.
+            _ => return,
+        };
+        self.trouble(&line);
+    }
+}
+
+/// How an outage ended, after its mount.
+pub fn ending_in_words(ending: OutageEnding) -> &'static str {
+    match ending {
+        OutageEnding::Recovered => "answers again",
+        OutageEnding::Remounted => "was mounted again",
+        OutageEnding::Unmounted => "was unmounted",
+        OutageEnding::Rebooted => "came back with a reboot",
+    }
+}
+
+impl<W: Write + AsFd> WatchObserver for Teller<W> {
+    fn recorded(&mut self, record: &HistoryRecord) {
+        match record {
+            HistoryRecord::Sample(sample) => self.sample(sample),
+            HistoryRecord::Outage(outage) => self.outage(outage),
+            HistoryRecord::Event(event)
+                if matches!(event.source, EventSource::Configuration | EventSource::Watch) =>
+            {
+                let line = format!("{} {}", event.begin, event.text);
+                self.trouble(&line);
+            }
+            HistoryRecord::Series(series) if series.kind == SeriesKind::Control => {
+                if !self.controls.contains(&series.key.target) {
+                    self.controls.push(series.key.target.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn phase_changed(&mut self, probe: &ProbeStatus) {
+        if matches!(probe.phase, ProbePhase::Slow | ProbePhase::Hung) {
+            let what = if probe.phase == ProbePhase::Slow { "is slow" } else { "hangs" };
+            let waits = if probe.waits_in.is_empty() {
+                String::new()
+            } else {
+                format!(", waiting in {}", probe.waits_in)
+            };
+            let line = format!("{} {} {what} (process {}{waits})", probe.start, probe.series, probe.process);
+            self.trouble(&line);
+        }
+    }
+
+    fn round_ended(&mut self, round: u64) {
+        if self.telling == Telling::Rounds {
+            let line = format!("round {}: {}", round + 1, self.round.join(", "));
+            self.lines.line(&line);
+        }
+        self.round.clear();
+    }
+
+    fn troubled(&mut self, sentence: &str) {
+        self.trouble(&format!("iolag: {sentence}"));
+    }
+}

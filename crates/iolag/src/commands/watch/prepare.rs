@@ -1,0 +1,165 @@
+//! Before a watch: everything that must be looked at once, by children with deadlines.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use iolag_model::{Configuration, Nanoseconds, SeriesKind};
+use iolag_store::history::{Access, open_history};
+use iolag_watch::{RuntimeDirectory, WatchPlan, WatchTarget};
+
+use crate::args::Watch;
+use crate::conduct::scout::{self, Answer};
+use crate::exit_code::{ExitCode, Failure};
+use crate::watching::{Document, Places, Wishes, find_programs, plan, programs};
+
+/// How long the history, the configuration file and the search for programs may take.
+pub const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(15);
+/// How long a directory may take to answer before it is said that it does not.
+const FIRST_CONTACT: Nanoseconds = Nanoseconds::from_seconds(5);
+/// More is no configuration.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// What is watched, and where it is kept.
+pub struct Prepared {
+    /// The plan.
+    pub plan: WatchPlan,
+    /// The places.
+    pub places: Places,
+    /// What the user is told.
+    pub notices: Vec<String>,
+}
+
+/// The configuration file's name and text; empty ones if there is none.
+///
+/// # Errors
+/// If it cannot be read, or its file system does not answer.
+pub fn read_file(file: Option<&Path>) -> Result<(String, String), Failure> {
+    let Some(path) = file else { return Ok((String::new(), String::new())) };
+    let name = path.display().to_string();
+    let read = || -> Result<String, String> {
+        let size = path.metadata().map_err(|error| error.to_string())?.len();
+        if size > FILE_BYTES_MAX {
+            return Err(format!("it has {size} bytes, which is no configuration"));
+        }
+        std::fs::read_to_string(path).map_err(|error| error.to_string())
+    };
+    match scout::ask("scout", DEADLINE, read)? {
+        Answer::Given(Ok(text)) => Ok((name, text)),
+        Answer::Given(Err(error)) => Err(Failure::usage(format!(
+            "cannot read the configuration {name}: {error}; see what one may say with: iolag watch --print-config"
+        ))),
+        Answer::None { age, .. } => Err(Failure::unusable(format!(
+            "the configuration {name} has not been read for {age}: its file system does not answer"
+        ))),
+    }
+}
+
+/// Makes the plan: reads the file, finds programs, looks at the directories.
+///
+/// # Errors
+/// One sentence, if what is asked cannot be done.
+pub fn prepare(options: &Watch, file: Option<&Path>) -> Result<Prepared, Failure> {
+    let (name, text) = read_file(file)?;
+    let document = Document::parse(&name, &text).map_err(Failure::usage)?;
+    let user = rustix::process::geteuid().as_raw();
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let in_file = |text: &Option<crate::watching::Text>| text.as_ref().map(|text| text.get_ref().clone());
+    let runtime = options.runtime.clone().or_else(|| in_file(&document.runtime).map(PathBuf::from));
+    let history = options.history.clone().or_else(|| in_file(&document.history));
+    let places = Places::new(history.as_deref(), runtime.as_deref(), user, variable);
+    let wishes = wishes(options, &document, &places, variable)?;
+    let plan = plan(&name, &text, &wishes).map_err(Failure::usage)?;
+    if plan.targets.is_empty() {
+        return Err(Failure::usage("there is nothing to watch: name a directory, or set HOME"));
+    }
+    let notices = look_at_targets(&plan)?;
+    Ok(Prepared { plan, places, notices })
+}
+
+fn wishes(
+    options: &Watch,
+    document: &Document,
+    places: &Places,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Result<Wishes, Failure> {
+    let shell = variable("SHELL").map(PathBuf::from).filter(|shell| shell.is_absolute());
+    Ok(Wishes {
+        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        directories: options.directories.clone(),
+        tasks: options.tasks.clone(),
+        every: options.every,
+        home: variable("HOME").map(PathBuf::from),
+        shell: shell.unwrap_or_else(|| "/bin/sh".into()),
+        control: places.runtime_base.join("control"),
+        runtime: places.runtime.clone(),
+        programs: found_programs(document, variable("PATH").unwrap_or_default())?,
+    })
+}
+
+fn found_programs(document: &Document, path: OsString) -> Result<BTreeMap<String, PathBuf>, Failure> {
+    let wanted = programs(document);
+    if wanted.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    match scout::ask("scout", DEADLINE, || find_programs(&wanted, &path))? {
+        Answer::Given(found) => Ok(found),
+        Answer::None { age, .. } => Err(Failure::unusable(format!(
+            "a directory of $PATH has not answered for {age}; write whole paths of programs into the configuration"
+        ))),
+    }
+}
+
+/// Refuses what is no directory; a directory that does not answer is watched all the same: that is what watching is for.
+fn look_at_targets(plan: &WatchPlan) -> Result<Vec<String>, Failure> {
+    // The control's directory is made later, and in memory.
+    let targets: Vec<&WatchTarget> =
+        plan.targets.iter().filter(|target| target.kind != SeriesKind::Control).collect();
+    let answers =
+        scout::ask_all("scout", &targets, FIRST_CONTACT, |target| scout::look_at(&target.directory))?;
+    let mut notices = Vec::new();
+    for (target, answer) in targets.iter().zip(answers) {
+        match answer {
+            Answer::Given(Ok(_)) => {}
+            Answer::Given(Err(sentence)) => return Err(Failure::unusable(sentence)),
+            Answer::None { age, .. } => notices
+                .push(format!("{} has not answered for {age}; it is watched all the same", target.name)),
+        }
+    }
+    Ok(notices)
+}
+
+/// Opens the history once, so that what is wrong with it is said before anything is measured; returns the configurations that it knows.
+///
+/// # Errors
+/// One sentence, if it cannot be used.
+pub fn open_the_history(places: &Places) -> Result<Vec<Configuration>, Failure> {
+    let open = || -> Result<Vec<Configuration>, String> {
+        let mut history = open_history(&places.history, Access::Create).map_err(|error| error.to_string())?;
+        history.configurations().map_err(|error| error.to_string())
+    };
+    match scout::ask("historian", DEADLINE, open)? {
+        Answer::Given(Ok(known)) => Ok(known),
+        Answer::Given(Err(sentence)) => Err(Failure::unusable(sentence)),
+        Answer::None { age, .. } => Err(Failure::unusable(format!(
+            "the history {} has not answered for {age}; name another with --history",
+            places.shown_history()
+        ))),
+    }
+}
+
+/// Opens the runtime directory and makes the control's place beside it, both in memory.
+///
+/// # Errors
+/// One sentence, if another watch holds it or it is no safe place.
+pub fn open_runtime(places: &Places) -> Result<RuntimeDirectory, Failure> {
+    let runtime = RuntimeDirectory::open(&places.runtime)
+        .map_err(|error| Failure { code: ExitCode::Unusable, sentence: error.to_string() })?;
+    let control = places.runtime_base.join("control");
+    match rustix::fs::mkdir(&control, rustix::fs::Mode::RWXU) {
+        Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(runtime),
+        Err(errno) => {
+            Err(Failure::unusable(format!("cannot make {} for the control: {errno}", control.display())))
+        }
+    }
+}

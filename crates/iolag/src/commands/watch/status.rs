@@ -1,0 +1,42 @@
+//! `iolag watch --status`: what a watch is doing.
+
+use iolag_model::{Clock, MonotonicClock, Outcome, WatchStatus};
+use iolag_report::watch_status_text;
+use iolag_watch::{PublishedStatus, read_status};
+
+use crate::args::Common;
+use crate::exit_code::{ExitCode, Failure};
+use crate::output;
+use crate::watching::Places;
+
+/// Prints the status. The code says whether something hangs, or no watch runs.
+///
+/// # Errors
+/// If the runtime directory is no safe place, or no watch has ever run.
+pub fn status(places: &Places, common: &Common) -> Result<ExitCode, Failure> {
+    let published = read_status(&places.runtime).map_err(Failure::unusable)?;
+    let (status, is_live) = match &published {
+        PublishedStatus::Live(status) => (status, true),
+        PublishedStatus::Ended(status) => (status, false),
+        PublishedStatus::None => {
+            return Err(Failure::unusable(format!(
+                "no watch has written to {} since this machine was started; start one with: iolag watch DIR…",
+                places.shown_history()
+            )));
+        }
+    };
+    let now = MonotonicClock.now();
+    let text = watch_status_text(status, is_live, now, output::colour(common, |name| std::env::var_os(name)));
+    output::deliver(common, &text, || serde_json::to_vec_pretty(status).map_err(Failure::bug))?;
+    Ok(code(status, is_live))
+}
+
+fn code(status: &WatchStatus, is_live: bool) -> ExitCode {
+    let hangs = !status.outages.is_empty()
+        || status.last.iter().any(|last| matches!(last.outcome, Outcome::Hung | Outcome::Timeout));
+    match (is_live, hangs) {
+        (false, _) => ExitCode::Unusable,
+        (true, true) => ExitCode::Found,
+        (true, false) => ExitCode::Fine,
+    }
+}

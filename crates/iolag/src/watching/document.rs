@@ -1,0 +1,159 @@
+//! The configuration file: what may stand in it, and what is said of one that cannot be understood.
+//!
+//! Invariant: the printed file ([`PRINTED`]) is the only place where defaults are stated. A user's file is laid over it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+/// The commented file with every default, as `iolag watch --print-config` prints it.
+pub const PRINTED: &str = include_str!("default.toml");
+
+/// A text with its place in the file.
+pub type Text = Spanned<String>;
+
+/// A configuration file. What is left out is `None`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the printed file documents each of them")]
+pub struct Document {
+    pub every: Option<Text>,
+    pub jitter: Option<Text>,
+    pub soft_deadline: Option<Text>,
+    pub deadline: Option<Text>,
+    pub at_deadline: Option<Text>,
+    pub grace: Option<Text>,
+    pub control: Option<bool>,
+    pub orphans_max: Option<u32>,
+    pub tasks: Option<Vec<Text>>,
+    pub history: Option<Text>,
+    pub runtime: Option<Text>,
+    pub textfile: Option<Text>,
+    #[serde(default)]
+    pub target: Vec<TargetTable>,
+    #[serde(default)]
+    pub task: BTreeMap<Text, TaskTable>,
+    #[serde(default)]
+    pub covariate: Vec<CovariateTable>,
+}
+
+/// `[[target]]`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TargetTable {
+    pub directory: Text,
+    pub name: Option<Text>,
+    pub tasks: Option<Vec<Text>>,
+}
+
+/// `[task.NAME]`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TaskTable {
+    pub files: Option<Spanned<u32>>,
+    pub bytes: Option<Spanned<u64>>,
+    pub command: Option<Vec<Text>>,
+    pub output: Option<Text>,
+    pub soft_deadline: Option<Text>,
+    pub deadline: Option<Text>,
+    pub at_deadline: Option<Text>,
+}
+
+/// `[[covariate]]`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CovariateTable {
+    pub name: Text,
+    pub command: Vec<Text>,
+    pub unit: Option<Text>,
+    pub deadline: Option<Text>,
+}
+
+/// A file that cannot be understood, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {message}")]
+pub struct DocumentError {
+    file: String,
+    line: usize,
+    message: String,
+}
+
+impl Document {
+    /// Reads the text of `file`, which is named in errors.
+    ///
+    /// # Errors
+    /// One sentence with file and line.
+    pub fn parse(file: &str, text: &str) -> Result<Self, DocumentError> {
+        toml::from_str(text).map_err(|error| {
+            let place = error.span().unwrap_or(0..0);
+            // What the parser says may be several lines; the first says it.
+            DocumentError::at(file, text, place, error.message().lines().next().unwrap_or("not understood"))
+        })
+    }
+}
+
+impl DocumentError {
+    /// Something wrong at `place` of the text of `file`.
+    pub fn at(file: &str, text: &str, place: Range<usize>, message: impl Into<String>) -> Self {
+        let before = text.as_bytes().get(..place.start.min(text.len())).unwrap_or_default();
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        Self { file: file.to_owned(), line, message: message.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_printed_file_can_be_read_and_so_can_its_examples() {
+        let printed = Document::parse("printed", PRINTED).unwrap();
+        assert_eq!(printed.every.unwrap().get_ref(), "15m");
+        assert!(printed.target.is_empty() && printed.covariate.is_empty());
+        let uncommented: String = PRINTED
+            .lines()
+            .map(|line| match line.strip_prefix("# ") {
+                Some(rest) if rest.starts_with('[') && !rest.starts_with("[default") => rest,
+                Some(rest) if rest.contains(" = ") && !rest.contains("…") && !rest.contains(": at-") => {
+                    rest
+                }
+                _ => line,
+            })
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let all = Document::parse("all", &uncommented).unwrap();
+        assert_eq!(all.target.len(), 1);
+        assert_eq!(all.covariate[0].name.get_ref(), "jobs");
+        assert!(all.history.is_some() && all.runtime.is_some() && all.textfile.is_some());
+        assert!(all.task.keys().any(|name| name.get_ref() == "project-status"));
+    }
+
+    #[test]
+    fn errors_name_file_line_and_what_was_expected() {
+        let error = |text: &str| Document::parse("iolag.toml", text).unwrap_err().to_string();
+        let unknown = error("every = \"1m\"\nevry = \"2m\"\n");
+        assert!(
+            unknown.starts_with("iolag.toml:2: unknown field `evry`, expected one of `every`"),
+            "{unknown}"
+        );
+        assert!(
+            error("\n\ncontrol = \"yes\"").starts_with("iolag.toml:3: invalid type"),
+            "{}",
+            error("\n\ncontrol = \"yes\"")
+        );
+        assert!(error("every = \n").starts_with("iolag.toml:1: "));
+        assert!(error("[[target]]\nname = \"x\"\n").contains("missing field `directory`"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_a_document_or_one_sentence(text in any::<String>()) {
+            if let Err(error) = Document::parse("f", &text) {
+                prop_assert!(!error.to_string().contains('\n'));
+            }
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! From a document and what was typed to a plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use iolag_model::{Nanoseconds, SeriesKind, parse_duration};
+use iolag_watch::{AtDeadline, PlannedCovariate, PlannedTask, WatchPlan, WatchTarget};
+use iolag_workload::{TaskOutput, TaskSpec};
+use toml::Spanned;
+
+use super::document::{CovariateTable, Document, DocumentError, PRINTED, TaskTable, Text};
+use crate::output::printable;
+
+/// The control's name in the history.
+pub const CONTROL: &str = "host memory";
+/// Shortest period and deadline that make sense: a probe's process alone takes milliseconds.
+const SHORTEST: Nanoseconds = Nanoseconds::from_milliseconds(10);
+/// How long a covariate may take if the file does not say.
+const COVARIATE_DEADLINE: Nanoseconds = Nanoseconds::from_seconds(10);
+
+/// What the command line and the machine add to the file.
+#[derive(Debug, Clone)]
+pub struct Wishes {
+    /// The machine's name.
+    pub host: String,
+    /// Directories on the command line, absolute; they replace the file's.
+    pub directories: Vec<PathBuf>,
+    /// Tasks on the command line; they replace every target's.
+    pub tasks: Vec<String>,
+    /// Period on the command line.
+    pub every: Option<Nanoseconds>,
+    /// What is watched if nothing is named.
+    pub home: Option<PathBuf>,
+    /// The user's shell.
+    pub shell: PathBuf,
+    /// Directory on a tmpfs for the control.
+    pub control: PathBuf,
+    /// The runtime directory.
+    pub runtime: PathBuf,
+    /// Absolute paths of programs, by the names that [`programs`] asks for.
+    pub programs: BTreeMap<String, PathBuf>,
+}
+
+/// The programs that a file's commands need, as they are written.
+pub fn programs(document: &Document) -> BTreeSet<String> {
+    let commands = document.task.values().filter_map(|table| table.command.as_ref());
+    let covariates = document.covariate.iter().map(|table| &table.command);
+    commands.chain(covariates).filter_map(|command| Some(command.first()?.get_ref().clone())).collect()
+}
+
+/// The plan for `wishes` and the file named `file` with this `text`.
+///
+/// # Errors
+/// One sentence with file and line.
+pub fn plan(file: &str, text: &str, wishes: &Wishes) -> Result<WatchPlan, DocumentError> {
+    let own = Document::parse(file, text)?;
+    let usual = Document::parse("the built-in configuration", PRINTED)?;
+    Planning { file, text, own: &own, usual: &usual, wishes }.plan()
+}
+
+struct Planning<'a> {
+    file: &'a str,
+    text: &'a str,
+    own: &'a Document,
+    usual: &'a Document,
+    wishes: &'a Wishes,
+}
+
+/// When a probe is looked at and ended.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    soft_deadline: Nanoseconds,
+    deadline: Nanoseconds,
+    at_deadline: AtDeadline,
+}
+
+impl Planning<'_> {
+    fn plan(&self) -> Result<WatchPlan, DocumentError> {
+        let period = match self.wishes.every {
+            Some(every) => every,
+            None => self.length(self.own.every.as_ref(), self.usual.every.as_ref())?,
+        };
+        let jitter = self.length_or_zero(self.own.jitter.as_ref(), self.usual.jitter.as_ref())?;
+        let limits = self.limits()?;
+        for name in self.own.task.keys() {
+            self.task(name, limits)?;
+        }
+        let mut targets = self.targets(limits)?;
+        if self.own.control.or(self.usual.control).unwrap_or(true) {
+            targets.push(self.control(&targets));
+        }
+        Ok(WatchPlan {
+            host: self.wishes.host.clone(),
+            period,
+            // A round begins before the next one is due.
+            jitter: jitter.min(Nanoseconds(period.0 / 2)),
+            targets,
+            covariates: self
+                .own
+                .covariate
+                .iter()
+                .map(|table| self.covariate(table))
+                .collect::<Result<_, _>>()?,
+            runtime_directory: self.wishes.runtime.clone(),
+            orphans_max: self.own.orphans_max.or(self.usual.orphans_max).unwrap_or(8),
+        })
+    }
+
+    fn limits(&self) -> Result<Limits, DocumentError> {
+        let grace = self.length(self.own.grace.as_ref(), self.usual.grace.as_ref())?;
+        let limits = Limits {
+            soft_deadline: self.length(self.own.soft_deadline.as_ref(), self.usual.soft_deadline.as_ref())?,
+            deadline: self.length(self.own.deadline.as_ref(), self.usual.deadline.as_ref())?,
+            at_deadline: self.at_deadline(self.own.at_deadline.as_ref(), AtDeadline::End { grace })?,
+        };
+        self.refuse_reversed(limits, self.own.deadline.as_ref().or(self.own.soft_deadline.as_ref()))?;
+        Ok(limits)
+    }
+
+    fn targets(&self, limits: Limits) -> Result<Vec<WatchTarget>, DocumentError> {
+        let mut targets = Vec::new();
+        if !self.wishes.directories.is_empty() || self.own.target.is_empty() {
+            let directories = match &self.wishes.directories[..] {
+                [] => self.wishes.home.clone().into_iter().collect(),
+                named => named.to_vec(),
+            };
+            for directory in directories {
+                let name = printable(&directory.display().to_string());
+                targets.push(self.target(directory, name, None, limits)?);
+            }
+        } else {
+            for table in &self.own.target {
+                let directory = PathBuf::from(table.directory.get_ref());
+                if !directory.is_absolute() {
+                    return Err(self.error(
+                        &table.directory,
+                        "expected the path of a directory from / on, for example /scratch/me",
+                    ));
+                }
+                let name = table.name.as_ref().unwrap_or(&table.directory).get_ref();
+                targets.push(self.target(directory, printable(name), table.tasks.as_deref(), limits)?);
+            }
+        }
+        for (index, target) in targets.iter().enumerate() {
+            let is_twice =
+                |other: &WatchTarget| other.name == target.name || other.directory == target.directory;
+            if targets[..index].iter().any(is_twice) {
+                let place = self.own.target.get(index).map_or(0..0, |table| table.directory.span());
+                let message = format!("the target {} is named twice; give each directory once", target.name);
+                return Err(DocumentError::at(self.file, self.text, place, message));
+            }
+        }
+        Ok(targets)
+    }
+
+    fn target(
+        &self,
+        directory: PathBuf,
+        name: String,
+        tasks: Option<&[Text]>,
+        limits: Limits,
+    ) -> Result<WatchTarget, DocumentError> {
+        let typed: Vec<Text> =
+            self.wishes.tasks.iter().map(|name| Spanned::new(0..0, name.clone())).collect();
+        let tasks = match (&typed[..], tasks) {
+            ([], Some(own)) => own,
+            ([], None) => self.own.tasks.as_deref().or(self.usual.tasks.as_deref()).unwrap_or_default(),
+            (typed, _) => typed,
+        };
+        let tasks = tasks.iter().map(|name| self.task(name, limits)).collect::<Result<Vec<_>, _>>()?;
+        Ok(WatchTarget { directory, name, kind: SeriesKind::Task, tasks })
+    }
+
+    /// The tasks of all targets together, on the host's memory; but no commands: nobody knows what they touch.
+    fn control(&self, targets: &[WatchTarget]) -> WatchTarget {
+        let mut tasks: Vec<PlannedTask> = Vec::new();
+        for task in targets.iter().flat_map(|target| &target.tasks) {
+            let is_command = matches!(task.spec, TaskSpec::Command { .. });
+            if !is_command && tasks.iter().all(|known| known.name != task.name) {
+                tasks.push(task.clone());
+            }
+        }
+        let directory = self.wishes.control.clone();
+        WatchTarget { directory, name: CONTROL.to_owned(), kind: SeriesKind::Control, tasks }
+    }
+
+    fn task(&self, name: &Text, limits: Limits) -> Result<PlannedTask, DocumentError> {
+        let own = self.own.task.get(name.get_ref().as_str()).cloned().unwrap_or_default();
+        let usual = self.usual.task.get(name.get_ref().as_str()).cloned().unwrap_or_default();
+        let deadline = own.deadline.as_ref().map(|text| self.duration(text)).transpose()?;
+        let soft_deadline = own.soft_deadline.as_ref().map(|text| self.duration(text)).transpose()?;
+        let own_limits = Limits {
+            soft_deadline: soft_deadline.unwrap_or(limits.soft_deadline),
+            deadline: deadline.unwrap_or(limits.deadline),
+            at_deadline: self.at_deadline(own.at_deadline.as_ref(), limits.at_deadline)?,
+        };
+        self.refuse_reversed(own_limits, own.deadline.as_ref().or(own.soft_deadline.as_ref()))?;
+        Ok(PlannedTask {
+            name: name.get_ref().clone(),
+            spec: self.spec(name, &own, &usual)?,
+            soft_deadline: own_limits.soft_deadline,
+            deadline: own_limits.deadline,
+            at_deadline: own_limits.at_deadline,
+        })
+    }
+
+    fn spec(&self, name: &Text, own: &TaskTable, usual: &TaskTable) -> Result<TaskSpec, DocumentError> {
+        let files = own.files.as_ref().or(usual.files.as_ref()).map(|files| *files.get_ref());
+        let bytes = own.bytes.as_ref().or(usual.bytes.as_ref()).map(|bytes| *bytes.get_ref());
+        let builtin = TaskSpec::from_name(name.get_ref());
+        if let Some(command) = &own.command {
+            if builtin.is_some() {
+                return Err(self.error(
+                    name,
+                    format!("{:?} is a built-in task; give the command another name", name.get_ref()),
+                ));
+            }
+            return Ok(TaskSpec::Command {
+                command: self.command(command, name)?,
+                output: self.output(own)?,
+            });
+        }
+        let Some(builtin) = builtin else {
+            return Err(self.error(name, self.unknown_task(name.get_ref())));
+        };
+        let takes = |what: &str, given: Option<std::ops::Range<usize>>, can: bool| match given {
+            Some(place) if !can => {
+                let message = format!("the task {} has no {what} to set", name.get_ref());
+                Err(DocumentError::at(self.file, self.text, place, message))
+            }
+            _ => Ok(()),
+        };
+        let has_files = matches!(builtin, TaskSpec::List { .. } | TaskSpec::Create { .. });
+        let has_bytes = matches!(
+            builtin,
+            TaskSpec::Create { .. } | TaskSpec::OpenRead { .. } | TaskSpec::WriteFsync { .. }
+        );
+        takes("files", own.files.as_ref().map(Spanned::span), has_files)?;
+        takes("bytes", own.bytes.as_ref().map(Spanned::span), has_bytes)?;
+        takes("output", own.output.as_ref().map(Spanned::span), false)?;
+        Ok(match builtin {
+            TaskSpec::List { files: usually } => TaskSpec::List { files: files.unwrap_or(usually) },
+            TaskSpec::Create { files: usually, bytes: each } => {
+                TaskSpec::Create { files: files.unwrap_or(usually), bytes: bytes.unwrap_or(each) }
+            }
+            TaskSpec::OpenRead { bytes: usually } => TaskSpec::OpenRead { bytes: bytes.unwrap_or(usually) },
+            TaskSpec::WriteFsync { bytes: usually } => {
+                TaskSpec::WriteFsync { bytes: bytes.unwrap_or(usually) }
+            }
+            other => other.with_shell(&self.wishes.shell),
+        })
+    }
+
+    fn unknown_task(&self, name: &str) -> String {
+        let own = self.own.task.keys().map(|name| name.get_ref().as_str());
+        let known: Vec<&str> =
+            TaskSpec::builtin_names().iter().copied().chain(own.filter(|own| *own != name)).collect();
+        format!(
+            "there is no task {name:?}: expected one of {}, or a [task.{name}] with a command",
+            known.join(", ")
+        )
+    }
+
+    fn command(&self, command: &[Text], name: &Text) -> Result<Vec<String>, DocumentError> {
+        let Some((program, arguments)) = command.split_first() else {
+            return Err(self.error(
+                name,
+                format!("the command of {} is empty: expected a program and its arguments", name.get_ref()),
+            ));
+        };
+        let Some(path) = self.wishes.programs.get(program.get_ref()) else {
+            let message = format!(
+                "the program {:?} is not to be found in $PATH; write its whole path",
+                program.get_ref()
+            );
+            return Err(self.error(program, message));
+        };
+        let arguments = arguments.iter().map(|argument| argument.get_ref().clone());
+        Ok(std::iter::once(path.display().to_string()).chain(arguments).collect())
+    }
+
+    fn output(&self, table: &TaskTable) -> Result<TaskOutput, DocumentError> {
+        match table.output.as_ref().map(|text| (text, text.get_ref().as_str())) {
+            None | Some((_, "discard")) => Ok(TaskOutput::Discard),
+            Some((_, "terminal")) => Ok(TaskOutput::Terminal),
+            Some((text, other)) => {
+                Err(self.error(text, format!("{other:?} is no output: expected \"discard\" or \"terminal\"")))
+            }
+        }
+    }
+
+    fn covariate(&self, table: &CovariateTable) -> Result<PlannedCovariate, DocumentError> {
+        let deadline = table.deadline.as_ref().map(|text| self.duration(text)).transpose()?;
+        Ok(PlannedCovariate {
+            name: table.name.get_ref().clone(),
+            unit: table.unit.as_ref().map(|unit| unit.get_ref().clone()).unwrap_or_default(),
+            command: self.command(&table.command, &table.name)?,
+            deadline: deadline.unwrap_or(COVARIATE_DEADLINE),
+        })
+    }
+
+    fn at_deadline(&self, text: Option<&Text>, usual: AtDeadline) -> Result<AtDeadline, DocumentError> {
+        let Some(text) = text else { return Ok(usual) };
+        match (text.get_ref().as_str(), usual) {
+            ("wait", _) => Ok(AtDeadline::Wait),
+            ("end", AtDeadline::End { grace }) => Ok(AtDeadline::End { grace }),
+            ("end", AtDeadline::Wait) => {
+                let grace = self.length(self.own.grace.as_ref(), self.usual.grace.as_ref())?;
+                Ok(AtDeadline::End { grace })
+            }
+            (other, _) => {
+                Err(self.error(text, format!("{other:?} is unknown here: expected \"end\" or \"wait\"")))
+            }
+        }
+    }
+
+    fn refuse_reversed(&self, limits: Limits, text: Option<&Text>) -> Result<(), DocumentError> {
+        match text {
+            Some(text) if limits.soft_deadline > limits.deadline => {
+                let message = format!(
+                    "the soft deadline ({}) comes after the deadline ({}); make it shorter",
+                    limits.soft_deadline, limits.deadline
+                );
+                Err(self.error(text, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn length(&self, own: Option<&Text>, usual: Option<&Text>) -> Result<Nanoseconds, DocumentError> {
+        own.or(usual).map_or(Ok(SHORTEST), |text| self.duration(text))
+    }
+
+    fn length_or_zero(&self, own: Option<&Text>, usual: Option<&Text>) -> Result<Nanoseconds, DocumentError> {
+        match own.or(usual) {
+            Some(text) if text.get_ref() == "0" => Ok(Nanoseconds::ZERO),
+            other => self.length(other, None),
+        }
+    }
+
+    fn duration(&self, text: &Text) -> Result<Nanoseconds, DocumentError> {
+        let duration = parse_duration(text.get_ref()).map_err(|error| self.error(text, error.to_string()))?;
+        if duration < SHORTEST {
+            return Err(
+                self.error(text, format!("{:?} is too short: expected at least {SHORTEST}", text.get_ref()))
+            );
+        }
+        Ok(duration)
+    }
+
+    fn error<T>(&self, at: &Spanned<T>, message: impl Into<String>) -> DocumentError {
+        DocumentError::at(self.file, self.text, at.span(), message)
+    }
+}
+
+/// The plan's programs for which `PATH` has to be searched, found in `path`; what is not executable is not found. Touches the
+/// directories of `path`: only in a child.
+pub fn find_programs(names: &BTreeSet<String>, path: &std::ffi::OsStr) -> BTreeMap<String, PathBuf> {
+    let is_program = |candidate: &Path| {
+        rustix::fs::access(candidate, rustix::fs::Access::EXEC_OK).is_ok() && candidate.is_file()
+    };
+    let find = |name: &str| {
+        if name.contains('/') {
+            return Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_program(path));
+        }
+        std::env::split_paths(path)
+            .filter(|directory| directory.is_absolute())
+            .map(|directory| directory.join(name))
+            .find(|candidate| is_program(candidate))
+    };
+    names.iter().filter_map(|name| Some((name.clone(), find(name)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wishes() -> Wishes {
+        Wishes {
+            host: "node".into(),
+            directories: vec!["/home/me".into()],
+            tasks: Vec::new(),
+            every: None,
+            home: Some("/home/me".into()),
+            shell: "/bin/bash".into(),
+            control: "/dev/shm/iolag-1/control".into(),
+            runtime: "/dev/shm/iolag-1/x".into(),
+            programs: [("git".to_owned(), PathBuf::from("/usr/bin/git"))].into(),
+        }
+    }
+
+    fn refused(text: &str) -> String {
+        plan("iolag.toml", text, &wishes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn without_a_file_it_is_the_study() {
+        let plan = plan("", "", &wishes()).unwrap();
+        assert_eq!(plan.period, Nanoseconds::from_seconds(900));
+        let names: Vec<_> = plan.targets[0].tasks.iter().map(|task| task.name.as_str()).collect();
+        assert_eq!(names, ["compile", "list", "create"]);
+        assert_eq!(plan.targets[0].tasks[1].spec, TaskSpec::List { files: 6 });
+        assert_eq!(plan.targets[0].tasks[2].spec, TaskSpec::from_name("create").unwrap());
+        let control = plan.targets.last().unwrap();
+        assert_eq!((control.kind, control.tasks.len()), (SeriesKind::Control, 3));
+    }
+
+    #[test]
+    fn the_printed_file_says_what_is_done_without_one() {
+        assert_eq!(plan("printed", PRINTED, &wishes()).unwrap(), plan("", "", &wishes()).unwrap());
+        for name in TaskSpec::builtin_names() {
+            let text = format!("tasks = [{name:?}]");
+            let spec = plan("f", &text, &wishes()).unwrap().targets[0].tasks[0].spec.clone();
+            assert_eq!(spec, TaskSpec::from_name(name).unwrap().with_shell(Path::new("/bin/bash")));
+        }
+    }
+
+    #[test]
+    fn a_file_changes_what_it_says_and_nothing_else() {
+        let text = "every = \"10s\"\njitter = \"0\"\ncontrol = false\n[[target]]\ndirectory = \"/scratch\"\ntasks = [\"create\", \"status\"]\n\
+                    [task.create]\nfiles = 20\ndeadline = \"5m\"\nat-deadline = \"wait\"\n[task.status]\ncommand = [\"git\", \"status\"]\noutput = \"terminal\"\n\
+                    [[covariate]]\nname = \"jobs\"\ncommand = [\"git\", \"x\"]\nunit = \"jobs\"\n";
+        let plan = plan("f", text, &Wishes { directories: Vec::new(), ..wishes() }).unwrap();
+        assert_eq!((plan.period, plan.jitter), (Nanoseconds::from_seconds(10), Nanoseconds::ZERO));
+        assert_eq!(plan.targets.len(), 1);
+        let [create, status] = &plan.targets[0].tasks[..] else { panic!("{plan:?}") };
+        assert_eq!(create.spec, TaskSpec::Create { files: 20, bytes: 64 });
+        assert_eq!((create.deadline, create.at_deadline), (Nanoseconds::from_seconds(300), AtDeadline::Wait));
+        let command = vec!["/usr/bin/git".to_owned(), "status".to_owned()];
+        assert_eq!(status.spec, TaskSpec::Command { command, output: TaskOutput::Terminal });
+        assert_eq!(plan.covariates[0].deadline, Nanoseconds::from_seconds(10));
+    }
+
+    #[test]
+    fn errors_name_the_line_and_what_was_expected() {
+        assert!(
+            refused("\ntasks = [\"lst\"]")
+                .starts_with("iolag.toml:2: there is no task \"lst\": expected one of compile, list")
+        );
+        assert!(refused("every = \"soon\"").starts_with("iolag.toml:1: "));
+        assert!(refused("every = \"1us\"").contains("too short"));
+        assert!(refused("deadline = \"1s\"").contains("soft deadline (10.0 s) comes after the deadline"));
+        assert!(
+            refused("[task.stat]\nfiles = 3").starts_with("iolag.toml:2: the task stat has no files to set")
+        );
+        assert!(refused("[task.x]\ncommand = [\"nothere\"]").contains("\"nothere\" is not to be found"));
+        assert!(refused("[task.list]\ncommand = [\"git\"]").contains("built-in"));
+        assert!(refused("at-deadline = \"kill\"").contains("expected \"end\" or \"wait\""));
+        let wishes = Wishes { directories: Vec::new(), ..wishes() };
+        let twice = "[[target]]\ndirectory = \"/a\"\n[[target]]\ndirectory = \"/a\"\n";
+        assert!(
+            plan("f", twice, &wishes)
+                .unwrap_err()
+                .to_string()
+                .starts_with("f:4: the target /a is named twice")
+        );
+        let relative = "[[target]]\ndirectory = \"a\"\n";
+        assert!(plan("f", relative, &wishes).unwrap_err().to_string().starts_with("f:2: expected the path"));
+    }
+}
