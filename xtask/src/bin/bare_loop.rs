@@ -264,6 +264,9 @@ fn now_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// Objects are opened as iolag opens them: the same system calls means the same flags.
+const OBJECT_FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW);
+
 /// The loop's state: a queue of objects per data set, of which the oldest is removed and a new one appended.
 struct Loop<'a> {
     arguments: &'a Arguments,
@@ -280,7 +283,7 @@ impl<'a> Loop<'a> {
     fn new(arguments: &'a Arguments, directory: OwnedFd) -> Result<Self> {
         for dataset in 0..arguments.datasets {
             let name = format!("{}_{dataset}", arguments.rank);
-            rustix::fs::mkdirat(&directory, name.as_str(), Mode::from_raw_mode(0o755))
+            rustix::fs::mkdirat(&directory, name.as_str(), Mode::from_raw_mode(0o700))
                 .with_context(|| format!("making the directory {name}"))?;
         }
         Ok(Self {
@@ -344,7 +347,7 @@ impl<'a> Loop<'a> {
     #[inline(always)]
     fn create(&self, watch: &mut impl Watch, name: &CString) -> Result<()> {
         let written = watch.object(3, |watch| -> rustix::io::Result<usize> {
-            let flags = OFlags::CREATE | OFlags::TRUNC | OFlags::WRONLY | OFlags::CLOEXEC;
+            let flags = OBJECT_FLAGS | OFlags::CREATE | OFlags::TRUNC | OFlags::WRONLY;
             let open =
                 || rustix::fs::openat(&self.directory, name.as_c_str(), flags, Mode::from_raw_mode(0o644));
             let file = watch.call(5, open)?;
@@ -368,7 +371,7 @@ fn stat(directory: &OwnedFd, name: &CString) -> rustix::io::Result<()> {
 
 #[inline(always)]
 fn read(watch: &mut impl Watch, directory: &OwnedFd, name: &CString, buffer: &mut [u8]) -> Result<()> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let flags = OBJECT_FLAGS | OFlags::RDONLY;
     let file = watch.call(1, || rustix::fs::openat(directory, name.as_c_str(), flags, Mode::empty()))?;
     let wanted = buffer.len();
     let read = watch.call(2, || rustix::io::read(&file, &mut *buffer))?;
