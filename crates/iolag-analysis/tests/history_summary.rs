@@ -113,6 +113,20 @@ fn behind_what_still_hangs_slots_wait_at_least_so_long() {
 }
 
 #[test]
+fn what_another_target_holds_up_says_nothing_of_this_one() {
+    let own = series(SeriesKind::Task, Nanoseconds::ZERO);
+    let mut elsewhere = own.clone();
+    elsewhere.key.target = "elsewhere".to_owned();
+    let (begun, skipped) = (columns(&hang(Outcome::Late)[..3]), columns(&hang(Outcome::Late).split_off(3)));
+    let imputed = |blocking: &Series| {
+        let mut blockers = Blockers::of_host("login1");
+        blockers.add_series(blocking, &begun);
+        Observations::<ByTime>::by_time(&own, &skipped, &blockers).list().len()
+    };
+    assert_eq!((imputed(&own), imputed(&elsewhere)), (7, 0));
+}
+
+#[test]
 fn a_blocker_may_be_another_series_or_an_outage_and_an_unknown_one_is_counted() {
     let series = series(SeriesKind::Task, Nanoseconds::ZERO);
     let skipped: Vec<HistorySample> = hang(Outcome::Ok).split_off(3);

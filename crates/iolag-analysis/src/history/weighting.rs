@@ -138,7 +138,8 @@ impl Observations<ByTime> {
         for row in 0..columns.len() {
             if columns.outcome[row] != Outcome::Skipped {
                 observations.add_attempt(series, columns, row);
-            } else if let Some(imputed) = blockers.rest(columns.blocker[row], columns.intended[row])
+            } else if let Some(imputed) =
+                blockers.rest(columns.blocker[row], columns.intended[row], &series.key.target)
                 && series.kind.is_duration()
             {
                 observations.list.push(imputed);
@@ -282,11 +283,21 @@ fn reading(duration: Nanoseconds, outcome: Outcome, resolution: Nanoseconds) -> 
 /// When the probes of one host ended, as far as is known: what skipped slots are imputed from.
 ///
 /// A blocker may belong to another series than the slot (one probe at a time per mount), so every series of
-/// the host should be added.
+/// the host should be added. Only a probe of the same target tells what a user would have waited there: a slot that was
+/// skipped because the watch was busy with another target is left out.
 #[derive(Debug, Clone, Default)]
 pub struct Blockers {
     host: String,
-    ends: BTreeMap<ProbeId, (WallTime, Knowledge)>,
+    ends: BTreeMap<ProbeId, End>,
+}
+
+/// When a probe ended.
+#[derive(Debug, Clone)]
+struct End {
+    at: WallTime,
+    knowledge: Knowledge,
+    /// Absent while only an outage has told of the probe.
+    target: Option<String>,
 }
 
 impl Blockers {
@@ -307,6 +318,9 @@ impl Blockers {
                 let end = columns.start[row].after(columns.duration_ns[row]);
                 let knowledge = if outcome.is_censored() { Knowledge::AtLeast } else { Knowledge::Exactly };
                 self.add(columns.probe[row], end, knowledge);
+                if let Some(known) = self.ends.get_mut(&columns.probe[row]) {
+                    known.target.get_or_insert_with(|| series.key.target.clone());
+                }
             }
         }
     }
@@ -324,17 +338,20 @@ impl Blockers {
 
     /// A probe has several parts, and a killed one may outlive its deadline: the latest end counts.
     fn add(&mut self, probe: ProbeId, end: WallTime, knowledge: Knowledge) {
-        let latest = self.ends.entry(probe).or_insert((end, knowledge));
+        let latest = self.ends.entry(probe).or_insert(End { at: end, knowledge, target: None });
         // Of two equal ends, the one that is an end and not a bound.
-        if end > latest.0 || (end == latest.0 && knowledge == Knowledge::Exactly) {
-            *latest = (end, knowledge);
+        if end > latest.at || (end == latest.at && knowledge == Knowledge::Exactly) {
+            (latest.at, latest.knowledge) = (end, knowledge);
         }
     }
 
-    /// What was left of `blocker` at `slot`; `None` if it is not known or was over by then.
-    fn rest(&self, blocker: ProbeId, slot: WallTime) -> Option<Observation> {
-        let (end, knowledge) = *self.ends.get(&blocker)?;
-        let rest = end.since(slot);
+    /// What was left of `blocker` at `slot` for `target`; `None` if it is not known, was over by then, or was another's.
+    fn rest(&self, blocker: ProbeId, slot: WallTime, target: &str) -> Option<Observation> {
+        let End { at: end, knowledge, target: blocked } = self.ends.get(&blocker)?;
+        if blocked.as_ref().is_some_and(|blocked| blocked != target) {
+            return None;
+        }
+        let (rest, knowledge) = (end.since(slot), *knowledge);
         (rest > Nanoseconds::ZERO).then(|| Observation {
             at: slot,
             amount: rest.as_seconds(),
