@@ -47,7 +47,7 @@ enum Understood {
     /// An export of iolag, at its beginning.
     Export(File),
     /// Anything else, read.
-    Import(import::Import),
+    Import(Box<import::Import>),
 }
 
 fn import_all(options: &Import, common: &Common, chosen: &Chosen) -> Result<(), Failure> {
@@ -141,7 +141,7 @@ fn understand(path: &Path, name: &str, options: &ImportOptions) -> Result<Unders
     (&mut file).take(BEGINNING_BYTES).read_to_end(&mut beginning).map_err(failed)?;
     if !is_history_export(&beginning) {
         let whole = Cursor::new(beginning).chain(file);
-        return import::read(whole, name, options).map(Understood::Import).map_err(refused);
+        return import::read(whole, name, options).map(Box::new).map(Understood::Import).map_err(refused);
     }
     let is_repeatable = file.metadata().is_ok_and(|metadata| metadata.is_file());
     let mut file = if is_repeatable { file } else { put_aside(&beginning, file, name)? };
