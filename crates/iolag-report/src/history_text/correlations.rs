@@ -44,7 +44,7 @@ impl Page<'_> {
         let explanation =
             format!("{how}; above 0.5 strong, 0.3 medium, 0.1 small; p corrected for the number of pairs");
         let mut text = String::new();
-        together.sort_by(|one, other| one.0.cmp(&other.0));
+        together.sort_by(|one, other| (&one.0, rank(one.1)).cmp(&(&other.0, rank(other.1))));
         if !together.is_empty() {
             text.push_str(&self.heading("What is slow together in one place", &explanation));
             text.push_str(&self.together_table(&together));
@@ -120,6 +120,15 @@ fn place_of(pair: &CorrelatedPair) -> Place {
         }
     }
     if (&left.task, &left.part) == (&right.task, &right.part) { Place::Twice } else { Place::Elsewhere }
+}
+
+/// Tasks before what only belongs to their host.
+fn rank(pair: &CorrelatedPair) -> u8 {
+    match (pair.right.quantity.is_of_host(), pair.left.series.target.is_empty()) {
+        (false, false) => 0,
+        (false, true) => 1,
+        (true, _) => 2,
+    }
 }
 
 /// What belongs to the host alone comes second, as in the study: `create & load average`.

@@ -184,7 +184,7 @@ const fn source_of(event: &Event) -> &'static str {
     match event.source {
         EventSource::Note => "note",
         EventSource::Configuration => "configuration",
-        EventSource::List => "list",
+        EventSource::List => "imported",
         EventSource::Journal => "journal",
         EventSource::Watch => "iolag",
     }
