@@ -1,0 +1,16 @@
+//! The history as users meet it: the real binary notes, imports, exports, merges and shows, on files and on a real PostgreSQL.
+
+#![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod study;
+mod user;
+
+mod faults;
+mod importing;
+mod merging;
+mod noting;
+mod postgres;
+mod showing;

@@ -1,0 +1,53 @@
+//! The same on a real PostgreSQL.
+
+use iolag_fixtures::PostgresServer;
+
+use crate::showing::check_study;
+use crate::study::Study;
+use crate::user::{LOGIN_NODE, User, assert_refused};
+
+#[test]
+fn a_site_keeps_its_history_in_postgresql() {
+    let Some(server) = PostgresServer::start() else { return };
+    let study = Study::new();
+    let on_disk = User::new();
+    on_disk.import_study(&study, LOGIN_NODE);
+    let user = User::new().with_history(server.url("postgres"));
+    user.import_study(&study, LOGIN_NODE);
+    check_study(&user, &study);
+    let exported = user.exported();
+    assert!(exported == on_disk.exported(), "the two histories differ");
+    user.import_study(&study, LOGIN_NODE);
+    assert!(user.exported() == exported, "importing twice changed the history");
+    let noted = user.fine(&["note", "cache off", "--target", "/home"]).stdout;
+    assert!(noted.contains("in postgres://iolag@127.0.0.1:"), "{noted}");
+    // The note goes from the site to a host.
+    std::fs::write(on_disk.path("site.jsonl"), user.exported()).unwrap();
+    let merged = on_disk.fine(&["import", "site.jsonl"]).stdout;
+    assert!(merged.contains("site.jsonl: 1 new or changed records are in "), "{merged}");
+    assert!(on_disk.exported() == user.exported());
+}
+
+#[test]
+fn the_password_is_never_shown() {
+    let Some(server) = PostgresServer::start() else { return };
+    let user = User::new().with_history(server.url("postgres"));
+    let secrets = [PostgresServer::PASSWORD.to_owned(), PostgresServer::encoded_password()];
+    let wrong = server.url("postgres").replace(&PostgresServer::encoded_password(), "Wr0ng");
+    let mut said = String::new();
+    for arguments in [
+        &["note", "x"][..],
+        &["show", "history"],
+        &["show", "history", "--json", "-"],
+        &["export", "history"],
+    ] {
+        let done = user.fine(arguments);
+        said.push_str(&(done.stdout + &done.stderr));
+        let done = user.on(&wrong, arguments);
+        assert_refused(&done, 3, &["postgres://iolag@127.0.0.1"]);
+        said.push_str(&done.stderr);
+    }
+    for secret in secrets.iter().map(String::as_str).chain(["Wr0ng"]) {
+        assert!(!said.contains(secret), "{said}");
+    }
+}
