@@ -15,7 +15,7 @@ pub const HISTORY: &str = "history";
 /// Which history.
 #[derive(Debug, Clone, Default, Args)]
 pub struct HistoryPlace {
-    /// The history: a file on a local disk, or postgres://USER@HOST/DATABASE [default: $XDG_STATE_HOME/iolag/history.sqlite]
+    /// The history: a file on a local disk, or postgres://USER@HOST/DATABASE [default: ~/.local/state/iolag/history.sqlite; of root /var/lib/iolag/history.sqlite]
     #[arg(long, value_name = "PATH|URL", value_parser = parse_place)]
     pub history: Option<String>,
 }
@@ -156,7 +156,7 @@ pub struct Import {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub resolution: Option<Nanoseconds>,
     /// What reaches this was ended there: a time-out
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = super::parse_period)]
     pub deadline: Option<Nanoseconds>,
     /// Rows that may be unreadable and are left out
     #[arg(long, value_name = "COUNT", default_value = "0", value_parser = parse_count)]

@@ -13,6 +13,8 @@ fn help_of_every_command() {
         ("list", &["list", "--help"]),
         ("show", &["show", "--help"]),
         ("export", &["export", "--help"]),
+        ("note", &["note", "--help"]),
+        ("import", &["import", "--help"]),
         ("prune", &["prune", "--help"]),
         ("cleanup", &["cleanup", "--help"]),
     ] {

@@ -118,6 +118,7 @@ fn options_reach_the_reader() {
         (&["--header", "maybe"], "guess, yes, no"),
         (&["--comment", "//"], "one character"),
         (&["--resolution", "10"], "a duration"),
+        (&["--deadline", "0"], "at least 1ms"),
         (&["--events", "--journal"], "cannot be used with"),
         (&["--time-zone", "Nowhere/City"], "a time zone"),
         (&["--origin", "soon"], "is no time"),

@@ -22,7 +22,7 @@ pub fn check_study(user: &User, study: &Study) {
     check_cache(&document);
 }
 
-fn quantile<'a>(series: &'a Value, q: f64) -> &'a Value {
+fn quantile(series: &Value, q: f64) -> &Value {
     let quantiles = series["summary"]["by_attempt"]["quantiles"].as_array().unwrap();
     quantiles.iter().find(|quantile| quantile["q"].as_f64() == Some(q)).unwrap()
 }
