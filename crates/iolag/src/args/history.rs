@@ -15,7 +15,7 @@ pub const HISTORY: &str = "history";
 /// Which history.
 #[derive(Debug, Clone, Default, Args)]
 pub struct HistoryPlace {
-    /// The history: a file on a local disk, or postgres://USER@HOST/DATABASE [default: ~/.local/state/iolag/history.sqlite; of root /var/lib/iolag/history.sqlite]
+    /// The history: a file on a local disk, or postgres://USER@HOST/DATABASE [default: $IOLAG_HISTORY, else that of `iolag watch`]
     #[arg(long, value_name = "PATH|URL", value_parser = parse_place)]
     pub history: Option<String>,
 }

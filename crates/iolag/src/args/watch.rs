@@ -32,7 +32,7 @@ pub struct Watch {
     /// Where everything is remembered: a file on a local disk, or postgres://USER@HOST/DATABASE
     #[arg(long, value_name = "PATH|URL", value_parser = parse_place)]
     pub history: Option<String>,
-    /// Directory in memory for what outlives the watch but not the machine's boot [default: $XDG_RUNTIME_DIR/iolag, else /dev/shm/iolag-UID]
+    /// Directory in memory for what outlives the watch but not the machine's boot [default: /dev/shm/iolag-UID]
     #[arg(long, value_name = "DIR", value_parser = parse_file)]
     pub runtime: Option<PathBuf>,
     /// Show what the running watch does: probes in flight with their age, last values, outages

@@ -18,7 +18,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// What the user named, else what the file says, else what the environment's `variable`s and the user's number lead to.
+    /// What the user or the file names, else what the environment's `variable`s and the user's number lead to: `$IOLAG_HISTORY` first.
     /// Touches none of them.
     pub fn new(
         history: Option<&str>,
@@ -27,7 +27,8 @@ impl Places {
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let history = match history {
+        let set_history = variable("IOLAG_HISTORY").and_then(|place| place.into_string().ok());
+        let history = match history.or(set_history.as_deref().filter(|place| !place.is_empty())) {
             Some(place) if is_server(place) => place.to_owned(),
             Some(path) => crate::conduct::scout::absolute(Path::new(path)).display().to_string(),
             None if user == 0 => "/var/lib/iolag/history.sqlite".to_owned(),
@@ -42,8 +43,8 @@ impl Places {
         };
         let runtime_base = match runtime {
             Some(path) => crate::conduct::scout::absolute(path),
-            None => set("XDG_RUNTIME_DIR")
-                .map_or_else(|| PathBuf::from(format!("/dev/shm/iolag-{user}")), |base| base.join("iolag")),
+            // Not $XDG_RUNTIME_DIR: cron does not have it, and it vanishes when the user logs out.
+            None => PathBuf::from(format!("/dev/shm/iolag-{user}")),
         };
         let runtime = RuntimeDirectory::path_for_history(&runtime_base, &history);
         Self { history, runtime, runtime_base }
@@ -74,10 +75,10 @@ mod tests {
         assert_eq!(home.runtime_base, Path::new("/dev/shm/iolag-7"));
         let set =
             places(None, 7, &[("XDG_STATE_HOME", "/s"), ("XDG_RUNTIME_DIR", "/run/user/7"), ("HOME", "")]);
-        assert_eq!(
-            (set.history.as_str(), set.runtime_base.as_path()),
-            ("/s/iolag/history.sqlite", Path::new("/run/user/7/iolag"))
-        );
+        assert_eq!(set.history, "/s/iolag/history.sqlite");
+        assert_eq!(set.runtime_base, Path::new("/dev/shm/iolag-7"));
+        let named = places(None, 7, &[("IOLAG_HISTORY", "/site/h.sqlite"), ("HOME", "/home/me")]);
+        assert_eq!(named.history, "/site/h.sqlite");
         assert_eq!(places(Some("/data/h.sqlite"), 7, &[]).history, "/data/h.sqlite");
         assert_ne!(places(Some("/a"), 7, &[]).runtime, places(Some("/b"), 7, &[]).runtime);
     }

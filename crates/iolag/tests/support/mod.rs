@@ -62,6 +62,7 @@ impl Scene {
             .env("HOME", self.home())
             .env("XDG_DATA_HOME", self.home().join("data"))
             .env_remove("IOLAG_STORE")
+            .env_remove("IOLAG_HISTORY")
             .current_dir(self.path())
             .stdin(Stdio::null());
         // Tests may run in the background of a shell, which ignores Ctrl-C there; the program is to see it.

@@ -105,10 +105,10 @@ impl<W: Write + AsFd> WatchObserver for Teller<W> {
                 let line = format!("{} {}", event.begin, event.text);
                 self.trouble(&line);
             }
-            HistoryRecord::Series(series) if series.kind == SeriesKind::Control => {
-                if !self.controls.contains(&series.key.target) {
-                    self.controls.push(series.key.target.clone());
-                }
+            HistoryRecord::Series(series)
+                if series.kind == SeriesKind::Control && !self.controls.contains(&series.key.target) =>
+            {
+                self.controls.push(series.key.target.clone());
             }
             _ => {}
         }
