@@ -73,10 +73,10 @@ pub struct CovariateTable {
 
 /// A file that cannot be understood, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: {message}")]
+#[error("{place}{message}")]
 pub struct DocumentError {
-    file: String,
-    line: usize,
+    /// File and line with a colon behind; empty if what is wrong was typed.
+    place: String,
     message: String,
 }
 
@@ -95,11 +95,12 @@ impl Document {
 }
 
 impl DocumentError {
-    /// Something wrong at `place` of the text of `file`.
+    /// Something wrong at `place` of the text of `file`, or on the command line if there is no file.
     pub fn at(file: &str, text: &str, place: Range<usize>, message: impl Into<String>) -> Self {
         let before = text.as_bytes().get(..place.start.min(text.len())).unwrap_or_default();
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        Self { file: file.to_owned(), line, message: message.into() }
+        let place = if file.is_empty() { String::new() } else { format!("{file}:{line}: ") };
+        Self { place, message: message.into() }
     }
 }
 

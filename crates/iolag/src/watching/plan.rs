@@ -167,7 +167,10 @@ impl Planning<'_> {
             ([], None) => self.own.tasks.as_deref().or(self.usual.tasks.as_deref()).unwrap_or_default(),
             (typed, _) => typed,
         };
-        let tasks = tasks.iter().map(|name| self.task(name, limits)).collect::<Result<Vec<_>, _>>()?;
+        // What was typed has no line in the file; the file's own tasks have been looked at already.
+        let source = if typed.is_empty() { self.file } else { "" };
+        let planning = Planning { file: source, ..*self };
+        let tasks = tasks.iter().map(|name| planning.task(name, limits)).collect::<Result<Vec<_>, _>>()?;
         Ok(WatchTarget { directory, name, kind: SeriesKind::Task, tasks })
     }
 
@@ -446,6 +449,9 @@ mod tests {
         assert!(refused("[task.x]\ncommand = [\"nothere\"]").contains("\"nothere\" is not to be found"));
         assert!(refused("[task.list]\ncommand = [\"git\"]").contains("built-in"));
         assert!(refused("at-deadline = \"kill\"").contains("expected \"end\" or \"wait\""));
+        let typed = Wishes { tasks: vec!["lst".into()], ..wishes() };
+        assert!(plan("f", "every = \"1m\"", &typed).unwrap_err().to_string().starts_with("there is no task"));
+        assert!(plan("", "", &typed).unwrap_err().to_string().starts_with("there is no task \"lst\""));
         let wishes = Wishes { directories: Vec::new(), ..wishes() };
         let twice = "[[target]]\ndirectory = \"/a\"\n[[target]]\ndirectory = \"/a\"\n";
         assert!(
