@@ -9,9 +9,11 @@
 //! front. Nothing waits for anything but memory. Nothing is dropped in silence: [`Spool::losses`] counts, [`Spool::trouble`] says so.
 //!
 //! Limits: at most 64 MiB in the file; what does not fit, or for which the file system has no space, waits in the process alone,
-//! until there is room. Of more than 262,144 records in all some are dropped: samples of skipped slots first, then other samples, then
-//! whatever is left, each time the oldest that the history is not just being given.
+//! until there is room. When either runs low, records that say nothing which a later one does not say better (heartbeats, ages of hung
+//! probes) make room first: nothing is lost by that, and it is not counted. Of more than 262,144 others some are dropped: samples
+//! of skipped slots first, then other samples, then whatever is left, each time the oldest that the history is not just being given.
 
+mod compaction;
 mod file;
 mod frame;
 
@@ -79,6 +81,8 @@ pub struct Spool {
     /// How many of the first ones the history is being given.
     handed_over: usize,
     next_sequence: u64,
+    /// The number that was next when the file was last compacted.
+    compacted_before: u64,
     losses: SpoolLosses,
     refusal: Option<Refusal>,
 }
@@ -110,6 +114,7 @@ impl Spool {
             sequences: recovered.sequences.into(),
             handed_over: 0,
             next_sequence: recovered.next_sequence,
+            compacted_before: 0,
             losses: SpoolLosses { torn_bytes: recovered.torn_bytes, ..SpoolLosses::default() },
             refusal: None,
         };
@@ -188,10 +193,11 @@ impl Spool {
             let sequence = self.sequences[self.spooled];
             match self.file.append(sequence, record, self.limits.file_bytes_max) {
                 Ok(()) => self.spooled += 1,
-                Err(refusal) => {
+                Err(refusal) if !self.compact_file() => {
                     self.refusal = Some(refusal);
                     return;
                 }
+                Err(_) => {}
             }
         }
         self.refusal = None;
@@ -206,8 +212,33 @@ impl Spool {
         };
     }
 
+    /// Takes out what others say better. Returns how many records that were.
+    fn compact(&mut self) -> usize {
+        let doomed = compaction::superseded(&self.pending, self.handed_over);
+        self.take_out(&doomed);
+        doomed.iter().filter(|is_doomed| **is_doomed).count()
+    }
+
+    /// The same to make room in the file; also what was dropped leaves it. Looking through all records takes its time, so it is done once for
+    /// every 64th of them that is added. Returns whether another attempt to write is worth it.
+    fn compact_file(&mut self) -> bool {
+        if self.next_sequence - self.compacted_before <= self.pending.len() as u64 / 64 {
+            return false;
+        }
+        self.compacted_before = self.next_sequence;
+        self.compact();
+        let has_dead = self.file.records() > self.spooled;
+        let kept = self.sequences.iter().take(self.spooled).copied();
+        // Without room for the new file beside the old one, the old one stands, and what comes back from it changes nothing.
+        has_dead && self.file.keep_only(kept).is_ok()
+    }
+
     /// Drops records if too many wait. More than necessary, so that it is seldom done.
     fn drop_excess(&mut self) {
+        if self.pending.len() <= self.limits.records_max {
+            return;
+        }
+        self.compact();
         if self.pending.len() <= self.limits.records_max {
             return;
         }
@@ -237,12 +268,18 @@ impl Spool {
                 is_doomed
             })
             .collect();
+        self.take_out(&doomed);
+        (excess - left) as u64
+    }
+
+    /// Takes the doomed ones out of what waits. In the file they stay until it is rewritten.
+    fn take_out(&mut self, doomed: &[bool]) {
+        debug_assert_eq!(doomed.len(), self.pending.len(), "one verdict for each");
         self.spooled -= doomed[..self.spooled].iter().filter(|is_doomed| **is_doomed).count();
         let mut verdicts = doomed.iter();
         self.pending.retain(|_| verdicts.next() == Some(&false));
         let mut verdicts = doomed.iter();
         self.sequences.retain(|_| verdicts.next() == Some(&false));
-        (excess - left) as u64
     }
 }
 

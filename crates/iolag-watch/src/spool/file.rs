@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use iolag_model::HistoryRecord;
@@ -114,10 +115,40 @@ impl SpoolFile {
             self.places.pop_front();
         }
         let dead_bytes = self.places.front().map_or(self.bytes, |(_, offset)| *offset);
-        if dead_bytes > DEAD_BYTES_MIN && dead_bytes > self.bytes / 2 && self.rewrite(dead_bytes).is_ok() {
-            return Ok(());
+        if dead_bytes > DEAD_BYTES_MIN && dead_bytes > self.bytes / 2 {
+            let places = self.places.iter().map(|(number, offset)| (*number, *offset - dead_bytes)).collect();
+            if self.rewrite(std::slice::from_ref(&(dead_bytes..self.bytes)), places).is_ok() {
+                return Ok(());
+            }
         }
         self.write(&mark_line(sequence))
+    }
+
+    /// Records in the file that have not been forgotten.
+    pub fn records(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Rewrites the file with these of its records alone; `kept` are numbers in ascending order. If there is no room for that, it
+    /// stands as it is.
+    pub fn keep_only(&mut self, kept: impl Iterator<Item = u64>) -> Result<(), RuntimeError> {
+        let mut kept = kept.peekable();
+        let (mut parts, mut places, mut bytes): (Vec<Range<u64>>, _, _) = (Vec::new(), VecDeque::new(), 0);
+        for (index, (sequence, begin)) in self.places.iter().enumerate() {
+            while kept.next_if(|kept| kept < sequence).is_some() {}
+            if kept.peek() != Some(sequence) {
+                continue;
+            }
+            // Marks behind a record go with it: they mean what stands before it.
+            let end = self.places.get(index + 1).map_or(self.bytes, |(_, next)| *next);
+            places.push_back((*sequence, bytes));
+            bytes += end - begin;
+            match parts.last_mut() {
+                Some(last) if last.end == *begin => last.end = end,
+                _ => parts.push(*begin..end),
+            }
+        }
+        self.rewrite(&parts, places)
     }
 
     /// Appends in one write. A short one (no space is left) is undone, before anything else is appended: behind a torn line
@@ -147,19 +178,19 @@ impl SpoolFile {
         Ok(())
     }
 
-    /// Replaces the file by its part from `begin` on. The old one stands if that fails.
-    fn rewrite(&mut self, begin: u64) -> Result<(), RuntimeError> {
+    /// Replaces the file by these parts of it, in which the records have these places. The old one stands if that fails.
+    fn rewrite(&mut self, parts: &[Range<u64>], places: VecDeque<(u64, u64)>) -> Result<(), RuntimeError> {
         let new = new_name(NAME);
-        let result = self.copy_from(begin, &new).and_then(|file| {
+        let result = self.copy(parts, &new).and_then(|file| {
             self.directory.rename(&new, NAME)?;
             Ok(file)
         });
         match result {
             Ok(file) => {
                 self.file = file;
-                self.bytes -= begin;
+                self.bytes = parts.iter().map(|part| part.end - part.start).sum();
                 self.is_torn = false;
-                self.places.iter_mut().for_each(|(_, offset)| *offset -= begin);
+                self.places = places;
                 Ok(())
             }
             Err(error) => {
@@ -169,15 +200,20 @@ impl SpoolFile {
         }
     }
 
-    fn copy_from(&mut self, begin: u64, new: &str) -> Result<File, RuntimeError> {
+    fn copy(&mut self, parts: &[Range<u64>], new: &str) -> Result<File, RuntimeError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::APPEND;
         self.directory.remove_file(new)?;
         let mut copy = self.directory.open_file(new, flags)?;
         let failed = |error: io::Error| self.directory.error("rewrite", NAME, errno_of(&error));
         let mut source = &self.file;
-        source.seek(SeekFrom::Start(begin)).map_err(failed)?;
-        let copied = io::copy(&mut source.take(self.bytes - begin), &mut copy).map_err(failed)?;
-        if copied == self.bytes - begin { Ok(copy) } else { Err(failed(io::ErrorKind::UnexpectedEof.into())) }
+        for part in parts {
+            let bytes = part.end - part.start;
+            source.seek(SeekFrom::Start(part.start)).map_err(failed)?;
+            if io::copy(&mut source.take(bytes), &mut copy).map_err(failed)? != bytes {
+                return Err(failed(io::ErrorKind::UnexpectedEof.into()));
+            }
+        }
+        Ok(copy)
     }
 
     /// Reads the whole lines; `self.bytes` ends behind the last of them.
