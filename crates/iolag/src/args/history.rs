@@ -110,7 +110,7 @@ pub struct Import {
     /// Column of the time, by name or number from 1; several are joined [default: one called like a time, else the first]
     #[arg(long, value_name = "COLUMN")]
     pub time: Vec<ColumnName>,
-    /// A column of values and its series, as in real=list@/home or 'jobs=jobs[jobs]'; may be repeated
+    /// A column of values and its series, as in real=list@/home; a unit may follow in brackets; may be repeated
     #[arg(long = "value", value_name = "COLUMN[=TASK[:PART][@TARGET]][[UNIT]]")]
     pub values: Vec<ValueColumn>,
     /// How times are written: epoch-s, rfc3339, month-day-year, day-month-year, … or a format of strftime [default: guessed]
