@@ -17,6 +17,7 @@ use iolag_model::{MonotonicTime, Nanoseconds, ProbeId, ProbePhase};
 use serde::{Deserialize, Serialize};
 
 use crate::deadlines::{Deadlines, ProbeState, Step};
+use crate::names::next_probe;
 use crate::schedule::{Round, Schedule};
 
 /// What a slot is for, by position in the plan.
@@ -258,7 +259,7 @@ impl Agenda {
     /// A name that no other probe has.
     const fn take_probe_id(&mut self) -> ProbeId {
         let probe = self.next_probe;
-        self.next_probe = ProbeId(probe.0 + 1);
+        self.next_probe = next_probe(probe);
         probe
     }
 

@@ -4,11 +4,12 @@ use std::os::fd::AsFd;
 
 use iolag_model::{MonotonicTime, Nanoseconds, ProbeId, ProbePhase, ProbeStatus, SeriesKey, WallTime};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
+use rustix::process::Signal;
 
 use crate::kept::KeptFlight;
-use crate::process::ProbeProcess;
+use crate::process::{ProbeProcess, ProcessEnd};
 use crate::samples::{Fate, ProbeDescription};
-use crate::{Deadlines, MountKey, ProbeState, RuntimeDirectory, Stamps, SurroundingsStart};
+use crate::{AtDeadline, Deadlines, MountKey, ProbeState, RuntimeDirectory, Stamps, SurroundingsStart};
 
 const STAMPS_PREFIX: &str = "stamps-";
 /// Between two records of the age of a hung probe; later, a sixtieth of its age.
@@ -31,10 +32,21 @@ pub(crate) struct Flight {
     pub waits_in: String,
     /// When it was last recorded as hung.
     pub hung_seen: Option<MonotonicTime>,
-    /// Whether it is ended because the watch stops.
-    pub is_aborted: bool,
+    /// Who broke it off, if anybody but its deadline did.
+    pub interruption: Interruption,
     /// Slots of its mount that were skipped since it began.
     pub skipped: u64,
+}
+
+/// Who breaks a probe off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interruption {
+    /// Nobody.
+    None,
+    /// The watch, since it stops.
+    Stop,
+    /// Whoever killed the last watch: the probe's child dies with that; it, or a program that it started, is still there.
+    Killing,
 }
 
 impl Flight {
@@ -52,14 +64,35 @@ impl Flight {
         self.description.start.after(moment.since(self.description.start_ns))
     }
 
-    /// What became of its process, which has ended, given how it stood.
-    pub fn fate(&self, state: &ProbeState, at: MonotonicTime) -> Fate {
-        match (state.phase(), state.terminated()) {
-            (ProbePhase::Hung, terminated) => Fate::Released { at, terminated },
-            (ProbePhase::Ending, Some(terminated)) if self.is_aborted => Fate::Aborted { terminated },
-            (ProbePhase::Ending, Some(terminated)) => Fate::TimedOut { terminated },
-            _ => Fate::Ended { at },
+    /// Whether all its processes have ended. Never blocks.
+    pub fn end(&mut self) -> Option<ProcessEnd> {
+        self.process.guarded_by(self.stamps.guard());
+        self.process.end()
+    }
+
+    /// Sends a signal to its processes.
+    pub fn signal(&mut self, signal: Signal) {
+        self.process.guarded_by(self.stamps.guard());
+        self.process.signal(signal);
+    }
+
+    /// What became of its processes, which have ended, given how it stood. `None` if nothing is known of how long it would have taken.
+    pub fn fate(&self, state: &ProbeState, at: MonotonicTime) -> Option<Fate> {
+        match (state.phase(), state.terminated(), self.interruption) {
+            (ProbePhase::Hung, terminated, _) => Some(Fate::Released { at, terminated }),
+            (ProbePhase::Ending, Some(terminated), Interruption::Stop) => Some(Fate::Aborted { terminated }),
+            (ProbePhase::Ending, Some(terminated), _) => Some(Fate::TimedOut { terminated }),
+            (_, _, Interruption::Killing) if !self.stamps.has_ended() => None,
+            _ => Some(Fate::Ended { at }),
         }
+    }
+
+    /// When its mount has answered, given that it ended like this: the task's end, or the last program's if that held out longer than the
+    /// deadline.
+    pub fn answered_at(&self, fate: Fate, now: MonotonicTime) -> MonotonicTime {
+        let Some((end, _)) = self.stamps.part(0).end else { return now };
+        let has_left_a_program = end.since(self.description.start_ns) <= self.deadlines.hard;
+        if matches!(fate, Fate::Released { .. }) && has_left_a_program { now } else { end }
     }
 
     /// When its age is to be recorded again, if it is hung.
@@ -99,7 +132,10 @@ impl Flight {
 
     /// Takes over what an earlier watch of this boot has kept, if any of its processes lives.
     pub fn adopt(kept: &KeptFlight, stamps: Stamps) -> Option<(Self, ProbeState)> {
-        let process = ProbeProcess::adopt(&kept.processes)?;
+        let process = ProbeProcess::adopt(&kept.processes, stamps.guard())?;
+        // A child that is to be ended at its deadline is killed with its watch, which takes a moment.
+        let survives = kept.deadlines.at_deadline == AtDeadline::Wait
+            && kept.processes.first().is_some_and(|child| process.has(child.id));
         let state = match kept.hung_seen {
             Some(_) => ProbeState::already_hung(kept.deadlines, kept.description.start_ns, kept.terminated),
             None => ProbeState::new(kept.deadlines, kept.description.start_ns),
@@ -115,7 +151,7 @@ impl Flight {
             surroundings: None,
             waits_in: String::new(),
             hung_seen: kept.hung_seen,
-            is_aborted: false,
+            interruption: if survives { Interruption::None } else { Interruption::Killing },
             skipped: 0,
         };
         Some((flight, state))

@@ -57,26 +57,10 @@ impl Kept {
     }
 }
 
-/// The first name for probes of a watch that starts at this second of wall-clock time: later than all names given before, even if the
-/// clock was set back or two watches start within a second.
-pub(crate) fn first_probe(start_seconds: u64, taken: ProbeId) -> ProbeId {
-    const COUNT_BITS: u32 = 24;
-    let next_second = (taken.0 + (1 << COUNT_BITS) - 1) >> COUNT_BITS;
-    ProbeId(start_seconds.max(next_second) << COUNT_BITS)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn names_are_never_given_twice() {
-        assert_eq!(first_probe(1000, ProbeId(0)), ProbeId(1000 << 24));
-        assert_eq!(first_probe(1000, ProbeId((1000 << 24) + 1)), ProbeId(1001 << 24));
-        assert_eq!(first_probe(900, ProbeId((1000 << 24) + 5)), ProbeId(1001 << 24));
-        assert_eq!(first_probe(1000, ProbeId(1000 << 24)), ProbeId(1000 << 24));
-    }
 
     proptest! {
         #[test]

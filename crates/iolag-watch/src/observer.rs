@@ -1,6 +1,6 @@
 //! Whoever looks on while a watch runs: a terminal, a test.
 
-use iolag_model::{HistoryRecord, ProbeStatus};
+use iolag_model::{HistoryRecord, MonotonicTime, Nanoseconds, ProbeStatus};
 
 /// Is told what happens, as it happens. It must not block: the watch waits for it.
 pub trait WatchObserver {
@@ -22,6 +22,17 @@ pub trait WatchObserver {
     /// Something went wrong with the watch itself, in a sentence.
     fn troubled(&mut self, sentence: &str) {
         let _ = sentence;
+    }
+
+    /// How long after now [`WatchObserver::tick`] is wanted although nothing happens; asked whenever something has happened. `None`, as
+    /// here, lets the watch sleep.
+    fn wants_to_be_woken(&self) -> Option<Nanoseconds> {
+        None
+    }
+
+    /// The time that was asked for has passed; these probes have not ended, oldest first.
+    fn tick(&mut self, now: MonotonicTime, in_flight: &[ProbeStatus]) {
+        let _ = (now, in_flight);
     }
 }
 

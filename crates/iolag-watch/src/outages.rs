@@ -83,7 +83,7 @@ impl Outages {
     }
 }
 
-/// An outage that a restart of the machine ended, first seen at `at`.
+/// An outage that a restart of the machine ended: at the latest when the present boot began, `at`.
 pub fn ended_by_reboot(outage: Outage, at: WallTime) -> Outage {
     over(outage, at, OutageEnding::Rebooted)
 }

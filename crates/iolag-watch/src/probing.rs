@@ -2,19 +2,20 @@
 
 use iolag_keeper::evidence_of_all;
 use iolag_model::{
-    Anchor, Clock, EventSource, Evidence, HistoryRecord, MonotonicClock, MonotonicTime, Outage, Outcome,
-    ProbeId, ProbePhase, WallTime,
+    Clock, EventSource, Evidence, HistoryRecord, MonotonicClock, MonotonicTime, Outage, Outcome, ProbeId,
+    ProbePhase, WallTime,
 };
 use rustix::process::Signal;
 
 use crate::agenda::{Action, Slot, Subject, Surveyor};
 use crate::configurations::event;
 use crate::deadlines::Step;
-use crate::flight::{Flight, make_stamps, remove_stamps};
+use crate::describing::covariate_spec;
+use crate::flight::{Flight, Interruption, make_stamps, remove_stamps};
 use crate::ledger::Novelty;
 use crate::place::Place;
 use crate::process::{ProcessEnd, start_probe};
-use crate::run::{Running, covariate_spec};
+use crate::run::Running;
 use crate::samples::{Fate, ProbeDescription, samples, skipped};
 use crate::targets::TargetMounts;
 use crate::{MountKey, WatchPlan};
@@ -56,9 +57,7 @@ impl Running<'_> {
     pub fn carry_out(&mut self, action: Action) {
         match action {
             Action::RoundBegan { round, lag, missed } => {
-                self.compare_clocks();
-                let anchor = Anchor::take();
-                self.round_intended = WallTime(anchor.realtime_of(round.begin) as i64);
+                self.round_began(round.begin);
                 self.lag = lag;
                 if missed > 0 {
                     let text = format!("{missed} rounds were missed: the watch itself was held up");
@@ -92,7 +91,7 @@ impl Running<'_> {
         let configuration = name.and_then(|name| self.configurations.key_of(name));
         let stamps = make_stamps(self.runtime, probe);
         let surroundings = self.meter.start();
-        let anchor = Anchor::take();
+        let anchor = self.anchor();
         let description = ProbeDescription {
             probe,
             series: self.series_of(slot.subject).to_vec(),
@@ -121,7 +120,7 @@ impl Running<'_> {
                     surroundings: Some(surroundings),
                     waits_in: String::new(),
                     hung_seen: None,
-                    is_aborted: false,
+                    interruption: Interruption::None,
                     skipped: 0,
                 };
                 self.flights.push(flight);
@@ -145,6 +144,8 @@ impl Running<'_> {
         if let Some(flight) = self.flights.iter_mut().find(|flight| flight.mount == *mount) {
             flight.skipped += 1;
         }
+        // The clock may have been set since the round began.
+        self.anchor();
         let intended = self.round_intended;
         let keys = self.series_of(slot.subject).to_vec();
         let samples = keys.into_iter().map(|key| skipped(key, probe, intended, intended, blocker)).collect();
@@ -159,17 +160,17 @@ impl Running<'_> {
         match step {
             Step::Slow => self.gather_evidence(position, now),
             Step::Terminate => {
-                if !self.flights[position].is_aborted {
+                if self.flights[position].interruption != Interruption::Stop {
                     self.gather_evidence(position, now);
                     self.find_outage(position);
                 }
-                self.flights[position].process.signal(Signal::TERM);
+                self.flights[position].signal(Signal::TERM);
             }
-            Step::Kill => self.flights[position].process.signal(Signal::KILL),
+            Step::Kill => self.flights[position].signal(Signal::KILL),
             Step::Hang => {
                 self.gather_evidence(position, now);
                 // One that the watch gave up has not passed its deadline.
-                if !self.flights[position].is_aborted {
+                if self.flights[position].interruption != Interruption::Stop {
                     self.find_outage(position);
                 }
                 self.record_hung(position, now);
@@ -183,7 +184,7 @@ impl Running<'_> {
     pub fn reap(&mut self, now: MonotonicTime) {
         let mut position = 0;
         while position < self.flights.len() {
-            match self.flights[position].process.end() {
+            match self.flights[position].end() {
                 Some(end) => {
                     let flight = self.flights.remove(position);
                     self.record_end(flight, end, now);
@@ -200,13 +201,21 @@ impl Running<'_> {
         if let (Some(target), Some(number)) = (flight.target, flight.stamps.mount_number()) {
             self.mounts.learn(target, number);
         }
-        let fate = flight.fate(&state, now);
+        if let Some(fate) = flight.fate(&state, now) {
+            self.record_fate(&flight, fate, end, now);
+        }
+        remove_stamps(self.runtime, probe);
+        self.keep();
+        self.changed();
+    }
+
+    fn record_fate(&mut self, flight: &Flight, fate: Fate, end: ProcessEnd, now: MonotonicTime) {
         let surroundings = flight.surroundings.as_ref().and_then(|start| self.meter.finish(start));
         let recorded = samples(&flight.description, &flight.stamps, fate, end.consumption, surroundings);
         if let Some(failure) = flight.stamps.preparation_failure() {
             let text = format!("{}: {}", flight.series(), failure.sentence);
             if self.ledger.trouble(&text) == Novelty::New {
-                let host = self.plan.host.clone();
+                let (host, probe) = (self.plan.host.clone(), flight.probe());
                 let evidence = Evidence { host, probe, at: flight.wall(failure.at), text };
                 self.ledger.record(HistoryRecord::Evidence(evidence));
             }
@@ -220,18 +229,15 @@ impl Running<'_> {
                 self.look_up_again();
             }
             self.end_outages_of_changed_mounts();
-            let at = flight.stamps.part(0).end.map_or(now, |(end, _)| end);
-            let ended = self.outages.answered(&flight.mount, flight.wall(at));
+            let at = flight.wall(flight.answered_at(fate, now));
+            let ended = self.outages.answered(&flight.mount, at);
             self.record_outages(ended);
         }
-        remove_stamps(self.runtime, probe);
-        self.keep();
-        self.changed();
     }
 
     /// Outages whose mount is gone or has been replaced are over.
     pub fn end_outages_of_changed_mounts(&mut self) {
-        let at = WallTime(Anchor::take().realtime_ns as i64);
+        let at = self.wall();
         let ended = self.outages.remounted(at, |mount_point| self.mounts.device_at(mount_point));
         self.record_outages(ended);
     }
@@ -265,11 +271,13 @@ impl Running<'_> {
 
     fn record_hung(&mut self, position: usize, now: MonotonicTime) {
         let flight = &mut self.flights[position];
-        flight.hung_seen = Some(now);
+        let is_known = flight.hung_seen.replace(now).is_some();
         let terminated = self.agenda.state(flight.probe()).and_then(crate::ProbeState::terminated);
         let fate = Fate::Hung { at: now, terminated };
         let surroundings = flight.surroundings.as_ref().and_then(|start| self.meter.finish(start));
-        let recorded = samples(&flight.description, &flight.stamps, fate, None, surroundings);
+        let mut recorded = samples(&flight.description, &flight.stamps, fate, None, surroundings);
+        // Of what was recorded once only ages grow.
+        recorded.retain(|sample| !is_known || sample.outcome == Outcome::Hung);
         self.ledger.record_samples(recorded);
     }
 

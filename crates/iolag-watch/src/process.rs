@@ -16,14 +16,19 @@ use crate::{AtDeadline, Stamps};
 pub(crate) const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
 
 /// The processes of a probe: the child that executes the task, and what that started. It has ended when all of them have: a
-/// program that waits in the kernel is the probe, even if the child that started it could be killed.
+/// program that waits in the kernel is the probe, even if the child that started it could be killed or has ended by itself.
+///
+/// A task that starts programs of the user's has a guard, which ends them when the child is gone and goes after the last of them.
+/// It gets no signal: without it, what the programs left in the background would be nobody's.
 #[derive(Debug)]
 pub(crate) struct ProbeProcess {
     /// Absent if an earlier watch started it.
     child: Option<Child>,
     child_ended: Option<ProcessEnd>,
-    /// Descendants as far as they matter: known at a deadline, left at the child's end, or left by an earlier watch.
+    /// Descendants as far as they matter: known at a deadline, left at the child's end, or left by an earlier watch; the guard first.
     family: Vec<Adopted>,
+    /// The guard, once the child has named it.
+    guard: Option<u32>,
 }
 
 /// What is learnt at the end of a probe's processes.
@@ -42,20 +47,37 @@ pub(crate) struct KeptProcess {
 
 impl ProbeProcess {
     const fn ours(child: Child) -> Self {
-        Self { child: Some(child), child_ended: None, family: Vec::new() }
+        Self { child: Some(child), child_ended: None, family: Vec::new(), guard: None }
     }
 
     /// What an earlier watch of this boot has left of a probe; the first of the kept processes was its child. `None` if all are gone.
-    pub fn adopt(kept: &[KeptProcess]) -> Option<Self> {
-        let mut family: Vec<Adopted> =
-            kept.iter().filter_map(|kept| Adopted::open(kept.id, kept.start_ticks)).collect();
-        if let Some(child) = kept.first()
-            && family.iter().all(|member| member.id() != child.id)
-        {
-            add(&mut family, members_of_session(child.id));
-        }
+    pub fn adopt(kept: &[KeptProcess], guard: Option<KeptProcess>) -> Option<Self> {
+        let family = kept.iter().filter_map(|kept| Adopted::open(kept.id, kept.start_ticks)).collect();
         let ended = ProcessEnd { consumption: None };
-        (!family.is_empty()).then_some(Self { child: None, child_ended: Some(ended), family })
+        let mut all = Self { child: None, child_ended: Some(ended), family, guard: None };
+        all.guarded_by(guard);
+        if let Some(child) = kept.first().filter(|child| !all.has(child.id))
+            // Otherwise the number has a new owner, and the session of that number is not ours.
+            && start_ticks(child.id).is_none_or(|ticks| ticks == child.start_ticks)
+        {
+            add(&mut all.family, members_of_session(child.id));
+        }
+        (!all.family.is_empty()).then_some(all)
+    }
+
+    /// The child may have named its guard meanwhile.
+    pub fn guarded_by(&mut self, guard: Option<KeptProcess>) {
+        let Some(guard) = guard.filter(|guard| self.guard != Some(guard.id)) else { return };
+        self.guard = Some(guard.id);
+        self.family.retain(|member| member.id() != guard.id);
+        if let Some(adopted) = Adopted::open(guard.id, guard.start_ticks) {
+            self.family.insert(0, adopted);
+        }
+    }
+
+    /// Whether this process is one of them, apart from a child of this watch.
+    pub fn has(&self, process: u32) -> bool {
+        self.family.iter().any(|member| member.id() == process)
     }
 
     /// The process that stands for all of them.
@@ -97,7 +119,7 @@ impl ProbeProcess {
         self.awaited().next().is_none()
     }
 
-    /// Whether all of them have ended. Never blocks. What the child left is killed.
+    /// Whether all of them have ended. Never blocks. What the child left is killed, by its guard if it has one.
     pub fn end(&mut self) -> Option<ProcessEnd> {
         if let (None, Some(child)) = (self.child_ended, &mut self.child) {
             child.ending()?;
@@ -105,9 +127,7 @@ impl ProbeProcess {
             if child.has_left_something(Nanoseconds::ZERO) {
                 add(&mut self.family, members_of_session(child.id()));
             }
-            for member in &mut self.family {
-                member.signal_group(Signal::KILL);
-            }
+            self.signal_family(Signal::KILL);
         }
         self.family.retain_mut(|member| !member.has_ended());
         self.child_ended.filter(|_| self.family.is_empty())
@@ -119,8 +139,14 @@ impl ProbeProcess {
         if let Some(child) = self.child.as_ref().filter(|_| self.child_ended.is_none()) {
             add(&mut self.family, descendants(child.id()));
             child.signal_group(signal);
+        } else if let Some(guard) = self.guard.filter(|guard| self.has(*guard)) {
+            add(&mut self.family, descendants(guard));
         }
-        for member in &mut self.family {
+        self.signal_family(signal);
+    }
+
+    fn signal_family(&mut self, signal: Signal) {
+        for member in self.family.iter_mut().filter(|member| self.guard != Some(member.id())) {
             member.signal_group(signal);
         }
     }

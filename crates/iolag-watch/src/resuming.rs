@@ -3,13 +3,21 @@
 //! | left by the last watch of this boot | the next one |
 //! |---|---|
 //! | a probe of which a process lives | goes on with it, as if it had started it |
+//! | the same within its deadline, killed with its watch and not gone yet | lets it block its mount; if it goes in time, records nothing |
 //! | one that has ended and stamped so | records its true end |
 //! | one that was hung and is gone without a stamp | leaves it hung, with the last age that is known; its outage lasts until the mount is seen to answer |
 //! | one within its deadline, gone without a stamp | records nothing: it was killed together with its watch |
 //!
-//! What another boot has left is gone: what hung stays hung, and outages ended with that boot.
+//! What another boot has left is gone: what hung stays hung, and outages ended with that boot. The runtime directory mostly went with
+//! it, so the outages that the history takes for open are looked at too:
+//!
+//! | open in the history, unknown to the runtime directory | |
+//! |---|---|
+//! | begun before this boot | ended when this boot began |
+//! | begun in this boot, on a mount that is watched (the runtime directory was lost, as at a logout) | goes on until the mount is seen to answer |
+//! | begun in this boot, on another mount | is somebody else's to end |
 
-use iolag_model::{Anchor, ProbeId, WallTime};
+use iolag_model::{HistoryRecord, Outage, ProbeId};
 
 use crate::flight::{Flight, find_stamps, remove_unknown_stamps, stamps_name};
 use crate::kept::{Kept, KeptFlight};
@@ -22,11 +30,12 @@ impl Running<'_> {
     /// Goes on with what the last watch left.
     pub fn resume(&mut self, kept: Kept) {
         let is_this_boot = kept.boot_id == self.identity.boot_id;
-        let wall = WallTime(Anchor::take().realtime_ns as i64);
+        let booted = self.booted();
+        let known: Vec<ProbeId> = kept.outages.iter().map(|open| open.outage.probe).collect();
         if is_this_boot {
             self.outages = Outages::resume(kept.outages);
         } else {
-            self.record_outages(kept.outages.into_iter().map(|open| ended_by_reboot(open.outage, wall)));
+            self.record_outages(kept.outages.into_iter().map(|open| ended_by_reboot(open.outage, booted)));
         }
         for kept in kept.flights.iter().filter(|kept| !kept.description.series.is_empty()) {
             if is_this_boot {
@@ -36,10 +45,36 @@ impl Running<'_> {
                 self.ledger.record_samples(samples(&kept.description, &stamps, fate, None, None));
             }
         }
+        self.resume_outages_of_history(&known);
         let known: Vec<String> = self.flights.iter().map(|flight| stamps_name(flight.probe())).collect();
         remove_unknown_stamps(self.runtime, |name| known.iter().any(|known| known == name));
         self.end_outages_of_changed_mounts();
         self.keep();
+    }
+
+    /// Ends or continues the outages that the history takes for open, but for those that the runtime directory knows.
+    fn resume_outages_of_history(&mut self, known: &[ProbeId]) {
+        let booted = self.booted();
+        let host = &self.plan.host;
+        let is_over = |outage: &Outage| {
+            self.ledger.spool.pending().iter().any(|record| {
+                matches!(record, HistoryRecord::Outage(later) if later.end.is_some() && (&later.host, later.probe) == (host, outage.probe))
+            })
+        };
+        let unknown: Vec<Outage> = self
+            .identity
+            .open_outages
+            .iter()
+            .filter(|outage| outage.host == *host && !known.contains(&outage.probe) && !is_over(outage))
+            .cloned()
+            .collect();
+        for outage in unknown {
+            if outage.begin < booted {
+                self.record_outages([ended_by_reboot(outage, booted)]);
+            } else if let Some(key) = self.mounts.key_named(&outage.mount).cloned() {
+                self.outages.found(&key, outage);
+            }
+        }
     }
 
     fn resume_flight(&mut self, kept: &KeptFlight) {
@@ -49,7 +84,7 @@ impl Running<'_> {
             self.flights.push(flight);
             return;
         }
-        let has_ended = stamps.part(0).end.is_some() || stamps.preparation_failure().is_some();
+        let has_ended = stamps.has_ended();
         let fate = match kept.hung_seen {
             Some(seen) => Fate::Vanished { seen },
             // It was killed together with its watch, within its deadline: nothing is known of how long it would have taken.

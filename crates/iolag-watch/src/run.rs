@@ -7,32 +7,31 @@ use std::collections::BTreeMap;
 
 use iolag_keeper::{Awaited, Signals, wait_for_any};
 use iolag_model::{
-    Anchor, Clock, Configuration, HistoryRecord, MonotonicClock, MonotonicTime, Nanoseconds, ProbeStatus,
-    Series, SeriesKey, SeriesKind, SessionEnd, WallTime, WatchSession,
+    Anchor, Clock, Configuration, HistoryRecord, MonotonicClock, MonotonicTime, Nanoseconds, Outage,
+    ProbeStatus, SeriesKey, SessionEnd, WallTime, WatchSession,
 };
-use iolag_workload::{ProbeTask, TaskOutput, TaskSpec};
+use iolag_workload::{ProbeTask, TaskSpec};
 
-use crate::agenda::{Agenda, Provision, Restraint, Subject, WatchLimit};
+use crate::agenda::{Agenda, Subject, WatchLimit};
 use crate::clocks::ClockWatch;
-use crate::configurations::{Configurations, event};
-use crate::flight::Flight;
+use crate::configurations::Configurations;
+use crate::describing::provisions;
+use crate::flight::{Flight, Interruption};
 use crate::historian::{Historian, Remember};
-use crate::kept::{Kept, first_probe};
+use crate::kept::Kept;
 use crate::ledger::Ledger;
 use crate::lookups::{Facts, Lookups};
+use crate::names::{first_probe, tag_of};
 use crate::process::LOOK;
 use crate::targets::TargetMounts;
 use crate::{
-    AtDeadline, Deadlines, MountTable, Outages, RuntimeDirectory, Schedule, Spool, SurroundingsMeter,
-    WatchObserver, WatchPlan,
+    MountTable, Outages, RuntimeDirectory, Schedule, Spool, SurroundingsMeter, WatchObserver, WatchPlan,
 };
 
 /// How long the first round waits for the circumstances to be known.
 const FIRST_LOOKUP: Nanoseconds = Nanoseconds::from_seconds(2);
 /// Between SIGTERM and SIGKILL, and from there on, when the watch stops.
 const STOP_GRACE: Nanoseconds = Nanoseconds::from_seconds(1);
-/// The same for a covariate.
-const COVARIATE_GRACE: Nanoseconds = Nanoseconds::from_seconds(1);
 /// How long the last writing of the history may take.
 const LAST_WRITING: Nanoseconds = Nanoseconds::from_seconds(30);
 /// The status is written at most this often.
@@ -64,6 +63,8 @@ pub struct WatchIdentity {
     pub history_deadline: Nanoseconds,
     /// Configurations that are known from before, so that a change since then is noticed.
     pub known_configurations: Vec<Configuration>,
+    /// Outages that the history does not know to be over. Those of other hosts are left alone.
+    pub open_outages: Vec<Outage>,
 }
 
 /// A watch that is ready to run.
@@ -80,6 +81,8 @@ pub struct Watch<'a> {
     pub signals: &'a Signals,
     /// Who watches.
     pub identity: &'a WatchIdentity,
+    /// Reads the clocks: [`Anchor::take`]. Only wall-clock times depend on it; whatever it says, the monotonic clock is the real one.
+    pub anchors: &'a dyn Fn() -> Anchor,
 }
 
 /// Why a watch ended.
@@ -124,6 +127,7 @@ pub(crate) struct Running<'a> {
     pub runtime: &'a RuntimeDirectory,
     pub signals: &'a Signals,
     pub identity: &'a WatchIdentity,
+    pub anchors: &'a dyn Fn() -> Anchor,
     pub ledger: Ledger<'a>,
     pub agenda: Agenda,
     pub flights: Vec<Flight>,
@@ -132,10 +136,12 @@ pub(crate) struct Running<'a> {
     pub meter: SurroundingsMeter,
     pub configurations: Configurations,
     pub session: WatchSession,
+    pub round_begin: MonotonicTime,
     pub round_intended: WallTime,
     pub lag: Nanoseconds,
-    series: BTreeMap<Subject, Vec<SeriesKey>>,
-    clocks: ClockWatch,
+    pub series: BTreeMap<Subject, Vec<SeriesKey>>,
+    pub clocks: ClockWatch,
+    pub tick_due: Option<MonotonicTime>,
     historian: Historian,
     lookups: Lookups,
     is_changed: bool,
@@ -147,8 +153,8 @@ pub(crate) struct Running<'a> {
 
 impl<'a> Running<'a> {
     fn start(watch: Watch<'a>, limit: WatchLimit, observer: &'a mut dyn WatchObserver) -> Self {
-        let Watch { plan, errands, runtime, spool, signals, identity } = watch;
-        let anchor = Anchor::take();
+        let Watch { plan, errands, runtime, spool, signals, identity, anchors } = watch;
+        let anchor = anchors();
         let wall = WallTime(anchor.realtime_ns as i64);
         let kept = Kept::read(runtime).unwrap_or_default();
         let session = WatchSession {
@@ -165,6 +171,7 @@ impl<'a> Running<'a> {
             runtime,
             signals,
             identity,
+            anchors,
             ledger: Ledger::new(spool, observer),
             agenda: new_agenda(plan, identity, limit, anchor, &kept),
             flights: Vec::new(),
@@ -173,10 +180,12 @@ impl<'a> Running<'a> {
             meter: SurroundingsMeter::open(std::path::Path::new("/proc")),
             configurations: Configurations::resume(identity.known_configurations.iter().cloned()),
             session,
+            round_begin: anchor.monotonic_ns,
             round_intended: wall,
             lag: Nanoseconds::ZERO,
             series: BTreeMap::new(),
             clocks: ClockWatch::new(anchor),
+            tick_due: None,
             historian: Historian::new(identity.history_deadline),
             lookups: Lookups::new(plan.targets.len()),
             is_changed: true,
@@ -214,6 +223,7 @@ impl<'a> Running<'a> {
         self.repeat_hung(now);
         self.historian.look(self.ledger.spool, self.errands.remember, now);
         self.publish_if_due(now);
+        self.tick(now);
     }
 
     fn wait(&mut self) {
@@ -233,6 +243,7 @@ impl<'a> Running<'a> {
             self.lookups.due(),
             self.flights.iter().filter_map(Flight::repeat_due).min(),
             self.is_changed.then(|| self.published.after(PUBLISH_INTERVAL)),
+            self.tick_due,
             has_to_look.then(|| now.after(LOOK)),
         ];
         let limit = due.into_iter().flatten().min().map(|due| due.since(now));
@@ -250,7 +261,7 @@ impl<'a> Running<'a> {
             self.end = Some(if signal == 1 { WatchEnd::HungUp } else { WatchEnd::Stopped });
             for (probe, step) in self.agenda.stop(MonotonicClock.now(), STOP_GRACE) {
                 if let Some(flight) = self.flights.iter_mut().find(|flight| flight.probe() == probe) {
-                    flight.is_aborted = true;
+                    flight.interruption = Interruption::Stop;
                 }
                 self.advance(probe, step);
             }
@@ -287,7 +298,7 @@ impl<'a> Running<'a> {
         };
         for (target, facts) in self.lookups.look(&self.plan.targets, self.errands.facts, now, is_blocked) {
             let name = &self.plan.targets[target].name;
-            let wall = WallTime(Anchor::take().realtime_ns as i64);
+            let wall = self.wall();
             let Some((configuration, event)) = self.configurations.found(&self.plan.host, name, facts, wall)
             else {
                 continue;
@@ -304,21 +315,9 @@ impl<'a> Running<'a> {
         self.lookups.again(MonotonicClock.now());
     }
 
-    /// Compares the clocks and says what it finds.
-    pub fn compare_clocks(&mut self) {
-        let before = self.clocks.last();
-        let anchor = Anchor::take();
-        for change in self.clocks.look(anchor) {
-            let begin = WallTime(before.realtime_ns as i64);
-            let host = &self.plan.host;
-            let event = event(host, "", begin, iolag_model::EventSource::Watch, "clock", change.to_string());
-            self.ledger.record(HistoryRecord::Event(event));
-        }
-    }
-
     /// A round has ended.
     pub fn round_ended(&mut self, round: u64) {
-        self.session.last_seen = WallTime(Anchor::take().realtime_ns as i64);
+        self.session.last_seen = self.wall();
         self.ledger.record(HistoryRecord::Session(self.session.clone()));
         self.historian.nudge();
         self.is_changed = true;
@@ -357,59 +356,10 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn describe_series(&mut self) {
-        for (target_index, target) in self.plan.targets.iter().enumerate() {
-            for (task_index, task) in target.tasks.iter().enumerate() {
-                let subject = Subject::Task { target: target_index, task: task_index };
-                let made = (self.errands.probe_task)(&task.spec, 0);
-                let key = |part: &&str| SeriesKey {
-                    host: self.plan.host.clone(),
-                    target: target.name.clone(),
-                    task: task.name.clone(),
-                    part: (*part).to_owned(),
-                };
-                // Whatever its parts are, a task has a whole.
-                let parts = if made.parts().is_empty() { &[""] } else { made.parts() };
-                let keys: Vec<SeriesKey> = parts.iter().map(key).collect();
-                for key in &keys {
-                    self.ledger.record(HistoryRecord::Series(Series {
-                        key: key.clone(),
-                        kind: target.kind,
-                        resolution_ns: Nanoseconds::ZERO,
-                        period_ns: self.plan.period,
-                        deadline_ns: task.deadline,
-                        description: task.spec.describe(),
-                        unit: String::new(),
-                        described: self.session.begin,
-                    }));
-                }
-                self.series.insert(subject, keys);
-            }
-        }
-        for (index, covariate) in self.plan.covariates.iter().enumerate() {
-            let key = SeriesKey {
-                host: self.plan.host.clone(),
-                task: covariate.name.clone(),
-                ..SeriesKey::default()
-            };
-            self.ledger.record(HistoryRecord::Series(Series {
-                key: key.clone(),
-                kind: SeriesKind::Covariate,
-                resolution_ns: Nanoseconds::ZERO,
-                period_ns: self.plan.period,
-                deadline_ns: covariate.deadline,
-                description: covariate_spec(&covariate.command).describe(),
-                unit: covariate.unit.clone(),
-                described: self.session.begin,
-            }));
-            self.series.insert(Subject::Covariate(index), vec![key]);
-        }
-    }
-
     fn finish(mut self, end: WatchEnd) -> WatchSummary {
         let now = MonotonicClock.now();
         self.record_still_hung(now);
-        self.session.last_seen = WallTime(Anchor::take().realtime_ns as i64);
+        self.session.last_seen = self.wall();
         self.session.end = SessionEnd::Stopped;
         self.ledger.record(HistoryRecord::Session(self.session.clone()));
         self.keep();
@@ -454,37 +404,7 @@ fn new_agenda(
     kept: &Kept,
 ) -> Agenda {
     let schedule = Schedule::new(anchor.monotonic_ns, plan.period, plan.jitter, identity.seed);
-    let first = first_probe(anchor.realtime_ns / 1_000_000_000, kept.next_probe);
+    let tag = tag_of(std::process::id(), &plan.runtime_directory);
+    let first = first_probe(anchor.realtime_ns / 1_000_000_000, kept.next_probe, tag);
     Agenda::new(schedule, provisions(plan), plan.orphans_max, limit, first)
-}
-
-fn provisions(plan: &WatchPlan) -> Vec<Provision> {
-    let tasks = plan.targets.iter().enumerate().flat_map(|(target, planned)| {
-        let restraint =
-            if planned.kind == SeriesKind::Control { Restraint::Free } else { Restraint::HeldBack };
-        planned.tasks.iter().enumerate().map(move |(task, planned)| Provision {
-            subject: Subject::Task { target, task },
-            deadlines: Deadlines {
-                soft: planned.soft_deadline,
-                hard: planned.deadline,
-                at_deadline: planned.at_deadline,
-            },
-            restraint,
-        })
-    });
-    let covariates = plan.covariates.iter().enumerate().map(|(index, planned)| Provision {
-        subject: Subject::Covariate(index),
-        deadlines: Deadlines {
-            soft: planned.deadline,
-            hard: planned.deadline,
-            at_deadline: AtDeadline::End { grace: COVARIATE_GRACE },
-        },
-        restraint: Restraint::HeldBack,
-    });
-    tasks.chain(covariates).collect()
-}
-
-/// What a covariate executes.
-pub(crate) fn covariate_spec(command: &[String]) -> TaskSpec {
-    TaskSpec::Command { command: command.to_vec(), output: TaskOutput::Number }
 }

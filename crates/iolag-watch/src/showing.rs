@@ -1,7 +1,7 @@
 //! What a watch shows of itself while it runs.
 
 use iolag_keeper::start_ticks;
-use iolag_model::{Anchor, ProbeStatus, WallTime, WatchStatus};
+use iolag_model::{MonotonicTime, ProbeStatus, WallTime, WatchStatus};
 
 use crate::STATUS_VERSION;
 use crate::run::Running;
@@ -18,9 +18,20 @@ impl Running<'_> {
         all
     }
 
+    /// Wakes whoever looks on, if they want to be woken and it is time.
+    pub fn tick(&mut self, now: MonotonicTime) {
+        let interval = self.ledger.observer.wants_to_be_woken();
+        if interval.is_some() && self.tick_due.is_some_and(|due| due <= now) {
+            let in_flight = self.probe_statuses();
+            self.ledger.observer.tick(now, &in_flight);
+            self.tick_due = None;
+        }
+        self.tick_due = interval.map(|interval| self.tick_due.unwrap_or_else(|| now.after(interval)));
+    }
+
     /// What the watch is doing right now.
     pub fn status(&self) -> WatchStatus {
-        let anchor = Anchor::take();
+        let anchor = (self.anchors)();
         let process = std::process::id();
         WatchStatus {
             version: STATUS_VERSION,

@@ -3,6 +3,7 @@
 //! ```text
 //! word 0  when the place was open       1  when it was prepared        2  number of its mount, plus one
 //!      3  when preparing failed         4  why                         5  bytes of the sentence from word 8 on
+//!      6  its guard's process id        7  when that was started, in clock ticks since boot
 //! word 64 + 8 × part:  begin, end, failure, exit status (bit 32: there is one), user, system, resident, value (NaN: none)
 //! ```
 //! Times are monotonic nanoseconds, zero where something has not happened. An end is stored after what belongs to it, so who
@@ -10,9 +11,11 @@
 
 use std::os::fd::BorrowedFd;
 
-use iolag_keeper::{KeeperError, SharedWords};
+use iolag_keeper::{KeeperError, SharedWords, start_ticks};
 use iolag_model::{Clock, FailureCode, MonotonicTime, Nanoseconds};
 use iolag_workload::{PartEnding, PartRecorder, ProbeTaskError};
+
+use crate::process::KeptProcess;
 
 const WORDS: usize = 512;
 const OPENED: usize = 0;
@@ -21,6 +24,8 @@ const MOUNT: usize = 2;
 const FAILED: usize = 3;
 const FAILURE: usize = 4;
 const SENTENCE_BYTES: usize = 5;
+const GUARD: usize = 6;
+const GUARD_TICKS: usize = 7;
 const SENTENCE: usize = 8;
 const SENTENCE_BYTES_MAX: usize = (PARTS - SENTENCE) * size_of::<u64>();
 const PARTS: usize = 64;
@@ -108,6 +113,17 @@ impl Stamps {
         })
     }
 
+    /// Whether the child said how the whole task ended, or why it could not begin.
+    pub fn has_ended(&self) -> bool {
+        self.part(0).end.is_some() || self.preparation_failure().is_some()
+    }
+
+    /// The process that clears up after the task's programs, if it has one: as long as it lives, so does one of them.
+    pub(crate) fn guard(&self) -> Option<KeptProcess> {
+        let id = u32::try_from(self.words.load(GUARD)).ok().filter(|id| *id != 0)?;
+        Some(KeptProcess { id, start_ticks: self.words.load(GUARD_TICKS) })
+    }
+
     /// What is known of a part; nothing of one beyond [`PARTS_MAX`].
     pub fn part(&self, part: usize) -> PartStamp {
         if part >= PARTS_MAX {
@@ -193,11 +209,30 @@ impl<C: Clock> PartRecorder for StampRecorder<'_, C> {
     }
 
     fn end(&mut self, part: usize, ending: PartEnding) {
+        self.end_at(part, ending, self.clock.now());
+    }
+
+    fn end_ago(&mut self, part: usize, ending: PartEnding, ago: Nanoseconds) {
         let now = self.clock.now();
+        self.end_at(part, ending, MonotonicTime(now.0.saturating_sub(ago.0)));
+    }
+
+    fn guarded(&mut self, guard: u32) {
+        // One that is gone already guards nothing.
+        let Some(ticks) = start_ticks(guard) else { return };
+        self.stamps.words.store(GUARD_TICKS, ticks);
+        self.stamps.words.store(GUARD, u64::from(guard));
+    }
+}
+
+impl<C: Clock> StampRecorder<'_, C> {
+    /// Stores an end; one before its begin is the begin.
+    fn end_at(&self, part: usize, ending: PartEnding, at: MonotonicTime) {
         if part >= PARTS_MAX {
             return;
         }
         let base = PARTS + part * PART_WORDS;
+        let at = MonotonicTime(at.0.max(self.stamps.words.load(base)));
         let store = |offset, value| self.stamps.words.store(base + offset, value);
         store(2, u64::from(ending.failure.0));
         store(3, ending.exit_status.map_or(0, |status| HAS_STATUS | u64::from(status as u32)));
@@ -205,7 +240,7 @@ impl<C: Clock> PartRecorder for StampRecorder<'_, C> {
         store(5, ending.processor[1].0);
         store(6, ending.resident_bytes_max);
         store(7, ending.value.unwrap_or(f64::NAN).to_bits());
-        store(1, now.0);
+        store(1, at.0);
     }
 }
 
@@ -242,6 +277,32 @@ mod tests {
         assert_eq!(stamps.part(0).end, Some((MonotonicTime(20), PartEnding::default())));
         assert_eq!(stamps.in_flight(3), None);
         assert_eq!(stamps.part(2), PartStamp::default());
+    }
+
+    #[test]
+    fn an_end_that_is_only_certain_later_is_stamped_where_it_was() {
+        let stamps = Stamps::new().unwrap();
+        let clock = SimulatedClock::starting_at(MonotonicTime(100));
+        let mut recorder = stamps.recorder(clock.clone());
+        recorder.begin(0);
+        recorder.begin(1);
+        clock.advance(Nanoseconds(80));
+        recorder.end_ago(0, PartEnding::default(), Nanoseconds(50));
+        recorder.end_ago(1, PartEnding::default(), Nanoseconds(5000));
+        let end = |part| stamps.part(part).end.map(|(at, _)| at);
+        assert_eq!((end(0), end(1)), (Some(MonotonicTime(130)), Some(MonotonicTime(100))));
+    }
+
+    #[test]
+    fn a_guard_is_known_by_its_number_and_its_start() {
+        let stamps = Stamps::new().unwrap();
+        let mut recorder = stamps.recorder(SimulatedClock::starting_at(MonotonicTime(1)));
+        recorder.guarded(u32::MAX >> 1);
+        assert_eq!(stamps.guard(), None, "there is no such process");
+        let own = std::process::id();
+        recorder.guarded(own);
+        let ticks = start_ticks(own).unwrap();
+        assert_eq!(stamps.guard(), Some(KeptProcess { id: own, start_ticks: ticks }));
     }
 
     #[test]

@@ -44,6 +44,11 @@ impl TargetMounts {
         &self.targets[target].mount_name
     }
 
+    /// On what probes are outstanding whose mount has this name, if a target lies there.
+    pub fn key_named(&self, mount_name: &str) -> Option<&MountKey> {
+        self.targets.iter().find(|target| target.mount_name == mount_name).map(|target| &target.key)
+    }
+
     /// Reads the table again. Says whether it has changed.
     pub fn refresh(&mut self) -> bool {
         let before = self.table.generation();

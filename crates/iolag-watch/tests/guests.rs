@@ -9,20 +9,11 @@ use iolag_model::{HistoryRecord, Nanoseconds, Outcome};
 use iolag_watch::{Unobserved, WatchLimit, WatchObserver};
 use iolag_workload::{TaskOutput, TaskSpec, probe_task};
 use rustix::process::Signal;
-use support::{Onlooker, Scene, directory, ms, resident_kib, target, task};
+use support::{Onlooker, Scene, directory, ms, processes_with, resident_kib, target, task};
 
 fn shell(script: &str) -> TaskSpec {
     let command = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
     TaskSpec::Command { command, output: TaskOutput::Discard }
-}
-
-fn processes_with(argument: &str) -> usize {
-    let entries = std::fs::read_dir("/proc").unwrap();
-    entries
-        .flatten()
-        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
-        .filter(|line| line.split(|byte| *byte == 0).any(|word| word == argument.as_bytes()))
-        .count()
 }
 
 #[test]

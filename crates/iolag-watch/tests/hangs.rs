@@ -10,7 +10,7 @@ use iolag_watch::{AtDeadline, WatchLimit};
 use iolag_workload::TaskSpec;
 use std::cell::Cell;
 use std::time::Duration;
-use support::{Onlooker, Scene, descriptors, directory, ms, target, task, wall};
+use support::{Onlooker, Scene, descriptors, directory, listing, ms, target, task, wall};
 
 fn open_read(soft: u64, hard: u64) -> Vec<iolag_watch::PlannedTask> {
     vec![task("open-read", TaskSpec::OpenRead { bytes: 64 }, soft, hard)]
@@ -154,17 +154,6 @@ fn a_hung_mount_that_is_given_up_by_the_kernel_ends_its_probe() {
     );
     // Nobody answers for the mount any more, and says so.
     assert_eq!(samples.last().unwrap().outcome, Outcome::Error, "{samples:?}");
-}
-
-/// Living processes that list this directory.
-fn listing(path: &std::path::Path) -> usize {
-    let entries = std::fs::read_dir("/proc").unwrap();
-    entries
-        .flatten()
-        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
-        .filter(|line| line.starts_with(b"/bin/ls\0"))
-        .filter(|line| line.split(|byte| *byte == 0).any(|word| word == path.as_os_str().as_encoded_bytes()))
-        .count()
 }
 
 #[test]

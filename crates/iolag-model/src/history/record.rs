@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{Series, SeriesKey, WallTime};
 use crate::{FailureCode, Nanoseconds, Outcome};
 
-/// One scheduled execution of one task, unique on its host: the wall-clock second in which its watch started in the upper 40 bits, a
-/// number counted from there in the lower 24.
+/// One scheduled execution of one task, unique on its host: the wall-clock second in which its watch started in the upper 40 bits, then
+/// a number counted from there in 12, then a tag of the watch in 12. Those of one watch ascend; nothing else follows from their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProbeId(pub u64);

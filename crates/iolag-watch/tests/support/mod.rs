@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use iolag_keeper::Signals;
 use iolag_model::{
-    Configuration, HistoryRecord, HistorySample, Nanoseconds, Outage, ProbeStatus, SeriesKind,
+    Anchor, Configuration, HistoryRecord, HistorySample, Nanoseconds, Outage, ProbeStatus, SeriesKind,
 };
 use iolag_watch::{
     AtDeadline, Backing, Errands, PlannedTask, RuntimeDirectory, Spool, Watch, WatchIdentity, WatchLimit,
@@ -41,6 +41,8 @@ pub fn target(directory: &Path, name: &str, tasks: Vec<PlannedTask>) -> WatchTar
 pub struct Scene {
     pub runtime: tempfile::TempDir,
     pub plan: WatchPlan,
+    pub open_outages: Vec<Outage>,
+    pub anchors: Box<dyn Fn() -> Anchor>,
 }
 
 impl Scene {
@@ -59,7 +61,7 @@ impl Scene {
             runtime_directory: runtime.path().join("watch"),
             orphans_max: 8,
         };
-        Self { runtime, plan }
+        Self { runtime, plan, open_outages: Vec::new(), anchors: Box::new(Anchor::take) }
     }
 
     pub fn directory(&self) -> RuntimeDirectory {
@@ -109,6 +111,7 @@ impl Scene {
             seed: 7,
             history_deadline: ms(2000),
             known_configurations,
+            open_outages: self.open_outages.clone(),
         };
         let watch = Watch {
             plan: &self.plan,
@@ -117,6 +120,7 @@ impl Scene {
             spool: &mut spool,
             signals: &signals,
             identity: &identity,
+            anchors: self.anchors.as_ref(),
         };
         watch.run(limit, observer)
     }
@@ -185,6 +189,25 @@ impl Onlooker<'_> {
     }
 }
 
+/// Living processes with this argument.
+pub fn processes_with(argument: &str) -> usize {
+    let is_argument = |word: &[u8]| word == argument.as_bytes();
+    command_lines().filter(|line| line.split(|byte| *byte == 0).any(is_argument)).count()
+}
+
+fn command_lines() -> impl Iterator<Item = Vec<u8>> {
+    let entries = std::fs::read_dir("/proc").unwrap();
+    entries.flatten().filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+}
+
+/// Living processes that list this directory; the fixture has its name among its arguments too.
+pub fn listing(path: &Path) -> usize {
+    let is_argument = |word: &[u8]| word == path.as_os_str().as_encoded_bytes();
+    command_lines()
+        .filter(|line| line.starts_with(b"/bin/ls\0") && line.split(|byte| *byte == 0).any(is_argument))
+        .count()
+}
+
 /// Open descriptors of this process.
 pub fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
@@ -221,5 +244,5 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 
 /// Wall-clock nanoseconds.
 pub fn wall() -> i64 {
-    iolag_model::Anchor::take().realtime_ns as i64
+    Anchor::take().realtime_ns as i64
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use iolag_analysis::history::{Blockers, SummaryOptions, summarise_series};
 use iolag_keeper::Signals;
 use iolag_model::{
-    HistoryColumns, HistoryRecord, HistorySample, Nanoseconds, Outcome, ProbePhase, ProbeStatus, Series,
-    SeriesKind,
+    Anchor, HistoryColumns, HistoryRecord, HistorySample, Nanoseconds, Outcome, ProbePhase, ProbeStatus,
+    Series, SeriesKind,
 };
 use iolag_report::ping_text;
 use iolag_watch::{
@@ -110,12 +110,20 @@ fn ping(plan: &WatchPlan, options: &Ping, signals: &Signals, path: &Path) -> Res
         seed: u64::from(std::process::id()),
         history_deadline: Nanoseconds::from_seconds(10),
         known_configurations: Vec::new(),
+        open_outages: Vec::new(),
     };
     let errands = Errands { probe_task: &probe_task, facts: &|_| Default::default(), remember: &|_| Ok(()) };
     let limit = options.count.map_or(WatchLimit::UntilStopped, WatchLimit::Rounds);
     let mut pinging = Pinging::new(std::io::stdout());
-    let watching =
-        Watching { plan, errands, runtime: &runtime, spool: &mut spool, signals, identity: &identity };
+    let watching = Watching {
+        plan,
+        errands,
+        runtime: &runtime,
+        spool: &mut spool,
+        signals,
+        identity: &identity,
+        anchors: &Anchor::take,
+    };
     let end = watching.run(limit, &mut pinging);
     pinging.lines.finish(Nanoseconds::from_seconds(1));
     drop((spool, runtime));

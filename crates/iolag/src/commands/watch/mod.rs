@@ -11,7 +11,7 @@ use std::path::Path;
 
 use iolag_backend::redact;
 use iolag_keeper::Signals;
-use iolag_model::{Configuration, HistoryRecord, Nanoseconds, SeriesKind};
+use iolag_model::{Anchor, HistoryRecord, Nanoseconds, SeriesKind};
 use iolag_store::history::{Access, open_history};
 use iolag_watch::{
     Errands, Place, RuntimeDirectory, Spool, Watch as Watching, WatchEnd, WatchIdentity, WatchLimit,
@@ -20,7 +20,7 @@ use iolag_watch::{
 use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
 
 use self::observer::{Teller, Telling};
-use self::prepare::{DEADLINE, Prepared, open_runtime, open_the_history, prepare, read_file};
+use self::prepare::{DEADLINE, Known, Prepared, open_runtime, open_the_history, prepare, read_file};
 use super::start::{become_keeper, leave_current_directory, tell_notices};
 use crate::args::{Common, Watch};
 use crate::conduct::scout::{self, Answer};
@@ -52,7 +52,7 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     if options.remove {
         return remove(&prepared.plan);
     }
-    let known = open_the_history(&prepared.places)?;
+    let mut known = open_the_history(&prepared.places, &prepared.plan.host)?;
     let runtime = open_runtime(&prepared.places)?;
     let (mut spool, _) = Spool::open(&runtime).map_err(Failure::unusable)?;
     tell_notices(common, &prepared.notices);
@@ -62,6 +62,8 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
         let identity = identity(&prepared.places, &known);
         let summary =
             watch(&prepared, &identity, &runtime, &mut spool, &keeper.signals, limit(options), &mut teller);
+        // From here on the runtime directory knows them.
+        known.open_outages.clear();
         // A terminal that is closed also sends SIGHUP; a service is told so to read its configuration again.
         if summary.end != WatchEnd::HungUp || std::io::stdin().is_terminal() {
             break summary;
@@ -106,17 +108,19 @@ fn watch(
     };
     let look_up = |target: &WatchTarget| facts(&target.directory);
     let errands = Errands { probe_task: &probe_task, facts: &look_up, remember: &remember };
-    Watching { plan: &prepared.plan, errands, runtime, spool, signals, identity }.run(limit, teller)
+    let plan = &prepared.plan;
+    Watching { plan, errands, runtime, spool, signals, identity, anchors: &Anchor::take }.run(limit, teller)
 }
 
-fn identity(places: &Places, known: &[Configuration]) -> WatchIdentity {
+fn identity(places: &Places, known: &Known) -> WatchIdentity {
     WatchIdentity {
         boot_id: iolag_store::boot_id().unwrap_or_default(),
         iolag_version: env!("CARGO_PKG_VERSION").to_owned(),
         history: places.shown_history(),
-        seed: iolag_model::Anchor::take().realtime_ns ^ u64::from(std::process::id()),
+        seed: Anchor::take().realtime_ns ^ u64::from(std::process::id()),
         history_deadline: Nanoseconds::from_seconds(60),
-        known_configurations: known.to_vec(),
+        known_configurations: known.configurations.clone(),
+        open_outages: known.open_outages.clone(),
     }
 }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use iolag_model::{Configuration, Nanoseconds, SeriesKind};
+use iolag_model::{Configuration, Nanoseconds, Outage, SeriesKind, WallSpan};
 use iolag_store::history::{Access, open_history};
 use iolag_watch::{RuntimeDirectory, WatchPlan, WatchTarget};
+use serde::{Deserialize, Serialize};
 
 use crate::args::Watch;
 use crate::conduct::scout::{self, Answer};
@@ -129,14 +130,26 @@ fn look_at_targets(plan: &WatchPlan) -> Result<Vec<String>, Failure> {
     Ok(notices)
 }
 
-/// Opens the history once, so that what is wrong with it is said before anything is measured; returns the configurations that it knows.
+/// What the history knows that a watch has to know.
+#[derive(Default, Serialize, Deserialize)]
+pub struct Known {
+    /// Configurations of all targets.
+    pub configurations: Vec<Configuration>,
+    /// Outages of this host that are not over.
+    pub open_outages: Vec<Outage>,
+}
+
+/// Opens the history once, so that what is wrong with it is said before anything is measured; returns what it knows for the watch on `host`.
 ///
 /// # Errors
 /// One sentence, if it cannot be used.
-pub fn open_the_history(places: &Places) -> Result<Vec<Configuration>, Failure> {
-    let open = || -> Result<Vec<Configuration>, String> {
+pub fn open_the_history(places: &Places, host: &str) -> Result<Known, Failure> {
+    let open = || -> Result<Known, String> {
         let mut history = open_history(&places.history, Access::Create).map_err(|error| error.to_string())?;
-        history.configurations().map_err(|error| error.to_string())
+        let configurations = history.configurations().map_err(|error| error.to_string())?;
+        let mut open_outages = history.outages(WallSpan::ALL).map_err(|error| error.to_string())?;
+        open_outages.retain(|outage| outage.end.is_none() && outage.host == host);
+        Ok(Known { configurations, open_outages })
     };
     match scout::ask("historian", DEADLINE, open)? {
         Answer::Given(Ok(known)) => Ok(known),

@@ -1,0 +1,153 @@
+//! What a task's programs leave behind on a mount that does not answer: it blocks the mount although the probe's child is gone.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use iolag_fixtures::FuseMount;
+use iolag_keeper::{Child, Orphanage};
+use iolag_model::{FailureCode, HistoryRecord, HistorySample, Nanoseconds, OutageEnding, Outcome, ProbeId};
+use iolag_watch::{PublishedStatus, WatchLimit, read_status};
+use iolag_workload::{TaskOutput, TaskSpec, probe_task};
+use rustix::process::Signal;
+use std::cell::Cell;
+use support::{Onlooker, Scene, directory, listing, ms, target, task, wait_until, wall};
+
+fn shell(script: String) -> TaskSpec {
+    let command = vec!["/bin/sh".to_owned(), "-c".to_owned(), script];
+    TaskSpec::Command { command, output: TaskOutput::Discard }
+}
+
+#[test]
+fn a_program_left_in_the_background_that_hangs_blocks_its_mount() {
+    let (backing, place) = (directory(), directory());
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    // In a session of its own: neither the probe's group nor its session shows it, only its guard does.
+    let spec = shell(format!("setsid /bin/ls {} & exit 0", mount.path().display()));
+    let scene = Scene::new(ms(200), vec![target(place.path(), "ls", vec![task("ls", spec, 3000, 4000)])]);
+    let (listing_max, released_at) = (Cell::new(0), Cell::new(0));
+    // The child waits two seconds for its guard, and ends by itself before the deadline.
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| {
+            listing_max.set(listing_max.get().max(listing(mount.path())));
+            match round {
+                2 => mount.hang_all(),
+                45 => {
+                    released_at.set(wall());
+                    mount.release();
+                }
+                _ => {}
+            }
+        })),
+        ..Onlooker::default()
+    };
+    scene.watch(WatchLimit::Rounds(60), &mut onlooker);
+    onlooker.at_round_end = None;
+    assert_eq!(listing_max.get(), 1, "one program hangs, and no more are started");
+    let samples = onlooker.wholes("ls");
+    assert_eq!(samples.len(), 60);
+    assert!(
+        samples.iter().all(|sample| matches!(sample.outcome, Outcome::Ok | Outcome::Skipped)),
+        "{samples:?}"
+    );
+    let mut blocked = std::collections::BTreeMap::<ProbeId, usize>::new();
+    for blocker in samples.iter().filter_map(|sample| sample.blocker) {
+        *blocked.entry(blocker).or_default() += 1;
+    }
+    let (blocker, count) = blocked.into_iter().max_by_key(|(_, count)| *count).unwrap();
+    assert!(count > 20, "{count}");
+    let own = samples.iter().find(|sample| sample.probe == blocker).unwrap();
+    assert!(own.outcome == Outcome::Ok && own.duration_ns < ms(2000), "what was asked was quick: {own:?}");
+    let outages = onlooker.outages();
+    let outage = outages.iter().find(|outage| outage.probe == blocker).unwrap();
+    assert_eq!(outage.ending, Some(OutageEnding::Recovered));
+    assert!(outage.end.unwrap().0 >= released_at.get(), "{outage:?} {}", released_at.get());
+    assert!(samples.iter().rev().take(5).any(|sample| sample.outcome == Outcome::Ok), "{samples:?}");
+}
+
+/// A watch that is killed while its probe's program hangs within the deadlines, and what the next watch has told when the mount is
+/// released at the end of its round `released_after`.
+fn killed_and_resumed(
+    soft: u64,
+    hard: u64,
+    released_after: u64,
+) -> Option<(ProbeId, Vec<HistoryRecord>, usize)> {
+    let (backing, place) = (directory(), directory());
+    let mount = FuseMount::start(backing.path())?;
+    mount.hang_all();
+    let spec = shell(format!("/bin/ls {}; exit 0", mount.path().display()));
+    let scene = Scene::new(ms(250), vec![target(place.path(), "ls", vec![task("ls", spec, soft, hard)])]);
+    let mut watch = Child::fork("watch", Orphanage::Die, || {
+        let later = |_: &[HistoryRecord]| Err("later".to_owned());
+        scene.watch_with(WatchLimit::UntilStopped, &probe_task, &later, &mut Onlooker::default());
+        0
+    })
+    .unwrap();
+    wait_until("the hang of a program", || mount.held() > 0 && listing(mount.path()) > 0);
+    let mut probe = None;
+    wait_until("the probe in the status", || {
+        if let Ok(PublishedStatus::Live(status)) = read_status(&scene.plan.runtime_directory) {
+            probe = status.in_flight.first().map(|flight| flight.probe);
+        }
+        probe.is_some()
+    });
+    watch.signal(Signal::KILL);
+    assert!(watch.wait(Nanoseconds::from_seconds(20)).is_some());
+    let listing_max = Cell::new(0);
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| {
+            listing_max.set(listing_max.get().max(listing(mount.path())));
+            if round == released_after {
+                mount.release();
+            }
+        })),
+        ..Onlooker::default()
+    };
+    let summary = scene.watch(WatchLimit::Rounds(released_after + 15), &mut onlooker);
+    onlooker.at_round_end = None;
+    assert_eq!(summary.left_behind, []);
+    assert!(
+        onlooker.wholes("ls").iter().rev().take(8).any(|sample| sample.outcome == Outcome::Ok),
+        "{:?}",
+        onlooker.wholes("ls")
+    );
+    Some((probe.unwrap(), std::mem::take(&mut onlooker.records), listing_max.get()))
+}
+
+fn samples(records: &[HistoryRecord]) -> Vec<&HistorySample> {
+    let mut samples = Vec::new();
+    for record in records {
+        if let HistoryRecord::Sample(sample) = record {
+            samples.push(sample);
+        }
+    }
+    samples
+}
+
+#[test]
+fn a_program_that_outlives_its_killed_watch_blocks_its_mount_and_is_told_if_it_is_late() {
+    let Some((probe, records, listing_max)) = killed_and_resumed(1500, 3000, 24) else { return };
+    assert_eq!(listing_max, 1, "nothing was started beside it");
+    let samples = samples(&records);
+    assert!(samples.iter().filter(|sample| sample.blocker == Some(probe)).count() >= 10, "{samples:?}");
+    let own: Vec<_> = samples.iter().filter(|sample| sample.probe == probe).collect();
+    assert!(own.iter().any(|sample| sample.outcome == Outcome::Hung), "{own:?}");
+    let last = own.last().unwrap();
+    assert_eq!((last.outcome, last.failure), (Outcome::Late, FailureCode::ABANDONED));
+    assert!(last.duration_ns > ms(3000));
+    let ending = records.iter().rev().find_map(|record| match record {
+        HistoryRecord::Outage(outage) if outage.probe == probe => Some(outage.ending),
+        _ => None,
+    });
+    assert_eq!(ending, Some(Some(OutageEnding::Recovered)));
+}
+
+#[test]
+fn a_program_that_was_killed_with_its_watch_and_ends_in_time_tells_nothing() {
+    let Some((probe, records, listing_max)) = killed_and_resumed(60_000, 90_000, 4) else { return };
+    assert_eq!(listing_max, 1, "nothing was started beside it");
+    let samples = samples(&records);
+    assert!(samples.iter().filter(|sample| sample.blocker == Some(probe)).count() >= 2, "{samples:?}");
+    assert!(samples.iter().all(|sample| sample.probe != probe), "{samples:?}");
+    assert!(!records.iter().any(|record| matches!(record, HistoryRecord::Outage(_))));
+}
