@@ -4,6 +4,8 @@
 //! In a test run it lasts about two minutes; `IOLAG_REHEARSAL=2h cargo test -p iolag --test watch_rehearsal` makes it as long as
 //! that, with a round every 10 s and a hang of a twelfth of the time.
 
+#![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
+
 #[path = "support/mod.rs"]
 mod support;
 
