@@ -221,7 +221,7 @@ impl<'a> Running<'a> {
         }
         self.look_up(now);
         self.repeat_hung(now);
-        self.historian.look(self.ledger.spool, self.errands.remember, now);
+        self.write_history(now);
         self.publish_if_due(now);
         self.tick(now);
     }
@@ -340,6 +340,12 @@ impl<'a> Running<'a> {
             (Some(history), Some(spool)) => Some(format!("{history}; {spool}")),
             (history, spool) => history.map(str::to_owned).or(spool),
         }
+    }
+
+    fn write_history(&mut self, now: MonotonicTime) {
+        let before = (self.ledger.spool.pending().len(), self.trouble());
+        self.historian.look(self.ledger.spool, self.errands.remember, now);
+        self.is_changed |= before != (self.ledger.spool.pending().len(), self.trouble());
     }
 
     fn publish_if_due(&mut self, now: MonotonicTime) {

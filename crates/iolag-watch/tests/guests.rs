@@ -6,7 +6,7 @@ mod support;
 
 use iolag_keeper::{Child, Ending, Orphanage};
 use iolag_model::{HistoryRecord, Nanoseconds, Outcome};
-use iolag_watch::{Unobserved, WatchLimit, WatchObserver};
+use iolag_watch::{PublishedStatus, Unobserved, WatchLimit, WatchObserver, read_status};
 use iolag_workload::{TaskOutput, TaskSpec, probe_task};
 use rustix::process::Signal;
 use support::{Onlooker, Scene, directory, ms, processes_with, resident_kib, target, task};
@@ -49,44 +49,105 @@ fn a_task_that_prints_without_end_is_ended_at_its_deadline() {
     assert_eq!(samples.iter().map(|sample| sample.outcome).collect::<Vec<_>>(), [Outcome::Timeout]);
 }
 
-/// Time on processors of this process alone, in clock ticks.
-fn processor_ticks() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+/// Time on processors of a process with one thread, which the kernel counts in nanoseconds.
+fn processor_ns(process: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap();
+    text.split_whitespace().next().unwrap().parse().unwrap()
 }
 
 #[test]
 fn a_watch_is_small_and_sleeps_between_probes() {
+    const IDLE_SECONDS: u64 = 10;
     let place = directory();
     let tasks = vec![task("stat", TaskSpec::Stat, 5000, 20000)];
-    let mut scene = Scene::new(Nanoseconds::from_seconds(900), vec![target(place.path(), "one", tasks)]);
-    scene.plan.jitter = ms(5);
+    let scene = Scene::new(Nanoseconds::from_seconds(3600), vec![target(place.path(), "one", tasks)]);
+    let slowly = |_: &[HistoryRecord]| {
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        Ok(())
+    };
     let mut watch = Child::fork("watch", Orphanage::Die, || {
-        /// Lets the watch run on for some seconds, and stops it from outside.
-        struct Measuring;
-        impl WatchObserver for Measuring {
-            fn round_ended(&mut self, _round: u64) {
-                let own = std::process::id();
-                let stop = move || {
-                    std::thread::sleep(std::time::Duration::from_secs(4));
-                    // SAFETY: sends a signal to this very process.
-                    unsafe { libc::kill(own as i32, libc::SIGTERM) };
-                };
-                std::thread::spawn(stop);
-            }
-        }
-        let ticks = processor_ticks();
-        scene.watch_observed(WatchLimit::UntilStopped, &probe_task, &|_| Ok(()), &mut Measuring);
-        let worked = processor_ticks() - ticks;
-        // Ticks are 10 ms: starting and one round cost a few of them, four seconds of looking every 10 ms would cost more.
-        if worked > 10 {
-            return 1;
-        }
-        i32::from(resident_kib() > 25 << 10) * 2
+        scene.watch_observed(WatchLimit::UntilStopped, &probe_task, &slowly, &mut Unobserved);
+        0
     })
     .unwrap();
+    // The status tells that everything is written, although nothing else happens for an hour.
+    support::wait_until("the end of the first round", || {
+        matches!(read_status(&scene.plan.runtime_directory), Ok(PublishedStatus::Live(status))
+            if status.in_flight.is_empty() && !status.last.is_empty() && status.waiting_records == 0)
+    });
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let before = processor_ns(watch.id());
+    std::thread::sleep(std::time::Duration::from_secs(IDLE_SECONDS));
+    let worked_ns = processor_ns(watch.id()) - before;
+    assert!(iolag_keeper::descendants(watch.id()).is_empty(), "nobody else waits");
+    let resident = resident_kib(watch.id());
+    watch.signal(Signal::TERM);
     assert_eq!(watch.wait(Nanoseconds::from_seconds(60)), Some(Ending::Exited(0)));
+    assert!(worked_ns < IDLE_SECONDS * 1_000_000, "0.1 % of a core: {worked_ns} ns");
+    assert!(resident < 25 << 10, "{resident} KiB");
+}
+
+/// Exits with a status other than 0 if its process grows between two rounds.
+struct Growth {
+    rounds: [u64; 2],
+    descriptors: usize,
+    resident_kib: u64,
+}
+
+/// What it means to have grown.
+const MORE_DESCRIPTORS: i32 = 3;
+const MORE_MEMORY: i32 = 4;
+/// Memory fluctuates with how much waits for the history.
+const RESIDENT_SLACK_KIB: u64 = 1536;
+
+impl WatchObserver for Growth {
+    fn round_ended(&mut self, round: u64) {
+        let own = std::process::id();
+        if round >= self.rounds[0] && self.resident_kib == 0 {
+            (self.descriptors, self.resident_kib) = (support::descriptors(), resident_kib(own));
+        }
+        if round < self.rounds[1] {
+            return;
+        }
+        let grown = if support::descriptors() > self.descriptors + 6 {
+            MORE_DESCRIPTORS
+        } else if resident_kib(own) > self.resident_kib + RESIDENT_SLACK_KIB {
+            MORE_MEMORY
+        } else {
+            return;
+        };
+        std::process::exit(grown);
+    }
+}
+
+fn watch_for_growth(scene: &Scene, rounds: [u64; 2]) {
+    let mut watch = Child::fork("watch", Orphanage::Die, || {
+        let mut growth = Growth { rounds, descriptors: 0, resident_kib: 0 };
+        let limit = WatchLimit::Rounds(rounds[1] + 50);
+        scene.watch_observed(limit, &probe_task, &|_| Ok(()), &mut growth);
+        i32::from(growth.resident_kib == 0)
+    })
+    .unwrap();
+    assert_eq!(watch.wait(Nanoseconds::from_seconds(300)), Some(Ending::Exited(0)));
+}
+
+#[test]
+fn two_thousand_rounds_take_no_more_than_five_hundred() {
+    let place = directory();
+    let tasks = vec![task("stat", TaskSpec::Stat, 5000, 20000)];
+    let scene = Scene::new(ms(8), vec![target(place.path(), "one", tasks)]);
+    watch_for_growth(&scene, [500, 2000]);
+}
+
+#[test]
+fn a_hang_of_a_thousand_slots_takes_no_more_than_one_of_two_hundred() {
+    let backing = directory();
+    let Some(mount) = iolag_fixtures::FuseMount::start(backing.path()) else { return };
+    mount.hang_all();
+    let tasks = vec![task("open-read", TaskSpec::OpenRead { bytes: 64 }, 50, 100)];
+    let scene = Scene::new(ms(8), vec![target(mount.path(), "hanging", tasks)]);
+    watch_for_growth(&scene, [200, 1200]);
+    mount.release();
 }
 
 #[test]

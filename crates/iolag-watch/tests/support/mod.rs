@@ -213,9 +213,9 @@ pub fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// Resident size of this process in KiB.
-pub fn resident_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+/// Resident size of a process in KiB.
+pub fn resident_kib(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
