@@ -57,6 +57,13 @@ impl Signals {
             _ => None,
         }
     }
+
+    /// Leaves a signal for whoever asks next: somebody who waits for something else has met it, and does not decide what it means.
+    pub fn put_back(&self, signal: i32) {
+        // This thread has it blocked, so it waits.
+        // SAFETY: a plain number; raising a signal in one's own thread cannot fail for a valid one.
+        unsafe { libc::raise(signal) };
+    }
 }
 
 fn is_ignored(signal: i32) -> bool {
@@ -84,5 +91,24 @@ fn set_of(signals: &[i32]) -> libc::sigset_t {
             libc::sigaddset(set.as_mut_ptr(), *signal);
         }
         set.assume_init()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_that_is_put_back_comes_again() {
+        let signals = Signals::block().unwrap();
+        // SAFETY: blocked in this thread, which alone gets it.
+        unsafe { libc::raise(libc::SIGTERM) };
+        assert_eq!(signals.next(), Some(libc::SIGTERM));
+        assert_eq!(signals.next(), None);
+        signals.put_back(libc::SIGTERM);
+        // Also for whoever asks by another descriptor.
+        let others = Signals::block().unwrap();
+        assert_eq!(others.next(), Some(libc::SIGTERM));
+        assert_eq!((signals.next(), others.next()), (None, None));
     }
 }

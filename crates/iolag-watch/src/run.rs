@@ -11,6 +11,7 @@ use iolag_model::{
     ProbeStatus, SeriesKey, SessionEnd, WallTime, WatchSession,
 };
 use iolag_workload::{ProbeTask, TaskSpec};
+use rustix::process::Signal;
 
 use crate::agenda::{Agenda, Subject, WatchLimit};
 use crate::clocks::ClockWatch;
@@ -36,6 +37,7 @@ const STOP_GRACE: Nanoseconds = Nanoseconds::from_seconds(1);
 const LAST_WRITING: Nanoseconds = Nanoseconds::from_seconds(30);
 /// The status is written at most this often.
 const PUBLISH_INTERVAL: Nanoseconds = Nanoseconds::from_milliseconds(250);
+const SIGHUP: i32 = Signal::HUP.as_raw();
 
 /// What children of the watch do for it: closures of the caller, which knows tasks, facts and histories.
 #[derive(Clone, Copy)]
@@ -254,11 +256,14 @@ impl<'a> Running<'a> {
 
     fn listen(&mut self) {
         while let Some(signal) = self.signals.next() {
-            if self.end.is_some() {
-                self.is_leaving = true;
+            let end = if signal == SIGHUP { WatchEnd::HungUp } else { WatchEnd::Stopped };
+            if let Some(former) = self.end {
+                // A second stop means: at once. One after a hang-up is the first, and a second hang-up says nothing new.
+                self.is_leaving |= (former, end) == (WatchEnd::Stopped, WatchEnd::Stopped);
+                self.end = Some(if end == WatchEnd::Stopped { end } else { former });
                 continue;
             }
-            self.end = Some(if signal == 1 { WatchEnd::HungUp } else { WatchEnd::Stopped });
+            self.end = Some(end);
             for (probe, step) in self.agenda.stop(MonotonicClock.now(), STOP_GRACE) {
                 if let Some(flight) = self.flights.iter_mut().find(|flight| flight.probe() == probe) {
                     flight.interruption = Interruption::Stop;
@@ -369,7 +374,7 @@ impl<'a> Running<'a> {
         self.session.end = SessionEnd::Stopped;
         self.ledger.record(HistoryRecord::Session(self.session.clone()));
         self.keep();
-        self.write_history_last();
+        let end = self.write_history_last(end);
         self.lookups.leave();
         self.historian.leave();
         self.publish(MonotonicClock.now());
@@ -382,16 +387,23 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn write_history_last(&mut self) {
+    /// Writes what waits. Says how the watch ends, since it may be told to stop meanwhile.
+    fn write_history_last(&mut self, mut end: WatchEnd) -> WatchEnd {
         let until = MonotonicClock.now().after(LAST_WRITING);
         self.historian.hurry();
         loop {
             let now = MonotonicClock.now();
             self.historian.look(self.ledger.spool, self.errands.remember, now);
-            // A second signal means: leave at once.
-            let is_impatient = self.signals.next().is_some() || self.is_leaving;
-            if self.historian.has_finished(self.ledger.spool) || is_impatient || now >= until {
-                return;
+            while let Some(signal) = self.signals.next() {
+                match (end, signal) {
+                    (WatchEnd::HungUp, SIGHUP) => {}
+                    (WatchEnd::HungUp, _) => end = WatchEnd::Stopped,
+                    // A second signal means: leave at once.
+                    _ => self.is_leaving = true,
+                }
+            }
+            if self.historian.has_finished(self.ledger.spool) || self.is_leaving || now >= until {
+                return end;
             }
             let mut awaited: Vec<_> = self.historian.awaited().collect();
             awaited.push(Awaited::Readable(self.signals.descriptor()));

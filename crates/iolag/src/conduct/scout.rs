@@ -60,7 +60,9 @@ where
     let mut working = Working::new(started);
     let mut rounds = 0_u32;
     while open.contains(&true) && MonotonicClock.now().since(working.since) < deadline {
-        if signals.next().is_some() {
+        if let Some(signal) = signals.next() {
+            // A watch that reads its configuration again has to know which it was.
+            signals.put_back(signal);
             for child in &mut children {
                 // One that cannot be ended dies with the keeper, as soon as its file system lets it.
                 let _ = child.child_mut().end(GRACE);

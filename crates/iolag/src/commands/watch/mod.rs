@@ -68,7 +68,20 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
         if summary.end != WatchEnd::HungUp || std::io::stdin().is_terminal() {
             break summary;
         }
-        match prepare(options, options.configuration.as_deref()) {
+        let again = loop {
+            let again = prepare(options, options.configuration.as_deref());
+            let is_interrupted = matches!(&again, Err(failure) if failure.code == ExitCode::Incomplete);
+            match keeper.signals.next() {
+                // Told to stop, whatever has become of the configuration.
+                Some(signal) if signal != libc::SIGHUP => break None,
+                // The configuration has changed once more.
+                Some(_) => {}
+                None if is_interrupted => {}
+                None => break Some(again),
+            }
+        };
+        let Some(again) = again else { break summary };
+        match again {
             Ok(again) if again.places == prepared.places => prepared = again,
             Ok(_) => output::complain(
                 "the history and the runtime directory cannot change while a watch runs; start it anew",
