@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use iolag_model::{Configuration, Nanoseconds, Outage, SeriesKind, WallSpan};
+use iolag_model::{Configuration, Nanoseconds, Outage, ProbeStatus, SeriesKind, WallSpan};
 use iolag_store::history::{Access, open_history};
-use iolag_watch::{RuntimeDirectory, WatchPlan, WatchTarget};
+use iolag_watch::{MountTable, PublishedStatus, RuntimeDirectory, WatchPlan, WatchTarget, read_status};
 use serde::{Deserialize, Serialize};
 
 use crate::args::Watch;
@@ -74,7 +74,7 @@ pub fn prepare(options: &Watch, file: Option<&Path>) -> Result<Prepared, Failure
     if plan.targets.is_empty() {
         return Err(Failure::usage("there is nothing to watch: name a directory, or set HOME"));
     }
-    let notices = look_at_targets(&plan)?;
+    let notices = look_at_targets(&plan, &places)?;
     Ok(Prepared { plan, places, notices })
 }
 
@@ -111,15 +111,25 @@ fn found_programs(document: &Document, path: OsString) -> Result<BTreeMap<String
     }
 }
 
-/// Refuses what is no directory; a directory that does not answer is watched all the same: that is what watching is for.
-fn look_at_targets(plan: &WatchPlan) -> Result<Vec<String>, Failure> {
+/// Refuses what is no directory; a directory that does not answer is watched all the same: that is what watching is for. One of which
+/// it is known that it does not is not asked: what cron starts every quarter of an hour must not leave a process there each time.
+fn look_at_targets(plan: &WatchPlan, places: &Places) -> Result<Vec<String>, Failure> {
+    let outstanding = outstanding_probes(places);
+    let mounts = MountTable::read();
     // The control's directory is made later, and in memory.
-    let targets: Vec<&WatchTarget> =
-        plan.targets.iter().filter(|target| target.kind != SeriesKind::Control).collect();
-    let answers =
-        scout::ask_all("scout", &targets, FIRST_CONTACT, |target| scout::look_at(&target.directory))?;
-    let mut notices = Vec::new();
-    for (target, answer) in targets.iter().zip(answers) {
+    let targets = plan.targets.iter().filter(|target| target.kind != SeriesKind::Control);
+    let blocker =
+        |target: &&WatchTarget| outstanding.iter().find(|probe| blocks(probe, target, plan, &mounts));
+    let (blocked, asked): (Vec<_>, Vec<_>) = targets.partition(|target| blocker(target).is_some());
+    let mut notices: Vec<String> = blocked
+        .iter()
+        .filter_map(|target| Some((target, blocker(target)?)))
+        .map(|(target, probe)| {
+            format!("{} is not asked: {} hangs since {} there", target.name, probe.series, probe.start)
+        })
+        .collect();
+    let answers = scout::ask_all("scout", &asked, FIRST_CONTACT, |target| scout::look_at(&target.directory))?;
+    for (target, answer) in asked.iter().zip(answers) {
         match answer {
             Answer::Given(Ok(_)) => {}
             Answer::Given(Err(sentence)) => return Err(Failure::unusable(sentence)),
@@ -128,6 +138,29 @@ fn look_at_targets(plan: &WatchPlan) -> Result<Vec<String>, Failure> {
         }
     }
     Ok(notices)
+}
+
+/// Probes that the last watch of this history, or this one before it reads its configuration again, left behind and that are still there.
+fn outstanding_probes(places: &Places) -> Vec<ProbeStatus> {
+    // A directory that is no safe place is refused when it is opened.
+    let (Ok(PublishedStatus::Live(status)) | Ok(PublishedStatus::Ended(status))) =
+        read_status(&places.runtime)
+    else {
+        return Vec::new();
+    };
+    if iolag_store::boot_id().as_ref() != Some(&status.boot_id) {
+        return Vec::new();
+    }
+    let is_there = |probe: &ProbeStatus| Path::new(&format!("/proc/{}", probe.process)).exists();
+    status.in_flight.into_iter().filter(is_there).collect()
+}
+
+/// Whether a probe is outstanding on the mount of `target`.
+fn blocks(probe: &ProbeStatus, target: &WatchTarget, plan: &WatchPlan, mounts: &MountTable) -> bool {
+    let device = |target: &WatchTarget| Some(mounts.mount_of(&target.directory)?.device);
+    let of_probe = plan.targets.iter().find(|target| target.name == probe.series.target);
+    probe.series.target == target.name
+        || of_probe.and_then(device).is_some_and(|blocked| device(target) == Some(blocked))
 }
 
 /// What the history knows that a watch has to know.
