@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use iolag_store::history::is_server;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -86,11 +87,30 @@ impl Document {
     /// # Errors
     /// One sentence with file and line.
     pub fn parse(file: &str, text: &str) -> Result<Self, DocumentError> {
-        toml::from_str(text).map_err(|error| {
+        let document: Self = toml::from_str(text).map_err(|error| {
             let place = error.span().unwrap_or(0..0);
             // What the parser says may be several lines; the first says it.
             DocumentError::at(file, text, place, error.message().lines().next().unwrap_or("not understood"))
-        })
+        })?;
+        document.refuse_relative_places(file, text)?;
+        Ok(document)
+    }
+
+    /// A service, cron and a shell each start in another directory, and mean the same places.
+    fn refuse_relative_places(&self, file: &str, text: &str) -> Result<(), DocumentError> {
+        let is_server = |place: &Text| is_server(place.get_ref());
+        for (place, expected) in [
+            (
+                self.history.as_ref().filter(|place| !is_server(place)),
+                "the path of a file from / on, for example /var/lib/iolag/history.sqlite, or postgres://user@host/database",
+            ),
+            (self.runtime.as_ref(), "the path of a directory in memory from / on, for example /run/iolag"),
+        ] {
+            if let Some(place) = place.filter(|place| !place.get_ref().starts_with('/')) {
+                return Err(DocumentError::at(file, text, place.span(), format!("expected {expected}")));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -147,6 +167,12 @@ mod tests {
         );
         assert!(error("every = \n").starts_with("iolag.toml:1: "));
         assert!(error("[[target]]\nname = \"x\"\n").contains("missing field `directory`"));
+        assert!(
+            error("\nhistory = \"h.sqlite\"")
+                .starts_with("iolag.toml:2: expected the path of a file from / on")
+        );
+        assert!(error("runtime = \"\"").starts_with("iolag.toml:1: expected the path of a directory"));
+        Document::parse("f", "history = \"postgres://me@db/site\"\nruntime = \"/run/iolag\"").unwrap();
     }
 
     proptest! {

@@ -145,9 +145,11 @@ impl Planning<'_> {
             let is_twice =
                 |other: &WatchTarget| other.name == target.name || other.directory == target.directory;
             if targets[..index].iter().any(is_twice) {
+                let is_typed = !self.wishes.directories.is_empty();
+                let file = if is_typed { "" } else { self.file };
                 let place = self.own.target.get(index).map_or(0..0, |table| table.directory.span());
                 let message = format!("the target {} is named twice; give each directory once", target.name);
-                return Err(DocumentError::at(self.file, self.text, place, message));
+                return Err(DocumentError::at(file, self.text, place, message));
             }
         }
         Ok(targets)
@@ -459,6 +461,10 @@ mod tests {
                 .unwrap_err()
                 .to_string()
                 .starts_with("f:4: the target /a is named twice")
+        );
+        let typed = Wishes { directories: vec!["/b".into(), "/b".into()], ..wishes.clone() };
+        assert!(
+            plan("f", twice, &typed).unwrap_err().to_string().starts_with("the target /b is named twice")
         );
         let relative = "[[target]]\ndirectory = \"a\"\n";
         assert!(plan("f", relative, &wishes).unwrap_err().to_string().starts_with("f:2: expected the path"));
