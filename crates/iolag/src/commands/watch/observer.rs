@@ -1,11 +1,12 @@
 //! What a watch tells while it runs: at a terminal a line per round, elsewhere (a journal, cron's mail) only what is amiss.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::os::fd::AsFd;
 
 use iolag_model::{
-    EventSource, HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbePhase,
-    ProbeStatus, SeriesKind,
+    EventSource, HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId,
+    ProbePhase, ProbeStatus, SeriesKind,
 };
 use iolag_watch::WatchObserver;
 
@@ -28,12 +29,14 @@ pub struct Teller<W> {
     telling: Telling,
     round: Vec<String>,
     controls: Vec<String>,
+    /// Those that were told, by the probes that found them.
+    outages: BTreeSet<ProbeId>,
 }
 
 impl<W: Write + AsFd> Teller<W> {
     /// Tells to `output`; targets named in `controls` are left out of the rounds.
     pub fn new(output: W, telling: Telling, controls: Vec<String>) -> Self {
-        Self { lines: Lines::to(output), telling, round: Vec::new(), controls }
+        Self { lines: Lines::to(output), telling, round: Vec::new(), controls, outages: BTreeSet::new() }
     }
 
     /// Gives whoever reads a last chance.
@@ -76,7 +79,9 @@ impl<W: Write + AsFd> Teller<W> {
                 end.since(outage.begin),
                 outage.skipped
             ),
-            _ if outage.skipped == 0 => format!("{} {} does not answer", outage.begin, outage.mount),
+            _ if self.outages.insert(outage.probe) => {
+                format!("{} {} does not answer", outage.begin, outage.mount)
+            }
             // It is repeated while it lasts; once is enough.
             _ => return,
         };
