@@ -13,6 +13,7 @@ pub fn ping_text(summary: &SeriesSummary) -> String {
     for (count, what) in [
         (rates.timeout.count, "over the deadline"),
         (rates.hung.count, "hung"),
+        (rates.late.count, "late"),
         (rates.error.count, "failed"),
         (rates.skipped.count, "skipped"),
     ] {

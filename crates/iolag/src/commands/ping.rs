@@ -160,12 +160,11 @@ struct Pinging<W> {
     lines: Lines<W>,
     series: Option<Series>,
     columns: HistoryColumns,
-    number: u64,
 }
 
 impl<W: Write + AsFd> Pinging<W> {
     fn new(output: W) -> Self {
-        Self { lines: Lines::to(output), series: None, columns: HistoryColumns::default(), number: 0 }
+        Self { lines: Lines::to(output), series: None, columns: HistoryColumns::default() }
     }
 
     fn sample(&mut self, sample: &HistorySample) {
@@ -181,14 +180,17 @@ impl<W: Write + AsFd> Pinging<W> {
             Outcome::Skipped => "skipped: an earlier probe has not ended".to_owned(),
         };
         // A probe that was told to hang and ends is one probe, the last that is known of it.
-        match self.columns.probe.iter().position(|known| *known == sample.probe) {
-            Some(at) => self.replace(at, sample),
-            None => {
-                self.number += 1;
-                self.columns.push(sample);
+        let at = match self.columns.probe.iter().position(|known| *known == sample.probe) {
+            Some(at) => {
+                self.replace(at, sample);
+                at
             }
-        }
-        let line = format!("{}: seq={} {told}", sample.series, self.number);
+            None => {
+                self.columns.push(sample);
+                self.columns.len() - 1
+            }
+        };
+        let line = format!("{}: seq={} {told}", sample.series, at + 1);
         self.lines.line(&line);
     }
 
