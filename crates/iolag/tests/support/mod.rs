@@ -250,6 +250,10 @@ impl Running {
         kill(self.id(), signal);
     }
 
+    pub fn stdout(&self) -> String {
+        self.stdout.text()
+    }
+
     pub fn stderr(&self) -> String {
         self.stderr.text()
     }

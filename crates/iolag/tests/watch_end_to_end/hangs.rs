@@ -1,0 +1,280 @@
+//! A directory that takes requests and never answers: what is shown of it, what it does to others, and how it ends.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use iolag_fixtures::FuseMount;
+use iolag_model::{HistorySample, OutageEnding, Outcome, ProbePhase};
+use iolag_watch::PublishedStatus;
+
+use crate::remembered::{assert_all_fine, count};
+use crate::stage::{Stage, hung, last, target};
+use crate::support::{PATIENCE, Running, assert_says, wait_until};
+
+/// A round every 400 ms; `open-read` is given up quickly, and holds others up for less than a round; other tasks are not given up.
+pub const QUICK: &str = "every = \"400ms\"\njitter = \"0\"\ngrace = \"200ms\"\n\
+                         [task.open-read]\nsoft-deadline = \"100ms\"\ndeadline = \"800ms\"\n";
+
+/// A configuration with a target `hanging` at the mount and another one that is none of its business.
+pub fn hanging_and_other(mount: &Path, other: &str) -> String {
+    format!("{QUICK}{}{}", target("hanging", mount, "open-read"), target("other", other, "stat"))
+}
+
+/// The one sample of a probe that hung and came back, which must have taken at least this long.
+pub fn assert_late<'a>(samples: &[&'a HistorySample], least: Duration, most: Duration) -> &'a HistorySample {
+    let late: Vec<_> = samples.iter().filter(|sample| sample.outcome == Outcome::Late).collect();
+    let [late] = late[..] else { panic!("one late probe is expected: {late:#?}") };
+    let took = late.duration_ns.as_duration();
+    assert!(took >= least && took <= most, "{took:?} is not between {least:?} and {most:?}");
+    late
+}
+
+#[test]
+fn a_hang_is_shown_with_its_age_and_recorded_with_its_true_length() {
+    let stage = Stage::new();
+    let Some(fuse) = FuseMount::start(&stage.scene.target()) else { return };
+    let other = stage.directory("other");
+    let file = stage.configure(&hanging_and_other(fuse.path(), &other));
+    let watch = stage.start(&["-c", &file]);
+    stage.wait_for("an answer", |status| last(status, "hanging", "open-read").is_some());
+    assert_says(&stage.status(0), &["watching on", "open-read on hanging"]);
+
+    let begin = Instant::now();
+    fuse.hang_all();
+    let probe = stage.wait_for_hung();
+    let known = Instant::now();
+    assert!(!probe.waits_in.is_empty(), "{probe:?}");
+    let told = stage.status(1);
+    let wait = format!("process {}, waiting in {}", probe.process, probe.waits_in);
+    let mount = fuse.path().to_str().unwrap();
+    assert_says(
+        &told,
+        &["HUNG for", "open-read on hanging", &wait, &format!("{mount} has not answered since")],
+    );
+    assert!(told.find("HUNG") < told.find("outcome"), "what hangs is told first: {told}");
+
+    // A lookup of circumstances may wait there, too.
+    let requests = fuse.held();
+    let rounds = stage.wait_for_rounds(1).rounds;
+    let later = stage.wait_for_rounds(rounds + 8);
+    assert_eq!(hung(&later).map(|hung| hung.probe), Some(probe.probe), "it is one and the same probe");
+    assert_eq!(later.in_flight.iter().filter(|flight| flight.phase != ProbePhase::InFlight).count(), 1);
+    assert!(later.outages[0].skipped >= 7, "{:?}", later.outages);
+    assert!((1..=2).contains(&requests), "{requests}");
+    assert_eq!(fuse.held(), requests, "nothing is asked while one probe hangs");
+
+    let hung_for = known.elapsed();
+    fuse.release();
+    stage.wait_for("the end of the outage", |status| status.outages.is_empty() && hung(status).is_none());
+    let at_most = begin.elapsed();
+    stage.wait_for("an answer", |status| {
+        last(status, "hanging", "open-read").is_some_and(|last| last.outcome == Outcome::Ok)
+    });
+    stage.status(0);
+    watch.signal(libc::SIGINT);
+    let done = watch.finish();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_says(
+        &done.stdout,
+        &["hangs (process", "does not answer", "answers again after", "slots were skipped"],
+    );
+    stage.scene.assert_nobody_is_left();
+
+    let remembered = stage.remembered();
+    let samples = remembered.wholes("hanging", "open-read");
+    let late = assert_late(&samples, hung_for, at_most);
+    assert_eq!(late.probe, probe.probe);
+    let skipped: Vec<_> = samples.iter().filter(|sample| sample.outcome == Outcome::Skipped).collect();
+    assert!(skipped.len() >= 7, "{}", skipped.len());
+    assert!(skipped.iter().all(|sample| sample.blocker == Some(probe.probe)), "{skipped:#?}");
+    assert!(count(&samples, Outcome::Ok) >= 2, "before and after");
+    let end = late.start.after(late.duration_ns);
+    for target in ["other", "host memory"] {
+        let all = remembered.wholes(target, "stat");
+        assert_all_fine(&all, 6);
+        let is_meanwhile = |sample: &&&HistorySample| sample.start > late.start && sample.start < end;
+        let meanwhile: Vec<_> = all.iter().filter(is_meanwhile).copied().collect();
+        assert_all_fine(&meanwhile, 4);
+    }
+    let [outage] = remembered.outages()[..] else { panic!("{:?}", remembered.outages()) };
+    assert_eq!((outage.ending, outage.mount.as_str()), (Some(OutageEnding::Recovered), mount));
+    assert!(outage.skipped >= 7 && outage.begin <= late.start, "{outage:?}");
+    assert!(remembered.evidence(late.probe).iter().any(|text| text.contains("waits in")));
+    remembered.assert_nothing_is_double();
+}
+
+#[test]
+fn what_is_waited_for_blocks_nothing_else_and_tells_how_long_it_took() {
+    let stage = Stage::new();
+    let Some(fuse) = FuseMount::start(&stage.scene.target()) else { return };
+    let other = stage.directory("other");
+    let file =
+        stage.configure(&format!("at-deadline = \"wait\"\n{}", hanging_and_other(fuse.path(), &other)));
+    let watch = stage.start(&["-c", &file]);
+    stage.wait_for("an answer", |status| last(status, "hanging", "open-read").is_some());
+    fuse.hang_all();
+    let probe = stage.wait_for_hung();
+    let known = Instant::now();
+    let rounds = stage.wait_for_rounds(1).rounds;
+    stage.wait_for_rounds(rounds + 3);
+    let hung_for = known.elapsed();
+    fuse.release();
+    stage.wait_for("no hung probe", |status| hung(status).is_none());
+    watch.signal(libc::SIGTERM);
+    assert_eq!(watch.finish().code, Some(0));
+    let remembered = stage.remembered();
+    let samples = remembered.wholes("hanging", "open-read");
+    let late = assert_late(&samples, hung_for, PATIENCE);
+    // Nobody signalled it: it ended by itself.
+    assert_eq!((late.probe, late.failure), (probe.probe, iolag_model::FailureCode::NONE));
+    assert_all_fine(&remembered.wholes("other", "stat"), 3);
+}
+
+#[test]
+fn a_directory_that_does_not_answer_at_the_start_is_watched_all_the_same() {
+    let stage = Stage::new();
+    let Some(fuse) = FuseMount::start(&stage.scene.target()) else { return };
+    let other = stage.directory("other");
+    let file = stage.configure(&hanging_and_other(fuse.path(), &other));
+    fuse.hang_all();
+    let mut watch = stage.start(&["-c", &file]);
+    watch.wait_for("hanging has not answered for");
+    watch.wait_for("it is watched all the same");
+    stage.wait_for_hung();
+    stage.wait_for("the other directory", |status| last(status, "other", "stat").is_some());
+    fuse.release();
+    stage.wait_for("an answer", |status| {
+        last(status, "hanging", "open-read").is_some_and(|last| last.outcome == Outcome::Ok)
+    });
+    watch.signal(libc::SIGINT);
+    assert_eq!(watch.finish().code, Some(0));
+    stage.scene.assert_nobody_is_left();
+    assert_all_fine(&stage.remembered().wholes("other", "stat"), 1);
+}
+
+#[test]
+fn a_watch_that_is_stopped_while_a_probe_hangs_leaves_it_to_the_next_one() {
+    let stage = Stage::new();
+    let Some(fuse) = FuseMount::start(&stage.scene.target()) else { return };
+    let other = stage.directory("other");
+    let file = stage.configure(&hanging_and_other(fuse.path(), &other));
+    let watch = stage.start(&["-c", &file]);
+    stage.wait_for("an answer", |status| last(status, "hanging", "open-read").is_some());
+    fuse.hang_all();
+    let probe = stage.wait_for_hung();
+    watch.signal(libc::SIGTERM);
+    let done = watch.finish();
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let process = format!("(process {}", probe.process);
+    assert_says(
+        &done.stderr,
+        &["open-read on hanging hangs since", &process, "the next watch goes on with it"],
+    );
+    let PublishedStatus::Ended(status) = stage.published() else { panic!("it has ended") };
+    assert_eq!(status.in_flight.len(), 1);
+    fuse.release();
+    stage.scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_home_directory_that_hangs_matters_to_nothing_that_lies_elsewhere() {
+    let stage = Stage::new();
+    let Some(fuse) = FuseMount::start(&stage.scene.target()) else { return };
+    let home = fuse.path().join("home");
+    fs::create_dir(&home).unwrap();
+    let directory = stage.directory("scratch");
+    fuse.hang_all();
+    let at_home = |mut command: std::process::Command| {
+        command.env("HOME", &home).env("XDG_DATA_HOME", home.join("data")).env("XDG_STATE_HOME", "");
+        command.env("XDG_CONFIG_HOME", home.join("config"));
+        Running::start(command)
+    };
+    let tasks = "list,create,stat,open-read,write-fsync";
+    let done = at_home(stage.watch_command(&["--once", "--tasks", tasks, &directory])).finish();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let remembered = stage.remembered();
+    for task in tasks.split(',') {
+        assert_all_fine(&remembered.wholes(&directory, task), 1);
+    }
+    let ping = ["ping", "-n", "2", "--every", "50ms", &directory];
+    let done = at_home(stage.scene.command(&ping)).finish();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(fuse.held(), 0, "nobody asked the home directory for anything");
+
+    // The history's usual place is below the home directory; root's is not.
+    let history = home.join("history.sqlite").display().to_string();
+    let done = at_home(stage.scene.command(&[
+        "watch",
+        "--once",
+        "--tasks",
+        "stat",
+        "--history",
+        &history,
+        "--runtime",
+        stage.runtime().to_str().unwrap(),
+        &directory,
+    ]))
+    .finish();
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert_says(&done.stderr, &[&history, "has not answered for", "name another with --history"]);
+    fuse.release();
+    stage.scene.assert_nobody_is_left();
+}
+
+#[test]
+fn cron_piles_nothing_up_on_a_directory_that_hangs() {
+    let stage = Stage::new();
+    let Some(fuse) = FuseMount::start(&stage.scene.target()) else { return };
+    let other = stage.directory("other");
+    let file = stage.configure(&hanging_and_other(fuse.path(), &other));
+    let once = ["--once", "-c", &file];
+    stage.watch_to(0, &once);
+    let begin = Instant::now();
+    fuse.hang_all();
+    let first = stage.watch_to(1, &once);
+    assert_says(&first.stderr, &["open-read on hanging hangs since", "the next watch goes on with it"]);
+    let PublishedStatus::Ended(status) = stage.published() else { panic!("it has ended") };
+    let probe = hung(&status).unwrap().probe;
+    let known = Instant::now();
+    let (processes, requests) = (stage.processes(), fuse.held());
+    for round in 2..=5 {
+        let done = stage.watch_to(1, &once);
+        assert_says(&done.stderr, &["open-read on hanging hangs since"]);
+        let PublishedStatus::Ended(status) = stage.published() else { panic!("it has ended") };
+        assert_eq!(hung(&status).map(|hung| hung.probe), Some(probe), "round {round}");
+        let now = (stage.processes(), fuse.held());
+        assert_eq!(
+            now,
+            (processes, requests),
+            "processes and requests pile up in round {round}: {:?}",
+            stage.scene.processes()
+        );
+    }
+    let hung_for = known.elapsed();
+    fuse.release();
+    assert!(wait_until(PATIENCE, || stage.processes() == 0), "{:?}", stage.scene.processes());
+    let at_most = begin.elapsed();
+    stage.watch_to(0, &once);
+
+    let remembered = stage.remembered();
+    let samples = remembered.wholes("hanging", "open-read");
+    let outcomes: Vec<_> = samples.iter().map(|sample| sample.outcome).collect();
+    assert_eq!(samples.len(), 7, "{outcomes:?}");
+    assert!(
+        samples[2..6]
+            .iter()
+            .all(|sample| sample.outcome == Outcome::Skipped && sample.blocker == Some(probe))
+    );
+    assert_eq!((samples[0].outcome, samples[6].outcome), (Outcome::Ok, Outcome::Ok));
+    // It was killed at its deadline and ended while no watch was there: it hung for at least as long as one saw it.
+    let took = samples[1].duration_ns.as_duration();
+    assert!(matches!(samples[1].outcome, Outcome::Hung | Outcome::Late), "{:?}", samples[1]);
+    assert!(
+        took + Duration::from_secs(1) >= hung_for && took <= at_most,
+        "{took:?} {hung_for:?} {at_most:?}"
+    );
+    assert_all_fine(&remembered.wholes("other", "stat"), 7);
+    let [outage] = remembered.outages()[..] else { panic!("{:?}", remembered.outages()) };
+    assert_eq!((outage.ending, outage.skipped), (Some(OutageEnding::Recovered), 4));
+}
