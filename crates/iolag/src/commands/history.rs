@@ -46,6 +46,11 @@ impl Chosen {
         Self { places, is_named: place.history.is_some() }
     }
 
+    /// The one at these places, which the user named or did not.
+    pub const fn at(places: Places, is_named: bool) -> Self {
+        Self { places, is_named }
+    }
+
     /// Where it is, secrets removed.
     pub fn shown(&self) -> String {
         self.places.shown_history()

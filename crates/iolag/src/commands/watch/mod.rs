@@ -52,7 +52,7 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     if options.remove {
         return remove(&prepared.plan);
     }
-    let mut known = open_the_history(&prepared.places, &prepared.plan.host)?;
+    let mut known = open_the_history(&prepared)?;
     let runtime = open_runtime(&prepared.places)?;
     let (mut spool, _) = Spool::open(&runtime).map_err(Failure::unusable)?;
     tell_notices(common, &prepared.notices);

@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use iolag_model::{Configuration, Nanoseconds, Outage, ProbeStatus, SeriesKind, WallSpan};
-use iolag_store::history::{Access, open_history};
+use iolag_store::history::Access;
 use iolag_watch::{MountTable, PublishedStatus, RuntimeDirectory, WatchPlan, WatchTarget, read_status};
 use serde::{Deserialize, Serialize};
 
 use crate::args::Watch;
+use crate::commands::history::{Chosen, ask_history, failure};
 use crate::conduct::scout::{self, Answer};
 use crate::exit_code::{ExitCode, Failure};
 use crate::watching::{Document, Places, Wishes, find_programs, plan, programs};
@@ -27,6 +28,8 @@ pub struct Prepared {
     pub plan: WatchPlan,
     /// The places.
     pub places: Places,
+    /// Whether the user or the file names the history: its directory is not made then.
+    pub is_history_named: bool,
     /// What the user is told.
     pub notices: Vec<String>,
 }
@@ -75,7 +78,7 @@ pub fn prepare(options: &Watch, file: Option<&Path>) -> Result<Prepared, Failure
         return Err(Failure::usage("there is nothing to watch: name a directory, or set HOME"));
     }
     let notices = look_at_targets(&plan, &places)?;
-    Ok(Prepared { plan, places, notices })
+    Ok(Prepared { plan, places, is_history_named: history.is_some(), notices })
 }
 
 fn wishes(
@@ -176,22 +179,16 @@ pub struct Known {
 ///
 /// # Errors
 /// One sentence, if it cannot be used.
-pub fn open_the_history(places: &Places, host: &str) -> Result<Known, Failure> {
-    let open = || -> Result<Known, String> {
-        let mut history = open_history(&places.history, Access::Create).map_err(|error| error.to_string())?;
-        let configurations = history.configurations().map_err(|error| error.to_string())?;
-        let mut open_outages = history.outages(WallSpan::ALL).map_err(|error| error.to_string())?;
-        open_outages.retain(|outage| outage.end.is_none() && outage.host == host);
+pub fn open_the_history(prepared: &Prepared) -> Result<Known, Failure> {
+    let chosen = Chosen::at(prepared.places.clone(), prepared.is_history_named);
+    let host = &prepared.plan.host;
+    ask_history(&chosen, || {
+        let mut history = chosen.open(Access::Create)?;
+        let configurations = history.configurations().map_err(failure)?;
+        let mut open_outages = history.outages(WallSpan::ALL).map_err(failure)?;
+        open_outages.retain(|outage| outage.end.is_none() && outage.host == *host);
         Ok(Known { configurations, open_outages })
-    };
-    match scout::ask("historian", DEADLINE, open)? {
-        Answer::Given(Ok(known)) => Ok(known),
-        Answer::Given(Err(sentence)) => Err(Failure::unusable(sentence)),
-        Answer::None { age, .. } => Err(Failure::unusable(format!(
-            "the history {} has not answered for {age}; name another with --history",
-            places.shown_history()
-        ))),
-    }
+    })
 }
 
 /// Opens the runtime directory and makes the control's place beside it, both in memory.

@@ -11,6 +11,8 @@ use crate::output::printable;
 
 /// Lines that wait while nobody reads; of more the oldest go.
 const WAITING_MAX: usize = 1000;
+/// Longest line that stands: a longer one would break on a usual terminal, and not be wiped.
+const STANDING_MAX: usize = 79;
 /// What a pipe takes without blocking if it takes anything (PIPE_BUF).
 const PIECE_BYTES: usize = 4096;
 
@@ -19,12 +21,14 @@ pub struct Lines<W> {
     output: W,
     waiting: VecDeque<String>,
     dropped: u64,
+    /// Characters of the line that the next one takes the place of.
+    standing: usize,
 }
 
 impl<W: Write + AsFd> Lines<W> {
     /// Lines to `output`.
     pub fn to(output: W) -> Self {
-        Self { output, waiting: VecDeque::new(), dropped: 0 }
+        Self { output, waiting: VecDeque::new(), dropped: 0, standing: 0 }
     }
 
     /// Writes a line as soon as it is read, and never waits for that.
@@ -41,6 +45,31 @@ impl<W: Write + AsFd> Lines<W> {
         self.write();
     }
 
+    /// Shows a line until the next one takes its place; only for terminals. One that cannot be shown at once is left out.
+    pub fn in_place(&mut self, line: &str) {
+        let line: String = printable(line).chars().take(STANDING_MAX).collect();
+        if self.waiting.is_empty() && self.is_ready(Nanoseconds::ZERO) {
+            let shorter = self.standing.saturating_sub(line.chars().count());
+            self.standing = line.chars().count();
+            self.put(&format!("\r{line}{:shorter$}", ""));
+        }
+    }
+
+    /// Takes away the line that stands.
+    fn wipe(&mut self) {
+        let standing = std::mem::take(&mut self.standing);
+        if standing > 0 {
+            self.put(&format!("\r{:standing$}\r", ""));
+        }
+    }
+
+    fn put(&mut self, text: &str) {
+        // A reader that is gone is no reason to end.
+        if self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush()).is_err() {
+            self.waiting.clear();
+        }
+    }
+
     fn write(&mut self) {
         while self.takes_more(Nanoseconds::ZERO) {
             if self.dropped > 0 {
@@ -49,10 +78,8 @@ impl<W: Write + AsFd> Lines<W> {
                 self.waiting.push_front(told);
             }
             let Some(line) = self.waiting.pop_front() else { return };
-            // A reader that is gone is no reason to end.
-            if self.output.write_all(line.as_bytes()).is_err() {
-                self.waiting.clear();
-            }
+            self.wipe();
+            self.put(&line);
         }
     }
 
@@ -61,12 +88,17 @@ impl<W: Write + AsFd> Lines<W> {
         while !self.waiting.is_empty() && self.takes_more(limit) {
             self.write();
         }
+        if self.is_ready(Nanoseconds::ZERO) {
+            self.wipe();
+        }
     }
 
     fn takes_more(&self, limit: Nanoseconds) -> bool {
-        if self.waiting.is_empty() {
-            return false;
-        }
+        !self.waiting.is_empty() && self.is_ready(limit)
+    }
+
+    /// Whether what is written now holds nobody up.
+    fn is_ready(&self, limit: Nanoseconds) -> bool {
         let seconds = i64::try_from(limit.0 / 1_000_000_000).unwrap_or(i64::MAX);
         let limit = Timespec { tv_sec: seconds, tv_nsec: (limit.0 % 1_000_000_000) as _ };
         let mut wanted = [PollFd::new(&self.output, PollFlags::OUT)];
@@ -96,6 +128,24 @@ mod tests {
         let text = reading.join().unwrap().unwrap();
         assert!(text.starts_with("line 0\n") && text.ends_with("line 39999\n"));
         assert!(text.contains("lines were not read in time"));
+    }
+
+    #[test]
+    fn a_line_that_stands_is_wiped_by_the_next() {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let mut lines = Lines::to(writer);
+        lines.in_place("waiting for 10 s");
+        lines.in_place("ended");
+        lines.line("one");
+        lines.in_place(&"x".repeat(500));
+        lines.finish(Nanoseconds::ZERO);
+        lines.line("two");
+        drop(lines);
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        let (long, blank) = ("x".repeat(STANDING_MAX), " ".repeat(STANDING_MAX));
+        let expected = format!("\rwaiting for 10 s\rended{:11}\r     \rone\n\r{long}\r{blank}\rtwo\n", "");
+        assert_eq!(text, expected);
     }
 
     #[test]
