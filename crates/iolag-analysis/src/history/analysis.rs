@@ -176,7 +176,7 @@ fn in_order(input: &HistoryInput) -> HistoryInput {
     ordered
 }
 
-fn blockers_by_host(input: &HistoryInput) -> BTreeMap<&str, Blockers> {
+pub(super) fn blockers_by_host(input: &HistoryInput) -> BTreeMap<&str, Blockers> {
     let mut by_host: BTreeMap<&str, Blockers> = BTreeMap::new();
     for (series, columns) in &input.series {
         let host = series.key.host.as_str();
@@ -226,7 +226,7 @@ fn analyse_series(
     }
 }
 
-fn comparison_options(options: &HistoryOptions) -> ComparisonOptions {
+pub(super) fn comparison_options(options: &HistoryOptions) -> ComparisonOptions {
     ComparisonOptions {
         thresholds: options.summary.thresholds.clone(),
         local_time: options.summary.local_time.clone(),

@@ -5,6 +5,7 @@
 
 mod analysis;
 mod association;
+mod bad_times;
 mod calendar;
 mod change_points;
 mod comparison;
@@ -22,6 +23,7 @@ mod findings_of_series;
 mod findings_together;
 mod fourier;
 mod gaps;
+mod incident;
 mod join;
 mod lag;
 mod levels;
@@ -45,6 +47,7 @@ pub use analysis::{
     analyse_history,
 };
 pub use association::{Association, associate, default_association_tolerance};
+pub use bad_times::RaisedLevel;
 pub use calendar::{
     Day, GroupRates, HourByDay, LocalMoment, LocalTime, RatesInTime, Weekday, hour_by_day, rates_in_time,
 };
@@ -63,6 +66,9 @@ pub use event_effect::{EventEffect, EventWindows, event_effect};
 pub use event_matching::{EventMatch, EventMatching, concerns, default_match_tolerance, match_events};
 pub use findings::{FindingKind, HistoryFinding};
 pub use gaps::{Gap, find_gaps};
+pub use incident::{
+    Incident, IncidentPeriod, PastDeadline, PeriodImpact, PlaceEffect, PlaceImpact, SeriesImpact, find_incident,
+};
 pub use join::{Pair, default_tolerance, join_nearest};
 pub use lag::{LagCoefficient, LagScan, scan_lags};
 pub use levels::LevelRatio;

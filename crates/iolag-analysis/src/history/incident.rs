@@ -1,0 +1,511 @@
+//! The trouble in a history, as an incident report tells it: when storage was bad, and what that did to each task and target.
+//!
+//! Bad times are outages, episodes that people notice, and raised levels (see [`super::bad_times`]). Those of all hosts that overlap are
+//! one. Each series is told before the first, during them, between them and after the last.
+//!
+//! Invariants: every sample of a series belongs to one period, by its start (for a skipped slot, when it was due). Amounts are by time, so
+//! that one hung probe and the slots that it kept from being measured do not count as a single bad attempt.
+//!
+//! Limits: episodes and levels are found in these same samples, so that a series is slow during its own by construction; the figures tell
+//! how slow. Outages and series that were not affected are free of that.
+
+use iolag_model::{
+    HistoryColumns, Outage, Outcome, ProbeId, Series, SeriesKey, SeriesKind, WallSpan, WallTime,
+};
+use serde::Serialize;
+
+use super::analysis::{HistoryAnalysis, HistoryInput, HistoryOptions, blockers_by_host, comparison_options};
+use super::bad_times::{BadTimes, RaisedLevel};
+use super::comparison::{Comparison, ComparisonVerdict, compare};
+use super::series_summary::WeightedSummary;
+use super::shares::{Clustering, OutcomeCounts, OutcomeRates, Rate};
+use super::weighting::{Blockers, ByTime, Observations};
+
+/// The trouble in a history.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Incident {
+    /// Bad times in the order of time, disjoint. The end of one that lasts is the last moment of which something is known.
+    pub bad_times: Vec<WallSpan>,
+    /// Whether the last one had not ended.
+    pub is_ongoing: bool,
+    /// Places of the episodes that belong to it in [`HistoryAnalysis::episodes`].
+    pub episodes: Vec<usize>,
+    /// Times in which a series was on a raised level, in the order of series and time.
+    pub raised_levels: Vec<RaisedLevel>,
+    /// What it did to whole tasks, in the order of their keys.
+    pub impacts: Vec<SeriesImpact>,
+    /// What it did to targets, worst first.
+    pub places: Vec<PlaceImpact>,
+    /// Probes that did not end within their deadline, in the order of time.
+    pub past_deadline: Vec<PastDeadline>,
+}
+
+/// What trouble did to one series.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeriesImpact {
+    /// Which one.
+    pub series: SeriesKey,
+    /// What its samples are.
+    pub kind: SeriesKind,
+    /// Its periods that have samples, in the order of their names.
+    pub periods: Vec<PeriodImpact>,
+    /// All other times (first) against bad times (second); absent if there is no bad time.
+    pub comparison: Option<Comparison>,
+}
+
+/// A series in one period.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PeriodImpact {
+    /// Which one.
+    pub period: IncidentPeriod,
+    /// How attempts and slots ended.
+    pub rates: OutcomeRates,
+    /// Amounts, by time.
+    pub summary: WeightedSummary,
+}
+
+/// Which part of the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IncidentPeriod {
+    /// All of it: there is no bad time.
+    Whole,
+    /// Before the first bad time.
+    Before,
+    /// In bad times.
+    During,
+    /// Between bad times.
+    Between,
+    /// After the last bad time.
+    After,
+}
+
+/// What trouble did to one target as one host sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlaceImpact {
+    /// Which host.
+    pub host: String,
+    /// Which target.
+    pub target: String,
+    /// Whether it is the control on the host's memory.
+    pub is_control: bool,
+    /// The word for it.
+    pub effect: PlaceEffect,
+    /// Attempts in bad times.
+    pub attempts: u64,
+    /// Tasks that were slower in bad times.
+    pub slower: Vec<String>,
+}
+
+/// What happened to a target in bad times; the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlaceEffect {
+    /// Attempts passed their deadline more often than at other times, or slots were lost to them.
+    Unanswered,
+    /// Attempts failed more often than at other times.
+    Failing,
+    /// Some task took longer than at other times.
+    Slower,
+    /// It was measured, and nothing of that is shown.
+    NotShown,
+    /// Nothing of that was seen, in too few attempts to compare how long they took.
+    TooFew,
+    /// No attempt was started.
+    NotMeasured,
+}
+
+/// A probe that did not end within its deadline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PastDeadline {
+    /// Which task, where.
+    pub series: SeriesKey,
+    /// Which probe; unique on its host.
+    pub probe: ProbeId,
+    /// When it started.
+    pub start: WallTime,
+    /// How it ended, as far as is known.
+    pub outcome: Outcome,
+}
+
+/// Finds the trouble in a history. `analysis` is that of `input` with the same options.
+pub fn find_incident(input: &HistoryInput, analysis: &HistoryAnalysis, options: &HistoryOptions) -> Incident {
+    let BadTimes { spans: bad_times, is_ongoing, episodes, raised_levels } = BadTimes::of(input, analysis);
+    let blockers = blockers_by_host(input);
+    let none = Blockers::default();
+    let mut whole: Vec<&(Series, HistoryColumns)> = input
+        .series
+        .iter()
+        .filter(|(series, _)| series.kind.is_duration() && series.key.part.is_empty())
+        .collect();
+    whole.sort_by(|one, other| one.0.key.cmp(&other.0.key));
+    let judged: Vec<Judged> = whole
+        .iter()
+        .map(|(series, columns)| {
+            let blockers = blockers.get(series.key.host.as_str()).unwrap_or(&none);
+            Judged::of(series, columns, &bad_times, blockers, options)
+        })
+        .collect();
+    Incident {
+        places: places(&judged, &bad_times, &input.outages),
+        past_deadline: past_deadline(&whole),
+        impacts: judged.into_iter().map(|one| one.impact).collect(),
+        bad_times,
+        is_ongoing,
+        episodes,
+        raised_levels,
+    }
+}
+
+impl Incident {
+    /// From the first bad moment to the last; absent without any.
+    pub fn span(&self) -> Option<WallSpan> {
+        Some(WallSpan { begin: self.bad_times.first()?.begin, end: self.bad_times.last()?.end })
+    }
+
+    fn period(bad_times: &[WallSpan], start: WallTime) -> IncidentPeriod {
+        let begun = bad_times.partition_point(|bad| bad.begin <= start);
+        match (bad_times.is_empty(), begun) {
+            (true, _) => IncidentPeriod::Whole,
+            (false, 0) => IncidentPeriod::Before,
+            (false, begun) if start <= bad_times[begun - 1].end => IncidentPeriod::During,
+            (false, begun) if begun == bad_times.len() => IncidentPeriod::After,
+            (false, _) => IncidentPeriod::Between,
+        }
+    }
+}
+
+/// One series, and how slots ended in bad times and at all others.
+struct Judged {
+    impact: SeriesImpact,
+    during: OutcomeRates,
+    otherwise: OutcomeRates,
+    /// Slots in bad times that were lost to a probe of the same target.
+    lost: u64,
+}
+
+impl Judged {
+    fn of(
+        series: &Series,
+        columns: &HistoryColumns,
+        bad_times: &[WallSpan],
+        blockers: &Blockers,
+        options: &HistoryOptions,
+    ) -> Self {
+        let periods: Vec<IncidentPeriod> =
+            columns.start.iter().map(|start| Incident::period(bad_times, *start)).collect();
+        let clustering = Clustering::of(&columns.outcome);
+        let part = |is_wanted: &dyn Fn(IncidentPeriod) -> bool| {
+            let rows: Vec<usize> = (0..columns.len()).filter(|row| is_wanted(periods[*row])).collect();
+            let part = rows_of(columns, &rows);
+            let rates = OutcomeCounts::of(&part.outcome).rates(&clustering);
+            (rates, Observations::<ByTime>::by_time(series, &part, blockers))
+        };
+        let mut present = periods.clone();
+        present.sort_unstable();
+        present.dedup();
+        let told = present.into_iter().map(|period| {
+            let (rates, observations) = part(&|one| one == period);
+            PeriodImpact { period, rates, summary: WeightedSummary::of(&observations, &options.summary) }
+        });
+        let told: Vec<PeriodImpact> = told.collect();
+        let (during, while_bad) = part(&|period| period == IncidentPeriod::During);
+        let (otherwise, usual) = part(&|period| period != IncidentPeriod::During);
+        let comparison = (!bad_times.is_empty())
+            .then(|| compare(&usual, &while_bad, &comparison_options(options)))
+            .flatten();
+        let lost = told.iter().find(|one| one.period == IncidentPeriod::During);
+        Self {
+            lost: lost.map_or(0, |one| one.summary.imputed),
+            impact: SeriesImpact { series: series.key.clone(), kind: series.kind, periods: told, comparison },
+            during,
+            otherwise,
+        }
+    }
+
+    fn is_slower(&self) -> bool {
+        self.verdict() == Some(ComparisonVerdict::Slower)
+    }
+
+    fn verdict(&self) -> Option<ComparisonVerdict> {
+        self.impact.comparison.as_ref().map(|comparison| comparison.verdict)
+    }
+}
+
+/// The samples in these rows.
+fn rows_of(columns: &HistoryColumns, rows: &[usize]) -> HistoryColumns {
+    fn picked<T: Copy>(column: &[T], rows: &[usize]) -> Vec<T> {
+        rows.iter().map(|row| column[*row]).collect()
+    }
+    HistoryColumns {
+        probe: picked(&columns.probe, rows),
+        intended: picked(&columns.intended, rows),
+        start: picked(&columns.start, rows),
+        duration_ns: picked(&columns.duration_ns, rows),
+        value: picked(&columns.value, rows),
+        outcome: picked(&columns.outcome, rows),
+        configuration: picked(&columns.configuration, rows),
+        blocker: picked(&columns.blocker, rows),
+        processor_seconds: picked(&columns.processor_seconds, rows),
+        load_5min: picked(&columns.load_5min, rows),
+        runnable: picked(&columns.runnable, rows),
+        blocked: picked(&columns.blocked, rows),
+        stalled_io: picked(&columns.stalled_io, rows),
+    }
+}
+
+fn places(judged: &[Judged], bad_times: &[WallSpan], outages: &[Outage]) -> Vec<PlaceImpact> {
+    if bad_times.is_empty() {
+        return Vec::new();
+    }
+    let place = |one: &Judged| (one.impact.series.host.clone(), one.impact.series.target.clone());
+    // Series stand in the order of their keys, so those of a place stand together.
+    let mut places: Vec<PlaceImpact> = judged
+        .chunk_by(|one, other| place(one) == place(other))
+        .map(|of_place| {
+            let (host, target) = place(&of_place[0]);
+            let has_outage =
+                outages.iter().any(|outage| outage.host == host && is_below(&target, &outage.mount));
+            PlaceImpact {
+                host,
+                target,
+                is_control: of_place.iter().all(|one| one.impact.kind == SeriesKind::Control),
+                effect: effect_of(of_place, has_outage),
+                attempts: of_place.iter().map(|one| one.during.attempts).sum(),
+                slower: slower_tasks(of_place),
+            }
+        })
+        .collect();
+    places.sort_by(|one, other| {
+        (one.effect, one.is_control, &one.target, &one.host).cmp(&(
+            other.effect,
+            other.is_control,
+            &other.target,
+            &other.host,
+        ))
+    });
+    places
+}
+
+fn slower_tasks(of_place: &[Judged]) -> Vec<String> {
+    of_place.iter().filter(|one| one.is_slower()).map(|one| one.impact.series.task.clone()).collect()
+}
+
+/// Whether `target` is `mount` or lies below it.
+fn is_below(target: &str, mount: &str) -> bool {
+    target
+        .strip_prefix(mount)
+        .is_some_and(|rest| rest.is_empty() || mount.ends_with('/') || rest.starts_with('/'))
+}
+
+/// `has_outage`: on a mount that it may lie on. That decides only where slots were lost to a probe of before the time that is looked at.
+fn effect_of(of_place: &[Judged], has_outage: bool) -> PlaceEffect {
+    let any = |is_so: &dyn Fn(&Judged) -> bool| of_place.iter().any(is_so);
+    if any(&|one| one.lost > 0 || is_more(&one.during.past_deadline, &one.otherwise.past_deadline)) {
+        PlaceEffect::Unanswered
+    } else if any(&|one| is_more(&one.during.error, &one.otherwise.error)) {
+        PlaceEffect::Failing
+    } else if any(&Judged::is_slower) {
+        PlaceEffect::Slower
+    } else if of_place.iter().all(|one| one.during.attempts == 0) {
+        let is_lost = has_outage && any(&|one| one.during.skipped.count > 0);
+        if is_lost { PlaceEffect::Unanswered } else { PlaceEffect::NotMeasured }
+    } else if of_place.iter().all(|one| one.verdict() == Some(ComparisonVerdict::TooFew)) {
+        PlaceEffect::TooFew
+    } else {
+        PlaceEffect::NotShown
+    }
+}
+
+/// Whether it happened in bad times, and more often than chance makes of the share at other times.
+fn is_more(during: &Rate, otherwise: &Rate) -> bool {
+    during.count > 0 && during.interval.low > otherwise.share().unwrap_or(0.0)
+}
+
+fn past_deadline(whole: &[&(Series, HistoryColumns)]) -> Vec<PastDeadline> {
+    let of_series = |(series, columns): &&(Series, HistoryColumns)| -> Vec<PastDeadline> {
+        let is_past =
+            |row: &usize| matches!(columns.outcome[*row], Outcome::Timeout | Outcome::Hung | Outcome::Late);
+        let told = (0..columns.len()).filter(is_past).map(|row| PastDeadline {
+            series: series.key.clone(),
+            probe: columns.probe[row],
+            start: columns.start[row],
+            outcome: columns.outcome[row],
+        });
+        told.collect()
+    };
+    let mut all: Vec<PastDeadline> = whole.iter().flat_map(of_series).collect();
+    all.sort_by(|one, other| {
+        (one.start, &one.series, one.probe).cmp(&(other.start, &other.series, other.probe))
+    });
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::{Nanoseconds, OutageEnding};
+
+    use super::*;
+    use crate::history::analyse_history;
+    use crate::history::samples::{columns_of, series_of};
+
+    const PERIOD: i64 = 900;
+    const SLOTS: i64 = 400;
+    /// The slot of a hang of two hours.
+    const HANG: i64 = 200;
+
+    /// Milliseconds without any order in time.
+    fn scattered(slot: i64) -> u64 {
+        (slot * 7919 % 1009).unsigned_abs() % 97
+    }
+
+    fn home() -> (Series, HistoryColumns) {
+        let mut columns = columns_of((0..SLOTS).map(|slot| match slot {
+            HANG => (slot * PERIOD, 7_000_000, Outcome::Late),
+            _ if (HANG + 1..HANG + 8).contains(&slot) => (slot * PERIOD, 0, Outcome::Skipped),
+            _ => (slot * PERIOD, 200 + scattered(slot), Outcome::Ok),
+        }));
+        for slot in HANG + 1..HANG + 8 {
+            columns.blocker[slot as usize] = ProbeId(HANG as u64 + 1);
+        }
+        (series_of("/home", "list"), columns)
+    }
+
+    fn scratch() -> (Series, HistoryColumns) {
+        let mut columns =
+            columns_of((0..SLOTS).map(|slot| (slot * PERIOD + 20, 300 + scattered(slot), Outcome::Ok)));
+        // Probes are unique on their host.
+        columns.probe.iter_mut().for_each(|probe| probe.0 += 100_000);
+        (series_of("/scratch", "list"), columns)
+    }
+
+    fn outage(end: Option<i64>) -> Outage {
+        Outage {
+            host: "login1".to_owned(),
+            mount: "/home".to_owned(),
+            probe: ProbeId(HANG as u64 + 1),
+            begin: WallTime::from_seconds(HANG * PERIOD),
+            end: end.map(WallTime::from_seconds),
+            ending: end.map(|_| OutageEnding::Recovered),
+            skipped: 7,
+        }
+    }
+
+    fn incident_of(series: Vec<(Series, HistoryColumns)>, outages: Vec<Outage>) -> Incident {
+        let input = HistoryInput { series, outages, ..HistoryInput::default() };
+        let options = HistoryOptions::default();
+        find_incident(&input, &analyse_history(&input, &options), &options)
+    }
+
+    fn effects(incident: &Incident) -> Vec<(&str, PlaceEffect)> {
+        incident.places.iter().map(|place| (place.target.as_str(), place.effect)).collect()
+    }
+
+    #[test]
+    fn an_outage_tells_who_was_affected_and_who_was_not() {
+        let incident = incident_of(vec![scratch(), home()], vec![outage(Some(HANG * PERIOD + 7000))]);
+        let [bad] = incident.bad_times[..] else { panic!("{:?}", incident.bad_times) };
+        assert_eq!(bad.begin, WallTime::from_seconds(HANG * PERIOD));
+        assert_eq!(bad.end, WallTime::from_seconds(HANG * PERIOD + 7000));
+        assert!(!incident.is_ongoing);
+        assert_eq!(
+            effects(&incident),
+            [("/home", PlaceEffect::Unanswered), ("/scratch", PlaceEffect::NotShown)]
+        );
+        let home = &incident.impacts[0];
+        let told: Vec<_> = home
+            .periods
+            .iter()
+            .map(|one| (one.period, one.rates.attempts, one.rates.skipped.count))
+            .collect();
+        let expected = [
+            (IncidentPeriod::Before, 200, 0),
+            (IncidentPeriod::During, 1, 7),
+            (IncidentPeriod::After, 192, 0),
+        ];
+        assert_eq!(told, expected);
+        // By time: the late probe and seven slots that waited for it.
+        let during = &home.periods[1].summary;
+        let over =
+            during.shares.iter().find(|share| share.counted.threshold_ns == Nanoseconds::from_seconds(1));
+        assert_eq!(over.map(|share| (share.counted.over, share.of)), Some((8, 8)));
+        let late: Vec<_> = incident.past_deadline.iter().map(|one| (one.probe, one.outcome)).collect();
+        assert_eq!(late, [(ProbeId(HANG as u64 + 1), Outcome::Late)]);
+    }
+
+    #[test]
+    fn every_sample_belongs_to_one_period() {
+        let incident = incident_of(vec![home()], vec![outage(Some(HANG * PERIOD + 7000))]);
+        let slots: u64 = incident.impacts[0].periods.iter().map(|one| one.rates.slots).sum();
+        assert_eq!(slots, SLOTS as u64);
+        let bad =
+            [(10, 20), (30, 40)].map(|(begin, end)| WallSpan { begin: WallTime(begin), end: WallTime(end) });
+        use IncidentPeriod::{After, Before, Between, During};
+        let periods = [9, 10, 20, 21, 30, 41].map(|start| Incident::period(&bad, WallTime(start)));
+        assert_eq!(periods, [Before, During, During, Between, During, After]);
+        assert_eq!(Incident::period(&[], WallTime(5)), IncidentPeriod::Whole);
+    }
+
+    #[test]
+    fn an_outage_that_lasts_has_no_after() {
+        let (series, columns) = home();
+        let rows: Vec<usize> = (0..HANG as usize + 8).collect();
+        let mut cut = rows_of(&columns, &rows);
+        cut.outcome[HANG as usize] = Outcome::Hung;
+        let incident = incident_of(vec![(series, cut), scratch()], vec![outage(None)]);
+        assert!(incident.is_ongoing);
+        let span = incident.span().unwrap();
+        assert!(span.end >= WallTime::from_seconds((SLOTS - 1) * PERIOD), "{span:?}");
+        assert!(
+            incident.impacts.iter().all(|one| one.periods.last().unwrap().period == IncidentPeriod::During)
+        );
+    }
+
+    #[test]
+    fn slots_lost_to_a_probe_of_before_are_not_taken_for_good_ones() {
+        let (series, columns) = home();
+        let rows: Vec<usize> = (HANG as usize + 1..HANG as usize + 8).collect();
+        let cut = rows_of(&columns, &rows);
+        let incident = incident_of(vec![(series, cut), scratch()], vec![outage(None)]);
+        assert_eq!(effects(&incident)[0], ("/home", PlaceEffect::Unanswered));
+    }
+
+    #[test]
+    fn single_slow_samples_are_no_incident() {
+        let columns = columns_of((0..SLOTS).map(|slot| {
+            let milliseconds = if slot % 100 == 50 { 5000 } else { 200 + scattered(slot) };
+            (slot * PERIOD, milliseconds, Outcome::Ok)
+        }));
+        let incident = incident_of(vec![(series_of("/home", "list"), columns), scratch()], Vec::new());
+        assert_eq!((incident.span(), incident.places.len()), (None, 0));
+        assert!(incident.impacts.iter().all(|one| one.periods[0].period == IncidentPeriod::Whole));
+        assert_eq!(incident.impacts.iter().map(|one| one.periods.len()).sum::<usize>(), 2);
+    }
+
+    #[test]
+    fn a_slow_time_is_an_incident_without_an_outage() {
+        let columns = columns_of((0..SLOTS).map(|slot| {
+            let milliseconds = if (200..240).contains(&slot) { 9000 } else { 200 };
+            (slot * PERIOD, milliseconds + scattered(slot), Outcome::Ok)
+        }));
+        let incident = incident_of(vec![(series_of("/home", "list"), columns), scratch()], Vec::new());
+        assert_eq!(incident.bad_times.len(), 1, "{:?}", incident.bad_times);
+        assert_eq!(effects(&incident), [("/home", PlaceEffect::Slower), ("/scratch", PlaceEffect::NotShown)]);
+        assert_eq!(incident.places[0].slower, ["list"]);
+    }
+
+    #[test]
+    fn nothing_comes_of_nothing() {
+        let incident = incident_of(Vec::new(), Vec::new());
+        assert_eq!((incident.span(), incident.impacts.len()), (None, 0));
+        // An outage is told even if no sample of that time is left.
+        let incident = incident_of(Vec::new(), vec![outage(None)]);
+        assert_eq!(incident.span().unwrap().begin, WallTime::from_seconds(HANG * PERIOD));
+    }
+
+    #[test]
+    fn a_target_lies_below_its_mount() {
+        assert!(is_below("/home", "/home") && is_below("/home/ann", "/home") && is_below("/home", "/"));
+        assert!(!is_below("/homes", "/home") && !is_below("/", "/home"));
+    }
+}
