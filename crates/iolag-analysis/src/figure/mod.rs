@@ -10,7 +10,7 @@
 
 mod activity;
 mod clients;
-mod column;
+pub(crate) mod column;
 mod distribution;
 mod draw;
 mod engine;

@@ -17,6 +17,7 @@ mod episodes;
 mod estimate;
 mod event_effect;
 mod event_matching;
+mod figures;
 mod findings;
 mod findings_in_time;
 mod findings_of_series;
@@ -64,6 +65,12 @@ pub use episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_
 pub use estimate::{Estimate, EstimateInterval, HistoryQuantile, amount_in_words};
 pub use event_effect::{EventEffect, EventWindows, event_effect};
 pub use event_matching::{EventMatch, EventMatching, concerns, default_match_tolerance, match_events};
+pub use figures::{
+    BeforeAfter, CURVE_POINTS, ChangeMark, CorrelationFigure, Curve, CurveEnd, DayMatrix, EventMark,
+    HISTORY_FIGURE_SCHEMA, HistoryAxis, HistoryFigures, HistoryPoints, HostLoad, LOAD_COLUMNS,
+    LagCoefficientMark, PairCell, PointColumns, RIBBON_COLUMNS, RibbonMarks, Ribbons, STATE_BELOW,
+    SeriesFigure, SlotCounts, ValueColumns, history_figures,
+};
 pub use findings::{FindingKind, HistoryFinding};
 pub use gaps::{Gap, find_gaps};
 pub use incident::{

@@ -1,0 +1,324 @@
+//! The data behind the pictures of a history, packed as columns of numbers.
+//!
+//! Everything that the page draws and nothing that it only prints: its tables and sentences come from [`HistoryAnalysis`]. The form is
+//! documented, field by field, in docs/report-data.md.
+//!
+//! Invariants: every sample is a point or a mark, or, beyond [`HistoryPoints::max`] samples, is counted in a ribbon that keeps the longest of
+//! every stretch of time; moments are whole units since the begin, and names end with their unit. Limits: durations are those of histogram
+//! buckets, at most 0.8 % beside the exact ones; curves are at most [`CURVE_POINTS`] steps.
+
+mod curves;
+mod days;
+mod marks;
+mod points;
+
+use iolag_model::{Outcome, Series, SeriesKey, SeriesKind, WallTime};
+use serde::{Deserialize, Serialize};
+
+pub use curves::{BeforeAfter, Curve, CurveEnd};
+pub use days::DayMatrix;
+pub use marks::{ChangeMark, CorrelationFigure, EventMark, LagCoefficientMark, PairCell};
+pub use points::{
+    HistoryPoints, HostLoad, LOAD_COLUMNS, PointColumns, RIBBON_COLUMNS, RibbonMarks, Ribbons, ValueColumns,
+};
+
+use super::analysis::{HistoryAnalysis, HistoryInput, SeriesAnalysis};
+use super::gaps::Gap;
+use super::shares::OutcomeRates;
+use crate::figure::DetachedColumn;
+use crate::figure::column::Detach;
+use crate::histogram::{HISTOGRAM_BUCKETS, bucket_bounds};
+
+/// Version of the form of [`HistoryFigures`].
+pub const HISTORY_FIGURE_SCHEMA: u32 = 1;
+
+/// Most steps of a curve.
+pub const CURVE_POINTS: usize = 300;
+
+/// The pictures of a history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistoryFigures {
+    /// [`HISTORY_FIGURE_SCHEMA`].
+    pub schema: u32,
+    /// What the numbers in columns mean.
+    pub axis: HistoryAxis,
+    /// All samples, skipped slots included.
+    pub samples: u64,
+    /// How the time lines were thinned out, as a sentence; absent if every sample is drawn.
+    pub decimation: Option<String>,
+    /// Each series, in the order of the analysis.
+    pub series: Vec<SeriesFigure>,
+    /// Load of each host that has one.
+    pub loads: Vec<HostLoad>,
+    /// For each series with a change next to an event: the strongest of them, as curves.
+    pub before_after: Vec<BeforeAfter>,
+    /// All against all.
+    pub correlations: CorrelationFigure,
+    /// Events in the order of time.
+    pub events: Vec<EventMark>,
+    /// Lines of the journal that were left out of `events`, being too many.
+    pub events_left_out: u64,
+    /// Mounts that did not answer.
+    pub outages: Vec<iolag_model::Outage>,
+    /// Times in which nobody watched.
+    pub gaps: Vec<Gap>,
+}
+
+/// What the numbers in columns mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistoryAxis {
+    /// The shortest duration of every histogram bucket in ns, ascending.
+    pub lowest_ns: Vec<u64>,
+    /// Names of states by number: the outcomes, then `below`: it succeeded within the clock's resolution.
+    pub states: Vec<String>,
+    /// The first moment, by wall clock.
+    pub begin_ns: i64,
+    /// How much time there is from it to the last moment.
+    pub span_ns: u64,
+    /// How much time a unit in a column of moments is.
+    pub time_unit_ns: u64,
+}
+
+/// The state of a sample that was shorter than the clock could tell.
+pub const STATE_BELOW: u8 = Outcome::ALL.len() as u8;
+
+impl HistoryAxis {
+    /// As fine as a millisecond, but no more than 2^24 units: what is finer is noise to gzip, and to the eye.
+    fn between(begin: WallTime, end: WallTime) -> Self {
+        let span_ns = end.since(begin).0.max(1_000_000);
+        let names = Outcome::ALL.iter().map(|outcome| outcome.name().to_owned());
+        Self {
+            lowest_ns: (0..HISTOGRAM_BUCKETS).map(|bucket| bucket_bounds(bucket).0).collect(),
+            states: names.chain(["below".to_owned()]).collect(),
+            begin_ns: begin.0,
+            span_ns,
+            time_unit_ns: (span_ns >> 24).max(1_000_000),
+        }
+    }
+
+    fn unit_of(&self, moment: WallTime) -> u32 {
+        let units = moment.since(WallTime(self.begin_ns)).0 / self.time_unit_ns;
+        u32::try_from(units).unwrap_or(u32::MAX)
+    }
+
+    /// Which of `columns` equal stretches of the time a moment is in.
+    fn column_of(&self, moment: WallTime, columns: usize) -> usize {
+        let since = u128::from(moment.since(WallTime(self.begin_ns)).0);
+        ((since * columns as u128 / u128::from(self.span_ns)) as usize).min(columns - 1)
+    }
+}
+
+/// The pictures of one series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SeriesFigure {
+    /// Which one.
+    pub key: SeriesKey,
+    /// As people call it, without the host.
+    pub name: String,
+    /// What its samples are.
+    pub kind: SeriesKind,
+    /// Unit of values, empty for durations.
+    pub unit: String,
+    /// Smallest duration that its clock could tell from zero; zero for any.
+    pub resolution_ns: u64,
+    /// Deadline of its probes, zero if unknown.
+    pub deadline_ns: u64,
+    /// Slots by how they ended.
+    pub slots: SlotCounts,
+    /// Every sample of a duration; empty if there are `ribbons` or for values.
+    pub points: PointColumns,
+    /// Every value; empty for durations.
+    pub values: ValueColumns,
+    /// Instead of points, if they are too many.
+    pub ribbons: Option<Ribbons>,
+    /// Changes of level in the order of time.
+    pub changes: Vec<ChangeMark>,
+    /// The distribution, each attempt counting once.
+    pub by_attempt: Curve,
+    /// Each scheduled slot counting once; absent if that is the same.
+    pub by_time: Option<Curve>,
+    /// Hours by days; absent for values.
+    pub days: Option<DayMatrix>,
+}
+
+/// Slots of a series by how they ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is an outcome")]
+pub struct SlotCounts {
+    pub ok: u64,
+    pub error: u64,
+    pub timeout: u64,
+    pub hung: u64,
+    pub late: u64,
+    pub skipped: u64,
+}
+
+impl SlotCounts {
+    const fn of(rates: &OutcomeRates) -> Self {
+        Self {
+            ok: rates.ok,
+            error: rates.error.count,
+            timeout: rates.timeout.count,
+            hung: rates.hung.count,
+            late: rates.late.count,
+            skipped: rates.skipped.count,
+        }
+    }
+}
+
+/// Packs the pictures of a history; `analysis` is that of `input`.
+pub fn history_figures(
+    input: &HistoryInput,
+    analysis: &HistoryAnalysis,
+    limit: HistoryPoints,
+) -> HistoryFigures {
+    let axis = axis_of(input);
+    let samples: usize = input.series.iter().map(|(_, columns)| columns.len()).sum();
+    let share = limit.share_of(samples, input.series.len());
+    let series: Vec<SeriesFigure> =
+        analysis.series.iter().filter_map(|one| series_figure(one, input, &axis, share)).collect();
+    let thinned = series.iter().filter(|one| one.ribbons.is_some()).count();
+    let (events, events_left_out) = marks::events(&analysis.events);
+    HistoryFigures {
+        schema: HISTORY_FIGURE_SCHEMA,
+        samples: samples as u64,
+        decimation: (thinned > 0).then(|| points::decimation(thinned, &axis)),
+        loads: points::loads(input, &axis),
+        before_after: curves::before_after(input, analysis),
+        correlations: CorrelationFigure::of(&analysis.correlations),
+        events,
+        events_left_out,
+        outages: analysis.outages.clone(),
+        gaps: analysis.gaps.clone(),
+        series,
+        axis,
+    }
+}
+
+impl HistoryFigures {
+    /// Takes every column out, leaving empty arrays: to be carried as bytes beside the JSON. Pointers begin at the figures.
+    pub fn detach_columns(&mut self) -> Vec<DetachedColumn> {
+        let mut columns = Vec::new();
+        self.series.detach("/series", &mut columns);
+        self.loads.detach("/loads", &mut columns);
+        self.before_after.detach("/before_after", &mut columns);
+        columns
+    }
+}
+
+/// From the first moment to the last: of samples, which may have ended later than they were due, and of outages.
+fn axis_of(input: &HistoryInput) -> HistoryAxis {
+    let mut begin: Option<WallTime> = None;
+    let mut end: Option<WallTime> = None;
+    for (_, columns) in &input.series {
+        for (start, duration) in columns.start.iter().zip(&columns.duration_ns) {
+            begin = Some(begin.map_or(*start, |first| first.min(*start)));
+            let over = start.after(*duration);
+            end = Some(end.map_or(over, |last| last.max(over)));
+        }
+    }
+    let begin = begin.unwrap_or_default();
+    HistoryAxis::between(begin, end.unwrap_or(begin))
+}
+
+fn series_figure(
+    analysed: &SeriesAnalysis,
+    input: &HistoryInput,
+    axis: &HistoryAxis,
+    share: usize,
+) -> Option<SeriesFigure> {
+    let series: &Series = &analysed.summary.series;
+    let (_, columns) = input.series.iter().find(|(one, _)| one.key == series.key)?;
+    let is_duration = series.kind.is_duration();
+    let ribbons = (is_duration && columns.len() > share).then(|| Ribbons::of(series, columns, axis));
+    let is_drawn_by_point = is_duration && ribbons.is_none();
+    Some(SeriesFigure {
+        key: series.key.clone(),
+        name: series.key.to_string(),
+        kind: series.kind,
+        unit: series.unit.clone(),
+        resolution_ns: series.resolution_ns.0,
+        deadline_ns: series.deadline_ns.0,
+        slots: SlotCounts::of(&analysed.summary.rates.total),
+        points: if is_drawn_by_point {
+            PointColumns::of(series, columns, axis)
+        } else {
+            PointColumns::default()
+        },
+        values: if is_duration { ValueColumns::default() } else { ValueColumns::of(columns, axis, share) },
+        ribbons,
+        changes: marks::changes(analysed),
+        by_attempt: Curve::of_summary(&analysed.summary.by_attempt, series.kind),
+        by_time: analysed.summary.by_time.as_ref().map(|summary| Curve::of_summary(summary, series.kind)),
+        days: is_duration.then(|| DayMatrix::of(&analysed.summary.hour_by_day)),
+    })
+}
+
+crate::figure::column::detach!(SeriesFigure { points, values, ribbons, by_attempt, by_time, days });
+
+#[cfg(test)]
+mod tests {
+    use super::super::analysis::{HistoryOptions, analyse_history};
+    use super::super::samples::{columns_of, series_of};
+    use super::*;
+
+    fn figures(rows: Vec<(i64, u64, Outcome)>, limit: HistoryPoints) -> HistoryFigures {
+        let input = HistoryInput {
+            series: vec![(series_of("/home", "list"), columns_of(rows))],
+            ..HistoryInput::default()
+        };
+        history_figures(&input, &analyse_history(&input, &HistoryOptions::default()), limit)
+    }
+
+    #[test]
+    fn every_sample_is_a_point() {
+        let rows = vec![
+            (1_000, 5, Outcome::Ok),
+            (1_900, 60_000, Outcome::Timeout),
+            (2_800, 0, Outcome::Skipped),
+            (3_700, 7, Outcome::Ok),
+        ];
+        let figures = figures(rows, HistoryPoints::default());
+        let one = &figures.series[0];
+        assert_eq!(figures.axis.begin_ns, 1_000_000_000_000);
+        // Moments are told as differences, in milliseconds.
+        assert_eq!(one.points.time_steps.0, [0, 900_000, 900_000, 900_000]);
+        assert_eq!(one.points.state.0, [0, 2, 5, 0]);
+        assert_eq!((one.slots.ok, one.slots.timeout, one.slots.skipped), (2, 1, 1));
+        assert!(figures.decimation.is_none() && one.ribbons.is_none());
+    }
+
+    #[test]
+    fn beyond_the_limit_the_longest_of_every_stretch_is_kept() {
+        let rows: Vec<_> = (0..20_000)
+            .map(|slot| (slot * 10, if slot == 7_777 { 90_000 } else { 5 }, Outcome::Ok))
+            .collect();
+        let figures = figures(rows, HistoryPoints { max: 10_000 });
+        let ribbons = figures.series[0].ribbons.as_ref().unwrap();
+        assert!(figures.series[0].points.state.0.is_empty());
+        assert_eq!(ribbons.count.0.iter().sum::<u32>(), 20_000);
+        let longest = *ribbons.max.0.iter().max().unwrap();
+        assert_eq!(
+            figures.axis.lowest_ns[usize::from(longest)],
+            bucket_bounds(crate::bucket_of(90_000_000_000)).0
+        );
+        assert!(figures.decimation.unwrap().contains("longest"));
+    }
+
+    #[test]
+    fn nothing_gives_an_empty_document_and_columns_come_out_whole() {
+        let nothing = history_figures(
+            &HistoryInput::default(),
+            &analyse_history(&HistoryInput::default(), &HistoryOptions::default()),
+            HistoryPoints::default(),
+        );
+        assert_eq!((nothing.samples, nothing.series.len()), (0, 0));
+        let mut some = figures(vec![(0, 5, Outcome::Ok); 3], HistoryPoints::default());
+        let columns = some.detach_columns();
+        let steps = columns.iter().find(|column| column.pointer == "/series/0/points/time_steps").unwrap();
+        assert_eq!((steps.length, steps.bytes_le.len()), (3, 12));
+        assert!(some.series[0].points.time_steps.0.is_empty());
+        let json = serde_json::to_string(&some).unwrap();
+        assert!(json.contains(r#""time_steps":[]"#), "{json}");
+    }
+}
