@@ -159,10 +159,14 @@ export interface Figures {
   sweeps: Sweep[];
 }
 
-interface ListedColumn {
+/** What is known of a column beside its bytes. */
+export interface ColumnFacts {
   pointer: string;
   kind: "u8" | "u16" | "u32" | "f32";
   length: number;
+}
+
+interface ListedColumn extends ColumnFacts {
   element: string;
 }
 
@@ -198,7 +202,8 @@ function textOf(id: string): string {
   return text;
 }
 
-async function decompressed(base64: string): Promise<ArrayBuffer> {
+/** The bytes that were packed by gzip and written in base64. */
+export async function decompressed(base64: string): Promise<ArrayBuffer> {
   const stream = new Blob([fromBase64(base64)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).arrayBuffer();
 }
@@ -213,7 +218,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Every machine that runs a browser is little endian, as the columns are. */
-function typed(column: ListedColumn, buffer: ArrayBuffer): Column {
+export function typed(column: ColumnFacts, buffer: ArrayBuffer): Column {
   const kinds = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f32: Float32Array };
   const values = new kinds[column.kind](buffer);
   if (values.length !== column.length) {
@@ -222,7 +227,8 @@ function typed(column: ListedColumn, buffer: ArrayBuffer): Column {
   return values;
 }
 
-function put(root: unknown, pointer: string, value: Column): void {
+/** Puts a value at a JSON pointer. */
+export function put(root: unknown, pointer: string, value: Column): void {
   const keys = pointer.split("/").slice(1);
   const last = keys.pop();
   let place = root as Record<string, unknown>;

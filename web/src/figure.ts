@@ -53,10 +53,16 @@ export class Figure {
 
   /** Its content has changed, for example because another kind of operation is to be shown. */
   refresh(): void {
+    this.zoom = null;
+    this.reset.hidden = true;
+    this.hidden.clear();
+    this.update();
+  }
+
+  /** Its content has grown: what was zoomed to and switched off stays so. */
+  update(): void {
     this.content = this.make();
     this.root.hidden = this.content === null;
-    this.zoom = null;
-    this.hidden.clear();
     this.isDrawn = false;
     if (this.content === null) return;
     const pictures = this.content.pictures(this.view());

@@ -25,6 +25,8 @@ export interface Picture {
   y: Scale;
   /** Room in CSS pixels above the axes, for marks. */
   roomAbove?: number;
+  /** Least room in CSS pixels left of the axes, for names of rows. */
+  roomLeft?: number;
   /** Whether ranges of x may be zoomed into. */
   zoom: "x" | "none";
   draw(plot: Plot): void;
@@ -250,7 +252,7 @@ function layOut(ctx: CanvasRenderingContext2D, picture: Picture, width: number, 
   const top = 10 + (picture.roomAbove ?? 0) + (picture.y.label === "" ? 0 : 16);
   const bottom = picture.height - (picture.x.label === "" ? 24 : 40);
   const labels = picture.y.ticks(yRoom(bottom - top)).map((tick) => ctx.measureText(tick.label).width);
-  const left = Math.min(Math.ceil(Math.max(26, ...labels)) + 10, Math.floor(width * 0.42));
+  const left = Math.min(Math.ceil(Math.max(26, (picture.roomLeft ?? 0) - 10, ...labels)) + 10, Math.floor(width * 0.42));
   return new Plot(ctx, left, top, width - 14, bottom, ratio, picture.x, picture.y);
 }
 

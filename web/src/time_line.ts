@@ -209,7 +209,7 @@ function drawPoints(plot: Plot, lane: Lane, shown: Int16Array, middles: Float64A
 }
 
 /** Half of the new colour over what is there; alpha grows with every point. */
-function blend(words: Uint32Array, at: number, red: number, green: number, blue: number): void {
+export function blend(words: Uint32Array, at: number, red: number, green: number, blue: number): void {
   const old = words[at];
   if (old === 0) {
     words[at] = ((178 << 24) | (blue << 16) | (green << 8) | red) >>> 0;

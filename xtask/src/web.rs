@@ -25,10 +25,12 @@ pub fn check(places: &Places, skipped_file: &Path, count: &mut Count) -> Result<
     .context("web/dist is not what `npm run build` makes of web/src: build it and commit the result")?;
     count.passed += 1;
     let (reports, pictures) = (places.root.join("artefacts/reports"), places.root.join("artefacts/pictures"));
-    run(places
-        .cargo()
-        .args(["run", "--quiet", "-p", "iolag-report", "--example", "write_report", "--"])
-        .arg(&reports))?;
+    for example in ["write_report", "write_history"] {
+        run(places
+            .cargo()
+            .args(["run", "--quiet", "-p", "iolag-report", "--example", example, "--"])
+            .arg(&reports))?;
+    }
     open_in_browser(&web, &reports, &pictures, skipped_file, count)
 }
 

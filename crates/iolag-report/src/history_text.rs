@@ -7,7 +7,7 @@
 //! Moments are UTC. Names of hosts are told where there are several.
 
 pub(crate) mod amounts;
-mod correlations;
+pub(crate) mod correlations;
 mod in_time;
 mod series;
 

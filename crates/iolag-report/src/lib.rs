@@ -25,7 +25,10 @@ pub use check_text::check_text;
 pub use csv::write_csv;
 pub use findings_text::{findings_text, trust_text};
 pub use history_text::{HistoryHead, history_text, write_history_json};
-pub use html::{HtmlReport, ReportedRun, write_html};
+pub use html::{
+    HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, ReportedRun, write_history_document, write_history_html,
+    write_html, write_live_history_html,
+};
 pub use incident::{IncidentRun, incident_text};
 pub use json::{Judged, write_json, write_list_json};
 pub use list_text::{list_text, show_head};

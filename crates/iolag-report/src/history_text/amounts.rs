@@ -9,19 +9,19 @@ use iolag_model::{Nanoseconds, SeriesKey, WallTime};
 use crate::numbers::{NOTHING, in_one_unit, percentage, share, two_digits};
 
 /// How series are called.
-pub(super) struct Names {
-    pub(super) several_hosts: bool,
+pub(crate) struct Names {
+    pub(crate) several_hosts: bool,
 }
 
 impl Names {
-    pub(super) fn of(analysis: &HistoryAnalysis) -> Self {
+    pub(crate) fn of(analysis: &HistoryAnalysis) -> Self {
         let mut hosts = analysis.series.iter().map(|one| &one.summary.series.key.host);
         let first = hosts.next();
         Self { several_hosts: hosts.any(|host| Some(host) != first) }
     }
 
     /// As in `list on /home`, with the host if there are several.
-    pub(super) fn series(&self, key: &SeriesKey) -> String {
+    pub(crate) fn series(&self, key: &SeriesKey) -> String {
         if self.several_hosts && !key.host.is_empty() {
             format!("{key} from {}", key.host)
         } else {
@@ -30,7 +30,7 @@ impl Names {
     }
 
     /// As in `/home`, `/home from login1`; of what belongs to no target, the host.
-    pub(super) fn place(&self, key: &SeriesKey) -> String {
+    pub(crate) fn place(&self, key: &SeriesKey) -> String {
         match (key.target.as_str(), self.several_hosts) {
             ("", false) => "of the host".to_owned(),
             ("", true) => format!("of {}", key.host),
@@ -41,12 +41,12 @@ impl Names {
 }
 
 /// The task, or part of a task, without the place.
-pub(super) fn task(key: &SeriesKey) -> String {
+pub(crate) fn task(key: &SeriesKey) -> String {
     if key.part.is_empty() { key.task.clone() } else { format!("{}: {}", key.task, key.part) }
 }
 
 /// UTC as `2008-05-08 14:15`, with seconds if they are not zero.
-pub(super) fn moment(moment: WallTime) -> String {
+pub(crate) fn moment(moment: WallTime) -> String {
     let text = moment.to_string();
     let (day, time) = text.split_once('T').unwrap_or((&text, ""));
     let time = time.split('.').next().unwrap_or_default();
@@ -105,7 +105,7 @@ pub(crate) fn share_over(of: &ThresholdShare, has_interval: bool) -> String {
 }
 
 /// An amount of which something is known.
-pub(super) fn known(amount: f64, knowledge: Knowledge, quantity: Quantity) -> String {
+pub(crate) fn known(amount: f64, knowledge: Knowledge, quantity: Quantity) -> String {
     let amount = amount_in_words(amount, quantity);
     match knowledge {
         Knowledge::Exactly => amount,
@@ -115,7 +115,7 @@ pub(super) fn known(amount: f64, knowledge: Knowledge, quantity: Quantity) -> St
 }
 
 /// How much one level is of another: `×0.020 [0.018–0.023]`.
-pub(super) fn ratio(ratio: &LevelRatio) -> String {
+pub(crate) fn ratio(ratio: &LevelRatio) -> String {
     let Some(value) = ratio.value else { return NOTHING.to_owned() };
     let mark = match ratio.value_is {
         Knowledge::Exactly => "×",
@@ -126,7 +126,7 @@ pub(super) fn ratio(ratio: &LevelRatio) -> String {
 }
 
 /// How much greater the second of two samples is: `×2.0 [1.8–2.2]`, `+3.1 [2.0–4.4]`.
-pub(super) fn shift(shift: &Shift) -> String {
+pub(crate) fn shift(shift: &Shift) -> String {
     let number = match shift.scale {
         ShiftScale::Ratio => |number: f64| format!("×{}", factor(number)),
         ShiftScale::Difference => |number: f64| format!("{number:+.3}"),

@@ -13,7 +13,7 @@ const OTHERS_MOST: usize = 20;
 
 /// Into which table a pair belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+pub(crate) enum Place {
     /// In one place.
     Together(SeriesKey),
     /// The same task in two places.
@@ -102,13 +102,13 @@ impl Page<'_> {
 }
 
 /// Of the host's quantities, load is always told, as in the study; the others if they matter.
-fn is_told(pair: &CorrelatedPair) -> bool {
+pub(crate) fn is_told(pair: &CorrelatedPair) -> bool {
     !pair.right.quantity.is_of_host()
         || pair.right.quantity == Quantity::Load5min
         || (pair.is_significant && pair.correlation.strength > Strength::None)
 }
 
-fn place_of(pair: &CorrelatedPair) -> Place {
+pub(crate) fn place_of(pair: &CorrelatedPair) -> Place {
     let (left, right) = (&pair.left.series, &pair.right.series);
     if left.host == right.host {
         match (left.target.as_str(), right.target.as_str()) {
@@ -123,7 +123,7 @@ fn place_of(pair: &CorrelatedPair) -> Place {
 }
 
 /// Tasks before what only belongs to their host.
-fn rank(pair: &CorrelatedPair) -> u8 {
+pub(crate) fn rank(pair: &CorrelatedPair) -> u8 {
     match (pair.right.quantity.is_of_host(), pair.left.series.target.is_empty()) {
         (false, false) => 0,
         (false, true) => 1,
@@ -132,11 +132,11 @@ fn rank(pair: &CorrelatedPair) -> u8 {
 }
 
 /// What belongs to the host alone comes second, as in the study: `create & load average`.
-fn sides(pair: &CorrelatedPair) -> [&Variable; 2] {
+pub(crate) fn sides(pair: &CorrelatedPair) -> [&Variable; 2] {
     if pair.left.series.target.is_empty() { [&pair.right, &pair.left] } else { [&pair.left, &pair.right] }
 }
 
-fn side(variable: &Variable) -> String {
+pub(crate) fn side(variable: &Variable) -> String {
     match variable.quantity {
         Quantity::Duration | Quantity::Value => task(&variable.series),
         other => other.to_string(),

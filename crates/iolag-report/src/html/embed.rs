@@ -58,7 +58,7 @@ fn element_id(index: usize) -> String {
 }
 
 /// The fastest level: noise hardly shrinks further, and a report of a million points is to be there at once.
-fn write_column(id: &str, column: &DetachedColumn, writer: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_column(id: &str, column: &DetachedColumn, writer: &mut dyn Write) -> io::Result<()> {
     write!(writer, "<script type=\"application/octet-stream\" id=\"{id}\">")?;
     let mut base64 = EncoderWriter::new(&mut *writer, &STANDARD);
     let mut gzip = GzEncoder::new(&mut base64, Compression::fast());

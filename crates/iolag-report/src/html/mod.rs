@@ -13,9 +13,13 @@ mod bad_moments;
 mod command;
 mod embed;
 mod head;
+mod history;
 mod markup;
 mod method;
 mod report;
 mod table;
 
+pub use history::{
+    HistoryReport, LIVE_HISTORY_POLICY, write_history_document, write_history_html, write_live_history_html,
+};
 pub use report::{HtmlReport, ReportedRun, write_html};
