@@ -268,7 +268,7 @@ pub struct Show {
 /// `iolag report`.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Runs: ids, parts of ids that no other has, `last`, or paths; several are shown together
+    /// Runs: ids, parts of ids that no other has, `last`, or paths; several are shown together; or `history` for what was watched
     #[arg(value_name = "RUN", default_value = "last")]
     pub runs: Vec<String>,
     /// The file to write [default: iolag-report-RUN.html here]
@@ -283,6 +283,12 @@ pub struct Report {
     /// Ask the desktop to show the file
     #[arg(long)]
     pub open: bool,
+    /// Of the history: how correlations are computed [default: spearman]
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<Method>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub span: HistorySpan,
 }
 
 /// `iolag plot`.

@@ -212,7 +212,8 @@ pub fn read(history: &mut dyn History, span: WallSpan) -> Result<HistoryInput, H
     })
 }
 
-fn analysis_options(input: &HistoryInput, method: Option<Method>, zone: &TimeZone) -> HistoryOptions {
+/// How a history is analysed: days and hours are those of `zone`.
+pub fn analysis_options(input: &HistoryInput, method: Option<Method>, zone: &TimeZone) -> HistoryOptions {
     let moments = input.series.iter().flat_map(|(_, columns)| &columns.intended);
     let begin = moments.clone().min().copied().unwrap_or_default();
     let end = moments.max().copied().unwrap_or_default();

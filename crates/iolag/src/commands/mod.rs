@@ -15,6 +15,7 @@ pub mod ping;
 pub mod plot;
 pub mod prune;
 pub mod report;
+mod report_history;
 pub mod show;
 mod start;
 pub mod watch;

@@ -1,4 +1,4 @@
-//! `iolag report`: one HTML file that explains runs, or the draft of an incident report.
+//! `iolag report`: one HTML file that explains runs or a history, or the draft of an incident report.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use iolag_model::Anchor;
 use iolag_report::{HtmlReport, IncidentRun, ReportedRun, incident_text, write_html};
 
 use super::pictures::{Pictured, figures_of, picture};
-use super::show;
+use super::{report_history, show};
 use crate::args::{Common, Report};
 use crate::conduct::place::StoreChoice;
 use crate::conduct::scout::absolute;
@@ -21,6 +21,9 @@ use crate::output;
 /// If there is no such run, or the file cannot be written.
 pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "report")?;
+    if report_history::is_meant(options)? {
+        return report_history::run(options, common);
+    }
     let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
     in_child("report", || {
         let runs = open_all(&root, &options.runs)?;
@@ -95,7 +98,7 @@ fn incident(runs: &[Pictured]) -> String {
 }
 
 /// Asks the desktop to show the file.
-fn open(path: &Path) -> Result<(), Failure> {
+pub(super) fn open(path: &Path) -> Result<(), Failure> {
     let opened = std::process::Command::new("xdg-open")
         .arg(path)
         .stdin(std::process::Stdio::null())

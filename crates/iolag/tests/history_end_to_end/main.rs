@@ -13,4 +13,5 @@ mod importing;
 mod merging;
 mod noting;
 mod postgres;
+mod reporting;
 mod showing;
