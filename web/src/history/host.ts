@@ -1,7 +1,7 @@
 // Host or storage? The same time axis for every place, the control in memory first, and for what else was measured.
 
 import type { FigureContent, LegendEntry, View } from "../figure";
-import { numberTick, plural } from "../format";
+import { numberTick } from "../format";
 import type { Picture, Plot, Tip } from "../panel";
 import { linear } from "../scale";
 import { colourOf } from "../theme";
@@ -50,8 +50,8 @@ export function besides(state: State): FigureContent | null {
     legend: [],
     panelWidth: 720,
     caption: () =>
-      `What else was measured with the samples: loads of hosts (the greatest 5-minute average of each stretch of time) and ` +
-      `${plural(tracks.length, "line")} in all. Load contains tasks that wait for storage: it rises with a hang by itself.`,
+      "What else was measured; of a load the greatest 5-minute average of each stretch of time. Load contains tasks that wait for storage: it " +
+      "rises with a hang by itself.",
     pictures: (view) => tracks.map((track) => trackPicture(track, state.document.figures, view)),
   };
 }
