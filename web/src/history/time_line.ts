@@ -90,7 +90,7 @@ function caption(state: State, lanes: Lane[], view: View): string {
   if (isRibbon) {
     parts.push(
       "Where there are too many to draw each: the middle half dark, 5 to 95 % light, the median as line, and the longest of every stretch " +
-        "as points, so that no bad moment is lost; zoom in for single samples.",
+        `as points, so that no bad moment is lost${figures.decimation === null ? "; zoom in for single samples" : ""}.`,
     );
   }
   if (figures.decimation !== null) parts.push(figures.decimation);
