@@ -33,6 +33,15 @@ pub enum Place {
     Host,
 }
 
+/// Whether a place was there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It was, with what an earlier probe had prepared.
+    Found,
+    /// It was not: everything in it has to be prepared first.
+    Made,
+}
+
 impl Place {
     /// The place of a task on a target. Hosts that share a file system have directories of their own.
     pub fn of_task(target: &Path, host: &str, task: &str) -> Self {
@@ -48,15 +57,17 @@ impl Place {
     ///
     /// # Errors
     /// If that is not possible, with the failure for the sample.
-    pub(crate) fn open(&self) -> Result<OwnedFd, ProbeTaskError> {
+    pub(crate) fn open(&self) -> Result<(OwnedFd, Origin), ProbeTaskError> {
         let Self::Below { target, watch, task } = self else {
-            return openat(CWD, "/", DIRECTORY, Mode::empty())
+            let root = openat(CWD, "/", DIRECTORY, Mode::empty());
+            return root
+                .map(|root| (root, Origin::Found))
                 .map_err(|errno| failed("open", Path::new("/"), errno));
         };
         let opened =
             openat(CWD, target, DIRECTORY, Mode::empty()).map_err(|errno| failed("open", target, errno))?;
         let path = target.join(watch);
-        let ours = open_own(opened.as_fd(), watch, &path)?;
+        let (ours, _) = open_own(opened.as_fd(), watch, &path)?;
         open_own(ours.as_fd(), task, &path.join(task))
     }
 }
@@ -67,11 +78,12 @@ pub(crate) fn mount_number(file: BorrowedFd<'_>) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
 }
 
-fn open_own(parent: BorrowedFd<'_>, name: &str, path: &Path) -> Result<OwnedFd, ProbeTaskError> {
-    match mkdirat(parent, name, Mode::RWXU) {
-        Ok(()) | Err(Errno::EXIST) => {}
+fn open_own(parent: BorrowedFd<'_>, name: &str, path: &Path) -> Result<(OwnedFd, Origin), ProbeTaskError> {
+    let origin = match mkdirat(parent, name, Mode::RWXU) {
+        Ok(()) => Origin::Made,
+        Err(Errno::EXIST) => Origin::Found,
         Err(errno) => return Err(failed("make", path, errno)),
-    }
+    };
     let opened = openat(parent, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
         .map_err(|errno| failed("open", path, errno))?;
     let status = fstat(&opened).map_err(|errno| failed("look at", path, errno))?;
@@ -88,7 +100,7 @@ fn open_own(parent: BorrowedFd<'_>, name: &str, path: &Path) -> Result<OwnedFd, 
             ),
         });
     }
-    Ok(opened)
+    Ok((opened, origin))
 }
 
 fn failed(action: &str, path: &Path, errno: Errno) -> ProbeTaskError {
@@ -125,9 +137,9 @@ mod tests {
     fn a_place_is_made_once_and_found_again() {
         let target = tempfile::tempdir().unwrap();
         let place = Place::of_task(target.path(), "node1", "list");
-        let opened = place.open().unwrap();
+        let (opened, origin) = place.open().unwrap();
         assert!(mount_number(opened.as_fd()).is_some());
-        place.open().unwrap();
+        assert_eq!((origin, place.open().unwrap().1), (Origin::Made, Origin::Found));
         let Place::Below { watch, .. } = &place else { panic!() };
         let made = std::fs::metadata(target.path().join(watch).join("list")).unwrap();
         assert_eq!(made.permissions().mode() & 0o7777, 0o700);

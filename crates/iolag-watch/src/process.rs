@@ -185,11 +185,11 @@ pub(crate) fn start_probe(
 fn execute(place: &Place, mut task: Box<dyn ProbeTask>, stamps: &Stamps) {
     use std::os::fd::AsFd;
     let mut recorder = stamps.recorder(MonotonicClock);
-    let opened = match place.open() {
+    let (opened, origin) = match place.open() {
         Ok(opened) => opened,
         Err(error) => return recorder.failed(&error),
     };
-    recorder.opened(mount_number(opened.as_fd()));
+    recorder.opened(mount_number(opened.as_fd()), origin);
     if let Err(error) = task.prepare(opened.as_fd()) {
         return recorder.failed(&error);
     }

@@ -13,8 +13,9 @@
 //!
 //! A program that fails because the watch signalled it did not fail: it was in flight. As long as the whole task has not begun,
 //! the start of the process counts as its begin: opening the place, or preparing it, is what hangs then. It stays so if that took
-//! longer than the deadline: a mount that hung for an hour before the first file was opened was not quick. Shorter preparation is
-//! not timed.
+//! longer than a second: who comes while a mount stalls meets the stall at the first directory, and a task that is quick afterwards
+//! would hide it. A place that had to be made is the exception, since making thousands of files takes its time: there it stays so
+//! beyond the deadline. Shorter preparation is not timed: the task is to find its place warm, and nothing else.
 
 use iolag_keeper::Consumption;
 use iolag_model::{
@@ -25,6 +26,10 @@ use iolag_workload::PartEnding;
 use serde::{Deserialize, Serialize};
 
 use crate::Stamps;
+use crate::place::Origin;
+
+/// What takes longer before the task begins is the task's time.
+const PREPARATION_MAX: Nanoseconds = Nanoseconds::from_seconds(1);
 
 /// What is known of a probe from its start on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,7 +168,11 @@ fn sample_of_part(description: &ProbeDescription, stamps: &Stamps, fate: Fate, p
         configuration: description.configuration,
         ..skipped(description.series[part].clone(), description.probe, description.intended, start, None)
     };
-    let is_hung_before = |begin: MonotonicTime| begin.since(description.start_ns) > description.deadline;
+    let quiet_max = match stamps.origin() {
+        Origin::Found => PREPARATION_MAX.min(description.deadline),
+        Origin::Made => description.deadline,
+    };
+    let is_hung_before = |begin: MonotonicTime| begin.since(description.start_ns) > quiet_max;
     let begin = match stamp.begin {
         Some(begin) if part == 0 && is_hung_before(begin) => description.start_ns,
         Some(begin) => begin,
@@ -218,7 +227,7 @@ fn finished(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iolag_model::SimulatedClock;
+    use iolag_model::{Clock, SimulatedClock};
     use iolag_workload::{PartRecorder, ProbeTaskError};
 
     const DEADLINE: Nanoseconds = Nanoseconds(100);
@@ -324,6 +333,30 @@ mod tests {
         recorder.end(0, PartEnding::default());
         let late = told(&stamps, Fate::Ended { at: MonotonicTime(1200) });
         assert_eq!(late[0], (Outcome::Late, 105, FailureCode::NONE));
+    }
+
+    #[test]
+    fn a_stall_before_the_task_is_the_tasks_unless_its_place_was_made() {
+        const SECOND: u64 = 1_000_000_000;
+        let description = ProbeDescription { deadline: Nanoseconds(60 * SECOND), ..description() };
+        for (origin, before, expected) in [
+            (Origin::Found, SECOND / 2, 4),
+            (Origin::Found, 5 * SECOND, 5 * SECOND + 4),
+            (Origin::Made, 5 * SECOND, 4),
+            (Origin::Made, 61 * SECOND, 61 * SECOND + 4),
+        ] {
+            let stamps = Stamps::new().unwrap();
+            let clock = SimulatedClock::starting_at(description.start_ns.after(Nanoseconds(before)));
+            let mut recorder = stamps.recorder(clock.clone());
+            recorder.opened(None, origin);
+            recorder.begin(0);
+            clock.advance(Nanoseconds(4));
+            recorder.end(0, PartEnding::default());
+            let ended = Fate::Ended { at: clock.now() };
+            let whole = &samples(&description, &stamps, ended, None, None)[0];
+            assert_eq!(whole.duration_ns.0, expected, "{origin:?} {before}");
+            assert_eq!(whole.outcome == Outcome::Late, expected > 60 * SECOND);
+        }
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! word 0  when the place was open       1  when it was prepared        2  number of its mount, plus one
-//!      3  when preparing failed         4  why                         5  bytes of the sentence from word 8 on
+//!      3  when preparing failed         4  why                         5  bytes of the sentence from word 9 on
 //!      6  its guard's process id        7  when that was started, in clock ticks since boot
+//!      8  whether the place was made
 //! word 64 + 8 × part:  begin, end, failure, exit status (bit 32: there is one), user, system, resident, value (NaN: none)
 //! ```
 //! Times are monotonic nanoseconds, zero where something has not happened. An end is stored after what belongs to it, so who
@@ -15,6 +16,7 @@ use iolag_keeper::{KeeperError, SharedWords, start_ticks};
 use iolag_model::{Clock, FailureCode, MonotonicTime, Nanoseconds};
 use iolag_workload::{PartEnding, PartRecorder, ProbeTaskError};
 
+use crate::place::Origin;
 use crate::process::KeptProcess;
 
 const WORDS: usize = 512;
@@ -26,7 +28,8 @@ const FAILURE: usize = 4;
 const SENTENCE_BYTES: usize = 5;
 const GUARD: usize = 6;
 const GUARD_TICKS: usize = 7;
-const SENTENCE: usize = 8;
+const MADE: usize = 8;
+const SENTENCE: usize = 9;
 const SENTENCE_BYTES_MAX: usize = (PARTS - SENTENCE) * size_of::<u64>();
 const PARTS: usize = 64;
 const PART_WORDS: usize = 8;
@@ -96,6 +99,11 @@ impl Stamps {
     /// The kernel's number of the mount on which the place truly is.
     pub fn mount_number(&self) -> Option<u64> {
         self.words.load(MOUNT).checked_sub(1)
+    }
+
+    /// Whether the place had to be made, and with it everything in it.
+    pub(crate) fn origin(&self) -> Origin {
+        if self.words.load(MADE) == 0 { Origin::Found } else { Origin::Made }
     }
 
     /// Why the task could not begin.
@@ -174,7 +182,8 @@ pub struct StampRecorder<'a, C> {
 
 impl<C: Clock> StampRecorder<'_, C> {
     /// The place is open, on the mount with this number, if that is known.
-    pub fn opened(&self, mount_number: Option<u64>) {
+    pub(crate) fn opened(&self, mount_number: Option<u64>, origin: Origin) {
+        self.stamps.words.store(MADE, u64::from(origin == Origin::Made));
         self.stamps.words.store(MOUNT, mount_number.map_or(0, |number| number + 1));
         self.stamps.words.store(OPENED, self.clock.now().0);
     }
@@ -255,7 +264,9 @@ mod tests {
         let clock = SimulatedClock::starting_at(MonotonicTime(10));
         let mut recorder = stamps.recorder(clock.clone());
         assert_eq!((stamps.opened(), stamps.begun(), stamps.in_flight(3)), (None, None, None));
-        recorder.opened(Some(0));
+        assert_eq!(stamps.origin(), Origin::Found);
+        recorder.opened(Some(0), Origin::Made);
+        assert_eq!(stamps.origin(), Origin::Made);
         recorder.prepared();
         clock.advance(Nanoseconds(5));
         recorder.begin(0);

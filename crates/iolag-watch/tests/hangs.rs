@@ -5,8 +5,11 @@
 mod support;
 
 use iolag_fixtures::FuseMount;
-use iolag_model::{FailureCode, HistoryRecord, OutageEnding, Outcome, ProbePhase};
-use iolag_watch::{AtDeadline, WatchLimit};
+use iolag_model::{
+    FailureCode, HistoryRecord, HistorySample, MonotonicTime, Nanoseconds, OutageEnding, Outcome, ProbePhase,
+    ProbeStatus,
+};
+use iolag_watch::{AtDeadline, WatchLimit, WatchObserver};
 use iolag_workload::TaskSpec;
 use std::cell::Cell;
 use std::time::Duration;
@@ -128,6 +131,48 @@ fn a_probe_that_is_waited_for_tells_how_long_it_truly_took() {
     let outages = onlooker.outages();
     assert!(outages.iter().all(|outage| outage.ending == Some(OutageEnding::Recovered)), "{outages:?}");
     assert!(!outages.is_empty());
+}
+
+/// Lets a mount stall after the first round, and answer again when a probe has waited for two seconds.
+struct Stalling<'a> {
+    mount: &'a FuseMount,
+    wholes: Vec<HistorySample>,
+}
+
+impl WatchObserver for Stalling<'_> {
+    fn recorded(&mut self, record: &HistoryRecord) {
+        if let HistoryRecord::Sample(sample) = record {
+            self.wholes.push(sample.clone());
+        }
+    }
+
+    fn round_ended(&mut self, round: u64) {
+        if round == 0 {
+            self.mount.hang_all();
+        }
+    }
+
+    fn wants_to_be_woken(&self) -> Option<Nanoseconds> {
+        Some(ms(100))
+    }
+
+    fn tick(&mut self, now: MonotonicTime, in_flight: &[ProbeStatus]) {
+        if in_flight.first().is_some_and(|probe| now.since(probe.start_ns) > ms(2000)) {
+            self.mount.release();
+        }
+    }
+}
+
+#[test]
+fn a_stall_that_ends_before_the_deadline_is_in_the_sample_wherever_it_was_met() {
+    let backing = directory();
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let scene = Scene::new(ms(5000), vec![target(mount.path(), "stalling", open_read(20_000, 30_000))]);
+    let mut observer = Stalling { mount: &mount, wholes: Vec::new() };
+    scene.watch_observed(WatchLimit::Rounds(2), &iolag_workload::probe_task, &|_| Ok(()), &mut observer);
+    let [quick, stalled] = &observer.wholes[..] else { panic!("{:?}", observer.wholes) };
+    assert_eq!((quick.outcome, stalled.outcome), (Outcome::Ok, Outcome::Ok));
+    assert!(stalled.duration_ns > ms(2000), "its first directory is where it waited: {stalled:?}");
 }
 
 #[test]
