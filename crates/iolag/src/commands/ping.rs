@@ -1,14 +1,14 @@
 //! `iolag ping`: one line per probe, live, and a summary at the end.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
 use iolag_analysis::history::{Blockers, SummaryOptions, summarise_series};
 use iolag_keeper::Signals;
 use iolag_model::{
-    Anchor, HistoryColumns, HistoryRecord, HistorySample, Nanoseconds, Outcome, ProbePhase, ProbeStatus,
-    Series, SeriesKind,
+    Anchor, HistoryColumns, HistoryRecord, HistorySample, MonotonicTime, Nanoseconds, Outcome, ProbeId,
+    ProbePhase, ProbeStatus, Series, SeriesKind,
 };
 use iolag_report::ping_text;
 use iolag_watch::{
@@ -30,6 +30,8 @@ const FIRST_CONTACT: Nanoseconds = Nanoseconds::from_seconds(5);
 /// When a probe that has not ended is told.
 const PATIENCE: Nanoseconds = Nanoseconds::from_seconds(2);
 const GRACE: Nanoseconds = Nanoseconds::from_seconds(1);
+/// How often the age of a probe in flight is shown at a terminal.
+const AGES: Nanoseconds = Nanoseconds::from_seconds(1);
 
 /// Runs the command.
 ///
@@ -114,7 +116,8 @@ fn ping(plan: &WatchPlan, options: &Ping, signals: &Signals, path: &Path) -> Res
     };
     let errands = Errands { probe_task: &probe_task, facts: &|_| Default::default(), remember: &|_| Ok(()) };
     let limit = options.count.map_or(WatchLimit::UntilStopped, WatchLimit::Rounds);
-    let mut pinging = Pinging::new(std::io::stdout());
+    let liveness = if std::io::stdout().is_terminal() { Liveness::Ages } else { Liveness::Lines };
+    let mut pinging = Pinging::new(std::io::stdout(), liveness);
     let watching = Watching {
         plan,
         errands,
@@ -155,16 +158,29 @@ fn remove(directory: &Path, host: &str) -> Vec<String> {
     }
 }
 
+/// What is told of a probe while it is in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Liveness {
+    /// Its age, in a line that is written anew: for a terminal.
+    Ages,
+    /// Only that it is slow.
+    Lines,
+}
+
 /// Collects and tells.
 struct Pinging<W> {
     lines: Lines<W>,
+    liveness: Liveness,
+    /// The probe that was begun last, as long as it has not ended.
+    in_flight: Option<ProbeId>,
     series: Option<Series>,
     columns: HistoryColumns,
 }
 
 impl<W: Write + AsFd> Pinging<W> {
-    fn new(output: W) -> Self {
-        Self { lines: Lines::to(output), series: None, columns: HistoryColumns::default() }
+    fn new(output: W, liveness: Liveness) -> Self {
+        let (lines, columns) = (Lines::to(output), HistoryColumns::default());
+        Self { lines, liveness, in_flight: None, series: None, columns }
     }
 
     fn sample(&mut self, sample: &HistorySample) {
@@ -179,6 +195,9 @@ impl<W: Write + AsFd> Pinging<W> {
             Outcome::Hung => format!("hung for {}", sample.duration_ns),
             Outcome::Skipped => "skipped: an earlier probe has not ended".to_owned(),
         };
+        if self.in_flight == Some(sample.probe) && sample.outcome != Outcome::Hung {
+            self.in_flight = None;
+        }
         // A probe that was told to hang and ends is one probe, the last that is known of it.
         let at = match self.columns.probe.iter().position(|known| *known == sample.probe) {
             Some(at) => {
@@ -217,6 +236,7 @@ impl<W: Write + AsFd> WatchObserver for Pinging<W> {
     }
 
     fn phase_changed(&mut self, probe: &ProbeStatus) {
+        self.in_flight = Some(probe.probe);
         if probe.phase == ProbePhase::Slow {
             let waits = if probe.waits_in.is_empty() {
                 String::new()
@@ -232,5 +252,16 @@ impl<W: Write + AsFd> WatchObserver for Pinging<W> {
 
     fn troubled(&mut self, sentence: &str) {
         self.lines.line(&format!("iolag: {sentence}"));
+    }
+
+    fn wants_to_be_woken(&self) -> Option<Nanoseconds> {
+        (self.liveness == Liveness::Ages && self.in_flight.is_some()).then_some(AGES)
+    }
+
+    fn tick(&mut self, now: MonotonicTime, in_flight: &[ProbeStatus]) {
+        if let Some(probe) = in_flight.first() {
+            let age_seconds = (now.since(probe.start_ns).0 + 500_000_000) / 1_000_000_000;
+            self.lines.in_place(&format!("{age_seconds} s without an answer (process {})", probe.process));
+        }
     }
 }
