@@ -11,6 +11,7 @@ mod html;
 mod incident;
 mod json;
 mod list_text;
+mod live;
 mod md_workbench;
 mod metadata_text;
 mod numbers;
@@ -26,12 +27,16 @@ pub use csv::write_csv;
 pub use findings_text::{findings_text, trust_text};
 pub use history_text::{HistoryHead, history_text, write_history_json};
 pub use html::{
-    HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, ReportedRun, write_history_document, write_history_html,
-    write_html, write_live_history_html,
+    HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page,
+    write_history_document, write_history_html, write_html, write_live_history_html,
 };
 pub use incident::{IncidentRun, incident_text};
 pub use json::{Judged, write_json, write_list_json};
 pub use list_text::{list_text, show_head};
+pub use live::{
+    LIVE_SCHEMA, LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveReading, LiveSeries, LiveView,
+    LiveWatch, LiveWatchState, live_document,
+};
 pub use md_workbench::{LatencyExport, phase_line, process_lines, write_latency_files, write_md_workbench};
 pub use metadata_text::metadata_text;
 pub use openmetrics::{Exposition, MetricsForm, metrics, openmetrics, prometheus_text};

@@ -1,6 +1,7 @@
 //! What the user can type. Parsing only validates single values; what they mean together is decided by the commands.
 
 mod history;
+mod serve;
 mod watch;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use iolag_model::{
 };
 
 pub use history::{CommentMark, HISTORY, HistoryPlace, HistorySpan, Import, Method, Note};
+pub use serve::Serve;
 pub use watch::{Ping, Unit, Watch};
 
 /// Measure how storage feels to the people and jobs that wait for it.
@@ -95,6 +97,8 @@ pub enum Command {
     Note(Note),
     /// Read into the history what others measured, and what iolag exported elsewhere
     Import(Box<Import>),
+    /// Show live what a watch does and has found out: in a browser on this machine, and for monitoring
+    Serve(Serve),
     /// Remove old runs from the store
     Prune(Prune),
     /// Remove what an interrupted run left on its target

@@ -9,4 +9,5 @@ pub mod environment;
 pub mod exit_code;
 pub mod guarded;
 pub mod output;
+pub mod serve;
 pub mod watching;

@@ -45,6 +45,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Export(options) => commands::export::run(options, common),
         Command::Note(options) => commands::note::run(options, common),
         Command::Import(options) => commands::import::run(options, common),
+        Command::Serve(options) => commands::serve::run(options, common),
         Command::Prune(options) => commands::prune::run(options, common),
         Command::Cleanup(options) => commands::cleanup::run(options, common),
     }

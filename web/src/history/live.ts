@@ -28,6 +28,8 @@ export interface WatchStatus {
   outages: Outage[];
   waiting_records: number;
   history_trouble: string | null;
+  /** How the history answers the server, which reads it too. */
+  history_reading?: { age_ns: number | null; trouble: string | null };
 }
 
 const PHASES = { "in-flight": "in time", slow: "slow", ending: "being ended", hung: "hung" };
@@ -37,6 +39,7 @@ const STALE_MS = 120_000;
 /** The panel; ages grow between two answers of the server. */
 export class NowPanel {
   private readonly state = element("p", { class: "state", role: "status" });
+  private readonly remark = element("p", { class: "state", role: "status" });
   private readonly flights = element("div", { class: "table-box" });
   private readonly last = element("details", {});
   private ages: { cell: HTMLElement; ageNs: number }[] = [];
@@ -45,7 +48,7 @@ export class NowPanel {
   private answeredMs = 0;
 
   constructor(host: HTMLElement) {
-    host.replaceChildren(this.state, this.flights, this.last);
+    host.replaceChildren(this.state, this.remark, this.flights, this.last);
     setInterval(() => this.tick(), 500);
   }
 
@@ -66,6 +69,12 @@ export class NowPanel {
     this.last.open = isOpen;
     this.last.hidden = status.last.length === 0;
     this.tick();
+  }
+
+  /** What follows could not be made anew, and why; or it was. */
+  old(why: string | null): void {
+    this.remark.textContent = why === null ? "" : `What follows is old or missing: ${why}.`;
+    this.remark.hidden = why === null;
   }
 
   /** The server does not answer. */
@@ -114,6 +123,8 @@ function stateText(status: WatchStatus): string {
   if (ageMs > STALE_MS) parts.push(`It has said nothing for ${duration(ageMs * 1e6)}.`);
   for (const outage of status.outages) parts.push(`${outage.mount} has not answered since ${momentText(outage.begin)}.`);
   if (status.history_trouble !== null) parts.push(`The history cannot be written: ${status.history_trouble}.`);
+  const reading = status.history_reading?.trouble ?? null;
+  if (reading !== null) parts.push(`${reading}.`);
   if (status.waiting_records > 0) parts.push(`${status.waiting_records} records wait for the history.`);
   return parts.join(" ");
 }

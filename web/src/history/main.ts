@@ -165,15 +165,18 @@ async function render(packed: PackedDocument): Promise<void> {
 
 async function asked<T>(path: string): Promise<T> {
   const answer = await fetch(path, { cache: "no-store", credentials: "same-origin" });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  if (!answer.ok) throw new Error((await answer.text()).trim() || `${path}: ${answer.status}`);
   return (await answer.json()) as T;
 }
+
+const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Asks the server again and again, as long as somebody looks. */
 class Live {
   private readonly now: NowPanel;
   private dataAt = -Infinity;
   private newest = "";
+  private isAsking = false;
 
   constructor(host: HTMLElement) {
     this.now = new NowPanel(host);
@@ -189,17 +192,33 @@ class Live {
 
   /** Asks for what is new; with `force` for everything. */
   async look(force: boolean): Promise<void> {
+    let status: WatchStatus | null;
     try {
-      const status = await asked<WatchStatus | null>("status");
-      this.now.show(status);
-      const newest = status === null ? "" : JSON.stringify(status.last);
-      const age = performance.now() - this.dataAt;
-      if (!force && age < DATA_AT_LEAST_MS && (newest === this.newest || age < DATA_EVERY_MS)) return;
-      this.dataAt = performance.now();
+      status = await asked<WatchStatus | null>("status");
+    } catch (error) {
+      this.now.lost(reason(error));
+      return;
+    }
+    this.now.show(status);
+    const newest = status === null ? "" : JSON.stringify(status.last);
+    const age = performance.now() - this.dataAt;
+    if (this.isAsking || (!force && age < DATA_AT_LEAST_MS && (newest === this.newest || age < DATA_EVERY_MS))) return;
+    this.dataAt = performance.now();
+    const asking = this.lookAtHistory(newest);
+    // A history that takes its time does not hold up what is in flight.
+    if (force) await asking;
+  }
+
+  private async lookAtHistory(newest: string): Promise<void> {
+    this.isAsking = true;
+    try {
       await render(await asked<PackedDocument>("data"));
       this.newest = newest;
+      this.now.old(null);
     } catch (error) {
-      this.now.lost(error instanceof Error ? error.message : String(error));
+      this.now.old(reason(error));
+    } finally {
+      this.isAsking = false;
     }
   }
 }

@@ -74,7 +74,8 @@ pub use figures::{
 pub use findings::{FindingKind, HistoryFinding};
 pub use gaps::{Gap, find_gaps};
 pub use incident::{
-    Incident, IncidentPeriod, PastDeadline, PeriodImpact, PlaceEffect, PlaceImpact, SeriesImpact, find_incident,
+    Incident, IncidentPeriod, PastDeadline, PeriodImpact, PlaceEffect, PlaceImpact, SeriesImpact,
+    find_incident,
 };
 pub use join::{Pair, default_tolerance, join_nearest};
 pub use lag::{LagCoefficient, LagScan, scan_lags};

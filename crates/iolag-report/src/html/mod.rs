@@ -14,6 +14,7 @@ mod command;
 mod embed;
 mod head;
 mod history;
+mod live_page;
 mod markup;
 mod method;
 mod report;
@@ -22,4 +23,5 @@ mod table;
 pub use history::{
     HistoryReport, LIVE_HISTORY_POLICY, write_history_document, write_history_html, write_live_history_html,
 };
+pub use live_page::{LIVE_STYLE, live_page};
 pub use report::{HtmlReport, ReportedRun, write_html};

@@ -185,23 +185,20 @@ mod tests {
         let mut family = Family::new("a", FamilyKind::Counter, "b");
         family.push(Labels::default().with("t", "x"), SampleValue::Count(2));
         let expected = [
-            &[33_u8][..], // length of what follows
-            &[0x0a, 7],   // 1: name
-            b"a_total",
-            &[0x12, 1], // 2: help
-            b"b",
-            &[0x18, 0],  // 3: type COUNTER
-            &[0x22, 17], // 4: metric
-            &[0x0a, 6],  // 1: label
-            &[0x0a, 1, b't', 0x12, 1, b'x'],
-            &[0x1a, 9], // 3: counter
-            &[0x09],    // 1: value, 64 bits
+            // The length of what follows.
+            &[35_u8][..],
+            // 1: name, 2: help, 3: type COUNTER
+            b"\x0a\x07a_total",
+            b"\x12\x01b",
+            b"\x18\x00",
+            // 4: metric; in it 1: label, with 1: name and 2: value
+            b"\x22\x13",
+            b"\x0a\x06\x0a\x01t\x12\x01x",
+            // 3: counter, with 1: value in 64 bits
+            b"\x1a\x09\x09",
             &2_f64.to_le_bytes(),
         ];
-        let mut expected = expected.concat();
-        expected[0] = (expected.len() - 1) as u8;
-        expected[14] = (expected.len() - 15) as u8;
-        assert_eq!(protobuf(&[family]), expected);
+        assert_eq!(protobuf(&[family]), expected.concat());
     }
 
     #[test]

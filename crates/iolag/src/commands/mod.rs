@@ -16,6 +16,7 @@ pub mod plot;
 pub mod prune;
 pub mod report;
 mod report_history;
+pub mod serve;
 pub mod show;
 mod start;
 pub mod watch;

@@ -3,14 +3,14 @@
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use iolag_analysis::history::{HistoryPoints, analyse_history, history_figures};
-use iolag_report::{HistoryHead, HistoryReport, write_history_html};
+use iolag_analysis::history::{HistoryFigures, HistoryPoints, analyse_history, history_figures};
+use iolag_report::{HistoryHead, HistoryReport, write_history_document, write_history_html};
 use iolag_store::history::Access;
 use jiff::tz::TimeZone;
 
 use super::history::{Chosen, analysis_options, ask_history, failure, here, now, read, refuse_option};
 use super::report::open;
-use crate::args::{Common, HISTORY, Report};
+use crate::args::{Common, HISTORY, HistorySpan, Method, Report};
 use crate::conduct::scout::absolute;
 use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::replace_by;
@@ -52,26 +52,12 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
         None => absolute(&PathBuf::from("iolag-report-history.html")),
     };
     ask_history(&chosen, || {
-        let here = here();
-        let span = here
-            .span(options.span.since.as_deref(), options.span.until.as_deref())
-            .map_err(Failure::usage)?;
-        let mut history = chosen.open(Access::ReadOnly)?;
-        let input = read(history.as_mut(), span).map_err(failure)?;
-        let analysis = analyse_history(&input, &analysis_options(&input, options.method, &here.zone));
-        let figures = history_figures(&input, &analysis, HistoryPoints::default());
-        let head = HistoryHead { place: chosen.shown(), span };
-        let report = HistoryReport {
-            title: options.title.as_deref(),
-            head: &head,
-            zone: &zone_name(&here.zone),
-            analysis: &analysis,
-            written: Some(now()),
-        };
-        replace_by(&path, |file| {
-            let mut writer = BufWriter::new(file);
-            write_history_html(&report, figures, &mut writer)?;
-            writer.flush()
+        reported(&chosen, &options.span, options.method, options.title.as_deref(), |report, figures| {
+            replace_by(&path, |file| {
+                let mut writer = BufWriter::new(file);
+                write_history_html(report, figures, &mut writer)?;
+                writer.flush()
+            })
         })
     })?;
     output::notice(common, &format!("the report is in {}", path.display()));
@@ -79,6 +65,41 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
         open(&path)?;
     }
     Ok(ExitCode::Fine)
+}
+
+/// The document of the live page, from `since` on; to be called in a child.
+///
+/// # Errors
+/// If there is no such history, or it cannot be read.
+pub(super) fn live_document(chosen: &Chosen, since: &str) -> Result<Vec<u8>, Failure> {
+    let span = HistorySpan { since: Some(since.to_owned()), ..HistorySpan::default() };
+    reported(chosen, &span, None, None, |report, figures| {
+        let mut document = Vec::new();
+        write_history_document(report, figures, &mut document).map_err(Failure::bug)?;
+        Ok(document)
+    })
+}
+
+/// Reads and analyses what is asked for and hands it to `write`; to be called in a child.
+fn reported<T>(
+    chosen: &Chosen,
+    span: &HistorySpan,
+    method: Option<Method>,
+    title: Option<&str>,
+    write: impl FnOnce(&HistoryReport<'_>, HistoryFigures) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let here = here();
+    let span = here.span(span.since.as_deref(), span.until.as_deref()).map_err(Failure::usage)?;
+    let mut history = chosen.open(Access::ReadOnly)?;
+    let input = read(history.as_mut(), span).map_err(failure)?;
+    let analysis = analyse_history(&input, &analysis_options(&input, method, &here.zone));
+    let figures = history_figures(&input, &analysis, HistoryPoints::default());
+    let head = HistoryHead { place: chosen.shown(), span };
+    let zone = zone_name(&here.zone);
+    write(
+        &HistoryReport { title, head: &head, zone: &zone, analysis: &analysis, written: Some(now()) },
+        figures,
+    )
 }
 
 /// The name of a zone, for people.

@@ -84,7 +84,7 @@ pub fn write_history_html(
     figures: HistoryFigures,
     writer: &mut dyn Write,
 ) -> io::Result<()> {
-    write_beginning(&title(report), POLICY, writer)?;
+    write_beginning(&title(report), POLICY, "", writer)?;
     let mut page = Markup::default();
     write_body(Some(report), &mut page);
     writer.write_all(page.as_str().as_bytes())?;
@@ -92,15 +92,14 @@ pub fn write_history_html(
     writeln!(writer, "<script>{SCRIPT}</script>\n</body>\n</html>")
 }
 
-/// Writes the page of a server: with `report` the text of that moment, which is all that browsers without JavaScript see, otherwise
-/// an empty frame. Its script asks for `data` ([`super::write_history_document`]) and `status` (`iolag_model::WatchStatus` as JSON, or null),
+/// Writes the page of a server: with `report` the text of that moment, otherwise an empty frame. Browsers without JavaScript are led to `now`. Its script asks for `data` ([`super::write_history_document`]) and `status` (`iolag_model::WatchStatus` as JSON, or null),
 /// relative to the page, and again every few seconds. To be sent with [`LIVE_HISTORY_POLICY`].
 ///
 /// # Errors
 /// Those of the writer.
 pub fn write_live_history_html(report: Option<&HistoryReport<'_>>, writer: &mut dyn Write) -> io::Result<()> {
     let title = report.map_or_else(|| "iolag".to_owned(), title);
-    write_beginning(&title, LIVE_HISTORY_POLICY, writer)?;
+    write_beginning(&title, LIVE_HISTORY_POLICY, WITHOUT_SCRIPT, writer)?;
     let mut page = Markup::default();
     write_body(report, &mut page);
     writer.write_all(page.as_str().as_bytes())?;
@@ -108,7 +107,10 @@ pub fn write_live_history_html(report: Option<&HistoryReport<'_>>, writer: &mut 
     writeln!(writer, "<script>{SCRIPT}</script>\n</body>\n</html>")
 }
 
-fn write_beginning(title: &str, policy: &str, writer: &mut dyn Write) -> io::Result<()> {
+/// Leads browsers without JavaScript to the page of the server that needs none.
+const WITHOUT_SCRIPT: &str = "<noscript><meta http-equiv=\"refresh\" content=\"0; url=now\"></noscript>\n<link rel=\"icon\" href=\"data:,\">\n";
+
+fn write_beginning(title: &str, policy: &str, more: &str, writer: &mut dyn Write) -> io::Result<()> {
     writeln!(writer, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(writer, "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">")?;
     writeln!(writer, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
@@ -116,7 +118,7 @@ fn write_beginning(title: &str, policy: &str, writer: &mut dyn Write) -> io::Res
     let mut text = Markup::default();
     text.text(title);
     writeln!(writer, "<title>{}</title>", text.as_str())?;
-    writeln!(writer, "<style>{STYLE}</style>\n</head>\n<body>")
+    writeln!(writer, "{more}<style>{STYLE}</style>\n</head>\n<body>")
 }
 
 fn write_body(report: Option<&HistoryReport<'_>>, page: &mut Markup) {

@@ -43,7 +43,9 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::Fine);
     }
     if options.status {
-        return status::status(&places(options)?, common);
+        let file = options.configuration.as_deref();
+        let places = find_places(file, options.history.as_deref(), options.runtime.as_deref())?;
+        return status::status(&places, common);
     }
     output::refuse_document(common, "watch")?;
     let keeper = become_keeper(common)?;
@@ -95,12 +97,20 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     Ok(conclude(&summary, common))
 }
 
-/// History and runtime directory, for commands that look at a watch.
-fn places(options: &Watch) -> Result<Places, Failure> {
-    let (name, text) = read_file(options.configuration.as_deref())?;
+/// History and runtime directory, for commands that look at a watch: as named, else as its configuration file says.
+///
+/// # Errors
+/// If that file cannot be read or understood.
+pub fn find_places(
+    file: Option<&Path>,
+    history: Option<&str>,
+    runtime: Option<&Path>,
+) -> Result<Places, Failure> {
+    let (name, text) = read_file(file)?;
     let document = crate::watching::Document::parse(&name, &text).map_err(Failure::usage)?;
-    let history = options.history.clone().or_else(|| document.history.map(|text| text.into_inner()));
-    let runtime = options.runtime.clone().or_else(|| document.runtime.map(|text| text.into_inner().into()));
+    let in_file = |text: Option<crate::watching::Text>| text.map(|text| text.into_inner());
+    let history = history.map(str::to_owned).or_else(|| in_file(document.history));
+    let runtime = runtime.map(Path::to_owned).or_else(|| in_file(document.runtime).map(Into::into));
     let user = rustix::process::geteuid().as_raw();
     Ok(Places::new(history.as_deref(), runtime.as_deref(), user, |name| std::env::var_os(name)))
 }

@@ -1,0 +1,29 @@
+//! What the user can type for serving.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::history::HistoryPlace;
+use super::parse_file;
+use crate::serve::LoopbackAddress;
+
+/// `iolag serve`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Where to listen: a port of this machine's own address; 0 lets the system choose
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9716")]
+    pub listen: LoopbackAddress,
+    /// The watch's configuration file, for where history and runtime directory are
+    #[arg(short = 'c', long = "config", value_name = "FILE", value_parser = parse_file)]
+    pub configuration: Option<PathBuf>,
+    /// What the page shows of the history: from then on, as in 30d, yesterday or 2008-05-08
+    #[arg(long, value_name = "TIME", default_value = "30d")]
+    pub since: String,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub place: HistoryPlace,
+    /// The watch's directory in memory [default: /dev/shm/iolag-UID]
+    #[arg(long, value_name = "DIR", value_parser = parse_file)]
+    pub runtime: Option<PathBuf>,
+}

@@ -1,0 +1,82 @@
+//! A child that reads the history and may hang: attended as long as it works, ended when it has fallen silent.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::pin::pin;
+use std::time::Duration;
+
+use iolag_keeper::{Child, Orphanage, leave_inheritance, processor_use};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::Signal;
+use tokio::net::unix::pipe::Receiver;
+use tokio::time::{sleep, timeout};
+
+/// A child that has said nothing for so long, its processor idle, is given up.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+/// How often a silent child is looked at.
+const LOOK: Duration = Duration::from_secs(5);
+/// How often is looked whether a killed child is gone.
+const END_LOOK: Duration = Duration::from_millis(100);
+
+/// A child and its pipe's other end. It is killed when this is dropped.
+pub(super) struct Attended {
+    child: Child,
+    /// What it says.
+    pub said: Receiver,
+}
+
+impl Attended {
+    /// Forks a child that speaks into a pipe. The process has one thread.
+    ///
+    /// # Errors
+    /// One sentence, if the system has no process or no descriptor left.
+    pub(super) fn fork(role: &'static str, body: impl FnOnce(File)) -> Result<Self, String> {
+        let failed = |error: &dyn std::fmt::Display| format!("no process to read the history: {error}");
+        let (ours, theirs) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(&error))?;
+        let child = Child::fork_apart(role, Orphanage::Die, || {
+            leave_inheritance(&[theirs.as_fd()]);
+            // Only for who looks at the process table.
+            let _ = rustix::thread::set_name(c"iolag-reader");
+            body(File::from(theirs));
+            0
+        });
+        let child = child.map_err(|error| failed(&error))?;
+        let said = Receiver::from_owned_fd(ours).map_err(|error| failed(&error))?;
+        Ok(Self { child, said })
+    }
+
+    /// What `hearing` comes to, or nothing if the child has fallen silent meanwhile. One that is at work is waited for.
+    pub(super) async fn unless_silent<T>(
+        &mut self,
+        hearing: impl AsyncFnOnce(&mut Receiver) -> T,
+    ) -> Option<T> {
+        let process = self.child.id();
+        let (mut used, mut idle) = (None, Duration::ZERO);
+        let mut hearing = pin!(hearing(&mut self.said));
+        while idle < SILENCE_MAX {
+            if let Ok(heard) = timeout(LOOK, &mut hearing).await {
+                return Some(heard);
+            }
+            let now = processor_use(process);
+            idle = if now == used { idle + LOOK } else { Duration::ZERO };
+            used = now;
+        }
+        None
+    }
+
+    /// Ends it and waits until it is gone: the next would hang as it does.
+    pub(super) async fn end(mut self) {
+        self.child.signal_group(Signal::KILL);
+        while self.child.ending().is_none() {
+            sleep(END_LOOK).await;
+        }
+    }
+}
+
+impl Drop for Attended {
+    fn drop(&mut self) {
+        if self.child.ending().is_none() {
+            self.child.signal_group(Signal::KILL);
+        }
+    }
+}

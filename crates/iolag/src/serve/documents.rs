@@ -1,0 +1,144 @@
+//! The document of the live page: what a report of the history would say now, made by a child when somebody asks.
+//!
+//! Making it may take seconds of a processor that belongs to others. So one is made at a time, everybody who asks gets the same, and
+//! it is kept for as long as making it must not be more than a small share of the time.
+
+use std::io::Write;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::Receiver;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::attended::Attended;
+
+/// Makes the document, or says in a sentence why not; called in a child, may hang.
+pub type MakeDocument = Rc<dyn Fn() -> Result<Vec<u8>, String>>;
+
+/// A document is kept for so many times the time that it took: at most a twentieth of a processor is used.
+const KEPT_FACTOR: u32 = 20;
+const KEPT_MIN: Duration = Duration::from_secs(4);
+/// How long somebody waits who can be given an older one, and who cannot.
+const PATIENCE_WITH_OLD: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(60);
+/// After a failure.
+const PAUSE: Duration = Duration::from_secs(2);
+const BYTES_MAX: u64 = 1 << 30;
+/// What a child says before a document, and before a sentence.
+const MADE: u8 = 0;
+const FAILED: u8 = 1;
+
+/// Where askers and the maker meet.
+#[derive(Debug, Default)]
+pub(super) struct Documents {
+    state: Mutex<DocumentState>,
+    wanted: Notify,
+    done: Notify,
+}
+
+#[derive(Debug, Default)]
+struct DocumentState {
+    latest: Option<Made>,
+    trouble: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+struct Made {
+    document: Bytes,
+    at: Instant,
+    took: Duration,
+}
+
+impl Documents {
+    /// The document as it is now, or as it was not long ago.
+    ///
+    /// # Errors
+    /// One sentence, if there is none yet.
+    pub(super) async fn ask(&self) -> Result<Bytes, String> {
+        if let Some(document) = self.fresh() {
+            return Ok(document);
+        }
+        let patience = if self.state().latest.is_some() { PATIENCE_WITH_OLD } else { PATIENCE };
+        let done = self.done.notified();
+        self.wanted.notify_one();
+        // Who has waited long enough gets what there is.
+        let _ = timeout(patience, done).await;
+        let state = self.state();
+        match (&state.latest, &state.trouble) {
+            (_, Some(trouble)) => Err(trouble.clone()),
+            (Some(made), None) => Ok(made.document.clone()),
+            (None, None) => Err("the history is still being read: ask again in a minute".to_owned()),
+        }
+    }
+
+    fn fresh(&self) -> Option<Bytes> {
+        let state = self.state();
+        let made = state.latest.as_ref().filter(|_| state.trouble.is_none())?;
+        let kept = (made.took * KEPT_FACTOR).max(KEPT_MIN);
+        (made.at.elapsed() < kept).then(|| made.document.clone())
+    }
+
+    fn state(&self) -> MutexGuard<'_, DocumentState> {
+        // Every change is whole before it is seen.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes documents for those who ask, for as long as it is polled. The process has one thread: it forks.
+pub(super) async fn make(documents: Arc<Documents>, make: MakeDocument) {
+    loop {
+        documents.wanted.notified().await;
+        if documents.fresh().is_none() {
+            let begin = Instant::now();
+            let made = make_one(&make).await;
+            let has_failed = made.is_err();
+            {
+                let mut state = documents.state();
+                match made {
+                    Ok(document) => {
+                        let made = Made { document, at: Instant::now(), took: begin.elapsed() };
+                        *state = DocumentState { latest: Some(made), trouble: None };
+                    }
+                    Err(sentence) => state.trouble = Some(sentence),
+                }
+            }
+            documents.done.notify_waiters();
+            if has_failed {
+                sleep(PAUSE).await;
+            }
+        }
+        documents.done.notify_waiters();
+    }
+}
+
+async fn make_one(make: &MakeDocument) -> Result<Bytes, String> {
+    let mut child = Attended::fork("reporter", |mut pipe| {
+        let (mark, text) = match make() {
+            Ok(document) => (MADE, document),
+            Err(sentence) => (FAILED, sentence.into_bytes()),
+        };
+        // Whoever is to hear it may be gone.
+        let _ = pipe.write_all(&[mark]).and_then(|()| pipe.write_all(&text));
+    })?;
+    let heard = child.unless_silent(hear_all).await;
+    child.end().await;
+    match heard {
+        None => Err("the history does not answer: its disk or server hangs".to_owned()),
+        Some(Ok(said)) => match said.split_first() {
+            Some((&MADE, document)) => Ok(Bytes::copy_from_slice(document)),
+            Some((_, sentence)) => Err(String::from_utf8_lossy(sentence).into_owned()),
+            None => Err("the process that reads the history ended without a word".to_owned()),
+        },
+        Some(Err(error)) => Err(format!("the process that reads the history was not understood: {error}")),
+    }
+}
+
+async fn hear_all(said: &mut Receiver) -> std::io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    said.take(BYTES_MAX).read_to_end(&mut all).await?;
+    Ok(all)
+}

@@ -1,0 +1,126 @@
+//! The follower: a child that reads the history to its end, then what is new in it, again and again. It may hang.
+//!
+//! It goes on from a former reading if that is of the same history: counts need not begin anew because a disk was slow once.
+
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use iolag_analysis::history::Tallies;
+use iolag_model::{Anchor, Nanoseconds, WallSpan, WallTime};
+use iolag_store::history::{Access, ChangeMark, History, HistoryError, is_server, open_history};
+
+use super::frame::{self, FromFollower, Reading};
+
+/// Between two looks at the history.
+const LOOK: Duration = Duration::from_secs(1);
+/// Samples in one answer: read in some 20 ms.
+const BATCH: usize = 10_000;
+/// Outages and events that are over are shown for so long.
+const RECENT: Nanoseconds = Nanoseconds::from_seconds(30 * 86_400);
+
+/// Why following ended.
+enum Ended {
+    /// Nobody listens.
+    Unheard,
+    /// The history says why.
+    Refused(HistoryError),
+    /// Another file is in its place.
+    Replaced,
+}
+
+impl From<std::io::Error> for Ended {
+    fn from(_: std::io::Error) -> Self {
+        Self::Unheard
+    }
+}
+
+impl From<HistoryError> for Ended {
+    fn from(error: HistoryError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// Follows the history at `place` from `former` on and tells of it, until nobody listens or the history cannot be read.
+pub(super) fn follow(place: &str, former: Option<Reading>, into: &mut impl Write) {
+    let Err(ended) = follow_until_trouble(place, former, into);
+    let sentence = match ended {
+        Ended::Unheard => return,
+        Ended::Refused(error) => error.to_string(),
+        Ended::Replaced => format!("the history {place} was replaced by another; it is read anew"),
+    };
+    // Whoever is to hear it may be gone.
+    let _ = frame::write(&FromFollower::Trouble(sentence), into);
+}
+
+fn follow_until_trouble(
+    place: &str,
+    former: Option<Reading>,
+    into: &mut impl Write,
+) -> Result<std::convert::Infallible, Ended> {
+    let mut history = open_history(place, Access::ReadOnly)?;
+    let file = file_of(place);
+    let newest = history.newest_change()?;
+    let is_same = |reading: &Reading| reading.mark <= newest.0;
+    let mut reading = former.filter(is_same).unwrap_or_default();
+    let mut told = None;
+    loop {
+        read_new(history.as_mut(), &mut reading, || frame::write(&FromFollower::Alive, into))?;
+        if told.as_ref() == Some(&reading) {
+            frame::write(&FromFollower::Alive, into)?;
+        } else {
+            frame::write(&FromFollower::Read(Box::new(reading.clone())), into)?;
+            told = Some(reading.clone());
+        }
+        std::thread::sleep(LOOK);
+        if file_of(place) != file {
+            return Err(Ended::Replaced);
+        }
+    }
+}
+
+fn read_new(
+    history: &mut dyn History,
+    reading: &mut Reading,
+    mut alive: impl FnMut() -> std::io::Result<()>,
+) -> Result<(), Ended> {
+    let mut mark = ChangeMark(reading.mark);
+    while count_new(history, &mut reading.tallies, &mut mark)? {
+        reading.mark = mark.0;
+        alive()?;
+    }
+    let now = WallTime(Anchor::take().realtime_ns as i64);
+    let recent = WallSpan { begin: now.before(RECENT), ..WallSpan::ALL };
+    reading.outages = history.outages(recent)?;
+    reading.events = history.events(recent)?;
+    Ok(())
+}
+
+/// Counts one answer of what is new after `mark`; returns whether there was anything.
+///
+/// # Errors
+/// If the history cannot be read; then nothing of the answer is counted.
+pub(super) fn count_new(
+    history: &mut dyn History,
+    tallies: &mut Tallies,
+    mark: &mut ChangeMark,
+) -> Result<bool, HistoryError> {
+    // Samples are appended with or after their series, so these are described before they are counted.
+    let changes = history.changes_after(*mark, BATCH)?;
+    for series in history.series()? {
+        tallies.describe(&series);
+    }
+    changes.samples.iter().for_each(|sample| tallies.count(sample));
+    let is_new = !changes.samples.is_empty();
+    *mark = changes.mark;
+    Ok(is_new)
+}
+
+/// Which file it is, if it is one.
+fn file_of(place: &str) -> Option<(u64, u64)> {
+    if is_server(place) {
+        return None;
+    }
+    Path::new(place).metadata().ok().map(|found| (found.dev(), found.ino()))
+}

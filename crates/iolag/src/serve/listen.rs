@@ -1,0 +1,139 @@
+//! Listening and answering, within limits, until a signal comes.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use iolag_keeper::Signals;
+use tokio::io::unix::AsyncFd;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::{LocalSet, spawn_local};
+use tokio::time::{sleep, timeout};
+
+use super::address::LoopbackAddress;
+use super::documents::{self, Documents, MakeDocument};
+use super::following;
+use super::routes::routes;
+use super::view::Knowledge;
+use crate::exit_code::Failure;
+
+/// Connections at once; more of them wait their turn.
+const CONNECTIONS_MAX: usize = 256;
+/// A request's head comes within this time, also the next one on a connection that is kept.
+const HEAD_MAX: Duration = Duration::from_secs(30);
+/// Longest life of a connection: who reads too slowly is left.
+const CONNECTION_MAX: Duration = Duration::from_secs(600);
+/// Longest head of a request, in bytes, and its lines.
+const HEAD_BYTES_MAX: usize = 16 << 10;
+const HEAD_LINES_MAX: usize = 64;
+/// After a failure to accept: descriptors may come back.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// What is under way when a signal comes gets so long.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// What is served.
+#[derive(Clone)]
+pub struct Serving {
+    /// Where to listen.
+    pub listen: LoopbackAddress,
+    /// The history: an absolute path or a URL.
+    pub history: String,
+    /// The same for people, secrets removed.
+    pub shown_history: String,
+    /// The runtime directory of that history's watch.
+    pub runtime: PathBuf,
+    /// This host, as series name it.
+    pub host: String,
+    /// Makes the document of the live page.
+    pub document: MakeDocument,
+}
+
+/// Serves until a signal comes; `ready` is told the address, whose port may have been chosen by the system. The process has
+/// one thread, and must not get another: followers are forked.
+///
+/// # Errors
+/// If the address cannot be listened on.
+pub fn serve(serving: &Serving, signals: Signals, ready: impl FnOnce(SocketAddr)) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
+    let runtime = runtime.map_err(Failure::bug)?;
+    LocalSet::new().block_on(&runtime, async {
+        let listener = bind(serving.listen).await?;
+        ready(listener.local_addr().map_err(Failure::bug)?);
+        let knowledge = Arc::new(Knowledge::new(
+            serving.host.clone(),
+            serving.shown_history.clone(),
+            serving.runtime.clone(),
+        ));
+        let following = following::follow(serving.history.clone(), Arc::clone(&knowledge));
+        let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let following = spawn_local(following);
+        let documents = Arc::new(Documents::default());
+        let making = spawn_local(documents::make(Arc::clone(&documents), Rc::clone(&serving.document)));
+        let router = routes(knowledge, documents);
+        let accepting = spawn_local(accept(listener, router, Arc::clone(&slots)));
+        signalled(signals).await;
+        following.abort();
+        making.abort();
+        accepting.abort();
+        let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
+        // Who is not done by then is left.
+        let _ = timeout(LAST_ANSWERS, slots.acquire_many(all)).await;
+        Ok(())
+    })
+}
+
+async fn bind(address: LoopbackAddress) -> Result<TcpListener, Failure> {
+    let socket = address.socket();
+    TcpListener::bind(socket).await.map_err(|error| {
+        Failure::unusable(format!(
+            "cannot listen on {socket}: {error}; choose another port with --listen 127.0.0.1:PORT"
+        ))
+    })
+}
+
+async fn accept(listener: TcpListener, router: Router, slots: Arc<Semaphore>) {
+    loop {
+        // Never closed.
+        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let router = router.clone();
+                spawn_local(async move {
+                    answer(stream, router).await;
+                    drop(slot);
+                });
+            }
+            Err(_) => sleep(ACCEPT_PAUSE).await,
+        }
+    }
+}
+
+async fn answer(stream: TcpStream, router: Router) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_MAX)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .max_headers(HEAD_LINES_MAX)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    // A client that breaks off, or asks for nonsense, concerns nobody else.
+    let _ = timeout(CONNECTION_MAX, connection).await;
+}
+
+/// Waits for a signal that ends the server.
+async fn signalled(signals: Signals) {
+    // SAFETY: the descriptor stays open and the same, because `signals` owns it and is dropped after `source`.
+    let Ok(source) = (unsafe { AsyncFd::register(signals.descriptor()) }) else { return };
+    while let Ok(mut ready) = source.readable().await {
+        if signals.next().is_some() {
+            return;
+        }
+        ready.clear_ready();
+    }
+}
