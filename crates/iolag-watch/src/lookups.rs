@@ -12,7 +12,7 @@ use crate::errand::{Errand, ErrandState};
 
 /// How long looking up may take.
 const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(10);
-/// How often it is done although no mount has changed.
+/// How often it is done although the target's mount has not changed.
 const EVERY: Nanoseconds = Nanoseconds::from_seconds(3600);
 
 /// Looks up the facts of a target, in a child.
@@ -36,10 +36,10 @@ impl Lookups {
         Self { targets: (0..targets).map(|_| Lookup { errand: None, due: MonotonicTime(0) }).collect() }
     }
 
-    /// A mount has changed: every target is due.
-    pub fn again(&mut self, now: MonotonicTime) {
-        for lookup in &mut self.targets {
-            lookup.due = now;
+    /// The mounts of these targets have changed: they are due.
+    pub fn again(&mut self, targets: &[usize], now: MonotonicTime) {
+        for target in targets {
+            self.targets[*target].due = now;
         }
     }
 

@@ -225,9 +225,8 @@ impl Running<'_> {
         self.ledger.record_samples(recorded);
         if has_answered && self.outages.open().next().is_some() {
             // A mount that was replaced has not recovered, and the table may not have been read since.
-            if self.mounts.refresh() {
-                self.look_up_again();
-            }
+            self.look_at_mounts();
+            // The mount may have been replaced before its outage was found.
             self.end_outages_of_changed_mounts();
             let at = flight.wall(flight.answered_at(fate, now));
             let ended = self.outages.answered(&flight.mount, at);

@@ -293,9 +293,8 @@ impl<'a> Running<'a> {
     }
 
     fn look_up(&mut self, now: MonotonicTime) {
-        if std::mem::take(&mut self.mounts_changed) && self.mounts.refresh() {
-            self.lookups.again(now);
-            self.end_outages_of_changed_mounts();
+        if std::mem::take(&mut self.mounts_changed) {
+            self.look_at_mounts();
         }
         let is_blocked = |target: usize| {
             let key = self.mounts.key_of(target);
@@ -315,9 +314,12 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The table of mounts has changed.
-    pub fn look_up_again(&mut self) {
-        self.lookups.again(MonotonicClock.now());
+    /// Reads the table of mounts again, and heeds what has changed.
+    pub fn look_at_mounts(&mut self) {
+        if let Some(targets) = self.mounts.refresh() {
+            self.lookups.again(&targets, MonotonicClock.now());
+            self.end_outages_of_changed_mounts();
+        }
     }
 
     /// A round has ended.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{MountKey, MountTable, WatchTarget};
+use crate::{MountIdentity, MountKey, MountTable, WatchTarget};
 
 /// The targets of a plan and their mounts.
 #[derive(Debug)]
@@ -18,6 +18,7 @@ struct TargetMount {
     path: PathBuf,
     key: MountKey,
     mount_name: String,
+    mount: Option<MountIdentity>,
 }
 
 impl TargetMounts {
@@ -28,6 +29,7 @@ impl TargetMounts {
             path: target.directory.clone(),
             key: MountKey::Target(target.name.clone()),
             mount_name: target.name.clone(),
+            mount: None,
         };
         let mut all = Self { table, targets: targets.iter().map(unknown).collect() };
         all.assign();
@@ -49,14 +51,17 @@ impl TargetMounts {
         self.targets.iter().find(|target| target.mount_name == mount_name).map(|target| &target.key)
     }
 
-    /// Reads the table again. Says whether it has changed.
-    pub fn refresh(&mut self) -> bool {
+    /// Reads the table again. `None` if it is as it was; otherwise the targets whose own mount is another one: on a machine with an
+    /// automounter or containers the table changes all the time.
+    pub fn refresh(&mut self) -> Option<Vec<usize>> {
         let before = self.table.generation();
-        let has_changed = self.table.refresh() != before;
-        if has_changed {
-            self.assign();
+        if self.table.refresh() == before {
+            return None;
         }
-        has_changed
+        let known: Vec<_> = self.targets.iter().map(|target| target.mount.clone()).collect();
+        self.assign();
+        let is_another = |(_, (target, known)): &(usize, (&TargetMount, &Option<_>))| target.mount != **known;
+        Some(self.targets.iter().zip(&known).enumerate().filter(is_another).map(|(index, _)| index).collect())
     }
 
     /// A probe of this target has told the kernel's number of its mount: symbolic links may lead elsewhere than the plan says.
@@ -84,7 +89,8 @@ impl TargetMounts {
 
     fn assign(&mut self) {
         for target in &mut self.targets {
-            (target.key, target.mount_name) = match self.table.mount_of(&target.path) {
+            target.mount = self.table.mount_of(&target.path);
+            (target.key, target.mount_name) = match &target.mount {
                 Some(mount) => (
                     MountKey::Device(mount.device.to_string()),
                     mount.mount_point.to_string_lossy().into_owned(),
@@ -92,5 +98,39 @@ impl TargetMounts {
                 None => (MountKey::Target(target.name.clone()), target.name.clone()),
             };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_model::SeriesKind;
+
+    #[test]
+    fn only_a_targets_own_mount_concerns_it() {
+        let proc = tempfile::tempdir().unwrap();
+        std::fs::create_dir(proc.path().join("self")).unwrap();
+        let root = "1 0 8:1 / / rw - ext4 a rw\n";
+        let write = |rest: &str| {
+            std::fs::write(proc.path().join("self/mountinfo"), format!("{root}{rest}")).unwrap();
+        };
+        write("2 1 0:30 / /scratch rw - nfs4 filer:/export rw,hard\n");
+        let targets = ["/scratch/me", "/home"].map(|directory| WatchTarget {
+            directory: directory.into(),
+            name: directory.into(),
+            kind: SeriesKind::Task,
+            tasks: Vec::new(),
+        });
+        let mut mounts = TargetMounts::new(MountTable::read_below(proc.path()), &targets);
+        assert_eq!(mounts.refresh(), None);
+        write(
+            "2 1 0:30 / /scratch rw - nfs4 filer:/export rw,hard\n3 1 0:31 / /auto rw - nfs4 filer:/auto rw\n",
+        );
+        assert_eq!(mounts.refresh(), Some(vec![]));
+        write("2 1 0:30 / /scratch rw - nfs4 filer:/export rw,soft\n");
+        assert_eq!(mounts.refresh(), Some(vec![0]));
+        write("");
+        assert_eq!(mounts.refresh(), Some(vec![0]));
+        assert_eq!((mounts.name_of(0), mounts.key_of(0)), ("/", mounts.key_of(1)));
     }
 }
