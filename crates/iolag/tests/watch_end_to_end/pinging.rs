@@ -4,15 +4,13 @@ use std::fs;
 
 use iolag_fixtures::FuseMount;
 
-use crate::stage::assert_refused;
+use crate::stage::{Stage, assert_refused};
 use crate::support::{Finished, PATIENCE, Running, Scene, assert_says, wait_until};
 
 fn ping(scene: &Scene, arguments: &[&str]) -> Running {
     let mut all = vec!["ping"];
     all.extend(arguments);
-    let mut command = scene.command(&all);
-    command.env("XDG_RUNTIME_DIR", "");
-    Running::start(command)
+    Running::start(scene.command(&all))
 }
 
 fn lines<'a>(done: &'a Finished, start: &str) -> Vec<&'a str> {
@@ -110,9 +108,8 @@ fn a_directory_that_still_hangs_at_the_end_is_said_to_hold_what_was_made() {
     assert_says(&done.stderr, &["may still be there", &format!("iolag watch --remove {directory}")]);
     fuse.release();
     scene.assert_nobody_is_left();
-    let mut remove = scene.command(&["watch", "--remove", &directory]);
-    remove.env("XDG_RUNTIME_DIR", "");
-    let done = Running::start(remove).finish();
+    // Not the runtime directory of whoever runs the tests.
+    let done = Stage::new().watch(&["--remove", &directory]);
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_eq!(fs::read_dir(scene.target()).unwrap().count(), 0);
 }

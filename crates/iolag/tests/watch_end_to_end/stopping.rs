@@ -43,7 +43,8 @@ fn a_probe_that_is_cut_short_is_recorded_with_its_age() {
     stage.wait_for("a probe in flight", |status| !status.in_flight.is_empty());
     let told = stage.status(0);
     assert_says(&told, &["in flight for", "slow on scratch", "1 rounds begun"]);
-    std::thread::sleep(Duration::from_millis(300));
+    // Its program may begin a moment after its process.
+    std::thread::sleep(Duration::from_millis(1200));
     watch.signal(libc::SIGTERM);
     assert_eq!(watch.finish().code, Some(0));
     stage.scene.assert_nobody_is_left();
