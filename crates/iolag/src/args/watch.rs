@@ -27,7 +27,7 @@ pub struct Watch {
     #[arg(long, conflicts_with = "rounds")]
     pub once: bool,
     /// End after so many rounds
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_count)]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_some)]
     pub rounds: Option<u64>,
     /// Where everything is remembered: a file on a local disk, or postgres://USER@HOST/DATABASE
     #[arg(long, value_name = "PATH|URL", value_parser = parse_place)]
@@ -35,6 +35,9 @@ pub struct Watch {
     /// Directory in memory for what outlives the watch but not the machine's boot [default: /dev/shm/iolag-UID]
     #[arg(long, value_name = "DIR", value_parser = parse_file)]
     pub runtime: Option<PathBuf>,
+    /// Write metrics for node_exporter's textfile collector to this file (its name ends in .prom)
+    #[arg(long, value_name = "FILE", value_parser = parse_file)]
+    pub textfile: Option<PathBuf>,
     /// Show what the running watch does: probes in flight with their age, last values, outages
     #[arg(long, conflicts_with_all = ["once", "rounds", "remove"])]
     pub status: bool,
@@ -73,9 +76,17 @@ pub struct Ping {
     #[arg(long, value_name = "DURATION", default_value = "1s", allow_hyphen_values = true, value_parser = parse_period)]
     pub every: Nanoseconds,
     /// End after so many probes
-    #[arg(short = 'n', long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_count)]
+    #[arg(short = 'n', long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_some)]
     pub count: Option<u64>,
     /// After this long a probe is ended
     #[arg(long, value_name = "DURATION", default_value = "60s", allow_hyphen_values = true, value_parser = parse_period)]
     pub deadline: Nanoseconds,
+}
+
+/// At least one: nothing is measured by none.
+fn parse_some(text: &str) -> Result<u64, String> {
+    match parse_count(text).map_err(|error| error.to_string())? {
+        0 => Err("expected at least 1".to_owned()),
+        count => Ok(count),
+    }
 }

@@ -211,6 +211,10 @@ impl<W: Write + AsFd> Pinging<W> {
         };
         let line = format!("{}: seq={} {told}", sample.series, at + 1);
         self.lines.line(&line);
+        if self.lines.is_gone() {
+            // `iolag ping DIR | head`: nobody reads any more, so nobody is to be measured for; the end is that of Ctrl-C.
+            let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
+        }
     }
 
     fn replace(&mut self, at: usize, sample: &HistorySample) {

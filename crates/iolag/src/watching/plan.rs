@@ -142,6 +142,14 @@ impl Planning<'_> {
             }
         }
         for (index, target) in targets.iter().enumerate() {
+            let place = || self.own.target.get(index).map_or(0..0, |table| table.directory.span());
+            if target.name.is_empty() || target.name == CONTROL {
+                let message = format!(
+                    "{:?} is no name for a target: {CONTROL:?} is the control's, and a name is not empty",
+                    target.name
+                );
+                return Err(DocumentError::at(self.file, self.text, place(), message));
+            }
             let is_twice =
                 |other: &WatchTarget| other.name == target.name || other.directory == target.directory;
             if targets[..index].iter().any(is_twice) {
@@ -172,6 +180,14 @@ impl Planning<'_> {
         // What was typed has no line in the file; the file's own tasks have been looked at already.
         let source = if typed.is_empty() { self.file } else { "" };
         let planning = Planning { file: source, ..*self };
+        if tasks.is_empty() {
+            return Err(planning.nothing(format!("the target {name} has no task: name at least one")));
+        }
+        for (index, task) in tasks.iter().enumerate() {
+            if tasks[..index].iter().any(|other| other.get_ref() == task.get_ref()) {
+                return Err(planning.error(task, format!("the task {} is named twice", task.get_ref())));
+            }
+        }
         let tasks = tasks.iter().map(|name| planning.task(name, limits)).collect::<Result<Vec<_>, _>>()?;
         Ok(WatchTarget { directory, name, kind: SeriesKind::Task, tasks })
     }
@@ -295,6 +311,11 @@ impl Planning<'_> {
     }
 
     fn covariate(&self, table: &CovariateTable) -> Result<PlannedCovariate, DocumentError> {
+        let same = |other: &&CovariateTable| other.name.get_ref() == table.name.get_ref();
+        if table.name.get_ref().is_empty() || self.own.covariate.iter().filter(same).count() > 1 {
+            let message = format!("{:?} is no name of its own for a covariate", table.name.get_ref());
+            return Err(self.error(&table.name, message));
+        }
         let deadline = table.deadline.as_ref().map(|text| self.duration(text)).transpose()?;
         Ok(PlannedCovariate {
             name: table.name.get_ref().clone(),
@@ -351,6 +372,11 @@ impl Planning<'_> {
             );
         }
         Ok(duration)
+    }
+
+    /// An error without a place of its own.
+    fn nothing(&self, message: String) -> DocumentError {
+        DocumentError::at(self.file, self.text, 0..0, message)
     }
 
     fn error<T>(&self, at: &Spanned<T>, message: impl Into<String>) -> DocumentError {
@@ -450,6 +476,12 @@ mod tests {
         );
         assert!(refused("[task.x]\ncommand = [\"nothere\"]").contains("\"nothere\" is not to be found"));
         assert!(refused("[task.list]\ncommand = [\"git\"]").contains("built-in"));
+        assert!(refused("tasks = []").contains("has no task"));
+        assert!(
+            refused("tasks = [\"stat\", \"stat\"]").starts_with("iolag.toml:1: the task stat is named twice")
+        );
+        let covariate = "[[covariate]]\nname = \"a\"\ncommand = [\"git\"]\n";
+        assert!(refused(&covariate.repeat(2)).starts_with("iolag.toml:2: \"a\" is no name of its own"));
         assert!(refused("at-deadline = \"kill\"").contains("expected \"end\" or \"wait\""));
         let typed = Wishes { tasks: vec!["lst".into()], ..wishes() };
         assert!(plan("f", "every = \"1m\"", &typed).unwrap_err().to_string().starts_with("there is no task"));
@@ -466,6 +498,8 @@ mod tests {
         assert!(
             plan("f", twice, &typed).unwrap_err().to_string().starts_with("the target /b is named twice")
         );
+        let control = "[[target]]\ndirectory = \"/a\"\nname = \"host memory\"\n";
+        assert!(plan("f", control, &wishes).unwrap_err().to_string().contains("the control's"));
         let relative = "[[target]]\ndirectory = \"a\"\n";
         assert!(plan("f", relative, &wishes).unwrap_err().to_string().starts_with("f:2: expected the path"));
     }

@@ -27,6 +27,7 @@ use crate::conduct::scout::{self, Answer};
 use crate::environment::facts::facts;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
+use crate::serve::Textfile;
 use crate::watching::{PRINTED, Places};
 
 /// Runs the command.
@@ -58,7 +59,10 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     let runtime = open_runtime(&prepared.places)?;
     let (mut spool, _) = Spool::open(&runtime).map_err(Failure::unusable)?;
     tell_notices(common, &prepared.notices);
-    output::notice(common, &announcement(options, &prepared));
+    // Cron mails whatever is said: a round that nobody looks at says what is amiss, and nothing else.
+    if !options.once || std::io::stderr().is_terminal() {
+        output::notice(common, &announcement(options, &prepared));
+    }
     let mut teller = Teller::new(std::io::stdout(), telling(common), Vec::new());
     let summary = loop {
         let identity = identity(&prepared.places, &known);
@@ -125,9 +129,19 @@ fn watch(
     teller: &mut Teller<std::io::Stdout>,
 ) -> WatchSummary {
     let history = &prepared.places.history;
+    let textfile = prepared.textfile.as_ref().map(|path| Textfile {
+        path: path.clone(),
+        runtime: prepared.places.runtime.clone(),
+        host: prepared.plan.host.clone(),
+    });
     let remember = |records: &[HistoryRecord]| -> Result<(), String> {
         let mut history = open_history(history, Access::ReadWrite).map_err(|error| error.to_string())?;
-        history.append(records).map(|_| ()).map_err(|error| error.to_string())
+        history.append(records).map_err(|error| error.to_string())?;
+        if let Some(textfile) = &textfile {
+            // What is remembered stays so; that the file grows old is what its collector watches.
+            let _ = textfile.update(&mut *history);
+        }
+        Ok(())
     };
     let look_up = |target: &WatchTarget| facts(&target.directory);
     let errands = Errands { probe_task: &probe_task, facts: &look_up, remember: &remember };

@@ -30,6 +30,8 @@ pub struct Prepared {
     pub places: Places,
     /// Whether the user or the file names the history: its directory is not made then.
     pub is_history_named: bool,
+    /// A file for node_exporter's collector, if one is to be written.
+    pub textfile: Option<PathBuf>,
     /// What the user is told.
     pub notices: Vec<String>,
 }
@@ -72,13 +74,39 @@ pub fn prepare(options: &Watch, file: Option<&Path>) -> Result<Prepared, Failure
     let runtime = options.runtime.clone().or_else(|| in_file(&document.runtime).map(PathBuf::from));
     let history = options.history.clone().or_else(|| in_file(&document.history));
     let places = Places::new(history.as_deref(), runtime.as_deref(), user, variable);
+    let textfile = options.textfile.clone().or_else(|| in_file(&document.textfile).map(PathBuf::from));
+    if let Some(path) = &textfile {
+        refuse_lost_textfile(path)?;
+    }
     let wishes = wishes(options, &document, &places, variable)?;
     let plan = plan(&name, &text, &wishes).map_err(Failure::usage)?;
     if plan.targets.is_empty() {
         return Err(Failure::usage("there is nothing to watch: name a directory, or set HOME"));
     }
-    let notices = look_at_targets(&plan, &places)?;
-    Ok(Prepared { plan, places, is_history_named: history.is_some(), notices })
+    let notices = look_at_targets(&plan, &places, !options.directories.is_empty())?;
+    Ok(Prepared { plan, places, is_history_named: history.is_some(), textfile, notices })
+}
+
+/// A file that the collector would not read, or whose directory is not there, is refused before anything is measured.
+fn refuse_lost_textfile(path: &Path) -> Result<(), Failure> {
+    if path.extension().is_none_or(|extension| extension != "prom") {
+        return Err(Failure::usage(format!(
+            "{} does not end in .prom: node_exporter's collector reads no other file",
+            path.display()
+        )));
+    }
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    match scout::ask("scout", DEADLINE, || parent.is_dir())? {
+        Answer::Given(true) => Ok(()),
+        Answer::Given(false) => Err(Failure::usage(format!(
+            "there is no directory {} for the metrics; make it first",
+            parent.display()
+        ))),
+        Answer::None { age, .. } => Err(Failure::unusable(format!(
+            "{} has not answered for {age}; name another file for the metrics",
+            parent.display()
+        ))),
+    }
 }
 
 fn wishes(
@@ -116,7 +144,7 @@ fn found_programs(document: &Document, path: OsString) -> Result<BTreeMap<String
 
 /// Refuses what is no directory; a directory that does not answer is watched all the same: that is what watching is for. One of which
 /// it is known that it does not is not asked: what cron starts every quarter of an hour must not leave a process there each time.
-fn look_at_targets(plan: &WatchPlan, places: &Places) -> Result<Vec<String>, Failure> {
+fn look_at_targets(plan: &WatchPlan, places: &Places, is_typed: bool) -> Result<Vec<String>, Failure> {
     let outstanding = outstanding_probes(places);
     let mounts = MountTable::read();
     // The control's directory is made later, and in memory.
@@ -132,14 +160,21 @@ fn look_at_targets(plan: &WatchPlan, places: &Places) -> Result<Vec<String>, Fai
         })
         .collect();
     let answers = scout::ask_all("scout", &asked, FIRST_CONTACT, |target| scout::look_at(&target.directory))?;
+    let mut trouble = Vec::new();
     for (target, answer) in asked.iter().zip(answers) {
         match answer {
             Answer::Given(Ok(_)) => {}
-            Answer::Given(Err(sentence)) => return Err(Failure::unusable(sentence)),
+            // What was typed may be a slip of the pen; what the configuration names is missing, and that is data.
+            Answer::Given(Err(sentence)) if is_typed => return Err(Failure::unusable(sentence)),
+            Answer::Given(Err(sentence)) => trouble.push(sentence),
             Answer::None { age, .. } => notices
                 .push(format!("{} has not answered for {age}; it is watched all the same", target.name)),
         }
     }
+    if trouble.len() == asked.len() && blocked.is_empty() {
+        return Err(Failure::unusable(trouble.join("\niolag: ")));
+    }
+    notices.extend(trouble.into_iter().map(|sentence| format!("{sentence}; it is watched all the same")));
     Ok(notices)
 }
 

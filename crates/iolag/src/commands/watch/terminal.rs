@@ -23,12 +23,13 @@ pub struct Lines<W> {
     dropped: u64,
     /// Characters of the line that the next one takes the place of.
     standing: usize,
+    is_gone: bool,
 }
 
 impl<W: Write + AsFd> Lines<W> {
     /// Lines to `output`.
     pub fn to(output: W) -> Self {
-        Self { output, waiting: VecDeque::new(), dropped: 0, standing: 0 }
+        Self { output, waiting: VecDeque::new(), dropped: 0, standing: 0, is_gone: false }
     }
 
     /// Writes a line as soon as it is read, and never waits for that.
@@ -43,6 +44,11 @@ impl<W: Write + AsFd> Lines<W> {
         line.push('\n');
         self.waiting.push_back(line);
         self.write();
+    }
+
+    /// Whether nobody will ever read again.
+    pub const fn is_gone(&self) -> bool {
+        self.is_gone
     }
 
     /// Shows a line until the next one takes its place; only for terminals. One that cannot be shown at once is left out.
@@ -67,6 +73,7 @@ impl<W: Write + AsFd> Lines<W> {
         // A reader that is gone is no reason to end.
         if self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush()).is_err() {
             self.waiting.clear();
+            self.is_gone = true;
         }
     }
 
@@ -155,6 +162,6 @@ mod tests {
         let mut lines = Lines::to(writer);
         lines.line("one");
         lines.line("two");
-        assert!(lines.waiting.is_empty());
+        assert!(lines.waiting.is_empty() && lines.is_gone());
     }
 }
