@@ -107,8 +107,13 @@ fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
 
 /// The FNV-1a hash of a text.
 pub(crate) fn hash_of(text: &str) -> u64 {
+    hash_of_bytes(text.as_bytes())
+}
+
+/// The FNV-1a hash of bytes.
+pub(crate) fn hash_of_bytes(bytes: &[u8]) -> u64 {
     let mut hash = Fnv::new();
-    hash.add(text.as_bytes());
+    hash.add(bytes);
     hash.0
 }
 

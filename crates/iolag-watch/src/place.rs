@@ -1,16 +1,20 @@
 //! The place of a task: a directory of the watch's own below the target, made by the first probe and found by the next.
 //!
 //! ```text
-//! <target>/iolag-watch-<user>-<host>/<task>/
+//! <target>/iolag-watch-<user>-<host>-<runtime>/<task>/
 //! ```
+//! `<runtime>` is a hash of the runtime directory's path: watches of one user with different histories, and `iolag ping` beside
+//! them, never meet in one place.
+//!
 //! Runs in a probe's child only: all of it may hang. Nothing is followed below the target, and what is not ours is refused.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use iolag_model::FailureCode;
-use iolag_workload::ProbeTaskError;
-use rustix::fs::{CWD, Mode, OFlags, fstat, mkdirat, openat};
+use iolag_workload::{Ownership, ProbeTaskError, ownership_of};
+use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, mkdirat, openat};
 use rustix::io::Errno;
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -43,14 +47,19 @@ pub(crate) enum Origin {
 }
 
 impl Place {
-    /// The place of a task on a target. Hosts that share a file system have directories of their own.
-    pub fn of_task(target: &Path, host: &str, task: &str) -> Self {
-        Self::Below { target: target.to_owned(), watch: Self::watch_name(host), task: plain(task) }
+    /// The place of a task on a target. Hosts that share a file system have directories of their own, and so have watches with
+    /// different `runtime` directories.
+    pub fn of_task(target: &Path, host: &str, runtime: &Path, task: &str) -> Self {
+        Self::Below { target: target.to_owned(), watch: Self::watch_name(host, runtime), task: plain(task) }
     }
 
-    /// Name of the directory that holds all tasks of this user's watch on this host.
-    pub fn watch_name(host: &str) -> String {
-        format!("iolag-watch-{}-{}", rustix::process::geteuid().as_raw(), plain(host))
+    /// Name of the directory that holds all tasks of this user's watch on this host that keeps its things in `runtime`.
+    pub fn watch_name(host: &str, runtime: &Path) -> String {
+        let user = rustix::process::geteuid().as_raw();
+        let hash = crate::configurations::hash_of_bytes(runtime.as_os_str().as_bytes());
+        // Folded, since the upper bits of FNV-1a are the better ones.
+        let short = (hash ^ (hash >> 32)) & 0xffff_ffff;
+        format!("iolag-watch-{user}-{}-{short:08x}", plain(host))
     }
 
     /// Opens it, making what is missing below the target.
@@ -67,8 +76,9 @@ impl Place {
         let opened =
             openat(CWD, target, DIRECTORY, Mode::empty()).map_err(|errno| failed("open", target, errno))?;
         let path = target.join(watch);
-        let (ours, _) = open_own(opened.as_fd(), watch, &path)?;
-        open_own(ours.as_fd(), task, &path.join(task))
+        let (ours, _) = open_own(opened.as_fd(), watch, &path, Owner::ToBeFound)?;
+        let owner = fstat(&ours).map_err(|errno| failed("look at", &path, errno))?.st_uid;
+        open_own(ours.as_fd(), task, &path.join(task), Owner::Known(owner))
     }
 }
 
@@ -78,7 +88,21 @@ pub(crate) fn mount_number(file: BorrowedFd<'_>) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
 }
 
-fn open_own(parent: BorrowedFd<'_>, name: &str, path: &Path) -> Result<(OwnedFd, Origin), ProbeTaskError> {
+/// Whose a directory has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// Ours, which is found out.
+    ToBeFound,
+    /// This user's, whose the directory above is.
+    Known(u32),
+}
+
+fn open_own(
+    parent: BorrowedFd<'_>,
+    name: &str,
+    path: &Path,
+    owner: Owner,
+) -> Result<(OwnedFd, Origin), ProbeTaskError> {
     let origin = match mkdirat(parent, name, Mode::RWXU) {
         Ok(()) => Origin::Made,
         Err(Errno::EXIST) => Origin::Found,
@@ -87,20 +111,31 @@ fn open_own(parent: BorrowedFd<'_>, name: &str, path: &Path) -> Result<(OwnedFd,
     let opened = openat(parent, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
         .map_err(|errno| failed("open", path, errno))?;
     let status = fstat(&opened).map_err(|errno| failed("look at", path, errno))?;
-    // A server may map us to another user (root to nobody); permissions are what keeps others out then, too.
-    let user = rustix::process::geteuid().as_raw();
-    if (user != 0 && status.st_uid != user) || status.st_mode & OTHERS_WRITE != 0 {
-        return Err(ProbeTaskError {
-            failure: FailureCode::from_errno(Errno::PERM.raw_os_error()),
-            message: format!(
-                "{} is not iolag's own (owner {}, mode {:o}): move it away, and it is made anew",
-                path.display(),
-                status.st_uid,
-                status.st_mode & 0o7777
-            ),
-        });
+    // Also what was just made is looked at: where all may rename, another may stand in its place by now.
+    let is_own = match owner {
+        Owner::Known(user) => status.st_uid == user,
+        Owner::ToBeFound => {
+            ownership_of(opened.as_fd()).map_err(|errno| failed("find out who owns", path, errno))?
+                != Ownership::Foreign
+        }
+    };
+    if is_own && status.st_mode & OTHERS_WRITE == 0 {
+        Ok((opened, origin))
+    } else {
+        Err(foreign(path, &status))
     }
-    Ok((opened, origin))
+}
+
+fn foreign(path: &Path, status: &Stat) -> ProbeTaskError {
+    ProbeTaskError {
+        failure: FailureCode::from_errno(Errno::PERM.raw_os_error()),
+        message: format!(
+            "{} is not iolag's own (owner {}, mode {:o}): move it away, and it is made anew",
+            path.display(),
+            status.st_uid,
+            status.st_mode & 0o7777
+        ),
+    }
 }
 
 fn failed(action: &str, path: &Path, errno: Errno) -> ProbeTaskError {
@@ -131,12 +166,27 @@ fn plain(name: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    fn runtime() -> &'static Path {
+        Path::new("/dev/shm/iolag-0/a")
+    }
+
+    fn is_root() -> bool {
+        rustix::process::geteuid().is_root()
+    }
+
+    /// A target in which everybody may make things, as in /tmp.
+    fn sticky_target() -> tempfile::TempDir {
+        let target = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(target.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
+        target
+    }
 
     #[test]
     fn a_place_is_made_once_and_found_again() {
         let target = tempfile::tempdir().unwrap();
-        let place = Place::of_task(target.path(), "node1", "list");
+        let place = Place::of_task(target.path(), "node1", runtime(), "list");
         let (opened, origin) = place.open().unwrap();
         assert!(mount_number(opened.as_fd()).is_some());
         assert_eq!((origin, place.open().unwrap().1), (Origin::Made, Origin::Found));
@@ -149,7 +199,7 @@ mod tests {
     #[test]
     fn links_and_open_doors_are_refused() {
         let (target, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let place = Place::of_task(target.path(), "node1", "list");
+        let place = Place::of_task(target.path(), "node1", runtime(), "list");
         let Place::Below { watch, .. } = &place else { panic!() };
         let path = target.path().join(watch);
         symlink(elsewhere.path(), &path).unwrap();
@@ -161,9 +211,72 @@ mod tests {
     }
 
     #[test]
+    fn root_refuses_what_another_user_planted() {
+        if !is_root() {
+            return;
+        }
+        let target = sticky_target();
+        let place = Place::of_task(target.path(), "node1", runtime(), "list");
+        let Place::Below { watch, .. } = &place else { panic!() };
+        let watch = target.path().join(watch);
+        std::fs::create_dir_all(watch.join("list")).unwrap();
+        let refused = || {
+            let error = place.open().unwrap_err();
+            assert_eq!(error.failure.errno(), Some(1), "{}", error.message);
+            assert!(error.message.contains("is not iolag's own (owner 65534, mode 755): move it away"));
+        };
+        chown(&watch, Some(65534), None).unwrap();
+        refused();
+        assert_eq!(std::fs::read_dir(&watch).unwrap().count(), 1, "nothing is left of having tried");
+        // The same one level below.
+        chown(&watch, Some(0), None).unwrap();
+        chown(watch.join("list"), Some(65534), None).unwrap();
+        refused();
+        chown(watch.join("list"), Some(0), None).unwrap();
+        assert_eq!(place.open().unwrap().1, Origin::Found);
+    }
+
+    #[test]
+    fn root_that_a_server_maps_to_another_user_finds_its_own_and_no_other() {
+        if !is_root() {
+            return;
+        }
+        let target = sticky_target();
+        let open = || {
+            let place = Place::of_task(target.path(), "node1", runtime(), "list");
+            let mapped = move || {
+                // SAFETY: of this thread only, which stays root but makes files as another user, as with root squash.
+                unsafe { libc::setfsuid(65534) };
+                place.open().map(|(_, origin)| origin).map_err(|error| error.message)
+            };
+            std::thread::spawn(mapped).join().unwrap()
+        };
+        assert_eq!((open(), open()), (Ok(Origin::Made), Ok(Origin::Found)));
+        let watch = target.path().join(Place::watch_name("node1", runtime()));
+        assert_eq!(std::fs::read_dir(&watch).unwrap().count(), 1, "nothing is left of having tried");
+        // Anybody may enter them, so that it is not the kernel that refuses.
+        for planted in [watch.join("list"), watch] {
+            chown(&planted, Some(4711), None).unwrap();
+            std::fs::set_permissions(&planted, std::fs::Permissions::from_mode(0o755)).unwrap();
+            let sentence = open().unwrap_err();
+            assert!(sentence.contains(&format!("{} is not iolag's own", planted.display())), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn watches_that_keep_their_things_elsewhere_have_other_places() {
+        let user = rustix::process::geteuid().as_raw();
+        let name = |runtime: &str| Place::watch_name("node1", Path::new(runtime));
+        assert_ne!(name("/dev/shm/iolag-0/a"), name("/dev/shm/iolag-0/ping-7"));
+        // FNV-1a of "a" is af63dc4c8601ec8c.
+        assert_eq!(name("a"), format!("iolag-watch-{user}-node1-296230c0"));
+    }
+
+    #[test]
     fn a_missing_target_is_a_failure_with_its_errno() {
         let target = tempfile::tempdir().unwrap();
-        let error = Place::of_task(&target.path().join("gone"), "node1", "list").open().unwrap_err();
+        let error =
+            Place::of_task(&target.path().join("gone"), "node1", runtime(), "list").open().unwrap_err();
         assert_eq!(error.failure.errno(), Some(2));
     }
 

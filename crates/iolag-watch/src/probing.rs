@@ -79,7 +79,8 @@ impl Running<'_> {
             Subject::Task { target, task } => {
                 let planned = &self.plan.targets[target];
                 let task = &planned.tasks[task];
-                let place = Place::of_task(&planned.directory, &self.plan.host, &task.name);
+                let (host, runtime) = (&self.plan.host, &self.plan.runtime_directory);
+                let place = Place::of_task(&planned.directory, host, runtime, &task.name);
                 (place, task.spec.clone(), Some(target))
             }
             Subject::Covariate(index) => {

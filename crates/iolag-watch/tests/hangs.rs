@@ -268,6 +268,6 @@ fn a_mount_that_is_taken_away_ends_its_outage_but_not_its_probe() {
     assert_eq!(onlooker.wholes("hanging").last().map(|sample| sample.outcome), Some(Outcome::Ok));
     mount.release();
     // The probes went on in the directory below, where the fixture expects nothing.
-    let place = support::place_of(mount.path(), "open-read");
+    let place = support::place_of(&scene, mount.path(), "open-read");
     std::fs::remove_dir_all(place.parent().unwrap()).unwrap();
 }

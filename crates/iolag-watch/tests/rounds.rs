@@ -6,6 +6,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
+use std::os::unix::fs::{PermissionsExt, chown};
 
 use iolag_model::{Configuration, FailureCode, HistoryRecord, Outcome, SessionEnd, WallTime};
 use iolag_watch::{Errands, PlannedCovariate, WatchEnd, WatchLimit, WatchTarget};
@@ -116,6 +117,32 @@ fn failures_are_samples_and_are_told() {
     assert_eq!(told("unprepared", "second"), [(Outcome::Skipped, None, true)]);
     assert_eq!(told("stat", ""), [(Outcome::Error, Some(2), false)]);
     assert_eq!(onlooker.troubles.len(), 2, "{:?}", onlooker.troubles);
+}
+
+#[test]
+fn a_place_that_another_user_planted_for_root_is_a_failure_and_nothing_runs_in_it() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let shared = directory();
+    std::fs::set_permissions(shared.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
+    let scene = Scene::new(
+        ms(50),
+        vec![target(shared.path(), "shared", vec![task("stat", TaskSpec::Stat, 5000, 20000)])],
+    );
+    let place = support::place_of(&scene, shared.path(), "stat");
+    std::fs::create_dir_all(&place).unwrap();
+    for planted in [&place, place.parent().unwrap()] {
+        chown(planted, Some(65534), None).unwrap();
+    }
+    let mut onlooker = Onlooker::default();
+    scene.watch(WatchLimit::Rounds(1), &mut onlooker);
+    let samples = onlooker.wholes("shared");
+    let told: Vec<_> = samples.iter().map(|sample| (sample.outcome, sample.failure.errno())).collect();
+    assert_eq!(told, [(Outcome::Error, Some(1))]);
+    let [sentence] = &onlooker.troubles[..] else { panic!("{:?}", onlooker.troubles) };
+    assert!(sentence.contains("is not iolag's own (owner 65534"), "{sentence}");
+    assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub use metadata_validation::{SpecError, validate, validate_check, validate_meta
 pub use pacer::Pacer;
 pub use stages::{ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, stages};
 pub use tasks::{
-    Compiler, Language, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError, TaskOptions,
-    TaskOutput, TaskSession, TaskSpec, find_compiler, probe_task, remove_probe_files,
+    Compiler, Language, Ownership, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError,
+    TaskOptions, TaskOutput, TaskSession, TaskSpec, find_compiler, ownership_of, probe_task,
+    remove_probe_files,
 };

@@ -10,8 +10,8 @@ use iolag_model::{
     Anchor, Configuration, HistoryRecord, HistorySample, Nanoseconds, Outage, ProbeStatus, SeriesKind,
 };
 use iolag_watch::{
-    AtDeadline, Backing, Errands, PlannedTask, RuntimeDirectory, Spool, Watch, WatchIdentity, WatchLimit,
-    WatchObserver, WatchPlan, WatchSummary, WatchTarget,
+    AtDeadline, Backing, Errands, Place, PlannedTask, RuntimeDirectory, Spool, Watch, WatchIdentity,
+    WatchLimit, WatchObserver, WatchPlan, WatchSummary, WatchTarget,
 };
 use iolag_workload::{ProbeTask, TaskSpec, probe_task};
 
@@ -226,9 +226,8 @@ pub fn directory() -> tempfile::TempDir {
 }
 
 /// The path of the place that a task has below a target.
-pub fn place_of(target: &Path, task: &str) -> PathBuf {
-    let user = rustix::process::geteuid().as_raw();
-    target.join(format!("iolag-watch-{user}-{HOST}")).join(task)
+pub fn place_of(scene: &Scene, target: &Path, task: &str) -> PathBuf {
+    target.join(Place::watch_name(HOST, &scene.plan.runtime_directory)).join(task)
 }
 
 /// Waits until `is_so`, at most 30 s: a hang of the test itself is what is bounded.

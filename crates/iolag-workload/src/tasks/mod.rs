@@ -11,6 +11,7 @@ mod guard;
 mod guard_process;
 mod last_line;
 mod launch;
+mod ownership;
 mod probe;
 mod probe_files;
 mod probe_programs;
@@ -25,6 +26,7 @@ mod terminal;
 mod usage;
 
 pub use compiler::{Compiler, Language, find_compiler};
+pub use ownership::{Ownership, ownership_of};
 pub use probe::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
 pub use removal::remove_probe_files;
 pub use session::{TaskError, TaskOptions, TaskSession};

@@ -1,6 +1,7 @@
 //! Removes what probes made in a target, and nothing else.
 //!
 //! ```text
+//! <target>/<watch>/          .owner-N-N
 //! <target>/<watch>/<task>/   file, written, program…, read-N, *.ready, created/file-N, listed-N/file-N
 //! ```
 //! Invariants: no symbolic link is followed and no mount point crossed; a name that tasks do not make is left where it is
@@ -19,6 +20,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::ownership::{OWNER_PREFIX, Ownership, ownership_of};
 use super::probe_files::{CREATED, LOOKED_AT, READY, WRITTEN};
 use super::probe_programs::{COMPILED, LISTED};
 use super::{Language, ProbeTaskError};
@@ -49,10 +51,10 @@ pub fn remove_probe_files(target: &Path, watch: &str) -> Result<Vec<Leftover>, P
         Err(error) => return Err(failed("open", &path, error)),
     };
     let own = attributes(directory.as_fd(), c"").map_err(|error| failed("look at", &path, error))?;
-    let user = rustix::process::geteuid().as_raw();
-    // A server may map root to another user.
-    if user != 0 && own.stx_uid != user {
-        return Err(failed("remove what another user owns,", &path, Errno::PERM));
+    match ownership_of(directory.as_fd()) {
+        Ok(Ownership::Own | Ownership::Mapped) => {}
+        Ok(Ownership::Foreign) => return Err(failed("remove what another user owns,", &path, Errno::PERM)),
+        Err(error) => return Err(failed("find out who owns", &path, error)),
     }
     let mut removal = Removal { device: device_of(&own), leftovers: Vec::new(), unlisted: 0 };
     removal.remove_entries(directory.as_fd(), &path, Inside::Watch);
@@ -79,6 +81,7 @@ enum Made {
 impl Inside {
     fn made(self, name: &[u8]) -> Made {
         match self {
+            Self::Watch if name.starts_with(OWNER_PREFIX.as_bytes()) => Made::File,
             Self::Watch => Made::Directory(Self::Task),
             Self::Task if name == CREATED.as_bytes() => Made::Directory(Self::Files),
             Self::Task if is_numbered(name, LISTED) => Made::Directory(Self::Files),
@@ -235,6 +238,8 @@ mod tests {
         assert_eq!(Inside::Task.made(b"listed-3500"), Made::Directory(Inside::Files));
         assert_eq!(Inside::Files.made(b"file-499"), Made::File);
         assert_eq!(Inside::Files.made(b"file"), Made::Foreign);
+        assert_eq!(Inside::Watch.made(b".owner-4711-0"), Made::File);
+        assert_eq!(Inside::Task.made(b".owner-4711-0"), Made::Foreign);
     }
 
     proptest! {

@@ -1,14 +1,14 @@
 //! What probes made is removed, and nothing else.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 
 use iolag_workload::{TaskOutput, TaskSpec, remove_probe_files};
 
 use crate::support::{names, probe, shell_command};
 
-const WATCH: &str = "iolag-watch-0-node1";
+const WATCH: &str = "iolag-watch-0-node1-296230c0";
 
 fn probe_everything(target: &Path) {
     for name in TaskSpec::builtin_names() {
@@ -81,4 +81,44 @@ fn links_strange_names_and_other_owners_are_refused() {
     });
     assert_eq!(refused, Some(1));
     assert_eq!(names(target.path()), [WATCH]);
+}
+
+#[test]
+fn root_removes_what_it_made_as_whomever_and_not_what_another_user_planted() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let target = tempfile::tempdir().unwrap();
+    fs::set_permissions(target.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    let watch = target.path().join(WATCH);
+    fs::create_dir_all(watch.join("stat")).unwrap();
+    fs::write(watch.join("stat/file"), "").unwrap();
+    // As it stays where a process is killed that looks whose its files are.
+    fs::write(watch.join(".owner-1-0"), "").unwrap();
+    let everything = [&watch, &watch.join("stat"), &watch.join("stat/file"), &watch.join(".owner-1-0")];
+    for planted in everything {
+        chown(planted, Some(65534), None).unwrap();
+    }
+    let refused = remove_probe_files(target.path(), WATCH).unwrap_err();
+    assert_eq!(refused.failure.errno(), Some(1));
+    assert!(refused.message.contains("what another user owns"), "{}", refused.message);
+    assert!(refused.message.contains(&watch.display().to_string()), "{}", refused.message);
+    assert_eq!(names(&watch), [".owner-1-0", "stat"]);
+
+    let as_mapped = |user: u32| {
+        let path = target.path().to_owned();
+        let remove = move || {
+            // SAFETY: of this thread only, which stays root but makes files as another user, as with root squash.
+            unsafe { libc::setfsuid(user) };
+            remove_probe_files(&path, WATCH)
+        };
+        std::thread::spawn(remove).join().unwrap()
+    };
+    assert!(as_mapped(4711).is_err());
+    assert_eq!(names(&watch), [".owner-1-0", "stat"]);
+    fs::set_permissions(&watch, fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(as_mapped(65534).unwrap_err().failure.errno(), Some(1), "others may have put something there");
+    fs::set_permissions(&watch, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(as_mapped(65534).unwrap(), []);
+    assert!(names(target.path()).is_empty());
 }

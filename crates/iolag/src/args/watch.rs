@@ -41,7 +41,7 @@ pub struct Watch {
     /// Show what the running watch does: probes in flight with their age, last values, outages
     #[arg(long, conflicts_with_all = ["once", "rounds", "remove"])]
     pub status: bool,
-    /// Remove what watching made in the directories
+    /// Remove what watching with this history made in the directories
     #[arg(long, conflicts_with_all = ["once", "rounds"])]
     pub remove: bool,
     /// Print a commented configuration file with every default

@@ -64,7 +64,7 @@ pub fn run(options: &Ping, common: &Common) -> Result<ExitCode, Failure> {
     let runtime_path = places.runtime_base.join(format!("ping-{}", std::process::id()));
     let plan = plan(options, &directory, spec, &runtime_path);
     let summary = ping(&plan, options, &keeper.signals, &runtime_path)?;
-    let left = remove(&directory, &plan.host);
+    let left = remove(&directory, &Place::watch_name(&plan.host, &plan.runtime_directory));
     output::print(&summary.text);
     for sentence in left {
         output::complain(&sentence);
@@ -137,21 +137,20 @@ fn ping(plan: &WatchPlan, options: &Ping, signals: &Signals, path: &Path) -> Res
 }
 
 /// Removes what the probes made; says what stays.
-fn remove(directory: &Path, host: &str) -> Vec<String> {
+fn remove(directory: &Path, name: &str) -> Vec<String> {
     let removed = scout::ask("clean-up", FIRST_CONTACT, || {
-        remove_probe_files(directory, &Place::watch_name(host))
+        remove_probe_files(directory, name)
             .map(|left| {
                 left.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect()
             })
             .map_err(|error| error.to_string())
     });
-    let where_ = directory.join(Place::watch_name(host));
     match removed {
         Ok(Answer::Given(Ok(left))) => left,
         Ok(Answer::Given(Err(sentence))) => vec![sentence],
         Ok(Answer::None { age, .. }) => vec![format!(
-            "{} may still be there: the directory has not answered for {age}; remove it later with: iolag watch --remove {}",
-            where_.display(),
+            "{} may still be there: {} has not answered for {age}; remove that directory when it answers again",
+            directory.join(name).display(),
             directory.display()
         )],
         Err(failure) => vec![failure.sentence],

@@ -6,7 +6,7 @@ use iolag_fixtures::FuseMount;
 use iolag_model::{Outcome, SessionEnd};
 
 use crate::remembered::assert_all_fine;
-use crate::stage::{Stage, assert_refused};
+use crate::stage::{Stage, assert_refused, last};
 use crate::support::assert_says;
 
 #[test]
@@ -150,6 +150,41 @@ fn what_watching_made_is_removed_and_nothing_else() {
     let control = stage.runtime().join("control");
     assert_eq!(fs::read_dir(control).map_or(0, Iterator::count), 0, "the control's place is empty, too");
     stage.watch_to(0, &["--remove", &directory]);
+}
+
+#[test]
+fn nothing_is_removed_while_the_watch_runs() {
+    let stage = Stage::new();
+    let directory = stage.directory("scratch");
+    let running = stage.start(&["--every", "100ms", "--tasks", "stat", &directory]);
+    stage.wait_for_rounds(2);
+    let process = format!("(process id {})", running.id());
+    stage.refused(&["--remove", &directory], 3, &["is running", &process, "stop it before", &stage.history]);
+    let rounds = stage.wait_for_rounds(3).rounds;
+    let status = stage.wait_for_rounds(rounds + 2);
+    assert_eq!(last(&status, &directory, "stat").unwrap().outcome, Outcome::Ok);
+    running.signal(libc::SIGINT);
+    assert_eq!(running.finish().code, Some(0));
+    stage.watch_to(0, &["--remove", &directory]);
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
+}
+
+#[test]
+fn watches_with_other_histories_and_pings_have_places_of_their_own() {
+    let (stage, other) = (Stage::new(), Stage::new());
+    let directory = stage.directory("scratch");
+    let places = || fs::read_dir(&directory).unwrap().count();
+    let once = ["--once", "--tasks", "open-read", directory.as_str()];
+    stage.watch_to(0, &once);
+    other.watch_to(0, &once);
+    assert_eq!(places(), 2);
+    let ping = stage.scene.run(&["ping", "-n", "1", "--task", "open-read", &directory]);
+    assert_eq!(ping.code, Some(0), "{ping:?}");
+    assert_eq!(places(), 2, "a ping removes its own place only");
+    other.watch_to(0, &["--remove", &directory]);
+    assert_eq!(places(), 1, "the other history's stays");
+    stage.watch_to(0, &["--remove", &directory]);
+    assert_eq!(places(), 0);
 }
 
 #[test]

@@ -14,8 +14,8 @@ use iolag_keeper::Signals;
 use iolag_model::{Anchor, HistoryRecord, Nanoseconds, SeriesKind};
 use iolag_store::history::{Access, open_history};
 use iolag_watch::{
-    Errands, Place, RuntimeDirectory, Spool, Watch as Watching, WatchEnd, WatchIdentity, WatchLimit,
-    WatchPlan, WatchSummary, WatchTarget,
+    Errands, Place, RuntimeDirectory, RuntimeError, Spool, Watch as Watching, WatchEnd, WatchIdentity,
+    WatchLimit, WatchPlan, WatchSummary, WatchTarget,
 };
 use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
 
@@ -53,7 +53,7 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     leave_current_directory();
     let mut prepared = prepare(options, options.configuration.as_deref())?;
     if options.remove {
-        return remove(&prepared.plan);
+        return remove(&prepared);
     }
     let mut known = open_the_history(&prepared)?;
     let runtime = open_runtime(&prepared.places)?;
@@ -239,10 +239,17 @@ fn conclude(summary: &WatchSummary, common: &Common) -> ExitCode {
     if summary.left_behind.is_empty() { ExitCode::Fine } else { ExitCode::Found }
 }
 
-/// Removes what watching made, in a child per target.
-fn remove(plan: &WatchPlan) -> Result<ExitCode, Failure> {
+/// Removes what watching with this history made, in a child per target.
+fn remove(prepared: &Prepared) -> Result<ExitCode, Failure> {
+    let (plan, places) = (&prepared.plan, &prepared.places);
+    // Held until all is done: a watch that runs, or starts meanwhile, would lose the files of its probes.
+    let _runtime = RuntimeDirectory::open(&places.runtime).map_err(|error| match error {
+        RuntimeError::Busy { process, .. } => Failure::unusable(running(places, process)),
+        other => Failure::unusable(other),
+    })?;
+    let name = Place::watch_name(&plan.host, &plan.runtime_directory);
     let answers = scout::ask_all("clean-up", &plan.targets.iter().collect::<Vec<_>>(), DEADLINE, |target| {
-        remove_here(&target.directory, &plan.host)
+        remove_here(&target.directory, &name)
     })?;
     let mut code = ExitCode::Fine;
     for (target, answer) in plan.targets.iter().zip(answers) {
@@ -261,11 +268,18 @@ fn remove(plan: &WatchPlan) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
-fn remove_here(directory: &Path, host: &str) -> Result<Vec<String>, String> {
+/// Why nothing is removed.
+fn running(places: &Places, process: Option<u32>) -> String {
+    let process = process.map_or_else(String::new, |process| format!(" (process id {process})"));
+    let history = places.shown_history();
+    format!("a watch with the history {history} is running{process}: stop it before what it made is removed")
+}
+
+fn remove_here(directory: &Path, name: &str) -> Result<Vec<String>, String> {
     // The control's directory vanishes with the boot.
     if !directory.exists() {
         return Ok(Vec::new());
     }
-    let left = remove_probe_files(directory, &Place::watch_name(host)).map_err(|error| error.to_string())?;
+    let left = remove_probe_files(directory, name).map_err(|error| error.to_string())?;
     Ok(left.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect())
 }
