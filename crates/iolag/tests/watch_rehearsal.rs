@@ -240,13 +240,38 @@ fn numbers_are_right(exported: &BTreeMap<(String, String, String), Vec<Exported>
         let shares = summary["by_attempt"]["shares"].as_array().unwrap();
         let share = shares.iter().find(|share| share["threshold_ns"] == 100_000_000_u64).unwrap();
         assert_eq!(share["over"], over, "{key:?}");
-        let middle = durations[(durations.len() - 1) / 2] as f64 / 1e9;
+        let (middle, upper) = median(samples);
         let quantiles = summary["by_attempt"]["quantiles"].as_array().unwrap();
         let median = quantiles.iter().find(|quantile| quantile["q"] == 0.5).unwrap();
         let value = median["value"]["exactly"].as_f64().unwrap_or_else(|| panic!("{key:?}: {median}"));
-        let upper = durations[durations.len() / 2] as f64 / 1e9;
         assert!((middle..=upper).contains(&value), "{key:?}: {value} is not between {middle} and {upper}");
     }
+}
+
+/// The median by Kaplan and Meier's estimate, in seconds: the first duration at which at most half last longer, and the first at
+/// which less than half do.
+fn median(samples: &[Exported]) -> (f64, f64) {
+    let mut all: Vec<(u64, bool)> = samples
+        .iter()
+        .filter(|sample| !matches!(sample.outcome.as_str(), "skipped" | "error"))
+        .map(|sample| (sample.duration_ns, matches!(sample.outcome.as_str(), "timeout" | "hung")))
+        .collect();
+    // Of equal durations what ended comes before what had not.
+    all.sort_unstable();
+    let (mut lasting, mut first) = (1.0_f64, None);
+    for (index, (duration_ns, is_censored)) in all.iter().enumerate() {
+        if !is_censored {
+            lasting *= 1.0 - 1.0 / (all.len() - index) as f64;
+        }
+        let seconds = *duration_ns as f64 / 1e9;
+        if lasting <= 0.5 + 1e-9 {
+            first.get_or_insert(seconds);
+        }
+        if lasting < 0.5 - 1e-9 {
+            return (first.unwrap_or(seconds), seconds);
+        }
+    }
+    panic!("more than half of {} samples had not ended", all.len());
 }
 
 fn the_hang_is_seen(

@@ -14,7 +14,7 @@
 //! the order. A failed attempt has no duration and is counted apart ([`LeftOut`]).
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
@@ -288,22 +288,34 @@ fn reading(duration: Nanoseconds, outcome: Outcome, resolution: Nanoseconds) -> 
 #[derive(Debug, Clone, Default)]
 pub struct Blockers {
     host: String,
-    ends: BTreeMap<ProbeId, End>,
+    /// By probe and target: imported probes of different targets may share a number.
+    ends: BTreeMap<(ProbeId, String), End>,
+    /// What outages tell of probes.
+    outages: BTreeMap<ProbeId, End>,
+    /// Every probe of which the target is known.
+    known: BTreeSet<ProbeId>,
 }
 
 /// When a probe ended.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct End {
     at: WallTime,
     knowledge: Knowledge,
-    /// Absent while only an outage has told of the probe.
-    target: Option<String>,
+}
+
+impl End {
+    /// A probe has several parts, and a killed one may outlive its deadline: the latest end counts; of two equal ones the
+    /// one that is an end and not a bound.
+    fn latest(self, other: Self) -> Self {
+        let is_later = other.at > self.at || (other.at == self.at && other.knowledge == Knowledge::Exactly);
+        if is_later { other } else { self }
+    }
 }
 
 impl Blockers {
     /// None known yet of this host.
     pub fn of_host(host: impl Into<String>) -> Self {
-        Self { host: host.into(), ends: BTreeMap::new() }
+        Self { host: host.into(), ..Self::default() }
     }
 
     /// Adds the probes of a series, unless it is another host's. Only those that may block are remembered:
@@ -315,12 +327,12 @@ impl Blockers {
         for row in 0..columns.len() {
             let outcome = columns.outcome[row];
             if outcome != Outcome::Skipped {
-                let end = columns.start[row].after(columns.duration_ns[row]);
+                let at = columns.start[row].after(columns.duration_ns[row]);
                 let knowledge = if outcome.is_censored() { Knowledge::AtLeast } else { Knowledge::Exactly };
-                self.add(columns.probe[row], end, knowledge);
-                if let Some(known) = self.ends.get_mut(&columns.probe[row]) {
-                    known.target.get_or_insert_with(|| series.key.target.clone());
-                }
+                let (probe, end) = (columns.probe[row], End { at, knowledge });
+                self.known.insert(probe);
+                let key = (probe, series.key.target.clone());
+                self.ends.entry(key).and_modify(|known| *known = known.latest(end)).or_insert(end);
             }
         }
     }
@@ -332,26 +344,23 @@ impl Blockers {
             && outage.host == self.host
         {
             let recovered = outage.ending == Some(OutageEnding::Recovered);
-            self.add(outage.probe, end, if recovered { Knowledge::Exactly } else { Knowledge::AtLeast });
-        }
-    }
-
-    /// A probe has several parts, and a killed one may outlive its deadline: the latest end counts.
-    fn add(&mut self, probe: ProbeId, end: WallTime, knowledge: Knowledge) {
-        let latest = self.ends.entry(probe).or_insert(End { at: end, knowledge, target: None });
-        // Of two equal ends, the one that is an end and not a bound.
-        if end > latest.at || (end == latest.at && knowledge == Knowledge::Exactly) {
-            (latest.at, latest.knowledge) = (end, knowledge);
+            let knowledge = if recovered { Knowledge::Exactly } else { Knowledge::AtLeast };
+            let end = End { at: end, knowledge };
+            self.outages.entry(outage.probe).and_modify(|known| *known = known.latest(end)).or_insert(end);
         }
     }
 
     /// What was left of `blocker` at `slot` for `target`; `None` if it is not known, was over by then, or was another's.
     fn rest(&self, blocker: ProbeId, slot: WallTime, target: &str) -> Option<Observation> {
-        let End { at: end, knowledge, target: blocked } = self.ends.get(&blocker)?;
-        if blocked.as_ref().is_some_and(|blocked| blocked != target) {
-            return None;
-        }
-        let (rest, knowledge) = (end.since(slot), *knowledge);
+        let own = self.ends.get(&(blocker, target.to_owned())).copied();
+        let outage = self.outages.get(&blocker).copied();
+        let End { at: end, knowledge } = match (own, outage) {
+            (Some(own), Some(outage)) => own.latest(outage),
+            (Some(own), None) => own,
+            (None, Some(outage)) if !self.known.contains(&blocker) => outage,
+            (None, _) => return None,
+        };
+        let rest = end.since(slot);
         (rest > Nanoseconds::ZERO).then(|| Observation {
             at: slot,
             amount: rest.as_seconds(),
