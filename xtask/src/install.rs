@@ -18,6 +18,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("chromium", "chromium"),
     ("python3", "python3"),
     ("pg_ctlcluster", "postgresql"),
+    ("promtool", "prometheus"),
 ];
 
 /// What the readers of Parquet files and the known answers need.

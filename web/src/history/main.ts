@@ -176,7 +176,7 @@ class Live {
   private readonly now: NowPanel;
   private dataAt = -Infinity;
   private newest = "";
-  private isAsking = false;
+  private asking: Promise<void> | null = null;
 
   constructor(host: HTMLElement) {
     this.now = new NowPanel(host);
@@ -201,24 +201,22 @@ class Live {
     }
     this.now.show(status);
     const newest = status === null ? "" : JSON.stringify(status.last);
+    if (force) await this.asking;
     const age = performance.now() - this.dataAt;
-    if (this.isAsking || (!force && age < DATA_AT_LEAST_MS && (newest === this.newest || age < DATA_EVERY_MS))) return;
+    if (this.asking !== null || (!force && age < DATA_AT_LEAST_MS && (newest === this.newest || age < DATA_EVERY_MS))) return;
     this.dataAt = performance.now();
-    const asking = this.lookAtHistory(newest);
     // A history that takes its time does not hold up what is in flight.
-    if (force) await asking;
+    this.asking = this.lookAtHistory(newest).finally(() => (this.asking = null));
+    if (force) await this.asking;
   }
 
   private async lookAtHistory(newest: string): Promise<void> {
-    this.isAsking = true;
     try {
       await render(await asked<PackedDocument>("data"));
       this.newest = newest;
       this.now.old(null);
     } catch (error) {
       this.now.old(reason(error));
-    } finally {
-      this.isAsking = false;
     }
   }
 }

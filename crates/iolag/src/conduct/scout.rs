@@ -92,7 +92,11 @@ where
         .iter_mut()
         .zip(answers)
         .map(|(child, answer)| match answer {
-            Some(answer) => Answer::Given(answer),
+            Some(answer) => {
+                // It has nothing left to do: its end is taken note of, so that no zombie stays for as long as a watch runs.
+                let _ = child.child_mut().wait(GRACE);
+                Answer::Given(answer)
+            }
             None => {
                 let process = child.child().id();
                 let unkillable = child.child_mut().end(GRACE).is_none().then_some(process);

@@ -29,12 +29,9 @@ const COUNTING_MAX: Duration = Duration::from_secs(15);
 /// A file to write metrics to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Textfile {
-    /// The file; its name must end with `.prom` for the collector.
-    pub path: PathBuf,
-    /// The runtime directory of the watch.
-    pub runtime: PathBuf,
-    /// The host that watches.
-    pub host: String,
+    path: PathBuf,
+    runtime: PathBuf,
+    host: String,
 }
 
 /// How far the history was counted.
@@ -46,6 +43,35 @@ struct Kept {
 }
 
 impl Textfile {
+    /// The file at `path`, about the watch on `host` with this `runtime` directory. Touches nothing.
+    ///
+    /// # Errors
+    /// One sentence, if the collector would not read it.
+    pub fn new(path: PathBuf, runtime: &Path, host: &str) -> Result<Self, String> {
+        if path.extension().is_none_or(|extension| extension != "prom") {
+            return Err(format!(
+                "the collector reads files that end in .prom only, and {} does not: give it another name",
+                path.display()
+            ));
+        }
+        Ok(Self { path, runtime: runtime.to_owned(), host: host.to_owned() })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Finds out whether the file could be written, and leaves it as it is.
+    ///
+    /// # Errors
+    /// One sentence, if it could not.
+    pub fn try_place(&self) -> Result<(), String> {
+        let temporary = temporary_of(&self.path);
+        let tried = create(&temporary).and_then(|_| std::fs::remove_file(&temporary));
+        tried.map_err(|error| refusal(&self.path, &error))
+    }
+
     /// Writes the file anew from the watch's status and from what is new in the history.
     ///
     /// # Errors
@@ -99,16 +125,7 @@ impl Textfile {
 /// # Errors
 /// One sentence, if it cannot be written; then the old file stands.
 pub fn write_textfile(path: &Path, exposition: &Exposition<'_>) -> Result<(), String> {
-    let failed = |error: io::Error| {
-        format!(
-            "cannot write the metrics to {}: {error}; name a file in a directory that you may write to",
-            path.display()
-        )
-    };
-    // The collector reads `*.prom`: the temporary name must not end so.
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.part", std::process::id()));
-    let temporary = PathBuf::from(temporary);
+    let temporary = temporary_of(path);
     let written = create(&temporary)
         .and_then(|mut file| file.write_all(prometheus_text(exposition).as_bytes()))
         .and_then(|()| std::fs::rename(&temporary, path));
@@ -116,7 +133,21 @@ pub fn write_textfile(path: &Path, exposition: &Exposition<'_>) -> Result<(), St
         // The first error is the one to tell.
         let _ = std::fs::remove_file(&temporary);
     }
-    written.map_err(failed)
+    written.map_err(|error| refusal(path, &error))
+}
+
+fn refusal(path: &Path, error: &io::Error) -> String {
+    format!(
+        "cannot write the metrics to {}: {error}; name a file in a directory that you may write to",
+        path.display()
+    )
+}
+
+/// The collector reads `*.prom`: the temporary name must not end so.
+fn temporary_of(path: &Path) -> PathBuf {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.part", std::process::id()));
+    PathBuf::from(temporary)
 }
 
 /// A file that was not there, through no link.

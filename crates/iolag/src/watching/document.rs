@@ -105,6 +105,10 @@ impl Document {
                 "the path of a file from / on, for example /var/lib/iolag/history.sqlite, or postgres://user@host/database",
             ),
             (self.runtime.as_ref(), "the path of a directory in memory from / on, for example /run/iolag"),
+            (
+                self.textfile.as_ref(),
+                "the path of a file from / on that ends in .prom, for example /var/lib/node_exporter/iolag.prom",
+            ),
         ] {
             if let Some(place) = place.filter(|place| !place.get_ref().starts_with('/')) {
                 return Err(DocumentError::at(file, text, place.span(), format!("expected {expected}")));

@@ -20,14 +20,15 @@ use iolag_watch::{
 use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
 
 use self::observer::{Teller, Telling};
-use self::prepare::{DEADLINE, Known, Prepared, open_runtime, open_the_history, prepare, read_file};
+use self::prepare::{
+    DEADLINE, Known, Prepared, open_runtime, open_the_history, prepare, read_file, try_textfile,
+};
 use super::start::{become_keeper, leave_current_directory, tell_notices};
 use crate::args::{Common, Watch};
 use crate::conduct::scout::{self, Answer};
 use crate::environment::facts::facts;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
-use crate::serve::Textfile;
 use crate::watching::{PRINTED, Places};
 
 /// Runs the command.
@@ -55,6 +56,7 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     if options.remove {
         return remove(&prepared);
     }
+    try_textfile(&prepared)?;
     let mut known = open_the_history(&prepared)?;
     let runtime = open_runtime(&prepared.places)?;
     let (mut spool, _) = Spool::open(&runtime).map_err(Failure::unusable)?;
@@ -129,17 +131,12 @@ fn watch(
     teller: &mut Teller<std::io::Stdout>,
 ) -> WatchSummary {
     let history = &prepared.places.history;
-    let textfile = prepared.textfile.as_ref().map(|path| Textfile {
-        path: path.clone(),
-        runtime: prepared.places.runtime.clone(),
-        host: prepared.plan.host.clone(),
-    });
     let remember = |records: &[HistoryRecord]| -> Result<(), String> {
         let mut history = open_history(history, Access::ReadWrite).map_err(|error| error.to_string())?;
         history.append(records).map_err(|error| error.to_string())?;
-        if let Some(textfile) = &textfile {
-            // What is remembered stays so; that the file grows old is what its collector watches.
-            let _ = textfile.update(&mut *history);
+        if let Some(textfile) = &prepared.textfile {
+            // The records are in the history whatever becomes of the file; who reads it sees by its age that it was not written.
+            let _ = textfile.update(history.as_mut());
         }
         Ok(())
     };

@@ -13,6 +13,7 @@ use crate::args::Watch;
 use crate::commands::history::{Chosen, ask_history, failure};
 use crate::conduct::scout::{self, Answer};
 use crate::exit_code::{ExitCode, Failure};
+use crate::serve::Textfile;
 use crate::watching::{Document, Places, Wishes, find_programs, plan, programs};
 
 /// How long the history, the configuration file and the search for programs may take.
@@ -30,8 +31,8 @@ pub struct Prepared {
     pub places: Places,
     /// Whether the user or the file names the history: its directory is not made then.
     pub is_history_named: bool,
-    /// A file for node_exporter's collector, if one is to be written.
-    pub textfile: Option<PathBuf>,
+    /// Where metrics are written.
+    pub textfile: Option<Textfile>,
     /// What the user is told.
     pub notices: Vec<String>,
 }
@@ -74,39 +75,16 @@ pub fn prepare(options: &Watch, file: Option<&Path>) -> Result<Prepared, Failure
     let runtime = options.runtime.clone().or_else(|| in_file(&document.runtime).map(PathBuf::from));
     let history = options.history.clone().or_else(|| in_file(&document.history));
     let places = Places::new(history.as_deref(), runtime.as_deref(), user, variable);
-    let textfile = options.textfile.clone().or_else(|| in_file(&document.textfile).map(PathBuf::from));
-    if let Some(path) = &textfile {
-        refuse_lost_textfile(path)?;
-    }
     let wishes = wishes(options, &document, &places, variable)?;
     let plan = plan(&name, &text, &wishes).map_err(Failure::usage)?;
     if plan.targets.is_empty() {
         return Err(Failure::usage("there is nothing to watch: name a directory, or set HOME"));
     }
     let notices = look_at_targets(&plan, &places, !options.directories.is_empty())?;
+    let textfile = options.textfile.clone().or_else(|| in_file(&document.textfile).map(PathBuf::from));
+    let textfile = textfile.map(|path| Textfile::new(path, &places.runtime, &plan.host)).transpose();
+    let textfile = textfile.map_err(Failure::usage)?;
     Ok(Prepared { plan, places, is_history_named: history.is_some(), textfile, notices })
-}
-
-/// A file that the collector would not read, or whose directory is not there, is refused before anything is measured.
-fn refuse_lost_textfile(path: &Path) -> Result<(), Failure> {
-    if path.extension().is_none_or(|extension| extension != "prom") {
-        return Err(Failure::usage(format!(
-            "{} does not end in .prom: node_exporter's collector reads no other file",
-            path.display()
-        )));
-    }
-    let parent = path.parent().unwrap_or(Path::new("/"));
-    match scout::ask("scout", DEADLINE, || parent.is_dir())? {
-        Answer::Given(true) => Ok(()),
-        Answer::Given(false) => Err(Failure::usage(format!(
-            "there is no directory {} for the metrics; make it first",
-            parent.display()
-        ))),
-        Answer::None { age, .. } => Err(Failure::unusable(format!(
-            "{} has not answered for {age}; name another file for the metrics",
-            parent.display()
-        ))),
-    }
 }
 
 fn wishes(
@@ -224,6 +202,21 @@ pub fn open_the_history(prepared: &Prepared) -> Result<Known, Failure> {
         open_outages.retain(|outage| outage.end.is_none() && outage.host == *host);
         Ok(Known { configurations, open_outages })
     })
+}
+
+/// Refuses a place for metrics that cannot be written to, before anything is measured.
+///
+/// # Errors
+/// One sentence, if it cannot.
+pub fn try_textfile(prepared: &Prepared) -> Result<(), Failure> {
+    let Some(textfile) = &prepared.textfile else { return Ok(()) };
+    match scout::ask("scribe", DEADLINE, || textfile.try_place())? {
+        Answer::Given(tried) => tried.map_err(Failure::unusable),
+        Answer::None { age, .. } => Err(Failure::unusable(format!(
+            "{} has not been written for {age}: its file system does not answer",
+            textfile.path().display()
+        ))),
+    }
 }
 
 /// Opens the runtime directory and makes the control's place beside it, both in memory.
