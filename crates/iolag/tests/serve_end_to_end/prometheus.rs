@@ -1,0 +1,149 @@
+//! A real Prometheus scrapes the server: as text, and in protobuf with native histograms.
+
+use std::io::Read;
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+
+use iolag_fixtures::{current_test, skip};
+use serde_json::Value;
+
+use crate::server::Server;
+use crate::stage::{Stage, target};
+use crate::support::{PATIENCE, wait_for};
+
+struct Prometheus {
+    child: Child,
+    port: u16,
+}
+
+impl Prometheus {
+    /// Starts one that scrapes `server` every second, or names the test as skipped.
+    fn start(stage: &Stage, server: &Server, more: &[&str]) -> Option<Self> {
+        let version =
+            Command::new("prometheus").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if !version.is_ok_and(|status| status.success()) {
+            skip(&current_test(), "there is no prometheus (Debian's package prometheus)");
+            return None;
+        }
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let file = stage.scene.path().join(format!("prometheus-{port}.yml"));
+        let text = format!(
+            "scrape_configs:\n  - job_name: iolag\n    scrape_interval: 1s\n    static_configs:\n      - targets: [\"{}\"]\n",
+            server.address
+        );
+        std::fs::write(&file, text).unwrap();
+        let child = Command::new("prometheus")
+            .arg(format!("--config.file={}", file.display()))
+            .arg(format!("--storage.tsdb.path={}", stage.scene.path().join(format!("tsdb-{port}")).display()))
+            .arg(format!("--web.listen-address=127.0.0.1:{port}"))
+            .args(more)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Some(Self { child, port })
+    }
+
+    /// The answer to an instant query of one series, once there is one.
+    fn value(&self, query: &str) -> Value {
+        let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        wait_for(query, || {
+            let answer = self.get(&format!("/api/v1/query?query={encoded}"))?;
+            let results = answer["data"]["result"].as_array()?;
+            assert!(results.len() <= 1, "{query}: {answer}");
+            results.first().cloned()
+        })
+    }
+
+    fn number(&self, query: &str) -> f64 {
+        self.value(query)["value"][1].as_str().unwrap().parse().unwrap()
+    }
+
+    fn get(&self, path: &str) -> Option<Value> {
+        use std::io::Write;
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+        stream.set_read_timeout(Some(PATIENCE)).ok()?;
+        // HTTP/1.0: the answer comes in one piece.
+        write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()
+    }
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const PROBE: &str = "{task=\"open-read\",target=\"home\"}";
+
+fn measured() -> (Stage, Server) {
+    let stage = Stage::new();
+    let directory = stage.directory("watched");
+    let text = format!("every = \"200ms\"\njitter = \"0\"\n{}", target("home", directory, "open-read"));
+    let file = stage.configure(&text);
+    stage.watch_to(0, &["-c", &file, "--rounds", "6"]);
+    let server = Server::start(&stage, &[]);
+    server.wait_until_read();
+    (stage, server)
+}
+
+fn sum_seconds(stage: &Stage) -> f64 {
+    let remembered = stage.remembered();
+    let samples = remembered.wholes("home", "open-read");
+    assert_eq!(samples.len(), 6);
+    samples.iter().map(|sample| sample.duration_ns.0).sum::<u64>() as f64 / 1e9
+}
+
+#[test]
+fn it_reads_the_text() {
+    let (stage, server) = measured();
+    let Some(prometheus) = Prometheus::start(&stage, &server, &[]) else { return };
+    assert_eq!(prometheus.number(&format!("iolag_probe_duration_seconds_count{PROBE}")), 6.0);
+    let sum = prometheus.number(&format!("iolag_probe_duration_seconds_sum{PROBE}"));
+    assert!((sum - sum_seconds(&stage)).abs() < 1e-9);
+    let fast = prometheus
+        .number("iolag_probe_duration_seconds_bucket{task=\"open-read\",target=\"home\",le=\"10.0\"}");
+    assert_eq!(fast, 6.0);
+    assert_eq!(prometheus.number("up"), 1.0);
+    server.stop();
+}
+
+#[test]
+fn it_reads_native_histograms() {
+    let (stage, server) = measured();
+    let Some(prometheus) = Prometheus::start(&stage, &server, &["--enable-feature=native-histograms"]) else {
+        return;
+    };
+    let histogram = format!("iolag_probe_duration_seconds{PROBE}");
+    assert_eq!(prometheus.number(&format!("histogram_count({histogram})")), 6.0);
+    let sum = prometheus.number(&format!("histogram_sum({histogram})"));
+    assert!((sum - sum_seconds(&stage)).abs() < 1e-9);
+    let found = prometheus.value(&histogram);
+    let buckets = found["histogram"][1]["buckets"].as_array().unwrap();
+    let number = |value: &Value| value.as_str().unwrap().parse::<f64>().unwrap();
+    let remembered = stage.remembered();
+    let mut inside = 0;
+    for bucket in buckets {
+        let (low, high, count) = (number(&bucket[1]), number(&bucket[2]), number(&bucket[3]));
+        assert!(high / low < 1.1, "{bucket}");
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let samples = remembered.wholes("home", "open-read");
+        let held = samples
+            .iter()
+            .map(|sample| seconds(sample.duration_ns.0))
+            .filter(|took| low < *took && *took <= high);
+        assert_eq!(held.count() as f64, count, "{bucket}");
+        inside += count as u64;
+    }
+    assert_eq!(inside, 6);
+    assert_eq!(
+        prometheus.number("iolag_probe_runs_total{task=\"open-read\",target=\"home\",outcome=\"ok\"}"),
+        6.0
+    );
+    server.stop();
+}
