@@ -9,16 +9,15 @@
 //! Limits: episodes and levels are found in these same samples, so that a series is slow during its own by construction; the figures tell
 //! how slow. Outages and series that were not affected are free of that.
 
-use iolag_model::{
-    HistoryColumns, Outage, Outcome, ProbeId, Series, SeriesKey, SeriesKind, WallSpan, WallTime,
-};
+use iolag_model::{HistoryColumns, Outcome, ProbeId, Series, SeriesKey, SeriesKind, WallSpan, WallTime};
 use serde::Serialize;
 
 use super::analysis::{HistoryAnalysis, HistoryInput, HistoryOptions, blockers_by_host, comparison_options};
 use super::bad_times::{BadTimes, RaisedLevel};
 use super::comparison::{Comparison, ComparisonVerdict, compare};
+use super::incident_places::{PlaceImpact, places};
 use super::series_summary::WeightedSummary;
-use super::shares::{Clustering, OutcomeCounts, OutcomeRates, Rate};
+use super::shares::{Clustering, OutcomeCounts, OutcomeRates};
 use super::weighting::{Blockers, ByTime, Observations};
 
 /// The trouble in a history.
@@ -78,41 +77,6 @@ pub enum IncidentPeriod {
     Between,
     /// After the last bad time.
     After,
-}
-
-/// What trouble did to one target as one host sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct PlaceImpact {
-    /// Which host.
-    pub host: String,
-    /// Which target.
-    pub target: String,
-    /// Whether it is the control on the host's memory.
-    pub is_control: bool,
-    /// The word for it.
-    pub effect: PlaceEffect,
-    /// Attempts in bad times.
-    pub attempts: u64,
-    /// Tasks that were slower in bad times.
-    pub slower: Vec<String>,
-}
-
-/// What happened to a target in bad times; the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PlaceEffect {
-    /// Attempts passed their deadline more often than at other times, or slots were lost to them.
-    Unanswered,
-    /// Attempts failed more often than at other times.
-    Failing,
-    /// Some task took longer than at other times.
-    Slower,
-    /// It was measured, and nothing of that is shown.
-    NotShown,
-    /// Nothing of that was seen, in too few attempts to compare how long they took.
-    TooFew,
-    /// No attempt was started.
-    NotMeasured,
 }
 
 /// A probe that did not end within its deadline.
@@ -176,12 +140,14 @@ impl Incident {
 }
 
 /// One series, and how slots ended in bad times and at all others.
-struct Judged {
-    impact: SeriesImpact,
-    during: OutcomeRates,
-    otherwise: OutcomeRates,
+pub(super) struct Judged {
+    pub(super) impact: SeriesImpact,
+    pub(super) during: OutcomeRates,
+    pub(super) otherwise: OutcomeRates,
     /// Slots in bad times that were lost to a probe of the same target.
-    lost: u64,
+    pub(super) lost: u64,
+    /// Whether no attempt in bad times failed, or took longer than the slowest at other times.
+    pub(super) is_usual: bool,
 }
 
 impl Judged {
@@ -215,19 +181,23 @@ impl Judged {
             .then(|| compare(&usual, &while_bad, &comparison_options(options)))
             .flatten();
         let lost = told.iter().find(|one| one.period == IncidentPeriod::During);
+        let slowest = |observations: &Observations<ByTime>| {
+            observations.list().iter().map(|one| one.amount).max_by(f64::total_cmp)
+        };
         Self {
             lost: lost.map_or(0, |one| one.summary.imputed),
+            is_usual: during.attempts == during.ok && slowest(&while_bad) <= slowest(&usual),
             impact: SeriesImpact { series: series.key.clone(), kind: series.kind, periods: told, comparison },
             during,
             otherwise,
         }
     }
 
-    fn is_slower(&self) -> bool {
+    pub(super) fn is_slower(&self) -> bool {
         self.verdict() == Some(ComparisonVerdict::Slower)
     }
 
-    fn verdict(&self) -> Option<ComparisonVerdict> {
+    pub(super) fn verdict(&self) -> Option<ComparisonVerdict> {
         self.impact.comparison.as_ref().map(|comparison| comparison.verdict)
     }
 }
@@ -254,74 +224,6 @@ fn rows_of(columns: &HistoryColumns, rows: &[usize]) -> HistoryColumns {
     }
 }
 
-fn places(judged: &[Judged], bad_times: &[WallSpan], outages: &[Outage]) -> Vec<PlaceImpact> {
-    if bad_times.is_empty() {
-        return Vec::new();
-    }
-    let place = |one: &Judged| (one.impact.series.host.clone(), one.impact.series.target.clone());
-    // Series stand in the order of their keys, so those of a place stand together.
-    let mut places: Vec<PlaceImpact> = judged
-        .chunk_by(|one, other| place(one) == place(other))
-        .map(|of_place| {
-            let (host, target) = place(&of_place[0]);
-            let has_outage =
-                outages.iter().any(|outage| outage.host == host && is_below(&target, &outage.mount));
-            PlaceImpact {
-                host,
-                target,
-                is_control: of_place.iter().all(|one| one.impact.kind == SeriesKind::Control),
-                effect: effect_of(of_place, has_outage),
-                attempts: of_place.iter().map(|one| one.during.attempts).sum(),
-                slower: slower_tasks(of_place),
-            }
-        })
-        .collect();
-    places.sort_by(|one, other| {
-        (one.effect, one.is_control, &one.target, &one.host).cmp(&(
-            other.effect,
-            other.is_control,
-            &other.target,
-            &other.host,
-        ))
-    });
-    places
-}
-
-fn slower_tasks(of_place: &[Judged]) -> Vec<String> {
-    of_place.iter().filter(|one| one.is_slower()).map(|one| one.impact.series.task.clone()).collect()
-}
-
-/// Whether `target` is `mount` or lies below it.
-fn is_below(target: &str, mount: &str) -> bool {
-    target
-        .strip_prefix(mount)
-        .is_some_and(|rest| rest.is_empty() || mount.ends_with('/') || rest.starts_with('/'))
-}
-
-/// `has_outage`: on a mount that it may lie on. That decides only where slots were lost to a probe of before the time that is looked at.
-fn effect_of(of_place: &[Judged], has_outage: bool) -> PlaceEffect {
-    let any = |is_so: &dyn Fn(&Judged) -> bool| of_place.iter().any(is_so);
-    if any(&|one| one.lost > 0 || is_more(&one.during.past_deadline, &one.otherwise.past_deadline)) {
-        PlaceEffect::Unanswered
-    } else if any(&|one| is_more(&one.during.error, &one.otherwise.error)) {
-        PlaceEffect::Failing
-    } else if any(&Judged::is_slower) {
-        PlaceEffect::Slower
-    } else if of_place.iter().all(|one| one.during.attempts == 0) {
-        let is_lost = has_outage && any(&|one| one.during.skipped.count > 0);
-        if is_lost { PlaceEffect::Unanswered } else { PlaceEffect::NotMeasured }
-    } else if of_place.iter().all(|one| one.verdict() == Some(ComparisonVerdict::TooFew)) {
-        PlaceEffect::TooFew
-    } else {
-        PlaceEffect::NotShown
-    }
-}
-
-/// Whether it happened in bad times, and more often than chance makes of the share at other times.
-fn is_more(during: &Rate, otherwise: &Rate) -> bool {
-    during.count > 0 && during.interval.low > otherwise.share().unwrap_or(0.0)
-}
-
 fn past_deadline(whole: &[&(Series, HistoryColumns)]) -> Vec<PastDeadline> {
     let of_series = |(series, columns): &&(Series, HistoryColumns)| -> Vec<PastDeadline> {
         let is_past =
@@ -343,9 +245,10 @@ fn past_deadline(whole: &[&(Series, HistoryColumns)]) -> Vec<PastDeadline> {
 
 #[cfg(test)]
 mod tests {
-    use iolag_model::{Nanoseconds, OutageEnding};
+    use iolag_model::{Nanoseconds, Outage, OutageEnding};
 
     use super::*;
+    use crate::history::PlaceEffect;
     use crate::history::analyse_history;
     use crate::history::samples::{columns_of, series_of};
 
@@ -471,6 +374,23 @@ mod tests {
     }
 
     #[test]
+    fn few_attempts_tell_as_much_as_they_can() {
+        let (series, columns) = scratch();
+        let shorter = || vec![outage(Some(HANG * PERIOD + 2000))];
+        let effect =
+            |columns: HistoryColumns| effects(&incident_of(vec![(series.clone(), columns)], shorter()))[0].1;
+        assert_eq!(effect(columns.clone()), PlaceEffect::Usual);
+        let mut slow = columns.clone();
+        slow.duration_ns[HANG as usize + 1] = Nanoseconds::from_milliseconds(900);
+        assert_eq!(effect(slow), PlaceEffect::TooFew);
+        let mut failed = columns.clone();
+        failed.outcome[HANG as usize + 1] = Outcome::Error;
+        assert_eq!(effect(failed), PlaceEffect::Failing);
+        let rows: Vec<usize> = (0..HANG as usize).chain(HANG as usize + 3..SLOTS as usize).collect();
+        assert_eq!(effect(rows_of(&columns, &rows)), PlaceEffect::NotMeasured);
+    }
+
+    #[test]
     fn single_slow_samples_are_no_incident() {
         let columns = columns_of((0..SLOTS).map(|slot| {
             let milliseconds = if slot % 100 == 50 { 5000 } else { 200 + scattered(slot) };
@@ -501,11 +421,5 @@ mod tests {
         // An outage is told even if no sample of that time is left.
         let incident = incident_of(Vec::new(), vec![outage(None)]);
         assert_eq!(incident.span().unwrap().begin, WallTime::from_seconds(HANG * PERIOD));
-    }
-
-    #[test]
-    fn a_target_lies_below_its_mount() {
-        assert!(is_below("/home", "/home") && is_below("/home/ann", "/home") && is_below("/home", "/"));
-        assert!(!is_below("/homes", "/home") && !is_below("/", "/home"));
     }
 }

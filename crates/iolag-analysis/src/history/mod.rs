@@ -25,6 +25,7 @@ mod findings_together;
 mod fourier;
 mod gaps;
 mod incident;
+mod incident_places;
 mod join;
 mod lag;
 mod levels;
@@ -73,10 +74,8 @@ pub use figures::{
 };
 pub use findings::{FindingKind, HistoryFinding};
 pub use gaps::{Gap, find_gaps};
-pub use incident::{
-    Incident, IncidentPeriod, PastDeadline, PeriodImpact, PlaceEffect, PlaceImpact, SeriesImpact,
-    find_incident,
-};
+pub use incident::{Incident, IncidentPeriod, PastDeadline, PeriodImpact, SeriesImpact, find_incident};
+pub use incident_places::{PlaceEffect, PlaceImpact};
 pub use join::{Pair, default_tolerance, join_nearest};
 pub use lag::{LagCoefficient, LagScan, scan_lags};
 pub use levels::LevelRatio;
