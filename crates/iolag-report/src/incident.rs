@@ -4,8 +4,6 @@
 //! What iolag knows is filled in, with its figures; what only people know is left open as `____`. The draft is
 //! Markdown. Every text that may come from outside is escaped.
 
-use std::fmt::Write as _;
-
 use iolag_analysis::figure::{Episode, RunFigures, Series, TroubleCounts};
 use iolag_analysis::{Finding, Severity};
 use iolag_model::{
@@ -13,12 +11,11 @@ use iolag_model::{
 };
 
 use crate::json::Judged;
+use crate::markdown::{OPEN, escape, push};
 use crate::numbers::{self, NOTHING};
 
 /// More episodes of a run than this are counted: those that lasted longest are told.
 const EPISODES_MAX: usize = 30;
-/// What somebody has to fill in.
-const OPEN: &str = "\\_\\_\\_\\_";
 
 /// A run that the report is about.
 #[derive(Debug, Clone, Copy)]
@@ -42,11 +39,6 @@ pub fn incident_text(runs: &[IncidentRun<'_>], written_realtime_ns: u64) -> Stri
     corrective_actions(&mut text, runs);
     annex(&mut text, runs);
     text
-}
-
-fn push(text: &mut String, line: std::fmt::Arguments<'_>) {
-    text.write_fmt(line).expect("writing to a string cannot fail");
-    text.push('\n');
 }
 
 fn head(text: &mut String, runs: &[IncidentRun<'_>], written_realtime_ns: u64) {
@@ -370,26 +362,6 @@ fn known(text: &str) -> String {
     if text.is_empty() { "unknown".to_owned() } else { escape(text) }
 }
 
-/// Text for Markdown, on one line: whatever could be markup, HTML or a link is escaped, and control characters
-/// and those that turn the direction of text are replaced.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\r' | '\t' => escaped.push(' '),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '|' | '~' | '#' | '$' | '!' | '@' => {
-                escaped.push('\\');
-                escaped.push(character);
-            }
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => escaped.push('\u{fffd}'),
-            _ if character.is_control() => escaped.push('\u{fffd}'),
-            _ => escaped.push(character),
-        }
-    }
-    // GitHub and others make links of bare addresses.
-    escaped.replace("://", ":\\//").replace("www.", "www\\.")
-}
-
 #[cfg(test)]
 #[path = "../../iolag-analysis/tests/scenario/mod.rs"]
 mod scenario;
@@ -400,7 +372,6 @@ mod tests {
     use crate::plot::tests::samples::{Shape, figures_of};
     use iolag_analysis::figure::{EpisodeSeries, Figures, Peak};
     use iolag_analysis::{analyse_check, analyse_metadata};
-    use proptest::prelude::*;
 
     const WRITTEN_NS: u64 = 1_795_287_540_000_000_000;
 
@@ -458,18 +429,5 @@ mod tests {
         };
         assert!(incident_text(&[run], WRITTEN_NS).contains("No attempt that iolag made was slow"));
         assert!(incident_text(&[], WRITTEN_NS).contains("## Corrective actions"));
-    }
-
-    proptest! {
-        #[test]
-        fn an_escaped_text_is_one_line_without_markup(text: String) {
-            let escaped = escape(&text);
-            prop_assert!(!escaped.contains(['\n', '\r']));
-            let mut escaping = false;
-            for character in escaped.chars() {
-                prop_assert!(escaping || !"`*_[]<>&|~#$!@".contains(character), "{escaped:?}");
-                escaping = character == '\\' && !escaping;
-            }
-        }
     }
 }

@@ -9,9 +9,11 @@ mod findings_text;
 mod history_text;
 mod html;
 mod incident;
+mod incident_history;
 mod json;
 mod list_text;
 mod live;
+mod markdown;
 mod md_workbench;
 mod metadata_text;
 mod numbers;
@@ -31,6 +33,7 @@ pub use html::{
     write_history_document, write_history_html, write_html, write_live_history_html,
 };
 pub use incident::{IncidentRun, incident_text};
+pub use incident_history::{IncidentHistory, incident_history_text};
 pub use json::{Judged, write_json, write_list_json};
 pub use list_text::{list_text, show_head};
 pub use live::{
