@@ -7,6 +7,7 @@ pub mod cleanup;
 pub mod export;
 pub mod history;
 pub mod import;
+mod incident_history;
 pub mod list;
 pub mod moment;
 pub mod note;

@@ -9,6 +9,7 @@ use iolag_store::history::Access;
 use jiff::tz::TimeZone;
 
 use super::history::{Chosen, analysis_options, ask_history, failure, here, now, read, refuse_option};
+use super::incident_history;
 use super::report::open;
 use crate::args::{Common, HISTORY, HistorySpan, Method, Report};
 use crate::conduct::scout::absolute;
@@ -36,15 +37,13 @@ pub fn is_meant(options: &Report) -> Result<bool, Failure> {
     }
 }
 
-/// Writes the page.
+/// Writes the page, or the draft of an incident report.
 ///
 /// # Errors
 /// If there is no such history, it cannot be read, or the file cannot be written.
 pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
     if options.incident {
-        return Err(Failure::usage(
-            "--incident tells of runs: a history's report shows its outages and events",
-        ));
+        return incident_history::run(options, common);
     }
     let chosen = Chosen::new(&options.span.place);
     let path = match &options.output {

@@ -10,6 +10,7 @@ mod user;
 
 mod faults;
 mod importing;
+mod incident;
 mod merging;
 mod noting;
 mod postgres;

@@ -38,7 +38,6 @@ fn what_makes_no_report_is_said_in_a_sentence() {
     let user = User::new();
     user.refused(&["report", "3fa7"], 2, &["--history is for the history", "iolag report history --history"]);
     user.refused(&["report", "history", "3fa7"], 2, &["\"3fa7\""]);
-    user.refused(&["report", "history", "--incident"], 2, &["--incident"]);
     user.refused(&["report", "--since", "soon"], 2, &["soon"]);
     user.refused(&["report", "--since", "30d"], 3, &["no history at "]);
     assert!(!user.path("iolag-report-history.html").exists());
