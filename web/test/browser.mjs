@@ -19,14 +19,17 @@ const FLAGS = [
 export const reports = process.env.IOLAG_REPORTS ?? "../artefacts/reports";
 const artefacts = process.env.IOLAG_ARTEFACTS ?? "../artefacts/screenshots";
 
+/** Why no browser can be started here, or null. */
+export const missingBrowser = () => (existsSync(EXECUTABLE) ? null : `there is no browser at ${EXECUTABLE}`);
+
 /** Why the tests cannot run here, or null. */
 export function missing() {
-  if (!existsSync(EXECUTABLE)) return `there is no browser at ${EXECUTABLE}`;
+  if (missingBrowser() !== null) return missingBrowser();
   if (!existsSync(join(reports, "check.html"))) return `there are no sample reports in ${reports}`;
   return null;
 }
 
-export const launch = () => chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+export const launch = (more = []) => chromium.launch({ executablePath: EXECUTABLE, args: [...FLAGS, ...more] });
 
 /** A loaded report whose pictures are ready, and what went wrong on the way: errors, dialogues, requests. */
 export async function open(browser, name, options = {}) {

@@ -2,13 +2,13 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
 use crate::count::Count;
-use crate::places::{Places, run};
+use crate::places::{Places, Profile, run};
 
 /// Builds the bundle, makes sample reports and opens them.
 pub fn check(places: &Places, skipped_file: &Path, count: &mut Count) -> Result<()> {
@@ -31,21 +31,22 @@ pub fn check(places: &Places, skipped_file: &Path, count: &mut Count) -> Result<
             .args(["run", "--quiet", "-p", "iolag-report", "--example", example, "--"])
             .arg(&reports))?;
     }
-    open_in_browser(&web, &reports, &pictures, skipped_file, count)
+    let program = places.build("iolag", "iolag", Profile::Dev)?;
+    let environment =
+        [("IOLAG_REPORTS", &reports), ("IOLAG_ARTEFACTS", &pictures), ("IOLAG_PROGRAM", &program)];
+    open_in_browser(&web, &environment, skipped_file, count)
 }
 
 fn open_in_browser(
     web: &Path,
-    reports: &Path,
-    pictures: &Path,
+    environment: &[(&str, &PathBuf)],
     skipped_file: &Path,
     count: &mut Count,
 ) -> Result<()> {
     let output = Command::new("npm")
         .args(["test", "--silent"])
         .current_dir(web)
-        .env("IOLAG_REPORTS", reports)
-        .env("IOLAG_ARTEFACTS", pictures)
+        .envs(environment.iter().copied())
         .output()
         .context("starting `npm test`")?;
     let text = String::from_utf8_lossy(&output.stdout);

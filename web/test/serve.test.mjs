@@ -1,0 +1,156 @@
+// `iolag serve` as people see it: the real program, a real watch with a probe that hangs, and a real browser.
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import assert from "node:assert/strict";
+
+import { missingBrowser, launch, screenshot } from "./browser.mjs";
+
+const PROGRAM = process.env.IOLAG_PROGRAM ?? "";
+const why = missingBrowser() ?? (existsSync(PROGRAM) ? null : "IOLAG_PROGRAM names no iolag");
+const HOSTILE = "/scratch <script>alert(1)</script>";
+
+/** What is started for all tests of this file. */
+const scene = {};
+
+before(async () => {
+  if (why !== null) return;
+  scene.place = mkdtempSync(join(tmpdir(), "iolag-serve-"));
+  scene.memory = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "iolag-serve-"));
+  mkdirSync(join(scene.place, "watched"));
+  const configuration = join(scene.place, "iolag.toml");
+  writeFileSync(
+    configuration,
+    [
+      'every = "400ms"\njitter = "0"',
+      '[task.hangs]\ncommand = ["sleep", "600"]\nsoft-deadline = "100ms"\ndeadline = "1s"\nat-deadline = "wait"',
+      `[[target]]\nname = ${JSON.stringify(HOSTILE)}\ndirectory = ${JSON.stringify(join(scene.place, "watched"))}\ntasks = ["stat", "hangs"]`,
+    ].join("\n"),
+  );
+  const places = ["--history", join(scene.place, "history.sqlite"), "--runtime", join(scene.memory, "run")];
+  scene.watch = start(["watch", "-c", configuration, ...places]);
+  scene.server = start(["serve", "--listen", "127.0.0.1:0", ...places]);
+  scene.url = await said(scene.server, /serving (http:\/\/[^ ]+)/);
+  scene.browser = await launch(["--host-resolver-rules=MAP evil.example 127.0.0.1"]);
+});
+
+after(async () => {
+  await scene.browser?.close();
+  if (scene.url !== undefined) {
+    // A watch leaves behind what hangs, for the next one to go on with.
+    const status = await (await fetch(`${scene.url}status`)).json();
+    for (const { process: hanging } of status?.in_flight ?? []) process.kill(-hanging, "SIGKILL");
+  }
+  for (const child of [scene.server, scene.watch]) {
+    if (child === undefined) continue;
+    const ended = new Promise((done) => child.on("exit", done));
+    child.kill("SIGINT");
+    await ended;
+  }
+  for (const place of [scene.place, scene.memory]) if (place !== undefined) rmSync(place, { recursive: true, force: true });
+});
+
+function start(words) {
+  const child = spawn(PROGRAM, words, { stdio: ["ignore", "ignore", "pipe"] });
+  child.text = "";
+  child.stderr.on("data", (text) => (child.text += text));
+  return child;
+}
+
+async function said(child, pattern) {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const found = pattern.exec(child.text);
+    if (found !== null) return found[1];
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  throw new Error(`it did not say ${pattern}: ${child.text}`);
+}
+
+/** A test that says why it did not run instead of failing or passing silently. */
+function served(name, body) {
+  test(name, async () => {
+    if (why !== null) console.log(`SKIPPED ${name}: ${why}`);
+    else await body();
+  });
+}
+
+async function open(path, options = {}) {
+  const context = await scene.browser.newContext({ viewport: { width: 1180, height: 900 }, ...options });
+  const page = await context.newPage();
+  const troubles = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") troubles.push(message.text());
+  });
+  page.on("pageerror", (error) => troubles.push(error.message));
+  page.on("dialog", (dialog) => {
+    troubles.push(`dialogue: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(scene.url) && !request.url().startsWith("data:")) troubles.push(`request: ${request.url()}`);
+  });
+  await page.goto(new URL(path, scene.url).href);
+  return { page, troubles, close: () => context.close() };
+}
+
+served("the served page counts the age of what hangs up and shows the history, without an error", async () => {
+  const { page, troubles, close } = await open("/");
+  await page.waitForSelector("#now tr.hung .age", { timeout: 60_000 });
+  assert.equal((await page.$$eval("main > section:not([hidden])", (all) => all[0].id)), "now");
+  const age = page.locator("#now tr.hung .age");
+  const shown = await age.textContent();
+  await page.waitForFunction((before) => document.querySelector("#now tr.hung .age").textContent !== before, shown);
+  assert.match(await page.textContent("#now"), /hangs/);
+  await page.waitForSelector("html[data-ready='true']", { timeout: 60_000 });
+  await page.waitForSelector("table.numbers tbody tr", { timeout: 60_000 });
+  assert.ok((await page.textContent("#now")).includes(HOSTILE), "the target's name is text");
+  assert.equal(await page.locator("main script").count(), 0);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(wide <= 0, `the page is ${wide} px wider than the window`);
+  await screenshot(page, "serve-live");
+  assert.deepEqual(troubles, []);
+  await close();
+});
+
+served("without JavaScript the browser is led to a page that is complete", async () => {
+  for (const [name, options] of [
+    ["serve-now", {}],
+    ["serve-now-dark", { colorScheme: "dark" }],
+    ["serve-now-phone", { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 }],
+  ]) {
+    const { page, troubles, close } = await open("/", { javaScriptEnabled: false, ...options });
+    await page.waitForURL(/\/now$/);
+    const hung = page.locator("#in-flight tr.serious");
+    await hung.first().waitFor({ timeout: 60_000 });
+    assert.ok((await hung.first().textContent()).includes(HOSTILE));
+    assert.match(await page.title(), /hung/);
+    assert.equal(await page.locator("section").first().getAttribute("id"), "in-flight");
+    await screenshot(page, name);
+    assert.deepEqual(troubles, []);
+    await close();
+  }
+});
+
+served("a page of another site that resolves to loopback is told nothing", async () => {
+  const context = await scene.browser.newContext();
+  const page = await context.newPage();
+  const foreign = scene.url.replace("127.0.0.1", "evil.example");
+  const answer = await page.goto(`${foreign}data`);
+  assert.equal(answer.status(), 421);
+  assert.doesNotMatch(await answer.text(), /scratch/);
+  // Nor does one read it across origins.
+  await page.goto(foreign);
+  const read = await page.evaluate(async (url) => fetch(url).then(() => "read", () => "refused"), `${scene.url}now.json`);
+  assert.equal(read, "refused");
+  await context.close();
+});
+
+served("the page may not be framed", async () => {
+  const { page, close } = await open("/healthz");
+  const answer = await page.request.get(scene.url);
+  assert.match(answer.headers()["content-security-policy"], /frame-ancestors 'none'/);
+  assert.equal(answer.headers()["x-frame-options"], "DENY");
+  await close();
+});
