@@ -63,8 +63,11 @@ pub fn parse(text: &str, form: Form) -> Vec<Sample> {
     samples
 }
 
+/// A series of buckets: its name and its labels but for `le`.
+type BucketSeries = (String, Vec<(String, String)>);
+
 fn buckets_rise(samples: &[Sample]) {
-    let mut last: BTreeMap<(String, Vec<(String, String)>), (f64, f64)> = BTreeMap::new();
+    let mut last: BTreeMap<BucketSeries, (f64, f64)> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.name.ends_with("_bucket")) {
         let mut labels = sample.labels.clone();
         let bound: f64 = labels.remove("le").unwrap().parse().unwrap();
