@@ -22,8 +22,9 @@ fn shell(script: String) -> TaskSpec {
 fn a_program_left_in_the_background_that_hangs_blocks_its_mount() {
     let (backing, place) = (directory(), directory());
     let Some(mount) = FuseMount::start(backing.path()) else { return };
-    // In a session of its own: neither the probe's group nor its session shows it, only its guard does.
-    let spec = shell(format!("setsid /bin/ls {} & exit 0", mount.path().display()));
+    // In a session of its own: neither the probe's group nor its session shows it, only its guard does. The shell gives it time
+    // to reach the mount: on a busy machine the guard would kill it on its way there.
+    let spec = shell(format!("setsid /bin/ls {} & sleep 0.3; exit 0", mount.path().display()));
     let scene = Scene::new(ms(200), vec![target(place.path(), "ls", vec![task("ls", spec, 3000, 4000)])]);
     let (listing_max, released_at) = (Cell::new(0), Cell::new(0));
     // The child waits two seconds for its guard, and ends by itself before the deadline.
