@@ -10,7 +10,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 
 use iolag_model::{Configuration, FailureCode, HistoryRecord, Outcome, SessionEnd, WallTime};
 use iolag_watch::{Errands, PlannedCovariate, WatchEnd, WatchLimit, WatchTarget};
-use iolag_workload::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskSpec, probe_task};
+use iolag_workload::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec, probe_task};
 use support::{Onlooker, Scene, directory, ms, target, task};
 
 #[test]
@@ -206,7 +206,7 @@ fn every_task_runs_in_a_child_that_has_left_its_inheritance() {
     let shell = std::path::PathBuf::from("/bin/sh");
     let specs = [
         ("compile", TaskSpec::Compile),
-        ("list", TaskSpec::List { files: 6 }),
+        ("list", TaskSpec::List { files: 6, output: TaskOutput::Terminal }),
         ("create", TaskSpec::Create { files: 50, bytes: 10 }),
         ("stat", TaskSpec::Stat),
         ("open-read", TaskSpec::OpenRead { bytes: 4096 }),

@@ -13,7 +13,7 @@ use super::program::Program;
 /// The streams of a program.
 #[derive(Debug)]
 pub(super) enum Streams {
-    /// No input; output and errors into this pipe.
+    /// No input; output and errors into this pipe, or a terminal that is not the program's own.
     Pipe(OwnedFd),
     /// No input; output into this pipe, errors are dropped.
     PipeWithoutErrors(OwnedFd),

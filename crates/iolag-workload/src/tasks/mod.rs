@@ -45,7 +45,7 @@ pub fn probe_task(spec: &TaskSpec, seed: u64) -> Box<dyn ProbeTask> {
         TaskSpec::WriteFsync { bytes } => Box::new(WriteFsyncTask::new(*bytes, seed)),
         TaskSpec::Create { files, bytes } => Box::new(CreateTask::new(*files, *bytes)),
         TaskSpec::Compile => Box::new(CompileTask::default()),
-        TaskSpec::List { files } => Box::new(ListTask::new(*files)),
+        TaskSpec::List { files, output } => Box::new(ListTask::new(*files, *output)),
         TaskSpec::Command { command, output } => Box::new(CommandTask::new(command, *output)),
         TaskSpec::Shell { program } => Box::new(ShellTask::new(program)),
         TaskSpec::Echo { program } => Box::new(EchoTask::new(program)),

@@ -17,6 +17,8 @@ pub enum TaskSpec {
     List {
         /// Files in it: 6 for `list`, 3500 for `list-large`.
         files: u32,
+        /// Where the listing goes; it is no number.
+        output: TaskOutput,
     },
     /// Create small files in an empty directory; removing them as a part.
     Create {

@@ -78,13 +78,14 @@ fn compilation(compiler: &Compiler) -> Program {
 /// `ls -l` of a directory, then `ls -n`.
 pub(super) struct ListTask {
     files: u32,
+    output: TaskOutput,
     directory: String,
     programs: Option<Programs>,
 }
 
 impl ListTask {
-    pub(super) fn new(files: u32) -> Self {
-        Self { files, directory: format!("{LISTED}{files}"), programs: None }
+    pub(super) fn new(files: u32, output: TaskOutput) -> Self {
+        Self { files, output, directory: format!("{LISTED}{files}"), programs: None }
     }
 
     /// Its files are made once and not touched again before they are listed.
@@ -103,7 +104,7 @@ impl ListTask {
 
 impl ProbeTask for ListTask {
     fn parts(&self) -> &[&'static str] {
-        TaskSpec::List { files: self.files }.part_names()
+        TaskSpec::List { files: self.files, output: self.output }.part_names()
     }
 
     fn prepare(&mut self, place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
@@ -113,7 +114,11 @@ impl ProbeTask for ListTask {
             arguments: vec![option.into(), self.directory.clone().into()],
             environment: minimal_environment(),
         };
-        let programs = Programs::direct(&[list("-l"), list("-n")], place);
+        let programs = [list("-l"), list("-n")];
+        let programs = match self.output {
+            TaskOutput::Terminal => Programs::direct_on_terminal(&programs, place),
+            TaskOutput::Discard | TaskOutput::Number => Programs::direct(&programs, place),
+        };
         self.programs = Some(programs.map_err(|error| cannot("get ready to start ls", error))?);
         Ok(())
     }

@@ -56,10 +56,29 @@ impl Programs {
     /// If there is no descriptor left.
     pub(super) fn direct(programs: &[Program], place: BorrowedFd<'_>) -> Result<Self, Errno> {
         let (output, pipe) = pipe_with(PipeFlags::CLOEXEC)?;
+        Self::direct_into(programs, place, output, &pipe)
+    }
+
+    /// The same, their output on a terminal that is nobody's controlling terminal: they have no session of their own.
+    ///
+    /// # Errors
+    /// If there is no descriptor or terminal left.
+    pub(super) fn direct_on_terminal(programs: &[Program], place: BorrowedFd<'_>) -> Result<Self, Errno> {
+        let terminal = Terminal::open()?;
+        Self::direct_into(programs, place, terminal.person, &terminal.programs)
+    }
+
+    /// What the programs write `into` arrives at `output`.
+    fn direct_into(
+        programs: &[Program],
+        place: BorrowedFd<'_>,
+        output: OwnedFd,
+        into: &OwnedFd,
+    ) -> Result<Self, Errno> {
         rustix::io::ioctl_fionbio(&output, true)?;
         let launch = |program| {
-            let pipe = pipe.try_clone().map_err(|_| Errno::MFILE)?;
-            Launch::new(program, place, Streams::Pipe(pipe))
+            let into = into.try_clone().map_err(|_| Errno::MFILE)?;
+            Launch::new(program, place, Streams::Pipe(into))
         };
         let launches = programs.iter().map(launch).collect::<Result<_, _>>()?;
         Ok(Self::new(Starter::Direct { launches, output }))

@@ -24,8 +24,8 @@ impl TaskSpec {
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "compile" => Self::Compile,
-            "list" => Self::List { files: LISTED_FILES },
-            "list-large" => Self::List { files: LISTED_FILES_LARGE },
+            "list" => Self::List { files: LISTED_FILES, output: TaskOutput::Discard },
+            "list-large" => Self::List { files: LISTED_FILES_LARGE, output: TaskOutput::Discard },
             "create" => Self::Create { files: CREATED_FILES, bytes: crate::CREATED_FILE_BYTES },
             "stat" => Self::Stat,
             "open-read" => Self::OpenRead { bytes: READ_BYTES },
@@ -70,7 +70,10 @@ impl TaskSpec {
     pub fn describe(&self) -> String {
         match self {
             Self::Compile => "compile and link a program of about 90 lines".to_owned(),
-            Self::List { files } => format!("ls -l of {}", counted(u64::from(*files), "file")),
+            Self::List { files, output } => {
+                let on = if *output == TaskOutput::Terminal { " on a terminal" } else { "" };
+                format!("ls -l of {}{on}", counted(u64::from(*files), "file"))
+            }
             Self::Create { files, bytes } => {
                 let files = counted(u64::from(*files), "file");
                 format!("create {files} of {} in an empty directory", counted(*bytes, "byte"))
@@ -115,12 +118,17 @@ mod tests {
             assert!(!task.describe().contains('\n'));
         }
         assert_eq!(TaskSpec::from_name("List"), None);
-        assert_eq!(TaskSpec::from_name("list-large").unwrap(), TaskSpec::List { files: 3500 });
+        assert_eq!(
+            TaskSpec::from_name("list-large").unwrap(),
+            TaskSpec::List { files: 3500, output: TaskOutput::Discard }
+        );
     }
 
     #[test]
     fn people_are_told_what_is_done_but_not_the_arguments() {
-        assert_eq!(TaskSpec::List { files: 6 }.describe(), "ls -l of 6 files");
+        let list = |output| TaskSpec::List { files: 6, output }.describe();
+        assert_eq!(list(TaskOutput::Discard), "ls -l of 6 files");
+        assert_eq!(list(TaskOutput::Terminal), "ls -l of 6 files on a terminal");
         assert_eq!(
             TaskSpec::Create { files: 1, bytes: 64 }.describe(),
             "create 1 file of 64 bytes in an empty directory"

@@ -151,7 +151,7 @@ fn a_listing_that_is_killed_with_its_probe_stays_in_the_group_while_it_hangs() {
     let backing = tempfile::tempdir().unwrap();
     let Some(mount) = FuseMount::start(backing.path()) else { return };
     let outside = tempfile::tempdir().unwrap();
-    let spec = TaskSpec::List { files: 2 };
+    let spec = TaskSpec::List { files: 2, output: TaskOutput::Discard };
     probe(mount.path(), &spec).unwrap();
     mount.hang(FuseCall::Opendir, "listed-2");
     mount.hang(FuseCall::Readdir, "listed-2");

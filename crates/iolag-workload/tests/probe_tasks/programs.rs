@@ -31,7 +31,7 @@ fn a_real_ls_lists_in_both_forms() {
         return;
     }
     let place = tempfile::tempdir().unwrap();
-    let spec = TaskSpec::List { files: 6 };
+    let spec = TaskSpec::List { files: 6, output: TaskOutput::Discard };
     for _ in 0..2 {
         let recorder = probe(place.path(), &spec).unwrap();
         assert_eq!(recorder.order(), "+0 -0 +1 -1");
@@ -52,10 +52,29 @@ fn a_real_ls_lists_in_both_forms() {
 }
 
 #[test]
+fn a_listing_on_a_terminal_is_read_to_its_end() {
+    if lacks("/bin/ls") {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    // More than a terminal holds until somebody reads it.
+    let spec = TaskSpec::List { files: 3500, output: TaskOutput::Terminal };
+    for _ in 0..2 {
+        let recorder = probe(place.path(), &spec).unwrap();
+        assert_eq!(recorder.order(), "+0 -0 +1 -1");
+        for part in [0, 1] {
+            let ending = recorder.ending(part);
+            assert_eq!((ending.failure, ending.exit_status), (FailureCode::NONE, Some(0)));
+        }
+        assert_eq!(recorder.guard, None, "nothing stands between ls and the clock");
+    }
+}
+
+#[test]
 fn a_listing_waits_for_the_file_system() {
     let backing = tempfile::tempdir().unwrap();
     let Some(mount) = FuseMount::start(backing.path()) else { return };
-    let spec = TaskSpec::List { files: 2 };
+    let spec = TaskSpec::List { files: 2, output: TaskOutput::Discard };
     probe(mount.path(), &spec).unwrap();
     let delay = Duration::from_millis(100);
     mount.delay(FuseCall::Opendir, "listed-2", delay);

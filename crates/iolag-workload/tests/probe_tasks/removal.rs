@@ -15,7 +15,7 @@ fn probe_everything(target: &Path) {
         let place = target.join(WATCH).join(name);
         fs::create_dir_all(&place).expect("the target is writable");
         let spec = match TaskSpec::from_name(name).expect("it is built in") {
-            TaskSpec::List { .. } => TaskSpec::List { files: 12 },
+            TaskSpec::List { output, .. } => TaskSpec::List { files: 12, output },
             other => other,
         };
         // Without a compiler one of them cannot be prepared.

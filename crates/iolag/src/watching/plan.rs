@@ -258,9 +258,12 @@ impl Planning<'_> {
         );
         takes("files", own.files.as_ref().map(Spanned::span), has_files)?;
         takes("bytes", own.bytes.as_ref().map(Spanned::span), has_bytes)?;
-        takes("output", own.output.as_ref().map(Spanned::span), false)?;
+        let has_output = matches!(builtin, TaskSpec::List { .. });
+        takes("output", own.output.as_ref().map(Spanned::span), has_output)?;
         Ok(match builtin {
-            TaskSpec::List { files: usually } => TaskSpec::List { files: files.unwrap_or(usually) },
+            TaskSpec::List { files: usually, .. } => {
+                TaskSpec::List { files: files.unwrap_or(usually), output: self.output(own)? }
+            }
             TaskSpec::Create { files: usually, bytes: each } => {
                 TaskSpec::Create { files: files.unwrap_or(usually), bytes: bytes.unwrap_or(each) }
             }
@@ -430,7 +433,8 @@ mod tests {
         assert_eq!(plan.period, Nanoseconds::from_seconds(900));
         let names: Vec<_> = plan.targets[0].tasks.iter().map(|task| task.name.as_str()).collect();
         assert_eq!(names, ["compile", "list", "create"]);
-        assert_eq!(plan.targets[0].tasks[1].spec, TaskSpec::List { files: 6 });
+        let six = TaskSpec::List { files: 6, output: TaskOutput::Discard };
+        assert_eq!(plan.targets[0].tasks[1].spec, six);
         assert_eq!(plan.targets[0].tasks[2].spec, TaskSpec::from_name("create").unwrap());
         let control = plan.targets.last().unwrap();
         assert_eq!((control.kind, control.tasks.len()), (SeriesKind::Control, 3));
@@ -460,6 +464,15 @@ mod tests {
         let command = vec!["/usr/bin/git".to_owned(), "status".to_owned()];
         assert_eq!(status.spec, TaskSpec::Command { command, output: TaskOutput::Terminal });
         assert_eq!(plan.covariates[0].deadline, Nanoseconds::from_seconds(10));
+    }
+
+    #[test]
+    fn a_listing_may_go_to_a_terminal() {
+        let text = "tasks = [\"list\"]\n[task.list]\nfiles = 9\noutput = \"terminal\"\n";
+        let spec = plan("f", text, &wishes()).unwrap().targets[0].tasks[0].spec.clone();
+        assert_eq!(spec, TaskSpec::List { files: 9, output: TaskOutput::Terminal });
+        let create = "tasks = [\"create\"]\n[task.create]\noutput = \"terminal\"\n";
+        assert!(refused(create).starts_with("iolag.toml:3: the task create has no output to set"));
     }
 
     #[test]
