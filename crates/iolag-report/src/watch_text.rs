@@ -1,15 +1,23 @@
 //! What a watch is doing, as text.
 
-use iolag_model::{LastSample, MonotonicTime, Outcome, ProbePhase, ProbeStatus, WatchStatus};
+use iolag_model::{LastSample, MonotonicTime, Outcome, ProbeId, ProbePhase, ProbeStatus, WatchStatus};
 
 use crate::numbers::NOTHING;
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 
-/// The status of a watch for people, at the moment `now` of the monotonic clock: what hangs first, with its age.
-pub fn watch_status_text(status: &WatchStatus, is_live: bool, now: MonotonicTime, colour: Colour) -> String {
+/// The status of a watch for people, at the moment `now` of the monotonic clock: what hangs first, with its age. Of a watch that is gone,
+/// `left` are the probes that are still there.
+pub fn watch_status_text(
+    status: &WatchStatus,
+    is_live: bool,
+    left: &[ProbeId],
+    now: MonotonicTime,
+    colour: Colour,
+) -> String {
     let mut text = head(status, is_live, now);
     for probe in &status.in_flight {
-        text.push_str(&in_flight(probe, now));
+        let is_there = is_live || left.contains(&probe.probe);
+        text.push_str(&if is_there { in_flight(probe, now) } else { gone(probe) });
     }
     for outage in &status.outages {
         text.push_str(&format!(
@@ -63,6 +71,14 @@ fn in_flight(probe: &ProbeStatus, now: MonotonicTime) -> String {
     format!("{phase} for {age}: {}{part}, process {}{waits}\n", probe.series, probe.process)
 }
 
+/// A probe that outlived its watch. Nobody has seen its end.
+fn gone(probe: &ProbeStatus) -> String {
+    format!(
+        "{} (process {}) had not ended when that watch did, and is gone by now; the next watch records what is known of it\n",
+        probe.series, probe.process
+    )
+}
+
 fn last_values(last: &[LastSample], colour: Colour) -> String {
     let columns = columns([
         ("series", Side::Left),
@@ -96,7 +112,7 @@ fn last_values(last: &[LastSample], colour: Colour) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iolag_model::{Nanoseconds, ProbeId, SeriesKey, WallTime};
+    use iolag_model::{Nanoseconds, SeriesKey, WallTime};
 
     fn series(task: &str) -> SeriesKey {
         SeriesKey { host: "node".into(), target: "/scratch".into(), task: task.into(), part: String::new() }
@@ -152,13 +168,27 @@ mod tests {
 
     #[test]
     fn what_hangs_is_told_first_and_with_its_present_age() {
-        let text = watch_status_text(&status(), true, MonotonicTime(900_000_000_000), Colour::Never);
+        let text = watch_status_text(&status(), true, &[], MonotonicTime(900_000_000_000), Colour::Never);
         insta::assert_snapshot!(text);
     }
 
     #[test]
     fn a_watch_that_is_gone_is_told_to_be_gone() {
-        let text = watch_status_text(&status(), false, MonotonicTime(5), Colour::Never);
+        let text = watch_status_text(&status(), false, &[], MonotonicTime(5), Colour::Never);
         assert!(text.starts_with("no watch is running on node"), "{text}");
+    }
+
+    #[test]
+    fn only_a_probe_that_is_still_there_grows_older() {
+        let told = |left: &[ProbeId]| {
+            watch_status_text(&status(), false, left, MonotonicTime(900_000_000_000), Colour::Never)
+        };
+        let there = told(&[ProbeId(9)]);
+        assert!(there.contains("HUNG for 5 min 00 s: list on /scratch (at ls -n), process 4711"), "{there}");
+        let gone = told(&[ProbeId(8)]);
+        assert!(
+            !gone.contains("HUNG") && gone.contains("list on /scratch (process 4711) had not ended"),
+            "{gone}"
+        );
     }
 }

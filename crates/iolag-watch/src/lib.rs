@@ -44,7 +44,7 @@ pub use observer::{Unobserved, WatchObserver};
 pub use outages::{OpenOutage, Outages, ended_by_reboot};
 pub use place::Place;
 pub use plan::{AtDeadline, PlannedCovariate, PlannedTask, WatchPlan, WatchTarget};
-pub use published::{PublishedStatus, STATUS_VERSION, publish, read_status, read_status_below};
+pub use published::{PublishedStatus, STATUS_VERSION, probes_left, publish, read_status, read_status_below};
 pub use run::{Errands, Watch, WatchEnd, WatchIdentity, WatchSummary};
 pub use runtime::{Backing, RuntimeDirectory, RuntimeError};
 pub use samples::{Fate, ProbeDescription, samples, skipped};

@@ -7,9 +7,11 @@
 
 use std::path::Path;
 
-use iolag_model::WatchStatus;
+use iolag_model::{ProbeId, WatchStatus};
 use serde::Deserialize;
 
+use crate::kept::Kept;
+use crate::process::KeptProcess;
 use crate::runtime::{RuntimeDirectory, RuntimeError};
 
 /// The version of the form that is written and read here.
@@ -61,6 +63,21 @@ pub fn read_status_below(path: &Path, proc: &Path) -> Result<PublishedStatus, Ru
     Ok(if is_alive(&status, proc) { PublishedStatus::Live(status) } else { PublishedStatus::Ended(status) })
 }
 
+/// Which of the probes that a watch left behind have not ended: those of which a process is still there. For who looks at a watch that is gone;
+/// one that runs says so itself.
+///
+/// # Errors
+/// If the directory is no safe place.
+pub fn probes_left(path: &Path) -> Result<Vec<ProbeId>, RuntimeError> {
+    let proc = Path::new("/proc");
+    let Some(directory) = RuntimeDirectory::open_read_only(path)? else { return Ok(Vec::new()) };
+    let kept = Kept::read(&directory).filter(|kept| boot_id(proc).as_ref() == Some(&kept.boot_id));
+    let flights = kept.map(|kept| kept.flights).unwrap_or_default();
+    let is_there = |process: &KeptProcess| is_that_process(proc, process.id, process.start_ticks);
+    let left = flights.iter().filter(|flight| flight.processes.iter().any(is_there));
+    Ok(left.map(|flight| flight.description.probe).collect())
+}
+
 /// The part of a status that all versions have.
 #[derive(Deserialize)]
 struct Versioned {
@@ -83,15 +100,21 @@ fn parse(text: &[u8]) -> Result<WatchStatus, String> {
 
 /// Whether that very process of that very boot exists and is no zombie.
 fn is_alive(status: &WatchStatus, proc: &Path) -> bool {
-    let read = |name: &str| std::fs::read_to_string(proc.join(name)).ok();
-    let boot_id = read("sys/kernel/random/boot_id");
-    if boot_id.as_deref().map(str::trim) != Some(status.boot_id.as_str()) {
-        return false;
-    }
-    let Some(stat) = read(&format!("{}/stat", status.process)) else { return false };
+    boot_id(proc).as_ref() == Some(&status.boot_id)
+        && is_that_process(proc, status.process, status.process_start_ticks)
+}
+
+fn boot_id(proc: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(proc.join("sys/kernel/random/boot_id")).ok()?;
+    Some(text.trim().to_owned())
+}
+
+/// Whether the process that started at this tick since boot exists and is no zombie.
+fn is_that_process(proc: &Path, process: u32, start_ticks: u64) -> bool {
+    let Ok(stat) = std::fs::read_to_string(proc.join(format!("{process}/stat"))) else { return false };
     // The command's name may hold blanks and parentheses; field 3 is the state, field 22 the start.
     let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_ascii_whitespace();
     let state = fields.next();
-    let start_ticks = fields.nth(22 - 4).and_then(|field| field.parse().ok());
-    start_ticks == Some(status.process_start_ticks) && !matches!(state, Some("Z" | "X"))
+    let started = fields.nth(22 - 4).and_then(|field| field.parse().ok());
+    started == Some(start_ticks) && !matches!(state, Some("Z" | "X"))
 }

@@ -2,7 +2,7 @@
 
 use iolag_model::{Clock, MonotonicClock, Outcome, WatchStatus};
 use iolag_report::watch_status_text;
-use iolag_watch::{PublishedStatus, read_status};
+use iolag_watch::{PublishedStatus, probes_left, read_status};
 
 use crate::args::Common;
 use crate::exit_code::{ExitCode, Failure};
@@ -15,9 +15,12 @@ use crate::watching::Places;
 /// If the runtime directory is no safe place, or no watch has ever run.
 pub fn status(places: &Places, common: &Common) -> Result<ExitCode, Failure> {
     let published = read_status(&places.runtime).map_err(Failure::unusable)?;
-    let (status, is_live) = match &published {
-        PublishedStatus::Live(status) => (status, true),
-        PublishedStatus::Ended(status) => (status, false),
+    let (status, is_live, left) = match &published {
+        PublishedStatus::Live(status) => (status, true, Vec::new()),
+        // Between two rounds of cron a probe may end, and nobody notices before the next.
+        PublishedStatus::Ended(status) => {
+            (status, false, probes_left(&places.runtime).map_err(Failure::unusable)?)
+        }
         PublishedStatus::None => {
             return Err(Failure::unusable(format!(
                 "no watch has written to {} since this machine was started; start one with: iolag watch DIR…",
@@ -26,8 +29,13 @@ pub fn status(places: &Places, common: &Common) -> Result<ExitCode, Failure> {
         }
     };
     let now = MonotonicClock.now();
-    let text = watch_status_text(status, is_live, now, output::colour(common, |name| std::env::var_os(name)));
-    output::deliver(common, &text, || serde_json::to_vec_pretty(status).map_err(Failure::bug))?;
+    let colour = output::colour(common, |name| std::env::var_os(name));
+    let text = watch_status_text(status, is_live, &left, now, colour);
+    output::deliver(common, &text, || {
+        let mut present = status.clone();
+        present.in_flight.retain(|probe| is_live || left.contains(&probe.probe));
+        serde_json::to_vec_pretty(&present).map_err(Failure::bug)
+    })?;
     Ok(code(status, is_live))
 }
 
