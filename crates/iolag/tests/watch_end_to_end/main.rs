@@ -13,6 +13,7 @@ mod terminal;
 mod between;
 mod commands;
 mod configuring;
+mod guests;
 mod hangs;
 mod histories;
 mod kills;
