@@ -28,6 +28,10 @@ const fn kernel_end(kind: &'static str, pattern: &'static str) -> Rule {
     Rule { kind, effect: Effect::Ends, pattern, is_of_kernel: true }
 }
 
+const fn anybody_end(kind: &'static str, pattern: &'static str) -> Rule {
+    Rule { kind, effect: Effect::Ends, pattern, is_of_kernel: false }
+}
+
 const fn anybody(kind: &'static str, pattern: &'static str) -> Rule {
     Rule { kind, effect: Effect::Begins, pattern, is_of_kernel: false }
 }
@@ -37,8 +41,9 @@ pub(super) const NOT_RESPONDING: &str = "file system not responding";
 /// Kind of an event in which the machine did not run.
 pub(super) const NODE_DOWN: &str = "node down";
 
-/// The first rule that matches counts. Messages as Linux 2.6 to 6.x, Lustre 1.6 to 2.15, systemd and sssd print them.
-const RULES: [Rule; 24] = [
+/// The first rule that matches counts. Messages as Linux 2.6 to 6.x, Lustre 1.6 to 2.15, GPFS 3 to 5, systemd, sssd and slurmctld print
+/// them.
+const RULES: [Rule; 29] = [
     kernel(NOT_RESPONDING, r"^nfs: server (?<subject>\S+) not responding"),
     kernel_end(NOT_RESPONDING, r"^nfs: server (?<subject>\S+) OK"),
     kernel(NOT_RESPONDING, r"(?i)^CIFS: (VFS: )?.*Server (?<subject>\S+) has not responded"),
@@ -76,6 +81,8 @@ const RULES: [Rule; 24] = [
         r"(?i)^(?<subject>ata\d+(\.\d+)?|nvme\d+\w*|sd \S+): .*(timeout|failed command|exception Emask|I/O \d+ QID)",
     ),
     kernel("input/output error", r"(?i)^nfs.*(error -?\d+|I/O error|stale file handle)"),
+    kernel("hardware error", r"\[Hardware Error\]|^EDAC MC\d+: \d+ UE |: HANDLING MCE MEMORY ERROR"),
+    kernel(NODE_DOWN, r"^Kernel panic - not syncing"),
     kernel("out of memory", r"(?i)^(Out of memory|Memory cgroup out of memory)|invoked oom-killer"),
     anybody(
         "file system mount",
@@ -85,6 +92,9 @@ const RULES: [Rule; 24] = [
         "directory service",
         r"(?i)^(Backend is offline|sssd.*(is offline|offline)|nslcd.*(no available LDAP server|can't contact LDAP))|Can't contact LDAP server",
     ),
+    anybody("file system eviction", r"Lost membership in cluster (?<subject>\S+)\. Unmounting file systems?"),
+    anybody(NODE_DOWN, r"^(error: )?Nodes? (?<subject>\S+) not responding, setting DOWN"),
+    anybody_end(NODE_DOWN, r"^Node (?<subject>\S+) now responding"),
     anybody(NODE_DOWN, r"^System is (rebooting|powering down|powering off|halting)|^Shutting down\.$"),
     anybody("out of memory", r"(?i)killed by the OOM killer|Failed with result 'oom-kill'"),
 ];
@@ -184,6 +194,10 @@ mod tests {
             ),
             ("Out of memory: Killed process 4242 (ftn) total-vm:1kB", "out of memory", ""),
             ("ls invoked oom-killer: gfp_mask=0xcc0", "out of memory", ""),
+            ("mce: [Hardware Error]: Machine check events logged", "hardware error", ""),
+            ("[Hardware Error]: Deferred error, no action required.", "hardware error", ""),
+            ("EDAC skx MC1: HANDLING MCE MEMORY ERROR", "hardware error", ""),
+            ("Kernel panic - not syncing: Fatal machine check", NODE_DOWN, ""),
             ("usb 1-1: new high-speed USB device number 2", "", ""),
             ("EXT4-fs (sda1): mounted filesystem with ordered data mode. Opts: errors=remount-ro", "", ""),
         ] {
@@ -194,6 +208,20 @@ mod tests {
         assert_eq!(by_user("nfs: server nfs01 not responding, still trying"), "", "anybody may write that");
         assert_eq!(by_user("System is rebooting."), NODE_DOWN);
         assert_eq!(by_user("Failed to mount /scratch."), "file system mount");
+        assert_eq!(
+            by_user("mce: [Hardware Error]: Machine check events logged"),
+            "",
+            "anybody may write that"
+        );
+        let down = rules.find("error: Nodes cn[017-018] not responding, setting DOWN", false).unwrap();
+        assert_eq!((down.0.kind, down.0.effect, down.1), (NODE_DOWN, Effect::Begins, "cn[017-018]"));
+        let up = rules.find("Node cn017 now responding", false).unwrap();
+        assert_eq!((up.0.kind, up.0.effect, up.1), (NODE_DOWN, Effect::Ends, "cn017"));
+        assert_eq!(by_user("error: Nodes cn017 not responding"), "", "it may be a lost packet");
+        let lost = rules
+            .find("[E] Lost membership in cluster hpc.example. Unmounting file systems.", false)
+            .unwrap();
+        assert_eq!((lost.0.kind, lost.1), ("file system eviction", "hpc.example"));
         assert_eq!(rules.find("nfs: server a OK", true).unwrap().0.effect, Effect::Ends);
     }
 }
