@@ -1,7 +1,7 @@
 //! How often probes pass their deadline, by weekday, hour and configuration, with intervals.
 
 use iolag_analysis::history::{GroupRates, OutcomeRates, Rate, SeriesAnalysis, Weekday};
-use iolag_model::{ConfigurationKey, format_count};
+use iolag_model::{Configuration, ConfigurationKey, SeriesKey, format_count};
 
 use super::head::counted;
 use super::page::HistoryReport;
@@ -189,7 +189,7 @@ fn by_configuration(report: &HistoryReport<'_>, page: &mut Markup) {
                 .median()
                 .map_or_else(String::new, |median| with_interval(median, summary.quantity));
             page.raw("<tr>").element("<th scope=\"row\">", &names.series(&summary.series.key), "</th>");
-            page.element("<td>", &configuration(report, under.configuration), "</td>");
+            page.element("<td>", &configuration(report, &summary.series.key, under.configuration), "</td>");
             page.element("<td>", &format_count(under.summary.counts.total()), "</td>");
             page.element("<td>", &median, "</td>");
             match summary.rates.by_configuration.iter().find(|rates| rates.group == under.configuration) {
@@ -207,8 +207,11 @@ fn by_configuration(report: &HistoryReport<'_>, page: &mut Markup) {
 }
 
 /// By the moment when it was first seen, as in the table of configurations.
-fn configuration(report: &HistoryReport<'_>, key: ConfigurationKey) -> String {
-    match report.analysis.configurations.iter().find(|one| one.key == key) {
+fn configuration(report: &HistoryReport<'_>, series: &SeriesKey, key: ConfigurationKey) -> String {
+    // Hosts and targets may share a configuration, and came to it at different times.
+    let is_meant =
+        |one: &&Configuration| one.key == key && one.host == series.host && one.target == series.target;
+    match report.analysis.configurations.iter().find(is_meant) {
         Some(one) => format!("from {}", moment(one.first_seen)),
         None if key == ConfigurationKey(0) => "not known".to_owned(),
         None => format!("{} not described", counted(1, "configuration", "configurations")),
