@@ -1,15 +1,18 @@
 //! What a history means, on a terminal: `iolag show history`. And the same as a document.
 //!
 //! ```text
-//! head -> tables of durations, shares, endings, values -> outages, events, changes -> correlations -> findings
+//! head -> tables of durations, shares, endings, values -> outages, events, changes -> correlations, covariates, places -> findings
 //! ```
 //!
 //! Moments are UTC. Names of hosts are told where there are several.
 
 pub(crate) mod amounts;
+mod comparisons;
 pub(crate) mod correlations;
 mod in_time;
 mod series;
+pub(crate) mod strata;
+pub(crate) mod time_spent;
 
 use std::io::{self, Write};
 
@@ -42,6 +45,8 @@ pub fn history_text(head: &HistoryHead, analysis: &HistoryAnalysis, width: usize
     text.push_str(&page.events_text());
     text.push_str(&page.changes_text());
     text.push_str(&page.correlations_text());
+    text.push_str(&page.strata_text());
+    text.push_str(&page.comparisons_text());
     let findings: Vec<_> = analysis.findings.iter().map(|finding| finding.finding.clone()).collect();
     text.push_str(&findings_text(None, &findings, width, colour));
     text

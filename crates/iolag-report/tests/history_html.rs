@@ -11,7 +11,9 @@ use iolag_analysis::history::{
     HistoryAnalysis, HistoryFigures, HistoryInput, HistoryOptions, HistoryPoints, analyse_history,
     history_figures,
 };
-use iolag_model::{WallSpan, WallTime};
+use iolag_model::{
+    Configuration, ConfigurationKey, HistorySample, Nanoseconds, Series, SeriesKind, WallSpan, WallTime,
+};
 use iolag_report::{
     HistoryHead, HistoryReport, write_history_document, write_history_html, write_live_history_html,
 };
@@ -75,6 +77,65 @@ fn a_hang_is_told_with_its_end_and_its_slots() {
     {
         assert!(text.contains(told), "{told}");
     }
+}
+
+#[test]
+fn where_the_time_goes_and_what_was_asked_beside_it_are_tables() {
+    let mut input = made_up::hang();
+    let host = input.series[0].0.key.host.clone();
+    let slots = input.series[0].1.intended.iter().enumerate();
+    let jobs = made_up::columns(slots.map(|(slot, moment)| HistorySample {
+        value: Some((slot % 9) as f64),
+        ..made_up::sample(moment.as_seconds(), 0.0)
+    }));
+    for (_, columns) in &mut input.series {
+        columns.processor_seconds = vec![0.000_25; columns.len()];
+    }
+    let covariate =
+        Series { unit: "jobs".to_owned(), ..made_up::series(&host, "", "<b>queued", SeriesKind::Covariate) };
+    input.series.push((covariate, jobs));
+    let text = text_of(&page_of(&input).html);
+    for told in [
+        "<h3>Where the time goes</h3>",
+        "<td>250 [250–250] µs</td>",
+        "<caption>By &lt;b&gt;queued</caption>",
+        "<td>0–2 jobs</td>",
+        "<td>6–8 jobs</td>",
+    ] {
+        assert!(text.contains(told), "{told}");
+    }
+}
+
+#[test]
+fn a_configuration_has_the_date_of_its_own_host() {
+    let mut input = made_up::hang();
+    let (mut series, mut columns) = input.series[0].clone();
+    let begin = columns.intended[0];
+    let half = columns.len() / 2;
+    for (row, key) in columns.configuration.iter_mut().enumerate() {
+        *key = ConfigurationKey(if row < half { 1 } else { 2 });
+    }
+    input.series = vec![(series.clone(), columns.clone())];
+    series.key.host = "another".to_owned();
+    input.series.push((series, columns));
+    let hosts = [input.series[0].0.key.host.clone(), "another".to_owned()];
+    for (host, days) in hosts.iter().zip([1_u64, 3]) {
+        for key in [1, 2] {
+            input.configurations.push(Configuration {
+                key: ConfigurationKey(key),
+                host: host.clone(),
+                target: input.series[0].0.key.target.clone(),
+                first_seen: begin.before(Nanoseconds::from_seconds((days + key) * 86_400)),
+                facts: std::collections::BTreeMap::new(),
+            });
+        }
+    }
+    let text = text_of(&page_of(&input).html);
+    let table = text.split("<caption>By configuration</caption>").nth(1).expect("there is a table");
+    let table = &table[..table.find("</table>").expect("it ends")];
+    let dates: std::collections::BTreeSet<&str> =
+        table.split("<td>from ").skip(1).filter_map(|rest| rest.get(..10)).collect();
+    assert_eq!(dates.len(), 4, "four configurations, each with its date: {dates:?}");
 }
 
 #[test]

@@ -11,7 +11,9 @@ use iolag_model::{
     Granularity, Nanoseconds, OnHang, Operation, Pattern, Phase, parse_bytes, parse_count, parse_duration,
 };
 
-pub use history::{CommentMark, HISTORY, HistoryPlace, HistorySpan, Import, Method, Note};
+pub use history::{
+    CommentMark, HISTORY, HistoryMethod, HistoryPlace, HistorySpan, Import, Method, Note, Stratification,
+};
 pub use serve::Serve;
 pub use watch::{Ping, Unit, Watch};
 
@@ -261,9 +263,9 @@ pub struct Show {
     /// Draw time line and ECDF on the terminal
     #[arg(long)]
     pub plot: bool,
-    /// Of the history: how correlations are computed [default: spearman]
-    #[arg(long, value_name = "METHOD")]
-    pub method: Option<Method>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub method: HistoryMethod,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub span: HistorySpan,
@@ -287,9 +289,9 @@ pub struct Report {
     /// Ask the desktop to show the file
     #[arg(long)]
     pub open: bool,
-    /// Of the history: how correlations are computed [default: spearman]
-    #[arg(long, value_name = "METHOD")]
-    pub method: Option<Method>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub method: HistoryMethod,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub span: HistorySpan,

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::association::{Association, associate, default_association_tolerance};
 use super::change_points::{ChangeOptions, ChangePoint, find_changes, segments_of};
-use super::comparison::{Comparison, ComparisonOptions, compare};
+use super::comparison::{Comparison, ComparisonOptions, Stratify, compare};
 use super::episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
 use super::event_effect::{EventEffect, EventWindows, event_effect};
 use super::event_matching::{EventMatching, concerns, default_match_tolerance, match_events};
@@ -28,6 +28,7 @@ use super::matrix::{CorrelationMatrix, MatrixOptions, correlation_matrix};
 use super::observed::{Quantity, TimedValues};
 use super::periodicity::{Periodicity, find_periodicity};
 use super::series_summary::{SeriesSummary, SummaryOptions, summarise_series};
+use super::strata::{Covariate, CovariateStrata, by_covariates};
 use super::weighting::{Blockers, ByAttempt, Observations};
 
 /// Version of the form of [`HistoryAnalysis`] in files.
@@ -64,6 +65,8 @@ pub struct HistoryOptions {
     pub association_tolerance_ns: Option<Nanoseconds>,
     /// How much time before and after an event is compared.
     pub event_windows: EventWindows,
+    /// Which attempts are compared with which.
+    pub stratify: Stratify,
 }
 
 /// One series by itself.
@@ -79,6 +82,8 @@ pub struct SeriesAnalysis {
     pub event_effects: Vec<EventEffect>,
     /// The most significant period, if there is one.
     pub periodicity: Option<Periodicity>,
+    /// The same by levels of each covariate, for whole tasks.
+    pub by_covariate: Vec<CovariateStrata>,
 }
 
 /// The same task in two places.
@@ -130,12 +135,13 @@ pub fn analyse_history(input: &HistoryInput, options: &HistoryOptions) -> Histor
     let (begin, end) = (moments().min(), moments().max());
     let blockers = blockers_by_host(input);
     let none = Blockers::default();
+    let covariates = Covariate::all(&input.series);
     let series: Vec<SeriesAnalysis> = input
         .series
         .iter()
         .map(|(series, columns)| {
             let blockers = blockers.get(series.key.host.as_str()).unwrap_or(&none);
-            analyse_series(series, columns, blockers, &input.events, options)
+            analyse_series(series, columns, (blockers, &covariates), &input.events, options)
         })
         .collect();
     let episodes = all_episodes(input, &series, options);
@@ -193,7 +199,7 @@ pub(super) fn blockers_by_host(input: &HistoryInput) -> BTreeMap<&str, Blockers>
 fn analyse_series(
     series: &Series,
     columns: &HistoryColumns,
-    blockers: &Blockers,
+    (blockers, covariates): (&Blockers, &[Covariate<'_>]),
     events: &[Event],
     options: &HistoryOptions,
 ) -> SeriesAnalysis {
@@ -222,6 +228,7 @@ fn analyse_series(
             &within_levels(&values, &changes),
             &options.summary.local_time,
         ),
+        by_covariate: by_covariates(series, columns, covariates, &options.summary),
         changes,
     }
 }
@@ -230,6 +237,7 @@ pub(super) fn comparison_options(options: &HistoryOptions) -> ComparisonOptions 
     ComparisonOptions {
         thresholds: options.summary.thresholds.clone(),
         local_time: options.summary.local_time.clone(),
+        stratify: options.stratify,
         ..ComparisonOptions::default()
     }
 }
@@ -287,7 +295,8 @@ fn associations(
     let default = || default_association_tolerance(shortest_period(input), end.since(begin));
     let tolerance = options.association_tolerance_ns.unwrap_or_else(default);
     let events: Vec<&Event> = input.events.iter().collect();
-    associate(episodes, &events, WallSpan { begin, end }, tolerance, options.matrix.seed)
+    let watched = input.series.iter().map(|(series, _)| series.key.host.as_str()).collect();
+    associate(episodes, &events, &watched, WallSpan { begin, end }, tolerance, options.matrix.seed)
 }
 
 /// The same whole task on every two targets of a host, and from every two hosts on the same target. The control is compared with

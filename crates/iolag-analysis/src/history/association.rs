@@ -5,7 +5,12 @@
 //! covered (999 circular shifts, fixed seed): their own pattern, and that of the episodes, stay as they are. p values are adjusted for the
 //! number of kinds (Benjamini and Hochberg).
 //!
+//! An event of a host that is watched comes with episodes of that host only. One of any other host may be a server's, and one without a host
+//! concerns everybody: they come with episodes of all.
+//!
 //! Limits: association is not cause; which came first is not asked. Times in which nobody watched count as time without episodes.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{Event, EventSource, Nanoseconds, WallSpan};
 use serde::{Deserialize, Serialize};
@@ -45,19 +50,17 @@ pub fn default_association_tolerance(period: Nanoseconds, covered: Nanoseconds) 
     Nanoseconds::from_seconds(3600).max(Nanoseconds(2 * period.0)).min(Nanoseconds(covered.0 / 100))
 }
 
-/// Associations in the order of kinds' names. `covered` is the time from the first to the last sample.
+/// Associations in the order of kinds' names. `watched` are the hosts that measured, `covered` is the time from the first to the last
+/// sample.
 pub fn associate(
     episodes: &[Episode],
     events: &[&Event],
+    watched: &BTreeSet<&str>,
     covered: WallSpan,
     tolerance: Nanoseconds,
     seed: u64,
 ) -> Vec<Association> {
-    let widened = episodes.iter().map(|episode| WallSpan {
-        begin: episode.begin.before(tolerance),
-        end: episode.end.after(tolerance),
-    });
-    let near = union_of(widened.collect());
+    let near = Neighbourhoods::of(episodes, watched, tolerance);
     let mut of_kinds: Vec<(&str, &Event)> = events
         .iter()
         .filter(|event| event.source != EventSource::Watch && covered.contains(event.begin))
@@ -67,8 +70,8 @@ pub fn associate(
     let mut found: Vec<Association> = of_kinds
         .chunk_by(|one, other| one.0 == other.0)
         .map(|of_kind| {
-            let spans: Vec<WallSpan> = of_kind.iter().map(|(_, event)| span_of(event)).collect();
-            association(of_kind[0].0, &spans, &near, covered, tolerance, seed)
+            let placed: Vec<Placed> = of_kind.iter().map(|(_, event)| near.place(event)).collect();
+            association(of_kind[0].0, &placed, covered, tolerance, seed)
         })
         .collect();
     let adjusted = benjamini_hochberg(&found.iter().map(|one| one.p).collect::<Vec<_>>());
@@ -76,6 +79,41 @@ pub fn associate(
         one.p_adjusted = p;
     }
     found
+}
+
+/// The time near episodes: of each watched host, and of all.
+struct Neighbourhoods<'a> {
+    of_hosts: BTreeMap<&'a str, Vec<WallSpan>>,
+    of_all: Vec<WallSpan>,
+}
+
+/// An event and the time near the episodes that it may come with.
+#[derive(Clone, Copy)]
+struct Placed<'a> {
+    event: WallSpan,
+    near: &'a [WallSpan],
+}
+
+impl<'a> Neighbourhoods<'a> {
+    fn of(episodes: &[Episode], watched: &BTreeSet<&'a str>, tolerance: Nanoseconds) -> Self {
+        let widened = |episode: &Episode| WallSpan {
+            begin: episode.begin.before(tolerance),
+            end: episode.end.after(tolerance),
+        };
+        let of_host = |host: &str| {
+            let own = episodes.iter().filter(|episode| episode.host == host);
+            union_of(own.map(widened).collect())
+        };
+        Self {
+            of_hosts: watched.iter().map(|host| (*host, of_host(host))).collect(),
+            of_all: union_of(episodes.iter().map(widened).collect()),
+        }
+    }
+
+    fn place(&self, event: &Event) -> Placed<'_> {
+        let near = self.of_hosts.get(event.host.as_str()).unwrap_or(&self.of_all);
+        Placed { event: span_of(event), near }
+    }
 }
 
 fn kind_of(event: &Event) -> &str {
@@ -97,15 +135,16 @@ fn span_of(event: &Event) -> WallSpan {
 
 fn association(
     kind: &str,
-    events: &[WallSpan],
-    near: &[WallSpan],
+    events: &[Placed<'_>],
     covered: WallSpan,
     tolerance: Nanoseconds,
     seed: u64,
 ) -> Association {
     let length = covered.end.since(covered.begin).0;
-    let count =
-        |shift: u64| events.iter().filter(|event| overlaps(near, moved(**event, shift, covered))).count();
+    let count = |shift: u64| {
+        let is_near = |placed: &&Placed| overlaps(placed.near, moved(placed.event, shift, covered));
+        events.iter().filter(is_near).count()
+    };
     let observed = count(0);
     let mut noise = Noise::new(seed);
     let (mut drawn, mut exceeding, mut sum) = (0, 0, 0);
@@ -176,6 +215,10 @@ mod tests {
         }
     }
 
+    fn watched() -> BTreeSet<&'static str> {
+        ["login1", "login2"].into()
+    }
+
     fn covered() -> WallSpan {
         WallSpan { begin: WallTime(0), end: WallTime::from_seconds(1000 * HOUR) }
     }
@@ -189,7 +232,7 @@ mod tests {
             hours[..8].iter().map(|hour| event("node failure", *hour as f64 - 0.1)).collect();
         events.extend((0..30).map(|_| event("backup", 1000.0 * noise.uniform())));
         let events: Vec<&Event> = events.iter().collect();
-        let found = associate(&episodes, &events, covered(), Nanoseconds::from_seconds(3600), 1);
+        let found = associate(&episodes, &events, &watched(), covered(), Nanoseconds::from_seconds(3600), 1);
         let [backup, failure] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!((failure.kind.as_str(), failure.events, failure.events_near), ("node failure", 8, 8));
         assert!(failure.p_adjusted < 0.01 && failure.rate.unwrap() > 5.0, "{failure:?}");
@@ -203,7 +246,8 @@ mod tests {
             let episodes: Vec<Episode> = (0..15).map(|_| episode((noise.uniform() * 990.0) as i64)).collect();
             let events: Vec<Event> = (0..25).map(|_| event("restart", 1000.0 * noise.uniform())).collect();
             let events: Vec<&Event> = events.iter().collect();
-            associate(&episodes, &events, covered(), Nanoseconds::from_seconds(3600), *seed)[0].p <= 0.05
+            associate(&episodes, &events, &watched(), covered(), Nanoseconds::from_seconds(3600), *seed)[0].p
+                <= 0.05
         });
         assert!(wrong.count() <= 16);
     }
@@ -211,9 +255,20 @@ mod tests {
     #[test]
     fn an_event_that_lasts_overlaps() {
         let lasting = Event { end: Some(WallTime::from_seconds(30 * HOUR)), ..event("upgrade", 20.0) };
-        let found = associate(&[episode(25)], &[&lasting], covered(), Nanoseconds::ZERO, 1);
+        let found = associate(&[episode(25)], &[&lasting], &watched(), covered(), Nanoseconds::ZERO, 1);
         assert_eq!(found[0].events_near, 1);
-        assert!(associate(&[episode(25)], &[], covered(), Nanoseconds::ZERO, 1).is_empty());
+        assert!(associate(&[episode(25)], &[], &watched(), covered(), Nanoseconds::ZERO, 1).is_empty());
+    }
+
+    #[test]
+    fn an_event_of_a_watched_host_comes_with_its_own_episodes_only() {
+        let of_host = |host: &str| Event { host: host.to_owned(), ..event("out of memory", 25.0) };
+        for (host, expected) in [("login1", 1), ("login2", 0), ("server", 1), ("", 1)] {
+            let event = of_host(host);
+            let tolerance = Nanoseconds::from_seconds(60);
+            let found = associate(&[episode(25)], &[&event], &watched(), covered(), tolerance, 1);
+            assert_eq!(found[0].events_near, expected, "{host:?}");
+        }
     }
 
     #[test]

@@ -68,10 +68,11 @@ impl Default for ComparisonOptions {
 }
 
 /// Which pairs are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stratify {
     /// All with all.
+    #[default]
     No,
     /// Within the same hour of the week, if both samples cover it.
     HourOfWeek,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::analysis::HistoryAnalysis;
 use super::findings_in_time::findings_in_time;
 use super::findings_of_series::findings_of_series;
+use super::findings_of_time::findings_of_time;
 use super::findings_together::findings_together;
 use crate::finding::{Finding, Severity};
 
@@ -30,6 +31,8 @@ pub enum FindingKind {
     HostSlow,
     /// Names of users and groups are looked up slowly.
     NameService,
+    /// Where the time of a task goes: to the processor or to waiting.
+    Waiting,
     /// Bad times come with events of a kind.
     Association,
     /// Two series go together.
@@ -106,6 +109,7 @@ pub(crate) fn findings_of(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let names = Names::of(analysis);
     let mut findings = findings_in_time(analysis, &names);
     findings.extend(findings_of_series(analysis, &names));
+    findings.extend(findings_of_time(analysis, &names));
     findings.extend(findings_together(analysis, &names));
     findings.sort_by(|one, other| {
         let place = |one: &HistoryFinding| (one.finding.severity, one.kind);

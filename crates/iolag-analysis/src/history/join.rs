@@ -46,7 +46,7 @@ pub fn join_nearest(
 }
 
 /// For each of `from` the place of the nearest in `to`; both ascend.
-fn nearest(from: &[i64], to: &[i64]) -> Vec<Option<usize>> {
+pub(super) fn nearest(from: &[i64], to: &[i64]) -> Vec<Option<usize>> {
     let mut candidate = 0;
     from.iter()
         .map(|moment| {

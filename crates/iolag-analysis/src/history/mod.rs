@@ -21,6 +21,7 @@ mod figures;
 mod findings;
 mod findings_in_time;
 mod findings_of_series;
+mod findings_of_time;
 mod findings_together;
 mod fourier;
 mod gaps;
@@ -41,6 +42,7 @@ mod samples;
 mod series_summary;
 mod shares;
 mod shift;
+mod strata;
 mod tally;
 mod weighting;
 
@@ -90,6 +92,7 @@ pub use series_summary::{
 };
 pub use shares::{OutcomeRates, Rate, ShareDifference, ThresholdShare, share_difference, shares_over};
 pub use shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};
+pub use strata::{CovariateLevel, CovariateStrata};
 pub use tally::{
     DurationTally, NATIVE_SCHEMA, RunOutcome, SeriesTally, Tallies, native_bucket, tally_bounds,
 };

@@ -45,6 +45,11 @@ pub(crate) fn task(key: &SeriesKey) -> String {
     if key.part.is_empty() { key.task.clone() } else { format!("{}: {}", key.task, key.part) }
 }
 
+/// The name in a table below its place: parts stand below their task.
+pub(crate) fn label(key: &SeriesKey) -> String {
+    if key.part.is_empty() { format!("  {}", task(key)) } else { format!("    {}", key.part) }
+}
+
 /// UTC as `2008-05-08 14:15`, with seconds if they are not zero.
 pub(crate) fn moment(moment: WallTime) -> String {
     let text = moment.to_string();

@@ -1,10 +1,10 @@
 //! The tables of series: durations, shares over thresholds, how attempts ended, values.
 
 use iolag_analysis::history::{Quantity, Rate, SeriesSummary, WeightedSummary};
-use iolag_model::{SeriesKey, format_count, format_duration};
+use iolag_model::{format_count, format_duration};
 
 use super::Page;
-use super::amounts::{estimate, share_over, task, with_interval};
+use super::amounts::{estimate, label, share_over, with_interval};
 use crate::numbers::percentage;
 use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
 
@@ -25,6 +25,7 @@ impl Page<'_> {
             text.push_str(&self.heading("How often it takes long", "share of attempts with 95 % interval"));
             text.push_str(&self.shares_table(&durations));
             text.push_str(&self.endings(&durations));
+            text.push_str(&self.time_spent(&durations));
         }
         if !values.is_empty() {
             text.push_str(&self.heading("Values", "median with 95 % interval, greatest 5 %, greatest"));
@@ -141,7 +142,7 @@ impl Page<'_> {
     }
 
     /// Rows below the name of their place.
-    fn fill(
+    pub(super) fn fill(
         &self,
         table: &mut Table,
         summaries: &[&SeriesSummary],
@@ -169,11 +170,6 @@ fn rows_of(summary: &SeriesSummary) -> impl Iterator<Item = (String, &WeightedSu
         move |by_time| (format!("{indent}at any time"), by_time)
     });
     std::iter::once((label, &summary.by_attempt)).chain(by_time)
-}
-
-/// Parts stand below their task.
-fn label(key: &SeriesKey) -> String {
-    if key.part.is_empty() { format!("  {}", task(key)) } else { format!("    {}", key.part) }
 }
 
 fn unit_of(summary: &SeriesSummary) -> String {

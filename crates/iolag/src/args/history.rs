@@ -57,6 +57,41 @@ pub enum Method {
     PearsonLog,
 }
 
+/// Which attempts are compared with which, before and after an event and in two places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Stratification {
+    /// All with all.
+    None,
+    /// Those of the same hour of the week, if nine tenths of either side have a counterpart.
+    HourOfWeek,
+}
+
+/// How a history is analysed.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct HistoryMethod {
+    /// Of the history: how correlations are computed [default: spearman]
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<Method>,
+    /// Of the history: how far apart two values may be to be correlated [default: half the longer of their periods]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = super::parse_period)]
+    pub tolerance: Option<Nanoseconds>,
+    /// Of the history: what is compared with what, before and after an event and in two places [default: none]
+    #[arg(long, value_name = "WHAT")]
+    pub stratify: Option<Stratification>,
+}
+
+impl HistoryMethod {
+    /// The first of these options that was given, as it is written.
+    pub const fn given(&self) -> Option<&'static str> {
+        match self {
+            Self { method: Some(_), .. } => Some("--method"),
+            Self { tolerance: Some(_), .. } => Some("--tolerance"),
+            Self { stratify: Some(_), .. } => Some("--stratify"),
+            _ => None,
+        }
+    }
+}
+
 /// `iolag note`.
 #[derive(Debug, Args)]
 pub struct Note {

@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 
 use iolag_analysis::history::{
-    CorrelationMethod, HistoryAnalysis, HistoryInput, HistoryOptions, LocalTime, MatrixOptions,
+    CorrelationMethod, HistoryAnalysis, HistoryInput, HistoryOptions, LocalTime, MatrixOptions, Stratify,
     SummaryOptions, analyse_history,
 };
 use iolag_model::{Nanoseconds, WallSpan, WallTime, format_count};
@@ -21,7 +21,9 @@ use serde::de::DeserializeOwned;
 
 use super::moment::Here;
 use super::show::Look;
-use crate::args::{Common, Export, ExportForm, HistoryPlace, MetadataForm, Method, Show};
+use crate::args::{
+    Common, Export, ExportForm, HistoryMethod, HistoryPlace, MetadataForm, Method, Show, Stratification,
+};
 use crate::conduct::scout::{Answer, ask};
 use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::{in_child, replace_by};
@@ -167,7 +169,7 @@ pub fn show(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
             .map_err(Failure::usage)?;
         let mut history = chosen.open(Access::ReadOnly)?;
         let input = read(history.as_mut(), span).map_err(failure)?;
-        let analysis = analyse_history(&input, &analysis_options(&input, options.method, &here.zone));
+        let analysis = analyse_history(&input, &analysis_options(&input, &options.method, &here.zone));
         let head = HistoryHead { place: chosen.shown(), span };
         let json = || document(&head, &analysis);
         Ok(match options.format {
@@ -213,18 +215,22 @@ pub fn read(history: &mut dyn History, span: WallSpan) -> Result<HistoryInput, H
 }
 
 /// How a history is analysed: days and hours are those of `zone`.
-pub fn analysis_options(input: &HistoryInput, method: Option<Method>, zone: &TimeZone) -> HistoryOptions {
+pub fn analysis_options(input: &HistoryInput, how: &HistoryMethod, zone: &TimeZone) -> HistoryOptions {
     let moments = input.series.iter().flat_map(|(_, columns)| &columns.intended);
     let begin = moments.clone().min().copied().unwrap_or_default();
     let end = moments.max().copied().unwrap_or_default();
-    let method = match method {
+    let method = match how.method {
         None | Some(Method::Spearman) => CorrelationMethod::Spearman,
         Some(Method::Pearson) => CorrelationMethod::Pearson,
         Some(Method::PearsonLog) => CorrelationMethod::PearsonLog,
     };
     HistoryOptions {
         summary: SummaryOptions { local_time: local_time(zone, begin, end), ..SummaryOptions::default() },
-        matrix: MatrixOptions { method, ..MatrixOptions::default() },
+        matrix: MatrixOptions { method, tolerance_ns: how.tolerance, ..MatrixOptions::default() },
+        stratify: match how.stratify {
+            None | Some(Stratification::None) => Stratify::No,
+            Some(Stratification::HourOfWeek) => Stratify::HourOfWeek,
+        },
         ..HistoryOptions::default()
     }
 }

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use super::history::{Chosen, analysis_options, ask_history, failure, here, now, read, refuse_option};
 use super::incident_history;
 use super::report::open;
-use crate::args::{Common, HISTORY, HistorySpan, Method, Report};
+use crate::args::{Common, HISTORY, HistoryMethod, HistorySpan, Report};
 use crate::conduct::scout::absolute;
 use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::replace_by;
@@ -23,7 +23,7 @@ use crate::output;
 /// If runs were named too.
 pub fn is_meant(options: &Report) -> Result<bool, Failure> {
     let runs: Vec<&str> = options.runs.iter().map(String::as_str).filter(|run| *run != HISTORY).collect();
-    let given = options.span.given().or_else(|| options.method.map(|_| "--method"));
+    let given = options.span.given().or(options.method.given());
     match (runs.as_slice(), runs.len() < options.runs.len()) {
         ([], _) => Ok(true),
         ([run], true) | ([run, _, ..], true) => Err(Failure::usage(format!(
@@ -51,7 +51,7 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
         None => absolute(&PathBuf::from("iolag-report-history.html")),
     };
     ask_history(&chosen, || {
-        reported(&chosen, &options.span, options.method, options.title.as_deref(), |report, figures| {
+        reported(&chosen, &options.span, &options.method, options.title.as_deref(), |report, figures| {
             replace_by(&path, |file| {
                 let mut writer = BufWriter::new(file);
                 write_history_html(report, figures, &mut writer)?;
@@ -72,7 +72,7 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
 /// If there is no such history, or it cannot be read.
 pub(super) fn live_document(chosen: &Chosen, since: &str) -> Result<Vec<u8>, Failure> {
     let span = HistorySpan { since: Some(since.to_owned()), ..HistorySpan::default() };
-    reported(chosen, &span, None, None, |report, figures| {
+    reported(chosen, &span, &HistoryMethod::default(), None, |report, figures| {
         let mut document = Vec::new();
         write_history_document(report, figures, &mut document).map_err(Failure::bug)?;
         Ok(document)
@@ -83,7 +83,7 @@ pub(super) fn live_document(chosen: &Chosen, since: &str) -> Result<Vec<u8>, Fai
 fn reported<T>(
     chosen: &Chosen,
     span: &HistorySpan,
-    method: Option<Method>,
+    method: &HistoryMethod,
     title: Option<&str>,
     write: impl FnOnce(&HistoryReport<'_>, HistoryFigures) -> Result<T, Failure>,
 ) -> Result<T, Failure> {

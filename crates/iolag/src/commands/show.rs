@@ -25,7 +25,7 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
     if options.run == HISTORY {
         return super::history::show(options, common);
     }
-    let given = options.span.given().or(options.method.map(|_| "--method"));
+    let given = options.span.given().or(options.method.given());
     super::history::refuse_option(given, "show", &options.run)?;
     let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
     // The terminal is this process's; children have none.

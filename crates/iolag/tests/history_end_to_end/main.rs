@@ -16,3 +16,4 @@ mod noting;
 mod postgres;
 mod reporting;
 mod showing;
+mod strata;

@@ -179,7 +179,7 @@ fn longest(episode: &Episode) -> String {
     longest.map_or_else(|| NOTHING.to_owned(), |(peak, knowledge)| known(peak, knowledge, Quantity::Duration))
 }
 
-/// Texts of events of this host, or of all, near a time.
+/// Texts of events of this host, or of none that measures (a server's, say), near a time.
 fn events_near(
     report: &HistoryReport<'_>,
     host: &str,
@@ -187,10 +187,11 @@ fn events_near(
     end: WallTime,
     tolerance: Nanoseconds,
 ) -> String {
+    let measures = |host: &str| report.analysis.series.iter().any(|one| one.summary.series.key.host == host);
     let is_near = |event: &&Event| {
         let over = event.end.unwrap_or(event.begin).max(event.begin);
         event.source != EventSource::Watch
-            && (event.host.is_empty() || event.host == host)
+            && (event.host.is_empty() || event.host == host || !measures(&event.host))
             && event.begin <= end.after(tolerance)
             && over >= begin.before(tolerance)
     };

@@ -16,7 +16,9 @@ mod events;
 mod head;
 mod page;
 mod rates;
+mod strata;
 mod table;
+mod time_spent;
 mod together;
 
 pub use document::write_history_document;

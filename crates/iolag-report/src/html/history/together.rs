@@ -7,6 +7,8 @@ use iolag_model::{format_count, format_duration};
 
 use super::bad_times::p_value;
 use super::page::HistoryReport;
+use super::strata::strata;
+use super::time_spent::time_spent;
 use crate::history_text::amounts::{Names, estimate, shift, task, with_interval};
 use crate::history_text::correlations::{Place, is_told, place_of, rank, side, sides};
 use crate::html::markup::Markup;
@@ -21,9 +23,10 @@ const COMPARISONS_MOST: usize = 60;
 pub(super) fn distributions(report: &HistoryReport<'_>, page: &mut Markup) {
     comparisons(report, page);
     modes(report, page);
+    time_spent(report, page);
 }
 
-fn begin_table(page: &mut Markup, class: &'static str, caption: &str, names: &[&'static str]) {
+pub(super) fn begin_table(page: &mut Markup, class: &'static str, caption: &str, names: &[&'static str]) {
     page.raw("<div class=\"table-box\"><table").attribute("class", class).raw(">");
     if !caption.is_empty() {
         page.element("<caption>", caption, "</caption>");
@@ -159,6 +162,7 @@ pub(super) fn together(report: &HistoryReport<'_>, page: &mut Markup) {
     pairs_table("Series pairs and load in one place", "Place", &together, page);
     pairs_table("The same task in two places", "Task", &twice, page);
     pairs_table("Other pairs that go together", "", &elsewhere, page);
+    strata(report, page);
 }
 
 fn two_places(names: &Names, pair: &CorrelatedPair) -> String {

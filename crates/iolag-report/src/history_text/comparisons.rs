@@ -1,0 +1,70 @@
+//! The same task in two places: two targets of a host, or one target as two hosts see it.
+
+use iolag_analysis::history::{ComparisonVerdict, SeriesComparison};
+use iolag_model::format_count;
+
+use super::Page;
+use super::amounts::{estimate, shift, task};
+use crate::numbers::NOTHING;
+use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
+
+/// More are counted, and left to the document.
+const COMPARISONS_MOST: usize = 30;
+
+impl Page<'_> {
+    /// A table of all that were compared.
+    pub(super) fn comparisons_text(&self) -> String {
+        let places = |one: &SeriesComparison| {
+            format!("{} & {}", self.names.place(&one.first), self.names.place(&one.second))
+        };
+        let mut all: Vec<(String, &SeriesComparison)> =
+            self.analysis.comparisons.iter().map(|one| (places(one), one)).collect();
+        if all.is_empty() {
+            return String::new();
+        }
+        // Stable: tasks stay in the order of their series.
+        all.sort_by(|one, other| one.0.cmp(&other.0));
+        let right = Side::Right;
+        let names = columns([
+            ("", Side::Left),
+            ("first", right),
+            ("second", right),
+            ("second is", Side::Left),
+            ("factor", right),
+        ]);
+        let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns: names }]);
+        let mut previous = None;
+        for (places, compared) in all.iter().take(COMPARISONS_MOST) {
+            if previous != Some(places) {
+                table.section(places);
+                previous = Some(places);
+            }
+            table.row(row(compared));
+        }
+        let more = match all.len().saturating_sub(COMPARISONS_MOST) {
+            0 => String::new(),
+            count => self.item(2, &format!("{} more are in --json FILE", format_count(count as u64))),
+        };
+        let explanation =
+            "medians; the factor is the usual ratio of the second to the first, with 95 % interval";
+        self.heading("Two places compared", explanation) + &table.render(self.colour) + &more
+    }
+}
+
+fn row(compared: &SeriesComparison) -> Vec<Cell> {
+    let comparison = &compared.comparison;
+    let median = |side: &iolag_analysis::history::ComparedSide| {
+        Cell::new(estimate(side.median.value, comparison.quantity))
+    };
+    let tone = match comparison.verdict {
+        ComparisonVerdict::NoDifferenceShown | ComparisonVerdict::TooFew => Tone::Faint,
+        _ => Tone::Plain,
+    };
+    vec![
+        Cell::new(format!("  {}", task(&compared.first))),
+        median(&comparison.first),
+        median(&comparison.second),
+        Cell::toned(comparison.verdict.to_string(), tone),
+        Cell::new(comparison.shift.as_ref().map_or_else(|| NOTHING.to_owned(), shift)),
+    ]
+}
