@@ -12,6 +12,7 @@
 //! clock. Limits: moments of different hosts are as comparable as their clocks.
 
 mod columns;
+mod digits;
 mod record;
 mod series;
 mod status;

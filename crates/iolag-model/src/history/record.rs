@@ -11,12 +11,12 @@ use crate::{FailureCode, Nanoseconds, Outcome};
 /// a number counted from there in 12, then a tag of the watch in 12. Those of one watch ascend; nothing else follows from their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ProbeId(pub u64);
+pub struct ProbeId(#[serde(with = "super::digits")] pub u64);
 
 /// Identifies a configuration: a hash of its facts, the same on every host with the same facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ConfigurationKey(pub u64);
+pub struct ConfigurationKey(#[serde(with = "super::digits")] pub u64);
 
 /// What happened to one part of one probe. Identified by series and probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
