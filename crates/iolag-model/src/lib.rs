@@ -44,5 +44,5 @@ pub use spec::{
 };
 pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};
 pub use units::{
-    UnitError, format_bytes, format_count, format_duration, parse_bytes, parse_count, parse_duration,
+    UnitError, counted, format_bytes, format_count, format_duration, parse_bytes, parse_count, parse_duration,
 };

@@ -143,6 +143,11 @@ pub fn format_count(count: u64) -> String {
     text
 }
 
+/// A count with its noun: `1 slot`, `12 345 slots`.
+pub fn counted(count: u64, one: &str, several: &str) -> String {
+    format!("{} {}", format_count(count), if count == 1 { one } else { several })
+}
+
 fn three_digits(value: f64, unit: &str) -> String {
     let decimals = if value < 9.995 {
         2

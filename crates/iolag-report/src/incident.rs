@@ -7,7 +7,7 @@
 use iolag_analysis::figure::{Episode, RunFigures, Series, TroubleCounts};
 use iolag_analysis::{Finding, Severity};
 use iolag_model::{
-    Level, MonotonicTime, Nanoseconds, RunRecord, TargetIndex, Trust, format_count, format_duration,
+    Level, MonotonicTime, Nanoseconds, RunRecord, TargetIndex, Trust, counted, format_count, format_duration,
 };
 
 use crate::json::Judged;
@@ -350,9 +350,9 @@ fn corrective_actions(text: &mut String, runs: &[IncidentRun<'_>]) {
 fn annex(text: &mut String, runs: &[IncidentRun<'_>]) {
     text.push_str("## Annex: measurements\n\n");
     for IncidentRun { record, figures, .. } in runs {
-        let attempts = format_count(figures.counts.attempts);
+        let attempts = counted(figures.counts.attempts, "attempt", "attempts");
         let command = escape(&record.command.join(" "));
-        push(text, format_args!("- Run {}: {attempts} attempts; command: {command}", record.id));
+        push(text, format_args!("- Run {}: {attempts}; command: {command}", record.id));
         push(text, format_args!("  - figures: `iolag plot time-line {0} -o {0}.svg`", record.id));
     }
 }

@@ -4,7 +4,7 @@ use iolag_analysis::{
     MetadataAnalysis, OperationRow, RepetitionJudgement, SelfReadShare, StageAnalysis, StageEnding,
     stage_name,
 };
-use iolag_model::{ErrorClass, Phase, format_count, format_duration};
+use iolag_model::{ErrorClass, Phase, counted, format_count, format_duration};
 
 use crate::findings_text::{findings_text, trust_text};
 use crate::numbers::{percentage, quantile, quantile_with_interval, rate};
@@ -81,9 +81,10 @@ fn headline(stage: &StageAnalysis) -> String {
         }
         line.push(')');
     }
-    let unfinished = stage.clients.iter().filter(|client| client.ending == StageEnding::Unfinished).count();
+    let unfinished = stage.clients.iter().filter(|client| client.ending == StageEnding::Unfinished);
+    let unfinished = unfinished.count() as u64;
     if unfinished > 0 {
-        line.push_str(&format!(", {unfinished} clients did not finish"));
+        line.push_str(&format!(", {} did not finish", counted(unfinished, "client", "clients")));
     }
     let (objects, operations) = (rate(stage.objects_per_second), rate(stage.operations_per_second));
     line.push_str(&format!("; {objects} objects/s, {operations} operations/s"));

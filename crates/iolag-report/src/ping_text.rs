@@ -1,7 +1,7 @@
 //! The summary of `iolag ping`.
 
 use iolag_analysis::history::{Quantity, SeriesSummary};
-use iolag_model::format_count;
+use iolag_model::{counted, format_count};
 
 use crate::history_text::amounts::{estimate, share_over, with_interval};
 
@@ -9,7 +9,7 @@ use crate::history_text::amounts::{estimate, share_over, with_interval};
 pub fn ping_text(summary: &SeriesSummary) -> String {
     let attempts = &summary.by_attempt;
     let rates = &summary.rates.total;
-    let mut counts = vec![format!("{} probes", format_count(rates.slots))];
+    let mut counts = vec![counted(rates.slots, "probe", "probes")];
     for (count, what) in [
         (rates.timeout.count, "over the deadline"),
         (rates.hung.count, "hung"),

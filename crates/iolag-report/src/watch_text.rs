@@ -1,6 +1,8 @@
 //! What a watch is doing, as text.
 
-use iolag_model::{LastSample, MonotonicTime, Outcome, ProbeId, ProbePhase, ProbeStatus, WatchStatus};
+use iolag_model::{
+    LastSample, MonotonicTime, Outcome, ProbeId, ProbePhase, ProbeStatus, WatchStatus, counted,
+};
 
 use crate::numbers::NOTHING;
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
@@ -21,14 +23,16 @@ pub fn watch_status_text(
     }
     for outage in &status.outages {
         text.push_str(&format!(
-            "{} has not answered since {}; {} slots skipped\n",
-            outage.mount, outage.begin, outage.skipped
+            "{} has not answered since {}; {} skipped\n",
+            outage.mount,
+            outage.begin,
+            counted(outage.skipped, "slot", "slots")
         ));
     }
     if let Some(trouble) = &status.history_trouble {
         text.push_str(&format!(
-            "the history cannot be written: {trouble}; {} records wait\n",
-            status.waiting_records
+            "the history cannot be written: {trouble}; {}\n",
+            counted(status.waiting_records, "record waits", "records wait")
         ));
     }
     if !status.last.is_empty() {
@@ -52,8 +56,11 @@ fn head(status: &WatchStatus, is_live: bool, now: MonotonicTime) -> String {
         "a round is under way".to_owned()
     };
     format!(
-        "watching on {} since {} (process {}): {} rounds begun, {next}; history {history}\n",
-        status.host, status.begin, status.process, status.rounds
+        "watching on {} since {} (process {}): {} begun, {next}; history {history}\n",
+        status.host,
+        status.begin,
+        status.process,
+        counted(status.rounds, "round", "rounds")
     )
 }
 

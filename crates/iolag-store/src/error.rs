@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use iolag_model::{FormatError, SampleError};
+use iolag_model::{FormatError, SampleError, counted};
 use rustix::io::Errno;
 
 /// A failure of the store. Failures of measured operations are samples, never errors.
@@ -119,7 +119,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The ring consumed more samples than the spool holds.
-    #[error("{} holds {stored} samples, the ring gave {consumed}: {} samples are lost", path.display(), consumed - stored)]
+    #[error("{} holds {stored} samples, the ring gave {consumed}: {} lost", path.display(), counted(consumed - stored, "sample is", "samples are"))]
     SamplesLost {
         /// The spool file.
         path: PathBuf,

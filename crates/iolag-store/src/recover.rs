@@ -1,6 +1,6 @@
 //! Recovers what killed runs measured.
 
-use iolag_model::{RUN_FORMAT, RunId, RunRecord, RunState, format_bytes, format_count};
+use iolag_model::{RUN_FORMAT, RunId, RunRecord, RunState, counted, format_bytes};
 
 use crate::directory::lock_file;
 use crate::encode::{Encoded, encode};
@@ -119,7 +119,7 @@ fn what_is_missing(encoded: &Encoded) -> String {
         missing.push(format!("{} of ring {} were torn and dropped", format_bytes(*bytes), ring.0));
     }
     if encoded.still_hung > 0 {
-        missing.push(format!("{} attempts were still hung", format_count(encoded.still_hung)));
+        missing.push(format!("{} still hung", counted(encoded.still_hung, "attempt was", "attempts were")));
     }
     missing.join("; ")
 }

@@ -92,7 +92,7 @@ fn a_second_writer_goes_on_where_the_first_was_killed_and_doubles_nothing() {
     let tail = 300 + resumed.samples_to_skip(300, &second).unwrap() as usize;
     second.append(&all[tail..]).unwrap();
     let lost = resumed.samples_to_skip(451, &second).unwrap_err().to_string();
-    assert!(lost.ends_with("holds 450 samples, the ring gave 451: 1 samples are lost"), "{lost}");
+    assert!(lost.ends_with("holds 450 samples, the ring gave 451: 1 sample is lost"), "{lost}");
     second.finish().unwrap();
     assert!(read_all(&directory) == (all, Vec::new(), 0));
 }

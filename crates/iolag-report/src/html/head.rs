@@ -4,7 +4,7 @@ use iolag_analysis::{
     CheckAnalysis, Feeling, Finding, MetadataAnalysis, RepetitionJudgement, Severity, StageAnalysis,
     stage_name,
 };
-use iolag_model::{Phase, RunRecord, RunState, Trust, WorkloadSpec, format_count, format_duration};
+use iolag_model::{Phase, RunRecord, RunState, Trust, WorkloadSpec, counted, format_count, format_duration};
 
 use super::markup::Markup;
 use super::report::{HtmlReport, ReportedRun};
@@ -163,10 +163,10 @@ fn failures_sentence(analysis: &MetadataAnalysis) -> String {
     let failed: u64 = rows().map(|row| row.summary.failures()).sum();
     let open: u64 = rows().map(|row| row.summary.censored()).sum();
     match (failed, open) {
-        (0, 0) => format!("None of {} operations failed.", format_count(attempts)),
+        (0, 0) => format!("None of {} failed.", counted(attempts, "operation", "operations")),
         _ => format!(
-            "Of {} operations {} failed and {} did not end.",
-            format_count(attempts),
+            "Of {} {} failed and {} did not end.",
+            counted(attempts, "operation", "operations"),
             format_count(failed),
             format_count(open)
         ),

@@ -5,7 +5,7 @@
 //! hangs stands first.
 
 use iolag_model::{
-    Event, Nanoseconds, Outage, OutageEnding, Outcome, ProbePhase, SeriesKey, WallTime, format_count,
+    Event, Nanoseconds, Outage, OutageEnding, Outcome, ProbePhase, SeriesKey, WallTime, counted, format_count,
 };
 
 use super::markup::Markup;
@@ -60,12 +60,12 @@ fn watch_line(watch: &LiveWatchState, page: &mut Markup) {
     let when = |moment: Option<WallTime>| moment.map(|moment| moment.to_string()).unwrap_or_default();
     match watch.state {
         "runs" => {
-            let rounds = format_count(watch.rounds.unwrap_or(0));
+            let rounds = counted(watch.rounds.unwrap_or(0), "round", "rounds");
             let next = match watch.next_round_in_ns {
                 Some(Nanoseconds::ZERO) | None => "a round is under way".to_owned(),
                 Some(time) => format!("next round in {time}"),
             };
-            let sentence = format!("Watching since {}: {rounds} rounds begun, {next}.", when(watch.begin));
+            let sentence = format!("Watching since {}: {rounds} begun, {next}.", when(watch.begin));
             page.element("<p class=\"lede\">", &sentence, "</p>\n");
         }
         "ended" => {
@@ -87,7 +87,10 @@ fn watch_line(watch: &LiveWatchState, page: &mut Markup) {
         let waiting = watch.waiting_records.unwrap_or(0);
         let sentence = match waiting {
             0 => format!("Trouble: {trouble}"),
-            _ => format!("Trouble: {trouble}; {} records wait in memory", format_count(waiting)),
+            _ => {
+                let records = counted(waiting, "record waits", "records wait");
+                format!("Trouble: {trouble}; {records} in memory")
+            }
         };
         page.element("<p class=\"serious\">", &sentence, "</p>\n");
     }

@@ -3,7 +3,7 @@
 use iolag_analysis::Precision;
 use iolag_model::{
     Durability, FileSystem, MetadataSpec, RunRecord, RunState, TargetRecord, Think, Verification,
-    WorkloadSpec, format_bytes, format_count, format_duration,
+    WorkloadSpec, counted, format_bytes, format_duration,
 };
 
 use super::command::{shell_command, spec_command};
@@ -152,12 +152,16 @@ fn metadata_words(clients: u32, metadata: &MetadataSpec) -> String {
         format!("metadata, pattern {}", metadata.pattern),
         format!("{} client{}", clients, if clients == 1 { "" } else { "s" }),
         format!(
-            "{} datasets each with {} objects of {}",
-            metadata.datasets,
-            format_count(metadata.precreated_objects),
+            "{} each with {} of {}",
+            counted(u64::from(metadata.datasets), "dataset", "datasets"),
+            counted(metadata.precreated_objects, "object", "objects"),
             format_bytes(metadata.object_bytes)
         ),
-        format!("{} iterations over {} objects", metadata.iterations, format_count(metadata.objects)),
+        format!(
+            "{} over {}",
+            counted(u64::from(metadata.iterations), "iteration", "iterations"),
+            counted(metadata.objects, "object", "objects")
+        ),
         format!("offset {}", metadata.offset),
     ];
     match metadata.think {

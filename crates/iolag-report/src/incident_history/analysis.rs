@@ -2,7 +2,7 @@
 
 use iolag_analysis::Severity;
 use iolag_analysis::history::{Association, HistoryFinding};
-use iolag_model::{format_count, format_duration};
+use iolag_model::{counted, format_count, format_duration};
 
 use super::IncidentHistory;
 use crate::markdown::{OPEN, escape, push};
@@ -37,7 +37,10 @@ impl IncidentHistory<'_> {
         if notes.len() > NOTES_MOST {
             push(
                 text,
-                format_args!("- {} more notes are shown by `iolag show history`.", notes.len() - NOTES_MOST),
+                format_args!(
+                    "- {} shown by `iolag show history`.",
+                    counted((notes.len() - NOTES_MOST) as u64, "more note is", "more notes are")
+                ),
             );
         }
         text.push('\n');

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use iolag_analysis::figure::{Figures, RunFigures, Series, SeriesPart};
-use iolag_model::{Level, Operation, Phase, format_count};
+use iolag_model::{Level, Operation, Phase, counted, format_count};
 
 use super::scene::{Dash, Paint, Stroke};
 use super::sheet::Sheet;
@@ -137,8 +137,8 @@ impl<'a> Chosen<'a> {
         }
         if self.left_out > 0 {
             text.push_str(&format!(
-                "{} more series are not drawn: choose by operation, target or phase. ",
-                self.left_out
+                "{} not drawn: choose by operation, target or phase. ",
+                counted(self.left_out as u64, "more series is", "more series are")
             ));
         }
         text.push_str(&self.runs_in_words());

@@ -1,6 +1,7 @@
 //! What each client got done over time, and Jain's index of how even that was.
 
 use iolag_analysis::figure::{Fairness, RunFigures};
+use iolag_model::counted;
 
 use super::PlotError;
 use super::axis::Axis;
@@ -40,7 +41,10 @@ pub(super) fn draw(
     let mut sentences =
         vec!["Jain's index of the clients' rates: 1 is even, 1/n is one client alone.".to_owned()];
     if left_out > 0 {
-        sentences.push(format!("{left_out} more targets are not drawn: choose a target."));
+        sentences.push(format!(
+            "{} not drawn: choose a target.",
+            counted(left_out as u64, "more target is", "more targets are")
+        ));
     }
     let lines = groups.iter().flat_map(|group| &group.fairness.lines);
     let done = lines.filter_map(|line| line.done.0.last()).map(|done| u64::from(*done)).sum();
@@ -92,7 +96,8 @@ fn groups_of<'a>(chosen: &Chosen<'a>, selection: &PlotSelection) -> Vec<Group<'a
             }
             let jain = fairness.jain.map(|jain| format!(", Jain's index {jain:.3}")).unwrap_or_default();
             let of_run = chosen.run_names.get(run_index).map(|name| format!(" · {name}")).unwrap_or_default();
-            let name = format!("{target}{of_run}: {} clients{jain}", fairness.clients);
+            let clients = counted(fairness.clients, "client", "clients");
+            let name = format!("{target}{of_run}: {clients}{jain}");
             groups.push(Group { run, fairness, name });
         }
     }

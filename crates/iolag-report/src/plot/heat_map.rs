@@ -1,6 +1,7 @@
 //! The heat map: of every moment, which share of the attempts took how long.
 
 use iolag_analysis::figure::{Figures, HeatMap, HeatMapLayer, RunFigures};
+use iolag_model::counted;
 
 use super::PlotError;
 use super::axis::Axis;
@@ -40,7 +41,10 @@ pub(super) fn draw(sheet: &mut Sheet, figures: &Figures, chosen: &Chosen<'_>) ->
     }
     let mut sentences = Vec::new();
     if left_out > 0 {
-        sentences.push(format!("{left_out} more operations are not drawn: choose an operation or a target."));
+        sentences.push(format!(
+            "{} not drawn: choose an operation or a target.",
+            counted(left_out as u64, "more operation is", "more operations are")
+        ));
     }
     let drawn = maps.iter().flat_map(|map| &map.layer.totals.0).map(|total| u64::from(*total)).sum();
     chosen.caption_of(sheet, drawn, &sentences);

@@ -1,6 +1,7 @@
 //! How often which duration was seen, on a logarithmic axis.
 
 use iolag_analysis::figure::{BINS_PER_DECADE, CURVE_POINTS_PER_BIN, HistogramFigure};
+use iolag_model::counted;
 
 use super::PlotError;
 use super::axis::Axis;
@@ -82,7 +83,10 @@ fn sentences(
     let unknown: u64 =
         chosen.lines.iter().map(|line| line.series.hung + line.series.timeout + line.series.skipped).sum();
     if unknown > 0 {
-        sentences.push(format!("{unknown} attempts that did not end are not in it."));
+        sentences.push(format!(
+            "{} not in it.",
+            counted(unknown, "attempt that did not end is", "attempts that did not end are")
+        ));
     }
     sentences
 }

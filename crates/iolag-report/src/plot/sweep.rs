@@ -2,7 +2,7 @@
 
 use iolag_analysis::QuantileValue;
 use iolag_analysis::figure::{Figures, SweepFigure, SweepFigurePoint, Varied};
-use iolag_model::format_count;
+use iolag_model::{counted, format_count};
 
 use super::PlotError;
 use super::axis::Axis;
@@ -94,13 +94,17 @@ fn caption(figures: &Figures, sweeps: &[&SweepFigure], left_out: usize) -> Strin
     let runs = figures.runs.len();
     let points: usize = sweeps.iter().map(|sweep| sweep.points.len()).sum();
     let attempts: u64 = figures.runs.iter().map(|run| run.counts.attempts).sum();
-    let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
-    let mut text = format!("{runs}, {points} stages; {} attempts in all.", format_count(attempts));
+    let runs = counted(runs as u64, "run", "runs");
+    let points = counted(points as u64, "stage", "stages");
+    let mut text = format!("{runs}, {points}; {} in all.", counted(attempts, "attempt", "attempts"));
     if sweeps.iter().flat_map(|sweep| &sweep.rates).any(|rate| rate.count >= RATES_FOR_RANGE) {
         text.push_str(" Bars: range of the rates.");
     }
     if left_out > 0 {
-        text.push_str(&format!(" {left_out} more operations are not drawn: choose by operation or target."));
+        text.push_str(&format!(
+            " {} not drawn: choose by operation or target.",
+            counted(left_out as u64, "more operation is", "more operations are")
+        ));
     }
     text
 }

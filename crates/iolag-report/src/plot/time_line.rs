@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::figure::{BucketAxis, Figures, TimeLineForm};
-use iolag_model::format_count;
+use iolag_model::counted;
 
 use super::PlotError;
 use super::axis::Axis;
@@ -105,8 +105,12 @@ fn sentences(chosen: &Chosen<'_>, marks: &MarkRows, as_pixels: bool) -> Vec<Stri
     for run in &chosen.runs {
         sentences.extend(run.time_line.decimation.clone());
         if run.counts.clamped > 0 {
-            let count = format_count(run.counts.clamped);
-            sentences.push(format!("{count} attempts beyond the ends stand at the edge."));
+            let count = counted(
+                run.counts.clamped,
+                "attempt beyond the ends stands",
+                "attempts beyond the ends stand",
+            );
+            sentences.push(format!("{count} at the edge."));
         }
     }
     sentences.dedup();

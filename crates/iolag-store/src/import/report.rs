@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use iolag_model::{Nanoseconds, SeriesKey, WallSpan, WallTime, format_count, format_duration};
+use iolag_model::{Nanoseconds, SeriesKey, WallSpan, WallTime, counted, format_count, format_duration};
 
 use super::error::BadRows;
 use super::imported::ImportedSample;
@@ -111,9 +111,9 @@ impl fmt::Display for ImportReport {
             self.separator.map_or(String::new(), |separator| format!(", separator {}", separator.name()));
         writeln!(
             formatter,
-            "{}: {} lines read as {}{}{separator}",
+            "{}: {} read as {}{}{separator}",
             self.file,
-            format_count(self.lines),
+            counted(self.lines, "line", "lines"),
             self.form.name(),
             said(self.form_certainty)
         )?;
@@ -134,7 +134,7 @@ impl fmt::Display for ImportReport {
             writeln!(formatter, "  {series}")?;
         }
         if self.events > 0 {
-            writeln!(formatter, "  {} events", format_count(self.events))?;
+            writeln!(formatter, "  {}", counted(self.events, "event", "events"))?;
         }
         for note in &self.notes {
             writeln!(formatter, "  note: {note}")?;
@@ -146,17 +146,25 @@ impl fmt::Display for ImportReport {
 impl ImportReport {
     fn fmt_left_out(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.ignored > 0 {
-            writeln!(formatter, "  {} lines without a value passed over", format_count(self.ignored))?;
+            writeln!(formatter, "  {} without a value passed over", counted(self.ignored, "line", "lines"))?;
         }
         if self.dates_alone > 0 {
             writeln!(
                 formatter,
-                "  {} dates without a value behind them: measurements that did not come back?",
-                format_count(self.dates_alone)
+                "  {} did not come back?",
+                counted(
+                    self.dates_alone,
+                    "date without a value behind it: a measurement that",
+                    "dates without a value behind them: measurements that"
+                )
             )?;
         }
         if self.bad.count > 0 {
-            writeln!(formatter, "  {} unreadable rows left out:", format_count(self.bad.count))?;
+            writeln!(
+                formatter,
+                "  {} left out:",
+                counted(self.bad.count, "unreadable row", "unreadable rows")
+            )?;
         }
         for row in &self.bad.first {
             writeln!(formatter, "    line {}: {}: {:?}", row.line, row.what, row.text)?;
@@ -167,7 +175,7 @@ impl ImportReport {
 
 impl fmt::Display for SeriesReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {} samples", self.key, format_count(self.samples))?;
+        write!(formatter, "{}: {}", self.key, counted(self.samples, "sample", "samples"))?;
         match self.unit {
             ValueUnit::Plain(_) => {
                 write!(formatter, " of values, unit: {}{}", self.unit, said(self.unit_certainty))?

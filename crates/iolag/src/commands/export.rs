@@ -1,5 +1,6 @@
 //! `iolag export`: samples for other programs.
 
+use iolag_model::counted;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -91,10 +92,10 @@ fn latency_files(run: &RunDirectory, to: &Path) -> Result<(), Failure> {
     let export =
         written.map_err(|error| Failure::unusable(format!("cannot write to {}: {error}", to.display())))?;
     let sentence = format!(
-        "{} rows written to {}; {} failed operations have no place in these files",
-        export.rows,
+        "{} written to {}; {} no place in these files",
+        counted(export.rows, "row", "rows"),
         to.display(),
-        export.failed
+        counted(export.failed, "failed operation has", "failed operations have")
     );
     // Nobody is left to be told if standard error is gone.
     let _ = writeln!(std::io::stderr(), "iolag: {sentence}");

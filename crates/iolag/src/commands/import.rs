@@ -10,7 +10,7 @@ use std::io::{BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use iolag_model::{HistoryRecord, format_count};
+use iolag_model::{HistoryRecord, counted, format_count};
 use iolag_store::history::{Access, Appended, History, LastLine, merge_records, read_records};
 use iolag_store::import::{self, ImportError, ImportForm, ImportOptions, is_history_export, parse_time_zone};
 
@@ -32,7 +32,7 @@ const BEGINNING_BYTES: u64 = 4096;
 /// If a file cannot be understood, in which case nothing is written, or the history cannot be written.
 pub fn run(options: &Import, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "import")?;
-    let chosen = Chosen::new(&options.place);
+    let chosen = Chosen::new(&options.place)?;
     in_child("import", || import_all(options, common, &chosen)).map_err(|failure| match failure.code {
         ExitCode::Incomplete => Failure {
             sentence: format!("{}; run it again, nothing is stored twice", failure.sentence),
@@ -197,11 +197,11 @@ fn examine(file: &File, name: &str) -> Result<String, Failure> {
         LastLine::Torn { line } => format!("  line {line} is cut off and was left out\n"),
     };
     Ok(format!(
-        "{name}: an export of iolag\n  {} samples, {} series, {} events, {} other records\n{torn}",
-        format_count(samples),
+        "{name}: an export of iolag\n  {}, {} series, {}, {}\n{torn}",
+        counted(samples, "sample", "samples"),
         format_count(series),
-        format_count(events),
-        format_count(others)
+        counted(events, "event", "events"),
+        counted(others, "other record", "other records")
     ))
 }
 
@@ -240,8 +240,8 @@ fn store(history: &mut dyn History, import: &import::Import) -> Result<Appended,
 fn stored_text(name: &str, appended: Appended, place: &str) -> String {
     let known = appended.records.saturating_sub(appended.changed);
     format!(
-        "{name}: {} new or changed records are in {place}, {} were known\n",
-        format_count(appended.changed),
-        format_count(known)
+        "{name}: {} in {place}, {} known\n",
+        counted(appended.changed, "new or changed record is", "new or changed records are"),
+        counted(known, "was", "were")
     )
 }

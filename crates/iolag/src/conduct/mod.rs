@@ -23,7 +23,7 @@ use std::path::PathBuf;
 
 use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Signals, start_ticks};
 use iolag_model::{
-    Anchor, Clock, MonotonicClock, Nanoseconds, RunId, RunRecord, RunState, TargetRecord, Trust,
+    Anchor, Clock, MonotonicClock, Nanoseconds, RunId, RunRecord, RunState, TargetRecord, Trust, counted,
 };
 
 use crate::exit_code::{ExitCode, Failure};
@@ -201,12 +201,12 @@ fn final_record(
         reasons.push("stopped because the store takes no samples and the memory for them is full".to_owned());
     }
     if watched.still_hung > 0 {
-        reasons.push(format!("{} operations had not ended", watched.still_hung));
+        reasons.push(format!("{} not ended", counted(watched.still_hung, "operation had", "operations had")));
     }
     reasons.extend(watched.unusable.iter().map(|(_, sentence)| sentence.clone()));
     let lost = exchange.samples_lost();
     if lost > 0 {
-        reasons.push(format!("{lost} samples found no room"));
+        reasons.push(format!("{} found no room", counted(lost, "sample", "samples")));
     }
     for end in watched.ends.iter().flatten() {
         record.positions.extend(&end.positions);
@@ -243,7 +243,7 @@ fn shorten(reasons: &mut Vec<String>) {
     reasons.dedup();
     if reasons.len() > REASONS_MAX {
         let more = reasons.split_off(REASONS_MAX - 1).len();
-        reasons.push(format!("and {more} more reasons"));
+        reasons.push(format!("and {}", counted(more as u64, "more reason", "more reasons")));
     }
 }
 
@@ -271,7 +271,8 @@ fn finish_writing(
     };
     let overwritten: u64 = exchange.readers().iter().map(|(ring, _)| ring.retained().0).sum();
     if overwritten > 0 && readable_spool.is_none() {
-        let reason = format!("{overwritten} samples are only in the store that does not answer");
+        let samples = counted(overwritten, "sample is", "samples are");
+        let reason = format!("{samples} only in the store that does not answer");
         record.state = RunState::Incomplete { reason };
     }
     let sentence = trouble.sentence();

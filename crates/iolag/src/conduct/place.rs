@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use iolag_model::{Environment, MemoryState, RunId, RunRecord};
+use iolag_model::{Environment, MemoryState, RunId, RunRecord, counted};
 use iolag_store::{KeeperIdentity, Recovery, Store, recover};
 use serde::{Deserialize, Serialize};
 
@@ -99,7 +99,8 @@ fn recover_all(store: &Store) -> Vec<String> {
         .into_iter()
         .filter_map(|run| match run.result {
             Ok(Recovery::Encoded { samples, reason }) => {
-                Some(format!("run {} had been killed: {samples} samples recovered; {reason}", run.id))
+                let samples = counted(samples, "sample", "samples");
+                Some(format!("run {} had been killed: {samples} recovered; {reason}", run.id))
             }
             Ok(_) => None,
             Err(error) => {

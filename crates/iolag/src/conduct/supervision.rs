@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use iolag_keeper::{Ending, Exchange, Hang, HangWatch, KeeperRing, Messenger, evidence, processor_use};
 use iolag_model::{
     Activity, Anchor, AttemptId, Calibration, ClientId, Clock, Coordinator, Detail, DetailKind, FailureCode,
-    MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, PlaceIdentity, Sample,
+    MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, PlaceIdentity, Sample, counted,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
@@ -437,9 +437,10 @@ impl Watch<'_> {
         }
         self.watched.still_hung += self.unfinished.len() as u64;
         if self.unrecorded > 0 {
-            self.watched
-                .reasons
-                .push(format!("{} records of hung operations found no room", self.unrecorded));
+            self.watched.reasons.push(format!(
+                "{} found no room",
+                counted(self.unrecorded, "record of a hung operation", "records of hung operations")
+            ));
         }
         self.watched.anchors.push(Anchor::take());
         self.watched.ends = measurers.iter_mut().map(|measurer| measurer.end.take()).collect();

@@ -142,7 +142,11 @@ fn lists_and_journals_become_events() {
          \"MESSAGE\":\"nfs: server home1 not responding, still trying\"}\n",
     );
     let done = user.fine_with_input("journal.json", &["import", "--journal", "-"]);
-    assert!(done.stdout.contains("standard input: ") && done.stdout.contains("1 events"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("standard input: ") && done.stdout.contains("  1 event\n"),
+        "{}",
+        done.stdout
+    );
     let exported = user.exported();
     assert_eq!(exported.matches("\"record\":\"event\"").count(), 3, "{exported}");
     assert!(exported.contains("\"text\":\"LDAP cache enabled\"") && exported.contains("home1"), "{exported}");

@@ -35,7 +35,7 @@ fn two_hosts_become_one_history_in_either_order() {
         done.stdout
     };
     let shown = merge(&one, "two.jsonl");
-    assert!(shown.contains("two.jsonl: an export of iolag\n  4 031 samples, 1 series, 1 events"), "{shown}");
+    assert!(shown.contains("two.jsonl: an export of iolag\n  4 031 samples, 1 series, 1 event,"), "{shown}");
     merge(&two, "one.jsonl");
     let export = |history: &str| user.on(history, &["export", "history"]).stdout;
     let merged = export(&one);

@@ -24,7 +24,7 @@ fn a_site_keeps_its_history_in_postgresql() {
     // The note goes from the site to a host.
     std::fs::write(on_disk.path("site.jsonl"), user.exported()).unwrap();
     let merged = on_disk.fine(&["import", "site.jsonl"]).stdout;
-    assert!(merged.contains("site.jsonl: 1 new or changed records are in "), "{merged}");
+    assert!(merged.contains("site.jsonl: 1 new or changed record is in "), "{merged}");
     assert!(on_disk.exported() == user.exported());
 }
 

@@ -42,7 +42,7 @@ fn a_probe_that_is_cut_short_is_recorded_with_its_age() {
     let watch = stage.start(&["-c", &file]);
     stage.wait_for("a probe in flight", |status| !status.in_flight.is_empty());
     let told = stage.status(0);
-    assert_says(&told, &["in flight for", "slow on scratch", "1 rounds begun"]);
+    assert_says(&told, &["in flight for", "slow on scratch", "1 round begun"]);
     // Its program may begin a moment after its process.
     std::thread::sleep(Duration::from_millis(1200));
     watch.signal(libc::SIGTERM);
@@ -143,7 +143,7 @@ fn a_terminal_is_told_every_round_and_its_idle_watch_shows_when_it_goes_on() {
     let process = format!("(process {})", watch.id());
     assert_says(
         &told,
-        &["watching on", &process, "1 rounds begun", "next round in", "stat on", "open-read on"],
+        &["watching on", &process, "1 round begun", "next round in", "stat on", "open-read on"],
     );
     let (text, code) = watch.end(libc::SIGINT);
     assert_eq!(code, Some(0), "{text}");

@@ -1,7 +1,7 @@
 //! Events with what changed with them, and changes of level with the event next to each.
 
 use iolag_analysis::history::{ComparisonVerdict, EventEffect, SeriesAnalysis};
-use iolag_model::{Event, EventSource, format_count, format_duration};
+use iolag_model::{Event, EventSource, counted, format_count, format_duration};
 
 use super::bad_times::p_value;
 use super::page::HistoryReport;
@@ -92,7 +92,8 @@ fn events(report: &HistoryReport<'_>, page: &mut Markup) {
         page.text(&format!("The latest {EVENTS_MOST} of {}. ", format_count(told.len() as u64)));
     }
     if lines > 0 {
-        page.text(&format!("{} lines of the journal are not listed here.", format_count(lines as u64)));
+        let lines = counted(lines as u64, "line of the journal is", "lines of the journal are");
+        page.text(&format!("{lines} not listed here."));
     }
     page.raw("</p>\n");
     if told.is_empty() {

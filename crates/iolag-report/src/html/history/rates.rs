@@ -62,8 +62,8 @@ fn nothing_happened(report: &HistoryReport<'_>) -> String {
     let rates = durations.map(|one| &one.summary.rates.total.past_deadline).filter(|rate| rate.of > 0);
     match rates.max_by(|one, other| one.interval.high.total_cmp(&other.interval.high)) {
         Some(worst) => format!(
-            "Every attempt succeeded within its deadline. Of the series that tells least, by {} attempts, up to {} % might still not.",
-            format_count(worst.of),
+            "Every attempt succeeded within its deadline. Of the series that tells least, by {}, up to {} % might still not.",
+            counted(worst.of, "attempt", "attempts"),
             percentage(100.0 * worst.interval.high)
         ),
         None => "No series has a deadline, and none of its attempts failed.".to_owned(),

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use iolag_model::{
     EventSource, HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId,
-    ProbePhase, ProbeStatus, SeriesKind,
+    ProbePhase, ProbeStatus, SeriesKind, counted,
 };
 use iolag_watch::WatchObserver;
 
@@ -72,12 +72,12 @@ impl<W: Write + AsFd> Teller<W> {
     fn outage(&mut self, outage: &Outage) {
         let line = match (outage.end, outage.ending) {
             (Some(end), Some(ending)) => format!(
-                "{} {} {} after {}; {} slots were skipped",
+                "{} {} {} after {}; {} skipped",
                 end,
                 outage.mount,
                 ending_in_words(ending),
                 end.since(outage.begin),
-                outage.skipped
+                counted(outage.skipped, "slot was", "slots were")
             ),
             _ if self.outages.insert(outage.probe) => {
                 format!("{} {} does not answer", outage.begin, outage.mount)
@@ -142,5 +142,36 @@ impl<W: Write + AsFd> WatchObserver for Teller<W> {
 
     fn troubled(&mut self, sentence: &str) {
         self.trouble(&format!("iolag: {sentence}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_model::WallTime;
+    use std::io::Read;
+
+    #[test]
+    fn one_slot_was_skipped_and_two_were() {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let mut teller = Teller::new(writer, Telling::Trouble, Vec::new());
+        for skipped in [1, 2] {
+            teller.recorded(&HistoryRecord::Outage(Outage {
+                host: "node".to_owned(),
+                mount: "/home".to_owned(),
+                probe: ProbeId(skipped),
+                begin: WallTime(0),
+                end: Some(WallTime(9_000_000_000)),
+                ending: Some(OutageEnding::Recovered),
+                skipped,
+            }));
+        }
+        drop(teller);
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let [one, two] = lines[..] else { panic!("{text}") };
+        assert!(one.ends_with("/home answers again after 9.00 s; 1 slot was skipped"), "{one}");
+        assert!(two.ends_with("; 2 slots were skipped"), "{two}");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::os::fd::AsFd;
 
-use iolag_model::Nanoseconds;
+use iolag_model::{Nanoseconds, counted};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::output::printable;
@@ -80,7 +80,10 @@ impl<W: Write + AsFd> Lines<W> {
     fn write(&mut self) {
         while self.takes_more(Nanoseconds::ZERO) {
             if self.dropped > 0 {
-                let told = format!("({} lines were not read in time and are left out here)\n", self.dropped);
+                let told = format!(
+                    "({} not read in time and left out here)\n",
+                    counted(self.dropped, "line was", "lines were")
+                );
                 self.dropped = 0;
                 self.waiting.push_front(told);
             }
