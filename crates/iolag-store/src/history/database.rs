@@ -98,6 +98,14 @@ impl<E: Engine> History for DatabaseHistory<E> {
         queries::configurations(&mut self.engine)
     }
 
+    fn present_configurations(&mut self, host: &str) -> Result<Vec<Configuration>, HistoryError> {
+        queries::present_configurations(&mut self.engine, host)
+    }
+
+    fn open_outages(&mut self, host: &str) -> Result<Vec<Outage>, HistoryError> {
+        queries::open_outages(&mut self.engine, host)
+    }
+
     fn evidence(&mut self, host: &str, probe: ProbeId) -> Result<Vec<Evidence>, HistoryError> {
         queries::evidence(&mut self.engine, host, probe)
     }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use rustix::io::Errno;
+
 /// A failure of the history. Failures of measured tasks are samples, never errors.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
@@ -124,7 +126,23 @@ pub enum HistoryError {
         /// What is wrong with it.
         what: String,
     },
-    /// The server cannot be reached, or does not let us in.
+    /// The server answers, and does not let us in: another password, role, database or certificate is needed.
+    #[error("cannot connect to the history {location}: {what}")]
+    Refused {
+        /// Where it is, secrets removed.
+        location: String,
+        /// What is known, with what to do.
+        what: String,
+    },
+    /// No history can be kept there.
+    #[error("the history {location} cannot be used: {what}")]
+    Unsuitable {
+        /// Where it is.
+        location: String,
+        /// Why, with what to do.
+        what: String,
+    },
+    /// The server cannot be reached now.
     #[error("cannot connect to the history {location}: {what}")]
     Connection {
         /// Where it is, secrets removed.
@@ -169,11 +187,44 @@ pub enum HistoryError {
 }
 
 impl HistoryError {
-    /// Whether the same call may succeed later without anybody doing anything to the history itself.
-    pub const fn is_passing(&self) -> bool {
-        matches!(
-            self,
-            Self::Busy { .. } | Self::Full { .. } | Self::Connection { .. } | Self::Database { .. }
-        )
+    /// Whether the same call may succeed later without anybody saying something else of where the history is, or who may use it.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Busy { .. } | Self::Full { .. } | Self::Connection { .. } | Self::Database { .. } => true,
+            Self::System { source, .. } => {
+                let errno = source.raw_os_error().map(Errno::from_raw_os_error);
+                errno.is_some_and(|errno| PASSING.contains(&errno))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What the system answers when it lacks something, or a disk does.
+const PASSING: [Errno; 9] = [
+    Errno::NOSPC,
+    Errno::DQUOT,
+    Errno::NOMEM,
+    Errno::NFILE,
+    Errno::MFILE,
+    Errno::AGAIN,
+    Errno::INTR,
+    Errno::BUSY,
+    Errno::IO,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_passes_and_a_lack_of_rights_does_not() {
+        let failure =
+            |errno: Errno| HistoryError::System { action: "create", path: "/h".into(), source: errno.into() };
+        assert!(failure(Errno::NOSPC).is_passing() && failure(Errno::DQUOT).is_passing());
+        for errno in [Errno::ACCESS, Errno::PERM, Errno::ROFS, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG]
+        {
+            assert!(!failure(errno).is_passing(), "{errno}");
+        }
     }
 }

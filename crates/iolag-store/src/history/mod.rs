@@ -19,6 +19,7 @@ mod database;
 mod engine;
 mod error;
 mod lines;
+mod place;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod queries;
@@ -36,6 +37,7 @@ pub use canonical::canonical;
 pub use database::DatabaseHistory;
 pub use error::HistoryError;
 pub use lines::{LastLine, Merged, merge_records, read_records, write_records};
+pub use place::{check_place, is_path, is_server, same_scheme, shown_place};
 #[cfg(feature = "postgres")]
 pub use postgres::{PasswordSources, PostgresEngine, PostgresHistory};
 pub use sqlite::{Access, SqliteEngine, SqliteHistory};
@@ -83,6 +85,13 @@ pub trait History: Send {
     /// All configurations, by host, target and first appearance.
     fn configurations(&mut self) -> Result<Vec<Configuration>, HistoryError>;
 
+    /// The configuration that holds on each target of `host`, by target: that of its newest sample, unless another was seen for the first
+    /// time after that.
+    fn present_configurations(&mut self, host: &str) -> Result<Vec<Configuration>, HistoryError>;
+
+    /// The outages of `host` that are not known to be over, by begin and probe.
+    fn open_outages(&mut self, host: &str) -> Result<Vec<Outage>, HistoryError>;
+
     /// What was seen of a probe, by moment.
     fn evidence(&mut self, host: &str, probe: ProbeId) -> Result<Vec<Evidence>, HistoryError>;
 
@@ -123,26 +132,13 @@ pub struct Changes {
 /// Opens the history at `place`: a `postgres://` or `postgresql://` URL, or the path of a file on a local disk.
 ///
 /// # Errors
-/// If it cannot be opened, or not in this way; each error says what to do.
+/// If it names neither, cannot be opened, or not in this way; each error says what to do.
 pub fn open_history(place: &str, access: Access) -> Result<Box<dyn History>, HistoryError> {
+    check_place(place)?;
     if is_server(place) {
         return connect(place, access);
     }
     Ok(Box::new(SqliteHistory::open(Path::new(place), access)?))
-}
-
-/// Whether `place` names a server rather than a file.
-pub fn is_server(place: &str) -> bool {
-    ["postgres://", "postgresql://"].iter().any(|scheme| place.starts_with(scheme))
-}
-
-/// The place as it may be shown: of a URL host, user and database only.
-pub fn shown_place(place: &str) -> String {
-    #[cfg(feature = "postgres")]
-    if is_server(place) {
-        return postgres::shown(place);
-    }
-    if is_server(place) { "postgres://…".to_owned() } else { place.to_owned() }
 }
 
 #[cfg(feature = "postgres")]

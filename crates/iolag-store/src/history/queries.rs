@@ -1,8 +1,10 @@
 //! What is asked of a history. Statements name a total order, so that equal contents give equal answers.
 
+use std::collections::BTreeMap;
+
 use iolag_model::{
-    Configuration, Event, Evidence, HistoryColumns, HistoryRecord, Outage, ProbeId, Series, SeriesKey,
-    WallSpan, WatchSession,
+    Configuration, ConfigurationKey, Event, Evidence, HistoryColumns, HistoryRecord, Outage, ProbeId, Series,
+    SeriesKey, WallSpan, WallTime, WatchSession,
 };
 
 use super::append::number;
@@ -129,6 +131,56 @@ pub(crate) fn configurations(engine: &mut dyn Engine) -> Result<Vec<Configuratio
          ORDER BY configuration.host, configuration.target, first_seen_ns, configuration_key.key"
     );
     list(engine, &statement, &[], rows::configuration)
+}
+
+/// The statement looks at one sample of each series, by their index; but for imported ones, which have no configurations to find.
+pub(crate) fn present_configurations(
+    engine: &mut dyn Engine,
+    host: &str,
+) -> Result<Vec<Configuration>, HistoryError> {
+    let statement = "SELECT series.target, configuration_key.key, sample.intended_ns FROM series \
+                     JOIN sample ON sample.change = (SELECT newest.change FROM sample AS newest \
+                     WHERE newest.series = series.id AND newest.configuration IS NOT NULL \
+                     ORDER BY newest.intended_ns DESC, newest.probe DESC LIMIT 1) \
+                     JOIN configuration_key ON configuration_key.id = sample.configuration \
+                     WHERE series.host = $1 AND coalesce(series.kind, 'task') IN ('task', 'control') \
+                     ORDER BY sample.intended_ns, sample.probe";
+    // The last one of a target stays.
+    let newest: BTreeMap<String, (ConfigurationKey, WallTime)> =
+        list(engine, statement, &[Value::Text(host)], |reader| {
+            let key = ConfigurationKey(reader.integer(1)?.cast_unsigned());
+            Ok((reader.text(0)?, (key, WallTime(reader.integer(2)?))))
+        })?
+        .into_iter()
+        .collect();
+    let statement = format!(
+        "SELECT {CONFIGURATION_SELECTION} FROM configuration \
+         JOIN configuration_key ON configuration_key.id = configuration.configuration \
+         WHERE configuration.host = $1 ORDER BY configuration.target, first_seen_ns, configuration_key.key"
+    );
+    let last_known = |known: &Configuration| match newest.get(&known.target) {
+        Some((key, intended)) if *key == known.key => (known.first_seen.max(*intended), true),
+        _ => (known.first_seen, false),
+    };
+    let mut present: Vec<Configuration> = Vec::new();
+    for known in list(engine, &statement, &[Value::Text(host)], rows::configuration)? {
+        match present.last_mut() {
+            Some(last) if last.target == known.target => {
+                if last_known(&known) >= last_known(last) {
+                    *last = known;
+                }
+            }
+            _ => present.push(known),
+        }
+    }
+    Ok(present)
+}
+
+pub(crate) fn open_outages(engine: &mut dyn Engine, host: &str) -> Result<Vec<Outage>, HistoryError> {
+    let statement = format!(
+        "SELECT {OUTAGE_SELECTION} FROM outage WHERE host = $1 AND end_ns IS NULL ORDER BY begin_ns, probe"
+    );
+    list(engine, &statement, &[Value::Text(host)], rows::outage)
 }
 
 pub(crate) fn evidence(

@@ -20,6 +20,8 @@ pub fn check(open: &Open<'_>, cases: u32) {
     a_later_description_remains(open);
     spans_select_by_time(open);
     changes_are_followed(open);
+    the_present_configuration_is_that_of_the_newest_sample(open);
+    open_outages_are_those_of_a_host(open);
     a_record_that_cannot_be_taken_takes_nothing_with_it(open);
     the_order_of_records_is_of_no_consequence(open, cases);
     exports_of_two_hosts_merge_to_the_same(open, cases / 4);
@@ -301,4 +303,71 @@ impl IntoRecord for iolag_model::WatchSession {
     fn into_record(self) -> HistoryRecord {
         HistoryRecord::Session(self)
     }
+}
+
+fn the_present_configuration_is_that_of_the_newest_sample(open: &Open<'_>) {
+    let seconds = |seconds: i64| WallTime::from_seconds(1_700_000_000 + seconds);
+    let configuration = |host: &str, target: &str, kernel: u64, first_seen: i64| {
+        HistoryRecord::Configuration(iolag_model::Configuration {
+            key: ConfigurationKey(kernel),
+            host: host.into(),
+            target: target.into(),
+            first_seen: seconds(first_seen),
+            facts: [("kernel".to_owned(), kernel.to_string())].into(),
+        })
+    };
+    let sampled = |host: &str, task: &str, number: u64, at: i64, kernel: Option<u64>| {
+        let mut sample = sample(&key(host, task), number, Outcome::Ok, 5);
+        (sample.intended, sample.start) = (seconds(at), seconds(at));
+        sample.configuration = kernel.map(ConfigurationKey);
+        HistoryRecord::Sample(sample)
+    };
+    let target = key("login1", "list").target;
+    let mut history = open();
+    let present = |history: &mut dyn History, host: &str| -> Vec<(String, u64)> {
+        let present = history.present_configurations(host).unwrap();
+        present.into_iter().map(|known| (known.target, known.key.0)).collect()
+    };
+    assert_eq!(present(&mut *history, "login1"), []);
+    // One, then two, then one again; another host has two all the time.
+    history
+        .append(&[
+            configuration("login1", &target, 1, 0),
+            configuration("login1", &target, 2, 100),
+            configuration("login2", &target, 2, 150),
+            configuration("login1", "/unsampled", 3, 10),
+            configuration("login1", "/unsampled", u64::MAX, 20),
+            sampled("login1", "list", 1, 10, Some(1)),
+            sampled("login1", "list", 2, 110, Some(2)),
+            sampled("login1", "create", 4, 200, Some(1)),
+            sampled("login1", "list", 3, 200, Some(2)),
+            sampled("login1", "list", 5, 300, None),
+            sampled("login2", "list", 1, 400, Some(2)),
+        ])
+        .unwrap();
+    let unsampled = || ("/unsampled".to_owned(), u64::MAX);
+    let expected = |kernel| {
+        let mut expected = vec![(target.clone(), kernel), unsampled()];
+        expected.sort();
+        expected
+    };
+    assert_eq!(present(&mut *history, "login1"), expected(1));
+    assert_eq!(present(&mut *history, "login2"), [(target.clone(), 2)]);
+    assert_eq!(present(&mut *history, "nobody"), []);
+    // One that was seen for the first time after the newest sample holds, although nothing was measured under it.
+    history.append(&[configuration("login1", &target, 4, 250)]).unwrap();
+    assert_eq!(present(&mut *history, "login1"), expected(4));
+    history.append(&[sampled("login1", "list", 6, 260, Some(2))]).unwrap();
+    assert_eq!(present(&mut *history, "login1"), expected(2));
+}
+
+fn open_outages_are_those_of_a_host(open: &Open<'_>) {
+    let mut history = open();
+    let open_one = |host: &str, probe| iolag_model::Outage { end: None, ending: None, ..outage(host, probe) };
+    let end = Some(WallTime::from_seconds(1_800_000_000));
+    let over = iolag_model::Outage { end, ending: Some(OutageEnding::Recovered), ..open_one("login1", 7) };
+    let records = [open_one("login1", 5), open_one("login2", 6), over];
+    history.append(&records.clone().map(|outage| outage.into_record())).unwrap();
+    assert_eq!(history.open_outages("login1").unwrap(), records[..1]);
+    assert_eq!(history.open_outages("nobody").unwrap(), []);
 }

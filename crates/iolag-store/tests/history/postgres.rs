@@ -122,6 +122,47 @@ fn a_password_opens_the_door_and_is_never_shown() {
 }
 
 #[test]
+fn what_will_not_mend_by_itself_is_told_from_what_will() {
+    let Some(server) = PostgresServer::start() else { return };
+    database(&server, "site");
+    let url = server.url("site");
+    let refusal = |url: &str| connect(url, Access::Create).unwrap_err();
+    let password = PostgresServer::encoded_password();
+    for lasting in [
+        server.url("nowhere"),
+        url.replace(&password, "falsch"),
+        url.replace("iolag:", "nobody:"),
+        format!("{url}?sslmode=verify-full"),
+        "mysql://me:geheim@host/site".to_owned(),
+    ] {
+        let error = refusal(&lasting);
+        assert!(!error.is_passing(), "{error:?}");
+    }
+    // Nobody listens; the server takes nobody now; it takes nobody more.
+    let deaf = url.replace(&format!(":{}/", server.port()), ":1/");
+    assert!(refusal(&deaf).is_passing(), "{:?}", refusal(&deaf));
+    server.ask("postgres", "ALTER DATABASE site WITH ALLOW_CONNECTIONS false");
+    assert!(refusal(&url).is_passing(), "{:?}", refusal(&url));
+    server.ask("postgres", "ALTER DATABASE site WITH ALLOW_CONNECTIONS true CONNECTION LIMIT 0");
+    server.ask("postgres", "CREATE ROLE guest LOGIN PASSWORD 'guest'");
+    let guest = url.replace(&format!("iolag:{password}"), "guest:guest");
+    assert!(refusal(&guest).is_passing(), "{:?}", refusal(&guest));
+    server.ask("postgres", "ALTER DATABASE site WITH CONNECTION LIMIT -1");
+    // It is let in, and may make nothing.
+    let error = refusal(&guest);
+    assert!(!error.is_passing() && error.to_string().contains("permission denied"), "{error:?}");
+}
+
+#[test]
+fn the_case_of_the_scheme_does_not_matter() {
+    let Some(server) = PostgresServer::start() else { return };
+    database(&server, "site");
+    let url = server.url("site").replace("postgres://", "PostgreSQL://");
+    connect(&url, Access::Create).unwrap();
+    open_history(&url, Access::ReadWrite).unwrap();
+}
+
+#[test]
 fn the_server_is_proven_as_far_as_the_url_asks() {
     let Some(server) = PostgresServer::start() else { return };
     let Some(authority) = server.authority() else {

@@ -274,6 +274,8 @@ fn a_place_is_a_path_or_a_url() {
     assert!(history.hosts().unwrap().is_empty());
     assert_eq!(shown_place("/var/lib/iolag"), "/var/lib/iolag");
     assert!(is_server("postgresql://x") && !is_server("/postgres"));
+    let error = open_history("mysql://me:geheim@host/x", Access::Create).err().unwrap();
+    assert!(matches!(error, HistoryError::Place { .. }) && !error.to_string().contains("geheim"), "{error}");
 }
 
 #[test]

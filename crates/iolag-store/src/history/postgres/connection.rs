@@ -74,12 +74,21 @@ impl PostgresEngine {
 }
 
 fn connect(address: &Address, access: Access) -> Result<Client, HistoryError> {
-    let refused = |what: String| HistoryError::Connection { location: address.location.clone(), what };
+    let location = || address.location.clone();
     let connected = match &address.protection {
         Protection::None => address.config.connect(NoTls),
-        protection => address.config.connect(connector(protection).map_err(refused)?),
+        protection => {
+            let unsuitable = |what| HistoryError::Refused { location: location(), what };
+            address.config.connect(connector(protection).map_err(unsuitable)?)
+        }
     };
-    let mut client = connected.map_err(|error| refused(connection_advice(address, &error)))?;
+    let mut client = connected.map_err(|error| {
+        let what = connection_advice(address, &error);
+        match is_refusal(&error) {
+            true => HistoryError::Refused { location: location(), what },
+            false => HistoryError::Connection { location: location(), what },
+        }
+    })?;
     let prepared = client.batch_execute(&format!(
         "SET search_path = iolag; SET lock_timeout = '{PATIENCE_SECONDS}s'; \
          SET idle_in_transaction_session_timeout = '{SILENCE_SECONDS}s'; SET client_min_messages = warning; \
@@ -97,6 +106,22 @@ fn connect(address: &Address, access: Access) -> Result<Client, HistoryError> {
         Access::Create => migrations::migrate(&mut client, address)?,
     }
     Ok(client)
+}
+
+/// Whether the same attempt fails until somebody changes the URL, the password or the server: the server knows us and refuses, or it
+/// cannot prove who it is. A server that is starting, ending or overcrowded will take us later.
+fn is_refusal(error: &postgres::Error) -> bool {
+    /// Invalid authorization, no such database, no right to it.
+    const CLASSES: [&str; 3] = ["28", "3D", "42"];
+    match error.code() {
+        Some(state) => CLASSES.iter().any(|class| state.code().starts_with(class)),
+        None => {
+            let said = error_chain(error);
+            ["password missing", "authentication", "certificate", "does not support TLS"]
+                .iter()
+                .any(|words| said.contains(words))
+        }
+    }
 }
 
 /// Why there is no connection, with what to do.
@@ -152,8 +177,8 @@ pub(super) fn failed(address: &Address, error: &postgres::Error) -> HistoryError
         code if *code == SqlState::DATA_CORRUPTED || *code == SqlState::INDEX_CORRUPTED => {
             HistoryError::Damaged { location, what }
         }
-        code if *code == SqlState::ADMIN_SHUTDOWN
-            || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT =>
+        code if *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
+            || ["08", "53", "57"].iter().any(|class| code.code().starts_with(class)) =>
         {
             HistoryError::Connection {
                 location,

@@ -16,7 +16,7 @@ pub(crate) use address::shown;
 pub use connection::PostgresEngine;
 pub use password::PasswordSources;
 
-use super::{Access, DatabaseHistory, HistoryError};
+use super::{Access, DatabaseHistory, HistoryError, same_scheme};
 
 /// A history in a PostgreSQL server.
 pub type PostgresHistory = DatabaseHistory<PostgresEngine>;
@@ -41,7 +41,7 @@ impl DatabaseHistory<PostgresEngine> {
         access: Access,
         passwords: &PasswordSources,
     ) -> Result<Self, HistoryError> {
-        let address = address::parse(url, passwords)?;
+        let address = address::parse(&same_scheme(url), passwords)?;
         PostgresEngine::connect(address, access).map(Self::new)
     }
 }

@@ -56,7 +56,7 @@ impl Place {
                 HistoryError::Full { location, what }
             }
             ErrorCode::ReadOnly | ErrorCode::PermissionDenied => HistoryError::ReadOnly { location, what },
-            ErrorCode::CannotOpen => HistoryError::Database {
+            ErrorCode::CannotOpen => HistoryError::Unsuitable {
                 location,
                 what: format!(
                     "{what}: its log needs a directory that you may write to; ask its owner for an export"
@@ -97,8 +97,8 @@ impl Place {
         HistoryError::Damaged { location: self.text.clone(), what }
     }
 
-    pub(super) fn failed(&self, what: String) -> HistoryError {
-        HistoryError::Database { location: self.text.clone(), what }
+    pub(super) fn unsuitable(&self, what: String) -> HistoryError {
+        HistoryError::Unsuitable { location: self.text.clone(), what }
     }
 }
 

@@ -172,7 +172,7 @@ fn keep_log(connection: &Connection, place: &Place) -> Result<(), HistoryError> 
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(failed)?;
     if mode != "wal" {
-        return Err(place.failed(format!(
+        return Err(place.unsuitable(format!(
             "its file system has no shared memory for SQLite's log (journal mode {mode}); put it on another local disk"
         )));
     }
