@@ -16,16 +16,39 @@ pub fn configuration_key(facts: &BTreeMap<String, String>) -> ConfigurationKey {
     ConfigurationKey(hash.0)
 }
 
-/// What was looked up last for each target.
-#[derive(Debug, Clone, Default)]
+/// The configuration that holds for each target of this host.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configurations {
     by_target: BTreeMap<String, Configuration>,
+    /// Of targets of which nothing was known: what was found first.
+    first: BTreeMap<String, Configuration>,
 }
 
 impl Configurations {
-    /// Goes on from what is known from before.
+    /// Goes on from what held last for each target; of two for one target the later one holds.
     pub fn resume(known: impl IntoIterator<Item = Configuration>) -> Self {
-        Self { by_target: known.into_iter().map(|known| (known.target.clone(), known)).collect() }
+        let mut resumed = Self::default();
+        known.into_iter().for_each(|known| resumed.take_up(known));
+        resumed
+    }
+
+    /// This one held last, as far as is known.
+    pub fn take_up(&mut self, known: Configuration) {
+        self.by_target.insert(known.target.clone(), known);
+    }
+
+    /// Takes what held before, which is learnt only now. Says what to record: an event for each target that has changed since.
+    pub fn recalled(&mut self, known: impl IntoIterator<Item = Configuration>) -> Vec<Event> {
+        let mut events = Vec::new();
+        for known in known {
+            if let Some(first) = self.first.get(&known.target) {
+                events.extend((first.key != known.key).then(|| change(&known, first)));
+            } else if !self.by_target.contains_key(&known.target) {
+                self.take_up(known);
+            }
+        }
+        self.first.clear();
+        events
     }
 
     /// The configuration that holds for a target, if it was ever looked up.
@@ -47,15 +70,22 @@ impl Configurations {
         if known.is_some_and(|known| known.key == key) {
             return None;
         }
-        let event = known.map(|known| {
-            let text = changes(&known.facts, &facts);
-            event(host, target, at, EventSource::Configuration, "configuration", text)
-        });
         let configuration =
             Configuration { key, host: host.to_owned(), target: target.to_owned(), first_seen: at, facts };
-        self.by_target.insert(target.to_owned(), configuration.clone());
+        let event = known.map(|known| change(known, &configuration));
+        if event.is_none() {
+            self.first.insert(target.to_owned(), configuration.clone());
+        }
+        self.take_up(configuration.clone());
         Some((configuration, event))
     }
+}
+
+/// The event that a configuration was found in the place of another.
+fn change(before: &Configuration, after: &Configuration) -> Event {
+    let text = changes(&before.facts, &after.facts);
+    let (host, target, at) = (&after.host, &after.target, after.first_seen);
+    event(host, target, at, EventSource::Configuration, "configuration", text)
 }
 
 /// An event that iolag notes by itself.
@@ -164,5 +194,37 @@ mod tests {
         let event = event.unwrap();
         assert_eq!(event.text, "kernel changed from 6.1 to 6.2; nscd is gone, it was on; sssd is new: on");
         assert_eq!((event.source, event.target.as_str()), (EventSource::Configuration, "/home"));
+    }
+
+    #[test]
+    fn what_changed_before_the_history_answered_is_told_once() {
+        let configuration = |target: &str, kernel: &str, first_seen: i64| {
+            let facts = facts([("kernel", kernel)]);
+            Configuration {
+                key: configuration_key(&facts),
+                host: "node".to_owned(),
+                target: target.to_owned(),
+                first_seen: WallTime(first_seen),
+                facts,
+            }
+        };
+        let mut present = Configurations::default();
+        for (target, kernel, at) in [("/home", "6.1", 10), ("/scratch", "6.1", 11), ("/scratch", "6.2", 12)] {
+            let facts = facts([("kernel", kernel)]);
+            let (_, event) = present.found("node", target, facts, WallTime(at)).unwrap();
+            assert_eq!(event.is_some(), kernel == "6.2");
+        }
+        let known = [
+            configuration("/home", "6.1", 1),
+            configuration("/scratch", "5.9", 2),
+            configuration("/other", "5.9", 3),
+        ];
+        let events = present.recalled(known.clone());
+        let [change] = &events[..] else { panic!("{events:?}") };
+        assert_eq!((change.target.as_str(), change.begin), ("/scratch", WallTime(11)));
+        assert_eq!(change.text, "kernel changed from 5.9 to 6.1");
+        assert_eq!(present.key_of("/scratch"), Some(configuration("/scratch", "6.2", 12).key));
+        assert_eq!(present.key_of("/other"), Some(known[2].key));
+        assert_eq!(present.recalled(known), []);
     }
 }

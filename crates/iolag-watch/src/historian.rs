@@ -1,11 +1,13 @@
 //! The historian: now and then a child that writes what is spooled into the history, so that a history that hangs, is locked or
 //! full never holds up a probe.
 //!
-//! One child at a time. It gets the oldest records and leaves them in the spool until it has said that the history has them; what it
+//! One child at a time. The first one, if the history did not answer before the watch began, makes the history and asks it what a watch
+//! has to know. The others write: each gets the oldest records and leaves them in the spool until it has said that the history has them; what it
 //! could not write is tried again, later and later. One that cannot be ended is waited for: it may hold the history's lock.
 
 use iolag_keeper::Awaited;
-use iolag_model::{HistoryRecord, MonotonicTime, Nanoseconds};
+use iolag_model::{Configuration, HistoryRecord, MonotonicTime, Nanoseconds, Outage};
+use serde::{Deserialize, Serialize};
 
 use crate::Spool;
 use crate::errand::{Errand, ErrandState};
@@ -19,10 +21,32 @@ const INTERVAL: Nanoseconds = Nanoseconds::from_seconds(1);
 /// Longest time between two attempts.
 const RETRY_MAX: Nanoseconds = Nanoseconds::from_seconds(300);
 
+/// What the history knows that a watch has to know.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Recollection {
+    /// The configuration that holds on each target of this host.
+    pub configurations: Vec<Configuration>,
+    /// Outages of this host that it does not know to be over.
+    pub open_outages: Vec<Outage>,
+}
+
+/// Whether the history has been asked for its [`Recollection`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recall {
+    /// It has to be asked as soon as it answers; nothing is written before.
+    Due,
+    /// The same, once this child of ours is gone, which has asked and waits in the kernel: others would only wait beside it.
+    DueAfter(u32),
+    /// It has.
+    Done,
+}
+
 /// Writes the history by children.
 #[derive(Debug)]
 pub(crate) struct Historian {
     deadline: Nanoseconds,
+    /// Whether the child under way, or else the next one, is to recall.
+    recall: Recall,
     errand: Option<Errand>,
     /// How many records it was given.
     handed_over: usize,
@@ -36,12 +60,15 @@ pub(crate) struct Historian {
 
 /// Writes records into the history, in a child.
 pub(crate) type Remember<'a> = dyn Fn(&[HistoryRecord]) -> Result<(), String> + 'a;
+/// Makes the history if it is missing and asks it what a watch has to know, in a child.
+pub(crate) type Recalling<'a> = dyn Fn() -> Result<Recollection, String> + 'a;
 
 impl Historian {
     /// A child gets `deadline`.
-    pub const fn new(deadline: Nanoseconds) -> Self {
+    pub const fn new(deadline: Nanoseconds, recall: Recall) -> Self {
         Self {
             deadline,
+            recall,
             errand: None,
             handed_over: 0,
             waiting_since: None,
@@ -62,9 +89,36 @@ impl Historian {
         self.trouble.as_deref()
     }
 
-    /// Takes a child's answer and starts the next child when it is time.
-    pub fn look(&mut self, spool: &mut Spool, remember: &Remember<'_>, now: MonotonicTime) {
-        self.hear(spool, now);
+    /// Whether the history has been asked what it knows.
+    pub const fn recall(&self) -> Recall {
+        self.recall
+    }
+
+    /// Takes a child's answer and starts the next child when it is time. Says what the history recalled, once.
+    pub fn look(
+        &mut self,
+        spool: &mut Spool,
+        recalling: &Recalling<'_>,
+        remember: &Remember<'_>,
+        now: MonotonicTime,
+    ) -> Option<Recollection> {
+        let recollection = self.hear(spool, now);
+        match self.recall {
+            Recall::Done => self.write(spool, remember, now),
+            Recall::DueAfter(process) if !is_gone(process) => {
+                self.not_before = now.after(INTERVAL);
+                self.trouble = Some(format!("it has not answered process {process}, which cannot be ended"));
+            }
+            _ if self.errand.is_none() && now >= self.not_before => {
+                self.recall = Recall::Due;
+                self.start_recalling(recalling, now);
+            }
+            _ => {}
+        }
+        recollection
+    }
+
+    fn write(&mut self, spool: &mut Spool, remember: &Remember<'_>, now: MonotonicTime) {
         if self.errand.is_some() || spool.pending().is_empty() {
             self.waiting_since = None;
             return;
@@ -80,6 +134,9 @@ impl Historian {
     pub fn due(&self, spool: &Spool) -> Option<MonotonicTime> {
         if let Some(errand) = &self.errand {
             return errand.due();
+        }
+        if self.recall != Recall::Done {
+            return Some(self.not_before);
         }
         if spool.pending().is_empty() {
             return None;
@@ -101,7 +158,8 @@ impl Historian {
 
     /// Whether everything is written, or the last attempt has failed: nothing more is to be expected soon.
     pub fn has_finished(&self, spool: &Spool) -> bool {
-        self.errand.is_none() && (spool.pending().is_empty() || self.failures > 0)
+        let is_hopeless = self.failures > 0 || matches!(self.recall, Recall::DueAfter(_));
+        self.errand.is_none() && (spool.pending().is_empty() || is_hopeless)
     }
 
     /// The watch ends: the next attempt is made at once, whatever went before.
@@ -118,24 +176,52 @@ impl Historian {
         }
     }
 
-    fn hear(&mut self, spool: &mut Spool, now: MonotonicTime) {
-        let Some(errand) = &mut self.errand else { return };
+    fn hear(&mut self, spool: &mut Spool, now: MonotonicTime) -> Option<Recollection> {
+        let errand = self.errand.as_mut()?;
         match errand.look(now) {
             ErrandState::UnderWay => {}
             ErrandState::Overdue => {
                 self.trouble = Some(format!("the history has not answered for {}", self.deadline));
             }
-            ErrandState::Done(_) => {
-                spool.remove_first(self.handed_over);
+            ErrandState::Done(answer) => {
                 self.errand = None;
                 self.failures = 0;
                 self.trouble = None;
+                if std::mem::replace(&mut self.recall, Recall::Done) == Recall::Due {
+                    self.is_nudged = true;
+                    self.not_before = now;
+                    // More than a child may say is not understood; then nothing is recalled.
+                    return Some(serde_json::from_slice(&answer).unwrap_or_default());
+                }
+                spool.remove_first(self.handed_over);
             }
             ErrandState::Failed(words) => {
                 self.errand = None;
                 self.failed(&String::from_utf8_lossy(&words), now);
             }
         }
+        None
+    }
+
+    fn start_recalling(&mut self, recalling: &Recalling<'_>, now: MonotonicTime) {
+        let body = || {
+            let recollection = recalling()?;
+            serde_json::to_vec(&recollection).map_err(|error| error.to_string())
+        };
+        self.start_child(body, now);
+    }
+
+    fn start_child(&mut self, body: impl FnOnce() -> Result<Vec<u8>, String>, now: MonotonicTime) -> bool {
+        let named = || {
+            // Only for who looks at the process table.
+            let _ = rustix::thread::set_name(c"iolag-history");
+            body()
+        };
+        match Errand::start("historian", now.after(self.deadline), named) {
+            Ok(errand) => self.errand = Some(errand),
+            Err(error) => self.failed(&error.to_string(), now),
+        }
+        self.errand.is_some()
     }
 
     fn start(&mut self, spool: &mut Spool, remember: &Remember<'_>, now: MonotonicTime) {
@@ -144,17 +230,8 @@ impl Historian {
         self.handed_over = records.len();
         self.not_before = if has_more { now } else { now.after(INTERVAL) };
         self.waiting_since = None;
-        let body = || {
-            // Only for who looks at the process table.
-            let _ = rustix::thread::set_name(c"iolag-history");
-            remember(records).map(|()| Vec::new())
-        };
-        match Errand::start("historian", now.after(self.deadline), body) {
-            Ok(errand) => {
-                self.errand = Some(errand);
-                self.is_nudged = has_more;
-            }
-            Err(error) => self.failed(&error.to_string(), now),
+        if self.start_child(|| remember(records).map(|()| Vec::new()), now) {
+            self.is_nudged = has_more;
         }
     }
 
@@ -169,5 +246,51 @@ impl Historian {
             "" => "the process that writes the history ended without a word".to_owned(),
             words => words.to_owned(),
         });
+    }
+}
+
+/// Whether this child of ours has ended.
+fn is_gone(process: u32) -> bool {
+    use rustix::process::{Pid, WaitOptions, waitpid};
+    let child = i32::try_from(process).ok().and_then(Pid::from_raw);
+    // Somebody else may have taken note of its end.
+    child.is_none_or(|child| !matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(None)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Backing, RuntimeDirectory};
+    use iolag_keeper::{Child, Orphanage, wait_for_any};
+    use iolag_model::{Clock, MonotonicClock};
+
+    #[test]
+    fn no_other_child_asks_while_one_waits_in_the_kernel() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = RuntimeDirectory::open_on(&place.path().join("watch"), Backing::Anything).unwrap();
+        let (mut spool, _) = Spool::open(&directory).unwrap();
+        let stuck = Child::fork("stuck", Orphanage::Die, || {
+            std::thread::sleep(std::time::Duration::from_secs(600));
+            0
+        })
+        .unwrap();
+        let mut historian = Historian::new(Nanoseconds::from_seconds(60), Recall::DueAfter(stuck.id()));
+        let recall = || Ok(Recollection::default());
+        let mut look = |historian: &mut Historian| {
+            historian.look(&mut spool, &recall, &|_| Ok(()), MonotonicClock.now())
+        };
+        assert_eq!(look(&mut historian), None);
+        assert_eq!(historian.awaited().count(), 0, "nobody was sent");
+        assert!(historian.trouble().unwrap().contains("cannot be ended"));
+        stuck.signal(rustix::process::Signal::KILL);
+        historian.hurry();
+        let begin = MonotonicClock.now();
+        while look(&mut historian).is_none() {
+            assert!(MonotonicClock.now().since(begin) < Nanoseconds::from_seconds(60), "it is never asked");
+            let awaited: Vec<_> = historian.awaited().collect();
+            wait_for_any(&awaited, Some(Nanoseconds::from_milliseconds(10)));
+            historian.not_before = MonotonicTime(0);
+        }
+        assert_eq!((historian.recall(), historian.trouble()), (Recall::Done, None));
     }
 }

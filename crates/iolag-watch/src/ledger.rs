@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{HistoryRecord, HistorySample, LastSample, Outcome, SeriesKey};
+use iolag_model::{HistoryRecord, HistorySample, LastSample, MonotonicTime, Outcome, SeriesKey};
 
-use crate::{Spool, WatchObserver};
+use crate::room::{KeptFile, Room, SpoolCounts};
+use crate::{Keeping, RuntimeError, Spool, WatchObserver};
 
 /// Everything that a watch remembers goes through here.
 pub(crate) struct Ledger<'a> {
     pub spool: &'a mut Spool,
     pub observer: &'a mut dyn WatchObserver,
     last: BTreeMap<SeriesKey, LastSample>,
-    last_trouble: String,
+    /// What was told last of each subject.
+    troubles: BTreeMap<String, String>,
+    room: Room,
 }
 
 /// Whether a trouble has just been told.
@@ -24,13 +27,20 @@ pub(crate) enum Novelty {
 impl<'a> Ledger<'a> {
     /// An empty ledger.
     pub fn new(spool: &'a mut Spool, observer: &'a mut dyn WatchObserver) -> Self {
-        Self { spool, observer, last: BTreeMap::new(), last_trouble: String::new() }
+        let (last, troubles) = (BTreeMap::new(), BTreeMap::new());
+        Self { spool, observer, last, troubles, room: Room::default() }
     }
 
     /// Remembers a record.
     pub fn record(&mut self, record: HistoryRecord) {
-        // Where it is kept does not change what is done: a spool that has no room says so as its trouble.
-        let _ = self.spool.append(&record);
+        // Where it is kept does not change what is done.
+        match self.spool.append(&record) {
+            Keeping::Spooled => self.room.taken(KeptFile::Spool),
+            Keeping::MemoryOnly => {
+                let why = self.spool.refusal().unwrap_or_default();
+                self.room.refused(KeptFile::Spool, &why);
+            }
+        }
         if let HistoryRecord::Sample(sample) = &record {
             self.note_last(sample);
         }
@@ -44,12 +54,34 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Tells whoever looks on what went wrong, unless that was told last: what fails once a round is not repeated every round.
-    pub fn trouble(&mut self, sentence: &str) -> Novelty {
-        if self.last_trouble == sentence {
+    /// A file of the runtime directory was written, or could not be.
+    pub fn kept(&mut self, file: KeptFile, written: Result<(), RuntimeError>) {
+        match written {
+            Ok(()) => self.room.taken(file),
+            Err(error) => self.room.refused(file, &error.to_string()),
+        }
+    }
+
+    /// Tells whoever looks on that the runtime directory has no room, or has room again: each once.
+    pub fn tell_of_room(&mut self, now: MonotonicTime) {
+        if self.spool.unspooled() == 0 {
+            self.room.taken(KeptFile::Spool);
+        }
+        let counts =
+            SpoolCounts { unspooled: self.spool.unspooled() as u64, dropped: self.spool.losses().records() };
+        if let Some(news) = self.room.news(counts, now) {
+            self.observer.troubled(&news);
+        }
+    }
+
+    /// Tells whoever looks on what went wrong with `subject`, unless that was told of it last: what fails once a round is not repeated
+    /// every round.
+    pub fn trouble(&mut self, subject: &str, sentence: &str) -> Novelty {
+        let told = self.troubles.entry(subject.to_owned()).or_default();
+        if told == sentence {
             return Novelty::Known;
         }
-        sentence.clone_into(&mut self.last_trouble);
+        sentence.clone_into(told);
         self.observer.troubled(sentence);
         Novelty::New
     }

@@ -25,6 +25,7 @@ mod probing;
 mod process;
 mod published;
 mod resuming;
+mod room;
 mod run;
 mod runtime;
 mod samples;
@@ -39,6 +40,7 @@ pub use agenda::{Action, Agenda, MountKey, Provision, Restraint, Slot, Subject, 
 pub use clocks::{ClockChange, ClockWatch};
 pub use configurations::{Configurations, configuration_key};
 pub use deadlines::{Deadlines, ProbeState, Step};
+pub use historian::{Recall, Recollection};
 pub use mounts::{MountIdentity, MountTable};
 pub use observer::{Unobserved, WatchObserver};
 pub use outages::{OpenOutage, Outages, ended_by_reboot};

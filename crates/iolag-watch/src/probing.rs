@@ -3,7 +3,7 @@
 use iolag_keeper::evidence_of_all;
 use iolag_model::{
     Clock, EventSource, Evidence, HistoryRecord, MonotonicClock, MonotonicTime, Outage, Outcome, ProbeId,
-    ProbePhase, WallTime,
+    ProbePhase, WallTime, counted,
 };
 use rustix::process::Signal;
 
@@ -60,7 +60,10 @@ impl Running<'_> {
                 self.round_began(round.begin);
                 self.lag = lag;
                 if missed > 0 {
-                    let text = format!("{missed} rounds were missed: the watch itself was held up");
+                    let text = format!(
+                        "{} missed: the watch itself was held up",
+                        counted(missed, "round was", "rounds were")
+                    );
                     let begin = self.round_intended;
                     let event = event(&self.plan.host, "", begin, EventSource::Watch, "late", text);
                     self.ledger.record(HistoryRecord::Event(event));
@@ -133,7 +136,7 @@ impl Running<'_> {
                     Some(Err(error)) => error.to_string(),
                     _ => "there is no memory for a probe's stamps".to_owned(),
                 };
-                self.ledger.trouble(&format!("a probe could not be started: {why}"));
+                self.ledger.trouble("start", &format!("a probe could not be started: {why}"));
                 self.agenda.ended(probe);
                 self.skip(probe, slot, None, &mount);
             }
@@ -214,8 +217,9 @@ impl Running<'_> {
         let surroundings = flight.surroundings.as_ref().and_then(|start| self.meter.finish(start));
         let recorded = samples(&flight.description, &flight.stamps, fate, end.consumption, surroundings);
         if let Some(failure) = flight.stamps.preparation_failure() {
-            let text = format!("{}: {}", flight.series(), failure.sentence);
-            if self.ledger.trouble(&text) == Novelty::New {
+            let series = flight.series().to_string();
+            let text = format!("{series}: {}", failure.sentence);
+            if self.ledger.trouble(&series, &text) == Novelty::New {
                 let (host, probe) = (self.plan.host.clone(), flight.probe());
                 let evidence = Evidence { host, probe, at: flight.wall(failure.at), text };
                 self.ledger.record(HistoryRecord::Evidence(evidence));

@@ -20,8 +20,10 @@
 use iolag_model::{HistoryRecord, Outage, ProbeId};
 
 use crate::flight::{Flight, find_stamps, remove_unknown_stamps, stamps_name};
+use crate::historian::Recollection;
 use crate::kept::{Kept, KeptFlight};
 use crate::outages::ended_by_reboot;
+use crate::room::KeptFile;
 use crate::run::Running;
 use crate::samples::{Fate, samples};
 use crate::{Outages, Stamps};
@@ -45,15 +47,27 @@ impl Running<'_> {
                 self.ledger.record_samples(samples(&kept.description, &stamps, fate, None, None));
             }
         }
-        self.resume_outages_of_history(&known);
+        let identity = self.identity;
+        self.resume_outages_of_history(&identity.open_outages, &known);
         let known: Vec<String> = self.flights.iter().map(|flight| stamps_name(flight.probe())).collect();
         remove_unknown_stamps(self.runtime, |name| known.iter().any(|known| known == name));
         self.end_outages_of_changed_mounts();
         self.keep();
     }
 
+    /// The history says only now what it knows: heeds it as if it had said so before the watch began.
+    pub fn recalled(&mut self, recollection: Recollection) {
+        for event in self.configurations.recalled(recollection.configurations) {
+            self.ledger.record(HistoryRecord::Event(event));
+        }
+        let known: Vec<ProbeId> = self.outages.open().map(|outage| outage.probe).collect();
+        self.resume_outages_of_history(&recollection.open_outages, &known);
+        self.end_outages_of_changed_mounts();
+        self.keep();
+    }
+
     /// Ends or continues the outages that the history takes for open, but for those that the runtime directory knows.
-    fn resume_outages_of_history(&mut self, known: &[ProbeId]) {
+    fn resume_outages_of_history(&mut self, open: &[Outage], known: &[ProbeId]) {
         let booted = self.booted();
         let host = &self.plan.host;
         let is_over = |outage: &Outage| {
@@ -61,9 +75,7 @@ impl Running<'_> {
                 matches!(record, HistoryRecord::Outage(later) if later.end.is_some() && (&later.host, later.probe) == (host, outage.probe))
             })
         };
-        let unknown: Vec<Outage> = self
-            .identity
-            .open_outages
+        let unknown: Vec<Outage> = open
             .iter()
             .filter(|outage| outage.host == *host && !known.contains(&outage.probe) && !is_over(outage))
             .cloned()
@@ -113,8 +125,6 @@ impl Running<'_> {
                 .collect(),
             outages: self.outages.to_keep(),
         };
-        if let Err(error) = kept.write(self.runtime) {
-            self.ledger.trouble(&error.to_string());
-        }
+        self.ledger.kept(KeptFile::Flights, kept.write(self.runtime));
     }
 }

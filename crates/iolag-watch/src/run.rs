@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use iolag_keeper::{Awaited, Signals, wait_for_any};
 use iolag_model::{
-    Anchor, Clock, Configuration, HistoryRecord, MonotonicClock, MonotonicTime, Nanoseconds, Outage,
-    ProbeStatus, SeriesKey, SessionEnd, WallTime, WatchSession,
+    Anchor, Clock, HistoryRecord, MonotonicClock, MonotonicTime, Nanoseconds, Outage, ProbeStatus, SeriesKey,
+    SessionEnd, WallTime, WatchSession,
 };
 use iolag_workload::{ProbeTask, TaskSpec};
 use rustix::process::Signal;
@@ -18,12 +18,13 @@ use crate::clocks::ClockWatch;
 use crate::configurations::Configurations;
 use crate::describing::provisions;
 use crate::flight::{Flight, Interruption};
-use crate::historian::{Historian, Remember};
+use crate::historian::{Historian, Recall, Recalling, Remember};
 use crate::kept::Kept;
 use crate::ledger::Ledger;
 use crate::lookups::{Facts, Lookups};
 use crate::names::{first_probe, tag_of};
 use crate::process::LOOK;
+use crate::room::KeptFile;
 use crate::targets::TargetMounts;
 use crate::{
     MountTable, Outages, RuntimeDirectory, Schedule, Spool, SurroundingsMeter, WatchObserver, WatchPlan,
@@ -46,6 +47,8 @@ pub struct Errands<'a> {
     pub probe_task: &'a dyn Fn(&TaskSpec, u64) -> Box<dyn ProbeTask>,
     /// Looks up the configuration of a target; may hang.
     pub facts: &'a Facts<'a>,
+    /// Makes the history if it is missing and says what it knows, or in a sentence why it could not; may hang.
+    pub recall: &'a Recalling<'a>,
     /// Writes records into the history, or says in a sentence why it could not; may hang, and may be given the same records again.
     pub remember: &'a Remember<'a>,
 }
@@ -63,8 +66,10 @@ pub struct WatchIdentity {
     pub seed: u64,
     /// How long writing the history may take.
     pub history_deadline: Nanoseconds,
-    /// Configurations that are known from before, so that a change since then is noticed.
-    pub known_configurations: Vec<Configuration>,
+    /// Whether the history has said what it knows, which then stands below; else it is asked while the watch runs.
+    pub recall: Recall,
+    /// The configurations that held last, so that a change since then is noticed.
+    pub configurations: Configurations,
     /// Outages that the history does not know to be over. Those of other hosts are left alone.
     pub open_outages: Vec<Outage>,
 }
@@ -111,6 +116,10 @@ pub struct WatchSummary {
     pub waiting_records: usize,
     /// Why the history could not be written.
     pub history_trouble: Option<String>,
+    /// Whether the history has said what it knows.
+    pub recall: Recall,
+    /// The configurations that hold now: for a watch that goes on with another plan.
+    pub configurations: Configurations,
 }
 
 impl Watch<'_> {
@@ -180,7 +189,7 @@ impl<'a> Running<'a> {
             outages: Outages::default(),
             mounts: TargetMounts::new(MountTable::read(), &plan.targets),
             meter: SurroundingsMeter::open(std::path::Path::new("/proc")),
-            configurations: Configurations::resume(identity.known_configurations.iter().cloned()),
+            configurations: identity.configurations.clone(),
             session,
             round_begin: anchor.monotonic_ns,
             round_intended: wall,
@@ -188,7 +197,7 @@ impl<'a> Running<'a> {
             series: BTreeMap::new(),
             clocks: ClockWatch::new(anchor),
             tick_due: None,
-            historian: Historian::new(identity.history_deadline),
+            historian: Historian::new(identity.history_deadline, identity.recall),
             lookups: Lookups::new(plan.targets.len()),
             is_changed: true,
             mounts_changed: true,
@@ -196,12 +205,24 @@ impl<'a> Running<'a> {
             end: None,
             is_leaving: false,
         };
+        running.take_up_spooled();
         running.ledger.record(HistoryRecord::Session(running.session.clone()));
         running.describe_series();
         running.resume(kept);
         running.look_up_first();
         running.agenda.begin_at(MonotonicClock.now());
         running
+    }
+
+    /// What waits in the spool is newer than what the history knows.
+    fn take_up_spooled(&mut self) {
+        for record in self.ledger.spool.pending() {
+            if let HistoryRecord::Configuration(known) = record
+                && known.host == self.plan.host
+            {
+                self.configurations.take_up(known.clone());
+            }
+        }
     }
 
     fn watch(&mut self) -> WatchEnd {
@@ -225,6 +246,7 @@ impl<'a> Running<'a> {
         self.repeat_hung(now);
         self.write_history(now);
         self.publish_if_due(now);
+        self.ledger.tell_of_room(now);
         self.tick(now);
     }
 
@@ -351,8 +373,15 @@ impl<'a> Running<'a> {
 
     fn write_history(&mut self, now: MonotonicTime) {
         let before = (self.ledger.spool.pending().len(), self.trouble());
-        self.historian.look(self.ledger.spool, self.errands.remember, now);
+        self.look_at_history(now);
         self.is_changed |= before != (self.ledger.spool.pending().len(), self.trouble());
+    }
+
+    fn look_at_history(&mut self, now: MonotonicTime) {
+        let Errands { recall, remember, .. } = self.errands;
+        if let Some(recollection) = self.historian.look(self.ledger.spool, recall, remember, now) {
+            self.recalled(recollection);
+        }
     }
 
     fn publish_if_due(&mut self, now: MonotonicTime) {
@@ -364,9 +393,8 @@ impl<'a> Running<'a> {
     fn publish(&mut self, now: MonotonicTime) {
         self.published = now;
         self.is_changed = false;
-        if let Err(error) = crate::publish(self.runtime, &self.status()) {
-            self.ledger.trouble(&error.to_string());
-        }
+        let published = crate::publish(self.runtime, &self.status());
+        self.ledger.kept(KeptFile::Status, published);
     }
 
     fn finish(mut self, end: WatchEnd) -> WatchSummary {
@@ -380,12 +408,15 @@ impl<'a> Running<'a> {
         self.lookups.leave();
         self.historian.leave();
         self.publish(MonotonicClock.now());
+        self.ledger.tell_of_room(MonotonicClock.now());
         WatchSummary {
             end,
             rounds: self.agenda.rounds(),
             left_behind: self.probe_statuses(),
             waiting_records: self.ledger.spool.pending().len(),
             history_trouble: self.trouble(),
+            recall: self.historian.recall(),
+            configurations: self.configurations,
         }
     }
 
@@ -395,7 +426,7 @@ impl<'a> Running<'a> {
         self.historian.hurry();
         loop {
             let now = MonotonicClock.now();
-            self.historian.look(self.ledger.spool, self.errands.remember, now);
+            self.look_at_history(now);
             while let Some(signal) = self.signals.next() {
                 match (end, signal) {
                     (WatchEnd::HungUp, SIGHUP) => {}

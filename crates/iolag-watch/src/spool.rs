@@ -19,7 +19,7 @@ mod frame;
 
 use std::collections::VecDeque;
 
-use iolag_model::{HistoryRecord, Outcome};
+use iolag_model::{HistoryRecord, Outcome, counted};
 
 use crate::runtime::{RuntimeDirectory, RuntimeError};
 use file::{Refusal, SpoolFile};
@@ -161,6 +161,17 @@ impl Spool {
         self.write_waiting();
     }
 
+    /// How many records wait in this process alone.
+    pub fn unspooled(&self) -> usize {
+        self.pending.len() - self.spooled
+    }
+
+    /// Why the file cannot take those, as a sentence for people.
+    pub fn refusal(&self) -> Option<String> {
+        let why = self.refusal.as_ref().map_or_else(|| "it has no room".to_owned(), ToString::to_string);
+        (self.unspooled() > 0).then(|| format!("{} cannot take records: {why}", self.file.path().display()))
+    }
+
     /// What had to be given up since this spool was opened.
     pub const fn losses(&self) -> SpoolLosses {
         self.losses
@@ -168,17 +179,22 @@ impl Spool {
 
     /// What is wrong, as a sentence for people, if anything is: records wait in this process alone, or some were dropped.
     pub fn trouble(&self) -> Option<String> {
-        let unspooled = self.pending.len() - self.spooled;
+        let unspooled = self.unspooled();
         let waiting = (unspooled > 0).then(|| {
             let why = self.refusal.as_ref().map_or_else(|| "it has no room".to_owned(), ToString::to_string);
             let path = self.file.path();
-            format!("{unspooled} records wait in memory alone and end with this watch, since {} cannot take them: {why}", path.display())
+            let waiting = counted(
+                unspooled as u64,
+                "record waits in memory alone and ends",
+                "records wait in memory alone and end",
+            );
+            format!("{waiting} with this watch, since {} cannot take them: {why}", path.display())
         });
         let dropped = (self.losses.records() > 0).then(|| {
             let SpoolLosses { skipped, samples, others, .. } = self.losses;
             format!(
-                "{} records were dropped, since more than {} waited for the history: {skipped} of skipped slots, {samples} other samples, {others} others",
-                self.losses.records(), self.limits.records_max
+                "{} dropped, since more than {} waited for the history: {skipped} of skipped slots, {samples} other samples, {others} others",
+                counted(self.losses.records(), "record was", "records were"), self.limits.records_max
             )
         });
         match (waiting, dropped) {

@@ -171,7 +171,7 @@ fn a_watch_that_was_held_up_records_its_lag_and_invents_no_samples() {
     assert!(watch.wait(Nanoseconds::from_seconds(20)).is_some());
     let left = iolag_watch::Spool::open(&scene.directory()).unwrap().1;
     let missed = left.iter().any(|record| {
-        matches!(record, HistoryRecord::Event(event) if event.kind == "late" && event.text.contains("rounds were missed"))
+        matches!(record, HistoryRecord::Event(event) if event.kind == "late" && event.text.contains(" missed: the watch itself"))
     });
     assert!(missed);
     let samples = left.iter().filter(|record| matches!(record, HistoryRecord::Sample(_))).count();

@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
-use iolag_model::{HistoryRecord, Outcome};
-use iolag_watch::WatchLimit;
+use iolag_fixtures::TmpfsMount;
+use iolag_model::{Configuration, Event, HistoryRecord, Outage, OutageEnding, Outcome, ProbeId, WallTime};
+use iolag_watch::{Errands, Recall, Recollection, WatchLimit, WatchTarget, configuration_key};
 use iolag_workload::{TaskSpec, probe_task};
-use support::{Onlooker, Scene, directory, ms, target, task, wait_until};
+use support::{HOST, Onlooker, Scene, directory, ms, target, task, wait_until};
 
 /// A history that does what the file `mode` says, and otherwise appends lines to the file `history`.
 fn remember(place: &Path, records: &[HistoryRecord]) -> Result<(), String> {
@@ -143,4 +144,149 @@ fn watches_that_are_killed_lose_nothing_that_was_acknowledged() {
         entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("stamps-")).count()
             == 0
     });
+}
+
+fn kernel(version: &str) -> std::collections::BTreeMap<String, String> {
+    [("kernel".to_owned(), version.to_owned())].into()
+}
+
+fn configuration(version: &str) -> Configuration {
+    let facts = kernel(version);
+    let key = configuration_key(&facts);
+    Configuration { key, host: HOST.to_owned(), target: "one".to_owned(), first_seen: WallTime(3), facts }
+}
+
+fn configuration_events(onlooker: &Onlooker<'_>) -> Vec<Event> {
+    let event = |record: &HistoryRecord| match record {
+        HistoryRecord::Event(event) if event.kind == "configuration" => Some(event.clone()),
+        _ => None,
+    };
+    onlooker.records.iter().filter_map(event).collect()
+}
+
+#[test]
+fn a_history_that_answers_late_is_asked_what_it_knows_before_anything_is_written() {
+    let (place, history) = (directory(), directory());
+    let tasks = vec![task("stat", TaskSpec::Stat, 5000, 20000)];
+    let mut scene = Scene::new(ms(100), vec![target(place.path(), "one", tasks)]);
+    scene.recall = Recall::Due;
+    let outage = Outage {
+        host: HOST.to_owned(),
+        mount: "/home".to_owned(),
+        probe: ProbeId(5),
+        begin: WallTime(7),
+        end: None,
+        ending: None,
+        skipped: 3,
+    };
+    let (is_there, asked) = (history.path().join("is-there"), history.path().join("asked"));
+    let recall = || {
+        if !is_there.exists() {
+            return Err("the server is starting".to_owned());
+        }
+        std::fs::write(&asked, "").unwrap();
+        Ok(Recollection { configurations: vec![configuration("6.1")], open_outages: vec![outage.clone()] })
+    };
+    let take = |records: &[HistoryRecord]| match asked.exists() {
+        true => remember(history.path(), records),
+        false => Err("it was written before it was asked".to_owned()),
+    };
+    let facts = |_: &WatchTarget| kernel("6.2");
+    let errands = Errands { probe_task: &probe_task, facts: &facts, recall: &recall, remember: &take };
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| {
+            if round == 5 {
+                std::fs::write(&is_there, "").unwrap();
+            }
+        })),
+        ..Onlooker::default()
+    };
+    let summary = scene.watch_with_facts(WatchLimit::Rounds(60), errands, Vec::new(), &mut onlooker);
+    onlooker.at_round_end = None;
+    assert_eq!((summary.waiting_records, summary.history_trouble), (0, None));
+    assert_eq!(summary.recall, Recall::Done);
+    let events = configuration_events(&onlooker);
+    let [event] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(event.text, "kernel changed from 6.1 to 6.2");
+    let outages = onlooker.outages();
+    let [ended] = &outages[..] else { panic!("{outages:?}") };
+    assert_eq!((ended.probe, ended.ending), (ProbeId(5), Some(OutageEnding::Rebooted)));
+    let known = remembered(history.path());
+    for record in &onlooker.records {
+        assert!(known.contains(&serde_json::to_string(record).unwrap()), "{record:?}");
+    }
+}
+
+#[test]
+fn a_history_that_never_answers_holds_up_no_round_and_its_records_wait() {
+    let place = directory();
+    let tasks = vec![task("stat", TaskSpec::Stat, 5000, 20000)];
+    let mut scene = Scene::new(ms(100), vec![target(place.path(), "one", tasks)]);
+    scene.recall = Recall::Due;
+    let facts = |_: &WatchTarget| kernel("6.2");
+    let refuse = || Err("the server is starting".to_owned());
+    let take = |_: &[HistoryRecord]| -> Result<(), String> { Ok(()) };
+    let errands = Errands { probe_task: &probe_task, facts: &facts, recall: &refuse, remember: &take };
+    let mut onlooker = Onlooker::default();
+    let summary = scene.watch_with_facts(WatchLimit::Rounds(3), errands, Vec::new(), &mut onlooker);
+    assert_eq!((summary.rounds, summary.recall), (3, Recall::Due));
+    assert_eq!(summary.waiting_records, onlooker.records.len());
+    assert_eq!(summary.history_trouble.as_deref(), Some("the server is starting"));
+    assert_eq!(onlooker.wholes("one").len(), 3);
+}
+
+#[test]
+fn a_configuration_that_only_the_spool_has_is_known_to_the_next_watch() {
+    let place = directory();
+    let tasks = vec![task("stat", TaskSpec::Stat, 5000, 20000)];
+    let scene = Scene::new(ms(100), vec![target(place.path(), "one", tasks)]);
+    let refuse = |_: &[HistoryRecord]| -> Result<(), String> { Err("down".to_owned()) };
+    let facts = |_: &WatchTarget| kernel("6.2");
+    let errands = Errands {
+        probe_task: &probe_task,
+        facts: &facts,
+        recall: &support::knows_nothing,
+        remember: &refuse,
+    };
+    // The history knows the one before.
+    let known = vec![configuration("6.1")];
+    let mut told = Vec::new();
+    for _ in 0..3 {
+        let mut onlooker = Onlooker::default();
+        scene.watch_with_facts(WatchLimit::Rounds(1), errands, known.clone(), &mut onlooker);
+        told.push(configuration_events(&onlooker).len());
+    }
+    assert_eq!(told, [1, 0, 0]);
+}
+
+#[test]
+fn a_full_file_system_in_memory_is_told_once() {
+    let Some(memory) = TmpfsMount::new(1 << 20) else { return };
+    let place = directory();
+    let tasks = vec![task("stat", TaskSpec::Stat, 5000, 20000)];
+    let mut scene = Scene::new(ms(50), vec![target(place.path(), "one", tasks)]);
+    scene.plan.runtime_directory = memory.path().join("runtime");
+    let refuse = |_: &[HistoryRecord]| -> Result<(), String> { Err("down".to_owned()) };
+    let filling = memory.path().join("filling");
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| {
+            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&filling).unwrap();
+            // A page is freed now and then, and taken again.
+            if round % 3 == 0 {
+                file.set_len(file.metadata().unwrap().len().saturating_sub(8192)).unwrap();
+            } else {
+                while file.write_all(&[b'x'; 4096]).is_ok() {}
+            }
+        })),
+        ..Onlooker::default()
+    };
+    let summary = scene.watch_with(WatchLimit::Rounds(30), &probe_task, &refuse, &mut onlooker);
+    onlooker.at_round_end = None;
+    let trouble = summary.history_trouble.unwrap();
+    assert!(trouble.starts_with("down") && !trouble.contains("dropped"), "{trouble}");
+    let of_room: Vec<_> =
+        onlooker.troubles.iter().filter(|sentence| sentence.contains("until there is room")).collect();
+    assert_eq!(of_room.len(), 1, "{:#?}", onlooker.troubles);
+    // Probes have files there too; that they cannot be started is one more sentence.
+    assert!(onlooker.troubles.len() <= 2, "{:#?}", onlooker.troubles);
 }

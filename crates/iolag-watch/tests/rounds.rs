@@ -157,7 +157,12 @@ fn a_configuration_that_changed_since_the_last_watch_is_an_event() {
     };
     let (old, new) = (facts("6.1"), facts("6.2"));
     let mut first = Onlooker::default();
-    let errands = Errands { probe_task: &probe_task, facts: &old, remember: &|_| Ok(()) };
+    let errands = Errands {
+        probe_task: &probe_task,
+        facts: &old,
+        recall: &support::knows_nothing,
+        remember: &|_| Ok(()),
+    };
     scene.watch_with_facts(WatchLimit::Rounds(1), errands, Vec::new(), &mut first);
     let configurations = |onlooker: &Onlooker<'_>| -> Vec<Configuration> {
         let configuration = |record: &HistoryRecord| match record {
@@ -192,7 +197,12 @@ fn circumstances_that_cannot_be_looked_up_hold_up_nothing_for_long() {
     let hang = |_: &WatchTarget| loop {
         std::thread::sleep(std::time::Duration::from_secs(5));
     };
-    let errands = Errands { probe_task: &probe_task, facts: &hang, remember: &|_| Ok(()) };
+    let errands = Errands {
+        probe_task: &probe_task,
+        facts: &hang,
+        recall: &support::knows_nothing,
+        remember: &|_| Ok(()),
+    };
     let mut onlooker = Onlooker::default();
     scene.watch_with_facts(WatchLimit::Rounds(3), errands, Vec::new(), &mut onlooker);
     let samples = onlooker.wholes("one");

@@ -4,9 +4,11 @@ mod history;
 mod serve;
 mod watch;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use iolag_backend::redact;
 use iolag_model::{
     Granularity, Nanoseconds, OnHang, Operation, Pattern, Phase, parse_bytes, parse_count, parse_duration,
 };
@@ -39,7 +41,7 @@ pub struct Arguments {
 #[derive(Debug, Args)]
 pub struct Common {
     /// Where runs are kept [default: $IOLAG_STORE, else ~/.local/share/iolag]
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Common options")]
+    #[arg(long, global = true, value_name = "DIR", value_parser = parse_readable, help_heading = "Common options")]
     pub store: Option<PathBuf>,
     /// Write the result as JSON to this file; - prints it instead of the tables
     #[arg(long, global = true, value_name = "FILE", value_parser = parse_document, help_heading = "Common options")]
@@ -118,7 +120,7 @@ pub enum Bench {
 #[derive(Debug, Args)]
 pub struct Check {
     /// Directories to measure in [default: home, temporary and current directory, one per file system]
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = parse_readable)]
     pub directories: Vec<PathBuf>,
     /// Time for all directories together
     #[arg(long, value_name = "DURATION", default_value = "45s", allow_hyphen_values = true, value_parser = parse_period)]
@@ -395,6 +397,16 @@ by_name!(parse_granularity, Granularity, Granularity::ALL);
 by_name!(parse_on_hang, OnHang, OnHang::ALL);
 by_name!(parse_phase, Phase, &[Phase::Precreate, Phase::Benchmark, Phase::Cleanup]);
 
+/// Why an argument that is not UTF-8 is refused, in a sentence: stored runs, reports and histories hold names as text.
+pub fn unreadable_argument(arguments: impl Iterator<Item = OsString>) -> String {
+    let unreadable = arguments.skip(1).find(|argument| argument.to_str().is_none()).unwrap_or_default();
+    let shown = redact(&unreadable.to_string_lossy());
+    format!(
+        "{shown:?} is not UTF-8, and iolag keeps names as text: rename it, or make a symbolic link to it with another name and \
+         name that"
+    )
+}
+
 /// Absolute at once, since the program leaves the current directory before it measures.
 fn parse_document(text: &str) -> Result<PathBuf, String> {
     match text {
@@ -402,6 +414,12 @@ fn parse_document(text: &str) -> Result<PathBuf, String> {
         "-" => Ok(PathBuf::from(text)),
         _ => parse_file(text),
     }
+}
+
+/// A path as it is; clap refuses what is not UTF-8, which runs and messages between processes cannot hold.
+#[expect(clippy::unnecessary_wraps, reason = "what clap expects")]
+fn parse_readable(text: &str) -> Result<PathBuf, String> {
+    Ok(PathBuf::from(text))
 }
 
 /// As [`parse_document`], where standard output makes no sense.
@@ -482,6 +500,14 @@ mod tests {
         for bad in ["-1x", "nanx", "infx", "5", "x"] {
             assert!(parse_think(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn an_argument_that_is_not_text_is_named() {
+        use std::os::unix::ffi::OsStringExt;
+        let arguments = ["iolag", "check"].map(OsString::from).into_iter();
+        let said = unreadable_argument(arguments.chain([OsString::from_vec(b"/tmp/b\xffd\n".to_vec())]));
+        assert!(said.starts_with("\"/tmp/b\u{fffd}d\\n\" is not UTF-8, "), "{said}");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::process::ExitCode as ProcessExit;
 
 use clap::Parser;
-use iolag::args::{Arguments, Bench, Command};
+use clap::error::ErrorKind;
+use iolag::args::{Arguments, Bench, Command, unreadable_argument};
 use iolag::commands;
 use iolag::exit_code::{ExitCode, Failure};
 use iolag::output;
@@ -11,6 +12,10 @@ use iolag::output;
 fn main() -> ProcessExit {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
+        Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
+            output::complain(&unreadable_argument(std::env::args_os()));
+            return ProcessExit::from(ExitCode::Usage as u8);
+        }
         Err(error) => {
             // Printing help fails only if the terminal is gone.
             let _ = error.print();

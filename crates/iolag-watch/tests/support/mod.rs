@@ -10,8 +10,8 @@ use iolag_model::{
     Anchor, Configuration, HistoryRecord, HistorySample, Nanoseconds, Outage, ProbeStatus, SeriesKind,
 };
 use iolag_watch::{
-    AtDeadline, Backing, Errands, Place, PlannedTask, RuntimeDirectory, Spool, Watch, WatchIdentity,
-    WatchLimit, WatchObserver, WatchPlan, WatchSummary, WatchTarget,
+    AtDeadline, Backing, Configurations, Errands, Place, PlannedTask, Recall, Recollection, RuntimeDirectory,
+    Spool, Watch, WatchIdentity, WatchLimit, WatchObserver, WatchPlan, WatchSummary, WatchTarget,
 };
 use iolag_workload::{ProbeTask, TaskSpec, probe_task};
 
@@ -42,6 +42,7 @@ pub struct Scene {
     pub runtime: tempfile::TempDir,
     pub plan: WatchPlan,
     pub open_outages: Vec<Outage>,
+    pub recall: Recall,
     pub anchors: Box<dyn Fn() -> Anchor>,
 }
 
@@ -61,7 +62,13 @@ impl Scene {
             runtime_directory: runtime.path().join("watch"),
             orphans_max: 8,
         };
-        Self { runtime, plan, open_outages: Vec::new(), anchors: Box::new(Anchor::take) }
+        Self {
+            runtime,
+            plan,
+            open_outages: Vec::new(),
+            recall: Recall::Done,
+            anchors: Box::new(Anchor::take),
+        }
     }
 
     pub fn directory(&self) -> RuntimeDirectory {
@@ -91,7 +98,8 @@ impl Scene {
         observer: &mut dyn WatchObserver,
     ) -> WatchSummary {
         let facts = |target: &WatchTarget| BTreeMap::from([("name".to_owned(), target.name.clone())]);
-        self.watch_with_facts(limit, Errands { probe_task, facts: &facts, remember }, Vec::new(), observer)
+        let errands = Errands { probe_task, facts: &facts, recall: &knows_nothing, remember };
+        self.watch_with_facts(limit, errands, Vec::new(), observer)
     }
 
     pub fn watch_with_facts(
@@ -110,7 +118,8 @@ impl Scene {
             history: "memory".to_owned(),
             seed: 7,
             history_deadline: ms(2000),
-            known_configurations,
+            recall: self.recall,
+            configurations: Configurations::resume(known_configurations),
             open_outages: self.open_outages.clone(),
         };
         let watch = Watch {
@@ -124,6 +133,11 @@ impl Scene {
         };
         watch.run(limit, observer)
     }
+}
+
+/// A history that is new.
+pub fn knows_nothing() -> Result<Recollection, String> {
+    Ok(Recollection::default())
 }
 
 /// Remembers everything, and does something at the end of rounds.

@@ -217,15 +217,16 @@ pub struct CommentMark(pub Option<char>);
 /// Longest text of a note.
 const TEXT_CHARACTERS_MAX: usize = 4000;
 
-/// A path is made absolute at once: the program leaves the current directory before it opens the history.
+/// A path is made absolute at once: the program leaves the current directory before it opens the history. What is neither a path nor a
+/// server is refused later: what is refused here is shown, with the passwords that it may hold.
 pub(super) fn parse_place(text: &str) -> Result<String, String> {
     if text.is_empty() {
         return Err("expected a file or postgres://USER@HOST/DATABASE".to_owned());
     }
-    if iolag_store::history::is_server(text) {
-        return Ok(text.to_owned());
+    if iolag_store::history::is_path(text) {
+        return super::parse_file(text).map(|path| path.display().to_string());
     }
-    super::parse_file(text).map(|path| path.display().to_string())
+    Ok(text.to_owned())
 }
 
 /// One line for people; what steers terminals and turns text around becomes blanks.

@@ -3,7 +3,7 @@
 //! Invariant: a history is touched in children only. Its disk may hang, its server may be silent, and Ctrl-C ends either.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use iolag_analysis::history::{
     CorrelationMethod, HistoryAnalysis, HistoryInput, HistoryOptions, LocalTime, MatrixOptions, Stratify,
     SummaryOptions, analyse_history,
 };
-use iolag_model::{Nanoseconds, WallSpan, WallTime, format_count};
+use iolag_model::{Nanoseconds, WallSpan, WallTime, counted};
 use iolag_report::{HistoryHead, history_text, write_history_json};
 use iolag_store::history::{Access, History, HistoryError, is_server, open_history, write_records};
 use jiff::Timestamp;
@@ -28,7 +28,7 @@ use crate::conduct::scout::{Answer, ask};
 use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::{in_child, replace_by};
 use crate::output::{self, Printed};
-use crate::watching::Places;
+use crate::watching::{Origin, Places};
 
 /// How long a history may be silent, its process idle: longer than it waits for others that write.
 const SILENCE_MAX: Nanoseconds = Nanoseconds::from_seconds(60);
@@ -42,10 +42,12 @@ pub struct Chosen {
 
 impl Chosen {
     /// The one named, else this user's own. Touches nothing.
-    pub fn new(place: &HistoryPlace) -> Self {
-        let user = rustix::process::geteuid().as_raw();
-        let places = Places::new(place.history.as_deref(), None, user, |name| std::env::var_os(name));
-        Self { places, is_named: place.history.is_some() }
+    ///
+    /// # Errors
+    /// If what is named is neither a file nor a server.
+    pub fn new(place: &HistoryPlace) -> Result<Self, Failure> {
+        let places = Places::new(place.history.as_deref(), None, &Origin::of_process()).map_err(failure)?;
+        Ok(Self { places, is_named: place.history.is_some() })
     }
 
     /// The one at these places, which the user named or did not.
@@ -63,15 +65,26 @@ impl Chosen {
     /// # Errors
     /// One sentence, if it cannot be opened in this way.
     pub fn open(&self, access: Access) -> Result<Box<dyn History>, Failure> {
+        self.open_now(access).map_err(|unopened| match unopened {
+            Unopened::Lasting(failure) => failure,
+            Unopened::Passing(sentence) => Failure::unusable(sentence),
+        })
+    }
+
+    /// The same for who can wait.
+    ///
+    /// # Errors
+    /// Why it cannot be opened, and whether it may be later.
+    pub fn open_now(&self, access: Access) -> Result<Box<dyn History>, Unopened> {
         if access == Access::Create && !is_server(&self.places.history) {
             self.prepare_directory(Path::new(&self.places.history))?;
         }
-        open_history(&self.places.history, access).map_err(failure)
+        open_history(&self.places.history, access).map_err(Unopened::from)
     }
 
     /// The directory of a history that is to be made: only the usual one is made too, since a directory that was named and
     /// is missing is a slip of the pen.
-    fn prepare_directory(&self, path: &Path) -> Result<(), Failure> {
+    fn prepare_directory(&self, path: &Path) -> Result<(), Unopened> {
         let directory = path.parent().unwrap_or(Path::new("/"));
         let failed = |what: &str| {
             Failure::unusable(format!(
@@ -79,16 +92,47 @@ impl Chosen {
                 directory.display()
             ))
         };
+        let refused = |error: std::io::Error| match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                Unopened::Passing(failed(&error.to_string()).sentence)
+            }
+            _ => Unopened::Lasting(failed(&error.to_string())),
+        };
         if !self.is_named {
             let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
-            made.map_err(|error| failed(&error.to_string()))?;
+            made.map_err(refused)?;
         }
-        let found = directory.metadata().map_err(|error| failed(&error.to_string()))?;
+        let found = directory.metadata().map_err(refused)?;
         // Somebody else's directory in /var/tmp would let them replace the history.
         if !self.is_named && found.uid() != rustix::process::geteuid().as_raw() {
-            return Err(failed("it belongs to another user"));
+            return Err(Unopened::Lasting(failed("it belongs to another user")));
         }
-        if found.is_dir() { Ok(()) } else { Err(failed("it is no directory")) }
+        if found.is_dir() { Ok(()) } else { Err(Unopened::Lasting(failed("it is no directory"))) }
+    }
+}
+
+/// Why a history cannot be opened, or asked, now.
+#[derive(Debug)]
+pub enum Unopened {
+    /// Until somebody changes something.
+    Lasting(Failure),
+    /// It may answer later; the sentence says why it does not now.
+    Passing(String),
+}
+
+impl Unopened {
+    /// Why, in a sentence.
+    pub fn sentence(self) -> String {
+        match self {
+            Self::Lasting(failure) => failure.sentence,
+            Self::Passing(sentence) => sentence,
+        }
+    }
+}
+
+impl From<HistoryError> for Unopened {
+    fn from(error: HistoryError) -> Self {
+        if error.is_passing() { Self::Passing(error.to_string()) } else { Self::Lasting(failure(error)) }
     }
 }
 
@@ -149,7 +193,7 @@ pub fn refuse_option(given: Option<&str>, command: &str, run: &str) -> Result<()
 /// # Errors
 /// If there is no such history, it cannot be read, or an option does not suit it.
 pub fn show(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
-    let chosen = Chosen::new(&options.span.place);
+    let chosen = Chosen::new(&options.span.place)?;
     if options.plot {
         return Err(Failure::usage("--plot draws runs; for a history leave it out"));
     }
@@ -256,7 +300,7 @@ pub fn local_time(zone: &TimeZone, begin: WallTime, end: WallTime) -> LocalTime 
 /// # Errors
 /// If there is no such history, or the output cannot be written; then nothing of it stays in a file.
 pub fn export(options: &Export, common: &Common) -> Result<ExitCode, Failure> {
-    let chosen = Chosen::new(&options.span.place);
+    let chosen = Chosen::new(&options.span.place)?;
     match options.format {
         None | Some(ExportForm::Json) => {}
         Some(_) => {
@@ -272,7 +316,8 @@ pub fn export(options: &Export, common: &Common) -> Result<ExitCode, Failure> {
             return print_records(history.as_mut(), span);
         }
         let count = write_file(history.as_mut(), span, &options.output)?;
-        let sentence = format!("{} records written to {}", format_count(count), options.output.display());
+        let records = counted(count, "record", "records");
+        let sentence = format!("{records} written to {}", options.output.display());
         output::notice(common, &sentence);
         Ok(())
     })
@@ -331,7 +376,7 @@ mod tests {
         let variable =
             |name: &str| (name == "XDG_STATE_HOME").then(|| home.path().join("state").into_os_string());
         let chosen = |history: Option<&str>| Chosen {
-            places: Places::new(history, None, 1, variable),
+            places: Places::new(history, None, &Origin { user: 1, directory: None, variable }).unwrap(),
             is_named: history.is_some(),
         };
         let named = home.path().join("missing/history.sqlite").display().to_string();

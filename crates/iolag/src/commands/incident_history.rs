@@ -25,7 +25,7 @@ const PROBES_MOST: usize = 500;
 /// # Errors
 /// If there is no such history, it cannot be read, or the file cannot be written.
 pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
-    let chosen = Chosen::new(&options.span.place);
+    let chosen = Chosen::new(&options.span.place)?;
     let path = match &options.output {
         Some(path) => absolute(path),
         None => absolute(&PathBuf::from("iolag-incident-history.md")),

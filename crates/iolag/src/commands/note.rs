@@ -27,7 +27,7 @@ struct Noted {
 /// If a time cannot be understood, or the history cannot be written; then nothing was noted.
 pub fn run(options: &Note, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "note")?;
-    let chosen = Chosen::new(&options.place);
+    let chosen = Chosen::new(&options.place)?;
     let author = author(|name| std::env::var_os(name), rustix::process::getuid().as_raw());
     // Before the fork: the child may be asked once only.
     let id = new_id();

@@ -12,8 +12,8 @@ use iolag_model::{
 };
 use iolag_report::ping_text;
 use iolag_watch::{
-    AtDeadline, Errands, Place, PlannedTask, RuntimeDirectory, Spool, Watch as Watching, WatchIdentity,
-    WatchLimit, WatchObserver, WatchPlan, WatchTarget,
+    AtDeadline, Configurations, Errands, Place, PlannedTask, Recall, Recollection, RuntimeDirectory, Spool,
+    Watch as Watching, WatchIdentity, WatchLimit, WatchObserver, WatchPlan, WatchTarget,
 };
 use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
 
@@ -23,7 +23,7 @@ use crate::args::{Common, Ping};
 use crate::conduct::scout::{self, Answer};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
-use crate::watching::Places;
+use crate::watching::{Origin, Places};
 
 /// How long the first contact may take before it is said that there is none.
 const FIRST_CONTACT: Nanoseconds = Nanoseconds::from_seconds(5);
@@ -59,8 +59,7 @@ pub fn run(options: &Ping, common: &Common) -> Result<ExitCode, Failure> {
             );
         }
     }
-    let user = rustix::process::geteuid().as_raw();
-    let places = Places::new(Some("ping"), None, user, |name| std::env::var_os(name));
+    let places = Places::new(Some("/ping"), None, &Origin::of_process()).map_err(Failure::bug)?;
     let runtime_path = places.runtime_base.join(format!("ping-{}", std::process::id()));
     let plan = plan(options, &directory, spec, &runtime_path);
     let summary = ping(&plan, options, &keeper.signals, &runtime_path)?;
@@ -111,10 +110,16 @@ fn ping(plan: &WatchPlan, options: &Ping, signals: &Signals, path: &Path) -> Res
         history: "nowhere".to_owned(),
         seed: u64::from(std::process::id()),
         history_deadline: Nanoseconds::from_seconds(10),
-        known_configurations: Vec::new(),
+        recall: Recall::Done,
+        configurations: Configurations::default(),
         open_outages: Vec::new(),
     };
-    let errands = Errands { probe_task: &probe_task, facts: &|_| Default::default(), remember: &|_| Ok(()) };
+    let errands = Errands {
+        probe_task: &probe_task,
+        facts: &|_| Default::default(),
+        recall: &|| Ok(Recollection::default()),
+        remember: &|_| Ok(()),
+    };
     let limit = options.count.map_or(WatchLimit::UntilStopped, WatchLimit::Rounds);
     let liveness = if std::io::stdout().is_terminal() { Liveness::Ages } else { Liveness::Lines };
     let mut pinging = Pinging::new(std::io::stdout(), liveness);

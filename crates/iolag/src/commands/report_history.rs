@@ -45,7 +45,7 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
     if options.incident {
         return incident_history::run(options, common);
     }
-    let chosen = Chosen::new(&options.span.place);
+    let chosen = Chosen::new(&options.span.place)?;
     let path = match &options.output {
         Some(path) => absolute(path),
         None => absolute(&PathBuf::from("iolag-report-history.html")),

@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::Path;
 
-use iolag_store::history::is_server;
+use iolag_store::history::{check_place, is_path};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -92,18 +93,31 @@ impl Document {
             // What the parser says may be several lines; the first says it.
             DocumentError::at(file, text, place, error.message().lines().next().unwrap_or("not understood"))
         })?;
-        document.refuse_relative_places(file, text)?;
+        document.refuse_wrong_places(file, text)?;
         Ok(document)
     }
 
+    /// The history that it names: a path is one from the directory of the file `file` on, which is absolute.
+    pub fn history_named_in(&self, file: &Path) -> Option<String> {
+        let place = self.history.as_ref()?.get_ref();
+        Some(match file.parent() {
+            Some(directory) if is_path(place) => directory.join(place).display().to_string(),
+            _ => place.clone(),
+        })
+    }
+
     /// A service, cron and a shell each start in another directory, and mean the same places.
-    fn refuse_relative_places(&self, file: &str, text: &str) -> Result<(), DocumentError> {
-        let is_server = |place: &Text| is_server(place.get_ref());
+    fn refuse_wrong_places(&self, file: &str, text: &str) -> Result<(), DocumentError> {
+        if let Some(place) = &self.history {
+            let refused = |what: String| DocumentError::at(file, text, place.span(), what);
+            if place.get_ref().is_empty() {
+                return Err(refused(
+                    "expected the path of a file, or postgres://user@host/database".to_owned(),
+                ));
+            }
+            check_place(place.get_ref()).map_err(|error| refused(error.to_string()))?;
+        }
         for (place, expected) in [
-            (
-                self.history.as_ref().filter(|place| !is_server(place)),
-                "the path of a file from / on, for example /var/lib/iolag/history.sqlite, or postgres://user@host/database",
-            ),
             (self.runtime.as_ref(), "the path of a directory in memory from / on, for example /run/iolag"),
             (
                 self.textfile.as_ref(),
@@ -171,12 +185,22 @@ mod tests {
         );
         assert!(error("every = \n").starts_with("iolag.toml:1: "));
         assert!(error("[[target]]\nname = \"x\"\n").contains("missing field `directory`"));
-        assert!(
-            error("\nhistory = \"h.sqlite\"")
-                .starts_with("iolag.toml:2: expected the path of a file from / on")
-        );
+        assert!(error("\nhistory = \"\"").starts_with("iolag.toml:2: expected the path of a file"));
+        let mistyped = error("\nhistory = \"mysql://me:Geheim@db/x\"");
+        assert!(mistyped.starts_with("iolag.toml:2: mysql://… does not name a history"), "{mistyped}");
         assert!(error("runtime = \"\"").starts_with("iolag.toml:1: expected the path of a directory"));
         Document::parse("f", "history = \"postgres://me@db/site\"\nruntime = \"/run/iolag\"").unwrap();
+    }
+
+    #[test]
+    fn a_relative_history_is_beside_the_file() {
+        let named = |history: &str| {
+            let document = Document::parse("f", &format!("history = {history:?}")).unwrap();
+            document.history_named_in(Path::new("/etc/site/iolag.toml")).unwrap()
+        };
+        assert_eq!(named("h.sqlite"), "/etc/site/h.sqlite");
+        assert_eq!(named("/var/h.sqlite"), "/var/h.sqlite");
+        assert_eq!(named("postgres://me@db/site"), "postgres://me@db/site");
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use iolag_store::history::{is_server, shown_place};
+use iolag_store::history::{HistoryError, check_place, is_server, same_scheme, shown_place};
 use iolag_watch::RuntimeDirectory;
 
 /// The places of one watch.
@@ -17,23 +17,54 @@ pub struct Places {
     pub runtime_base: PathBuf,
 }
 
+/// What places depend on besides what is typed, as it was when the program was started: it leaves its directory later.
+#[derive(Debug, Clone)]
+pub struct Origin<V> {
+    /// The user's number.
+    pub user: u32,
+    /// The directory; absent if it is unknown, because it was removed.
+    pub directory: Option<PathBuf>,
+    /// The environment.
+    pub variable: V,
+}
+
+/// That of the process itself.
+pub type ProcessOrigin = Origin<fn(&str) -> Option<OsString>>;
+
+impl ProcessOrigin {
+    /// That of this process.
+    pub fn of_process() -> Self {
+        Self {
+            user: rustix::process::geteuid().as_raw(),
+            directory: std::env::current_dir().ok(),
+            variable: |name| std::env::var_os(name),
+        }
+    }
+}
+
 impl Places {
-    /// What the user or the file names, else what the environment's `variable`s and the user's number lead to: `$IOLAG_HISTORY` first.
+    /// What the user or the file names, else what the environment and the user's number lead to: `$IOLAG_HISTORY` first.
     /// Touches none of them.
+    ///
+    /// # Errors
+    /// If what is named is neither a file nor a server; what may be secret in it is not told.
     pub fn new(
         history: Option<&str>,
         runtime: Option<&Path>,
-        user: u32,
-        variable: impl Fn(&str) -> Option<OsString>,
-    ) -> Self {
-        let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let set_history = variable("IOLAG_HISTORY").and_then(|place| place.into_string().ok());
-        let history = match history.or(set_history.as_deref().filter(|place| !place.is_empty())) {
-            Some(place) if is_server(place) => place.to_owned(),
-            Some(path) => crate::conduct::scout::absolute(Path::new(path)).display().to_string(),
+        origin: &Origin<impl Fn(&str) -> Option<OsString>>,
+    ) -> Result<Self, HistoryError> {
+        let user = origin.user;
+        let set = |name: &str| (origin.variable)(name).filter(|value| !value.is_empty());
+        let named = match history {
+            Some(place) => Some(place.to_owned()),
+            None => set("IOLAG_HISTORY").map(readable).transpose()?,
+        };
+        let history = match named {
+            Some(place) => resolve(&place, origin.directory.as_deref())?,
             None if user == 0 => "/var/lib/iolag/history.sqlite".to_owned(),
             None => set("XDG_STATE_HOME")
-                .or_else(|| set("HOME").map(|home| home.join(".local/state")))
+                .map(PathBuf::from)
+                .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/state")))
                 .map_or_else(
                     || PathBuf::from(format!("/var/tmp/iolag-{user}/history.sqlite")),
                     |state| state.join("iolag/history.sqlite"),
@@ -47,7 +78,7 @@ impl Places {
             None => PathBuf::from(format!("/dev/shm/iolag-{user}")),
         };
         let runtime = RuntimeDirectory::path_for_history(&runtime_base, &history);
-        Self { history, runtime, runtime_base }
+        Ok(Self { history, runtime, runtime_base })
     }
 
     /// The history as users may see it, secrets removed.
@@ -56,15 +87,47 @@ impl Places {
     }
 }
 
+fn readable(place: OsString) -> Result<String, HistoryError> {
+    place.into_string().map_err(|_| HistoryError::Place {
+        location: "$IOLAG_HISTORY".to_owned(),
+        what: "it is not UTF-8".to_owned(),
+    })
+}
+
+/// A server as it is, a path from `/` on.
+fn resolve(place: &str, directory: Option<&Path>) -> Result<String, HistoryError> {
+    check_place(place)?;
+    if is_server(place) {
+        return Ok(same_scheme(place));
+    }
+    let path = Path::new(place);
+    if path.is_absolute() {
+        return Ok(crate::conduct::scout::absolute(path).display().to_string());
+    }
+    let Some(directory) = directory else {
+        let what = "it is relative, and the directory in which iolag was started is unknown".to_owned();
+        return Err(HistoryError::Place { location: place.to_owned(), what });
+    };
+    Ok(crate::conduct::scout::absolute(&directory.join(path)).display().to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn places(history: Option<&str>, user: u32, variables: &[(&str, &str)]) -> Places {
+    fn try_places(
+        history: Option<&str>,
+        user: u32,
+        variables: &[(&str, &str)],
+    ) -> Result<Places, HistoryError> {
         let variable = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
         };
-        Places::new(history, None, user, variable)
+        Places::new(history, None, &Origin { user, directory: Some("/started/here".into()), variable })
+    }
+
+    fn places(history: Option<&str>, user: u32, variables: &[(&str, &str)]) -> Places {
+        try_places(history, user, variables).unwrap()
     }
 
     #[test]
@@ -84,8 +147,31 @@ mod tests {
     }
 
     #[test]
+    fn a_relative_path_means_the_directory_of_the_start() {
+        assert_eq!(places(None, 7, &[("IOLAG_HISTORY", "h.sqlite")]).history, "/started/here/h.sqlite");
+        assert_eq!(places(Some("./postgres:x"), 7, &[]).history, "/started/here/postgres:x");
+        let nowhere = Origin { user: 7, directory: None, variable: |_: &str| None };
+        let said = Places::new(Some("h.sqlite"), None, &nowhere).unwrap_err().to_string();
+        assert!(said.starts_with("h.sqlite does not name a history: it is relative"), "{said}");
+    }
+
+    #[test]
+    fn the_same_server_has_the_same_runtime_directory() {
+        let (one, other) = (places(Some("postgres://db/x"), 7, &[]), places(Some("POSTGRES://db/x"), 7, &[]));
+        assert_eq!(one, other);
+    }
+
+    #[test]
     fn a_password_is_not_shown() {
         let places = places(Some("postgres://me:secret@db/site"), 7, &[]);
         assert!(!places.shown_history().contains("secret"));
+        for mistyped in ["mysql://me:secret@db/site", "postgres:me:secret@db", "host=db password=secret"] {
+            for result in
+                [try_places(Some(mistyped), 7, &[]), try_places(None, 7, &[("IOLAG_HISTORY", mistyped)])]
+            {
+                let said = result.unwrap_err().to_string();
+                assert!(said.contains("does not name a history") && !said.contains("secret"), "{said}");
+            }
+        }
     }
 }

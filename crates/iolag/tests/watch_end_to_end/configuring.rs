@@ -56,10 +56,7 @@ fn mistakes_are_named_by_file_and_line() {
             ["iolag.toml:2: the program", "write its whole path"],
         ),
         ("[[target]]\ndirectory = \"here\"\n", ["iolag.toml:2: expected the path", "from / on"]),
-        (
-            "\nhistory = \"history.sqlite\"\n",
-            ["iolag.toml:2: expected the path of a file from / on", "postgres://"],
-        ),
+        ("\nhistory = \"\"\n", ["iolag.toml:2: expected the path of a file", "postgres://"]),
         ("\n\nruntime = \"run\"\n", ["iolag.toml:3: expected the path of a directory", "from / on"]),
         ("[[target]\n", ["iolag.toml:1: ", ""]),
     ] {

@@ -10,6 +10,7 @@ mod remembered;
 mod stage;
 mod terminal;
 
+mod beginnings;
 mod between;
 mod commands;
 mod configuring;

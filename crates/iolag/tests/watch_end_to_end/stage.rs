@@ -58,6 +58,16 @@ impl Stage {
         self.scene.command(&arguments)
     }
 
+    /// `iolag watch …` on this stage, with the history that the environment names.
+    pub fn watch_by_environment(&self, history: &str, more: &[&str]) -> Finished {
+        let runtime = self.runtime();
+        let mut arguments = vec!["watch", "--runtime", runtime.to_str().unwrap()];
+        arguments.extend(more);
+        let mut command = self.scene.command(&arguments);
+        command.env("IOLAG_HISTORY", history);
+        Running::start(command).finish()
+    }
+
     /// Starts `iolag watch …`.
     pub fn start(&self, more: &[&str]) -> Running {
         Running::start(self.watch_command(more))

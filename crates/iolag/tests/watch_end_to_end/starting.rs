@@ -7,7 +7,7 @@ use iolag_model::{Outcome, SessionEnd};
 
 use crate::remembered::assert_all_fine;
 use crate::stage::{Stage, assert_refused, last};
-use crate::support::assert_says;
+use crate::support::{Running, assert_says};
 
 #[test]
 fn one_round_executes_every_task_once_and_is_remembered() {
@@ -92,6 +92,20 @@ fn what_cannot_be_watched_is_refused() {
     }
     assert!(!fs::exists(&stage.history).unwrap(), "nothing was begun");
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
+}
+
+#[test]
+fn a_name_that_is_not_text_is_refused_in_one_sentence() {
+    use std::os::unix::ffi::OsStringExt;
+    let stage = Stage::new();
+    let name = std::ffi::OsString::from_vec(b"b\xffd".to_vec());
+    fs::create_dir(stage.scene.path().join(&name)).unwrap();
+    for arguments in [&["watch", "--once"][..], &["check"], &["ping"], &["bench", "metadata"]] {
+        let mut command = stage.scene.command(arguments);
+        command.arg(&name);
+        let done = Running::start(command).finish();
+        assert_refused(&done, 2, &["b\u{fffd}d", "is not UTF-8", "symbolic link"]);
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 pub mod observer;
 mod prepare;
+mod standing;
 mod status;
 pub mod terminal;
 mod units;
@@ -11,7 +12,7 @@ use std::path::Path;
 
 use iolag_backend::redact;
 use iolag_keeper::Signals;
-use iolag_model::{Anchor, HistoryRecord, Nanoseconds, SeriesKind};
+use iolag_model::{Anchor, HistoryRecord, Nanoseconds, SeriesKind, counted};
 use iolag_store::history::{Access, open_history};
 use iolag_watch::{
     Errands, Place, RuntimeDirectory, RuntimeError, Spool, Watch as Watching, WatchEnd, WatchIdentity,
@@ -21,15 +22,17 @@ use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
 
 use self::observer::{Teller, Telling};
 use self::prepare::{
-    DEADLINE, Known, Prepared, open_runtime, open_the_history, prepare, read_file, try_textfile,
+    DEADLINE, Prepared, open_runtime, open_the_history, prepare, read_file, recall, try_textfile,
 };
+use self::standing::Standing;
+use super::history::{Unopened, failure};
 use super::start::{become_keeper, leave_current_directory, tell_notices};
 use crate::args::{Common, Watch};
 use crate::conduct::scout::{self, Answer};
 use crate::environment::facts::facts;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
-use crate::watching::{PRINTED, Places};
+use crate::watching::{PRINTED, Places, ProcessOrigin};
 
 /// Runs the command.
 ///
@@ -51,44 +54,41 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     }
     output::refuse_document(common, "watch")?;
     let keeper = become_keeper(common)?;
+    let origin = ProcessOrigin::of_process();
     leave_current_directory();
-    let mut prepared = prepare(options, options.configuration.as_deref())?;
+    let mut prepared = prepare(options, options.configuration.as_deref(), &origin)?;
     if options.remove {
         return remove(&prepared);
     }
     try_textfile(&prepared)?;
-    let mut known = open_the_history(&prepared)?;
+    let opened = open_the_history(&prepared)?;
     let runtime = open_runtime(&prepared.places)?;
     let (mut spool, _) = Spool::open(&runtime).map_err(Failure::unusable)?;
     tell_notices(common, &prepared.notices);
     // Cron mails whatever is said: a round that nobody looks at says what is amiss, and nothing else.
-    if !options.once || std::io::stderr().is_terminal() {
+    let is_looked_at = !options.once || std::io::stderr().is_terminal();
+    if is_looked_at {
         output::notice(common, &announcement(options, &prepared));
+    }
+    let mut standing = Standing::new(opened);
+    if let Some(why) = standing.trouble.take().filter(|_| is_looked_at) {
+        output::complain(&format!(
+            "{}; what is measured waits in memory until the history takes it",
+            redact(&why)
+        ));
     }
     let mut teller = Teller::new(std::io::stdout(), telling(common), Vec::new());
     let summary = loop {
-        let identity = identity(&prepared.places, &known);
-        let summary =
-            watch(&prepared, &identity, &runtime, &mut spool, &keeper.signals, limit(options), &mut teller);
-        // From here on the runtime directory knows them.
-        known.open_outages.clear();
+        let identity = identity(&prepared.places, &standing);
+        let rest = standing.rest_of(limit(options));
+        let summary = watch(&prepared, &identity, &runtime, &mut spool, &keeper.signals, rest, &mut teller);
+        standing.go_on_from(&summary);
         // A terminal that is closed also sends SIGHUP; a service is told so to read its configuration again.
-        if summary.end != WatchEnd::HungUp || std::io::stdin().is_terminal() {
+        let is_reload = summary.end == WatchEnd::HungUp && !std::io::stdin().is_terminal();
+        if !is_reload || standing.rest_of(limit(options)) == WatchLimit::Rounds(0) {
             break summary;
         }
-        let again = loop {
-            let again = prepare(options, options.configuration.as_deref());
-            let is_interrupted = matches!(&again, Err(failure) if failure.code == ExitCode::Incomplete);
-            match keeper.signals.next() {
-                // Told to stop, whatever has become of the configuration.
-                Some(signal) if signal != libc::SIGHUP => break None,
-                // The configuration has changed once more.
-                Some(_) => {}
-                None if is_interrupted => {}
-                None => break Some(again),
-            }
-        };
-        let Some(again) = again else { break summary };
+        let Some(again) = prepare_again(options, &origin, &keeper.signals) else { break summary };
         match again {
             Ok(again) if again.places == prepared.places => prepared = again,
             Ok(_) => output::complain(
@@ -103,6 +103,26 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     Ok(conclude(&summary, common))
 }
 
+/// Reads the configuration again; `None` if the watch is told to stop meanwhile.
+fn prepare_again(
+    options: &Watch,
+    origin: &ProcessOrigin,
+    signals: &Signals,
+) -> Option<Result<Prepared, Failure>> {
+    loop {
+        let again = prepare(options, options.configuration.as_deref(), origin);
+        let is_interrupted = matches!(&again, Err(failure) if failure.code == ExitCode::Incomplete);
+        match signals.next() {
+            // Told to stop, whatever has become of the configuration.
+            Some(signal) if signal != libc::SIGHUP => return None,
+            // The configuration has changed once more.
+            Some(_) => {}
+            None if is_interrupted => {}
+            None => return Some(again),
+        }
+    }
+}
+
 /// History and runtime directory, for commands that look at a watch: as named, else as its configuration file says.
 ///
 /// # Errors
@@ -114,11 +134,10 @@ pub fn find_places(
 ) -> Result<Places, Failure> {
     let (name, text) = read_file(file)?;
     let document = crate::watching::Document::parse(&name, &text).map_err(Failure::usage)?;
-    let in_file = |text: Option<crate::watching::Text>| text.map(|text| text.into_inner());
-    let history = history.map(str::to_owned).or_else(|| in_file(document.history));
-    let runtime = runtime.map(Path::to_owned).or_else(|| in_file(document.runtime).map(Into::into));
-    let user = rustix::process::geteuid().as_raw();
-    Ok(Places::new(history.as_deref(), runtime.as_deref(), user, |name| std::env::var_os(name)))
+    let history = history.map(str::to_owned).or_else(|| document.history_named_in(file?));
+    let in_file = |text: crate::watching::Text| text.into_inner().into();
+    let runtime = runtime.map(Path::to_owned).or_else(|| document.runtime.map(in_file));
+    Places::new(history.as_deref(), runtime.as_deref(), &ProcessOrigin::of_process()).map_err(failure)
 }
 
 fn watch(
@@ -141,20 +160,22 @@ fn watch(
         Ok(())
     };
     let look_up = |target: &WatchTarget| facts(&target.directory);
-    let errands = Errands { probe_task: &probe_task, facts: &look_up, remember: &remember };
+    let recall = || recall(prepared).map_err(Unopened::sentence);
+    let errands = Errands { probe_task: &probe_task, facts: &look_up, recall: &recall, remember: &remember };
     let plan = &prepared.plan;
     Watching { plan, errands, runtime, spool, signals, identity, anchors: &Anchor::take }.run(limit, teller)
 }
 
-fn identity(places: &Places, known: &Known) -> WatchIdentity {
+fn identity(places: &Places, standing: &Standing) -> WatchIdentity {
     WatchIdentity {
         boot_id: iolag_store::boot_id().unwrap_or_default(),
         iolag_version: env!("CARGO_PKG_VERSION").to_owned(),
         history: places.shown_history(),
         seed: Anchor::take().realtime_ns ^ u64::from(std::process::id()),
         history_deadline: Nanoseconds::from_seconds(60),
-        known_configurations: known.configurations.clone(),
-        open_outages: known.open_outages.clone(),
+        recall: standing.recall,
+        configurations: standing.configurations.clone(),
+        open_outages: standing.open_outages.clone(),
     }
 }
 
@@ -186,13 +207,16 @@ fn announcement(options: &Watch, prepared: &Prepared) -> String {
         .collect();
     let when = match limit(options) {
         WatchLimit::Rounds(1) => "once".to_owned(),
-        WatchLimit::Rounds(rounds) => format!("every {}, {rounds} rounds", plan.period),
+        WatchLimit::Rounds(rounds) => {
+            format!("every {}, {}", plan.period, counted(rounds, "round", "rounds"))
+        }
         WatchLimit::UntilStopped => format!("every {} until Ctrl-C", plan.period),
     };
     let (files, bytes) = written_per_round(plan);
     format!(
-        "watching {when}: {}; a round makes and removes {files} files with {}; history in {}",
+        "watching {when}: {}; a round makes and removes {} with {}; history in {}",
         what.join(", "),
+        counted(files, "file", "files"),
         iolag_model::format_bytes(bytes),
         prepared.places.shown_history()
     )
@@ -226,9 +250,10 @@ fn conclude(summary: &WatchSummary, common: &Common) -> ExitCode {
         );
     }
     if summary.waiting_records > 0 {
+        let them = if summary.waiting_records == 1 { "it" } else { "them" };
         output::complain(&format!(
-            "{} records are not in the history yet ({}); the next watch brings them there unless the machine is started anew",
-            summary.waiting_records,
+            "{} not in the history yet ({}); the next watch brings {them} there unless the machine is started anew",
+            counted(summary.waiting_records as u64, "record is", "records are"),
             redact(summary.history_trouble.as_deref().unwrap_or("it did not answer in time"))
         ));
         return ExitCode::Incomplete;

@@ -4,22 +4,26 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use iolag_model::{Configuration, Nanoseconds, Outage, ProbeStatus, SeriesKind, WallSpan};
+use iolag_model::{Nanoseconds, ProbeStatus, SeriesKind};
 use iolag_store::history::Access;
-use iolag_watch::{MountTable, PublishedStatus, RuntimeDirectory, WatchPlan, WatchTarget, read_status};
+use iolag_watch::{
+    MountTable, PublishedStatus, Recollection, RuntimeDirectory, WatchPlan, WatchTarget, read_status,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::args::Watch;
-use crate::commands::history::{Chosen, ask_history, failure};
+use crate::commands::history::{Chosen, Unopened, failure};
 use crate::conduct::scout::{self, Answer};
 use crate::exit_code::{ExitCode, Failure};
 use crate::serve::Textfile;
-use crate::watching::{Document, Places, Wishes, find_programs, plan, programs};
+use crate::watching::{Document, Places, ProcessOrigin, Wishes, find_programs, plan, programs};
 
-/// How long the history, the configuration file and the search for programs may take.
+/// How long the configuration file and the search for programs may take.
 pub const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(15);
 /// How long a directory may take to answer before it is said that it does not.
 const FIRST_CONTACT: Nanoseconds = Nanoseconds::from_seconds(5);
+/// How long the history may be silent before the first round begins without it.
+const HISTORY_PATIENCE: Nanoseconds = Nanoseconds::from_seconds(3);
 /// More is no configuration.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -66,15 +70,14 @@ pub fn read_file(file: Option<&Path>) -> Result<(String, String), Failure> {
 ///
 /// # Errors
 /// One sentence, if what is asked cannot be done.
-pub fn prepare(options: &Watch, file: Option<&Path>) -> Result<Prepared, Failure> {
+pub fn prepare(options: &Watch, file: Option<&Path>, origin: &ProcessOrigin) -> Result<Prepared, Failure> {
     let (name, text) = read_file(file)?;
     let document = Document::parse(&name, &text).map_err(Failure::usage)?;
-    let user = rustix::process::geteuid().as_raw();
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let in_file = |text: &Option<crate::watching::Text>| text.as_ref().map(|text| text.get_ref().clone());
     let runtime = options.runtime.clone().or_else(|| in_file(&document.runtime).map(PathBuf::from));
-    let history = options.history.clone().or_else(|| in_file(&document.history));
-    let places = Places::new(history.as_deref(), runtime.as_deref(), user, variable);
+    let history = options.history.clone().or_else(|| document.history_named_in(file?));
+    let places = Places::new(history.as_deref(), runtime.as_deref(), origin).map_err(failure)?;
     let wishes = wishes(options, &document, &places, variable)?;
     let plan = plan(&name, &text, &wishes).map_err(Failure::usage)?;
     if plan.targets.is_empty() {
@@ -179,28 +182,63 @@ fn blocks(probe: &ProbeStatus, target: &WatchTarget, plan: &WatchPlan, mounts: &
         || of_probe.and_then(device).is_some_and(|blocked| device(target) == Some(blocked))
 }
 
-/// What the history knows that a watch has to know.
-#[derive(Default, Serialize, Deserialize)]
-pub struct Known {
-    /// Configurations of all targets.
-    pub configurations: Vec<Configuration>,
-    /// Outages of this host that are not over.
-    pub open_outages: Vec<Outage>,
+/// What became of the question to the history before the first round.
+pub enum Opened {
+    /// What it knows.
+    Known(Recollection),
+    /// It cannot be used now.
+    Later {
+        /// Why, in a sentence.
+        why: String,
+        /// The process that waits for it and cannot be ended.
+        stuck: Option<u32>,
+    },
 }
 
-/// Opens the history once, so that what is wrong with it is said before anything is measured; returns what it knows for the watch on `host`.
+#[derive(Serialize, Deserialize)]
+enum Reply {
+    Known(Recollection),
+    Later(String),
+    Never(u8, String),
+}
+
+/// Opens the history once, so that what will not mend by itself is said before anything is measured.
 ///
 /// # Errors
-/// One sentence, if it cannot be used.
-pub fn open_the_history(prepared: &Prepared) -> Result<Known, Failure> {
+/// One sentence, if it cannot be used until somebody changes something.
+pub fn open_the_history(prepared: &Prepared) -> Result<Opened, Failure> {
+    let answer = scout::ask("history", HISTORY_PATIENCE, || match recall(prepared) {
+        Ok(recollection) => Reply::Known(recollection),
+        Err(Unopened::Passing(sentence)) => Reply::Later(sentence),
+        Err(Unopened::Lasting(failure)) => Reply::Never(failure.code as u8, failure.sentence),
+    })?;
+    match answer {
+        Answer::Given(Reply::Known(recollection)) => Ok(Opened::Known(recollection)),
+        Answer::Given(Reply::Later(why)) => Ok(Opened::Later { why, stuck: None }),
+        Answer::Given(Reply::Never(code, sentence)) => {
+            Err(Failure { code: ExitCode::from_number(code), sentence })
+        }
+        Answer::None { age, unkillable } => {
+            let history = prepared.places.shown_history();
+            let why = format!(
+                "the history {history} has not answered for {age}: its disk or server hangs, or another program has it locked"
+            );
+            Ok(Opened::Later { why, stuck: unkillable })
+        }
+    }
+}
+
+/// Makes the history if it is missing and asks it what the watch has to know; to be called in a child.
+///
+/// # Errors
+/// If it cannot be used.
+pub fn recall(prepared: &Prepared) -> Result<Recollection, Unopened> {
     let chosen = Chosen::at(prepared.places.clone(), prepared.is_history_named);
     let host = &prepared.plan.host;
-    ask_history(&chosen, || {
-        let mut history = chosen.open(Access::Create)?;
-        let configurations = history.configurations().map_err(failure)?;
-        let mut open_outages = history.outages(WallSpan::ALL).map_err(failure)?;
-        open_outages.retain(|outage| outage.end.is_none() && outage.host == *host);
-        Ok(Known { configurations, open_outages })
+    let mut history = chosen.open_now(Access::Create)?;
+    Ok(Recollection {
+        configurations: history.present_configurations(host)?,
+        open_outages: history.open_outages(host)?,
     })
 }
 
