@@ -6,7 +6,8 @@
 //! `<runtime>` is a hash of the runtime directory's path: watches of one user with different histories, and `iolag ping` beside
 //! them, never meet in one place.
 //!
-//! Runs in a probe's child only: all of it may hang. Nothing is followed below the target, and what is not ours is refused.
+//! Runs in a probe's child only: all of it may hang. Nothing is followed below the target, and what is not ours is refused. So is what is
+//! mounted over a place: whoever may mount (with FUSE, everybody) decides what such a file system says of its owners.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -111,6 +112,10 @@ fn open_own(
     let opened = openat(parent, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
         .map_err(|errno| failed("open", path, errno))?;
     let status = fstat(&opened).map_err(|errno| failed("look at", path, errno))?;
+    let above = fstat(parent).map_err(|errno| failed("look at what is above", path, errno))?;
+    if status.st_dev != above.st_dev || mount_number(opened.as_fd()) != mount_number(parent) {
+        return Err(mounted_over(path));
+    }
     // Also what was just made is looked at: where all may rename, another may stand in its place by now.
     let is_own = match owner {
         Owner::Known(user) => status.st_uid == user,
@@ -134,6 +139,16 @@ fn foreign(path: &Path, status: &Stat) -> ProbeTaskError {
             path.display(),
             status.st_uid,
             status.st_mode & 0o7777
+        ),
+    }
+}
+
+fn mounted_over(path: &Path) -> ProbeTaskError {
+    ProbeTaskError {
+        failure: FailureCode::from_errno(Errno::PERM.raw_os_error()),
+        message: format!(
+            "another file system is mounted at {}, so it is not iolag's own: unmount it, and what is below is found again",
+            path.display()
         ),
     }
 }
@@ -233,6 +248,57 @@ mod tests {
         chown(watch.join("list"), Some(65534), None).unwrap();
         refused();
         chown(watch.join("list"), Some(0), None).unwrap();
+        assert_eq!(place.open().unwrap().1, Origin::Found);
+    }
+
+    /// A mount in the tree for as long as this lives.
+    struct Mounted<'a>(&'a Path);
+
+    impl<'a> Mounted<'a> {
+        fn bind(what: &Path, at: &'a Path) -> Self {
+            let status = std::process::Command::new("mount").arg("--bind").args([what, at]).status();
+            assert!(status.unwrap().success());
+            Self(at)
+        }
+    }
+
+    impl Drop for Mounted<'_> {
+        fn drop(&mut self) {
+            let _ = std::process::Command::new("umount").arg("-l").arg(self.0).status();
+        }
+    }
+
+    #[test]
+    fn what_is_mounted_over_a_place_is_refused_whoever_it_says_owns_it() {
+        if iolag_fixtures::skip_unless_root() {
+            return;
+        }
+        let (target, elsewhere, backing) =
+            (sticky_target(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let place = Place::of_task(target.path(), "node1", runtime(), "list");
+        let Place::Below { watch, .. } = &place else { panic!() };
+        let watch = target.path().join(watch);
+        place.open().unwrap();
+        let fuse = iolag_fixtures::FuseMount::start(backing.path());
+        // One has another device, the other is a directory of the same file system.
+        for planted in
+            [fuse.as_ref().map(iolag_fixtures::FuseMount::path), Some(elsewhere.path())].into_iter().flatten()
+        {
+            std::fs::set_permissions(planted, std::fs::Permissions::from_mode(0o700)).unwrap();
+            for at in [watch.join("list"), watch.clone()] {
+                let _mounted = Mounted::bind(planted, &at);
+                assert_eq!(
+                    std::os::unix::fs::MetadataExt::uid(&at.metadata().unwrap()),
+                    0,
+                    "it says that it is root's"
+                );
+                let error = place.open().unwrap_err();
+                assert_eq!(error.failure.errno(), Some(1));
+                let expected = format!("another file system is mounted at {}", at.display());
+                assert!(error.message.starts_with(&expected), "{}", error.message);
+                assert_eq!(std::fs::read_dir(planted).unwrap().count(), 0, "nothing was made there");
+            }
+        }
         assert_eq!(place.open().unwrap().1, Origin::Found);
     }
 
