@@ -22,7 +22,7 @@ pub struct WatchPlan {
     pub covariates: Vec<PlannedCovariate>,
     /// A directory of the watch's own on a tmpfs: for the spool, the state of orphans and the published status.
     pub runtime_directory: PathBuf,
-    /// Orphans that may exist at once before new probes of other mounts are held back too.
+    /// With so many orphans new probes of other mounts are held back too. At least 1; less counts as that.
     pub orphans_max: u32,
 }
 

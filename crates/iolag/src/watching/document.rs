@@ -28,7 +28,7 @@ pub struct Document {
     pub at_deadline: Option<Text>,
     pub grace: Option<Text>,
     pub control: Option<bool>,
-    pub orphans_max: Option<u32>,
+    pub orphans_max: Option<Spanned<u32>>,
     pub tasks: Option<Vec<Text>>,
     pub history: Option<Text>,
     pub runtime: Option<Text>,

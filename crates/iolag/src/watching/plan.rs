@@ -102,8 +102,22 @@ impl Planning<'_> {
                 .map(|table| self.covariate(table))
                 .collect::<Result<_, _>>()?,
             runtime_directory: self.wishes.runtime.clone(),
-            orphans_max: self.own.orphans_max.or(self.usual.orphans_max).unwrap_or(8),
+            orphans_max: self.orphans_max()?,
         })
+    }
+
+    fn orphans_max(&self) -> Result<u32, DocumentError> {
+        const USUAL: u32 = 8;
+        match self.own.orphans_max.as_ref().or(self.usual.orphans_max.as_ref()) {
+            Some(none) if *none.get_ref() == 0 => Err(self.error(
+                none,
+                format!(
+                    "with orphans-max = 0 nothing could ever be started: expected 1 or more, usually {USUAL}"
+                ),
+            )),
+            Some(max) => Ok(*max.get_ref()),
+            None => Ok(USUAL),
+        }
     }
 
     fn limits(&self) -> Result<Limits, DocumentError> {
@@ -495,6 +509,8 @@ mod tests {
         );
         let covariate = "[[covariate]]\nname = \"a\"\ncommand = [\"git\"]\n";
         assert!(refused(&covariate.repeat(2)).starts_with("iolag.toml:2: \"a\" is no name of its own"));
+        assert!(refused("\norphans-max = 0").starts_with("iolag.toml:2: with orphans-max = 0 nothing could"));
+        assert_eq!(plan("f", "orphans-max = 1", &wishes()).unwrap().orphans_max, 1);
         assert!(refused("at-deadline = \"kill\"").contains("expected \"end\" or \"wait\""));
         let typed = Wishes { tasks: vec!["lst".into()], ..wishes() };
         assert!(plan("f", "every = \"1m\"", &typed).unwrap_err().to_string().starts_with("there is no task"));

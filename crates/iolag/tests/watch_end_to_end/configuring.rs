@@ -58,6 +58,7 @@ fn mistakes_are_named_by_file_and_line() {
         ("[[target]]\ndirectory = \"here\"\n", ["iolag.toml:2: expected the path", "from / on"]),
         ("\nhistory = \"\"\n", ["iolag.toml:2: expected the path of a file", "postgres://"]),
         ("\n\nruntime = \"run\"\n", ["iolag.toml:3: expected the path of a directory", "from / on"]),
+        ("# a\norphans-max = 0\n", ["iolag.toml:2: with orphans-max = 0", "expected 1 or more"]),
         ("[[target]\n", ["iolag.toml:1: ", ""]),
     ] {
         let file = stage.configure(text);
