@@ -41,7 +41,7 @@ pub struct LiveView<'a> {
 pub enum LiveWatch<'a> {
     /// It runs.
     Runs(&'a WatchStatus),
-    /// It is gone; this is the last that it said.
+    /// It is gone; this is the last that it said, of probes in flight those that are still there.
     Ended(&'a WatchStatus),
     /// There has been none since the boot.
     None,
@@ -177,7 +177,10 @@ pub fn live_document(view: &LiveView<'_>) -> LiveDocument {
         LiveWatch::Runs(status) => Some(status),
         _ => None,
     };
-    let in_flight = status.map_or(&[][..], |status| &status.in_flight);
+    let in_flight = match view.watch {
+        LiveWatch::Runs(status) | LiveWatch::Ended(status) => status.in_flight.as_slice(),
+        LiveWatch::None | LiveWatch::Unknown(_) => &[],
+    };
     LiveDocument {
         schema: LIVE_SCHEMA,
         host: view.host.to_owned(),

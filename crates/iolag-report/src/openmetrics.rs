@@ -13,7 +13,7 @@ mod protobuf;
 mod text;
 
 use iolag_analysis::history::Tallies;
-use iolag_model::{MonotonicTime, WallTime, WatchStatus};
+use iolag_model::{MonotonicTime, ProbeStatus, WallTime, WatchStatus};
 
 use text::TextVersion;
 
@@ -28,6 +28,8 @@ pub struct Exposition<'a> {
     pub now: MonotonicTime,
     /// What the watch is doing, if one runs on this host.
     pub status: Option<&'a WatchStatus>,
+    /// If none runs: the probes that the last one left behind and that are still there, as between two rounds of cron.
+    pub left_behind: &'a [ProbeStatus],
     /// What the history has counted up to, if it has been read to its end once.
     pub tallies: Option<&'a Tallies>,
     /// When the history last answered, if it is read by who answers.

@@ -42,15 +42,20 @@ fn known<'a>(exposition: &Exposition<'a>) -> Vec<Known<'a>> {
         for last in status.last.iter().filter(|last| is_whole_task(&last.series)) {
             all.entry(&last.series).or_default().last = Some(last);
         }
-        for probe in status.in_flight.iter().filter(|probe| is_whole_task(&probe.series)) {
-            all.entry(&probe.series).or_default().in_flight.push(probe);
-        }
+    }
+    for probe in in_flight_of(exposition).iter().filter(|probe| is_whole_task(&probe.series)) {
+        all.entry(&probe.series).or_default().in_flight.push(probe);
     }
     // Names that differ in characters that labels cannot have would make one series of two: the first is kept.
     let mut taken = BTreeSet::new();
     let labelled =
         all.into_iter().map(|(key, known)| Known { labels: labels(key, exposition.host), ..known });
     labelled.filter(|known| taken.insert(known.labels.clone())).collect()
+}
+
+/// Probes that have not ended, whether a watch looks after them or not.
+fn in_flight_of<'a>(exposition: &Exposition<'a>) -> &'a [ProbeStatus] {
+    exposition.status.map_or(exposition.left_behind, |status| &status.in_flight)
 }
 
 fn labels(key: &SeriesKey, host: &str) -> Labels {
@@ -69,11 +74,11 @@ fn in_flight<'a>(known: &[Known<'a>], exposition: &Exposition<'a>) -> Vec<Family
         Gauge,
         "Probes that are past their deadline and cannot be ended, or are waited for.",
     );
-    let Some(status) = exposition.status else { return Vec::new() };
     for one in known {
         let key_host = one.tally.map(|tally| &tally.key.host);
-        let is_watched = !one.in_flight.is_empty() || one.last.is_some() || key_host == Some(&status.host);
-        if is_watched {
+        let is_watched =
+            exposition.status.is_some_and(|status| one.last.is_some() || key_host == Some(&status.host));
+        if is_watched || !one.in_flight.is_empty() {
             let ages = one.in_flight.iter().map(|probe| exposition.now.since(probe.start_ns));
             let oldest = ages.max().unwrap_or(Nanoseconds::ZERO);
             age.push(one.labels.clone(), SampleValue::Number(oldest.as_seconds()));
@@ -153,9 +158,9 @@ fn of_watch<'a>(exposition: &Exposition<'a>) -> Vec<Family<'a>> {
     let status = exposition.status;
     let gauge = |name, help, value: Option<f64>| Family::new(name, Gauge, help).number(&plain, value);
     let of_status = |read: &dyn Fn(&WatchStatus) -> f64| status.map(read);
-    let orphans = |status: &WatchStatus| {
-        status.in_flight.iter().filter(|probe| probe.phase == ProbePhase::Hung).count() as f64
-    };
+    let in_flight = in_flight_of(exposition);
+    let orphans = in_flight.iter().filter(|probe| probe.phase == ProbePhase::Hung).count() as f64;
+    let are_known = status.is_some() || !in_flight.is_empty();
     let mut rounds = Family::new("iolag_watch_rounds", Counter, "Rounds that the running watch has begun.");
     if let Some(status) = status {
         rounds.push(plain.clone(), SampleValue::Count(status.rounds));
@@ -169,7 +174,7 @@ fn of_watch<'a>(exposition: &Exposition<'a>) -> Vec<Family<'a>> {
             "How late the last round began.",
             of_status(&|status| status.lag_ns.as_seconds()),
         ),
-        gauge("iolag_orphans", "Probes of all series that are hung.", of_status(&orphans)),
+        gauge("iolag_orphans", "Probes of all series that are hung.", are_known.then_some(orphans)),
         gauge(
             "iolag_outages",
             "Mounts that have not answered within a deadline and do not answer yet.",

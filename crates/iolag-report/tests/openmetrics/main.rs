@@ -59,6 +59,25 @@ fn the_numbers_are_those_of_the_samples() {
 }
 
 #[test]
+fn a_probe_that_a_watch_left_behind_grows_older_until_it_is_gone() {
+    let scene = scene();
+    let gone = iolag_report::Exposition { status: None, ..scene.exposition() };
+    let left_behind = iolag_report::Exposition { left_behind: &scene.status.in_flight, ..gone };
+    let samples = parse(&openmetrics(&left_behind), Form::OpenMetrics);
+    let scratch = [("task", "list"), ("target", "/scratch")];
+    assert_eq!(value(&samples, "iolag_probe_in_flight_seconds", &scratch), 754.0);
+    assert_eq!(value(&samples, "iolag_probe_hung", &scratch), 1.0);
+    assert_eq!((value(&samples, "iolag_orphans", &[]), value(&samples, "iolag_watch_up", &[])), (1.0, 0.0));
+    let of_home = |sample: &Sample| {
+        sample.name == "iolag_probe_in_flight_seconds"
+            && sample.labels.get("target").is_some_and(|target| target == "/home")
+    };
+    assert!(!samples.iter().any(of_home), "nobody knows of the others");
+    let names = openmetrics(&gone);
+    assert!(!names.contains("iolag_probe_in_flight_seconds") && !names.contains("iolag_orphans"));
+}
+
+#[test]
 fn forms_say_the_same() {
     let scene = scene();
     let exposition = scene.exposition();

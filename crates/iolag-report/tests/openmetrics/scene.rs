@@ -46,6 +46,7 @@ impl Scene {
             iolag_version: "0.1.0",
             now: MonotonicTime(NOW_NS),
             status: Some(&self.status),
+            left_behind: &[],
             tallies: Some(&self.tallies),
             history_read: Some(WallTime::from_seconds(BEGIN + 9001)),
         }

@@ -89,6 +89,8 @@ impl Textfile {
                     PublishedStatus::Live(status) => Some(status),
                     _ => None,
                 },
+                // A watch writes this, and looks after them itself.
+                left_behind: &[],
                 // Counts that are still on their way up would look like a restart.
                 tallies: kept.is_whole.then_some(&kept.tallies),
                 history_read: None,
@@ -178,6 +180,7 @@ mod tests {
             iolag_version: "1.2.3",
             now: MonotonicTime(0),
             status: None,
+            left_behind: &[],
             tallies: None,
             history_read: None,
         }

@@ -1,13 +1,13 @@
 //! What is known at a moment: the watch's status, and the last reading of the history with its age. Asking never waits.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use iolag_model::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, WallTime, WatchStatus};
 use iolag_report::{
     Exposition, LiveDocument, LiveReading, LiveView, LiveWatch, MetricsForm, live_document, metrics,
 };
-use iolag_watch::{PublishedStatus, read_status};
+use iolag_watch::{PublishedStatus, RuntimeError, probes_left, read_status};
 use serde::Serialize;
 
 use super::frame::Reading;
@@ -36,6 +36,18 @@ struct State {
     /// Since when an answer is waited for.
     asked: Option<MonotonicTime>,
     trouble: Option<String>,
+}
+
+/// What a runtime directory says of its watch; of one that is gone only the probes in flight that are still there.
+fn present_status(runtime: &Path) -> Result<PublishedStatus, RuntimeError> {
+    match read_status(runtime)? {
+        PublishedStatus::Ended(mut status) if !status.in_flight.is_empty() => {
+            let left = probes_left(runtime)?;
+            status.in_flight.retain(|probe| left.contains(&probe.probe));
+            Ok(PublishedStatus::Ended(status))
+        }
+        other => Ok(other),
+    }
 }
 
 /// A watch's status as it is served.
@@ -143,15 +155,17 @@ impl Knowledge {
     /// The metrics.
     pub(super) fn metrics(&self, form: MetricsForm) -> Vec<u8> {
         let moment = self.moment();
-        let status = match &*moment.status {
-            Ok(PublishedStatus::Live(status)) => Some(status),
-            _ => None,
+        let (status, left_behind) = match &*moment.status {
+            Ok(PublishedStatus::Live(status)) => (Some(status), &[][..]),
+            Ok(PublishedStatus::Ended(status)) => (None, &status.in_flight[..]),
+            _ => (None, &[][..]),
         };
         let exposition = Exposition {
             host: &self.host,
             iolag_version: env!("CARGO_PKG_VERSION"),
             now: moment.now_ns,
             status,
+            left_behind,
             tallies: moment.reading.as_deref().map(|reading| &reading.tallies),
             history_read: moment.heard.map(|(_, wall)| wall),
         };
@@ -165,7 +179,7 @@ impl Knowledge {
         let status = match &state.status {
             Some((read, status)) if now_ns.since(*read) < STATUS_KEPT => Arc::clone(status),
             _ => {
-                let status = Arc::new(read_status(&self.runtime).map_err(|error| error.to_string()));
+                let status = Arc::new(present_status(&self.runtime).map_err(|error| error.to_string()));
                 state.status = Some((now_ns, Arc::clone(&status)));
                 status
             }

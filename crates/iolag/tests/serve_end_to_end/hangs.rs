@@ -62,6 +62,34 @@ fn what_hangs_stands_first_and_its_age_rises() {
 }
 
 #[test]
+fn between_two_rounds_of_cron_what_hangs_is_seen_too() {
+    let stage = Stage::new();
+    let Some(fuse) = FuseMount::start(&stage.scene.target()) else { return };
+    let file = stage.configure(&format!("{QUICK}{}", target("hanging", fuse.path(), "open-read")));
+    stage.watch_to(0, &["--once", "-c", &file]);
+    fuse.hang_all();
+    stage.watch_to(1, &["--once", "-c", &file]);
+    let server = Server::start(&stage, &[]);
+    server.wait_until_read();
+    let age = of("iolag_probe_in_flight_seconds", "open-read", "hanging", "");
+    let first = Metrics::of(&server).value(&age);
+    assert!(wait_until(PATIENCE, || Metrics::of(&server).value(&age) > first + 1.0), "the age must rise");
+    assert_eq!(
+        (Metrics::of(&server).value("iolag_watch_up"), Metrics::of(&server).value("iolag_orphans")),
+        (0.0, 1.0)
+    );
+    let now = server.now();
+    assert_eq!(now["watch"]["state"], "ended");
+    let [probe] = &now["in_flight"].as_array().unwrap()[..] else { panic!("{now:#}") };
+    assert_eq!(probe["series"]["target"], "hanging");
+    assert_says(&server.get("/now").text(), &["<title>(1 hung) Storage of", "id=\"in-flight\""]);
+    fuse.release();
+    assert!(wait_until(PATIENCE, || Metrics::of(&server).find(&age).is_none()), "it is gone");
+    assert_eq!(server.now()["in_flight"], serde_json::json!([]));
+    server.stop();
+}
+
+#[test]
 fn a_history_that_hangs_keeps_nobody_waiting() {
     let stage = Stage::new();
     let Some(fuse) = FuseMount::start(&stage.scene.target()) else { return };
