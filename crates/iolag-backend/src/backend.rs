@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use iolag_model::{ClientId, Durability, ErrorClass, FailureCode, Operation, PlaceIdentity, Verification};
 
-use crate::{Completion, ObjectKey, Request};
+use crate::{Completion, ObjectKey, PosixSession, Request};
 
 /// A kind of target, at one place. Cheap to make: nothing is touched before [`Backend::create_place`] or
 /// [`Backend::open_session`].
@@ -81,6 +81,11 @@ pub trait Session: Send {
 
     /// A text about the last failed request, where the failure code does not say enough (a program's error output).
     fn message(&mut self) -> Option<String> {
+        None
+    }
+
+    /// The session, if its operations are so short that a driver should compile its loop for it.
+    fn as_posix(&mut self) -> Option<&mut PosixSession> {
         None
     }
 }

@@ -27,7 +27,7 @@ pub use backend::{
 pub use delayed::DelayedBackend;
 pub use faulty::FaultyBackend;
 pub use memory::MemoryBackend;
-pub use posix::{PosixBackend, WORKING_NAME};
+pub use posix::{PosixBackend, PosixSession, WORKING_NAME};
 pub use redact::redact;
 pub use registry::parse_target;
 pub use request::{Completion, ObjectKey, Request};

@@ -194,9 +194,11 @@ const PAUSE_SLICE: Nanoseconds = Nanoseconds::from_milliseconds(50);
 const ROOM_POLL: Nanoseconds = Nanoseconds(200_000);
 
 /// Drives a client on this thread until it has finished or is stopped.
-pub fn drive_blocking<R: Recorder, K: Client, C: Clock>(
+///
+/// Generic over the session, too, so that one whose operations are short can be compiled into the loop.
+pub fn drive_blocking<R: Recorder, K: Client, S: Session + ?Sized, C: Clock>(
     mut client: ClientLoop<R, K>,
-    session: &mut dyn Session,
+    session: &mut S,
     coordinator: &impl Coordinator,
     clock: &C,
 ) -> DriveEnd {
@@ -245,10 +247,10 @@ enum Inspection {
     Needless,
 }
 
-#[inline]
-fn execute_blocking<R: Recorder, K: Client, C: Clock>(
+#[inline(always)]
+fn execute_blocking<R: Recorder, K: Client, S: Session + ?Sized, C: Clock>(
     client: &mut ClientLoop<R, K>,
-    session: &mut dyn Session,
+    session: &mut S,
     clock: &C,
     request: &Request,
     intended: Option<MonotonicTime>,

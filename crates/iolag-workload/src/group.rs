@@ -105,7 +105,10 @@ where
     let opened = (job.open)();
     job.client.end_opening(start, clock.now(), code_of(&opened));
     match opened {
-        Ok(mut session) => Ok(drive_blocking(job.client, session.as_mut(), coordinator, clock)),
+        Ok(mut session) => Ok(match session.as_posix() {
+            Some(session) => drive_blocking(job.client, session, coordinator, clock),
+            None => drive_blocking(job.client, session.as_mut(), coordinator, clock),
+        }),
         Err(error) => Err(do_without(&job.client, job.if_not_open, coordinator, error)),
     }
 }

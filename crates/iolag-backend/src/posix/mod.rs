@@ -23,7 +23,8 @@ use crate::{
     Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session, SessionOptions,
 };
 use place::WorkingDirectory;
-use session::PosixSession;
+
+pub use session::PosixSession;
 
 /// The name of the working directory, unless the caller chooses another.
 pub const WORKING_NAME: &str = "iolag-work";
