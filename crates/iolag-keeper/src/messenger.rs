@@ -99,6 +99,11 @@ impl Messenger {
         &mut self.child
     }
 
+    /// The process alone: nobody talks with it any more.
+    pub fn into_child(self) -> Child {
+        self.child
+    }
+
     /// Becomes readable when a line, or the end, has come.
     pub fn incoming(&self) -> BorrowedFd<'_> {
         self.incoming.as_fd()

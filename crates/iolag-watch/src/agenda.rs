@@ -7,7 +7,7 @@
 //! 2. Probes run one after another over all mounts, so that they do not disturb each other. One that has passed its soft deadline
 //!    holds up nothing but its own mount.
 //! 3. On one mount at most one probe is outstanding. A slot of a mount with a slow probe waits; it is skipped when that probe
-//!    counts as hung, or when the next round begins.
+//!    counts as hung, or when the next round begins. A slot of a mount that is being looked up waits, too.
 //! 4. A round that begins while slots of the one before still wait skips those.
 //! 5. With `orphans_max` hung probes nothing is begun but controls.
 
@@ -81,6 +81,9 @@ pub enum Restraint {
 pub trait Surveyor {
     /// On what a subject's probe would be outstanding.
     fn mount_of(&self, subject: Subject) -> MountKey;
+
+    /// Whether a process that is no probe is at this mount.
+    fn is_visited(&self, mount: &MountKey) -> bool;
 
     /// When the task of a probe began, if it has.
     fn begun(&self, probe: ProbeId) -> Option<MonotonicTime>;
@@ -195,6 +198,20 @@ impl Agenda {
     /// Takes over a probe that an earlier watch started.
     pub fn adopt(&mut self, probe: ProbeId, mount: MountKey, state: ProbeState) {
         self.flights.push(Flight { probe, mount, round: None, state });
+    }
+
+    /// A process that was at a mount before any probe counts as one from now on. Returns its name.
+    pub fn take_over(&mut self, mount: MountKey, deadlines: Deadlines, start: MonotonicTime) -> ProbeId {
+        let probe = self.take_probe_id();
+        self.adopt(probe, mount, ProbeState::new(deadlines, start));
+        probe
+    }
+
+    /// A probe has told on which mount it is.
+    pub fn found_on(&mut self, probe: ProbeId, mount: &MountKey) {
+        for flight in self.flights.iter_mut().filter(|flight| flight.probe == probe) {
+            flight.mount.clone_from(mount);
+        }
     }
 
     /// What is to be done next, if anything is due at `now`. To be called until it says `None`.
@@ -315,7 +332,7 @@ impl Agenda {
                     self.waiting.remove(position);
                     return Some(self.skip(slot, Some(probe), mount));
                 }
-                None if self.in_the_way().is_none() => {
+                None if self.in_the_way().is_none() && !surveyor.is_visited(&mount) => {
                     self.waiting.remove(position);
                     return Some(self.begin(now, slot, mount));
                 }

@@ -87,6 +87,21 @@ impl Errand {
         ErrandState::Overdue
     }
 
+    /// From when on nothing more can be done about it: it has had both signals and a grace after each.
+    pub fn given_up_at(&self) -> Option<MonotonicTime> {
+        (self.signals_sent >= 2).then_some(self.until)
+    }
+
+    /// Leaves the child to somebody else; nobody hears its answer any more.
+    pub fn into_child(self) -> Child {
+        self.child
+    }
+
+    /// The process id.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// When it is to be looked at although nothing has come.
     pub fn due(&self) -> Option<MonotonicTime> {
         (self.signals_sent < 2).then_some(self.until)

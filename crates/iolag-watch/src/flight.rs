@@ -6,6 +6,7 @@ use iolag_model::{MonotonicTime, Nanoseconds, ProbeId, ProbePhase, ProbeStatus, 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::process::Signal;
 
+use crate::contact::kept_deadlines;
 use crate::kept::KeptFlight;
 use crate::process::{ProbeProcess, ProcessEnd};
 use crate::samples::{Fate, ProbeDescription};
@@ -20,13 +21,14 @@ const REPEAT: Nanoseconds = Nanoseconds::from_seconds(60);
 pub(crate) struct Flight {
     pub description: ProbeDescription,
     pub process: ProbeProcess,
+    pub purpose: Purpose,
     pub stamps: Stamps,
     pub deadlines: Deadlines,
     pub mount: MountKey,
     pub mount_name: String,
     /// Position of its target in the plan.
     pub target: Option<usize>,
-    /// Absent for an adopted one.
+    /// Absent for one that was adopted or taken over.
     pub surroundings: Option<SurroundingsStart>,
     /// What it waited for when it was last looked at.
     pub waits_in: String,
@@ -36,6 +38,15 @@ pub(crate) struct Flight {
     pub interruption: Interruption,
     /// Slots of its mount that were skipped since it began.
     pub skipped: u64,
+}
+
+/// What a process was started for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To execute a task.
+    Task,
+    /// To go to a target before anybody else, or to look it up; it did not come back in time.
+    Contact,
 }
 
 /// Who breaks a probe off.
@@ -79,6 +90,12 @@ impl Flight {
     /// What became of its processes, which have ended, given how it stood. `None` if nothing is known of how long it would have taken.
     pub fn fate(&self, state: &ProbeState, at: MonotonicTime) -> Option<Fate> {
         match (state.phase(), state.terminated(), self.interruption) {
+            // It was to do no task, and came back in time or was called back.
+            (ProbePhase::InFlight | ProbePhase::Slow, _, _) | (ProbePhase::Ending, _, Interruption::Stop)
+                if self.purpose == Purpose::Contact =>
+            {
+                None
+            }
             (ProbePhase::Hung, terminated, _) => Some(Fate::Released { at, terminated }),
             (ProbePhase::Ending, Some(terminated), Interruption::Stop) => Some(Fate::Aborted { terminated }),
             (ProbePhase::Ending, Some(terminated), _) => Some(Fate::TimedOut { terminated }),
@@ -124,7 +141,7 @@ impl Flight {
             processes: self.process.to_keep(),
             mount: self.mount.clone(),
             mount_name: self.mount_name.clone(),
-            deadlines: self.deadlines,
+            deadlines: kept_deadlines(self.deadlines, self.purpose),
             terminated: state.and_then(ProbeState::terminated),
             hung_seen: self.hung_seen,
         }
@@ -143,6 +160,7 @@ impl Flight {
         let flight = Self {
             description: kept.description.clone(),
             process,
+            purpose: Purpose::Task,
             stamps,
             deadlines: kept.deadlines,
             mount: kept.mount.clone(),

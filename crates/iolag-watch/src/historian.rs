@@ -151,6 +151,11 @@ impl Historian {
         self.errand.iter().flat_map(Errand::awaited)
     }
 
+    /// The child under way.
+    pub fn process(&self) -> Option<u32> {
+        self.errand.as_ref().map(Errand::process)
+    }
+
     /// Whether a child is under way whose end has to be looked for.
     pub fn has_to_be_looked_at(&self) -> bool {
         self.errand.as_ref().is_some_and(|errand| !errand.has_descriptor())

@@ -6,6 +6,7 @@
 mod agenda;
 mod clocks;
 mod configurations;
+mod contact;
 mod deadlines;
 mod describing;
 mod errand;
@@ -35,10 +36,12 @@ mod spool;
 mod stamps;
 mod surroundings;
 mod targets;
+mod whereabouts;
 
 pub use agenda::{Action, Agenda, MountKey, Provision, Restraint, Slot, Subject, Surveyor, WatchLimit};
 pub use clocks::{ClockChange, ClockWatch};
 pub use configurations::{Configurations, configuration_key};
+pub use contact::FirstContact;
 pub use deadlines::{Deadlines, ProbeState, Step};
 pub use historian::{Recall, Recollection};
 pub use mounts::{MountIdentity, MountTable};
@@ -54,3 +57,4 @@ pub use schedule::{Round, Schedule};
 pub use spool::{Keeping, Spool, SpoolLimits, SpoolLosses};
 pub use stamps::{PARTS_MAX, PartStamp, PreparationFailure, StampRecorder, Stamps};
 pub use surroundings::{SurroundingsMeter, SurroundingsStart};
+pub use targets::mount_keys;

@@ -76,6 +76,11 @@ impl MountTable {
         covering(&self.mounts, path).map(MountIdentity::of)
     }
 
+    /// The mount with the kernel's id `mount_id`, if it is in the table.
+    pub fn identity_of(&self, mount_id: u64) -> Option<MountIdentity> {
+        self.mounts.iter().find(|mount| mount.mount_id == mount_id).map(MountIdentity::of)
+    }
+
     /// The mounts in the kernel's order.
     pub fn mounts(&self) -> &[Mount] {
         &self.mounts

@@ -11,8 +11,9 @@ use crate::agenda::{Action, Slot, Subject, Surveyor};
 use crate::configurations::event;
 use crate::deadlines::Step;
 use crate::describing::covariate_spec;
-use crate::flight::{Flight, Interruption, make_stamps, remove_stamps};
+use crate::flight::{Flight, Interruption, Purpose, make_stamps, remove_stamps};
 use crate::ledger::Novelty;
+use crate::lookups::Lookups;
 use crate::place::Place;
 use crate::process::{ProcessEnd, start_probe};
 use crate::run::Running;
@@ -24,6 +25,7 @@ use crate::{MountKey, WatchPlan};
 struct Survey<'a> {
     plan: &'a WatchPlan,
     mounts: &'a TargetMounts,
+    lookups: &'a Lookups,
     flights: &'a [Flight],
 }
 
@@ -35,6 +37,10 @@ impl Surveyor for Survey<'_> {
         }
     }
 
+    fn is_visited(&self, mount: &MountKey) -> bool {
+        self.lookups.visits(mount)
+    }
+
     fn begun(&self, probe: ProbeId) -> Option<MonotonicTime> {
         self.flights.iter().find(|flight| flight.probe() == probe)?.stamps.begun()
     }
@@ -43,14 +49,14 @@ impl Surveyor for Survey<'_> {
 impl Running<'_> {
     /// What the agenda wants done now.
     pub fn next_action(&mut self) -> Option<Action> {
-        let survey = Survey { plan: self.plan, mounts: &self.mounts, flights: &self.flights };
-        self.agenda.act(MonotonicClock.now(), &survey)
+        let Self { agenda, plan, mounts, lookups, flights, .. } = self;
+        agenda.act(MonotonicClock.now(), &Survey { plan, mounts, lookups, flights })
     }
 
     /// When the agenda wants to be asked again.
     pub fn next_wake(&self) -> Option<MonotonicTime> {
-        let survey = Survey { plan: self.plan, mounts: &self.mounts, flights: &self.flights };
-        self.agenda.next_wake(&survey)
+        let Self { agenda, plan, mounts, lookups, flights, .. } = self;
+        agenda.next_wake(&Survey { plan, mounts, lookups, flights })
     }
 
     /// Does it.
@@ -116,6 +122,7 @@ impl Running<'_> {
                 let flight = Flight {
                     description,
                     process,
+                    purpose: Purpose::Task,
                     stamps,
                     deadlines,
                     mount,
@@ -161,6 +168,7 @@ impl Running<'_> {
     pub fn advance(&mut self, probe: ProbeId, step: Step) {
         let now = MonotonicClock.now();
         let Some(position) = self.flights.iter().position(|flight| flight.probe() == probe) else { return };
+        self.learn_from(position);
         match step {
             Step::Slow => self.gather_evidence(position, now),
             Step::Terminate => {
@@ -203,7 +211,7 @@ impl Running<'_> {
         let Some(state) = self.agenda.state(probe).copied() else { return };
         self.agenda.ended(probe);
         if let (Some(target), Some(number)) = (flight.target, flight.stamps.mount_number()) {
-            self.mounts.learn(target, number);
+            self.learn(target, number);
         }
         if let Some(fate) = flight.fate(&state, now) {
             self.record_fate(&flight, fate, end, now);
@@ -234,8 +242,12 @@ impl Running<'_> {
             // The mount may have been replaced before its outage was found.
             self.end_outages_of_changed_mounts();
             let at = flight.wall(flight.answered_at(fate, now));
-            let ended = self.outages.answered(&flight.mount, at);
-            self.record_outages(ended);
+            // It may have begun when nobody knew where the target lies.
+            let own = flight.target.map(|target| self.mounts.own_key_of(target));
+            for mount in [Some(flight.mount.clone()), own].into_iter().flatten() {
+                let ended = self.outages.answered(&mount, at);
+                self.record_outages(ended);
+            }
         }
     }
 
@@ -326,7 +338,7 @@ impl Running<'_> {
         self.ledger.record(HistoryRecord::Evidence(evidence));
     }
 
-    fn show_phase(&mut self, probe: ProbeId) {
+    pub fn show_phase(&mut self, probe: ProbeId) {
         self.changed();
         let Some(flight) = self.flights.iter().find(|flight| flight.probe() == probe) else { return };
         let phase = self.agenda.state(probe).map_or(ProbePhase::InFlight, crate::ProbeState::phase);

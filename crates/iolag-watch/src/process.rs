@@ -46,7 +46,8 @@ pub(crate) struct KeptProcess {
 }
 
 impl ProbeProcess {
-    const fn ours(child: Child) -> Self {
+    /// A child that this watch has started.
+    pub const fn ours(child: Child) -> Self {
         Self { child: Some(child), child_ended: None, family: Vec::new(), guard: None }
     }
 
@@ -78,6 +79,11 @@ impl ProbeProcess {
     /// Whether this process is one of them, apart from a child of this watch.
     pub fn has(&self, process: u32) -> bool {
         self.family.iter().any(|member| member.id() == process)
+    }
+
+    /// The child of this watch, if it has not been asked how it ended.
+    pub fn child(&self) -> Option<u32> {
+        self.child.as_ref().filter(|_| self.child_ended.is_none()).map(Child::id)
     }
 
     /// The process that stands for all of them.

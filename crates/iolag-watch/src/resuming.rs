@@ -126,5 +126,6 @@ impl Running<'_> {
             outages: self.outages.to_keep(),
         };
         self.ledger.kept(KeptFile::Flights, kept.write(self.runtime));
+        self.keep_mounts();
     }
 }

@@ -17,6 +17,8 @@ pub(crate) enum KeptFile {
     Spool,
     /// What the next watch has to know.
     Flights,
+    /// Where targets lie.
+    Mounts,
     /// What others may see.
     Status,
 }

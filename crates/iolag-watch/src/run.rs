@@ -1,11 +1,11 @@
 //! Running a watch: one thread that waits for whatever comes first and does what is due, and nothing in between.
 //!
-//! Order of a look: what has ended, what somebody wants, what the agenda says, what was looked up, what is to be written, what is to
+//! Order of a look: what has ended, what somebody wants, what was looked up, what the agenda says, what is to be written, what is to
 //! be shown. Nothing here touches a target, a home or a history; children do, and may hang.
 
 use std::collections::BTreeMap;
 
-use iolag_keeper::{Awaited, Signals, wait_for_any};
+use iolag_keeper::{Awaited, Signals, reap_strays, wait_for_any};
 use iolag_model::{
     Anchor, Clock, HistoryRecord, MonotonicClock, MonotonicTime, Nanoseconds, Outage, ProbeStatus, SeriesKey,
     SessionEnd, WallTime, WatchSession,
@@ -16,18 +16,21 @@ use rustix::process::Signal;
 use crate::agenda::{Agenda, Subject, WatchLimit};
 use crate::clocks::ClockWatch;
 use crate::configurations::Configurations;
+use crate::contact::FirstContact;
 use crate::describing::provisions;
 use crate::flight::{Flight, Interruption};
 use crate::historian::{Historian, Recall, Recalling, Remember};
 use crate::kept::Kept;
 use crate::ledger::Ledger;
-use crate::lookups::{Facts, Lookups};
+use crate::lookups::{Facts, Lookups, Patience};
 use crate::names::{first_probe, tag_of};
 use crate::process::LOOK;
 use crate::room::KeptFile;
 use crate::targets::TargetMounts;
+use crate::whereabouts::Whereabouts;
 use crate::{
-    MountTable, Outages, RuntimeDirectory, Schedule, Spool, SurroundingsMeter, WatchObserver, WatchPlan,
+    MountKey, MountTable, Outages, RuntimeDirectory, Schedule, Spool, SurroundingsMeter, WatchObserver,
+    WatchPlan,
 };
 
 /// How long the first round waits for the circumstances to be known.
@@ -88,6 +91,8 @@ pub struct Watch<'a> {
     pub signals: &'a Signals,
     /// Who watches.
     pub identity: &'a WatchIdentity,
+    /// What is known of the targets because somebody has gone there already.
+    pub contacts: Vec<FirstContact>,
     /// Reads the clocks: [`Anchor::take`]. Only wall-clock times depend on it; whatever it says, the monotonic clock is the real one.
     pub anchors: &'a dyn Fn() -> Anchor,
 }
@@ -153,8 +158,8 @@ pub(crate) struct Running<'a> {
     pub series: BTreeMap<Subject, Vec<SeriesKey>>,
     pub clocks: ClockWatch,
     pub tick_due: Option<MonotonicTime>,
+    pub lookups: Lookups,
     historian: Historian,
-    lookups: Lookups,
     is_changed: bool,
     mounts_changed: bool,
     published: MonotonicTime,
@@ -164,7 +169,7 @@ pub(crate) struct Running<'a> {
 
 impl<'a> Running<'a> {
     fn start(watch: Watch<'a>, limit: WatchLimit, observer: &'a mut dyn WatchObserver) -> Self {
-        let Watch { plan, errands, runtime, spool, signals, identity, anchors } = watch;
+        let Watch { plan, errands, runtime, spool, signals, identity, contacts, anchors } = watch;
         let anchor = anchors();
         let wall = WallTime(anchor.realtime_ns as i64);
         let kept = Kept::read(runtime).unwrap_or_default();
@@ -187,7 +192,7 @@ impl<'a> Running<'a> {
             agenda: new_agenda(plan, identity, limit, anchor, &kept),
             flights: Vec::new(),
             outages: Outages::default(),
-            mounts: TargetMounts::new(MountTable::read(), &plan.targets),
+            mounts: TargetMounts::new(MountTable::read(), Whereabouts::read(runtime), &plan.targets),
             meter: SurroundingsMeter::open(std::path::Path::new("/proc")),
             configurations: identity.configurations.clone(),
             session,
@@ -208,7 +213,9 @@ impl<'a> Running<'a> {
         running.take_up_spooled();
         running.ledger.record(HistoryRecord::Session(running.session.clone()));
         running.describe_series();
+        running.learn_from_contacts(&contacts);
         running.resume(kept);
+        running.take_over_contacts(contacts);
         running.look_up_first();
         running.agenda.begin_at(MonotonicClock.now());
         running
@@ -228,7 +235,8 @@ impl<'a> Running<'a> {
     fn watch(&mut self) -> WatchEnd {
         loop {
             self.look();
-            if self.is_leaving || self.agenda.is_over() {
+            // One that looks up what hangs is left to the next watch as a probe.
+            if self.is_leaving || (self.agenda.is_over() && self.lookups.are_idle()) {
                 return self.end.unwrap_or(WatchEnd::RoundsDone);
             }
             self.wait();
@@ -239,12 +247,13 @@ impl<'a> Running<'a> {
         let now = MonotonicClock.now();
         self.reap(now);
         self.listen();
+        self.look_up(now);
         while let Some(action) = self.next_action() {
             self.carry_out(action);
         }
-        self.look_up(now);
         self.repeat_hung(now);
         self.write_history(now);
+        self.reap_strays();
         self.publish_if_due(now);
         self.ledger.tell_of_room(now);
         self.tick(now);
@@ -286,6 +295,7 @@ impl<'a> Running<'a> {
                 continue;
             }
             self.end = Some(end);
+            self.take_over_lookups(MonotonicClock.now(), Patience::None);
             for (probe, step) in self.agenda.stop(MonotonicClock.now(), STOP_GRACE) {
                 if let Some(flight) = self.flights.iter_mut().find(|flight| flight.probe() == probe) {
                     flight.interruption = Interruption::Stop;
@@ -318,11 +328,7 @@ impl<'a> Running<'a> {
         if std::mem::take(&mut self.mounts_changed) {
             self.look_at_mounts();
         }
-        let is_blocked = |target: usize| {
-            let key = self.mounts.key_of(target);
-            self.flights.iter().any(|flight| flight.mount == *key && flight.hung_seen.is_some())
-        };
-        for (target, facts) in self.lookups.look(&self.plan.targets, self.errands.facts, now, is_blocked) {
+        for (target, facts) in self.lookups.found(now) {
             let name = &self.plan.targets[target].name;
             let wall = self.wall();
             let Some((configuration, event)) = self.configurations.found(&self.plan.host, name, facts, wall)
@@ -334,6 +340,24 @@ impl<'a> Running<'a> {
                 self.ledger.record(HistoryRecord::Event(event));
             }
         }
+        self.take_over_lookups(now, Patience::UntilGivenUp);
+        if self.end.is_none() {
+            let mount_of = |target: usize| self.mounts.key_of(target).clone();
+            let is_blocked = |mount: &MountKey| self.flights.iter().any(|flight| flight.mount == *mount);
+            self.lookups.start(&self.plan.targets, self.errands.facts, now, mount_of, is_blocked);
+        }
+    }
+
+    /// Lets the kernel forget children that nobody looks after any more: of an earlier watch in this process, or of who was asked before.
+    fn reap_strays(&self) {
+        let owned: Vec<u32> = self
+            .flights
+            .iter()
+            .filter_map(|flight| flight.process.child())
+            .chain(self.lookups.processes())
+            .chain(self.historian.process())
+            .collect();
+        reap_strays(|process| owned.contains(&process));
     }
 
     /// Reads the table of mounts again, and heeds what has changed.

@@ -142,6 +142,14 @@ pub(crate) struct PrivateDirectory {
 
 impl PrivateDirectory {
     fn open_or_create(path: &Path) -> Result<Self, RuntimeError> {
+        match Self::create(path) {
+            // Somebody who made the parent and left it empty has just removed it.
+            Err(RuntimeError::System { errno: Errno::NOENT, .. }) => Self::create(path),
+            other => other,
+        }
+    }
+
+    fn create(path: &Path) -> Result<Self, RuntimeError> {
         let (parent, name) = split(path)?;
         let parent_descriptor = open_or_create_parent(parent)?;
         require_safe_parent(&parent_descriptor, parent)?;

@@ -1,37 +1,56 @@
 //! On which mount each target lies, without touching any.
+//!
+//! A path as it is written says little: a symbolic link may lead anywhere. So a target counts as a mount of its own until somebody who
+//! has gone there has told where it lies, and again when something else is mounted there. Its hang is then blamed on nobody else.
 
 use std::path::{Path, PathBuf};
 
-use crate::{MountIdentity, MountKey, MountTable, WatchTarget};
+use crate::whereabouts::Whereabouts;
+use crate::{MountIdentity, MountKey, MountTable, RuntimeDirectory, RuntimeError, WatchTarget};
 
 /// The targets of a plan and their mounts.
 #[derive(Debug)]
 pub(crate) struct TargetMounts {
     table: MountTable,
+    known: Whereabouts,
+    is_kept: bool,
     targets: Vec<TargetMount>,
 }
 
 #[derive(Debug)]
 struct TargetMount {
     name: String,
-    /// As it is written in the plan, until a probe has told where it truly lies.
-    path: PathBuf,
+    /// As it is written in the plan.
+    directory: PathBuf,
     key: MountKey,
     mount_name: String,
+    /// Where it lies, or else seems to.
     mount: Option<MountIdentity>,
 }
 
+/// On what a probe of each of these targets would be outstanding, as the last watch of the runtime directory at `runtime` has learnt it.
+pub fn mount_keys(runtime: &Path, targets: &[WatchTarget]) -> Vec<MountKey> {
+    let directory = RuntimeDirectory::open_read_only(runtime).ok().flatten();
+    let known = directory.as_ref().map(Whereabouts::read).unwrap_or_default();
+    TargetMounts::new(MountTable::read(), known, targets)
+        .targets
+        .into_iter()
+        .map(|target| target.key)
+        .collect()
+}
+
 impl TargetMounts {
-    /// Looks the targets up in the table.
-    pub fn new(table: MountTable, targets: &[WatchTarget]) -> Self {
+    /// Looks the targets up in what is known of them and in the table.
+    pub fn new(table: MountTable, mut known: Whereabouts, targets: &[WatchTarget]) -> Self {
+        known.retain(&targets.iter().map(|target| target.directory.as_path()).collect::<Vec<_>>());
         let unknown = |target: &WatchTarget| TargetMount {
             name: target.name.clone(),
-            path: target.directory.clone(),
-            key: MountKey::Target(target.name.clone()),
+            directory: target.directory.clone(),
+            key: own_key(&target.name),
             mount_name: target.name.clone(),
             mount: None,
         };
-        let mut all = Self { table, targets: targets.iter().map(unknown).collect() };
+        let mut all = Self { table, known, is_kept: true, targets: targets.iter().map(unknown).collect() };
         all.assign();
         all
     }
@@ -41,14 +60,23 @@ impl TargetMounts {
         &self.targets[target].key
     }
 
+    /// The same as long as nobody knows where it lies.
+    pub fn own_key_of(&self, target: usize) -> MountKey {
+        own_key(&self.targets[target].name)
+    }
+
     /// The mount point, or the target if that is not known.
     pub fn name_of(&self, target: usize) -> &str {
         &self.targets[target].mount_name
     }
 
-    /// On what probes are outstanding whose mount has this name, if a target lies there.
+    /// On what probes are outstanding whose mount has this name, if a target lies there, or at least seems to.
     pub fn key_named(&self, mount_name: &str) -> Option<&MountKey> {
-        self.targets.iter().find(|target| target.mount_name == mount_name).map(|target| &target.key)
+        let seems_there = |target: &&TargetMount| {
+            target.mount.as_ref().is_some_and(|mount| mount.mount_point == Path::new(mount_name))
+        };
+        let lies_there = self.targets.iter().find(|target| target.mount_name == mount_name);
+        lies_there.or_else(|| self.targets.iter().find(seems_there)).map(|target| &target.key)
     }
 
     /// Reads the table again. `None` if it is as it was; otherwise the targets whose own mount is another one: on a machine with an
@@ -64,16 +92,28 @@ impl TargetMounts {
         Some(self.targets.iter().zip(&known).enumerate().filter(is_another).map(|(index, _)| index).collect())
     }
 
-    /// A probe of this target has told the kernel's number of its mount: symbolic links may lead elsewhere than the plan says.
+    /// Whether the table has a mount with the kernel's number `mount_number`.
+    pub fn has(&self, mount_number: u64) -> bool {
+        self.table.mounts().iter().any(|mount| mount.mount_id == mount_number)
+    }
+
+    /// Who has gone to this target has told the kernel's number of its mount.
     pub fn learn(&mut self, target: usize, mount_number: u64) {
-        let Some(mount) = self.table.mounts().iter().find(|mount| mount.mount_id == mount_number) else {
-            return;
-        };
-        let believed = &mut self.targets[target];
-        if believed.mount_name != mount.mount_point.to_string_lossy() {
-            believed.path.clone_from(&mount.mount_point);
+        let Some(mount) = self.table.identity_of(mount_number) else { return };
+        if self.known.learn(&self.targets[target].directory, &mount) {
+            self.is_kept = false;
             self.assign();
         }
+    }
+
+    /// Keeps what was learnt for the next watch; `None` if that was done already.
+    pub fn keep(&mut self, runtime: &RuntimeDirectory) -> Option<Result<(), RuntimeError>> {
+        if self.is_kept {
+            return None;
+        }
+        let written = self.known.write(runtime);
+        self.is_kept = written.is_ok();
+        Some(written)
     }
 
     /// Which device is mounted at a mount point.
@@ -89,16 +129,21 @@ impl TargetMounts {
 
     fn assign(&mut self) {
         for target in &mut self.targets {
-            target.mount = self.table.mount_of(&target.path);
-            (target.key, target.mount_name) = match &target.mount {
+            let known = self.known.mount_of(&target.directory, &self.table);
+            (target.key, target.mount_name) = match &known {
                 Some(mount) => (
                     MountKey::Device(mount.device.to_string()),
                     mount.mount_point.to_string_lossy().into_owned(),
                 ),
-                None => (MountKey::Target(target.name.clone()), target.name.clone()),
+                None => (own_key(&target.name), target.name.clone()),
             };
+            target.mount = known.or_else(|| self.table.mount_of(&target.directory));
         }
     }
+}
+
+fn own_key(name: &str) -> MountKey {
+    MountKey::Target(name.to_owned())
 }
 
 #[cfg(test)]
@@ -106,31 +151,100 @@ mod tests {
     use super::*;
     use iolag_model::SeriesKind;
 
-    #[test]
-    fn only_a_targets_own_mount_concerns_it() {
-        let proc = tempfile::tempdir().unwrap();
-        std::fs::create_dir(proc.path().join("self")).unwrap();
-        let root = "1 0 8:1 / / rw - ext4 a rw\n";
-        let write = |rest: &str| {
-            std::fs::write(proc.path().join("self/mountinfo"), format!("{root}{rest}")).unwrap();
-        };
-        write("2 1 0:30 / /scratch rw - nfs4 filer:/export rw,hard\n");
-        let targets = ["/scratch/me", "/home"].map(|directory| WatchTarget {
+    const ROOT: &str = "1 0 8:1 / / rw - ext4 a rw\n";
+
+    fn mounts_of(proc: &Path, directories: &[&str]) -> TargetMounts {
+        let target = |directory: &&str| WatchTarget {
             directory: directory.into(),
-            name: directory.into(),
+            name: (*directory).to_owned(),
             kind: SeriesKind::Task,
             tasks: Vec::new(),
-        });
-        let mut mounts = TargetMounts::new(MountTable::read_below(proc.path()), &targets);
+        };
+        let targets: Vec<WatchTarget> = directories.iter().map(target).collect();
+        TargetMounts::new(MountTable::read_below(proc), Whereabouts::default(), &targets)
+    }
+
+    fn machine(mounts: &str) -> tempfile::TempDir {
+        let proc = tempfile::tempdir().unwrap();
+        std::fs::create_dir(proc.path().join("self")).unwrap();
+        write(&proc, mounts);
+        proc
+    }
+
+    fn write(proc: &tempfile::TempDir, mounts: &str) {
+        std::fs::write(proc.path().join("self/mountinfo"), format!("{ROOT}{mounts}")).unwrap();
+    }
+
+    #[test]
+    fn only_a_targets_own_mount_concerns_it() {
+        let proc = machine("2 1 0:30 / /scratch rw - nfs4 filer:/export rw,hard\n");
+        let mut mounts = mounts_of(proc.path(), &["/scratch/me", "/home"]);
         assert_eq!(mounts.refresh(), None);
-        write(
-            "2 1 0:30 / /scratch rw - nfs4 filer:/export rw,hard\n3 1 0:31 / /auto rw - nfs4 filer:/auto rw\n",
-        );
+        let other = "3 1 0:31 / /auto rw - nfs4 filer:/auto rw\n";
+        write(&proc, &format!("2 1 0:30 / /scratch rw - nfs4 filer:/export rw,hard\n{other}"));
         assert_eq!(mounts.refresh(), Some(vec![]));
-        write("2 1 0:30 / /scratch rw - nfs4 filer:/export rw,soft\n");
+        write(&proc, "2 1 0:30 / /scratch rw - nfs4 filer:/export rw,soft\n");
         assert_eq!(mounts.refresh(), Some(vec![0]));
-        write("");
+        write(&proc, "");
         assert_eq!(mounts.refresh(), Some(vec![0]));
-        assert_eq!((mounts.name_of(0), mounts.key_of(0)), ("/", mounts.key_of(1)));
+    }
+
+    #[test]
+    fn a_target_is_a_mount_of_its_own_until_its_own_is_known_and_when_that_is_gone() {
+        let lustre = "2 1 0:30 / /mnt/lustre rw - lustre mds:/scratch rw\n";
+        let proc = machine(lustre);
+        let mut mounts = mounts_of(proc.path(), &["/scratch", "/home", "/mnt/lustre/me"]);
+        let own = |name: &str| MountKey::Target(name.to_owned());
+        assert_eq!((mounts.key_of(0), mounts.name_of(0)), (&own("/scratch"), "/scratch"));
+        assert_eq!((mounts.key_of(1), mounts.key_of(2)), (&own("/home"), &own("/mnt/lustre/me")));
+        for (target, mount_number) in [(0, 2), (1, 1), (2, 2), (0, 77)] {
+            mounts.learn(target, mount_number);
+        }
+        assert!(mounts.has(2) && !mounts.has(77), "nobody knows that mount");
+        assert_eq!((mounts.key_of(0), mounts.name_of(0)), (&MountKey::Device("0:30".into()), "/mnt/lustre"));
+        assert_eq!(mounts.key_of(0), mounts.key_of(2));
+        assert_eq!((mounts.key_of(1), mounts.name_of(1)), (&MountKey::Device("8:1".into()), "/"));
+        assert_eq!(mounts.own_key_of(1), own("/home"));
+
+        write(&proc, "");
+        assert_eq!(mounts.refresh(), Some(vec![0, 2]));
+        assert_eq!((mounts.key_of(0), mounts.name_of(0)), (&own("/scratch"), "/scratch"));
+        write(&proc, &lustre.replace("0:30", "0:45"));
+        assert_eq!(mounts.refresh(), Some(vec![0, 2]));
+        assert_eq!(mounts.key_of(0), &MountKey::Device("0:45".into()));
+        write(&proc, &lustre.replace("lustre mds:", "nfs4 filer:"));
+        mounts.refresh();
+        assert_eq!(mounts.key_of(0), &own("/scratch"), "another one stands in its place");
+    }
+
+    #[test]
+    fn what_was_learnt_is_kept_once_and_again_if_there_was_no_room() {
+        let proc = machine("");
+        let mut mounts = mounts_of(proc.path(), &["/home"]);
+        let place = tempfile::tempdir().unwrap();
+        let runtime =
+            RuntimeDirectory::open_on(&place.path().join("watch"), crate::Backing::Anything).unwrap();
+        assert!(mounts.keep(&runtime).is_none(), "nothing is known");
+        mounts.learn(0, 1);
+        let blocked = place.path().join("watch/mounts.json.new");
+        std::fs::create_dir(&blocked).unwrap();
+        assert!(mounts.keep(&runtime).unwrap().is_err());
+        std::fs::remove_dir(&blocked).unwrap();
+        assert!(mounts.keep(&runtime).unwrap().is_ok());
+        mounts.learn(0, 1);
+        assert!(mounts.keep(&runtime).is_none());
+        let known = Whereabouts::read(&runtime);
+        assert!(known.mount_of(Path::new("/home"), mounts.table()).is_some());
+    }
+
+    #[test]
+    fn an_outage_goes_on_with_who_lies_there_or_at_least_seems_to() {
+        let proc = machine("2 1 0:30 / /scratch rw - nfs4 filer:/export rw\n");
+        let mut mounts = mounts_of(proc.path(), &["/scratch/one", "/scratch/two"]);
+        assert_eq!(mounts.key_named("/scratch"), Some(&MountKey::Target("/scratch/one".into())));
+        assert_eq!(mounts.key_named("/scratch/two"), Some(&MountKey::Target("/scratch/two".into())));
+        mounts.learn(1, 2);
+        assert_eq!(mounts.key_named("/scratch"), Some(&MountKey::Device("0:30".into())));
+        assert_eq!(mounts.key_named("/elsewhere"), None);
     }
 }

@@ -32,6 +32,8 @@ struct Simulated {
 struct Machine {
     mount_of_target: Vec<usize>,
     in_flight: RefCell<BTreeMap<ProbeId, Simulated>>,
+    /// Where a process is that is no probe.
+    visited: RefCell<Option<MountKey>>,
 }
 
 impl Surveyor for Machine {
@@ -40,6 +42,10 @@ impl Surveyor for Machine {
             Subject::Task { target, .. } => MountKey::Device(format!("0:{}", self.mount_of_target[target])),
             Subject::Covariate(index) => MountKey::Covariate(index.to_string()),
         }
+    }
+
+    fn is_visited(&self, mount: &MountKey) -> bool {
+        self.visited.borrow().as_ref() == Some(mount)
     }
 
     fn begun(&self, probe: ProbeId) -> Option<MonotonicTime> {
@@ -73,7 +79,11 @@ impl Simulation {
         orphans_max: u32,
         rounds: u64,
     ) -> Self {
-        let machine = Machine { mount_of_target: mounts.to_vec(), in_flight: RefCell::default() };
+        let machine = Machine {
+            mount_of_target: mounts.to_vec(),
+            in_flight: RefCell::default(),
+            visited: RefCell::default(),
+        };
         let limit = WatchLimit::Rounds(rounds);
         let agenda = Agenda::new(schedule, provisions, orphans_max, limit, ProbeId(1));
         Self {
@@ -237,6 +247,64 @@ fn with_too_many_hung_probes_only_controls_go_on() {
         assert!(matches!(simulation.told[&(round, task(2))], Told::Skipped { blocker: Some(_) }), "{round}");
         assert!(matches!(simulation.told[&(round, task(3))], Told::Begun { .. }), "{round}");
     }
+}
+
+/// An agenda for one round of one task on each of two targets, which lie on mounts of their own, and that machine.
+fn two_targets() -> (Agenda, Machine) {
+    let task = |target| Subject::Task { target, task: 0 };
+    let provisions = vec![provision(task(0), AtDeadline::Wait), provision(task(1), AtDeadline::Wait)];
+    let schedule = Schedule::new(MonotonicTime(0), Nanoseconds(millions(1)), Nanoseconds::ZERO, 3);
+    let mut agenda = Agenda::new(schedule, provisions, 8, WatchLimit::Rounds(1), ProbeId(1));
+    let machine =
+        Machine { mount_of_target: vec![0, 1], in_flight: RefCell::default(), visited: RefCell::default() };
+    assert!(matches!(agenda.act(MonotonicTime(0), &machine), Some(Action::RoundBegan { .. })));
+    (agenda, machine)
+}
+
+/// The mount on which the next probe begins, which ends at once.
+fn begun_on(agenda: &mut Agenda, machine: &Machine) -> Option<MountKey> {
+    match agenda.act(MonotonicTime(1), machine)? {
+        Action::Begin { probe, mount, .. } => {
+            agenda.ended(probe);
+            Some(mount)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn device(minor: u32) -> MountKey {
+    MountKey::Device(format!("0:{minor}"))
+}
+
+#[test]
+fn a_mount_that_is_visited_is_left_alone_until_the_visitor_is_gone() {
+    let (mut agenda, machine) = two_targets();
+    machine.visited.replace(Some(device(0)));
+    assert_eq!(begun_on(&mut agenda, &machine), Some(device(1)));
+    assert_eq!(begun_on(&mut agenda, &machine), None);
+    assert!(!agenda.is_over(), "its slot waits");
+    machine.visited.replace(None);
+    assert_eq!(begun_on(&mut agenda, &machine), Some(device(0)));
+}
+
+#[test]
+fn a_process_that_is_taken_over_counts_as_a_probe_where_it_is_found() {
+    let deadlines =
+        Deadlines { soft: Nanoseconds::ZERO, hard: Nanoseconds(HARD), at_deadline: AtDeadline::Wait };
+    let (mut agenda, machine) = two_targets();
+    let own = MountKey::Target("one".into());
+    let probe = agenda.take_over(own, deadlines, MonotonicTime(0));
+    assert_eq!(agenda.act(MonotonicTime(1), &machine), Some(Action::Advance(probe, Step::Slow)));
+    agenda.found_on(probe, &device(0));
+    assert_eq!(begun_on(&mut agenda, &machine), Some(device(1)));
+    assert_eq!(begun_on(&mut agenda, &machine), None);
+    assert_eq!(
+        agenda.act(MonotonicTime(HARD), &machine),
+        Some(Action::Advance(probe, Step::Hang)),
+        "deadlines count from its own start"
+    );
+    let skipped = agenda.act(MonotonicTime(HARD), &machine);
+    assert!(matches!(&skipped, Some(Action::Skip { blocker, .. }) if *blocker == Some(probe)), "{skipped:?}");
 }
 
 proptest! {

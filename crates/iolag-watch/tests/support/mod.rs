@@ -10,8 +10,9 @@ use iolag_model::{
     Anchor, Configuration, HistoryRecord, HistorySample, Nanoseconds, Outage, ProbeStatus, SeriesKind,
 };
 use iolag_watch::{
-    AtDeadline, Backing, Configurations, Errands, Place, PlannedTask, Recall, Recollection, RuntimeDirectory,
-    Spool, Watch, WatchIdentity, WatchLimit, WatchObserver, WatchPlan, WatchSummary, WatchTarget,
+    AtDeadline, Backing, Configurations, Errands, FirstContact, Place, PlannedTask, Recall, Recollection,
+    RuntimeDirectory, Spool, Watch, WatchIdentity, WatchLimit, WatchObserver, WatchPlan, WatchSummary,
+    WatchTarget,
 };
 use iolag_workload::{ProbeTask, TaskSpec, probe_task};
 
@@ -43,6 +44,8 @@ pub struct Scene {
     pub plan: WatchPlan,
     pub open_outages: Vec<Outage>,
     pub recall: Recall,
+    /// For the next watch.
+    pub contacts: std::cell::RefCell<Vec<FirstContact>>,
     pub anchors: Box<dyn Fn() -> Anchor>,
 }
 
@@ -67,6 +70,7 @@ impl Scene {
             plan,
             open_outages: Vec::new(),
             recall: Recall::Done,
+            contacts: Default::default(),
             anchors: Box::new(Anchor::take),
         }
     }
@@ -129,6 +133,7 @@ impl Scene {
             spool: &mut spool,
             signals: &signals,
             identity: &identity,
+            contacts: self.contacts.take(),
             anchors: self.anchors.as_ref(),
         };
         watch.run(limit, observer)

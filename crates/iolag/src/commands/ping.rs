@@ -7,17 +7,19 @@ use std::path::Path;
 use iolag_analysis::history::{Blockers, SummaryOptions, summarise_series};
 use iolag_keeper::Signals;
 use iolag_model::{
-    Anchor, HistoryColumns, HistoryRecord, HistorySample, MonotonicTime, Nanoseconds, Outcome, ProbeId,
-    ProbePhase, ProbeStatus, Series, SeriesKind,
+    Anchor, Clock, HistoryColumns, HistoryRecord, HistorySample, MonotonicClock, MonotonicTime, Nanoseconds,
+    Outcome, ProbeId, ProbePhase, ProbeStatus, Series, SeriesKind,
 };
 use iolag_report::ping_text;
 use iolag_watch::{
-    AtDeadline, Configurations, Errands, Place, PlannedTask, Recall, Recollection, RuntimeDirectory, Spool,
-    Watch as Watching, WatchIdentity, WatchLimit, WatchObserver, WatchPlan, WatchTarget,
+    AtDeadline, Configurations, Errands, FirstContact, Place, PlannedTask, Recall, Recollection,
+    RuntimeDirectory, Spool, Watch as Watching, WatchIdentity, WatchLimit, WatchObserver, WatchPlan,
+    WatchTarget,
 };
 use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
 
 use super::start::{become_keeper, leave_current_directory};
+use super::watch::contact::look_at_target;
 use super::watch::terminal::Lines;
 use crate::args::{Common, Ping};
 use crate::conduct::scout::{self, Answer};
@@ -25,8 +27,8 @@ use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 use crate::watching::{Origin, Places};
 
-/// How long the first contact may take before it is said that there is none.
-const FIRST_CONTACT: Nanoseconds = Nanoseconds::from_seconds(5);
+/// How long the directory may take to let what was made be removed.
+const REMOVAL: Nanoseconds = Nanoseconds::from_seconds(5);
 /// When a probe that has not ended is told.
 const PATIENCE: Nanoseconds = Nanoseconds::from_seconds(2);
 const GRACE: Nanoseconds = Nanoseconds::from_seconds(1);
@@ -49,21 +51,30 @@ pub fn run(options: &Ping, common: &Common) -> Result<ExitCode, Failure> {
     let keeper = become_keeper(common)?;
     leave_current_directory();
     let directory = options.directory.clone();
-    match scout::ask("scout", FIRST_CONTACT, || scout::look_at(&directory))? {
-        Answer::Given(Ok(_)) => {}
-        Answer::Given(Err(sentence)) => return Err(Failure::unusable(sentence)),
-        Answer::None { age, .. } => {
-            output::notice(
-                common,
-                &format!("{} has not answered for {age}; it is asked all the same", directory.display()),
-            );
-        }
-    }
     let places = Places::new(Some("/ping"), None, &Origin::of_process()).map_err(Failure::bug)?;
     let runtime_path = places.runtime_base.join(format!("ping-{}", std::process::id()));
     let plan = plan(options, &directory, spec, &runtime_path);
-    let summary = ping(&plan, options, &keeper.signals, &runtime_path)?;
-    let left = remove(&directory, &Place::watch_name(&plan.host, &plan.runtime_directory));
+    let contacts = look_at_target(&plan)?.all;
+    if let Some(FirstContact::Silent { start, .. }) = contacts.first() {
+        let age = MonotonicClock.now().since(*start);
+        output::notice(
+            common,
+            &format!("{} has not answered for {age}; it is asked all the same", directory.display()),
+        );
+    }
+    let is_base_ours = !places.runtime_base.exists();
+    let summary = ping(&plan, options, contacts, &keeper.signals, &runtime_path);
+    if is_base_ours {
+        // Another watch or ping may use it by now; then it is not empty.
+        let _ = std::fs::remove_dir(&places.runtime_base);
+    }
+    let summary = summary?;
+    let name = Place::watch_name(&plan.host, &plan.runtime_directory);
+    let left = match summary.code {
+        ExitCode::Fine => remove(&directory, &name),
+        // A probe hangs there: whoever went to remove what it made would only be the next.
+        _ => vec![may_be_left(&directory, &name, "a probe hangs there")],
+    };
     output::print(&summary.text);
     for sentence in left {
         output::complain(&sentence);
@@ -101,7 +112,13 @@ struct Summary {
     code: ExitCode,
 }
 
-fn ping(plan: &WatchPlan, options: &Ping, signals: &Signals, path: &Path) -> Result<Summary, Failure> {
+fn ping(
+    plan: &WatchPlan,
+    options: &Ping,
+    contacts: Vec<FirstContact>,
+    signals: &Signals,
+    path: &Path,
+) -> Result<Summary, Failure> {
     let runtime = RuntimeDirectory::open(path).map_err(Failure::unusable)?;
     let (mut spool, _) = Spool::open(&runtime).map_err(Failure::unusable)?;
     let identity = WatchIdentity {
@@ -130,6 +147,7 @@ fn ping(plan: &WatchPlan, options: &Ping, signals: &Signals, path: &Path) -> Res
         spool: &mut spool,
         signals,
         identity: &identity,
+        contacts,
         anchors: &Anchor::take,
     };
     let end = watching.run(limit, &mut pinging);
@@ -143,7 +161,7 @@ fn ping(plan: &WatchPlan, options: &Ping, signals: &Signals, path: &Path) -> Res
 
 /// Removes what the probes made; says what stays.
 fn remove(directory: &Path, name: &str) -> Vec<String> {
-    let removed = scout::ask("clean-up", FIRST_CONTACT, || {
+    let removed = scout::ask("clean-up", REMOVAL, || {
         remove_probe_files(directory, name)
             .map(|left| {
                 left.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect()
@@ -153,13 +171,16 @@ fn remove(directory: &Path, name: &str) -> Vec<String> {
     match removed {
         Ok(Answer::Given(Ok(left))) => left,
         Ok(Answer::Given(Err(sentence))) => vec![sentence],
-        Ok(Answer::None { age, .. }) => vec![format!(
-            "{} may still be there: {} has not answered for {age}; remove that directory when it answers again",
-            directory.join(name).display(),
-            directory.display()
-        )],
+        Ok(Answer::None { age, .. }) => {
+            vec![may_be_left(directory, name, &format!("{} has not answered for {age}", directory.display()))]
+        }
         Err(failure) => vec![failure.sentence],
     }
+}
+
+fn may_be_left(directory: &Path, name: &str, why: &str) -> String {
+    let made = directory.join(name);
+    format!("{} may still be there: {why}; remove that directory when it answers again", made.display())
 }
 
 /// What is told of a probe while it is in flight.

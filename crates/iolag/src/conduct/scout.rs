@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use iolag_keeper::{Messenger, Orphanage, Signals, processor_use};
+use iolag_keeper::{Child, Messenger, Orphanage, Signals, processor_use};
 use iolag_model::{Clock, MonotonicClock, MonotonicTime, Nanoseconds};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,7 +26,24 @@ pub enum Answer<T> {
     },
 }
 
-/// Puts questions to one child each, all at once, and waits for the answers up to `deadline`, or until a signal to end comes.
+/// The same, where who has not answered goes on.
+pub enum Contact<T> {
+    /// It answered.
+    Given(T),
+    /// It did not within the time given.
+    Silent {
+        /// Since when.
+        start: MonotonicTime,
+        /// Who waits for an answer that nobody hears any more; it dies with the keeper, if it can.
+        child: Child,
+    },
+}
+
+/// How long a child that has answered, or is ended, may take for each step of its end.
+const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(200);
+
+/// Puts questions to one child each, all at once, and waits for the answers up to `deadline`, or until a signal to end comes. Who has
+/// not answered is ended.
 ///
 /// # Errors
 /// If no process can be made, or the user wants no answer any more.
@@ -39,7 +56,31 @@ pub fn ask_all<Q, T>(
 where
     T: Serialize + DeserializeOwned,
 {
-    const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(200);
+    let contacts = contact_all(role, questions, deadline, answer)?;
+    let now = MonotonicClock.now();
+    let end = |contact| match contact {
+        Contact::Given(answer) => Answer::Given(answer),
+        Contact::Silent { start, mut child } => {
+            let unkillable = child.end(GRACE).is_none().then_some(child.id());
+            Answer::None { age: now.since(start), unkillable }
+        }
+    };
+    Ok(contacts.into_iter().map(end).collect())
+}
+
+/// [`ask_all`], but who has not answered is left to the caller.
+///
+/// # Errors
+/// As [`ask_all`].
+pub fn contact_all<Q, T>(
+    role: &'static str,
+    questions: &[Q],
+    deadline: Nanoseconds,
+    answer: impl Fn(&Q) -> T,
+) -> Result<Vec<Contact<T>>, Failure>
+where
+    T: Serialize + DeserializeOwned,
+{
     const POLL: Nanoseconds = Nanoseconds::from_milliseconds(2);
     const LOOK_EVERY: u32 = 25;
     let signals = Signals::block().map_err(Failure::bug)?;
@@ -87,23 +128,15 @@ where
         }
         MonotonicClock.sleep_until(MonotonicClock.now().after(POLL));
     }
-    let age = MonotonicClock.now().since(started);
-    Ok(children
-        .iter_mut()
-        .zip(answers)
-        .map(|(child, answer)| match answer {
-            Some(answer) => {
-                // It has nothing left to do: its end is taken note of, so that no zombie stays for as long as a watch runs.
-                let _ = child.child_mut().wait(GRACE);
-                Answer::Given(answer)
-            }
-            None => {
-                let process = child.child().id();
-                let unkillable = child.child_mut().end(GRACE).is_none().then_some(process);
-                Answer::None { age, unkillable }
-            }
-        })
-        .collect())
+    let conclude = |(mut child, answer): (Messenger, Option<T>)| match answer {
+        Some(answer) => {
+            // It has nothing left to do: its end is taken note of, so that no zombie stays for as long as a watch runs.
+            let _ = child.child_mut().wait(GRACE);
+            Contact::Given(answer)
+        }
+        None => Contact::Silent { start: started, child: child.into_child() },
+    };
+    Ok(children.into_iter().zip(answers).map(conclude).collect())
 }
 
 /// When any of some processes last used its processor.
@@ -139,6 +172,20 @@ where
 
 /// Looks at a directory; to be called in a process that may hang.
 pub fn look_at(directory: &Path) -> ScoutAnswer {
+    let path = go_to(directory)?;
+    let file_system = environment::file_system::capture(&path, Path::new("/proc"), Path::new("/sys"));
+    Ok(DirectoryFacts { path, file_system })
+}
+
+/// Goes to a directory and tells the kernel's number of the mount that it lies on, if that is known, and otherwise why it cannot be
+/// measured. To be called in a process that may hang; starts no other.
+pub fn reach(directory: &Path) -> Result<Option<u64>, String> {
+    let path = go_to(directory)?;
+    Ok(environment::file_system::identify(&path, Path::new("/proc"), Path::new("/sys")).mount_id)
+}
+
+/// The directory's path without symbolic links, if it is one.
+fn go_to(directory: &Path) -> Result<PathBuf, String> {
     let sentence = |error: std::io::Error| {
         let reason = match error.kind() {
             std::io::ErrorKind::NotFound => {
@@ -158,8 +205,7 @@ pub fn look_at(directory: &Path) -> ScoutAnswer {
             directory.display()
         ));
     }
-    let file_system = environment::file_system::capture(&path, Path::new("/proc"), Path::new("/sys"));
-    Ok(DirectoryFacts { path, file_system })
+    Ok(path)
 }
 
 /// Makes a path absolute by the process's current directory, without touching either.

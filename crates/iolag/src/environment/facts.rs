@@ -52,7 +52,7 @@ const DATABASES: [&str; 3] = ["passwd", "group", "initgroups"];
 /// The facts that hold for `target` now. May block for as long as the target's file system does.
 pub fn facts(target: &Path) -> BTreeMap<String, String> {
     let mut facts = facts_of_host(Path::new("/proc"), Path::new("/sys"), Path::new("/etc"));
-    let found = file_system::capture(target, Path::new("/proc"), Path::new("/sys"));
+    let found = file_system::identify(target, Path::new("/proc"), Path::new("/sys"));
     facts.extend(facts_of_file_system(&found));
     facts
 }

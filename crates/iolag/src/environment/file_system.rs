@@ -1,7 +1,8 @@
 //! The file system under a target.
 //!
 //! [`capture`] asks the file system itself (statx, statvfs, its striping tool) and hangs if the file system does: it is
-//! for a process that may hang. [`presume`] reads the kernel's table of mounts only and never hangs, at the price of
+//! for a process that may hang. So is [`identify`], which asks it for no more than which mount it is, and starts no tool that could be
+//! left behind. [`presume`] reads the kernel's table of mounts only and never hangs, at the price of
 //! following no symbolic link.
 
 use std::path::{Path, PathBuf};
@@ -32,6 +33,13 @@ pub fn capture(target: &Path, proc: &Path, sys: &Path) -> FileSystem {
     file_system.striping =
         striping::capture(&file_system.kind, &path, &tool_directories, limit, &MonotonicClock);
     file_system
+}
+
+/// [`capture`] without what is free and without striping.
+pub fn identify(target: &Path, proc: &Path, sys: &Path) -> FileSystem {
+    let identity = Identity::of(target);
+    let mounts = mounts::capture(proc);
+    describe(mount_of(&mounts, identity.mount_id, identity.device, &resolve(target)), &identity, proc, sys)
 }
 
 /// The file system that `target` (absolute) lies on by its path alone, from kernel tables: nothing of it is touched.
@@ -147,6 +155,20 @@ mod tests {
         assert_eq!((found.mount_id, &found.options), (expected.mount_id, &expected.options));
         let (free_bytes, size_bytes) = (found.free_bytes.unwrap(), found.size_bytes.unwrap());
         assert!(free_bytes <= size_bytes && size_bytes > 0);
+    }
+
+    #[test]
+    fn identifying_finds_the_same_mount_and_asks_for_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink("/proc", &link).unwrap();
+        for target in [directory.path(), &link] {
+            let (proc, sys) = (Path::new("/proc"), Path::new("/sys"));
+            let (all, found) = (capture(target, proc, sys), identify(target, proc, sys));
+            let unasked =
+                FileSystem { free_bytes: None, size_bytes: None, free_inodes: None, striping: None, ..all };
+            assert_eq!(found, unasked);
+        }
     }
 
     #[test]

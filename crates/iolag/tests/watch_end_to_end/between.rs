@@ -30,6 +30,8 @@ fn a_probe_that_was_left_behind_grows_older_only_as_long_as_it_is_there() {
     );
     fuse.release();
     assert!(wait_until(PATIENCE, || stage.processes() == 0), "{:?}", stage.scene.processes());
+    // One that is ending has lost its environment already, and is still there for a moment.
+    assert!(wait_until(PATIENCE, || in_flight(&stage).is_empty()), "{}", stage.status(3));
     let told = stage.status(3);
     let gone =
         format!("open-read on hanging (process {process}) had not ended when that watch did, and is gone");

@@ -244,6 +244,7 @@ fn cron_piles_nothing_up_on_a_directory_that_hangs() {
     let probe = hung(&status).unwrap().probe;
     let known = Instant::now();
     let (processes, requests) = (stage.processes(), fuse.held());
+    assert_eq!((processes, requests), (1, 1), "one process waits there, and nobody else");
     for round in 2..=5 {
         let done = stage.watch_to(1, &once);
         assert_says(&done.stderr, &["open-read on hanging hangs since"]);
@@ -266,13 +267,14 @@ fn cron_piles_nothing_up_on_a_directory_that_hangs() {
     let remembered = stage.remembered();
     let samples = remembered.wholes("hanging", "open-read");
     let outcomes: Vec<_> = samples.iter().map(|sample| sample.outcome).collect();
-    assert_eq!(samples.len(), 7, "{outcomes:?}");
+    // Who went there first in the second round did not come back, and counts as a probe besides its slots.
+    assert_eq!(samples.len(), 8, "{outcomes:?}");
     assert!(
-        samples[2..6]
+        samples[2..7]
             .iter()
             .all(|sample| sample.outcome == Outcome::Skipped && sample.blocker == Some(probe))
     );
-    assert_eq!((samples[0].outcome, samples[6].outcome), (Outcome::Ok, Outcome::Ok));
+    assert_eq!((samples[0].outcome, samples[7].outcome), (Outcome::Ok, Outcome::Ok));
     // It was killed at its deadline and ended while no watch was there: it hung for at least as long as one saw it.
     let took = samples[1].duration_ns.as_duration();
     assert!(matches!(samples[1].outcome, Outcome::Hung | Outcome::Late), "{:?}", samples[1]);
@@ -282,5 +284,5 @@ fn cron_piles_nothing_up_on_a_directory_that_hangs() {
     );
     assert_all_fine(&remembered.wholes("other", "stat"), 7);
     let [outage] = remembered.outages()[..] else { panic!("{:?}", remembered.outages()) };
-    assert_eq!((outage.ending, outage.skipped), (Some(OutageEnding::Recovered), 4));
+    assert_eq!((outage.ending, outage.skipped), (Some(OutageEnding::Recovered), 5));
 }

@@ -14,6 +14,7 @@ mod beginnings;
 mod between;
 mod commands;
 mod configuring;
+mod first_contact;
 mod guests;
 mod hangs;
 mod histories;

@@ -1,5 +1,6 @@
 //! `iolag watch`: keep measuring, through every hang.
 
+pub mod contact;
 pub mod observer;
 mod prepare;
 mod standing;
@@ -15,8 +16,8 @@ use iolag_keeper::Signals;
 use iolag_model::{Anchor, HistoryRecord, Nanoseconds, SeriesKind, counted};
 use iolag_store::history::{Access, open_history};
 use iolag_watch::{
-    Errands, Place, RuntimeDirectory, RuntimeError, Spool, Watch as Watching, WatchEnd, WatchIdentity,
-    WatchLimit, WatchPlan, WatchSummary, WatchTarget,
+    Errands, FirstContact, Place, RuntimeDirectory, RuntimeError, Spool, Watch as Watching, WatchEnd,
+    WatchIdentity, WatchLimit, WatchPlan, WatchSummary, WatchTarget,
 };
 use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
 
@@ -58,13 +59,13 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     leave_current_directory();
     let mut prepared = prepare(options, options.configuration.as_deref(), &origin)?;
     if options.remove {
-        return remove(&prepared);
+        return remove(prepared);
     }
     try_textfile(&prepared)?;
     let opened = open_the_history(&prepared)?;
     let runtime = open_runtime(&prepared.places)?;
     let (mut spool, _) = Spool::open(&runtime).map_err(Failure::unusable)?;
-    tell_notices(common, &prepared.notices);
+    tell_notices(common, &prepared.contacts.notices);
     // Cron mails whatever is said: a round that nobody looks at says what is amiss, and nothing else.
     let is_looked_at = !options.once || std::io::stderr().is_terminal();
     if is_looked_at {
@@ -81,7 +82,8 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     let summary = loop {
         let identity = identity(&prepared.places, &standing);
         let rest = standing.rest_of(limit(options));
-        let summary = watch(&prepared, &identity, &runtime, &mut spool, &keeper.signals, rest, &mut teller);
+        let signals = &keeper.signals;
+        let summary = watch(&mut prepared, &identity, &runtime, &mut spool, signals, rest, &mut teller);
         standing.go_on_from(&summary);
         // A terminal that is closed also sends SIGHUP; a service is told so to read its configuration again.
         let is_reload = summary.end == WatchEnd::HungUp && !std::io::stdin().is_terminal();
@@ -91,9 +93,12 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
         let Some(again) = prepare_again(options, &origin, &keeper.signals) else { break summary };
         match again {
             Ok(again) if again.places == prepared.places => prepared = again,
-            Ok(_) => output::complain(
-                "the history and the runtime directory cannot change while a watch runs; start it anew",
-            ),
+            Ok(again) => {
+                again.contacts.all.into_iter().for_each(FirstContact::give_up);
+                output::complain(
+                    "the history and the runtime directory cannot change while a watch runs; start it anew",
+                );
+            }
             Err(failure) => {
                 output::complain(&format!("{}; the former configuration stays", failure.sentence))
             }
@@ -141,7 +146,7 @@ pub fn find_places(
 }
 
 fn watch(
-    prepared: &Prepared,
+    prepared: &mut Prepared,
     identity: &WatchIdentity,
     runtime: &RuntimeDirectory,
     spool: &mut Spool,
@@ -149,6 +154,8 @@ fn watch(
     limit: WatchLimit,
     teller: &mut Teller<std::io::Stdout>,
 ) -> WatchSummary {
+    let contacts = std::mem::take(&mut prepared.contacts.all);
+    let prepared = &*prepared;
     let history = &prepared.places.history;
     let remember = |records: &[HistoryRecord]| -> Result<(), String> {
         let mut history = open_history(history, Access::ReadWrite).map_err(|error| error.to_string())?;
@@ -163,7 +170,8 @@ fn watch(
     let recall = || recall(prepared).map_err(Unopened::sentence);
     let errands = Errands { probe_task: &probe_task, facts: &look_up, recall: &recall, remember: &remember };
     let plan = &prepared.plan;
-    Watching { plan, errands, runtime, spool, signals, identity, anchors: &Anchor::take }.run(limit, teller)
+    let anchors = &Anchor::take;
+    Watching { plan, errands, runtime, spool, signals, identity, contacts, anchors }.run(limit, teller)
 }
 
 fn identity(places: &Places, standing: &Standing) -> WatchIdentity {
@@ -262,19 +270,30 @@ fn conclude(summary: &WatchSummary, common: &Common) -> ExitCode {
 }
 
 /// Removes what watching with this history made, in a child per target.
-fn remove(prepared: &Prepared) -> Result<ExitCode, Failure> {
+fn remove(prepared: Prepared) -> Result<ExitCode, Failure> {
     let (plan, places) = (&prepared.plan, &prepared.places);
+    // Nobody else goes where somebody has not come back from.
+    let mut silent = Vec::new();
+    for contact in prepared.contacts.all {
+        silent.extend(contact.silent_target());
+        contact.give_up();
+    }
     // Held until all is done: a watch that runs, or starts meanwhile, would lose the files of its probes.
     let _runtime = RuntimeDirectory::open(&places.runtime).map_err(|error| match error {
         RuntimeError::Busy { process, .. } => Failure::unusable(running(places, process)),
         other => Failure::unusable(other),
     })?;
     let name = Place::watch_name(&plan.host, &plan.runtime_directory);
-    let answers = scout::ask_all("clean-up", &plan.targets.iter().collect::<Vec<_>>(), DEADLINE, |target| {
-        remove_here(&target.directory, &name)
-    })?;
+    let (left_alone, asked): (Vec<_>, Vec<_>) =
+        plan.targets.iter().enumerate().partition(|(index, _)| silent.contains(index));
+    let answers =
+        scout::ask_all("clean-up", &asked, DEADLINE, |(_, target)| remove_here(&target.directory, &name))?;
     let mut code = ExitCode::Fine;
-    for (target, answer) in plan.targets.iter().zip(answers) {
+    for (_, target) in left_alone {
+        code = ExitCode::Incomplete;
+        output::print(&format!("{} does not answer; what iolag's watch made there stays\n", target.name));
+    }
+    for ((_, target), answer) in asked.iter().zip(answers) {
         let left = match answer {
             Answer::Given(Ok(left)) => left,
             Answer::Given(Err(sentence)) => vec![sentence],

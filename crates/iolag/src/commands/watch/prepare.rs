@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use iolag_model::{Nanoseconds, ProbeStatus, SeriesKind};
+use iolag_model::{Nanoseconds, SeriesKind};
 use iolag_store::history::Access;
-use iolag_watch::{
-    MountTable, PublishedStatus, Recollection, RuntimeDirectory, WatchPlan, WatchTarget, read_status,
-};
+use iolag_watch::{Recollection, RuntimeDirectory, WatchPlan};
 use serde::{Deserialize, Serialize};
 
+use super::contact::{Contacts, look_at_targets};
 use crate::args::Watch;
 use crate::commands::history::{Chosen, Unopened, failure};
 use crate::conduct::scout::{self, Answer};
@@ -20,8 +19,6 @@ use crate::watching::{Document, Places, ProcessOrigin, Wishes, find_programs, pl
 
 /// How long the configuration file and the search for programs may take.
 pub const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(15);
-/// How long a directory may take to answer before it is said that it does not.
-const FIRST_CONTACT: Nanoseconds = Nanoseconds::from_seconds(5);
 /// How long the history may be silent before the first round begins without it.
 const HISTORY_PATIENCE: Nanoseconds = Nanoseconds::from_seconds(3);
 /// More is no configuration.
@@ -37,8 +34,8 @@ pub struct Prepared {
     pub is_history_named: bool,
     /// Where metrics are written.
     pub textfile: Option<Textfile>,
-    /// What the user is told.
-    pub notices: Vec<String>,
+    /// What became of the first contacts with the targets, and what the user is told of them.
+    pub contacts: Contacts,
 }
 
 /// The configuration file's name and text; empty ones if there is none.
@@ -78,16 +75,32 @@ pub fn prepare(options: &Watch, file: Option<&Path>, origin: &ProcessOrigin) -> 
     let runtime = options.runtime.clone().or_else(|| in_file(&document.runtime).map(PathBuf::from));
     let history = options.history.clone().or_else(|| document.history_named_in(file?));
     let places = Places::new(history.as_deref(), runtime.as_deref(), origin).map_err(failure)?;
+    if runtime.is_some() {
+        look_at_runtime(&places)?;
+    }
     let wishes = wishes(options, &document, &places, variable)?;
     let plan = plan(&name, &text, &wishes).map_err(Failure::usage)?;
-    if plan.targets.is_empty() {
+    if plan.targets.iter().all(|target| target.kind == SeriesKind::Control) {
         return Err(Failure::usage("there is nothing to watch: name a directory, or set HOME"));
     }
-    let notices = look_at_targets(&plan, &places, !options.directories.is_empty())?;
     let textfile = options.textfile.clone().or_else(|| in_file(&document.textfile).map(PathBuf::from));
     let textfile = textfile.map(|path| Textfile::new(path, &places.runtime, &plan.host)).transpose();
     let textfile = textfile.map_err(Failure::usage)?;
-    Ok(Prepared { plan, places, is_history_named: history.is_some(), textfile, notices })
+    // Last of all: who goes there and does not come back is the watch's to look after.
+    let contacts = look_at_targets(&plan, &places, !options.directories.is_empty())?;
+    Ok(Prepared { plan, places, is_history_named: history.is_some(), textfile, contacts })
+}
+
+/// A directory that somebody named may lie anywhere. It is refused later if it does not lie in memory, but to see that one has to go
+/// there.
+fn look_at_runtime(places: &Places) -> Result<(), Failure> {
+    match scout::ask("scout", DEADLINE, || places.runtime.exists())? {
+        Answer::Given(_) => Ok(()),
+        Answer::None { age, .. } => Err(Failure::unusable(format!(
+            "the runtime directory {} has not answered for {age}: choose one in memory, in /run or /dev/shm",
+            places.runtime_base.display()
+        ))),
+    }
 }
 
 fn wishes(
@@ -121,65 +134,6 @@ fn found_programs(document: &Document, path: OsString) -> Result<BTreeMap<String
             "a directory of $PATH has not answered for {age}; write whole paths of programs into the configuration"
         ))),
     }
-}
-
-/// Refuses what is no directory; a directory that does not answer is watched all the same: that is what watching is for. One of which
-/// it is known that it does not is not asked: what cron starts every quarter of an hour must not leave a process there each time.
-fn look_at_targets(plan: &WatchPlan, places: &Places, is_typed: bool) -> Result<Vec<String>, Failure> {
-    let outstanding = outstanding_probes(places);
-    let mounts = MountTable::read();
-    // The control's directory is made later, and in memory.
-    let targets = plan.targets.iter().filter(|target| target.kind != SeriesKind::Control);
-    let blocker =
-        |target: &&WatchTarget| outstanding.iter().find(|probe| blocks(probe, target, plan, &mounts));
-    let (blocked, asked): (Vec<_>, Vec<_>) = targets.partition(|target| blocker(target).is_some());
-    let mut notices: Vec<String> = blocked
-        .iter()
-        .filter_map(|target| Some((target, blocker(target)?)))
-        .map(|(target, probe)| {
-            format!("{} is not asked: {} hangs since {} there", target.name, probe.series, probe.start)
-        })
-        .collect();
-    let answers = scout::ask_all("scout", &asked, FIRST_CONTACT, |target| scout::look_at(&target.directory))?;
-    let mut trouble = Vec::new();
-    for (target, answer) in asked.iter().zip(answers) {
-        match answer {
-            Answer::Given(Ok(_)) => {}
-            // What was typed may be a slip of the pen; what the configuration names is missing, and that is data.
-            Answer::Given(Err(sentence)) if is_typed => return Err(Failure::unusable(sentence)),
-            Answer::Given(Err(sentence)) => trouble.push(sentence),
-            Answer::None { age, .. } => notices
-                .push(format!("{} has not answered for {age}; it is watched all the same", target.name)),
-        }
-    }
-    if trouble.len() == asked.len() && blocked.is_empty() {
-        return Err(Failure::unusable(trouble.join("\niolag: ")));
-    }
-    notices.extend(trouble.into_iter().map(|sentence| format!("{sentence}; it is watched all the same")));
-    Ok(notices)
-}
-
-/// Probes that the last watch of this history, or this one before it reads its configuration again, left behind and that are still there.
-fn outstanding_probes(places: &Places) -> Vec<ProbeStatus> {
-    // A directory that is no safe place is refused when it is opened.
-    let (Ok(PublishedStatus::Live(status)) | Ok(PublishedStatus::Ended(status))) =
-        read_status(&places.runtime)
-    else {
-        return Vec::new();
-    };
-    if iolag_store::boot_id().as_ref() != Some(&status.boot_id) {
-        return Vec::new();
-    }
-    let is_there = |probe: &ProbeStatus| Path::new(&format!("/proc/{}", probe.process)).exists();
-    status.in_flight.into_iter().filter(is_there).collect()
-}
-
-/// Whether a probe is outstanding on the mount of `target`.
-fn blocks(probe: &ProbeStatus, target: &WatchTarget, plan: &WatchPlan, mounts: &MountTable) -> bool {
-    let device = |target: &WatchTarget| Some(mounts.mount_of(&target.directory)?.device);
-    let of_probe = plan.targets.iter().find(|target| target.name == probe.series.target);
-    probe.series.target == target.name
-        || of_probe.and_then(device).is_some_and(|blocked| device(target) == Some(blocked))
 }
 
 /// What became of the question to the history before the first round.
