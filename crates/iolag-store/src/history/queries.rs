@@ -133,33 +133,43 @@ pub(crate) fn configurations(engine: &mut dyn Engine) -> Result<Vec<Configuratio
     list(engine, &statement, &[], rows::configuration)
 }
 
-/// The statement looks at one sample of each series, by their index; but for imported ones, which have no configurations to find.
 pub(crate) fn present_configurations(
     engine: &mut dyn Engine,
     host: &str,
 ) -> Result<Vec<Configuration>, HistoryError> {
-    let statement = "SELECT series.target, configuration_key.key, sample.intended_ns FROM series \
-                     JOIN sample ON sample.change = (SELECT newest.change FROM sample AS newest \
-                     WHERE newest.series = series.id AND newest.configuration IS NOT NULL \
-                     ORDER BY newest.intended_ns DESC, newest.probe DESC LIMIT 1) \
-                     JOIN configuration_key ON configuration_key.id = sample.configuration \
-                     WHERE series.host = $1 AND coalesce(series.kind, 'task') IN ('task', 'control') \
-                     ORDER BY sample.intended_ns, sample.probe";
-    // The last one of a target stays.
-    let newest: BTreeMap<String, (ConfigurationKey, WallTime)> =
-        list(engine, statement, &[Value::Text(host)], |reader| {
-            let key = ConfigurationKey(reader.integer(1)?.cast_unsigned());
-            Ok((reader.text(0)?, (key, WallTime(reader.integer(2)?))))
-        })?
-        .into_iter()
-        .collect();
+    // Written so that every database looks at one sample of each series, found by the index; imported ones have no configuration to find.
+    let newest = |column: &str| {
+        format!(
+            "(SELECT {column} FROM sample WHERE sample.series = series.id AND sample.configuration IS NOT NULL \
+             ORDER BY sample.intended_ns DESC LIMIT 1)"
+        )
+    };
+    let statement = format!(
+        "SELECT target, {}, {}, (SELECT key FROM configuration_key WHERE id = {}) FROM series \
+         WHERE host = $1 AND coalesce(kind, 'task') IN ('task', 'control') ORDER BY target",
+        newest("intended_ns"),
+        newest("probe"),
+        newest("configuration"),
+    );
+    let mut newest: BTreeMap<String, (WallTime, i64, ConfigurationKey)> = BTreeMap::new();
+    engine.query(&statement, &[Value::Text(host)], &mut |row| {
+        // Nothing was measured in this series yet.
+        let (Some(intended), Some(probe), Some(key)) = (row.integer(1)?, row.integer(2)?, row.integer(3)?)
+        else {
+            return Ok(());
+        };
+        let found = (WallTime(intended), probe, ConfigurationKey(key.cast_unsigned()));
+        let known = newest.entry(row.text(0)?.unwrap_or_default().to_owned()).or_insert(found);
+        *known = found.max(*known);
+        Ok(())
+    })?;
     let statement = format!(
         "SELECT {CONFIGURATION_SELECTION} FROM configuration \
          JOIN configuration_key ON configuration_key.id = configuration.configuration \
          WHERE configuration.host = $1 ORDER BY configuration.target, first_seen_ns, configuration_key.key"
     );
     let last_known = |known: &Configuration| match newest.get(&known.target) {
-        Some((key, intended)) if *key == known.key => (known.first_seen.max(*intended), true),
+        Some((intended, _, key)) if *key == known.key => (known.first_seen.max(*intended), true),
         _ => (known.first_seen, false),
     };
     let mut present: Vec<Configuration> = Vec::new();
