@@ -11,7 +11,7 @@ use crate::table::{Cell, ColumnGroup, Side, Table, columns};
 pub(crate) const FELT: Nanoseconds = Nanoseconds::from_seconds(1);
 
 /// What the tables say of themselves.
-pub(crate) const EXPLANATION: &str = "attempts by the value nearest in time, in thirds; median with 95 % interval, slowest 5 %, share that \
+const EXPLANATION: &str = "attempts by the value nearest in time, in thirds; median with 95 % interval, slowest 5 %, share that \
      takes long";
 
 impl Page<'_> {

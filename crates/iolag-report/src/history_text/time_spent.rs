@@ -8,7 +8,7 @@ use crate::numbers::NOTHING;
 use crate::table::{Cell, ColumnGroup, Side, Table, columns};
 
 /// What the table says of itself.
-pub(crate) const EXPLANATION: &str = "medians with 95 % interval: the processor time of the task and of all that it starts, and the rest, which is waiting";
+const EXPLANATION: &str = "medians with 95 % interval: the processor time of the task and of all that it starts, and the rest, which is waiting";
 
 /// Series whose processor time is known, with it and with their waiting.
 pub(crate) fn known<'a>(

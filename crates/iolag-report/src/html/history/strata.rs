@@ -5,7 +5,7 @@ use iolag_model::{SeriesKey, format_count, format_duration};
 
 use super::page::HistoryReport;
 use crate::history_text::amounts::{estimate, share_over, task, with_interval};
-use crate::history_text::strata::{EXPLANATION, FELT, felt, range};
+use crate::history_text::strata::{FELT, felt, range};
 use crate::html::markup::Markup;
 
 /// A table for each covariate by which anything has levels.
@@ -17,7 +17,8 @@ pub(super) fn strata(report: &HistoryReport<'_>, page: &mut Markup) {
     if covariates.is_empty() {
         return;
     }
-    page.raw("<h3>By what was asked beside it</h3>\n<p>").prose(EXPLANATION).raw("</p>\n");
+    page.raw("<h3>By what was asked beside it</h3>\n<p>Each attempt stands with the value that is nearest in time; about a third of the attempts ");
+    page.raw("is a level. What was there at the same time need not be the cause.</p>\n");
     for covariate in covariates {
         begin_table(report, covariate, page);
         for one in &report.analysis.series {

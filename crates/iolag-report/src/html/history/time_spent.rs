@@ -5,7 +5,7 @@ use iolag_analysis::history::Quantity;
 use super::page::HistoryReport;
 use super::together::begin_table;
 use crate::history_text::amounts::{estimate, with_interval};
-use crate::history_text::time_spent::{EXPLANATION, known};
+use crate::history_text::time_spent::known;
 use crate::html::markup::Markup;
 use crate::numbers::NOTHING;
 
@@ -15,7 +15,8 @@ pub(super) fn time_spent(report: &HistoryReport<'_>, page: &mut Markup) {
     if all.is_empty() {
         return;
     }
-    page.raw("<h3>Where the time goes</h3>\n<p>").prose(EXPLANATION).raw("</p>\n");
+    page.raw("<h3>Where the time goes</h3>\n<p>Medians: the processor time of a task and of all that it starts, and the rest, which is waiting. ");
+    page.raw("Each is a median of its own, so they need not add up.</p>\n");
     begin_table(page, "rates", "", &["Series", "Duration", "Processor", "Waiting"]);
     let names = report.names();
     for (summary, processor, waiting) in all {
