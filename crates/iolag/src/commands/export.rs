@@ -6,13 +6,13 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use iolag_report::write_latency_files;
-use iolag_store::{Directory, RunDirectory, TextForm};
+use iolag_store::{Directory, RunDirectory, StoreError, TextForm};
 
 use crate::args::{Common, Export, ExportForm, HISTORY};
 use crate::conduct::place::StoreChoice;
 use crate::conduct::scout::absolute;
 use crate::exit_code::{ExitCode, Failure};
-use crate::guarded::in_child;
+use crate::guarded::{in_child, replace_by};
 use crate::output;
 
 /// Runs the command: in a child without a deadline, since the reader of a pipe may take its time; Ctrl-C ends it.
@@ -44,9 +44,6 @@ fn export(options: &Export, common: &Common) -> Result<(), Failure> {
 }
 
 fn stream(run: &RunDirectory, form: TextForm, to: &Path) -> Result<(), Failure> {
-    let failed = |error: &dyn std::fmt::Display| {
-        Failure::unusable(format!("cannot write {}: {error}; name another place with -o", to.display()))
-    };
     if to == Path::new("-") {
         let mut output = BufWriter::new(std::io::stdout().lock());
         return match run.export_text(form, &mut output, Path::new("standard output")) {
@@ -55,19 +52,26 @@ fn stream(run: &RunDirectory, form: TextForm, to: &Path) -> Result<(), Failure> 
             _ => Ok(()),
         };
     }
-    let mut temporary = to.as_os_str().to_owned();
-    temporary.push(".part");
-    let temporary = Path::new(&temporary);
-    let mut output = BufWriter::new(File::create(temporary).map_err(|error| failed(&error))?);
-    let written = run.export_text(form, &mut output, to).map_err(Failure::unusable);
-    let finished = written.and_then(|_| {
-        output.flush().and_then(|()| std::fs::rename(temporary, to)).map_err(|error| failed(&error))
+    let mut trouble = None;
+    let written = replace_by(to, |file| {
+        let mut output = BufWriter::new(file);
+        match run.export_text(form, &mut output, to) {
+            // That this file could not be written is no matter of the store.
+            Err(
+                StoreError::System { action: "write", source, .. }
+                | StoreError::Full { action: "write", source, .. },
+            ) => Err(source),
+            Err(error) => {
+                trouble = Some(error);
+                Err(std::io::Error::other("the run could not be read"))
+            }
+            Ok(_) => output.flush(),
+        }
     });
-    if finished.is_err() {
-        // What is half-written must not stay; the first error is the one to tell.
-        let _ = std::fs::remove_file(temporary);
+    match trouble {
+        Some(error) => Err(Failure::unusable(error)),
+        None => written,
     }
-    finished
 }
 
 fn directory(path: &Path) -> Result<Directory, Failure> {

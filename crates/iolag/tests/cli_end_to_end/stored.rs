@@ -134,6 +134,23 @@ fn exports_that_cannot_be_written_leave_nothing() {
 }
 
 #[test]
+fn a_device_or_pipe_is_written_and_not_replaced_by_a_file() {
+    let user = User::new();
+    one_run(&user);
+    let csv = user.fine(&["export"]).output;
+    rustix::fs::mkfifoat(rustix::fs::CWD, user.path("pipe"), rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)
+        .unwrap();
+    let mut command = user.command("sh");
+    command
+        .args(["-c", "cat pipe & \"$0\" export -o pipe; wait", env!("CARGO_BIN_EXE_iolag")])
+        .stdin(Stdio::null());
+    let said = said(command);
+    assert_eq!(said.output, csv, "{}", said.errors);
+    use std::os::unix::fs::FileTypeExt;
+    assert!(user.path("pipe").metadata().unwrap().file_type().is_fifo());
+}
+
+#[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let user = User::new();
     user.fine(&["bench", "metadata", "memory:", "-D", "2", "-P", "3000", "-I", "3000", "-R", "2", "-q"]);
