@@ -138,11 +138,11 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     }
 }
 
-/// A stage as in `precreate`, `benchmark 2`.
+/// A stage as in `precreate`, `benchmark 2`, `batch-stat 3`: what may be repeated has a number.
 pub fn stage_name(phase: Phase, iteration: u32) -> String {
     match phase {
-        Phase::Benchmark | Phase::Check => format!("{phase} {}", iteration + 1),
-        _ => phase.to_string(),
+        Phase::Precreate | Phase::Cleanup => phase.to_string(),
+        _ => format!("{phase} {}", iteration + 1),
     }
 }
 

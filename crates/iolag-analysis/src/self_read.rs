@@ -19,8 +19,8 @@ pub struct SelfReadShare {
     pub steady_state: f64,
 }
 
-/// Share of reads by the client that wrote the object. `clients` and `datasets` of 0 count as 1. Without rank
-/// offset (pattern batch) an object is its reader's own unless `offset` is no multiple of `clients`.
+/// Share of reads by the client that wrote the object. `clients` and `datasets` of 0 count as 1. In pattern batch all
+/// objects are their reader's own if twice `offset` is a multiple of `clients`, else none.
 pub fn self_read_share(clients: u32, datasets: u32, offset: u32, pattern: Pattern) -> SelfReadShare {
     let clients = u64::from(clients.max(1));
     share_of_distances(
@@ -54,7 +54,8 @@ fn share_of_distances(
     let (precreated, steady_state): (f64, f64) = match pattern {
         Pattern::Code => (mean(&|step| offset * step), mean(&|step| 2 * offset * step)),
         Pattern::Paper => (mean(&|step| offset * step), mean(&|_| offset)),
-        Pattern::Batch => (share(offset), share(offset)),
+        // A batch reads what the client two offsets above has made.
+        Pattern::Batch => (share(2 * offset), share(2 * offset)),
     };
     SelfReadShare { precreated, steady_state }
 }
@@ -70,6 +71,20 @@ mod tests {
                 self_read_share(clients, 10, 1, Pattern::Code),
                 SelfReadShare { precreated, steady_state },
                 "{clients} clients"
+            );
+        }
+    }
+
+    #[test]
+    fn a_batch_reads_what_the_client_two_offsets_above_has_made() {
+        for (clients, offset, own) in
+            [(1, 1, 1.0), (2, 1, 1.0), (3, 1, 0.0), (4, 1, 0.0), (4, 2, 1.0), (5, 0, 1.0)]
+        {
+            let share = SelfReadShare { precreated: own, steady_state: own };
+            assert_eq!(
+                self_read_share(clients, 3, offset, Pattern::Batch),
+                share,
+                "{clients} clients, offset {offset}"
             );
         }
     }

@@ -133,6 +133,9 @@ fn working_set_line(stages: &[StageAnalysis]) -> String {
 }
 
 fn self_read_line(share: SelfReadShare) -> String {
+    if share.precreated == 0.0 && share.steady_state == 0.0 {
+        return "Self-read objects: none, clients read only what others wrote.".to_owned();
+    }
     format!(
         "Self-read objects: clients read {} % of the precreated objects and {} % of later ones that they wrote \
          themselves; these may come from caches.",
