@@ -5,7 +5,7 @@ mod scenario;
 
 use iolag_analysis::figure::Figures;
 use iolag_analysis::{analyse_check, analyse_metadata};
-use iolag_model::{Nanoseconds, Operation, RunState};
+use iolag_model::{Nanoseconds, Operation, Pattern, Phase, RunState, WorkloadSpec};
 use iolag_report::{HtmlReport, Judged, ReportedRun, write_html};
 use scenario::{Scenario, three_directories, usb_stick};
 
@@ -63,4 +63,21 @@ fn a_spec_becomes_a_command_that_names_everything() {
                    --precreate 3000 --objects 1000 --iterations 3 --object-size 3901 --offset 1 \
                    --phases precreate,benchmark,cleanup --on-hang continue --buffer 268435456 --deadline 15s --seed 1";
     assert!(page.contains(command), "{}", static_part(&page));
+}
+
+#[test]
+fn phases_of_a_batch_and_a_working_directory_of_ones_own_are_named_too() {
+    let mut bench = usb_stick();
+    let WorkloadSpec::Metadata(spec) = &mut bench.record.spec.workload else { panic!("a metadata run") };
+    spec.pattern = Pattern::Batch;
+    spec.phases = vec![Phase::Precreate, Phase::Benchmark];
+    bench.record.targets[0].working_place = Some("/scratch/me/mine-too".to_owned());
+    let metadata = analyse_metadata(&bench.record, &bench.by_stage());
+    let page = page_of(&[ReportedRun { record: &bench.record, judged: Judged::Metadata(&metadata) }]);
+    assert!(page.contains("--phases precreate,benchmark"), "{}", static_part(&page));
+    assert!(page.contains("--working-name mine-too"), "{}", static_part(&page));
+    bench.record.targets[0].working_place = Some("/scratch/me/iolag-work".to_owned());
+    let metadata = analyse_metadata(&bench.record, &bench.by_stage());
+    let page = page_of(&[ReportedRun { record: &bench.record, judged: Judged::Metadata(&metadata) }]);
+    assert!(!page.contains("--working-name"), "the usual one is what a reader gets anyway");
 }

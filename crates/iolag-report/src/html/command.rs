@@ -1,8 +1,8 @@
 //! The spec of a run as a command that does the same again.
 
 use iolag_model::{
-    Access, CheckSpec, Durability, MetadataSpec, Nanoseconds, Pattern, Phase, RunRecord, Think, Verification,
-    WearOut, WorkloadSpec,
+    Access, CheckSpec, Durability, MetadataSpec, Nanoseconds, Phase, RunRecord, Think, Verification, WearOut,
+    WorkloadSpec,
 };
 
 /// A command for a shell with every option that decides what is done, defaults included: they may change.
@@ -22,12 +22,20 @@ pub(super) fn spec_command(run: &RunRecord) -> String {
             words.extend(metadata_options(metadata));
             words.extend(option("--on-hang", spec.on_hang));
             words.extend(option("--buffer", spec.ring_bytes));
+            words.extend(working_name(run).into_iter().flat_map(|name| option("--working-name", name)));
         }
     }
     words.extend(option("--deadline", exact_duration(spec.deadline_ns)));
     words.extend(option("--seed", spec.seed));
     words.extend(run.labels.iter().flat_map(|(name, value)| option("--label", format!("{name}={value}"))));
     shell_command(&words)
+}
+
+/// The working directory's name, unless it is the usual one.
+fn working_name(run: &RunRecord) -> Option<&str> {
+    const USUAL: &str = "iolag-work";
+    let place = run.targets.first()?.working_place.as_deref()?;
+    place.rsplit('/').next().filter(|name| *name != USUAL)
 }
 
 fn option(name: &str, value: impl ToString) -> [String; 2] {
@@ -56,8 +64,7 @@ fn metadata_options(metadata: &MetadataSpec) -> Vec<String> {
         option("--offset", metadata.offset),
     ]
     .concat();
-    // The phases of a batch are its own and cannot be chosen.
-    if metadata.pattern != Pattern::Batch && !metadata.phases.is_empty() {
+    if !metadata.phases.is_empty() {
         let mut phases: Vec<Phase> = metadata.phases.clone();
         phases.dedup();
         let names: Vec<&str> = phases.into_iter().map(Phase::name).collect();

@@ -43,7 +43,23 @@ pub(super) fn rows<'a>(run: &ReportedRun<'a>) -> Vec<Row<'a>> {
         }
     };
     rows.retain(|row| row.summary.key.operation.level() != Level::Harness);
+    if let Judged::Check(analysis) = run.judged {
+        // As on the terminal: what people feel first. Stages of a benchmark have an order of their own.
+        let place =
+            |row: &Row<'_>| analysis.directories.iter().position(|directory| directory.name == row.place);
+        rows.sort_by_key(|row| (place(row), order(row.summary.key.operation.level())));
+    }
     rows
+}
+
+const fn order(level: Level) -> u8 {
+    match level {
+        Level::Task => 0,
+        Level::Object => 1,
+        Level::Call => 2,
+        Level::Stream => 3,
+        Level::Harness => 4,
+    }
 }
 
 /// What a column holds.
