@@ -8,7 +8,7 @@ use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration};
 
 use crate::findings_text::{findings_text, trust_text};
 use crate::numbers::{NOTHING, quantile, quantile_with_interval, share};
-use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, one_line, wrapped};
 
 const SECTIONS: [(Level, &str); 4] = [
     (Level::Task, "Tasks"),
@@ -109,9 +109,10 @@ fn blocks(directories: &[&DirectoryAnalysis], width: usize, colour: Colour, make
 }
 
 fn title(directory: &DirectoryAnalysis) -> String {
+    let name = one_line(&directory.name);
     match &directory.file_system {
-        Some(kind) => format!("{} ({kind})", directory.name),
-        None => directory.name.clone(),
+        Some(kind) => format!("{name} ({kind})"),
+        None => name,
     }
 }
 
@@ -221,7 +222,7 @@ fn verdicts(analysis: &CheckAnalysis, width: usize, colour: Colour) -> String {
             Feeling::Noticeable | Feeling::Sluggish | Feeling::Unknown => Tone::Warning,
             Feeling::Slow | Feeling::Unreliable | Feeling::NotAnswering => Tone::Serious,
         };
-        let sentence = format!("  {}  {}", directory.name, directory.verdict.sentence);
+        let sentence = format!("  {}  {}", one_line(&directory.name), directory.verdict.sentence);
         text.push_str(&colour.paint(tone, &wrapped(&sentence, width, "      ")));
         text.push('\n');
     }

@@ -3,7 +3,7 @@
 use iolag_analysis::{Finding, Severity};
 use iolag_model::Trust;
 
-use crate::table::{Colour, Tone, wrapped};
+use crate::table::{Colour, Tone, one_line, wrapped};
 
 const INDENT: &str = "      ";
 
@@ -12,7 +12,8 @@ pub fn findings_text(place: Option<&str>, findings: &[Finding], width: usize, co
     if findings.is_empty() {
         return String::new();
     }
-    let heading = place.map_or_else(|| "Findings".to_owned(), |place| format!("Findings in {place}"));
+    let heading =
+        place.map_or_else(|| "Findings".to_owned(), |place| format!("Findings in {}", one_line(place)));
     let mut text = format!("\n{}\n", colour.paint(Tone::Strong, &heading));
     let mut told: Vec<(Severity, &str)> = Vec::new();
     for finding in findings {

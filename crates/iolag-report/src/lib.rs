@@ -3,6 +3,7 @@
 //! Invariants: no I/O but through a writer of the caller, no clock, no look at the terminal (width and colour
 //! are arguments), and no judgement of its own: every number and sentence comes from the analysis.
 
+mod campaign_text;
 mod check_text;
 mod csv;
 mod findings_text;
@@ -20,10 +21,10 @@ mod numbers;
 mod openmetrics;
 mod ping_text;
 mod plot;
-mod sweep_text;
 mod table;
 mod watch_text;
 
+pub use campaign_text::{CampaignRun, campaign_text};
 pub use check_text::check_text;
 pub use csv::write_csv;
 pub use findings_text::{findings_text, trust_text};
@@ -48,6 +49,5 @@ pub use plot::{
     PlotError, PlotForm, PlotKind, PlotSelection, PlotSize, TerminalSize, VECTOR_POINTS_MAX, plot,
     terminal_ecdf, terminal_time_line,
 };
-pub use sweep_text::{SweepQuantity, sweep_text};
-pub use table::{Colour, Tone};
+pub use table::{Colour, Tone, one_line};
 pub use watch_text::watch_status_text;

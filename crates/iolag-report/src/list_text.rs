@@ -3,7 +3,7 @@
 use iolag_model::{RunRecord, RunState, WorkloadSpec, format_count};
 
 use crate::numbers::{NOTHING, utc};
-use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, one_line};
 
 /// A line per run: id, start in UTC, workload, state, samples and targets.
 pub fn list_text(runs: &[RunRecord], colour: Colour) -> String {
@@ -36,7 +36,7 @@ pub fn show_head(run: &RunRecord, colour: Colour) -> String {
     let mut text = format!("{} {}\n", colour.paint(Tone::Strong, "Run"), run.id);
     let mut line = |name: &str, value: &str| {
         if !value.is_empty() {
-            text.push_str(&format!("  {name:<9} {value}\n"));
+            text.push_str(&format!("  {name:<9} {}\n", one_line(value)));
         }
     };
     line("started", &format!("{} UTC on {}", started(run), run.environment.host));

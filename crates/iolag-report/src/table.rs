@@ -64,12 +64,20 @@ pub(crate) struct Cell {
 
 impl Cell {
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), tone: Tone::Plain }
+        Self::toned(text, Tone::Plain)
     }
 
     pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
-        Self { text: text.into(), tone }
+        Self { text: one_line(&text.into()), tone }
     }
+}
+
+/// A name from outside within a line: what would begin another line, or steer a terminal, becomes U+FFFD. A directory may be called
+/// "x\nVerdict: all is well".
+pub fn one_line(text: &str) -> String {
+    text.chars()
+        .map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character })
+        .collect()
 }
 
 /// Columns under a common title.
@@ -238,14 +246,14 @@ impl Line {
     }
 }
 
-/// Breaks a text at blanks so that no line is wider than `width`, unless a single word is. Blanks at its
-/// begin are kept; further lines begin with `indent`.
+/// Breaks a text at blanks so that no line is wider than `width`, unless a single word is. Numbers stay whole and with their
+/// units. Blanks at its begin are kept; further lines begin with `indent`.
 pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
     let words = text.trim_start_matches(' ');
     let mut lines = " ".repeat(text.len() - words.len());
     let mut column = lines.len();
     let mut is_first = true;
-    for word in words.split(' ') {
+    for word in unbroken(words) {
         if !is_first && column + 1 + word.width() > width {
             lines.push('\n');
             lines.push_str(indent);
@@ -259,6 +267,39 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
         column += word.width();
     }
     lines
+}
+
+/// What no line may end in: words, and numbers with all their digits and their unit.
+fn unbroken(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let now = rest?;
+        let mut end = 0;
+        loop {
+            let Some(blank) = now[end..].find(' ').map(|at| end + at) else {
+                rest = None;
+                return Some(now);
+            };
+            if !goes_on(&now[..blank], &now[blank + 1..]) {
+                rest = Some(&now[blank + 1..]);
+                return Some(&now[..blank]);
+            }
+            end = blank + 1;
+        }
+    })
+}
+
+/// Whether a number that ends with `before` goes on with a group of digits, its interval or its unit at the begin of `after`.
+fn goes_on(before: &str, after: &str) -> bool {
+    const UNITS: [&str; 15] =
+        ["ns", "µs", "ms", "s", "min", "h", "d", "%", "B", "KiB", "MiB", "GiB", "TiB", "objects/s", "MiB/s"];
+    let next = after.split(' ').next().unwrap_or_default();
+    let digits = next.bytes().take_while(u8::is_ascii_digit).count();
+    let is_group = before.ends_with(|last: char| last.is_ascii_digit()) && digits == 3;
+    let has_unit = before.ends_with(|last: char| last.is_ascii_digit() || last == ']')
+        && UNITS.contains(&next.trim_end_matches([',', '.', ';', ':', ')', '?']));
+    let has_interval = before.ends_with(|last: char| last.is_ascii_digit()) && next.starts_with('[');
+    is_group || has_unit || has_interval
 }
 
 #[cfg(test)]
@@ -301,5 +342,25 @@ mod tests {
         assert_eq!(wrapped("aa bb cc", 5, "  "), "aa bb\n  cc");
         assert_eq!(wrapped("  aa bb cc", 5, "  "), "  aa\n  bb\n  cc");
         assert_eq!(wrapped("a-very-long-word b", 5, ""), "a-very-long-word\nb");
+        assert_eq!(wrapped("a  b", 80, ""), "a  b");
+    }
+
+    #[test]
+    fn a_name_is_one_line_whatever_it_is_called() {
+        assert_eq!(
+            one_line("/x\nVerdict\t\u{1b}[2J\u{85}é"),
+            "/x\u{fffd}Verdict\u{fffd}\u{fffd}[2J\u{fffd}é"
+        );
+        let mut table = table();
+        table.row(vec![Cell::new("a\nb"), Cell::new("1"), Cell::new("2")]);
+        assert_eq!(table.render(Colour::Never).lines().count(), 6);
+    }
+
+    #[test]
+    fn numbers_stay_whole_and_with_their_units() {
+        assert_eq!(wrapped("it did 1 022 076 of them", 12, ""), "it did\n1 022 076 of\nthem");
+        assert_eq!(wrapped("the longest took 16.0 ms.", 21, ""), "the longest took\n16.0 ms.");
+        assert_eq!(wrapped("took 1.2 [1.1–1.4] ms, or", 20, ""), "took\n1.2 [1.1–1.4] ms, or");
+        assert_eq!(wrapped("in 2008 1000 files", 8, ""), "in 2008\n1000\nfiles");
     }
 }

@@ -13,8 +13,8 @@ use crate::conduct::STORE_DEADLINE;
 use crate::conduct::scout::{Answer, ask};
 use crate::exit_code::{ExitCode, Failure};
 
-/// The narrowest terminal that tables are made for.
-const WIDTH_MIN: usize = 80;
+/// Sentences in narrower lines cannot be read. Tables may be wider than a terminal; they break where it does.
+const WIDTH_MIN: usize = 40;
 /// Wider lines are hard to read.
 const WIDTH_MAX: usize = 200;
 

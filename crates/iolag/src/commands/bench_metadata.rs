@@ -10,6 +10,7 @@ use iolag_model::{
     Phase, RunId, RunRecord, RunSpec, StageRecord, TargetIndex, TargetRecord, TimeLimit, Trust, Verification,
     WearOut, WorkloadSpec, format_bytes, format_count,
 };
+use iolag_report::one_line;
 use iolag_workload::{
     bytes_held, bytes_needed, objects_needed, operations_needed, recommended_offset, stages, validate,
     validate_positions,
@@ -96,7 +97,7 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
     let runs: Vec<_> = done.iter().map(|(point, conducted)| (point, conducted.stored.as_ref())).collect();
     let text = match options.format {
         MetadataForm::Text if points.len() > 1 => {
-            campaign::text(&runs, output::colour(common, |name| std::env::var_os(name)))
+            campaign::text(&runs, &options.targets, show::Look::of_terminal(common))
         }
         // One document, also for several runs.
         MetadataForm::Json => String::from_utf8(campaign::json(&runs)?).map_err(Failure::bug)?,
@@ -105,7 +106,7 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
     output::deliver(common, &text, || campaign::json(&runs))?;
     if let Some(path) = &options.report {
         let runs: Vec<PathBuf> = done.iter().map(|(_, conducted)| conducted.run.clone()).collect();
-        write_report_of(&runs, path)?;
+        write_report_of(&runs, path, common)?;
     }
     Ok(worst)
 }
@@ -415,7 +416,7 @@ impl Runner<'_> {
             self.common,
             &format!(
                 "measuring {} with {} client{}: {} objects of {} in all ({}), at most {} at one time, in the directory {}; run {id} in {}",
-                redact(target),
+                one_line(&redact(target)),
                 point.clients,
                 if point.clients == 1 { "" } else { "s" },
                 format_count(objects_needed(&workload, point.clients)),
@@ -457,7 +458,7 @@ impl Runner<'_> {
                 _ => output::print(&text),
             }
         }
-        start::tell_notices(self.common, &conducted.notices);
+        start::tell_outcome(self.common, conducted);
         Ok(conducted.code)
     }
 }

@@ -10,7 +10,7 @@ use iolag_model::{
     CheckSpec, ClientId, ClientRecord, FileSystem, Nanoseconds, OnHang, RunSpec, StageRecord, TargetIndex,
     TargetRecord, WorkloadSpec, format_bytes,
 };
-use iolag_report::{Judged, check_text, write_json};
+use iolag_report::{Judged, check_text, one_line, write_json};
 use iolag_workload::{bytes_held, bytes_to_write, stages, validate};
 
 use super::report::write_report_of;
@@ -259,7 +259,8 @@ fn announce(
     found: &Found,
     id: &iolag_model::RunId,
 ) {
-    let names: Vec<_> = answering.iter().map(|(_, facts)| facts.path.display().to_string()).collect();
+    let names: Vec<_> =
+        answering.iter().map(|(_, facts)| one_line(&facts.path.display().to_string())).collect();
     output::notice(
         common,
         &format!(
@@ -354,9 +355,9 @@ fn report(
         write_json(&stored.record, Judged::Check(&analysis), &mut document).map_err(Failure::bug)?;
         Ok(document)
     })?;
-    start::tell_notices(common, &conducted.notices);
+    start::tell_outcome(common, conducted);
     if let Some(path) = &options.report {
-        write_report_of(std::slice::from_ref(&conducted.run), path)?;
+        write_report_of(std::slice::from_ref(&conducted.run), path, common)?;
     }
     let silent = targets.iter().any(|target| target.unanswered_ns().is_some());
     Ok(match conducted.unusable.len() {

@@ -34,6 +34,14 @@ use crate::exit_code::Failure;
 /// # Errors
 /// If there is none, or it cannot be used.
 fn open_store(root: &Path) -> Result<Store, Failure> {
+    if let Err(error) = root.metadata()
+        && error.kind() == std::io::ErrorKind::PermissionDenied
+    {
+        return Err(Failure::unusable(format!(
+            "the store {} may not be looked at: {error}; name another with --store, or ask its owner",
+            root.display()
+        )));
+    }
     if !root.is_dir() {
         return Err(Failure::unusable(format!(
             "there is no store in {}: name another with --store, or make a run with: iolag check",

@@ -1,8 +1,10 @@
 //! `iolag plot`: a picture of runs for a paper.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
+use iolag_analysis::figure::Figures;
 use iolag_report::{PlotForm, PlotKind, PlotSelection, PlotSize, plot};
 
 use super::pictures::{figures_of, picture};
@@ -37,9 +39,25 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
             runs.push(picture(&run, record).map_err(Failure::unusable)?);
         }
         let (figures, _) = figures_of(runs);
+        refuse_unknown_targets(&figures, &selection)?;
         let picture = plot(kind, &figures, &selection, size, form).map_err(Failure::usage)?;
-        replace_by(&path, |file| file.write_all(&picture))
+        replace_by(&path, |file| file.write_all(&picture))?;
+        output::notice(common, &format!("the figure is in {}", path.display()));
+        Ok(())
     })
+}
+
+/// A target that no run has is a slip of the pen: the figure would be empty.
+fn refuse_unknown_targets(figures: &Figures, selection: &PlotSelection) -> Result<(), Failure> {
+    let known: BTreeSet<&str> =
+        figures.runs.iter().flat_map(|run| &run.run.targets).map(|target| target.name.as_str()).collect();
+    match selection.targets.iter().find(|target| !known.contains(target.as_str())) {
+        None => Ok(()),
+        Some(unknown) => Err(Failure::usage(format!(
+            "no target of these runs is called {unknown:?}: choose from {}",
+            known.into_iter().collect::<Vec<_>>().join(", ")
+        ))),
+    }
 }
 
 /// `160x100mm` or `1200x800px`.

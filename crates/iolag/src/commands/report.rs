@@ -37,7 +37,7 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
         } else {
             write(runs, title, &path)?;
         }
-        output::notice(common, &format!("the report is in {}", path.display()));
+        tell(&path, common);
         if options.open { open(&path) } else { Ok(()) }
     })
 }
@@ -46,16 +46,23 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
 ///
 /// # Errors
 /// If the run cannot be read or the file cannot be written.
-pub fn write_report_of(runs: &[PathBuf], path: &Path) -> Result<(), Failure> {
+pub fn write_report_of(runs: &[PathBuf], path: &Path, common: &Common) -> Result<(), Failure> {
     let path = absolute(path);
     let code = in_child("report", || {
         let names: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
-        write(open_all(Path::new("/"), &names)?, None, &path)
+        write(open_all(Path::new("/"), &names)?, None, &path)?;
+        tell(&path, common);
+        Ok(())
     })?;
     match code {
         ExitCode::Fine => Ok(()),
         code => Err(Failure { code, sentence: format!("the report {} is not complete", path.display()) }),
     }
+}
+
+/// Says where the file is.
+fn tell(path: &Path, common: &Common) {
+    output::notice(common, &format!("the report is in {}", path.display()));
 }
 
 fn open_all(root: &Path, names: &[String]) -> Result<Vec<Pictured>, Failure> {

@@ -15,9 +15,9 @@ use crate::args::Common;
 use crate::conduct::messages::ScoutAnswer;
 use crate::conduct::place::{self, Choice, Spool, StoreChoice, StoreFacts};
 use crate::conduct::scout::{self, Answer};
-use crate::conduct::{first_anchor, running_state};
-use crate::exit_code::Failure;
-use crate::output::notice;
+use crate::conduct::{Conducted, first_anchor, running_state};
+use crate::exit_code::{ExitCode, Failure};
+use crate::output::{complain, notice};
 
 /// The keeper, ready to measure.
 pub struct Keeper {
@@ -247,6 +247,16 @@ pub fn record(keeper: &Keeper, found: &Found, beginning: Beginning) -> RunRecord
 pub fn new_run_id(offset: u16) -> RunId {
     let salt = (std::process::id() as u16).wrapping_add(offset);
     place::new_run_id(Anchor::take().realtime_ns, salt)
+}
+
+/// Tells the user what came of a run besides its numbers. Why something failed is told to those who want no notices, too.
+pub fn tell_outcome(common: &Common, conducted: &Conducted) {
+    for text in &conducted.notices {
+        match conducted.code {
+            ExitCode::Fine => notice(common, text),
+            _ => complain(text),
+        }
+    }
 }
 
 /// Tells the user what was found out.

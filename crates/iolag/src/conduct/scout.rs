@@ -188,6 +188,14 @@ pub fn reach(directory: &Path) -> Result<Option<u64>, String> {
 fn go_to(directory: &Path) -> Result<PathBuf, String> {
     let sentence = |error: std::io::Error| {
         let reason = match error.kind() {
+            // The shell expands ~ only at the begin of a word and without quotes.
+            std::io::ErrorKind::NotFound
+                if directory
+                    .components()
+                    .any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"~")) =>
+            {
+                "it does not exist; the shell has not expanded the ~, write the whole path".to_owned()
+            }
             std::io::ErrorKind::NotFound => {
                 "it does not exist; check the spelling, or create it first".to_owned()
             }

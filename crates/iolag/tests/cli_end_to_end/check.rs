@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use iolag_fixtures::{TmpfsMount, current_test, skip, skip_unless_root};
+use iolag_fixtures::{LoopMount, TmpfsMount, current_test, skip, skip_unless_root};
 
 use crate::user::{Said, User, said, text};
 
@@ -16,6 +16,36 @@ fn check(user: &User, arguments: &[&str]) -> Said {
 fn names(document: &serde_json::Value) -> Vec<String> {
     let directories = document["directories"].as_array().expect("a check has directories");
     directories.iter().map(|directory| text(directory, "name").to_owned()).collect()
+}
+
+#[test]
+fn why_nothing_could_be_measured_is_said_to_those_who_want_no_notices_too() {
+    let Some(mount) = LoopMount::ext4(32) else { return };
+    mount.remount_read_only().unwrap();
+    let user = User::new();
+    let said = user.iolag(&["check", &mount.path().display().to_string(), "-q"]);
+    assert_eq!(said.code, 3, "{said:?}");
+    assert!(said.errors.contains("read-only") && !said.errors.contains("is kept as"), "{}", said.errors);
+}
+
+#[test]
+fn a_name_with_a_line_end_is_one_line_everywhere() {
+    let user = User::new();
+    let directory = user.directory("x\nVerdict");
+    let said = check(&user, &[&directory]);
+    let listed = user.fine(&["list"]).output;
+    let shown = user.fine(&["show"]).output;
+    for text in [&said.output, &said.errors, &listed, &shown] {
+        assert!(text.contains("x\u{fffd}Verdict") && !text.contains("x\nVerdict"), "{text}");
+    }
+}
+
+#[test]
+fn an_unexpanded_tilde_is_told() {
+    let user = User::new();
+    let said = user.iolag(&["check", "~/scratch"]);
+    assert_eq!(said.code, 3);
+    assert!(said.errors.contains("the shell has not expanded the ~"), "{}", said.errors);
 }
 
 #[test]

@@ -28,6 +28,21 @@ fn a_report_is_one_file_that_holds_everything_and_runs_nothing_foreign() {
 }
 
 #[test]
+fn a_figure_of_a_target_that_no_run_has_is_refused_and_not_drawn_empty() {
+    let user = user_with_run("a=b");
+    let said = user.iolag(&["plot", "ecdf", "-o", "x.svg", "--targets", "/scrath"]);
+    assert_eq!((said.code, said.output.as_str()), (2, ""), "{said:?}");
+    assert!(
+        said.errors.contains("no target of these runs is called \"/scrath\": choose from memory:"),
+        "{}",
+        said.errors
+    );
+    assert!(!user.path("x.svg").exists());
+    let said = user.fine(&["plot", "ecdf", "-o", "x.svg", "--targets", "memory:"]);
+    assert!(said.errors.contains("the figure is in "), "{}", said.errors);
+}
+
+#[test]
 fn a_measuring_command_writes_its_report_where_the_user_stands() {
     let user = User::new();
     let target = user.directory("target");
