@@ -76,8 +76,31 @@ fn phases_of_a_batch_and_a_working_directory_of_ones_own_are_named_too() {
     let page = page_of(&[ReportedRun { record: &bench.record, judged: Judged::Metadata(&metadata) }]);
     assert!(page.contains("--phases precreate,benchmark"), "{}", static_part(&page));
     assert!(page.contains("--working-name mine-too"), "{}", static_part(&page));
+    assert!(!page.contains("over 1 000 objects"), "a batch handles all of them");
     bench.record.targets[0].working_place = Some("/scratch/me/iolag-work".to_owned());
     let metadata = analyse_metadata(&bench.record, &bench.by_stage());
     let page = page_of(&[ReportedRun { record: &bench.record, judged: Judged::Metadata(&metadata) }]);
     assert!(!page.contains("--working-name"), "the usual one is what a reader gets anyway");
+}
+
+#[test]
+fn the_verdict_on_a_batch_names_the_rate_of_each_of_its_stages_and_an_advice_stands_once() {
+    let phases =
+        [(Phase::TreeCreate, 0), (Phase::BatchStat, 0), (Phase::TreeCreate, 1), (Phase::BatchStat, 1)];
+    let mut batch = Scenario::metadata(1, 1, 1, &phases);
+    let second = 1_000_000_000;
+    for stage in 0..4_u16 {
+        let operation = if stage % 2 == 0 { Operation::MakeDirectory } else { Operation::Stat };
+        let begin = u64::from(stage + 1) * 10 * second;
+        batch.at(stage, 0, operation, begin, second / 10);
+        let ended = batch.at(stage, 0, Operation::Stage, begin, second / 10);
+        *ended = ended.with_bytes(1);
+    }
+    let metadata = analyse_metadata(&batch.record, &batch.by_stage());
+    let page = page_of(&[ReportedRun { record: &batch.record, judged: Judged::Metadata(&metadata) }]);
+    let text = static_part(&page).replace('\u{a0}', " ");
+    assert!(text.contains("the median of 2 iterations: batch-stat 10.0/s."), "{text}");
+    assert!(!text.contains("In tree-create"), "{text}");
+    assert!(text.contains("tree-create 1: ") && text.contains("tree-create 2: "), "{text}");
+    assert_eq!(text.matches("If the bad moments matter").count(), 1, "{text}");
 }

@@ -89,6 +89,9 @@ fn check_verdict(analysis: &CheckAnalysis, page: &mut Markup) {
 }
 
 fn metadata_verdict(analysis: &MetadataAnalysis) -> String {
+    if let Some(headline) = batch_headline(&analysis.stages) {
+        return format!("{headline} {}", failures_sentence(analysis));
+    }
     let benchmark: Vec<&StageAnalysis> =
         analysis.stages.iter().filter(|stage| stage.phase == Phase::Benchmark).collect();
     let stages: Vec<&StageAnalysis> =
@@ -113,6 +116,27 @@ fn metadata_verdict(analysis: &MetadataAnalysis) -> String {
     sentences.join(" ")
 }
 
+/// A batch does one thing after the other: each has a rate of its own. Nothing if this was none.
+fn batch_headline(stages: &[StageAnalysis]) -> Option<String> {
+    const BATCH: [Phase; 4] = [Phase::BatchCreate, Phase::BatchStat, Phase::BatchRead, Phase::BatchRemove];
+    let mut iterations = 0;
+    let mut rates = Vec::new();
+    for phase in BATCH {
+        let own: Vec<&StageAnalysis> = stages.iter().filter(|stage| stage.phase == phase).collect();
+        iterations = iterations.max(own.len());
+        rates.extend(
+            middle_by_rate(&own).map(|stage| format!("{phase} {}/s", rate(stage.objects_per_second))),
+        );
+    }
+    let clients = match stages.first()?.clients.len() {
+        0 | 1 => "one client".to_owned(),
+        clients => format!("{clients} clients"),
+    };
+    let which =
+        if iterations > 1 { format!(", the median of {iterations} iterations") } else { String::new() };
+    (!rates.is_empty()).then(|| format!("Objects by {clients}{which}: {}.", rates.join(", ")))
+}
+
 fn middle_by_rate<'a>(stages: &[&'a StageAnalysis]) -> Option<&'a StageAnalysis> {
     let mut sorted: Vec<&StageAnalysis> = stages.to_vec();
     sorted.sort_by(|left, right| left.operations_per_second.total_cmp(&right.operations_per_second));
@@ -124,7 +148,7 @@ fn headline(stage: &StageAnalysis, alike: usize) -> String {
     let which = if alike > 1 && stage.phase == Phase::Benchmark {
         format!("{name}, the median of {alike} iterations by rate,")
     } else {
-        name
+        format!("{name},")
     };
     let clients = match stage.clients.len() {
         0 => String::new(),
@@ -209,17 +233,24 @@ pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
 
 fn finding_list(findings: &[Finding], page: &mut Markup) {
     page.raw("<ul class=\"findings\">\n");
+    let mut told: Vec<(Severity, &str)> = Vec::new();
     for finding in findings {
+        // What leads to the same advice stands together, with the advice once.
+        let same = |other: &&Finding| other.severity == finding.severity && other.advice == finding.advice;
+        if told.contains(&(finding.severity, finding.advice.as_str())) {
+            continue;
+        }
+        told.push((finding.severity, &finding.advice));
         let (class, name) = match finding.severity {
             Severity::Serious => ("serious", "Serious"),
             Severity::Warning => ("warning", "Warning"),
             Severity::Note => ("note", "Note"),
         };
-        page.raw("<li").attribute("class", class).raw("><p><strong>").raw(name).raw(".</strong> ");
-        page.prose(&finding.sentence)
-            .raw("</p><p class=\"advice\">")
-            .prose(&finding.advice)
-            .raw("</p></li>\n");
+        page.raw("<li").attribute("class", class).raw(">");
+        for finding in findings.iter().filter(same) {
+            page.raw("<p><strong>").raw(name).raw(".</strong> ").prose(&finding.sentence).raw("</p>");
+        }
+        page.raw("<p class=\"advice\">").prose(&finding.advice).raw("</p></li>\n");
     }
     page.raw("</ul>\n");
 }

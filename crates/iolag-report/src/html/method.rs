@@ -2,7 +2,7 @@
 
 use iolag_analysis::Precision;
 use iolag_model::{
-    Durability, FileSystem, MetadataSpec, RunRecord, RunState, TargetRecord, Think, Verification,
+    Durability, FileSystem, MetadataSpec, Pattern, RunRecord, RunState, TargetRecord, Think, Verification,
     WorkloadSpec, counted, format_bytes, format_duration,
 };
 
@@ -157,11 +157,7 @@ fn metadata_words(clients: u32, metadata: &MetadataSpec) -> String {
             counted(metadata.precreated_objects, "object", "objects"),
             format_bytes(metadata.object_bytes)
         ),
-        format!(
-            "{} over {}",
-            counted(u64::from(metadata.iterations), "iteration", "iterations"),
-            counted(metadata.objects, "object", "objects")
-        ),
+        iterations(metadata),
         format!("offset {}", metadata.offset),
     ];
     match metadata.think {
@@ -179,6 +175,17 @@ fn metadata_words(clients: u32, metadata: &MetadataSpec) -> String {
         parts.push(format!("time limit {}", format_duration(limit.after_ns)));
     }
     parts.join(", ")
+}
+
+fn iterations(metadata: &MetadataSpec) -> String {
+    let iterations = counted(u64::from(metadata.iterations), "iteration", "iterations");
+    match metadata.pattern {
+        // Each handles all objects.
+        Pattern::Batch => iterations,
+        Pattern::Code | Pattern::Paper => {
+            format!("{iterations} over {}", counted(metadata.objects, "object", "objects"))
+        }
+    }
 }
 
 fn state(state: &RunState) -> String {
