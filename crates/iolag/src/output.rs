@@ -18,11 +18,25 @@ const WIDTH_MIN: usize = 40;
 /// Wider lines are hard to read.
 const WIDTH_MAX: usize = 200;
 
-/// Writes text to standard output. A reader that went away (`| head`) is no error.
+/// Writes text to standard output, and says if that is not possible.
 pub fn print(text: &str) {
+    if let Err(failure) = print_result(text) {
+        complain(&failure.sentence);
+    }
+}
+
+/// Writes a result to standard output.
+///
+/// # Errors
+/// If it cannot be written, as on a full disk. A reader that went away (`| head`) is no error.
+pub fn print_result(text: &str) -> Result<(), Failure> {
     let mut output = std::io::stdout().lock();
-    // Nobody is left to be told.
-    let _ = output.write_all(printable(text).as_bytes()).and_then(|()| output.flush());
+    match output.write_all(printable(text).as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::unusable(format!("cannot write to standard output: {error}; send it elsewhere")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The text without control characters but line ends, tabs and colours: paths, mount sources and compilers' messages come
@@ -99,8 +113,8 @@ pub fn deliver(
     document: impl FnOnce() -> Result<Vec<u8>, Failure>,
 ) -> Result<(), Failure> {
     match &common.json {
-        None => print(text),
-        Some(path) if is_standard_output(path) => print(&String::from_utf8_lossy(&document()?)),
+        None => print_result(text)?,
+        Some(path) if is_standard_output(path) => print_result(&String::from_utf8_lossy(&document()?))?,
         Some(path) => {
             print(text);
             write_file(path, &document()?)?;

@@ -164,6 +164,20 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
 }
 
 #[test]
+fn a_result_that_cannot_be_printed_is_not_lost_in_silence() {
+    let user = User::new();
+    one_run(&user);
+    for arguments in [&["show"][..], &["list", "--json", "-"], &["export"]] {
+        let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let done = command.args(arguments).stdin(Stdio::null()).stdout(full).output().unwrap();
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(3), "{arguments:?}: {errors}");
+        assert!(errors.contains("standard output: No space left on device"), "{arguments:?}: {errors}");
+    }
+}
+
+#[test]
 fn prune_lists_first_and_removes_only_with_yes() {
     let user = User::new();
     let runs = [one_run(&user), one_run(&user), one_run(&user)];
