@@ -41,8 +41,11 @@ pub fn metadata_text(analysis: &MetadataAnalysis, width: usize, colour: Colour) 
 }
 
 fn stage_text(stage: &StageAnalysis, width: usize, colour: Colour) -> String {
-    let mut text = colour.paint(Tone::Strong, &stage_name(stage.phase, stage.iteration));
-    text.push_str(&wrapped(&headline(stage), width, "  "));
+    let name = stage_name(stage.phase, stage.iteration);
+    let line = wrapped(&format!("{name}{}", headline(stage)), width, "  ");
+    // Coloured after it was broken: codes have no width.
+    let mut text = colour.paint(Tone::Strong, &name);
+    text.push_str(line.strip_prefix(&name).unwrap_or(&line));
     text.push('\n');
     if !stage.errors.is_empty() {
         let kinds: Vec<String> = stage.errors.iter().map(|error| kind(error.class, error.count)).collect();
