@@ -177,7 +177,7 @@ pub struct Metadata {
     /// S: size of an object
     #[arg(short = 'S', long, value_name = "SIZE", default_value = "3901", allow_hyphen_values = true, value_parser = parse_bytes)]
     pub object_size: u64,
-    /// O: distance to the client whose objects are read [default: the number of clients on this node]
+    /// O: distance to the client whose objects are read [default: 1, since all clients are on one node]
     #[arg(short = 'O', long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_count)]
     pub offset: Option<u64>,
     /// Access pattern: code (md-workbench), paper, or batch (mdtest's school)
@@ -276,8 +276,8 @@ pub struct Show {
 /// `iolag report`.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Runs: ids, parts of ids that no other has, `last`, or paths; several are shown together; or `history` for what was watched
-    #[arg(value_name = "RUN", default_value = "last")]
+    /// Runs: ids, parts of ids that no other has, `last`, or paths; several are shown together; or `history` for what was watched [default: last]
+    #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// The file to write [default: iolag-report-RUN.html here]
     #[arg(short, long, value_name = "FILE")]

@@ -26,7 +26,8 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
     }
     let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
     in_child("report", || {
-        let runs = open_all(&root, &options.runs)?;
+        let last = ["last".to_owned()];
+        let runs = open_all(&root, if options.runs.is_empty() { &last[..] } else { &options.runs })?;
         let path = match &options.output {
             Some(path) => absolute(path),
             None => absolute(&default_path(&runs, options.incident)),

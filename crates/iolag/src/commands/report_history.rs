@@ -25,12 +25,11 @@ pub fn is_meant(options: &Report) -> Result<bool, Failure> {
     let runs: Vec<&str> = options.runs.iter().map(String::as_str).filter(|run| *run != HISTORY).collect();
     let given = options.span.given().or(options.method.given());
     match (runs.as_slice(), runs.len() < options.runs.len()) {
-        ([], _) => Ok(true),
+        ([], true) => Ok(true),
+        ([], false) => Ok(given.is_some()),
         ([run], true) | ([run, _, ..], true) => Err(Failure::usage(format!(
             "a report is about a history or about runs: leave out {HISTORY:?} or {run:?}"
         ))),
-        // What stands there if nothing was typed.
-        (["last"], false) => Ok(given.is_some()),
         (several, false) => {
             refuse_option(given, "report", several.first().copied().unwrap_or_default()).map(|()| false)
         }
@@ -133,6 +132,8 @@ mod tests {
         assert_eq!(meant(&["history"]), Ok(true));
         assert_eq!(meant(&["--since", "30d"]), Ok(true));
         assert_eq!(meant(&["--history", "/x.sqlite"]), Ok(true));
+        let refused = meant(&["last", "--since", "2d"]).unwrap_err();
+        assert!(refused.contains("iolag report history --since"), "a run was named: {refused}");
         assert!(meant(&["3fa7", "--until", "now"]).unwrap_err().contains("iolag report history --until"));
         assert!(meant(&["history", "3fa7"]).unwrap_err().contains("3fa7"));
     }
