@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::hangs::hanging_and_other;
 use crate::stage::Stage;
-use crate::support::{PATIENCE, assert_says, wait_until};
+use crate::support::assert_says;
 
 fn in_flight(stage: &Stage) -> Vec<Value> {
     let done = stage.watch_to(3, &["--status", "--json", "-"]);
@@ -29,9 +29,7 @@ fn a_probe_that_was_left_behind_grows_older_only_as_long_as_it_is_there() {
         &["no watch is running", "HUNG for", "open-read on hanging", &format!("process {process}")],
     );
     fuse.release();
-    assert!(wait_until(PATIENCE, || stage.processes() == 0), "{:?}", stage.scene.processes());
-    // One that is ending has lost its environment already, and is still there for a moment.
-    assert!(wait_until(PATIENCE, || in_flight(&stage).is_empty()), "{}", stage.status(3));
+    stage.wait_for_those_left_behind();
     let told = stage.status(3);
     let gone =
         format!("open-read on hanging (process {process}) had not ended when that watch did, and is gone");

@@ -101,7 +101,7 @@ fn where_a_link_leads_is_remembered_from_one_round_of_cron_to_the_next() {
         assert_eq!(fuse.held(), 1, "one process on the mount, whichever way leads there");
     }
     fuse.release();
-    stage.scene.assert_nobody_is_left();
+    stage.wait_for_those_left_behind();
     stage.watch_to(0, &once);
     let remembered = stage.remembered();
     let [outage] = remembered.outages()[..] else { panic!("{:?}", remembered.outages()) };

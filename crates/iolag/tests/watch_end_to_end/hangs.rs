@@ -10,7 +10,7 @@ use iolag_watch::PublishedStatus;
 
 use crate::remembered::{assert_all_fine, count};
 use crate::stage::{Stage, hung, last, target};
-use crate::support::{PATIENCE, Running, assert_says, wait_until};
+use crate::support::{PATIENCE, Running, assert_says};
 
 /// A round every 400 ms; `open-read` is given up quickly, and holds others up for less than a round; other tasks are not given up.
 pub const QUICK: &str = "every = \"400ms\"\njitter = \"0\"\ngrace = \"200ms\"\n\
@@ -260,7 +260,7 @@ fn cron_piles_nothing_up_on_a_directory_that_hangs() {
     }
     let hung_for = known.elapsed();
     fuse.release();
-    assert!(wait_until(PATIENCE, || stage.processes() == 0), "{:?}", stage.scene.processes());
+    stage.wait_for_those_left_behind();
     let at_most = begin.elapsed();
     stage.watch_to(0, &once);
 

@@ -8,7 +8,7 @@ use iolag_model::{OutageEnding, Outcome};
 use crate::hangs::{assert_late, hanging_and_other};
 use crate::remembered::{assert_all_fine, count};
 use crate::stage::{Stage, hung, last};
-use crate::support::{PATIENCE, assert_says, wait_until};
+use crate::support::{PATIENCE, assert_says};
 
 #[test]
 fn the_next_watch_adopts_what_hangs_and_records_its_true_end() {
@@ -69,7 +69,7 @@ fn what_ended_while_nobody_watched_is_known_to_have_hung() {
     watch.signal(libc::SIGKILL);
     drop(watch.finish());
     fuse.release();
-    stage.scene.assert_nobody_is_left();
+    stage.wait_for_those_left_behind();
 
     let next = stage.start(&["-c", &file]);
     stage.wait_for("an answer", |status| {
@@ -108,7 +108,7 @@ fn what_is_waited_for_stamps_its_end_even_if_nobody_watches() {
     let hung_for = known.elapsed();
     fuse.release();
     let at_most = Instant::now();
-    assert!(wait_until(PATIENCE, || stage.processes() == 0), "{:?}", stage.scene.processes());
+    stage.wait_for_those_left_behind();
     let ended_after = at_most.elapsed();
     // Nobody looks for a while: that is not counted.
     std::thread::sleep(Duration::from_millis(700));

@@ -141,6 +141,17 @@ impl Stage {
         assert_eq!(verdict, "ok");
     }
 
+    /// Waits for the end of what the last watch left behind. One that is ending has lost its environment, by which the scene knows it, and is
+    /// still there for a moment.
+    pub fn wait_for_those_left_behind(&self) {
+        let PublishedStatus::Ended(status) = self.published() else { panic!("a watch runs") };
+        let state = |process: u32| fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        let has_ended = |process: u32| state(process).is_empty() || state(process).contains(") Z ");
+        let is_over =
+            || status.in_flight.iter().all(|probe| has_ended(probe.process)) && self.processes() == 0;
+        assert!(wait_until(PATIENCE, is_over), "{:?}", self.scene.processes());
+    }
+
     /// Names of the scene's processes that hang or run.
     pub fn processes(&self) -> usize {
         self.scene.processes().len()
