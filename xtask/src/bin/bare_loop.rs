@@ -380,8 +380,7 @@ fn read(watch: &mut impl Watch, directory: &OwnedFd, name: &CString, buffer: &mu
     Ok(())
 }
 
-/// Compiled into the loop: that of the C library is a function which returns after it entered the kernel, and such returns
-/// are predicted wrongly.
+/// Compiled into the loop like all other calls; that of the C library would be a function, and make the loop slower.
 #[inline(always)]
 fn close(file: OwnedFd) {
     // SAFETY: the descriptor is open and owned, and nobody has it afterwards. An error cannot leave it open.

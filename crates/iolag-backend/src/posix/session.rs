@@ -4,9 +4,9 @@
 //! nothing. A call that the kernel interrupted before it did anything (open without O_CREAT, read, write, statx) is made
 //! again; every other answer is data.
 //!
-//! The calls of objects are compiled into the loop of whoever drives the session, down to the instruction. A return from a
-//! function in which the kernel was entered is predicted wrongly on processors that must forget where returns lead when the
-//! kernel is left: on tmpfs one such return costs as much as a tenth of an operation. What is rare is one function instead.
+//! The calls of objects are compiled into the loop of whoever drives the session, down to the instruction that enters the kernel.
+//! Returning from a function in which the kernel was entered cost up to a tenth of an operation on tmpfs (docs/performance.md);
+//! what is rare is one function instead.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
