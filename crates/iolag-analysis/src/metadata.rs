@@ -1,7 +1,7 @@
 //! `iolag bench metadata`: per stage rates, balance between clients, and what to think of it.
 
 use iolag_model::{
-    Level, MetadataSpec, Nanoseconds, Operation, Phase, RunRecord, StageIndex, StageRecord, Trust,
+    Level, MetadataSpec, Nanoseconds, Operation, Pattern, Phase, RunRecord, StageIndex, StageRecord, Trust,
     WorkloadSpec,
 };
 use serde::{Deserialize, Serialize};
@@ -262,10 +262,18 @@ fn caches_warm(share: SelfReadShare, spec: &MetadataSpec) -> Option<Finding> {
         share_in_words(share.precreated),
         share_in_words(share.steady_state)
     );
+    let others = match spec.pattern {
+        Pattern::Batch => {
+            format!("`--offset` (now {}) so that twice of it is no multiple of the clients", spec.offset)
+        }
+        Pattern::Code | Pattern::Paper => format!(
+            "`--offset` (now {}) so that no multiple of it up to twice the datasets ({}) is a multiple of the clients",
+            spec.offset, spec.datasets
+        ),
+    };
     let advice = format!(
-        "Choose clients and `--offset` (now {}) so that no multiple of the offset up to twice the datasets ({}) is a \
-         multiple of the clients; run the clients on several nodes.",
-        spec.offset, spec.datasets
+        "To see the storage behind the caches, make the working set larger than the memory: the clients of a node share its \
+         cache, whoever wrote. To have clients read what others wrote, choose their number and {others}."
     );
     Some(Finding::new(Severity::Warning, sentence, advice))
 }

@@ -2,8 +2,10 @@
 
 mod scenario;
 
-use iolag_analysis::{Feeling, RepetitionJudgement, Severity, analyse_check, analyse_metadata};
-use iolag_model::{FailureCode, MemoryState, Nanoseconds, Operation, Outcome, Phase};
+use iolag_analysis::{
+    Feeling, MetadataAnalysis, RepetitionJudgement, Severity, analyse_check, analyse_metadata,
+};
+use iolag_model::{FailureCode, MemoryState, Nanoseconds, Operation, Outcome, Pattern, Phase, WorkloadSpec};
 use scenario::{MS, S, Scenario, three_directories, usb_stick};
 
 /// Findings of the first directory of a check, as sentences.
@@ -224,4 +226,17 @@ fn doubts_about_the_measurement_are_said() {
             analysis.findings
         );
     }
+    let advice = |analysis: &MetadataAnalysis| {
+        let warm = analysis.findings.iter().find(|finding| finding.sentence.contains("likely warm"));
+        warm.map(|finding| finding.advice.clone()).unwrap_or_default()
+    };
+    let of_code = advice(&analysis);
+    assert!(
+        of_code.contains("larger than the memory") && of_code.contains("up to twice the datasets"),
+        "{of_code}"
+    );
+    let WorkloadSpec::Metadata(spec) = &mut scenario.record.spec.workload else { panic!("a metadata run") };
+    spec.pattern = Pattern::Batch;
+    let of_batch = advice(&analyse_metadata(&scenario.record, &scenario.by_stage()));
+    assert!(of_batch.contains("twice of it is no multiple of the clients"), "{of_batch}");
 }
