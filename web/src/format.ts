@@ -63,11 +63,13 @@ export function bytes(value: number): string {
   return unit === 0 ? `${Math.round(value)} B` : threeDigits(value, units[unit]);
 }
 
-/** A share of 1 as per cent: a decimal only where it matters. */
+/** A share of 1 as per cent: a decimal only where it matters, but enough to tell what is rare from nothing. */
 export function percent(share: number): string {
   const value = 100 * share;
   if (value > 99 && value < 100) return `${Number(value.toPrecision(5))} %`;
-  if (value < 0.005) return "0 %";
+  if (value <= 0) return "0 %";
+  if (value < 0.0001) return "<0.0001 %";
+  if (value < 0.0095) return `${value.toFixed(Math.ceil(-Math.log10(value)))} %`;
   if (value < 0.095) return `${value.toFixed(2)} %`;
   if (value < 9.95) return `${Number(value.toFixed(1))} %`;
   return `${value.toFixed(value < 99.5 ? 0 : 1).replace(/\.0$/, "")} %`;

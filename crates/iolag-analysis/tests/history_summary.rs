@@ -4,8 +4,8 @@
 use iolag_analysis::Noise;
 use iolag_analysis::history::{
     Blockers, ByAttempt, ByTime, ComparisonOptions, ComparisonVerdict, Distribution, Estimate, EventWindows,
-    Knowledge, LocalTime, Observation, Observations, Origin, Quantity, SeriesSummary, SummaryOptions,
-    compare, event_effect, separated_modes, summarise_series,
+    HistoryInput, HistoryOptions, Knowledge, LocalTime, Observation, Observations, Origin, Quantity,
+    SeriesSummary, SummaryOptions, analyse_history, compare, event_effect, separated_modes, summarise_series,
 };
 use iolag_model::{
     ConfigurationKey, Event, EventSource, FailureCode, HistoryColumns, HistorySample, Nanoseconds, Outage,
@@ -57,6 +57,58 @@ fn columns<'a>(samples: impl IntoIterator<Item = &'a HistorySample>) -> HistoryC
     let mut columns = HistoryColumns::default();
     samples.into_iter().for_each(|sample| columns.push(sample));
     columns
+}
+
+/// 2008-05-05 on, every 15 minutes a second or a little more; every fiftieth is what `other` makes of it.
+fn calm_with(other: impl Fn(HistorySample) -> HistorySample) -> HistoryInput {
+    let samples: Vec<HistorySample> = (0..400)
+        .map(|slot| {
+            let seconds = 1.0 + (slot * 7 % 11) as f64 / 100.0;
+            let calm = sample(slot as u64 + 1, MONDAY + slot * 15 * MINUTE, Outcome::Ok, seconds);
+            if slot % 50 == 49 { other(calm) } else { calm }
+        })
+        .collect();
+    let series = series(SeriesKind::Task, Nanoseconds::ZERO);
+    HistoryInput { series: vec![(series, columns(&samples))], ..HistoryInput::default() }
+}
+
+#[test]
+fn what_the_watch_interrupted_is_censored_and_nothing_went_wrong() {
+    let broken_off = |calm| HistorySample {
+        outcome: Outcome::Interrupted,
+        duration_ns: Nanoseconds::from_milliseconds(300),
+        ..calm
+    };
+    let analysis = analyse_history(&calm_with(broken_off), &HistoryOptions::default());
+    let summary = &analysis.series[0].summary;
+    let counts = summary.by_attempt.counts;
+    assert_eq!((counts.exact, counts.at_least), (392, 8));
+    let rates = &summary.rates.total;
+    assert_eq!((rates.slots, rates.attempts, rates.ok, rates.interrupted), (400, 392, 392, 8));
+    assert_eq!([rates.timeout, rates.hung, rates.past_deadline, rates.error].map(|rate| rate.count), [0; 4]);
+    assert!(summary.rates.by_day.iter().all(|day| day.rates.past_deadline.count == 0));
+    let seen: u32 = summary.hour_by_day.observations.iter().flatten().sum();
+    assert_eq!(seen, 392, "its age is nothing that somebody met");
+    assert!(analysis.episodes.is_empty(), "{:?}", analysis.episodes);
+    let told: Vec<&str> = analysis.findings.iter().map(|one| one.finding.sentence.as_str()).collect();
+    assert!(
+        !told.iter().any(|sentence| sentence.contains("deadline") || sentence.contains("failed")),
+        "{told:?}"
+    );
+    // At least 0.3 s says nothing of more than a second, so the curve is that of the others.
+    let without = analyse_history(
+        &calm_with(|calm| HistorySample { outcome: Outcome::Error, ..calm }),
+        &HistoryOptions::default(),
+    );
+    let median = |summary: &SeriesSummary| summary.by_attempt.median().unwrap().value;
+    assert_eq!(median(summary), median(&without.series[0].summary));
+    // As a time-out it would have gone wrong.
+    let timed_out = analyse_history(
+        &calm_with(|calm| HistorySample { outcome: Outcome::Timeout, ..calm }),
+        &HistoryOptions::default(),
+    );
+    assert_eq!(timed_out.series[0].summary.rates.total.past_deadline.count, 8);
+    assert!(!timed_out.episodes.is_empty());
 }
 
 /// Eight slots every 15 minutes: two good, one that takes two hours, and seven that are skipped because of

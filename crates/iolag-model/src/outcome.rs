@@ -23,15 +23,18 @@ pub enum Outcome {
     Late = 4,
     /// It was due and not started; the detail record says because of which attempt.
     Skipped = 5,
+    /// Whoever measured ended it before its deadline: the true duration is at least the recorded one, and the target has done nothing wrong.
+    Interrupted = 6,
 }
 
 impl Outcome {
     /// Every outcome, in the order of their numbers.
-    pub const ALL: [Self; 6] = [Self::Ok, Self::Error, Self::Timeout, Self::Hung, Self::Late, Self::Skipped];
+    pub const ALL: [Self; 7] =
+        [Self::Ok, Self::Error, Self::Timeout, Self::Hung, Self::Late, Self::Skipped, Self::Interrupted];
 
     /// Whether the true duration is known to be longer than the recorded one, but not how long.
     pub const fn is_censored(self) -> bool {
-        matches!(self, Self::Timeout | Self::Hung | Self::Skipped)
+        matches!(self, Self::Timeout | Self::Hung | Self::Skipped | Self::Interrupted)
     }
 
     /// Whether this says how the attempt ended, so that it supersedes [`Outcome::Hung`] of the same attempt.
@@ -48,6 +51,7 @@ impl Outcome {
             Self::Hung => "hung",
             Self::Late => "late",
             Self::Skipped => "skipped",
+            Self::Interrupted => "interrupted",
         }
     }
 }
@@ -226,7 +230,7 @@ mod tests {
         for outcome in Outcome::ALL {
             assert_eq!(Outcome::try_from(outcome as u8), Ok(outcome));
         }
-        assert_eq!(Outcome::try_from(6), Err(UnknownOutcome(6)));
+        assert_eq!(Outcome::try_from(7), Err(UnknownOutcome(7)));
     }
 
     #[test]

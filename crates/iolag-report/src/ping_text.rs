@@ -16,6 +16,7 @@ pub fn ping_text(summary: &SeriesSummary) -> String {
         (rates.late.count, "late"),
         (rates.error.count, "failed"),
         (rates.skipped.count, "skipped"),
+        (rates.interrupted, "interrupted"),
     ] {
         if count > 0 {
             counts.push(format!("{} {what}", format_count(count)));

@@ -98,11 +98,13 @@ fn last_values(last: &[LastSample], colour: Colour) -> String {
         let value = match (sample.value, sample.outcome) {
             (Some(value), _) => value.to_string(),
             (None, Outcome::Skipped) => NOTHING.to_owned(),
-            (None, Outcome::Timeout | Outcome::Hung) => format!("≥ {}", sample.duration_ns),
+            (None, Outcome::Timeout | Outcome::Hung | Outcome::Interrupted) => {
+                format!("≥ {}", sample.duration_ns)
+            }
             (None, _) => sample.duration_ns.to_string(),
         };
         let tone = match sample.outcome {
-            Outcome::Ok => Tone::Plain,
+            Outcome::Ok | Outcome::Interrupted => Tone::Plain,
             Outcome::Late | Outcome::Skipped => Tone::Warning,
             Outcome::Error | Outcome::Timeout | Outcome::Hung => Tone::Serious,
         };

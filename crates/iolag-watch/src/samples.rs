@@ -5,7 +5,7 @@
 //! | ended within the deadline | `ok`, or `error` with its failure |
 //! | ended by itself after it | `late` with its true duration, or `error` |
 //! | in flight when the probe was ended at its deadline | `timeout` with its age at the first signal |
-//! | the same because the watch stopped | `timeout`, failure *abandoned* |
+//! | the same because the watch stopped before its deadline | `interrupted` with its age at the first signal |
 //! | in flight and not to be ended | `hung` with its age, again and again, until the next line |
 //! | in flight, and the process could not be killed until later | `late` with its true duration, failure *abandoned* |
 //! | in flight, and the process ended without saying how | `error`, failure *abandoned* |
@@ -98,12 +98,22 @@ impl Fate {
         }
     }
 
+    /// One that was aborted after its deadline, counted from `begin`, timed out all the same.
+    const fn after_deadline(self, begin: MonotonicTime, deadline: Nanoseconds) -> Self {
+        match self {
+            Self::Aborted { terminated } if terminated.since(begin).0 >= deadline.0 => {
+                Self::TimedOut { terminated }
+            }
+            other => other,
+        }
+    }
+
     /// For what was in flight: until when it is known to have been, how it counts, and why.
     const fn of_unfinished(self) -> (MonotonicTime, Outcome, FailureCode) {
         match self {
             Self::Ended { at } => (at, Outcome::Error, FailureCode::ABANDONED),
             Self::TimedOut { terminated } => (terminated, Outcome::Timeout, FailureCode::NONE),
-            Self::Aborted { terminated } => (terminated, Outcome::Timeout, FailureCode::ABANDONED),
+            Self::Aborted { terminated } => (terminated, Outcome::Interrupted, FailureCode::NONE),
             Self::Hung { at, .. } | Self::Vanished { seen: at } => (at, Outcome::Hung, FailureCode::NONE),
             Self::Released { at, .. } => (at, Outcome::Late, FailureCode::ABANDONED),
         }
@@ -118,6 +128,8 @@ pub fn samples(
     consumption: Option<Consumption>,
     surroundings: Option<Surroundings>,
 ) -> Vec<HistorySample> {
+    let begin = begin_of_part(description, stamps, 0).unwrap_or(description.start_ns);
+    let fate = fate.after_deadline(begin, description.deadline);
     let mut samples: Vec<HistorySample> = (0..description.series.len())
         .map(|part| sample_of_part(description, stamps, fate, part))
         .map(|sample| HistorySample {
@@ -168,16 +180,8 @@ fn sample_of_part(description: &ProbeDescription, stamps: &Stamps, fate: Fate, p
         configuration: description.configuration,
         ..skipped(description.series[part].clone(), description.probe, description.intended, start, None)
     };
-    let quiet_max = match stamps.origin() {
-        Origin::Found => PREPARATION_MAX.min(description.deadline),
-        Origin::Made => description.deadline,
-    };
-    let is_hung_before = |begin: MonotonicTime| begin.since(description.start_ns) > quiet_max;
-    let begin = match stamp.begin {
-        Some(begin) if part == 0 && is_hung_before(begin) => description.start_ns,
-        Some(begin) => begin,
-        None if part == 0 => description.start_ns,
-        None => return HistorySample { blocker: Some(description.probe), ..empty(description.start) },
+    let Some(begin) = begin_of_part(description, stamps, part) else {
+        return HistorySample { blocker: Some(description.probe), ..empty(description.start) };
     };
     let sample = empty(wall(begin));
     if let Some((end, ending)) = stamp.end
@@ -191,6 +195,20 @@ fn sample_of_part(description: &ProbeDescription, stamps: &Stamps, fate: Fate, p
     }
     let (until, outcome, failure) = fate.of_unfinished();
     HistorySample { duration_ns: until.since(begin), outcome, failure, ..sample }
+}
+
+/// When a part began as far as its duration is concerned; `None` if it did not.
+fn begin_of_part(description: &ProbeDescription, stamps: &Stamps, part: usize) -> Option<MonotonicTime> {
+    let quiet_max = match stamps.origin() {
+        Origin::Found => PREPARATION_MAX.min(description.deadline),
+        Origin::Made => description.deadline,
+    };
+    let is_hung_before = |begin: MonotonicTime| begin.since(description.start_ns) > quiet_max;
+    match stamps.part(part).begin {
+        Some(begin) if part == 0 && is_hung_before(begin) => Some(description.start_ns),
+        None if part == 0 => Some(description.start_ns),
+        begin => begin,
+    }
 }
 
 fn is_interrupted(fate: Fate, end: MonotonicTime, ending: &PartEnding) -> bool {
@@ -290,7 +308,6 @@ mod tests {
         let at = MonotonicTime(1310);
         for (fate, outcome, failure) in [
             (Fate::TimedOut { terminated: at }, Outcome::Timeout, FailureCode::NONE),
-            (Fate::Aborted { terminated: at }, Outcome::Timeout, FailureCode::ABANDONED),
             (Fate::Hung { at, terminated: None }, Outcome::Hung, FailureCode::NONE),
             (Fate::Vanished { seen: at }, Outcome::Hung, FailureCode::NONE),
             (Fate::Released { at, terminated: Some(at) }, Outcome::Late, FailureCode::ABANDONED),
@@ -298,6 +315,30 @@ mod tests {
         ] {
             assert_eq!(told(&stamps, fate), [(outcome, 300, failure), (outcome, 290, failure), SKIPPED]);
         }
+    }
+
+    #[test]
+    fn what_the_watch_breaks_off_is_interrupted_and_past_its_deadline_timed_out() {
+        let stamps = stamped(None, FailureCode::NONE);
+        let none = FailureCode::NONE;
+        // The whole began at 1010, its second part at 1020; the deadline is 100.
+        let before = Fate::Aborted { terminated: MonotonicTime(1109) };
+        assert_eq!(
+            told(&stamps, before),
+            [(Outcome::Interrupted, 99, none), (Outcome::Interrupted, 89, none), SKIPPED]
+        );
+        let after = Fate::Aborted { terminated: MonotonicTime(1110) };
+        assert_eq!(
+            told(&stamps, after),
+            [(Outcome::Timeout, 100, none), (Outcome::Timeout, 90, none), SKIPPED]
+        );
+        // A program that the signal made fail was interrupted as well.
+        let failing =
+            told(&stamped(Some(50), FailureCode::EXIT), Fate::Aborted { terminated: MonotonicTime(1060) });
+        assert_eq!(failing[0], (Outcome::Interrupted, 50, none));
+        // What ended before is what it is.
+        let ended = told(&stamped(Some(30), none), Fate::Aborted { terminated: MonotonicTime(1060) });
+        assert_eq!(ended[0], (Outcome::Ok, 40, none));
     }
 
     #[test]

@@ -216,7 +216,7 @@ fn a_watch_that_is_told_to_stop_ends_its_probe_and_says_so() {
     assert!(watch.wait(Nanoseconds::from_seconds(20)).is_some());
     let left = spooled(&scene);
     let [sample] = samples_of(&left, probe)[..] else { panic!("{left:?}") };
-    assert_eq!((sample.outcome, sample.failure), (Outcome::Timeout, FailureCode::ABANDONED));
+    assert_eq!((sample.outcome, sample.failure), (Outcome::Interrupted, FailureCode::NONE));
     let last = left.iter().rev().find_map(|record| match record {
         HistoryRecord::Session(session) => Some(session.end),
         _ => None,

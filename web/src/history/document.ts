@@ -64,7 +64,7 @@ export interface Series {
   unit: string;
   resolution_ns: number;
   deadline_ns: number;
-  slots: { ok: number; error: number; timeout: number; hung: number; late: number; skipped: number };
+  slots: { ok: number; error: number; timeout: number; hung: number; late: number; skipped: number; interrupted: number };
   points: { time_steps: Uint32Array; bucket: Uint16Array; state: Uint8Array };
   values: { time_steps: Uint32Array; value: Float32Array };
   ribbons: Ribbons | null;
@@ -162,7 +162,7 @@ export interface HistoryDocument {
 }
 
 /** The states of samples, as numbers in columns. */
-export const STATE = { ok: 0, error: 1, timeout: 2, hung: 3, late: 4, skipped: 5, below: 6 } as const;
+export const STATE = { ok: 0, error: 1, timeout: 2, hung: 3, late: 4, skipped: 5, interrupted: 6, below: 7 } as const;
 
 /** What the page itself carries; null if it carries nothing. */
 export async function carriedDocument(): Promise<HistoryDocument | null> {

@@ -133,7 +133,7 @@ function lastTable(status: WatchStatus): HTMLElement {
   const rows = status.last.map(({ series, start, duration_ns, value, outcome }) =>
     element(
       "tr",
-      { class: outcome === "ok" ? "" : "trouble" },
+      { class: outcome === "ok" || outcome === "interrupted" ? "" : "trouble" },
       element("th", { scope: "row" }, series.part === "" ? series.task : `${series.task}: ${series.part}`),
       element("td", {}, series.target || "the host"),
       element("td", {}, value === null || value === undefined ? duration(duration_ns) : String(value)),

@@ -21,14 +21,18 @@ const STRETCH_PX = 4;
 /** Between the rows of marks and the axes. */
 const ROWS_APART = 9;
 
-/** What went wrong, from top to bottom. */
+/** What did not simply succeed, from top to bottom. */
 const MARK_KINDS: [number, string][] = [
   [STATE.hung, "hung"],
   [STATE.timeout, "timed out"],
   [STATE.error, "failed"],
   [STATE.late, "late"],
   [STATE.skipped, "skipped"],
+  [STATE.interrupted, "interrupted"],
 ];
+
+/** What says nothing of the place itself. */
+const isFaint = (kind: number): boolean => kind === STATE.skipped || kind === STATE.interrupted;
 
 /** A panel with everything that drawing needs more than once. */
 export interface Lane {
@@ -53,6 +57,7 @@ export function laneOf(panel: Panel, state: State, keyOf: (series: Series) => st
     [STATE.error]: (slots) => slots.error,
     [STATE.late]: (slots) => slots.late,
     [STATE.skipped]: (slots) => slots.skipped,
+    [STATE.interrupted]: (slots) => slots.interrupted,
   };
   return {
     panel,
@@ -95,8 +100,8 @@ function caption(state: State, lanes: Lane[], view: View): string {
   }
   if (figures.decimation !== null) parts.push(figures.decimation);
   parts.push(
-    "Rows above the axes: events and outages, then attempts that hung, timed out, failed, came late or were not started because an " +
-      "earlier one hung. Steps are levels with their medians, broken where the level changed.",
+    "Rows above the axes: events and outages, then attempts that hung, timed out, failed, came late, were not started because an " +
+      "earlier one hung, or were broken off when the watch stopped. Steps are levels with their medians, broken where the level changed.",
   );
   const all = lanes.flatMap((lane) => lane.panel.series);
   if (all.some((series) => series.by_attempt.below_count > 0)) {
@@ -109,7 +114,7 @@ function caption(state: State, lanes: Lane[], view: View): string {
 }
 
 const slotsOf = (slots: Series["slots"]): number =>
-  slots.ok + slots.error + slots.timeout + slots.hung + slots.late + slots.skipped;
+  slots.ok + slots.error + slots.timeout + slots.hung + slots.late + slots.skipped + slots.interrupted;
 
 /** A panel of time taken over time. */
 export function lanePicture(lane: Lane, state: State, view: View, height: number): Picture {
@@ -365,7 +370,7 @@ function drawMarks(plot: Plot, lane: Lane, shown: boolean[], top: number): void 
     const y = markY(lane, row, top);
     ctx.textAlign = "right";
     ctx.textBaseline = "middle";
-    ctx.fillStyle = kind === STATE.skipped ? theme().faint : theme().serious;
+    ctx.fillStyle = isFaint(kind) ? theme().faint : theme().serious;
     ctx.fillText(shortened(ctx, name, plot.left - 8), plot.left - 6, y);
     lane.panel.series.forEach((series, which) => {
       if (!shown[which]) return;
@@ -373,7 +378,7 @@ function drawMarks(plot: Plot, lane: Lane, shown: boolean[], top: number): void 
       ctx.lineWidth = 1.5;
       eachMark(series, lane, kind, plot, (moment) => {
         const x = clamp(plot.x(moment), plot.left, plot.right);
-        if (kind === STATE.skipped) ctx.fillRect(x - 0.75, y - 3, 1.5, 6);
+        if (isFaint(kind)) ctx.fillRect(x - 0.75, y - 3, 1.5, 6);
         else drawShape(ctx, shapeOf(lane.styles[which]), x, y, 6);
       });
     });
@@ -396,7 +401,7 @@ function markTip(plot: Plot, lane: Lane, shown: boolean[], px: number, py: numbe
       if (distance >= least) return;
       least = distance;
       const lines: [string, string][] = [["outcome", times > 1 ? `${count(times)} × ${kind[1]}` : kind[1]]];
-      if (index >= 0 && hasDuration(kind[0])) {
+      if (index >= 0 && (hasDuration(kind[0]) || kind[0] === STATE.interrupted)) {
         const took = duration(lane.middles[series.points.bucket[index]]);
         lines.push(kind[0] === STATE.late ? ["took", took] : ["at least", took]);
       }

@@ -192,7 +192,7 @@ impl FigureEngine {
         let bucket = match row.outcome {
             Outcome::Ok | Outcome::Late => Some(series.record_known(attempt, row.outcome, thresholds)),
             Outcome::Error => None,
-            Outcome::Timeout | Outcome::Hung | Outcome::Skipped => {
+            Outcome::Timeout | Outcome::Hung | Outcome::Skipped | Outcome::Interrupted => {
                 series.record_censored(attempt.ns, thresholds);
                 None
             }
@@ -262,7 +262,7 @@ impl FigureEngine {
     #[cold]
     fn record_mark(&mut self, row: &Row, attempt: &Attempt) {
         let kind = match row.outcome {
-            Outcome::Ok => return,
+            Outcome::Ok | Outcome::Interrupted => return,
             Outcome::Error => TroubleKind::Failed,
             Outcome::Timeout => TroubleKind::Timeout,
             Outcome::Hung => TroubleKind::Hung,

@@ -213,8 +213,13 @@ pub fn hour_by_day(
         matrix.failed[row][hour] += u32::from(*outcome == Outcome::Error);
         matrix.skipped[row][hour] += u32::from(*outcome == Outcome::Skipped);
     }
+    let interrupted = interrupted_moments(columns);
     let mut cells: BTreeMap<LocalMoment, Vec<(f64, bool)>> = BTreeMap::new();
     for one in observations.list() {
+        // The age at which the watch broke an attempt off is nothing that somebody met.
+        if one.knowledge == Knowledge::AtLeast && interrupted.binary_search(&one.at).is_ok() {
+            continue;
+        }
         let amount = (one.amount, one.knowledge == Knowledge::AtLeast);
         cells.entry(local_time.at(one.at)).or_default().push(amount);
     }
@@ -224,6 +229,15 @@ pub fn hour_by_day(
         }
     }
     matrix
+}
+
+/// When attempts that the watch interrupted were due, ascending.
+fn interrupted_moments(columns: &HistoryColumns) -> Vec<WallTime> {
+    let slots = columns.intended.iter().zip(&columns.outcome);
+    let interrupted = slots.filter(|(_, outcome)| **outcome == Outcome::Interrupted);
+    let mut moments: Vec<WallTime> = interrupted.map(|(moment, _)| *moment).collect();
+    moments.sort_unstable();
+    moments
 }
 
 impl HourByDay {

@@ -90,6 +90,10 @@ pub fn find_episodes(
     let mut open = false;
     let (mut good, mut previous) = (0, None);
     for row in order {
+        if columns.outcome[row] == Outcome::Interrupted {
+            // Neither good nor bad: it says nothing of the storage.
+            continue;
+        }
         let start = columns.start[row];
         let is_silent = previous
             .is_some_and(|previous: WallTime| silence > Nanoseconds::ZERO && start.since(previous) > silence);
@@ -170,9 +174,10 @@ impl SeriesEpisode {
             Outcome::Timeout | Outcome::Hung => self.unfinished += 1,
             Outcome::Error => self.failed += 1,
             Outcome::Skipped => self.skipped += 1,
+            Outcome::Interrupted => {}
         }
         let knowledge = match outcome {
-            Outcome::Error | Outcome::Skipped => return,
+            Outcome::Error | Outcome::Skipped | Outcome::Interrupted => return,
             _ if outcome.is_censored() => Knowledge::AtLeast,
             _ => Knowledge::Exactly,
         };
@@ -192,6 +197,7 @@ fn is_bad(columns: &HistoryColumns, row: usize, limit_seconds: f64) -> bool {
     match columns.outcome[row] {
         Outcome::Timeout | Outcome::Hung | Outcome::Skipped | Outcome::Error => true,
         Outcome::Ok | Outcome::Late => columns.duration_ns[row].as_seconds() > limit_seconds,
+        Outcome::Interrupted => false,
     }
 }
 

@@ -151,6 +151,7 @@ pub struct SlotCounts {
     pub hung: u64,
     pub late: u64,
     pub skipped: u64,
+    pub interrupted: u64,
 }
 
 impl SlotCounts {
@@ -162,6 +163,7 @@ impl SlotCounts {
             hung: rates.hung.count,
             late: rates.late.count,
             skipped: rates.skipped.count,
+            interrupted: rates.interrupted,
         }
     }
 }

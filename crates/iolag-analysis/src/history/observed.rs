@@ -2,7 +2,8 @@
 //!
 //! Invariants: moments ascend; moments, values and knowledge have the same length; no value is NaN. A skipped slot is no
 //! attempt and is left out here (episodes and the time-weighted view count it); a failed attempt has no duration; a timeout and a
-//! hang are kept as "at least", a duration below the clock's resolution as "at most".
+//! hang are kept as "at least", a duration below the clock's resolution as "at most". An attempt that the watch interrupted is left out: ranks
+//! would take it for longer than anything, and its age says nothing of the storage.
 
 use std::fmt;
 
@@ -216,7 +217,7 @@ fn reading(
     resolution: Nanoseconds,
 ) -> Option<(f64, Knowledge)> {
     let (outcome, duration) = (columns.outcome[row], columns.duration_ns[row]);
-    if outcome == Outcome::Skipped {
+    if matches!(outcome, Outcome::Skipped | Outcome::Interrupted) {
         return None;
     }
     let knowledge = match outcome {
@@ -263,6 +264,7 @@ mod tests {
             (3, 0, Outcome::Skipped),
             (4, 5, Outcome::Error),
             (5, 900, Outcome::Late),
+            (6, 7, Outcome::Interrupted),
         ];
         let read = TimedValues::read(&series(10_000_000), &columns(&rows), Quantity::Duration);
         assert_eq!(read.values(), [0.0, 0.02, 0.6, 0.9]);

@@ -92,9 +92,9 @@ impl Rate {
 /// How attempts and slots ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeRates {
-    /// Scheduled slots: attempts and skipped ones.
+    /// Scheduled slots: attempts, skipped and interrupted ones.
     pub slots: u64,
-    /// Slots in which an attempt was started.
+    /// Slots in which an attempt was started and left to itself.
     pub attempts: u64,
     /// Attempts that succeeded within their deadline.
     pub ok: u64,
@@ -110,6 +110,8 @@ pub struct OutcomeRates {
     pub past_deadline: Rate,
     /// Slots that were skipped because an earlier probe had not ended, of all slots.
     pub skipped: Rate,
+    /// Attempts that the watch broke off when it was told to stop: they count in no rate.
+    pub interrupted: u64,
 }
 
 /// How many samples ended in each way.
@@ -134,7 +136,8 @@ impl OutcomeCounts {
     /// With the intervals that the clustering of the whole series allows.
     pub(crate) fn rates(&self, clustering: &Clustering) -> OutcomeRates {
         let slots: u64 = self.0.iter().sum();
-        let attempts = slots - self.count(Outcome::Skipped);
+        let interrupted = self.count(Outcome::Interrupted);
+        let attempts = slots - self.count(Outcome::Skipped) - interrupted;
         let rate = |outcome: Outcome| Rate::new(self.count(outcome), attempts, clustering.ratio(outcome));
         let past_deadline: u64 = PAST_DEADLINE.iter().map(|outcome| self.count(*outcome)).sum();
         OutcomeRates {
@@ -147,6 +150,7 @@ impl OutcomeCounts {
             late: rate(Outcome::Late),
             past_deadline: Rate::new(past_deadline, attempts, clustering.past_deadline),
             skipped: Rate::new(self.count(Outcome::Skipped), slots, clustering.ratio(Outcome::Skipped)),
+            interrupted,
         }
     }
 }
@@ -210,11 +214,11 @@ mod tests {
 
     #[test]
     fn every_slot_counts_once() {
-        use Outcome::{Error, Hung, Late, Ok, Skipped, Timeout};
-        let outcomes = [Ok, Ok, Ok, Error, Timeout, Hung, Skipped, Skipped, Late, Ok];
+        use Outcome::{Error, Hung, Interrupted, Late, Ok, Skipped, Timeout};
+        let outcomes = [Ok, Ok, Ok, Error, Timeout, Hung, Skipped, Skipped, Late, Ok, Interrupted];
         let rates = OutcomeCounts::of(&outcomes).rates(&Clustering::of(&outcomes));
-        assert_eq!((rates.slots, rates.attempts, rates.ok), (10, 8, 4));
-        assert_eq!((rates.skipped.count, rates.skipped.of), (2, 10));
+        assert_eq!((rates.slots, rates.attempts, rates.ok, rates.interrupted), (11, 8, 4, 1));
+        assert_eq!((rates.skipped.count, rates.skipped.of), (2, 11));
         assert_eq!((rates.past_deadline.count, rates.past_deadline.of), (3, 8));
         assert_eq!(rates.timeout.share(), Some(0.125));
     }

@@ -176,7 +176,7 @@ impl SeriesTally {
 
     fn count_first(&mut self, sample: &HistorySample, is_over_late: bool) {
         let outcome = match sample.outcome {
-            Outcome::Timeout if sample.failure == FailureCode::ABANDONED => return,
+            Outcome::Interrupted => return,
             Outcome::Ok => RunOutcome::Ok,
             Outcome::Error if !is_over_late => RunOutcome::Error,
             Outcome::Error | Outcome::Timeout | Outcome::Hung | Outcome::Late => RunOutcome::Timeout,
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn every_outcome_has_its_count() {
-        let aborted = HistorySample { failure: FailureCode::ABANDONED, ..sample(7, Outcome::Timeout, 3) };
+        let aborted = sample(7, Outcome::Interrupted, 3);
         let part = HistorySample {
             series: SeriesKey { part: "ls -n".into(), ..series_of("/home", "list").key },
             ..sample(8, Outcome::Ok, 1)
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!((tally.durations.count(), tally.durations.sum_ns()), (3, 122 * SECOND));
         assert_eq!((tally.late.count(), tally.late.sum_ns()), (1, 90 * SECOND));
         assert_eq!(tally.last_success, Some(WallTime::from_seconds(902)));
-        assert_eq!(tally.last.as_ref().unwrap().outcome, Outcome::Timeout);
+        assert_eq!(tally.last.as_ref().unwrap().outcome, Outcome::Interrupted);
         assert_eq!(tallies.series().count(), 1);
     }
 

@@ -71,7 +71,7 @@ impl HistorySample {
         match outcome {
             Outcome::Skipped => 0,
             Outcome::Hung => 1,
-            Outcome::Timeout => 2,
+            Outcome::Timeout | Outcome::Interrupted => 2,
             Outcome::Ok | Outcome::Error | Outcome::Late => 3,
         }
     }

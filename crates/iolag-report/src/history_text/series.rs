@@ -101,8 +101,11 @@ impl Page<'_> {
 
     /// How attempts ended, of series in which any did not end well.
     fn endings(&self, summaries: &[&SeriesSummary]) -> String {
-        let bad: Vec<&SeriesSummary> =
-            summaries.iter().copied().filter(|one| one.rates.total.ok < one.rates.total.slots).collect();
+        let is_bad = |summary: &&SeriesSummary| {
+            let rates = &summary.rates.total;
+            rates.ok + rates.interrupted < rates.slots
+        };
+        let bad: Vec<&SeriesSummary> = summaries.iter().copied().filter(is_bad).collect();
         if bad.is_empty() {
             return "\nEvery attempt succeeded within its deadline.\n".to_owned();
         }

@@ -185,6 +185,7 @@ fn last_ends(all: &[LiveLast], document: &LiveDocument, page: &mut Markup) {
             Outcome::Late => ("warning", ""),
             Outcome::Error => ("serious", ""),
             Outcome::Timeout | Outcome::Hung | Outcome::Skipped => ("serious", "> "),
+            Outcome::Interrupted => ("", "> "),
         };
         let took = match last.value {
             Some(value) => format!("{value}"),

@@ -237,9 +237,9 @@ fn sample_statement(rows: usize) -> String {
 
 /// What decides between two samples: `HistorySample::supersedes` first, then everything else.
 fn sample_rank(table: &str) -> String {
-    // The numbers are those of `Outcome`: skipped, hung, timeout; the rest knows all.
+    // The numbers are those of `Outcome`: skipped, hung, timeout and interrupted; the rest knows all.
     let mut rank = vec![
-        format!("CASE {table}.outcome WHEN 5 THEN 0 WHEN 3 THEN 1 WHEN 2 THEN 2 ELSE 3 END"),
+        format!("CASE {table}.outcome WHEN 5 THEN 0 WHEN 3 THEN 1 WHEN 2 THEN 2 WHEN 6 THEN 2 ELSE 3 END"),
         format!("{table}.duration_ns"),
         format!("coalesce((SELECT key FROM configuration_key WHERE id = {table}.configuration), 0)"),
         format!("{table}.configuration IS NOT NULL"),

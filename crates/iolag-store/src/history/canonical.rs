@@ -1,14 +1,14 @@
 //! The form of a record that every database can hold, so that what is read equals what was written.
 
-use iolag_model::Nanoseconds;
-use iolag_model::{HistoryRecord, HistorySample, SeriesKey};
+use iolag_model::{FailureCode, HistoryRecord, HistorySample, Nanoseconds, Outcome, SeriesKey};
 
 /// `number`, or the greatest that a database holds.
 pub(crate) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The record as it comes back from a history: durations and counts of at most `i64::MAX`, finite values, no zero bytes in texts.
+/// The record as it comes back from a history: durations and counts of at most `i64::MAX`, finite values, no zero bytes in texts, and what
+/// a watch before version 2 of the tables interrupted under its present name.
 pub fn canonical(mut record: HistoryRecord) -> HistoryRecord {
     match &mut record {
         HistoryRecord::Series(series) => {
@@ -62,6 +62,10 @@ pub fn canonical(mut record: HistoryRecord) -> HistoryRecord {
 
 fn canonical_sample(sample: &mut HistorySample) {
     clean_key(&mut sample.series);
+    // What a watch broke off before its deadline, and nothing else, was written like this before it had a name of its own.
+    if (sample.outcome, sample.failure) == (Outcome::Timeout, FailureCode::ABANDONED) {
+        (sample.outcome, sample.failure) = (Outcome::Interrupted, FailureCode::NONE);
+    }
     bound_time(&mut sample.duration_ns);
     // Adding zero makes the negative zero, which SQLite does not keep, a zero.
     sample.value = sample.value.filter(|value| value.is_finite()).map(|value| value + 0.0);

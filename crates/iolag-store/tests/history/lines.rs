@@ -1,6 +1,6 @@
 //! Records as lines: what is taken, what is refused, and with which words.
 
-use iolag_model::{HistoryRecord, WallTime};
+use iolag_model::{FailureCode, HistoryRecord, Outcome, WallSpan, WallTime};
 use iolag_store::history::{
     Access, History, HistoryError, LastLine, SqliteHistory, merge_records, read_records,
 };
@@ -57,6 +57,25 @@ fn what_is_no_record_is_refused_with_its_line() {
 }
 
 #[test]
+fn what_an_older_iolag_broke_off_is_merged_under_its_present_name() {
+    let old = |probe: u64, failure: u16| {
+        format!(
+            "{{\"record\":\"sample\",\"series\":{{\"host\":\"login1\",\"target\":\"/home\",\"task\":\"list\",\"part\":\"\"}},\
+             \"probe\":{probe},\"intended\":{probe},\"start\":{probe},\"duration_ns\":7,\"outcome\":\"timeout\",\"failure\":{failure}}}\n"
+        )
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let mut history = SqliteHistory::open(&directory.path().join("history"), Access::Create).unwrap();
+    let text = old(1, FailureCode::ABANDONED.0) + &old(2, 0);
+    merge_records(&mut history, &mut text.as_bytes(), "old.jsonl").unwrap();
+    let key = history.series().unwrap()[0].key.clone();
+    let columns = history.samples(&key, WallSpan::ALL).unwrap();
+    assert_eq!(columns.outcome, [Outcome::Interrupted, Outcome::Timeout]);
+    // Merging the old file again changes nothing back.
+    assert_eq!(merge_records(&mut history, &mut text.as_bytes(), "old.jsonl").unwrap().appended.changed, 0);
+}
+
+#[test]
 fn a_line_without_end_does_not_fill_the_memory() {
     let text = "x".repeat((16 << 20) + 10);
     let message = read(text.as_bytes()).1.unwrap_err().to_string();
@@ -74,10 +93,7 @@ fn a_merge_keeps_what_is_before_a_bad_line_and_the_mended_file_completes_it() {
     assert_eq!(content(&mut history).len(), 5500);
     let merged = merge_records(&mut history, &mut lines.join("\n").as_bytes(), "export").unwrap();
     assert_eq!((merged.appended.records, merged.appended.changed), (6000, 500));
-    assert_eq!(
-        (merged.last_line, history.events(iolag_model::WallSpan::ALL).unwrap().len()),
-        (LastLine::Complete, 6000)
-    );
+    assert_eq!((merged.last_line, history.events(WallSpan::ALL).unwrap().len()), (LastLine::Complete, 6000));
 }
 
 proptest! {

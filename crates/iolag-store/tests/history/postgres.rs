@@ -271,6 +271,35 @@ fn readers_write_nothing_and_versions_are_respected() {
 }
 
 #[test]
+fn what_a_watch_of_version_1_broke_off_is_interrupted_after_the_step_to_version_2() {
+    let Some(server) = PostgresServer::start() else { return };
+    database(&server, "site");
+    let url = server.url("site");
+    let list = key("login1", "list");
+    connect(&url, Access::Create)
+        .unwrap()
+        .append(&[
+            HistoryRecord::Sample(sample(&list, 1, Outcome::Timeout, 5)),
+            HistoryRecord::Sample(sample(&list, 2, Outcome::Timeout, 6)),
+        ])
+        .unwrap();
+    // As version 1 left it.
+    server.ask(
+        "site",
+        "UPDATE iolag.sample SET failure = 61445 WHERE duration_ns = 5; DELETE FROM iolag.outcome WHERE id = 6; \
+         UPDATE iolag.schema_version SET version = 1",
+    );
+    let error = connect(&url, Access::ReadOnly).unwrap_err();
+    assert!(matches!(error, HistoryError::Older { version: 1, .. }), "{error}");
+    let mut history = connect(&url, Access::ReadWrite).unwrap();
+    let columns = history.samples(&list, WallSpan::ALL).unwrap();
+    assert_eq!(columns.outcome, [Outcome::Interrupted, Outcome::Timeout]);
+    let row =
+        server.ask("site", "SELECT outcome, failure, censored FROM iolag.samples WHERE duration_s < 5.5e-9");
+    assert_eq!(row, "interrupted|0|t");
+}
+
+#[test]
 fn a_server_that_is_not_there_is_told_with_advice() {
     let error = connect("postgres://me:geheim@127.0.0.1:1/site", Access::Create).unwrap_err().to_string();
     assert!(error.contains("postgres://me@127.0.0.1:1/site") && error.contains("firewall"), "{error}");

@@ -219,6 +219,7 @@ impl<W: Write + AsFd> Pinging<W> {
             Outcome::Timeout => format!("ended after {}", sample.duration_ns),
             Outcome::Hung => format!("hung for {}", sample.duration_ns),
             Outcome::Skipped => "skipped: an earlier probe has not ended".to_owned(),
+            Outcome::Interrupted => format!("interrupted after {}", sample.duration_ns),
         };
         if self.in_flight == Some(sample.probe) && sample.outcome != Outcome::Hung {
             self.in_flight = None;

@@ -155,6 +155,7 @@ fn in_words(sample: &HistorySample) -> String {
         Outcome::Hung => format!("hung for {}", sample.duration_ns),
         Outcome::Late => format!("late, {}", sample.duration_ns),
         Outcome::Skipped => "skipped".to_owned(),
+        Outcome::Interrupted => format!("interrupted after {}", sample.duration_ns),
     };
     assert!(sample.duration_ns < Nanoseconds::from_seconds(60), "{sample:?}");
     format!("{} {what}", sample.series)

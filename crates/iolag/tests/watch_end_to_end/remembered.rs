@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use iolag_model::{
-    FailureCode, HistoryRecord, HistorySample, Outage, Outcome, ProbeId, SeriesKey, WatchSession,
-};
+use iolag_model::{HistoryRecord, HistorySample, Outage, Outcome, ProbeId, SeriesKey, WatchSession};
 
 /// The records of a history.
 pub struct Remembered(pub Vec<HistoryRecord>);
@@ -72,10 +70,8 @@ pub fn count(samples: &[&HistorySample], outcome: Outcome) -> usize {
 /// Asserts that nothing is amiss, and that at least so many probes were fine. On a busy machine the probe before may still be under way
 /// when a slot comes; then it is skipped. One may also have been under way when the watch was told to stop; then it was cut short.
 pub fn assert_all_fine(samples: &[&HistorySample], least: usize) {
-    let is_amiss = |sample: &&&HistorySample| match sample.outcome {
-        Outcome::Ok | Outcome::Skipped => false,
-        Outcome::Timeout => sample.failure != FailureCode::ABANDONED,
-        _ => true,
+    let is_amiss = |sample: &&&HistorySample| {
+        !matches!(sample.outcome, Outcome::Ok | Outcome::Skipped | Outcome::Interrupted)
     };
     let amiss: Vec<_> = samples.iter().filter(is_amiss).collect();
     assert!(amiss.is_empty(), "{amiss:#?}");

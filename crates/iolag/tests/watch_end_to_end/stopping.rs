@@ -52,7 +52,7 @@ fn a_probe_that_is_cut_short_is_recorded_with_its_age() {
     let [cut] = remembered.wholes("scratch", "slow")[..] else { panic!() };
     assert_eq!(
         (cut.outcome, cut.failure),
-        (iolag_model::Outcome::Timeout, iolag_model::FailureCode::ABANDONED)
+        (iolag_model::Outcome::Interrupted, iolag_model::FailureCode::NONE)
     );
     assert!(cut.duration_ns.as_duration() >= Duration::from_millis(300), "{cut:?}");
     assert!(remembered.outages().is_empty(), "the mount has done nothing wrong");

@@ -131,7 +131,7 @@ fn greatest_of_stretches(values: &[(WallTime, f64)], axis: &HistoryAxis) -> Vec<
 }
 
 /// Quantiles of durations in [`RIBBON_COLUMNS`] equal stretches of time, as histogram buckets; what had not ended counts at its bound, and
-/// what was below the resolution at that. Skipped slots and failures are marks only.
+/// what was below the resolution at that. Skipped slots, failures and what the watch interrupted are marks only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each is a quantile")]
 pub struct Ribbons {
@@ -167,7 +167,7 @@ impl Ribbons {
         for row in 0..columns.len() {
             let column = axis.column_of(columns.start[row], RIBBON_COLUMNS);
             let (bucket, state) = reading(series, columns, row);
-            if !matches!(columns.outcome[row], Outcome::Skipped | Outcome::Error) {
+            if !matches!(columns.outcome[row], Outcome::Skipped | Outcome::Error | Outcome::Interrupted) {
                 stretches[column].push(bucket);
             }
             if state != Outcome::Ok as u8 {

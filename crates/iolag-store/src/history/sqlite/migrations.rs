@@ -6,7 +6,7 @@ use super::connection::Place;
 use crate::history::HistoryError;
 
 /// Step `n` leads from version `n` to `n + 1`. A step that was released is never changed.
-const STEPS: &[&str] = &[include_str!("schema_1.sql")];
+const STEPS: &[&str] = &[include_str!("schema_1.sql"), include_str!("schema_2.sql")];
 
 /// The version of the tables that this program reads and writes.
 pub(super) const VERSION: i64 = STEPS.len() as i64;
@@ -108,11 +108,26 @@ mod tests {
     }
 
     #[test]
-    fn version_1_is_what_this_program_still_reads_and_writes() {
+    fn version_1_becomes_what_this_program_reads_and_writes() {
         let mut connection = version_1();
         migrate(&mut connection, &place()).unwrap();
         require_present_version(&connection, &place()).unwrap();
         assert_eq!(one::<i64>(&connection, "SELECT count(*) FROM series"), 1);
+    }
+
+    #[test]
+    fn what_a_watch_of_version_1_broke_off_is_interrupted_and_no_time_out() {
+        let mut connection = version_1();
+        connection
+            .execute_batch(
+                "INSERT INTO sample (change, series, probe, intended_ns, lag_ns, duration_ns, outcome, failure) VALUES \
+                 (1, 1, 1, 0, 0, 7, 2, 61445), (2, 1, 2, 0, 0, 8, 2, 0), (3, 1, 3, 0, 0, 9, 4, 61445)",
+            )
+            .unwrap();
+        migrate(&mut connection, &place()).unwrap();
+        let told = "SELECT group_concat(outcome || ' ' || failure || ' ' || censored, ', ') FROM samples";
+        assert_eq!(one::<String>(&connection, told), "interrupted 0 1, timeout 0 1, late 61445 0");
+        assert_eq!(one::<i64>(&connection, "PRAGMA user_version"), VERSION);
     }
 
     #[test]

@@ -65,6 +65,7 @@ impl<W: Write + AsFd> Teller<W> {
             (Outcome::Timeout, _) => format!("over {}", sample.duration_ns),
             (Outcome::Hung, _) => format!("hung for {}", sample.duration_ns),
             (Outcome::Skipped, _) => "skipped".to_owned(),
+            (Outcome::Interrupted, _) => format!("interrupted after {}", sample.duration_ns),
         };
         self.round.push(format!("{} {what}", sample.series));
     }
