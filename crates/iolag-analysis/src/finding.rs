@@ -82,10 +82,17 @@ pub(crate) fn factor_in_words(factor: f64) -> String {
     if factor < 9.95 { format!("{factor:.1}") } else { format!("{factor:.0}") }
 }
 
-/// A share as in `12 %`, `0.4 %`.
+/// A share as in `12 %`, `0.4 %`, `0.02 %`; what happened at all is not `0.0 %`.
 pub(crate) fn share_in_words(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent > 0.0 && percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    match share * 100.0 {
+        percent if percent <= 0.0 || percent >= 9.95 => format!("{percent:.0} %"),
+        percent if percent < 0.0001 => "under 0.0001 %".to_owned(),
+        percent if percent < 0.095 => {
+            let decimals = (-percent.log10()).ceil() as usize;
+            format!("{percent:.decimals$} %")
+        }
+        percent => format!("{percent:.1} %"),
+    }
 }
 
 /// The median in ns, or its lower bound.
@@ -199,4 +206,15 @@ fn overhead_matters(summaries: &[Summary], overhead_ns: f64) -> Option<Finding> 
     );
     let advice = "Compare such short operations only with others measured by iolag on the same machine.";
     Some(Finding::new(Severity::Note, sentence, advice).with_median(summary))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rare_share_is_not_zero() {
+        let told = [0.0, 1e-7, 0.000_004, 0.000_19, 0.000_96, 0.004, 0.123].map(share_in_words);
+        assert_eq!(told, ["0 %", "under 0.0001 %", "0.0004 %", "0.02 %", "0.1 %", "0.4 %", "12 %"]);
+    }
 }

@@ -69,13 +69,23 @@ pub(crate) fn share(share: &ShareOver, attempts: u64) -> String {
     }
     let observed = percent(share.over as f64 / attempts as f64);
     let mark = if share.undecided > 0 { "≥" } else { "" };
-    format!("{mark}{observed} [{}–{high}] %", percent(share.interval.low))
+    format!("{mark}{observed} [{}–{high}] %", lower_end(share.interval.low))
 }
 
-/// A percentage with a decimal only where it matters.
+/// The lower end of an interval of a share, as a percentage: what is next to nothing is nothing there.
+pub(crate) fn lower_end(share: f64) -> String {
+    if share < 0.000_05 { "0".to_owned() } else { percentage(100.0 * share) }
+}
+
+/// A percentage with a decimal only where it matters, but as many as it takes to tell what is rare from what never happened.
 pub(crate) fn percentage(percent: f64) -> String {
     match percent {
-        p if p < 0.005 => "0".to_owned(),
+        p if p <= 0.0 => "0".to_owned(),
+        p if p < 0.0001 => "<0.0001".to_owned(),
+        p if p < 0.0095 => {
+            let decimals = (-p.log10()).ceil() as usize;
+            format!("{p:.decimals$}")
+        }
         p if p < 0.095 => format!("{p:.2}"),
         p if p < 9.95 => {
             let text = format!("{p:.1}");
@@ -131,6 +141,12 @@ mod tests {
             interval_naive: interval,
             interval,
         }
+    }
+
+    #[test]
+    fn what_is_rare_is_not_nothing() {
+        let told = [0.0, 0.000_01, 0.000_38, 0.004, 0.0096, 0.02, 0.5, 3.0, 12.4].map(percentage);
+        assert_eq!(told, ["0", "<0.0001", "0.0004", "0.004", "0.01", "0.02", "0.5", "3", "12"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::head::counted;
 use super::page::HistoryReport;
 use crate::history_text::amounts::{moment, with_interval};
 use crate::html::markup::Markup;
-use crate::numbers::{NOTHING, percentage};
+use crate::numbers::{NOTHING, lower_end, percentage};
 
 /// Series side by side in the tables by weekday and hour: those with most trouble.
 const SERIES_MOST: usize = 8;
@@ -77,7 +77,7 @@ fn share(rate: &Rate) -> String {
     if rate.count == 0 {
         return format!("0 [≤{}] %", percent(rate.interval.high));
     }
-    format!("{} [{}–{}] %", percent(share), percent(rate.interval.low), percent(rate.interval.high))
+    format!("{} [{}–{}] %", percent(share), lower_end(rate.interval.low), percent(rate.interval.high))
 }
 
 fn cell(page: &mut Markup, rate: &Rate, text: &str) {
