@@ -47,7 +47,7 @@ pub fn history_text(head: &HistoryHead, analysis: &HistoryAnalysis, width: usize
     text.push_str(&page.correlations_text());
     text.push_str(&page.strata_text());
     text.push_str(&page.comparisons_text());
-    let findings: Vec<_> = analysis.findings.iter().map(|finding| finding.finding.clone()).collect();
+    let findings: Vec<_> = analysis.findings_told().into_iter().map(|finding| finding.finding).collect();
     text.push_str(&findings_text(None, &findings, width, colour));
     text
 }

@@ -7,6 +7,7 @@ use iolag_model::{SeriesKey, WallSpan, WallTime};
 use serde::{Deserialize, Serialize};
 
 use super::analysis::HistoryAnalysis;
+use super::findings_grouped::Saying;
 use super::findings_in_time::findings_in_time;
 use super::findings_of_series::findings_of_series;
 use super::findings_of_time::findings_of_time;
@@ -70,6 +71,9 @@ pub struct HistoryFinding {
     /// Among findings of one kind and severity, the greater comes first.
     #[serde(skip)]
     pub size: f64,
+    /// What it says that others may say of other series.
+    #[serde(skip)]
+    pub(crate) saying: Option<Saying>,
 }
 
 impl HistoryFinding {
@@ -80,7 +84,7 @@ impl HistoryFinding {
         advice: impl Into<String>,
     ) -> Self {
         let finding = Finding::new(severity, sentence, advice);
-        Self { kind, finding, series: Vec::new(), span: None, size: 0.0 }
+        Self { kind, finding, series: Vec::new(), span: None, size: 0.0, saying: None }
     }
 
     pub(crate) fn of<'a>(mut self, series: impl IntoIterator<Item = &'a SeriesKey>) -> Self {
@@ -95,6 +99,11 @@ impl HistoryFinding {
 
     pub(crate) fn sized(mut self, size: f64) -> Self {
         self.size = size;
+        self
+    }
+
+    pub(crate) fn saying(mut self, saying: Option<Saying>) -> Self {
+        self.saying = saying;
         self
     }
 
@@ -124,7 +133,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    fn of(analysis: &HistoryAnalysis) -> Self {
+    pub(crate) fn of(analysis: &HistoryAnalysis) -> Self {
         let mut hosts = analysis.series.iter().map(|one| &one.summary.series.key.host);
         let first = hosts.next();
         Self { several_hosts: hosts.any(|host| Some(host) != first) }
@@ -132,29 +141,51 @@ impl Names {
 
     /// As in `` `list` on /home ``, with the host if there are several.
     pub(crate) fn series(&self, key: &SeriesKey) -> String {
-        let mut name = format!("`{}`", key.task);
-        if !key.part.is_empty() {
-            name = format!("`{}: {}`", key.task, key.part);
+        task(key) + &self.place(key)
+    }
+
+    /// As in ` on /home from login1`.
+    pub(crate) fn place(&self, key: &SeriesKey) -> String {
+        let target = if key.target.is_empty() { String::new() } else { format!(" on {}", key.target) };
+        if self.several_hosts && !key.host.is_empty() {
+            format!("{target} from {}", key.host)
+        } else {
+            target
         }
-        if !key.target.is_empty() {
-            name = format!("{name} on {}", key.target);
+    }
+
+    /// The same for several, the place once if they share it: `` `list`, `create` and 7 others on /home ``.
+    pub(crate) fn together(&self, keys: &[&SeriesKey]) -> String {
+        match keys.first() {
+            Some(first) if keys.iter().all(|key| self.place(key) == self.place(first)) => {
+                in_a_row(keys.iter().map(|key| task(key)).collect()) + &self.place(first)
+            }
+            _ => self.list(keys.iter().copied()),
         }
-        if self.several_hosts && !key.host.is_empty() { format!("{name} from {}", key.host) } else { name }
     }
 
     /// A list of series as in `a, b and c`; of more than four, the others by their number.
     pub(crate) fn list<'a>(&self, keys: impl IntoIterator<Item = &'a SeriesKey>) -> String {
-        let mut names: Vec<String> = keys.into_iter().map(|key| self.series(key)).collect();
-        if names.len() > 4 {
-            let others = names.len() - 3;
-            names.truncate(3);
-            names.push(format!("{others} others"));
-        }
-        match names.split_last() {
-            Some((last, [])) => last.clone(),
-            Some((last, before)) => format!("{} and {last}", before.join(", ")),
-            None => String::new(),
-        }
+        in_a_row(keys.into_iter().map(|key| self.series(key)).collect())
+    }
+}
+
+/// As in `` `list` `` or `` `list: ls -n` ``.
+pub(crate) fn task(key: &SeriesKey) -> String {
+    if key.part.is_empty() { format!("`{}`", key.task) } else { format!("`{}: {}`", key.task, key.part) }
+}
+
+/// As in `a, b and c`; of more than four, the others by their number.
+fn in_a_row(mut names: Vec<String>) -> String {
+    if names.len() > 4 {
+        let others = names.len() - 3;
+        names.truncate(3);
+        names.push(format!("{others} others"));
+    }
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+        None => String::new(),
     }
 }
 

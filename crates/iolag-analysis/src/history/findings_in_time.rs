@@ -6,7 +6,8 @@ use super::analysis::{HistoryAnalysis, SeriesAnalysis};
 use super::change_points::ChangePoint;
 use super::episodes::{Episode, SeriesEpisode};
 use super::event_matching::EventMatch;
-use super::findings::{FindingKind, HistoryFinding, Names, counted, moment_in_words, p_in_words};
+use super::findings::{FindingKind, HistoryFinding, Names, counted, moment_in_words, p_in_words, task};
+use super::findings_grouped::{Saying, SayingUnit};
 use super::observed::{Knowledge, Quantity};
 use crate::finding::{Severity, factor_in_words, share_in_words};
 use crate::history::estimate::amount_in_words;
@@ -180,8 +181,60 @@ fn change_finding(changes: &[TimedChange], analysis: &HistoryAnalysis, names: &N
         .of(std::iter::once(key).chain(others))
         .during(main.change.last_before, main.change.first_after)
         .sized(main.size())
+        .saying(change_saying(changes, analysis))
         .with("probability without a change", p_in_words(main.change.p))
         .with("an attempt after takes longer than one before", share_in_words(main.change.greater_after))
+}
+
+/// What these changes at one moment say together with others of the same day, if they all go the same way in one place.
+fn change_saying(changes: &[TimedChange], analysis: &HistoryAnalysis) -> Option<Saying> {
+    let key = |change: &TimedChange| change.of.summary.series.key.clone();
+    let slower = |change: &TimedChange| change.change.greater_after > 0.5;
+    let first = &changes[0];
+    let first_key = key(first);
+    let alike = |change: &TimedChange| {
+        slower(change) == slower(first)
+            && change.of.summary.quantity == first.of.summary.quantity
+            && analysis.place_of(&change.of.summary.series.key) == analysis.place_of(&first_key)
+    };
+    if !changes.iter().all(alike) {
+        return None;
+    }
+    let factor = |change: &TimedChange| {
+        let known = change.change.ratio.value_is == Knowledge::Exactly;
+        let ratio = change.change.ratio.value.filter(|ratio| known && *ratio > 0.0)?;
+        Some(if slower(change) { ratio } else { 1.0 / ratio }).filter(|factor| *factor >= 1.05)
+    };
+    let factors: Vec<f64> = changes.iter().filter_map(factor).collect();
+    if factors.len() < changes.len() {
+        return None;
+    }
+    let quantity = first.of.summary.quantity;
+    let much = match (quantity, slower(first)) {
+        (Quantity::Duration, true) => "take {range} times as long",
+        (Quantity::Duration, false) => "take {range} times less",
+        (_, true) => "are {range} times as much",
+        (_, false) => "are {range} times less",
+    };
+    let matched = changes.iter().find_map(|change| change.matched);
+    let event = matched.and_then(|matched| analysis.events.iter().find(|event| event.id == matched.event));
+    let beside = match event {
+        Some(event) => format!(", with event \"{}\" next to it", event.text.replace(['{', '}'], "|")),
+        None => ", with no event noted next to it".to_owned(),
+    };
+    let most = changes.iter().max_by(|one, other| one.size().total_cmp(&other.size())).unwrap_or(first);
+    Some(Saying {
+        pattern: format!("{{since}}, {{series}} changed: they {much}{beside}"),
+        subjects: changes.iter().map(key).collect(),
+        amounts: factors,
+        unit: SayingUnit::Factor,
+        detail: format!(
+            "{}: the median went from {} to {}",
+            task(&key(most)),
+            level_in_words(most.change.median_before, most.change.median_before_is, quantity),
+            level_in_words(most.change.median_after, most.change.median_after_is, quantity)
+        ),
+    })
 }
 
 fn explanation(change: &TimedChange, analysis: &HistoryAnalysis) -> (String, &'static str) {

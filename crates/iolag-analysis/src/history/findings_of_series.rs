@@ -5,7 +5,8 @@ use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 use super::analysis::{HistoryAnalysis, SeriesAnalysis};
 use super::calendar::Weekday;
 use super::estimate::{Estimate, amount_in_words};
-use super::findings::{FindingKind, HistoryFinding, Names};
+use super::findings::{FindingKind, HistoryFinding, Names, task};
+use super::findings_grouped::{Saying, SayingUnit};
 use super::observed::Quantity;
 use super::periodicity::{PeriodName, Periodicity};
 use crate::finding::{Severity, factor_in_words, share_in_words};
@@ -23,6 +24,11 @@ pub(crate) fn findings_of_series(analysis: &HistoryAnalysis, names: &Names) -> V
     }
     findings.extend(too_few(analysis));
     findings
+}
+
+/// What a finding about `key` says together with those of other series.
+fn saying(key: &SeriesKey, pattern: String, amount: f64, unit: SayingUnit, detail: String) -> Saying {
+    Saying { pattern, subjects: vec![key.clone()], amounts: vec![amount], unit, detail }
 }
 
 /// Whoever compiles or makes 500 files expects to wait; whoever lists a directory does not.
@@ -57,7 +63,19 @@ fn tail(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     }
     let severity = if part >= 0.01 || past > 0 { Severity::Serious } else { Severity::Warning };
     let advice = "The calendar and the heat map of the report show when: compare with jobs, backups and load at these times.";
-    Some(HistoryFinding::new(FindingKind::Tail, severity, sentence + ".", advice).of([key]).sized(part))
+    let together = saying(
+        key,
+        format!("Of the attempts of {{series}}, {{range}} took over {patience}"),
+        part,
+        SayingUnit::Share,
+        format!("{}, the longest {}", task(key), summary.by_attempt.greatest.in_words(Quantity::Duration)),
+    );
+    Some(
+        HistoryFinding::new(FindingKind::Tail, severity, sentence + ".", advice)
+            .of([key])
+            .sized(part)
+            .saying(Some(together)),
+    )
 }
 
 fn failure(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
@@ -67,7 +85,19 @@ fn failure(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
         format!("{} of {} {} failed ({}).", error.count, error.of, names.series(key), share_in_words(share));
     let advice = "Failed attempts are in no quantile; `iolag export history` gives each with its error.";
     let severity = if share >= 0.01 { Severity::Serious } else { Severity::Warning };
-    Some(HistoryFinding::new(FindingKind::Failure, severity, sentence, advice).of([key]).sized(share))
+    let together = saying(
+        key,
+        "Of the attempts of {series}, {range} failed".to_owned(),
+        share,
+        SayingUnit::Share,
+        format!("{}: {} of {}", task(key), error.count, error.of),
+    );
+    Some(
+        HistoryFinding::new(FindingKind::Failure, severity, sentence, advice)
+            .of([key])
+            .sized(share)
+            .saying(Some(together)),
+    )
 }
 
 fn period(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
@@ -93,8 +123,15 @@ fn period(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     );
     let advice = "Look for what runs with this period: people, cron jobs, backups, quota scans.";
     let size = swing.unwrap_or(f64::INFINITY);
+    let together = swing.map(|swing| {
+        let pattern = format!("{{series}} swing {how} by a factor of {{range}}");
+        saying(key, pattern, swing, SayingUnit::Factor, format!("{}{extremes}", task(key)))
+    });
     Some(
-        HistoryFinding::new(FindingKind::Periodicity, Severity::Note, sentence, advice).of([key]).sized(size),
+        HistoryFinding::new(FindingKind::Periodicity, Severity::Note, sentence, advice)
+            .of([key])
+            .sized(size)
+            .saying(together),
     )
 }
 
@@ -148,7 +185,19 @@ fn modes(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
         factor_in_words(distance)
     );
     let advice = "That is what a cache and the price of missing it look like: find out what the slow ones have in common.";
-    Some(HistoryFinding::new(FindingKind::Modes, Severity::Note, sentence, advice).of([key]).sized(distance))
+    let together = saying(
+        key,
+        "{series} have separated modes with hardly anything between, a factor of {range} apart".to_owned(),
+        distance,
+        SayingUnit::Factor,
+        format!("{}: {}", task(key), told.join(", ")),
+    );
+    Some(
+        HistoryFinding::new(FindingKind::Modes, Severity::Note, sentence, advice)
+            .of([key])
+            .sized(distance)
+            .saying(Some(together)),
+    )
 }
 
 fn resolution(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
@@ -164,8 +213,21 @@ fn resolution(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> 
         series.summary.series.resolution_ns
     );
     let advice = "They are counted as faster than that, and no quantile is guessed among them; iolag's own probes resolve them.";
+    let together = saying(
+        key,
+        format!(
+            "Of {{series}}, {{range}} are below the clock's resolution of {}: how far below is not known",
+            series.summary.series.resolution_ns
+        ),
+        share,
+        SayingUnit::Share,
+        String::new(),
+    );
     Some(
-        HistoryFinding::new(FindingKind::Resolution, Severity::Note, sentence, advice).of([key]).sized(share),
+        HistoryFinding::new(FindingKind::Resolution, Severity::Note, sentence, advice)
+            .of([key])
+            .sized(share)
+            .saying(Some(together)),
     )
 }
 

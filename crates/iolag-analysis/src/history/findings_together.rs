@@ -5,7 +5,8 @@ use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 use super::analysis::{HistoryAnalysis, SeriesComparison};
 use super::comparison::{ComparisonVerdict, ShiftEstimate};
 use super::correlation::Strength;
-use super::findings::{FindingKind, HistoryFinding, Names, counted, p_in_words};
+use super::findings::{FindingKind, HistoryFinding, Names, counted, p_in_words, task};
+use super::findings_grouped::{Saying, SayingUnit};
 use super::lag::LagScan;
 use super::matrix::{CorrelatedPair, Variable};
 use super::observed::Quantity;
@@ -230,5 +231,13 @@ fn comparison(compared: &SeriesComparison, names: &Names) -> Option<HistoryFindi
     let advice =
         "The report shows both distributions; compare times in which both were watched before deciding.";
     let finding = HistoryFinding::new(FindingKind::Comparison, Severity::Note, sentence, advice);
-    Some(finding.of([slow, fast]).sized(ratio))
+    let other = SeriesKey { task: String::new(), ..fast.clone() };
+    let together = bound.is_empty().then(|| Saying {
+        pattern: format!("{{series}} take {{range}} times as long as{}", names.place(&other)),
+        subjects: vec![slow.clone()],
+        amounts: vec![ratio],
+        unit: SayingUnit::Factor,
+        detail: task(slow),
+    });
+    Some(finding.of([slow, fast]).sized(ratio).saying(together))
 }

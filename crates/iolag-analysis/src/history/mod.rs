@@ -19,6 +19,7 @@ mod event_effect;
 mod event_matching;
 mod figures;
 mod findings;
+mod findings_grouped;
 mod findings_in_time;
 mod findings_of_series;
 mod findings_of_time;

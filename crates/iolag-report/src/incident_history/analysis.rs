@@ -28,9 +28,9 @@ impl IncidentHistory<'_> {
     }
 
     fn push_findings(&self, text: &mut String) {
+        let told = self.analysis.findings_told();
         let is_note = |one: &&HistoryFinding| one.finding.severity == Severity::Note;
-        let (notes, grave): (Vec<&HistoryFinding>, Vec<&HistoryFinding>) =
-            self.analysis.findings.iter().partition(is_note);
+        let (notes, grave): (Vec<&HistoryFinding>, Vec<&HistoryFinding>) = told.iter().partition(is_note);
         for HistoryFinding { finding, .. } in grave.iter().chain(notes.iter().take(NOTES_MOST)) {
             push(text, format_args!("- {}: {}", finding.severity, escape(&finding.sentence)));
         }

@@ -127,7 +127,7 @@ const NOTES_SHOWN: usize = 6;
 
 /// Findings with their advice, most important first.
 pub(super) fn findings(report: &HistoryReport<'_>, page: &mut Markup) {
-    let all = &report.analysis.findings;
+    let all = report.analysis.findings_told();
     if all.is_empty() {
         page.raw("<p class=\"nothing\">Nothing conspicuous was found.</p>\n");
         return;
