@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iolag_keeper::Exchange;
-use iolag_model::{MonotonicTime, Nanoseconds, format_count, format_duration};
+use iolag_model::{MonotonicTime, Nanoseconds, counted, format_duration};
 
 use crate::output;
 
@@ -68,8 +68,8 @@ impl Progress {
         };
         self.bar.set_position(done.min(self.bar.length().unwrap_or(u64::MAX)));
         self.bar.set_message(format!(
-            "{} operations, {}",
-            format_count(samples),
+            "{}, {}",
+            counted(samples, "operation", "operations"),
             self.remaining(done, elapsed)
         ));
     }

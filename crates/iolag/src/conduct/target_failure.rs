@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::{Summaries, Summary};
-use iolag_model::{ErrorClass, RunRecord, RunState, format_count};
+use iolag_model::{ErrorClass, RunRecord, RunState, counted, format_count};
 
 /// Marks the record of a run whose target failed. Returns whether anything was changed.
 pub fn note_in(record: &mut RunRecord, summaries: &Summaries) -> bool {
@@ -38,9 +38,9 @@ fn reason(summaries: &[Summary]) -> Option<String> {
     classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let names: Vec<_> = classes.into_iter().map(|(name, _)| name).collect();
     Some(format!(
-        "the target failed while it was measured: {} of {} operations ended with {}",
+        "the target failed while it was measured: {} of {} ended with {}",
         format_count(failures),
-        format_count(attempts),
+        counted(attempts, "operation", "operations"),
         names.join(", ")
     ))
 }
