@@ -13,7 +13,8 @@ use iolag_model::{Clock, Nanoseconds};
 use crate::random::Random;
 use crate::wrapper::{Disturbance, Wrapper};
 use crate::{
-    AsyncExecution, AsyncSession, Backend, BackendError, Completion, Request, Session, SessionOptions,
+    AsyncExecution, AsyncSession, Backend, BackendError, Completion, PosixSession, Request, Session,
+    SessionOptions,
 };
 pub(crate) use grammar::parse_operation;
 use grammar::{Latencies, parse_latencies};
@@ -112,6 +113,11 @@ impl Session for DelayedSession {
 
     fn message(&mut self) -> Option<String> {
         self.inner.message()
+    }
+
+    /// Past the wrapper nobody may go.
+    fn as_posix(&mut self) -> Option<&mut PosixSession> {
+        None
     }
 }
 

@@ -13,7 +13,8 @@ use iolag_model::{Clock, FailureCode};
 use crate::random::{Random, mix};
 use crate::wrapper::{Disturbance, Wrapper};
 use crate::{
-    AsyncExecution, AsyncSession, Backend, BackendError, Completion, Request, Session, SessionOptions,
+    AsyncExecution, AsyncSession, Backend, BackendError, Completion, PosixSession, Request, Session,
+    SessionOptions,
 };
 pub(crate) use grammar::parse_rules;
 use grammar::{Fault, Rule, When};
@@ -167,6 +168,11 @@ impl Session for FaultySession {
 
     fn message(&mut self) -> Option<String> {
         self.inner.message()
+    }
+
+    /// Past the wrapper nobody may go.
+    fn as_posix(&mut self) -> Option<&mut PosixSession> {
+        None
     }
 }
 

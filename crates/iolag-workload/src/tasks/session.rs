@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use iolag_backend::{Completion, Request, Session};
+use iolag_backend::{Completion, PosixSession, Request, Session};
 use iolag_model::{FailureCode, Operation};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, open, unlinkat};
@@ -187,6 +187,11 @@ impl Session for TaskSession {
             Executor::Runner => self.runner.message(),
             Executor::ManyFiles => None,
         }
+    }
+
+    /// The tasks would be passed by.
+    fn as_posix(&mut self) -> Option<&mut PosixSession> {
+        None
     }
 }
 
