@@ -208,8 +208,26 @@ fn integrated_time_of_ranks(values: &[f64]) -> f64 {
 
 /// Ranks from 1, equal values sharing the middle of theirs.
 pub(crate) fn mid_ranks(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_unstable_by(|left, right| values[*left].total_cmp(&values[*right]));
+    ranks_in(&ascending(values), values)
+}
+
+/// Places of the values from the smallest to the greatest, as [`f64::total_cmp`] orders them.
+pub(crate) fn ascending(values: &[f64]) -> Vec<usize> {
+    // Whole numbers beside their places are sorted several times as fast as places whose values are looked up.
+    let mut keyed: Vec<(u64, usize)> =
+        values.iter().enumerate().map(|(place, value)| (key_of(*value), place)).collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, place)| place).collect()
+}
+
+/// A whole number that is greater where the value is, by [`f64::total_cmp`].
+const fn key_of(value: f64) -> u64 {
+    let bits = value.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// Mid-ranks among the places in `order`, which ascends; 0 at all other places.
+pub(crate) fn ranks_in(order: &[usize], values: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; values.len()];
     let mut first = 0;
     for equal in order.chunk_by(|left, right| values[*left] == values[*right]) {

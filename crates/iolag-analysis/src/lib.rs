@@ -18,6 +18,7 @@ mod histogram;
 pub mod history;
 mod interval;
 mod metadata;
+mod parallel;
 mod quantile;
 mod self_read;
 mod summary;

@@ -4,6 +4,7 @@
 
 mod bare_loop;
 mod ceiling;
+mod history;
 mod iolag_loop;
 mod md_workbench;
 mod memory;
@@ -36,6 +37,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("md-workbench", md_workbench::run),
     ("memory", memory::run),
     ("summary", summary::run),
+    ("history", history::run),
 ];
 
 /// The names of all benchmarks, for the usage text.

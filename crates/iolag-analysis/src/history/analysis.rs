@@ -8,11 +8,12 @@
 //! Limits: changes are matched with, and compared before and after, what people noted, lists and configurations, not with lines of the
 //! journal, of which there is always one nearby; these are asked whether they come with episodes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use iolag_model::{
-    Configuration, Event, EventSource, HistoryColumns, Nanoseconds, Outage, Series, SeriesKey, SeriesKind,
-    WallSpan, WallTime, WatchSession,
+    Configuration, ConfigurationKey, Event, EventSource, HistoryColumns, Nanoseconds, Outage, ProbeId,
+    Series, SeriesKey, SeriesKind, WallSpan, WallTime, WatchSession,
 };
 use serde::Serialize;
 
@@ -30,6 +31,7 @@ use super::periodicity::{Periodicity, find_periodicity};
 use super::series_summary::{SeriesSummary, SummaryOptions, summarise_series};
 use super::strata::{Covariate, CovariateStrata, by_covariates};
 use super::weighting::{Blockers, ByAttempt, Observations};
+use crate::parallel;
 
 /// Version of the form of [`HistoryAnalysis`] in files.
 pub const HISTORY_SCHEMA: u32 = 1;
@@ -130,20 +132,16 @@ pub struct HistoryAnalysis {
 
 /// Analyses a history.
 pub fn analyse_history(input: &HistoryInput, options: &HistoryOptions) -> HistoryAnalysis {
-    let input = &in_order(input);
+    let input = &*in_order(input);
     let moments = || input.series.iter().flat_map(|(_, columns)| columns.intended.iter().copied());
     let (begin, end) = (moments().min(), moments().max());
     let blockers = blockers_by_host(input);
     let none = Blockers::default();
     let covariates = Covariate::all(&input.series);
-    let series: Vec<SeriesAnalysis> = input
-        .series
-        .iter()
-        .map(|(series, columns)| {
-            let blockers = blockers.get(series.key.host.as_str()).unwrap_or(&none);
-            analyse_series(series, columns, (blockers, &covariates), &input.events, options)
-        })
-        .collect();
+    let series: Vec<SeriesAnalysis> = parallel::map(&input.series, |(series, columns)| {
+        let blockers = blockers.get(series.key.host.as_str()).unwrap_or(&none);
+        analyse_series(series, columns, (blockers, &covariates), &input.events, options)
+    });
     let episodes = all_episodes(input, &series, options);
     let mut analysis = HistoryAnalysis {
         schema: HISTORY_SCHEMA,
@@ -164,29 +162,61 @@ pub fn analyse_history(input: &HistoryInput, options: &HistoryOptions) -> Histor
     analysis
 }
 
-/// Series by key, everything else by time.
-fn in_order(input: &HistoryInput) -> HistoryInput {
+impl HistoryInput {
+    /// Puts series in the order of their keys and everything else in that of time. [`analyse_history`] does so with a copy, which takes as
+    /// much memory again.
+    pub fn put_in_order(&mut self) {
+        self.series.sort_by(|one, other| one.0.key.cmp(&other.0.key));
+        self.events.sort_by(|one, other| order_of_event(one).cmp(&order_of_event(other)));
+        self.outages.sort_by(|one, other| order_of_outage(one).cmp(&order_of_outage(other)));
+        self.configurations
+            .sort_by(|one, other| order_of_configuration(one).cmp(&order_of_configuration(other)));
+    }
+
+    fn is_in_order(&self) -> bool {
+        self.series.is_sorted_by(|one, other| one.0.key <= other.0.key)
+            && self.events.is_sorted_by(|one, other| order_of_event(one) <= order_of_event(other))
+            && self.outages.is_sorted_by(|one, other| order_of_outage(one) <= order_of_outage(other))
+            && self
+                .configurations
+                .is_sorted_by(|one, other| order_of_configuration(one) <= order_of_configuration(other))
+    }
+}
+
+fn order_of_event(event: &Event) -> (WallTime, &str) {
+    (event.begin, &event.id)
+}
+
+fn order_of_outage(outage: &Outage) -> (WallTime, ProbeId, &str) {
+    (outage.begin, outage.probe, &outage.host)
+}
+
+fn order_of_configuration(one: &Configuration) -> (WallTime, ConfigurationKey, &str, &str) {
+    (one.first_seen, one.key, &one.host, &one.target)
+}
+
+fn in_order(input: &HistoryInput) -> Cow<'_, HistoryInput> {
+    if input.is_in_order() {
+        return Cow::Borrowed(input);
+    }
     let mut ordered = input.clone();
-    ordered.series.sort_by(|one, other| one.0.key.cmp(&other.0.key));
-    ordered.events.sort_by(|one, other| (one.begin, &one.id).cmp(&(other.begin, &other.id)));
-    ordered.outages.sort_by(|one, other| {
-        let order = |outage: &Outage| (outage.begin, outage.probe);
-        order(one).cmp(&order(other)).then_with(|| one.host.cmp(&other.host))
-    });
-    ordered.configurations.sort_by(|one, other| {
-        let place = |one: &Configuration| (one.first_seen, one.key);
-        place(one)
-            .cmp(&place(other))
-            .then_with(|| (&one.host, &one.target).cmp(&(&other.host, &other.target)))
-    });
-    ordered
+    ordered.put_in_order();
+    Cow::Owned(ordered)
 }
 
 pub(super) fn blockers_by_host(input: &HistoryInput) -> BTreeMap<&str, Blockers> {
-    let mut by_host: BTreeMap<&str, Blockers> = BTreeMap::new();
+    let mut columns_by_host: BTreeMap<&str, Vec<&HistoryColumns>> = BTreeMap::new();
     for (series, columns) in &input.series {
-        let host = series.key.host.as_str();
-        by_host.entry(host).or_insert_with(|| Blockers::of_host(host)).add_series(series, columns);
+        columns_by_host.entry(&series.key.host).or_default().push(columns);
+    }
+    let mut by_host: BTreeMap<&str, Blockers> = columns_by_host
+        .into_iter()
+        .map(|(host, columns)| (host, Blockers::of_slots(host, columns)))
+        .collect();
+    for (series, columns) in &input.series {
+        if let Some(blockers) = by_host.get_mut(series.key.host.as_str()) {
+            blockers.add_series(series, columns);
+        }
     }
     for outage in &input.outages {
         if let Some(blockers) = by_host.get_mut(outage.host.as_str()) {
@@ -310,18 +340,19 @@ fn comparisons(input: &HistoryInput, options: &HistoryOptions) -> Vec<SeriesComp
         })
         .map(|(series, columns)| (series, Observations::by_attempt(series, columns)))
         .collect();
-    let compared = comparison_options(options);
-    let mut found = Vec::new();
-    for (index, (first, first_observed)) in whole.iter().enumerate() {
-        for (second, second_observed) in &whole[index + 1..] {
-            let (one, other) = (&first.key, &second.key);
-            if one.task != other.task || (one.host != other.host && one.target != other.target) {
-                continue;
+    let mut wanted = Vec::new();
+    for (index, first) in whole.iter().enumerate() {
+        for second in &whole[index + 1..] {
+            let (one, other) = (&first.0.key, &second.0.key);
+            if one.task == other.task && (one.host == other.host || one.target == other.target) {
+                wanted.push((first, second));
             }
-            found.extend(compare(first_observed, second_observed, &compared).map(|comparison| {
-                SeriesComparison { first: one.clone(), second: other.clone(), comparison }
-            }));
         }
     }
-    found
+    let compared = comparison_options(options);
+    let found = parallel::map(&wanted, |((first, first_observed), (second, second_observed))| {
+        let comparison = compare(first_observed, second_observed, &compared)?;
+        Some(SeriesComparison { first: first.key.clone(), second: second.key.clone(), comparison })
+    });
+    found.into_iter().flatten().collect()
 }

@@ -9,6 +9,9 @@
 //! reaches the coefficient, p is taken from Student's t with the effective number of pairs instead, since a matrix of many pairs
 //! needs p below 1/1000; not for Pearson of raw values, whose tails follow no formula. The *effective pairs* are those of independent values
 //! whose coefficient would scatter as the permuted ones do: `1 + 1 / variance`.
+//!
+//! Of records of more than 20,000 values the correlation time is that of the whole series rather than of the joined values, and drawing also
+//! stops after 199 orders if none reached the coefficient and Student's t with the effective pairs gives p below 1/100,000.
 
 use std::fmt;
 
@@ -19,7 +22,7 @@ use statrs::function::beta::beta_reg;
 use super::join::{Pair, default_tolerance, join_nearest};
 use super::observed::TimedValues;
 use super::permutation::{BlockPermutation, block_length, correlation_time};
-use crate::autocorrelation::mid_ranks;
+use crate::autocorrelation::{ascending, mid_ranks, ranks_in};
 
 /// Pairs below which no coefficient is computed.
 pub const PAIRS_LEAST: usize = 10;
@@ -27,6 +30,10 @@ pub const PAIRS_LEAST: usize = 10;
 const PERMUTATIONS: usize = 999;
 const PERMUTATIONS_LEAST: usize = 199;
 const EXCEEDANCES_ENOUGH: usize = 20;
+/// A p that is so small after the least number of orders is told by the formula.
+const CLEAR_P: f64 = 1e-5;
+/// Longer records than this are asked in ways that save time: seven months of quarter hours are shorter.
+const LONG_RECORD: usize = 20_000;
 
 /// What is correlated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -117,60 +124,105 @@ pub fn correlate(
 ) -> Option<Correlation> {
     let tolerance = tolerance.unwrap_or_else(|| default_tolerance(left, right));
     let pairs = join_nearest(left.moments(), right.moments(), 0, tolerance);
-    correlate_pairs(left, right, &pairs, method, seed)
+    correlate_pairs(&Scored::of(left, method)?, &Scored::of(right, method)?, &pairs, seed)
 }
 
-/// The same for values that were joined before.
-pub(crate) fn correlate_pairs(
-    left: &TimedValues,
-    right: &TimedValues,
-    pairs: &[Pair],
+/// A series as it is correlated with others: what every pair with it needs.
+#[derive(Debug)]
+pub(crate) struct Scored<'a> {
+    values: &'a TimedValues,
     method: CorrelationMethod,
+    /// What coefficients, or ranks, are made of.
+    scores: Vec<f64>,
+    /// Places from the smallest score to the greatest; empty unless ranks are wanted.
+    order: Vec<usize>,
+    whole: Option<Whole>,
+}
+
+/// What is taken from the whole of a long series instead of from each joined part of it: it hardly differs.
+#[derive(Debug)]
+struct Whole {
+    /// Ranks for Spearman, else the scores.
+    scores: Vec<f64>,
+    correlation_time: f64,
+}
+
+impl<'a> Scored<'a> {
+    /// `None` if there are no logarithms and they are asked for.
+    pub(crate) fn of(values: &'a TimedValues, method: CorrelationMethod) -> Option<Self> {
+        let (scores, order) = match method {
+            CorrelationMethod::Spearman => {
+                let scores = values.ordered();
+                let order = ascending(&scores);
+                (scores, order)
+            }
+            CorrelationMethod::Pearson => (values.values().to_vec(), Vec::new()),
+            CorrelationMethod::PearsonLog => (values.logarithms()?, Vec::new()),
+        };
+        let whole = (values.len() > LONG_RECORD).then(|| {
+            let scores = if order.is_empty() { scores.clone() } else { ranks_in(&order, &scores) };
+            Whole { correlation_time: correlation_time(&scores), scores }
+        });
+        Some(Self { values, method, scores, order, whole })
+    }
+
+    pub(crate) const fn values(&self) -> &'a TimedValues {
+        self.values
+    }
+
+    /// The scores of these places: ranks among them for Spearman.
+    fn of_places(&self, places: &[usize]) -> Vec<f64> {
+        if self.method != CorrelationMethod::Spearman {
+            return places.iter().map(|place| self.scores[*place]).collect();
+        }
+        let mut is_chosen = vec![false; self.scores.len()];
+        places.iter().for_each(|place| is_chosen[*place] = true);
+        let order: Vec<usize> = self.order.iter().copied().filter(|place| is_chosen[*place]).collect();
+        let ranks = ranks_in(&order, &self.scores);
+        places.iter().map(|place| ranks[*place]).collect()
+    }
+}
+
+/// Correlates values that were joined before.
+pub(crate) fn correlate_pairs(
+    left: &Scored<'_>,
+    right: &Scored<'_>,
+    pairs: &[Pair],
     seed: u64,
 ) -> Option<Correlation> {
-    let (left_scores, right_scores) = paired_scores(left, right, pairs, method)?;
-    let time = correlation_time(&left_scores).min(correlation_time(&right_scores));
-    let first = left.moments()[pairs.first()?.left];
-    let days = left.moments()[pairs.last()?.left].since(first).as_seconds() / 86_400.0;
-    let per_day = if days > 0.0 { pairs.len() as f64 / days } else { 0.0 };
-    let block = block_length(pairs.len(), time, per_day);
-    significance(&standardised(&left_scores)?, &standardised(&right_scores)?, block, method, seed)
-}
-
-/// Coefficient alone.
-pub(crate) fn coefficient_of_pairs(
-    left: &TimedValues,
-    right: &TimedValues,
-    pairs: &[Pair],
-    method: CorrelationMethod,
-) -> Option<f64> {
-    let (left, right) = paired_scores(left, right, pairs, method)?;
-    pearson(&left, &right)
-}
-
-fn paired_scores(
-    left: &TimedValues,
-    right: &TimedValues,
-    pairs: &[Pair],
-    method: CorrelationMethod,
-) -> Option<(Vec<f64>, Vec<f64>)> {
     if pairs.len() < PAIRS_LEAST {
         return None;
     }
-    let scores = |values: Vec<f64>, place: fn(&Pair) -> usize| -> Vec<f64> {
-        pairs.iter().map(|pair| values[place(pair)]).collect()
+    let (left_places, right_places) = places_of(pairs);
+    let (left_scores, right_scores) = (left.of_places(&left_places), right.of_places(&right_places));
+    let time = match (&left.whole, &right.whole) {
+        (Some(left), Some(right)) => left.correlation_time.min(right.correlation_time),
+        _ => correlation_time(&left_scores).min(correlation_time(&right_scores)),
     };
-    let both = |of: fn(&TimedValues) -> Option<Vec<f64>>| {
-        Some((scores(of(left)?, |pair| pair.left), scores(of(right)?, |pair| pair.right)))
-    };
-    match method {
-        CorrelationMethod::Spearman => {
-            let (left, right) = both(|side| Some(side.ordered()))?;
-            Some((mid_ranks(&left), mid_ranks(&right)))
-        }
-        CorrelationMethod::Pearson => both(|side| Some(side.values().to_vec())),
-        CorrelationMethod::PearsonLog => both(TimedValues::logarithms),
+    let moments = left.values.moments();
+    let days = moments[*left_places.last()?].since(moments[*left_places.first()?]).as_seconds() / 86_400.0;
+    let per_day = if days > 0.0 { pairs.len() as f64 / days } else { 0.0 };
+    let block = block_length(pairs.len(), time, per_day);
+    significance(&standardised(&left_scores)?, &standardised(&right_scores)?, block, left.method, seed)
+}
+
+/// Coefficient alone. Of long series ranks are those of the whole.
+pub(crate) fn coefficient_of_pairs(left: &Scored<'_>, right: &Scored<'_>, pairs: &[Pair]) -> Option<f64> {
+    if pairs.len() < PAIRS_LEAST {
+        return None;
     }
+    let (left_places, right_places) = places_of(pairs);
+    let gathered = |whole: &Whole, places: &[usize]| -> Vec<f64> {
+        places.iter().map(|place| whole.scores[*place]).collect()
+    };
+    match (&left.whole, &right.whole) {
+        (Some(left), Some(right)) => pearson(&gathered(left, &left_places), &gathered(right, &right_places)),
+        _ => pearson(&left.of_places(&left_places), &right.of_places(&right_places)),
+    }
+}
+
+fn places_of(pairs: &[Pair]) -> (Vec<usize>, Vec<usize>) {
+    pairs.iter().map(|pair| (pair.left, pair.right)).unzip()
 }
 
 /// Centred and of unit length, so that a sum of products is the coefficient. `None` if all values are equal.
@@ -196,6 +248,50 @@ fn product(left: &[f64], right: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
+/// The same in single precision, sums of many at once: for what chance does to long records.
+fn product_of_many(left: &[f32], right: &[f32]) -> f64 {
+    const LANES: usize = 16;
+    let mut sums = [0.0_f32; LANES];
+    let (left_chunks, right_chunks) = (left.chunks_exact(LANES), right.chunks_exact(LANES));
+    let rest: f32 = left_chunks.remainder().iter().zip(right_chunks.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in left_chunks.zip(right_chunks) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().map(|sum| f64::from(*sum)).sum::<f64>() + f64::from(rest)
+}
+
+/// A sequence and another one of the same length, closed to a circle, that is put in other orders.
+enum Circle<'a> {
+    Short(&'a [f64], Vec<f64>),
+    /// In single precision: half the memory to go through. Each block is summed by itself, so that rounding stays below a ten-thousandth of
+    /// the scatter.
+    Long(Vec<f32>, Vec<f32>),
+}
+
+impl<'a> Circle<'a> {
+    fn of(left: &'a [f64], right: &[f64]) -> Self {
+        // Appended once more, the circle needs no wrapping around.
+        let twice = right.iter().chain(right);
+        if left.len() <= LONG_RECORD {
+            return Self::Short(left, twice.copied().collect());
+        }
+        let single = |value: &f64| *value as f32;
+        Self::Long(left.iter().map(single).collect(), twice.map(single).collect())
+    }
+
+    /// The product of `length` values from `at` on with those of the circle from `first` on.
+    fn product(&self, at: usize, first: usize, length: usize) -> f64 {
+        match self {
+            Self::Short(left, circle) => product(&left[at..at + length], &circle[first..first + length]),
+            Self::Long(left, circle) => {
+                product_of_many(&left[at..at + length], &circle[first..first + length])
+            }
+        }
+    }
+}
+
 fn significance(
     left: &[f64],
     right: &[f64],
@@ -205,22 +301,32 @@ fn significance(
 ) -> Option<Correlation> {
     let n = left.len();
     let coefficient = product(left, right).clamp(-1.0, 1.0);
-    // Appended once more, the circle needs no wrapping around.
-    let circle: Vec<f64> = right.iter().chain(right).copied().collect();
+    let circle = Circle::of(left, right);
     let mut permutation = BlockPermutation::new(n, block, seed);
     let (mut drawn, mut exceeding, mut squares) = (0, 0, 0.0);
+    let effective = |drawn: usize, squares: f64| (1.0 + drawn as f64 / squares).clamp(2.0, n as f64);
+    // More orders would not tell more of a long record: p comes from the formula anyway.
+    let is_clear = |drawn: usize, exceeding: usize, squares: f64| {
+        n > LONG_RECORD
+            && exceeding == 0
+            && method != CorrelationMethod::Pearson
+            && student_p(coefficient, effective(drawn, squares)) < CLEAR_P
+    };
     while drawn < PERMUTATIONS && !(drawn >= PERMUTATIONS_LEAST && exceeding >= EXCEEDANCES_ENOUGH) {
+        if drawn == PERMUTATIONS_LEAST && is_clear(drawn, exceeding, squares) {
+            break;
+        }
         let mut at = 0;
         let mut permuted = 0.0;
         for (first, length) in permutation.next_order() {
-            permuted += product(&left[at..at + length], &circle[first..first + length]);
+            permuted += circle.product(at, first, length);
             at += length;
         }
         squares += permuted * permuted;
         exceeding += usize::from(permuted.abs() >= coefficient.abs() - 1e-12);
         drawn += 1;
     }
-    let pairs_effective = (1.0 + drawn as f64 / squares).clamp(2.0, n as f64);
+    let pairs_effective = effective(drawn, squares);
     let mut p = (exceeding + 1) as f64 / (drawn + 1) as f64;
     if exceeding == 0 && method != CorrelationMethod::Pearson {
         p = p.min(student_p(coefficient, pairs_effective));
@@ -276,6 +382,25 @@ mod tests {
         assert_eq!(correlate(&series, &constant, CorrelationMethod::Spearman, None, 1), None);
         let short = every_quarter(&values[..9], 0);
         assert_eq!(correlate(&short, &short, CorrelationMethod::Pearson, None, 1), None);
+    }
+
+    #[test]
+    fn long_records_are_permuted_as_short_ones_are() {
+        let mut noise = crate::synthetic::Noise::new(77);
+        let n = LONG_RECORD + 777;
+        let mut values = || -> Vec<f64> {
+            let plain: Vec<f64> = (0..n).map(|_| noise.normal()).collect();
+            standardised(&plain).unwrap()
+        };
+        let (left, right) = (values(), values());
+        let twice: Vec<f64> = right.iter().chain(&right).copied().collect();
+        let (short, long) = (Circle::Short(&left, twice), Circle::of(&left, &right));
+        assert!(matches!(long, Circle::Long(..)));
+        for (at, first, length) in [(0, 5, 1440), (1000, n - 3, 1439), (n - 7, 2 * n - 7, 7), (0, n, n)] {
+            let apart = short.product(at, first, length) - long.product(at, first, length);
+            // The scatter of a whole permuted coefficient is 1/√n = 0.007.
+            assert!(apart.abs() < 7e-7, "{apart}");
+        }
     }
 
     #[test]

@@ -5,9 +5,17 @@
 //! [`CELLS_MOST`] cells of about equal count, each standing for its median, so that the integral is a sum over cells: exact where there
 //! are no more different values than cells, and a scan of all splits is linear in the number of values. The statistic is
 //! `Q = n m / (n + m)` times the distance.
+//!
+//! Of more than [`SPLITS_MOST`] places every so many is tried first, and then each around the best of these: all values count in every
+//! split that is tried.
 
 /// Cells into which values are sorted.
 pub const CELLS_MOST: usize = 48;
+
+/// Places that are tried one by one: a year of samples every 15 minutes has fewer.
+const SPLITS_MOST: usize = 65_536;
+/// Places that are tried first where there are more.
+const SPLITS_FIRST: usize = 16_384;
 
 /// A split and its statistic.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,42 +62,16 @@ impl Cells {
         if end < first + 2 * least {
             return None;
         }
-        let cells = self.root_widths.len();
-        let mut total = vec![0.0; cells + 1];
-        self.cell[first..end].iter().for_each(|cell| total[usize::from(*cell)] += 1.0);
-        let cumulated = |counts: &[f64]| -> Vec<f64> {
-            let mut sum = 0.0;
-            counts[..cells]
-                .iter()
-                .map(|count| {
-                    sum += count;
-                    sum
-                })
-                .collect()
-        };
-        let all = cumulated(&total);
-        let n = (end - first) as f64;
-        let shares: Vec<f64> = all.iter().map(|count| count / n).collect();
-        let mut left = vec![0.0; cells];
-        let mut best: Option<Split> = None;
-        for at in first + 1..=end - least {
-            let cell = usize::from(self.cell[at - 1]);
-            left[cell.min(cells)..].iter_mut().for_each(|count| *count += 1.0);
-            if at < first + least {
-                continue;
-            }
-            let before = (at - first) as f64;
-            let mut distance = 0.0;
-            for ((left, share), width) in left.iter().zip(&shares).zip(&self.root_widths) {
-                let apart = (left - before * share) * width;
-                distance += apart * apart;
-            }
-            let statistic = 2.0 * n / (before * (n - before)) * distance;
-            if best.is_none_or(|best| statistic > best.statistic * (1.0 + 1e-12)) {
-                best = Some(Split { at, statistic });
-            }
+        let whole = Whole::of(self, first, end);
+        let places = first + least..=end - least;
+        let count = end - first;
+        if count <= SPLITS_MOST {
+            return whole.best_of(places);
         }
-        best.filter(|split| split.statistic > 0.0)
+        let step = count.div_ceil(SPLITS_FIRST);
+        let near = whole.best_of(places.clone().step_by(step))?.at;
+        let around = near.saturating_sub(step).max(*places.start())..=(near + step).min(*places.end());
+        whole.best_of(around)
     }
 
     /// Blocks of `block` values from `first` up to `end`, a last shorter one belonging to its predecessor, each as its deviation
@@ -121,6 +103,59 @@ impl Cells {
             }
         }
         Blocks { deviations: counts, sizes }
+    }
+}
+
+/// A stretch of places that is to be split.
+struct Whole<'a> {
+    cells: &'a Cells,
+    first: usize,
+    count: f64,
+    /// Share of the values that lie in each cell or below; all of them, which needs no saying, left out.
+    shares: Vec<f64>,
+}
+
+impl<'a> Whole<'a> {
+    fn of(cells: &'a Cells, first: usize, end: usize) -> Self {
+        let mut total = vec![0.0; cells.root_widths.len() + 1];
+        cells.cell[first..end].iter().for_each(|cell| total[usize::from(*cell)] += 1.0);
+        let count = (end - first) as f64;
+        let mut sum = 0.0;
+        let shares = total[..cells.root_widths.len()]
+            .iter()
+            .map(|of_cell| {
+                sum += of_cell;
+                sum / count
+            })
+            .collect();
+        Self { cells, first, count, shares }
+    }
+
+    /// The best of these places, which ascend.
+    fn best_of(&self, places: impl Iterator<Item = usize>) -> Option<Split> {
+        let mut before_by_cell = vec![0.0; self.shares.len() + 1];
+        let mut passed = self.first;
+        let mut best: Option<Split> = None;
+        for at in places {
+            for cell in &self.cells.cell[passed..at] {
+                before_by_cell[usize::from(*cell)] += 1.0;
+            }
+            passed = at;
+            let before = (at - self.first) as f64;
+            let (mut left, mut distance) = (0.0, 0.0);
+            for ((of_cell, share), width) in
+                before_by_cell.iter().zip(&self.shares).zip(&self.cells.root_widths)
+            {
+                left += of_cell;
+                let apart = (left - before * share) * width;
+                distance += apart * apart;
+            }
+            let statistic = 2.0 * self.count / (before * (self.count - before)) * distance;
+            if best.is_none_or(|best| statistic > best.statistic * (1.0 + 1e-12)) {
+                best = Some(Split { at, statistic });
+            }
+        }
+        best.filter(|split| split.statistic > 0.0)
     }
 }
 
@@ -243,6 +278,22 @@ mod tests {
         assert!(split.at.abs_diff(700) <= 2, "{split:?}");
         assert_eq!(energy_split(&[1.0; 100], 5), None);
         assert_eq!(energy_split(&[1.0, 2.0, 3.0], 2), None);
+    }
+
+    #[test]
+    fn of_very_many_places_the_best_is_found_as_well() {
+        let n = 3 * SPLITS_MOST;
+        for step in [n / 3 + 17, n / 2, n - 5000] {
+            let values: Vec<f64> = (0..n)
+                .map(|index| (index * 7919 % 1009) as f64 + if index < step { 0.0 } else { 300.0 })
+                .collect();
+            let cells = Cells::of(&values, CELLS_MOST);
+            let found = cells.best_split(0, n, 5).unwrap();
+            let exact = Whole::of(&cells, 0, n).best_of(5..=n - 5).unwrap();
+            assert_eq!(found, exact);
+            assert!(found.at.abs_diff(step) < 50, "{found:?} {step}");
+        }
+        assert_eq!(energy_split(&vec![2.0; n], 5), None);
     }
 
     proptest! {

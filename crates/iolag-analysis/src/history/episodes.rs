@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::change_points::{ChangePoint, segments_of};
 use super::observed::{Knowledge, Quantity, TimedValues};
+use crate::autocorrelation::ascending;
 
 /// What counts as bad.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -231,9 +232,7 @@ impl Limits {
 
 /// The far fence of the logarithms in seconds; infinite if a quartile had not ended, zero without values.
 fn fence_of(values: &TimedValues) -> f64 {
-    let ordered = values.ordered();
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_unstable_by(|left, right| ordered[*left].total_cmp(&ordered[*right]));
+    let order = ascending(&values.ordered());
     let quartile = |quarter: usize| values.at_rank(&order, (quarter * order.len()).div_ceil(4).max(1));
     match (quartile(1), quartile(3)) {
         (Some((low, Knowledge::Exactly | Knowledge::AtMost)), Some((high, known)))

@@ -73,6 +73,40 @@ pub(crate) fn autocorrelation(values: &[f64]) -> Vec<f64> {
     data[..n].iter().map(|place| place[0] / variance).collect()
 }
 
+/// The same at the lags 0 to `lags` - 1 only, in stretches: many times as fast where `lags` is far below the number of values.
+pub(crate) fn autocorrelation_near(values: &[f64], lags: usize) -> Vec<f64> {
+    let n = values.len();
+    let mean = values.iter().sum::<f64>() / n.max(1) as f64;
+    let stretch = lags.next_power_of_two();
+    let mut spectrum = vec![[0.0, 0.0]; 2 * stretch];
+    for first in (0..n).step_by(stretch) {
+        // A stretch as real part, the same and the next as imaginary part: all products at lags below `stretch`.
+        let mut data = vec![[0.0, 0.0]; 2 * stretch];
+        for (place, value) in data.iter_mut().zip(&values[first..]) {
+            place[1] = value - mean;
+        }
+        for place in &mut data[..stretch.min(n - first)] {
+            place[0] = place[1];
+        }
+        transform(&mut data);
+        let size = data.len();
+        for (index, sum) in spectrum.iter_mut().enumerate() {
+            let (here, mirrored) = (data[index], data[(size - index) % size]);
+            let short = [(here[0] + mirrored[0]) / 2.0, (here[1] - mirrored[1]) / 2.0];
+            let long = [(here[1] + mirrored[1]) / 2.0, (mirrored[0] - here[0]) / 2.0];
+            // Back again by the same transform: the conjugate of `long`, so that lags count forward.
+            let product = times(short, [long[0], -long[1]]);
+            *sum = [sum[0] + product[0], sum[1] + product[1]];
+        }
+    }
+    transform(&mut spectrum);
+    let variance = spectrum[0][0];
+    if variance <= 0.0 {
+        return Vec::new();
+    }
+    spectrum[..lags].iter().map(|place| place[0] / variance).collect()
+}
+
 /// `Σ weight[j] exp(2πi k step t[j])` for k from 0 up to `count`, for two sets of weights at once. `cycles` are `step × t`: how far
 /// each moment is, in cycles of the lowest frequency.
 pub(crate) fn uneven_sums(cycles: &[f64], weights: [&[f64]; 2], count: usize) -> [Vec<Complex>; 2] {

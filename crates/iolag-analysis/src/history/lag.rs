@@ -6,7 +6,7 @@
 use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
-use super::correlation::{Correlation, CorrelationMethod, coefficient_of_pairs, correlate_pairs};
+use super::correlation::{Correlation, CorrelationMethod, Scored, coefficient_of_pairs, correlate_pairs};
 use super::join::{default_tolerance, join_nearest};
 use super::observed::TimedValues;
 
@@ -43,6 +43,17 @@ pub fn scan_lags(
     method: CorrelationMethod,
     seed: u64,
 ) -> Option<LagScan> {
+    scan_scored(&Scored::of(left, method)?, &Scored::of(right, method)?, slots_max, seed)
+}
+
+/// The same of series that were prepared before.
+pub(crate) fn scan_scored(
+    left_scored: &Scored<'_>,
+    right_scored: &Scored<'_>,
+    slots_max: u32,
+    seed: u64,
+) -> Option<LagScan> {
+    let (left, right) = (left_scored.values(), right_scored.values());
     let slot = left.usual_spacing().max(right.usual_spacing())?;
     if slot == Nanoseconds::ZERO {
         return None;
@@ -56,7 +67,7 @@ pub fn scan_lags(
     let coefficients: Vec<LagCoefficient> = (-slots_max..=slots_max)
         .filter_map(|slots| {
             let pairs = joined(slots);
-            let coefficient = coefficient_of_pairs(left, right, &pairs, method)?;
+            let coefficient = coefficient_of_pairs(left_scored, right_scored, &pairs)?;
             Some(LagCoefficient { slots, pairs: pairs.len() as u64, coefficient })
         })
         .collect();
@@ -65,7 +76,7 @@ pub fn scan_lags(
         by_size.then(other.slots.abs().cmp(&one.slots.abs()))
     };
     let best_slots = coefficients.iter().max_by(further)?.slots;
-    let mut best = correlate_pairs(left, right, &joined(best_slots), method, seed)?;
+    let mut best = correlate_pairs(left_scored, right_scored, &joined(best_slots), seed)?;
     best.p = (best.p * coefficients.len() as f64).min(1.0);
     Some(LagScan { slot_ns: slot, coefficients, best_slots, best })
 }

@@ -9,7 +9,7 @@ use statrs::function::erf::erfc;
 
 use super::observed::{Knowledge, TimedValues};
 use super::permutation::correlation_time;
-use crate::autocorrelation::mid_ranks;
+use crate::autocorrelation::{ascending, mid_ranks};
 use crate::interval::effective_quantile_ranks;
 
 /// How much one level is of another.
@@ -36,8 +36,7 @@ pub(crate) struct Levels {
 impl Levels {
     pub(crate) fn of(values: &TimedValues) -> Self {
         let ordered = values.ordered();
-        let mut order: Vec<usize> = (0..values.len()).collect();
-        order.sort_unstable_by(|left, right| ordered[*left].total_cmp(&ordered[*right]));
+        let order = ascending(&ordered);
         let effective = values.len() as f64 / correlation_time(&ordered);
         Self { values: values.clone(), order, effective }
     }

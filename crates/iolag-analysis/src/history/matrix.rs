@@ -12,10 +12,12 @@ use std::fmt;
 use iolag_model::{HistoryColumns, Nanoseconds, Series, SeriesKey};
 use serde::{Deserialize, Serialize};
 
-use super::correlation::{Correlation, CorrelationMethod, PAIRS_LEAST, correlate};
-use super::lag::{LagScan, scan_lags};
+use super::correlation::{Correlation, CorrelationMethod, PAIRS_LEAST, Scored, correlate_pairs};
+use super::join::{default_tolerance, join_nearest};
+use super::lag::{LagScan, scan_scored};
 use super::observed::{Quantity, TimedValues};
 use super::permutation::benjamini_hochberg;
+use crate::parallel;
 
 /// Values that lag scans of all pairs may visit before only correlated pairs are scanned: about two seconds.
 const SCANNED_VALUES_MOST: usize = 20_000_000;
@@ -104,63 +106,92 @@ impl CorrelationMatrix {
 
 /// Correlates every two of these series that may have to do with each other.
 pub fn correlation_matrix(series: &[(Series, HistoryColumns)], options: &MatrixOptions) -> CorrelationMatrix {
-    let variables: Vec<(Variable, TimedValues)> =
+    let whole: Vec<(Variable, TimedValues)> =
         series.iter().filter_map(|(series, columns)| whole(series, columns)).collect();
-    let mut compared: Vec<(Variable, Variable, TimedValues, TimedValues)> = Vec::new();
-    for (index, (left, left_values)) in variables.iter().enumerate() {
-        for (right, right_values) in &variables[index + 1..] {
-            if may_be_related(&left.series, &right.series) {
-                compared.push((left.clone(), right.clone(), left_values.clone(), right_values.clone()));
-            }
-        }
+    let prepared: Vec<Side<'_>> = parallel::map(&whole, |(variable, values)| Side {
+        variable: variable.clone(),
+        values,
+        scored: Scored::of(values, options.method),
+    });
+    let mut wanted: Vec<Wanted<'_>> = Vec::new();
+    for (index, left) in prepared.iter().enumerate() {
+        let related = prepared[index + 1..]
+            .iter()
+            .filter(|right| may_be_related(&left.variable.series, &right.variable.series));
+        wanted.extend(related.map(|right| Wanted::Pair(left, right)));
     }
-    for (series, columns) in series {
-        let Some((left, left_values)) = whole(series, columns) else { continue };
-        for quantity in Quantity::OF_HOST {
-            let right = Variable { series: series.key.clone(), quantity };
-            compared.push((
-                left.clone(),
-                right,
-                left_values.clone(),
-                TimedValues::read(series, columns, quantity),
-            ));
-        }
+    for left in &prepared {
+        let Some(read) = series.iter().find(|(series, _)| series.key == left.variable.series) else {
+            continue;
+        };
+        wanted.extend(Quantity::OF_HOST.map(|quantity| Wanted::OfHost(left, read, quantity)));
     }
-    CorrelationMatrix { options: *options, pairs: pairs_of(&compared, options) }
+    CorrelationMatrix { options: *options, pairs: pairs_of(&wanted, options) }
 }
 
-fn pairs_of(
-    compared: &[(Variable, Variable, TimedValues, TimedValues)],
-    options: &MatrixOptions,
-) -> Vec<CorrelatedPair> {
-    let visits: usize = compared.iter().map(|(_, _, left, right)| left.len() + right.len()).sum();
+/// A side of pairs, prepared once for all of them.
+struct Side<'a> {
+    variable: Variable,
+    values: &'a TimedValues,
+    /// `None` if it has no logarithms and they are asked for.
+    scored: Option<Scored<'a>>,
+}
+
+/// A pair that is to be correlated.
+enum Wanted<'a> {
+    /// Two series.
+    Pair(&'a Side<'a>, &'a Side<'a>),
+    /// A series and what was read of the host with its samples. These are read when their turn comes: all at once would fill the memory.
+    OfHost(&'a Side<'a>, &'a (Series, HistoryColumns), Quantity),
+}
+
+fn pairs_of(wanted: &[Wanted<'_>], options: &MatrixOptions) -> Vec<CorrelatedPair> {
+    let visited = |wanted: &Wanted<'_>| match wanted {
+        Wanted::Pair(left, right) => left.values.len() + right.values.len(),
+        Wanted::OfHost(left, ..) => 2 * left.values.len(),
+    };
+    let visits: usize = wanted.iter().map(visited).sum();
     let scans_all = visits * (2 * options.lag_slots_max as usize + 1) <= SCANNED_VALUES_MOST;
-    let mut pairs: Vec<CorrelatedPair> = compared
-        .iter()
-        .filter_map(|(left, right, left_values, right_values)| {
-            let correlation =
-                correlate(left_values, right_values, options.method, options.tolerance_ns, options.seed)?;
-            let is_scanned = options.lag_slots_max > 0
-                && !right.quantity.is_of_host()
-                && (scans_all || correlation.coefficient.abs() > 0.1);
-            let scan =
-                || scan_lags(left_values, right_values, options.lag_slots_max, options.method, options.seed);
-            Some(CorrelatedPair {
-                left: left.clone(),
-                right: right.clone(),
-                correlation,
-                p_adjusted: correlation.p,
-                is_significant: false,
-                lags: is_scanned.then(scan).flatten(),
-            })
-        })
-        .collect();
+    let found = parallel::map(wanted, |wanted| match wanted {
+        Wanted::Pair(left, right) => correlated(left, right, options, scans_all),
+        Wanted::OfHost(left, (series, columns), quantity) => {
+            let values = TimedValues::read(series, columns, *quantity);
+            let variable = Variable { series: series.key.clone(), quantity: *quantity };
+            let scored = Scored::of(&values, options.method);
+            correlated(left, &Side { variable, values: &values, scored }, options, scans_all)
+        }
+    });
+    let mut pairs: Vec<CorrelatedPair> = found.into_iter().flatten().collect();
     let adjusted = benjamini_hochberg(&pairs.iter().map(|pair| pair.correlation.p).collect::<Vec<_>>());
     for (pair, p) in pairs.iter_mut().zip(adjusted) {
         pair.p_adjusted = p;
         pair.is_significant = p <= options.significance;
     }
     pairs
+}
+
+fn correlated(
+    left: &Side<'_>,
+    right: &Side<'_>,
+    options: &MatrixOptions,
+    scans_all: bool,
+) -> Option<CorrelatedPair> {
+    let (left_scored, right_scored) = (left.scored.as_ref()?, right.scored.as_ref()?);
+    let tolerance = options.tolerance_ns.unwrap_or_else(|| default_tolerance(left.values, right.values));
+    let joined = join_nearest(left.values.moments(), right.values.moments(), 0, tolerance);
+    let correlation = correlate_pairs(left_scored, right_scored, &joined, options.seed)?;
+    let is_scanned = options.lag_slots_max > 0
+        && !right.variable.quantity.is_of_host()
+        && (scans_all || correlation.coefficient.abs() > 0.1);
+    let scan = || scan_scored(left_scored, right_scored, options.lag_slots_max, options.seed);
+    Some(CorrelatedPair {
+        left: left.variable.clone(),
+        right: right.variable.clone(),
+        correlation,
+        p_adjusted: correlation.p,
+        is_significant: false,
+        lags: is_scanned.then(scan).flatten(),
+    })
 }
 
 /// A whole task, an imported series or a covariate with enough values.

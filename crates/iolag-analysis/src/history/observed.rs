@@ -10,6 +10,8 @@ use std::fmt;
 use iolag_model::{HistoryColumns, Nanoseconds, Outcome, Series, WallTime};
 use serde::{Deserialize, Serialize};
 
+use crate::autocorrelation::ascending;
+
 /// What is read from a series' samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -161,9 +163,7 @@ impl TimedValues {
 
     /// The median as a value and how much is known of it; `None` without values.
     pub fn median(&self) -> Option<(f64, Knowledge)> {
-        let ordered = self.ordered();
-        let mut order: Vec<usize> = (0..self.len()).collect();
-        order.sort_unstable_by(|left, right| ordered[*left].total_cmp(&ordered[*right]));
+        let order = ascending(&self.ordered());
         self.at_rank(&order, self.len().div_ceil(2))
     }
 

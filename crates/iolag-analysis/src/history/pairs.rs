@@ -8,10 +8,23 @@
 //!
 //! Nothing makes a list of the n · m pairs: for a limit they are counted by walking along both sorted
 //! samples, and the k-th difference is found by halving the range of floating-point numbers, which is exact
-//! after at most 64 steps: O((n + m) · 64).
+//! after at most 64 steps: O((n + m) · 64). Of samples of more than 20,000 together a difference is found to a
+//! millionth of the range that a random choice of pairs leaves, in a third of the steps; it is that of a pair.
 
 use super::observed::Knowledge;
+use super::permutation::below;
 use super::weighting::Observation;
+use crate::synthetic::Noise;
+
+/// Larger samples are compared to a millionth of what matters.
+const EXACT_MOST: usize = 20_000;
+/// Pairs that say where a difference in large samples is to be looked for.
+const DRAWN_PAIRS: usize = 4096;
+/// How far from the wanted share that may be wrong, in standard errors.
+const DRAWN_ERRORS: f64 = 4.0;
+/// Halvings after that: to a millionth.
+const HALVINGS: usize = 20;
+const SEED: u64 = 2008;
 
 /// What is known of an amount on the scale of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,19 +61,21 @@ pub(crate) struct Stratum {
 /// One sample, with both ends of its ranges in order.
 #[derive(Debug, Clone, PartialEq)]
 struct Side {
+    /// By their lower ends.
     ranges: Vec<Range>,
     lows: Vec<f64>,
     highs: Vec<f64>,
 }
 
 impl Side {
-    fn new(ranges: Vec<Range>) -> Self {
-        let sorted = |end: fn(&Range) -> f64| {
-            let mut ends: Vec<f64> = ranges.iter().map(end).collect();
-            ends.sort_unstable_by(f64::total_cmp);
-            ends
-        };
-        Self { lows: sorted(|range| range.low), highs: sorted(|range| range.high), ranges }
+    fn new(mut ranges: Vec<Range>) -> Self {
+        ranges.sort_unstable_by(|one, other| {
+            one.low.total_cmp(&other.low).then(one.high.total_cmp(&other.high))
+        });
+        let lows: Vec<f64> = ranges.iter().map(|range| range.low).collect();
+        let mut highs: Vec<f64> = ranges.iter().map(|range| range.high).collect();
+        highs.sort_unstable_by(f64::total_cmp);
+        Self { ranges, lows, highs }
     }
 }
 
@@ -85,6 +100,11 @@ impl Stratum {
         Some(Self { first: Side::new(first), second: Side::new(second), weight })
     }
 
+    /// Whether everything is known exactly, so that each difference has one end.
+    pub(crate) fn is_exact(&self) -> bool {
+        [&self.first, &self.second].iter().all(|side| side.lows == side.highs)
+    }
+
     /// Weight of all its pairs together.
     fn total(&self) -> f64 {
         self.weight * self.first.lows.len() as f64 * self.second.lows.len() as f64
@@ -100,6 +120,17 @@ impl Stratum {
                 DifferenceEnd::High => high(),
                 DifferenceEnd::Both => (low() + high()) / 2.0,
             }
+    }
+
+    /// The least difference of a pair above `limit` at this end.
+    fn least_above(&self, limit: f64, end: DifferenceEnd) -> f64 {
+        let low = || least_above(&self.first.highs, &self.second.lows, limit);
+        let high = || least_above(&self.first.lows, &self.second.highs, limit);
+        match end {
+            DifferenceEnd::Low => low(),
+            DifferenceEnd::High => high(),
+            DifferenceEnd::Both => low().min(high()),
+        }
     }
 
     fn greatest_finite(&self) -> f64 {
@@ -125,6 +156,22 @@ fn count_at_most(first: &[f64], second: &[f64], limit: f64) -> f64 {
     count as f64
 }
 
+/// The least of second less first above `limit`; infinite if there is none. Both slices ascend.
+fn least_above(first: &[f64], second: &[f64], limit: f64) -> f64 {
+    let mut above = 0;
+    let mut least = f64::INFINITY;
+    for value in second {
+        while above < first.len() && value - first[above] > limit {
+            above += 1;
+        }
+        // The last one passed is the greatest whose difference exceeds the limit.
+        if let Some(nearest) = above.checked_sub(1).and_then(|place| first.get(place)) {
+            least = least.min(value - nearest);
+        }
+    }
+    least
+}
+
 /// The difference that the share `q` of all pairs does not exceed, at this end; infinite if that lies among
 /// the open ones.
 pub(crate) fn difference_at(strata: &[Stratum], q: f64, end: DifferenceEnd) -> f64 {
@@ -133,6 +180,13 @@ pub(crate) fn difference_at(strata: &[Stratum], q: f64, end: DifferenceEnd) -> f
     let wanted = q * total * (1.0 - 1e-13);
     let reaches =
         |limit: f64| strata.iter().map(|stratum| stratum.at_most(limit, end)).sum::<f64>() >= wanted;
+    let observations: usize =
+        strata.iter().map(|stratum| stratum.first.lows.len() + stratum.second.lows.len()).sum();
+    if observations > EXACT_MOST
+        && let Some(found) = difference_near(strata, q, end, &reaches)
+    {
+        return found;
+    }
     let far = strata.iter().map(Stratum::greatest_finite).fold(0.0, f64::max);
     let (mut low, mut high) = (ordinal(-far), ordinal(far));
     if reaches(f64::NEG_INFINITY) {
@@ -155,9 +209,78 @@ pub(crate) fn difference_at(strata: &[Stratum], q: f64, end: DifferenceEnd) -> f
     from_ordinal(high)
 }
 
+/// The same of large samples: a difference of a pair, within a millionth of where a random choice of pairs says that the wanted
+/// one lies. `None` if that choice was unlucky, or everything there is open or equal.
+fn difference_near(
+    strata: &[Stratum],
+    q: f64,
+    end: DifferenceEnd,
+    reaches: &dyn Fn(f64) -> bool,
+) -> Option<f64> {
+    let mut drawn = drawn_differences(strata, end);
+    drawn.sort_unstable_by(f64::total_cmp);
+    let reach = DRAWN_ERRORS * (q * (1.0 - q) / drawn.len() as f64).sqrt() + 1.0 / drawn.len() as f64;
+    let at = |share: f64| {
+        let place = (share * drawn.len() as f64) as usize;
+        drawn.get(place.min(drawn.len() - 1)).copied().filter(|difference| difference.is_finite())
+    };
+    let (mut low, mut high) = (at((q - reach).max(0.0))?, at(q + reach)?);
+    if low == high {
+        // So many pairs are equal that the wanted one is one of them, as a rule.
+        return (reaches(low) && !reaches(low.next_down())).then_some(low);
+    }
+    if reaches(low) || !reaches(high) {
+        return None;
+    }
+    for _ in 0..HALVINGS {
+        let middle = low + (high - low) / 2.0;
+        if reaches(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    let above = strata.iter().map(|stratum| stratum.least_above(low, end));
+    Some(above.fold(f64::INFINITY, f64::min)).filter(|found| found.is_finite())
+}
+
+/// Differences of pairs drawn at random, each pair as likely as it weighs; open ones are infinite.
+fn drawn_differences(strata: &[Stratum], end: DifferenceEnd) -> Vec<f64> {
+    let mut noise = Noise::new(SEED);
+    let mut passed = 0.0;
+    let ends: Vec<f64> = strata
+        .iter()
+        .map(|stratum| {
+            passed += stratum.total();
+            passed
+        })
+        .collect();
+    (0..DRAWN_PAIRS)
+        .filter_map(|_| {
+            let place = noise.uniform() * passed;
+            let stratum = strata.get(ends.partition_point(|end| *end <= place).min(strata.len() - 1))?;
+            let mut one = |ranges: &[Range]| ranges.get(below(ranges.len(), &mut noise)).copied();
+            let (first, second) = (one(&stratum.first.ranges)?, one(&stratum.second.ranges)?);
+            let is_low = match end {
+                DifferenceEnd::Low => true,
+                DifferenceEnd::High => false,
+                // Either end counts half.
+                DifferenceEnd::Both => noise.bits() & 1 == 0,
+            };
+            Some(if is_low { second.low - first.high } else { second.high - first.low })
+        })
+        .collect()
+}
+
 /// The median difference at this end: the middle of the two that enclose it.
 pub(crate) fn median_difference(strata: &[Stratum], end: DifferenceEnd) -> f64 {
     let low = difference_at(strata, 0.5, end);
+    let observations: usize =
+        strata.iter().map(|stratum| stratum.first.lows.len() + stratum.second.lows.len()).sum();
+    if observations > EXACT_MOST {
+        // The two are closer together than that.
+        return low;
+    }
     // The next one up, if exactly half of the pairs lie at or below it.
     let high = difference_at(strata, 0.5 + 1e-12, end);
     if low == high { low } else { low + (high - low) / 2.0 }
@@ -195,21 +318,24 @@ pub(crate) struct VariancePart {
 
 impl RelativeEffect {
     /// Of `strata`, the second sample being moved by `-shift` first. Variances are those of Brunner and
-    /// Munzel (2000): how much the share of the other sample that an observation exceeds varies. `worth` is
-    /// the share of each sample that counts as independent.
-    pub(crate) fn of(strata: &[Stratum], shift: f64, worth: [f64; 2]) -> Self {
+    /// Munzel (2000): how much the share of the other sample that an observation exceeds varies. A worth is
+    /// the share of each sample that counts as independent; each gives an effect.
+    pub(crate) fn of(strata: &[Stratum], shift: f64, worths: [[f64; 2]; 2]) -> [Self; 2] {
         let total: f64 = strata.iter().map(Stratum::total).sum();
-        let mut effect =
-            Self { probability: 0.0, first: VariancePart::default(), second: VariancePart::default() };
+        let none = Self { probability: 0.0, first: VariancePart::default(), second: VariancePart::default() };
+        let mut effects = [none; 2];
         for stratum in strata {
             let share = stratum.total() / total;
             let first = placements(&stratum.first, &stratum.second, -shift);
             let second = placements(&stratum.second, &stratum.first, shift);
-            effect.probability += share * second.iter().sum::<f64>() / second.len() as f64;
-            effect.first.add(&first, share, worth[0]);
-            effect.second.add(&second, share, worth[1]);
+            let mean = second.iter().sum::<f64>() / second.len() as f64;
+            for (effect, worth) in effects.iter_mut().zip(worths) {
+                effect.probability += share * mean;
+                effect.first.add(&first, share, worth[0]);
+                effect.second.add(&second, share, worth[1]);
+            }
         }
-        effect
+        effects
     }
 
     /// Standard error of the probability.
@@ -233,22 +359,52 @@ impl VariancePart {
     }
 }
 
-/// For each of `these`, the share of `others` that it exceeds after `others` were moved up by `shift`, ties
-/// and the undecided counting half.
+/// For each of `these`, in the order of their lower ends, the share of `others` that it exceeds after `others` were moved up by `shift`,
+/// ties and the undecided counting half.
 fn placements(these: &Side, others: &Side, shift: f64) -> Vec<f64> {
     let count = others.lows.len() as f64;
-    let below = |ends: &[f64], limit: f64| {
-        let under = ends.partition_point(|end| *end + shift < limit);
-        let up_to = under + ends[under..].partition_point(|end| *end + shift <= limit);
-        (under + up_to) as f64 / 2.0
-    };
+    let (mut among_highs, mut among_lows) =
+        (Walk::along(&others.highs, shift), Walk::along(&others.lows, shift));
+    let mut lows_anywhere = Walk::along(&others.lows, shift);
     let placement = |one: &Range| {
         // This one is certainly greater than those whose upper end is below its lower end, and so on.
-        let certainly = if one.low.is_finite() { below(&others.highs, one.low) } else { 0.0 };
-        let possibly = if one.high.is_finite() { below(&others.lows, one.high) } else { count };
+        let certainly = if one.low.is_finite() { among_highs.below(one.low) } else { 0.0 };
+        let possibly = match one.high {
+            high if !high.is_finite() => count,
+            high if high == one.low => among_lows.below(high),
+            // The upper ends of what is below the resolution stand in order as well.
+            high => lows_anywhere.below(high),
+        };
         (certainly + possibly) / 2.0 / count
     };
     these.ranges.iter().map(placement).collect()
+}
+
+/// A walk along ends that ascend.
+struct Walk<'a> {
+    ends: &'a [f64],
+    shift: f64,
+    under: usize,
+    up_to: usize,
+}
+
+impl<'a> Walk<'a> {
+    const fn along(ends: &'a [f64], shift: f64) -> Self {
+        Self { ends, shift, under: 0, up_to: 0 }
+    }
+
+    /// How many ends, moved, lie below a limit that is not less than the last one; those at it count half.
+    fn below(&mut self, limit: f64) -> f64 {
+        let (ends, shift) = (self.ends, self.shift);
+        while self.under < ends.len() && ends[self.under] + shift < limit {
+            self.under += 1;
+        }
+        self.up_to = self.up_to.max(self.under);
+        while self.up_to < ends.len() && ends[self.up_to] + shift <= limit {
+            self.up_to += 1;
+        }
+        (self.under + self.up_to) as f64 / 2.0
+    }
 }
 
 #[cfg(test)]
@@ -262,6 +418,52 @@ mod tests {
 
     fn stratum(first: &[f64], second: &[f64]) -> [Stratum; 1] {
         [Stratum::new(points(first), points(second)).unwrap()]
+    }
+
+    fn of(strata: &[Stratum]) -> RelativeEffect {
+        RelativeEffect::of(strata, 0.0, [[1.0, 1.0]; 2])[0]
+    }
+
+    #[test]
+    fn differences_of_large_samples_are_those_of_pairs_where_the_exact_ones_are() {
+        let mut noise = Noise::new(17);
+        let mut side = |count: usize, level: f64| -> Vec<Range> {
+            (0..count)
+                .map(|index| {
+                    let low = level + 0.5 * noise.normal();
+                    Range { low, high: if index % 50 == 0 { f64::INFINITY } else { low } }
+                })
+                .collect()
+        };
+        let strata = [
+            Stratum::new(side(9000, 0.0), side(7000, 0.7)).unwrap(),
+            Stratum::new(side(5000, 1.0), side(6000, 1.9)).unwrap(),
+        ];
+        for end in [DifferenceEnd::Low, DifferenceEnd::Both, DifferenceEnd::High] {
+            for q in [0.1, 0.5, 0.9] {
+                let found = difference_at(&strata, q, end);
+                // The share that is reached there, and just below.
+                let total: f64 = strata.iter().map(Stratum::total).sum();
+                let reached =
+                    |limit: f64| strata.iter().map(|one| one.at_most(limit, end)).sum::<f64>() / total;
+                assert!(
+                    reached(found) >= q - 1e-6 && reached(found - 1e-6) <= q + 1e-12,
+                    "{q} {end:?} {found}"
+                );
+                assert!(difference_near(&strata, q, end, &|limit| reached(limit) >= q).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn large_samples_of_few_values_have_their_differences() {
+        let of = |shift: usize| {
+            points(&(0..15_000).map(|index| ((index * 7) % 5 + shift) as f64).collect::<Vec<_>>())
+        };
+        let strata = [Stratum::new(of(0), of(3)).unwrap()];
+        assert_eq!(difference_at(&strata, 0.5, DifferenceEnd::Low), 3.0);
+        assert_eq!(median_difference(&strata, DifferenceEnd::Both), 3.0);
+        assert_eq!(difference_at(&strata, 0.3, DifferenceEnd::High), 2.0);
     }
 
     #[test]
@@ -280,13 +482,13 @@ mod tests {
     fn the_undecided_count_half() {
         let open = Range { low: 1.0, high: f64::INFINITY };
         let both = [Stratum::new(vec![open], vec![open]).unwrap()];
-        assert_eq!(RelativeEffect::of(&both, 0.0, [1.0, 1.0]).probability, 0.5);
+        assert_eq!(of(&both).probability, 0.5);
         // 2 against at least 1: it may be either way.
         let one = [Stratum::new(vec![open], points(&[2.0])).unwrap()];
-        assert_eq!(RelativeEffect::of(&one, 0.0, [1.0, 1.0]).probability, 0.5);
+        assert_eq!(of(&one).probability, 0.5);
         let below = Range { low: f64::NEG_INFINITY, high: 0.5 };
         let apart = [Stratum::new(vec![below], vec![open]).unwrap()];
-        assert_eq!(RelativeEffect::of(&apart, 0.0, [1.0, 1.0]).probability, 1.0);
+        assert_eq!(of(&apart).probability, 1.0);
     }
 
     #[test]
@@ -319,8 +521,8 @@ mod tests {
             first in prop::collection::vec(-20_i32..20, 1..25), second in prop::collection::vec(-20_i32..20, 1..25),
         ) {
             let [first, second] = [first, second].map(|side| side.iter().map(|value| f64::from(*value)).collect::<Vec<_>>());
-            let forth = RelativeEffect::of(&stratum(&first, &second), 0.0, [1.0, 1.0]);
-            let back = RelativeEffect::of(&stratum(&second, &first), 0.0, [1.0, 1.0]);
+            let forth = of(&stratum(&first, &second));
+            let back = of(&stratum(&second, &first));
             prop_assert!((forth.probability + back.probability - 1.0).abs() < 1e-12);
             prop_assert!((forth.standard_error() - back.standard_error()).abs() < 1e-12);
         }

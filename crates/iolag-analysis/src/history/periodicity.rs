@@ -5,6 +5,9 @@
 //! are therefore compared with their own neighbourhood: where the median power within a factor of two of a frequency exceeds that of
 //! independent values, the power is divided by that excess before Baluev's false-alarm probability is computed.
 //!
+//! Of more than 65,536 values the mean ranks of 32,768 equal stretches of time are searched instead: all values count, and periods below two
+//! stretches (32 minutes for a year) are not seen.
+//!
 //! Limits: one period is reported, the most significant one; a series with a change of level should be given as ranks within its
 //! levels, or the change appears as a long period. Phases of days and weeks are local time, so that a summer and a winter agree.
 
@@ -18,6 +21,11 @@ use crate::autocorrelation::mid_ranks;
 
 /// Values below which no period is sought.
 const VALUES_LEAST: usize = 48;
+
+/// Of more values than these, means of equal stretches of time are searched.
+const SEARCHED_MOST: usize = 65_536;
+/// So many of them: 16 minutes in a year, short enough to see what happens every hour.
+const STRETCHES: usize = 32_768;
 
 /// Frequencies looked at within the width of a peak.
 const STEPS_PER_PEAK: f64 = 3.0;
@@ -89,15 +97,22 @@ pub fn find_periodicity(values: &TimedValues, ranked: &[f64], local_time: &Local
     let ranks = mid_ranks(ranked);
     let covered = *seconds.last()?;
     let slot = values.usual_spacing()?.as_seconds();
+    let (seconds, ranks, slot) = if seconds.len() > SEARCHED_MOST && covered > 0.0 {
+        let stretch = covered / STRETCHES as f64;
+        let (seconds, ranks) = means_of_stretches(&seconds, &ranks, stretch);
+        (seconds, ranks, slot.max(stretch))
+    } else {
+        (seconds, ranks, slot)
+    };
     if slot <= 0.0 || covered < 8.0 * slot {
         return None;
     }
     let frequency_max = 1.0 / (2.0 * slot);
     let step = 1.0 / (STEPS_PER_PEAK * covered);
     // Wherever the clock jumped, the span may be absurd against the number of values.
-    let count = ((frequency_max / step).floor() as usize).min(16 * values.len());
+    let count = ((frequency_max / step).floor() as usize).min(16 * seconds.len());
     let points = lomb_scargle(&seconds, &ranks, step, count);
-    let excess = Background::of(&points, values.len());
+    let excess = Background::of(&points, seconds.len());
     let searched = points.iter().filter(|point| point.frequency * covered >= 4.0);
     let weighed = |point: &PeriodogramPoint| point.power / excess.at(point.frequency);
     let best = searched.max_by(|one, other| weighed(one).total_cmp(&weighed(other)))?;
@@ -116,6 +131,21 @@ pub fn find_periodicity(values: &TimedValues, ranked: &[f64], local_time: &Local
     let period_ns = Nanoseconds((period_seconds * 1e9).round() as u64);
     let profile = profile_of(values, period_ns, name, local_time);
     Some(Periodicity { period_ns, name, power: peak.power, false_alarm, profile })
+}
+
+/// Mean moment and mean rank of each stretch of time that has values; moments ascend.
+fn means_of_stretches(seconds: &[f64], ranks: &[f64], stretch: f64) -> (Vec<f64>, Vec<f64>) {
+    let stretch_of = |second: &f64| (second / stretch) as u64;
+    let mut first = 0;
+    seconds
+        .chunk_by(|one, other| stretch_of(one) == stretch_of(other))
+        .map(|moments| {
+            let of_moments = &ranks[first..first + moments.len()];
+            first += moments.len();
+            let count = moments.len() as f64;
+            (moments.iter().sum::<f64>() / count, of_moments.iter().sum::<f64>() / count)
+        })
+        .unzip()
 }
 
 /// The hours of a local day, or the days of a week, whatever is significant.
@@ -281,6 +311,19 @@ mod tests {
         let weekly = durations(96 * 7 * 8, 0.3, 0.7, 7.0 * 86_400.0, 3);
         let found = find_periodicity(&weekly, &weekly.ordered(), &LocalTime::UTC).unwrap();
         assert_eq!((found.name, found.profile.bins.len()), (PeriodName::Weekly, 7));
+    }
+
+    #[test]
+    fn a_small_daily_swing_of_a_very_long_record_is_seen_and_noise_is_not() {
+        let n = SEARCHED_MOST * 5 / 4;
+        let values = durations(n, 0.5, 0.1, 86_400.0, 4);
+        assert!(values.len() > SEARCHED_MOST);
+        let found = find_periodicity(&values, &values.ordered(), &LocalTime::UTC).unwrap();
+        assert_eq!((found.name, found.profile.bins.len()), (PeriodName::Daily, 24));
+        for seed in 5..8 {
+            let noise = durations(n, 0.5, 0.0, 86_400.0, seed);
+            assert_eq!(find_periodicity(&noise, &noise.ordered(), &LocalTime::UTC), None);
+        }
     }
 
     #[test]

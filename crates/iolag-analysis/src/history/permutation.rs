@@ -12,13 +12,17 @@
 use crate::autocorrelation::mid_ranks;
 use crate::synthetic::Noise;
 
-use super::fourier::autocorrelation;
+use super::fourier::{autocorrelation, autocorrelation_near};
 
 /// Blocks that a sequence must at least be cut into.
 pub const BLOCKS_LEAST: usize = 12;
 
 /// Days that must be covered before blocks are whole days.
 const DAYS_LEAST: f64 = 14.0;
+
+/// Lags that are looked at first in records of at least so many values: sequences rarely stay positive for longer.
+const NEAR_LAGS: usize = 4096;
+const NEAR_FROM: usize = 16 * NEAR_LAGS;
 
 /// Length of time, in values, over which a sequence resembles itself: `1 + 2 Σ ρ(lag)` of its ranks by the initial positive
 /// sequence of Geyer 1992; 1 if ρ(1) is within chance (1.645/√n).
@@ -27,13 +31,35 @@ pub fn correlation_time(values: &[f64]) -> f64 {
     if n < 4 {
         return 1.0;
     }
-    let rho = autocorrelation(&mid_ranks(values));
+    let ranks = mid_ranks(values);
+    let is_long = n >= NEAR_FROM;
+    let rho = if is_long { autocorrelation_near(&ranks, NEAR_LAGS) } else { autocorrelation(&ranks) };
     if rho.len() < 2 || rho[1] <= 1.645 / (n as f64).sqrt() {
         return 1.0;
     }
-    let pairs = rho[..n / 2].chunks_exact(2).map(|pair| pair[0] + pair[1]);
-    let positive: f64 = pairs.take_while(|sum| *sum > 0.0).sum();
+    let positive = match initial_positive_sequence(&rho[..rho.len().min(n / 2)]) {
+        (_, SequenceEnd::Open) if is_long => initial_positive_sequence(&autocorrelation(&ranks)[..n / 2]).0,
+        (positive, _) => positive,
+    };
     (2.0 * positive - 1.0).clamp(1.0, n as f64)
+}
+
+/// Whether an initial positive sequence ended within the lags that were looked at.
+enum SequenceEnd {
+    Reached,
+    Open,
+}
+
+/// Sum of pairs of neighbouring lags as long as they are positive.
+fn initial_positive_sequence(rho: &[f64]) -> (f64, SequenceEnd) {
+    let mut sum = 0.0;
+    for pair in rho.chunks_exact(2).map(|pair| pair[0] + pair[1]) {
+        if pair <= 0.0 {
+            return (sum, SequenceEnd::Reached);
+        }
+        sum += pair;
+    }
+    (sum, SequenceEnd::Open)
 }
 
 /// Length of blocks for `n` values with this correlation time, of which `per_day` fall on a day (0: unknown).
@@ -128,6 +154,27 @@ mod tests {
         assert!((7.5..11.0).contains(&time), "{time}");
         let independent: Vec<f64> = (0..1000).map(|_| noise.normal()).collect();
         assert!(correlation_time(&independent) < 2.0);
+    }
+
+    #[test]
+    fn a_long_record_resembles_itself_as_long_by_the_quick_way() {
+        let mut noise = Noise::new(8);
+        for phi in [0.0, 0.9, 0.9999] {
+            let mut state = 0.0;
+            let values: Vec<f64> = (0..NEAR_FROM + 1234)
+                .map(|_| {
+                    state = phi * state + noise.normal();
+                    state
+                })
+                .collect();
+            let rho = autocorrelation(&mid_ranks(&values));
+            let near = autocorrelation_near(&mid_ranks(&values), NEAR_LAGS);
+            assert!(near.iter().zip(&rho).all(|(near, full)| (near - full).abs() < 1e-9), "{phi}");
+            let positive = initial_positive_sequence(&rho[..values.len() / 2]).0;
+            let full =
+                if rho[1] <= 1.645 / (values.len() as f64).sqrt() { 1.0 } else { 2.0 * positive - 1.0 };
+            assert!((correlation_time(&values) - full).abs() < 1e-6 * full, "{phi}: {full}");
+        }
     }
 
     proptest! {

@@ -91,13 +91,11 @@ impl<'a> Judged<'a> {
         if strata.is_empty() {
             return None;
         }
-        Some(Self {
-            strata,
-            worth,
-            low: median_difference(strata, DifferenceEnd::Low),
-            middle: median_difference(strata, DifferenceEnd::Both),
-            high: median_difference(strata, DifferenceEnd::High),
-        })
+        let middle = median_difference(strata, DifferenceEnd::Both);
+        let is_exact = strata.iter().all(Stratum::is_exact);
+        let other = |end| if is_exact { middle } else { median_difference(strata, end) };
+        let (low, high) = (other(DifferenceEnd::Low), other(DifferenceEnd::High));
+        Some(Self { strata, worth, low, middle, high })
     }
 
     pub(crate) fn shift(&self, scale: ShiftScale) -> Shift {
@@ -105,6 +103,7 @@ impl<'a> Judged<'a> {
             ShiftScale::Ratio => difference.exp(),
             ShiftScale::Difference => difference,
         };
+        let [interval_naive, interval] = self.intervals(put);
         Shift {
             scale,
             estimate: match (self.low.is_finite(), self.high.is_finite()) {
@@ -113,15 +112,20 @@ impl<'a> Judged<'a> {
                 (false, true) => ShiftEstimate::AtMost(put(self.high)),
                 (false, false) => ShiftEstimate::Unknown,
             },
-            interval_naive: self.interval([1.0, 1.0], put),
-            interval: self.interval(self.worth, put),
+            interval_naive,
+            interval,
         }
     }
 
-    fn interval(&self, worth: [f64; 2], put: impl Fn(f64) -> f64) -> ShiftInterval {
+    /// The interval as if every attempt were independent, and that for what they are worth.
+    fn intervals(&self, put: impl Fn(f64) -> f64) -> [ShiftInterval; 2] {
         let aligned_by = [self.middle, self.high, self.low, 0.0];
         let shift = aligned_by.into_iter().find(|shift| shift.is_finite()).unwrap_or_default();
-        let effect = RelativeEffect::of(self.strata, shift, worth);
+        RelativeEffect::of(self.strata, shift, [[1.0, 1.0], self.worth])
+            .map(|effect| self.interval(&effect, &put))
+    }
+
+    fn interval(&self, effect: &RelativeEffect, put: impl Fn(f64) -> f64) -> ShiftInterval {
         let reach = student_two_sided(effect.degrees_of_freedom()) * effect.standard_error();
         let (below, above) = (0.5 - reach, 0.5 + reach);
         let low = if below > 0.0 {
@@ -136,8 +140,7 @@ impl<'a> Judged<'a> {
     }
 
     pub(crate) fn greater(&self, sizes: [EffectiveSampleSize; 2]) -> Greater {
-        let effect = RelativeEffect::of(self.strata, 0.0, self.worth);
-        let naive = RelativeEffect::of(self.strata, 0.0, [1.0, 1.0]);
+        let [naive, effect] = RelativeEffect::of(self.strata, 0.0, [[1.0, 1.0], self.worth]);
         let reach = student_two_sided(effect.degrees_of_freedom()) * effect.standard_error();
         let effective = sizes.map(|size| size.effective);
         let all = sizes.map(|size| size.attempts as f64);

@@ -294,6 +294,8 @@ pub struct Blockers {
     outages: BTreeMap<ProbeId, End>,
     /// Every probe of which the target is known.
     known: BTreeSet<ProbeId>,
+    /// Those that may be asked for; absent: any.
+    asked: Option<BTreeSet<ProbeId>>,
 }
 
 /// When a probe ended.
@@ -318,6 +320,20 @@ impl Blockers {
         Self { host: host.into(), ..Self::default() }
     }
 
+    /// None known yet of this host, to be asked only for the blockers of the slots in these columns. Years of probes that were in
+    /// nobody's way need not be remembered.
+    pub(crate) fn of_slots<'a>(
+        host: impl Into<String>,
+        slots: impl IntoIterator<Item = &'a HistoryColumns>,
+    ) -> Self {
+        let skipped = |columns: &'a HistoryColumns| {
+            let rows = columns.outcome.iter().zip(&columns.blocker);
+            rows.filter(|(outcome, _)| **outcome == Outcome::Skipped).map(|(_, blocker)| *blocker)
+        };
+        let asked = slots.into_iter().flat_map(skipped).collect();
+        Self { host: host.into(), asked: Some(asked), ..Self::default() }
+    }
+
     /// Adds the probes of a series, unless it is another host's. Only those that may block are remembered:
     /// all that were started.
     pub fn add_series(&mut self, series: &Series, columns: &HistoryColumns) {
@@ -326,7 +342,8 @@ impl Blockers {
         }
         for row in 0..columns.len() {
             let outcome = columns.outcome[row];
-            if outcome != Outcome::Skipped {
+            let is_asked = self.asked.as_ref().is_none_or(|asked| asked.contains(&columns.probe[row]));
+            if is_asked && outcome != Outcome::Skipped {
                 let at = columns.start[row].after(columns.duration_ns[row]);
                 let knowledge = if outcome.is_censored() { Knowledge::AtLeast } else { Knowledge::Exactly };
                 let (probe, end) = (columns.probe[row], End { at, knowledge });

@@ -249,13 +249,15 @@ pub fn read(history: &mut dyn History, span: WallSpan) -> Result<HistoryInput, H
             series.push((one, columns));
         }
     }
-    Ok(HistoryInput {
+    let mut input = HistoryInput {
         series,
         events: history.events(span)?,
         outages: history.outages(span)?,
         configurations: history.configurations()?,
         sessions: history.sessions(span)?,
-    })
+    };
+    input.put_in_order();
+    Ok(input)
 }
 
 /// How a history is analysed: days and hours are those of `zone`.

@@ -190,7 +190,8 @@ fn method(report: &HistoryReport<'_>, page: &mut Markup) {
          counts each scheduled slot once and gives a slot that was skipped during a hang what was left of that hang, which is what \
          somebody who came then would have waited. Intervals are 95 % and allow for autocorrelation. Correlations are {how}; \
          their p are from block permutations, adjusted for the number of pairs (Benjamini and Hochberg). Changes of level are found by energy \
-         distance (E-divisive) and have to be of 10 % at least; that an event stands next to a change does not prove that it caused it. \
+         distance (E-divisive) and have to be of 10 % at least. Periods are those of ranks; of more than 65,536 values means of stretches of \
+         time are searched, so that the shortest periods are not seen. That an event stands next to a change does not prove that it caused it. \
          Days and hours are those of {}. What happened between two samples, or while nobody watched, is not known.",
         report.zone
     ));

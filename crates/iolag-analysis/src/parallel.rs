@@ -1,0 +1,70 @@
+//! Doing the same to many things on all processors, with the answer that one processor would give.
+//!
+//! Invariants: answers stand in the order of the things; what is computed does not depend on the number of threads. The calling thread works
+//! as well, so that where no thread can be started everything is done all the same. Limits: no more than [`THREADS_MOST`] threads, because
+//! each thing may take as much memory as a series of samples.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Threads that work at the same time.
+const THREADS_MOST: usize = 4;
+
+/// What `work` answers for each of `things`.
+pub(crate) fn map<'a, T: Sync, R: Send>(things: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<R> {
+    let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    map_on(processors.min(THREADS_MOST), things, work)
+}
+
+fn map_on<'a, T: Sync, R: Send>(threads: usize, things: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(things.len()));
+    let labour = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(thing) = things.get(index) else { return };
+            let answer = work(thing);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((index, answer));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(things.len()) {
+            // Fewer threads take longer, and that is all.
+            let _ = thread::Builder::new().spawn_scoped(scope, labour);
+        }
+        labour();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_unstable_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, answer)| answer).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn answers_stand_in_order_whatever_the_number_of_threads(
+            things in prop::collection::vec(any::<u32>(), 0..50),
+            threads in 0_usize..9,
+        ) {
+            let expected: Vec<u64> = things.iter().map(|thing| u64::from(*thing) * 3).collect();
+            prop_assert_eq!(map_on(threads, &things, |thing| u64::from(*thing) * 3), expected);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "scoped thread panicked")]
+    fn a_panic_of_a_thread_is_not_swallowed() {
+        let caller = thread::current().id();
+        map_on(2, &[0; 1000], |_| {
+            thread::sleep(std::time::Duration::from_millis(1));
+            assert!(thread::current().id() == caller, "on another thread");
+        });
+    }
+}
