@@ -4,8 +4,9 @@
 use iolag_analysis::Noise;
 use iolag_analysis::history::{
     Blockers, ByAttempt, ByTime, ComparisonOptions, ComparisonVerdict, Distribution, Estimate, EventWindows,
-    HistoryInput, HistoryOptions, Knowledge, LocalTime, Observation, Observations, Origin, Quantity,
-    SeriesSummary, SummaryOptions, analyse_history, compare, event_effect, separated_modes, summarise_series,
+    FindingKind, HistoryFinding, HistoryInput, HistoryOptions, Knowledge, LocalTime, Observation,
+    Observations, Origin, Quantity, SeriesSummary, SummaryOptions, analyse_history, compare, event_effect,
+    separated_modes, summarise_series,
 };
 use iolag_model::{
     ConfigurationKey, Event, EventSource, FailureCode, HistoryColumns, HistorySample, Nanoseconds, Outage,
@@ -70,6 +71,36 @@ fn calm_with(other: impl Fn(HistorySample) -> HistorySample) -> HistoryInput {
         .collect();
     let series = series(SeriesKind::Task, Nanoseconds::ZERO);
     HistoryInput { series: vec![(series, columns(&samples))], ..HistoryInput::default() }
+}
+
+#[test]
+fn tasks_of_a_target_that_change_within_a_day_are_told_in_one_sentence() {
+    let tasks = ["list", "create", "stat", "shell"];
+    let of_task = |(number, task): (usize, &&str)| {
+        let mut noise = Noise::new(number as u64 + 1);
+        let samples: Vec<HistorySample> = (0..960)
+            .map(|slot| {
+                // Each three hours after the one before.
+                let level = if slot < 480 + 12 * number as i64 { 1.0 } else { 3.0 + number as f64 };
+                let seconds = level * (0.2 * noise.normal()).exp();
+                sample(slot as u64 + 1, MONDAY + slot * 15 * MINUTE, Outcome::Ok, seconds / 100.0)
+            })
+            .collect();
+        let mut series = series(SeriesKind::Task, Nanoseconds::ZERO);
+        (*task).clone_into(&mut series.key.task);
+        (series, columns(&samples))
+    };
+    let series = tasks.iter().enumerate().map(of_task).collect();
+    let analysis =
+        analyse_history(&HistoryInput { series, ..HistoryInput::default() }, &HistoryOptions::default());
+    let is_change = |one: &&HistoryFinding| one.kind == FindingKind::Change;
+    assert_eq!(analysis.findings.iter().filter(is_change).count(), 4, "the JSON keeps each");
+    let told = analysis.findings_told();
+    let changes: Vec<&str> = told.iter().filter(is_change).map(|one| one.finding.sentence.as_str()).collect();
+    let [change] = changes[..] else { panic!("{changes:#?}") };
+    assert!(change.starts_with("Between 2008-05-10 "), "{change}");
+    let said = "`create`, `list`, `shell` and `stat` on /scratch changed: they take ";
+    assert!(change.contains(said) && change.contains("most of all `shell`"), "{change}");
 }
 
 #[test]
