@@ -1,5 +1,7 @@
 //! Findings about moments: outages, changes and their events, episodes, configurations, gaps.
 
+use std::path::Path;
+
 use iolag_model::{Configuration, Event, Nanoseconds, Outage, OutageEnding, WallTime};
 
 use super::analysis::{HistoryAnalysis, SeriesAnalysis};
@@ -88,16 +90,22 @@ fn outage_in_words(outage: &Outage, length: Nanoseconds, events: &[Event]) -> St
         Some(OutageEnding::Rebooted) => "; the machine was started again",
         None => "",
     };
-    let concerns = |event: &&Event| {
-        let of_host = event.host.is_empty() || event.host == outage.host;
-        of_host && event.source != iolag_model::EventSource::Watch
-    };
+    let concerns =
+        |event: &&Event| may_concern(event, outage) && event.source != iolag_model::EventSource::Watch;
     let apart = |event: &Event| event.begin.since(outage.begin).max(outage.begin.since(event.begin));
     let nearest = events.iter().filter(concerns).min_by_key(|event| apart(event));
     if let Some(event) = nearest.filter(|event| apart(event) <= NEAR) {
         sentence += &format!("; event \"{}\" {}", event.text, before_or_after(event.begin, outage.begin));
     }
     sentence + "."
+}
+
+/// Whether an event is of the outage's host, and not of a directory elsewhere than on its mount. Of a target that is no path nobody
+/// knows where it lies.
+fn may_concern(event: &Event, outage: &Outage) -> bool {
+    let target = Path::new(&event.target);
+    let of_host = event.host.is_empty() || event.host == outage.host;
+    of_host && (!target.is_absolute() || target.starts_with(&outage.mount))
 }
 
 /// Where `event` lies as seen from `moment`: `2 min 00 s before`.
@@ -410,4 +418,45 @@ fn gaps(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
                 .sized(share)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_model::{EventSource, ProbeId};
+
+    #[test]
+    fn an_event_of_another_mount_is_not_named_with_an_outage() {
+        let outage = Outage {
+            host: "login1".to_owned(),
+            mount: "/scratch".to_owned(),
+            probe: ProbeId(7),
+            begin: WallTime(1_000_000_000),
+            end: None,
+            ending: None,
+            skipped: 0,
+        };
+        let event = |host: &str, target: &str| Event {
+            id: "01".to_owned(),
+            begin: outage.begin,
+            end: None,
+            host: host.to_owned(),
+            target: target.to_owned(),
+            source: EventSource::Note,
+            kind: String::new(),
+            text: "cache enabled".to_owned(),
+            link: None,
+            author: String::new(),
+        };
+        let is_named = |host, target| {
+            outage_in_words(&outage, Nanoseconds::from_seconds(60), &[event(host, target)])
+                .contains("cache enabled")
+        };
+        for (host, target) in [("", ""), ("login1", "/scratch"), ("", "/scratch/project"), ("", "work")] {
+            assert!(is_named(host, target), "{host:?} {target:?}");
+        }
+        for (host, target) in [("login2", ""), ("", "/home"), ("login1", "/scratch2")] {
+            assert!(!is_named(host, target), "{host:?} {target:?}");
+        }
+    }
 }
