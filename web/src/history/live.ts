@@ -1,7 +1,7 @@
 // What a watch does right now: probes in flight with their age counting up, last ends, what the history waits for.
 
 import { element } from "../dom";
-import { duration } from "../format";
+import { duration, plural } from "../format";
 import { momentText } from "./calendar_scale";
 import type { Outage, SeriesKey } from "./document";
 
@@ -118,14 +118,15 @@ export class NowPanel {
 function stateText(status: WatchStatus): string {
   const hung = status.in_flight.filter(({ phase }) => phase === "hung").length;
   const parts = hung === 0 ? [] : [hung === 1 ? "A probe hangs." : `${hung} probes hang.`];
-  parts.push(`A watch runs on ${status.host} since ${momentText(status.begin)}, ${status.rounds} rounds so far.`);
+  parts.push(`A watch runs on ${status.host} since ${momentText(status.begin)}, ${plural(status.rounds, "round")} so far.`);
   const ageMs = Date.now() - status.written / 1e6;
   if (ageMs > STALE_MS) parts.push(`It has said nothing for ${duration(ageMs * 1e6)}.`);
   for (const outage of status.outages) parts.push(`${outage.mount} has not answered since ${momentText(outage.begin)}.`);
   if (status.history_trouble !== null) parts.push(`The history cannot be written: ${status.history_trouble}.`);
   const reading = status.history_reading?.trouble ?? null;
   if (reading !== null) parts.push(`${reading}.`);
-  if (status.waiting_records > 0) parts.push(`${status.waiting_records} records wait for the history.`);
+  const waiting = status.waiting_records;
+  if (waiting > 0) parts.push(waiting === 1 ? "1 record waits for the history." : `${waiting} records wait for the history.`);
   return parts.join(" ");
 }
 
