@@ -254,7 +254,9 @@ fn median(samples: &[Exported]) -> (f64, f64) {
     let mut all: Vec<(u64, bool)> = samples
         .iter()
         .filter(|sample| !matches!(sample.outcome.as_str(), "skipped" | "error"))
-        .map(|sample| (sample.duration_ns, matches!(sample.outcome.as_str(), "timeout" | "hung")))
+        .map(|sample| {
+            (sample.duration_ns, matches!(sample.outcome.as_str(), "timeout" | "hung" | "interrupted"))
+        })
         .collect();
     // Of equal durations what ended comes before what had not.
     all.sort_unstable();
