@@ -11,12 +11,14 @@ use std::time::{Duration, Instant};
 use crate::fuse_daemon::USUAL_LIFE;
 use crate::fuse_rules::{Command, FuseCall, Rule, Verdict};
 use crate::mounts::{detach, new_directory};
-use crate::skipping::{current_test, skip, skip_unless_root};
+use crate::skipping::{current_test, skip, skip_unless_root, tell_what_is_left};
 
 /// The environment variable that names the daemon's binary, so that it need not be built here.
 const DAEMON_VARIABLE: &str = "IOLAG_FUSE_FIXTURE";
-/// For everything that a living daemon does at once.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// For everything that a living daemon does at once, on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// For each step of a drop: those after it free the callers, too.
+const FAREWELL: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 const CONNECTIONS: &str = "/sys/fs/fuse/connections";
 
@@ -40,7 +42,7 @@ impl FuseMount {
     /// Returns `None`, the current test named as skipped, without /dev/fuse or root.
     ///
     /// # Panics
-    /// If the daemon cannot be built or does not serve within 20 s: the fixture is broken, not the machine poor.
+    /// If the daemon cannot be built or does not serve within 60 s: the fixture is broken, not the machine poor.
     pub fn start(backing: &Path) -> Option<Self> {
         Self::start_for(backing, USUAL_LIFE)
     }
@@ -69,7 +71,7 @@ impl FuseMount {
             .current_dir("/")
             .spawn()
             .unwrap_or_else(|error| panic!("the FUSE daemon could not be started: {error}"));
-        let control = connect(&mut daemon, &socket);
+        let control = connect(&mut daemon, &socket, &mount_point);
         let connection_number = connection_number(&mount_point);
         Some(Self { mount_point, directory, connection_number, control: Mutex::new(control), daemon })
     }
@@ -127,7 +129,7 @@ impl FuseMount {
     /// How many requests were taken and are not answered.
     ///
     /// # Panics
-    /// If the daemon does not answer within 20 s, as all methods that speak with it.
+    /// If the daemon does not answer within 60 s, as all methods that speak with it.
     pub fn held(&self) -> usize {
         let answer = self.tell(&Command::Held);
         answer.parse().unwrap_or_else(|_| panic!("the FUSE daemon answered {answer:?} instead of a count"))
@@ -147,7 +149,8 @@ impl FuseMount {
         let file = format!("{CONNECTIONS}/{number}/abort");
         if !Path::new(&file).exists() {
             let flags = rustix::mount::MountFlags::empty();
-            rustix::mount::mount(c"none", CONNECTIONS, c"fusectl", flags, c"")?;
+            // Somebody else may do the same at this moment; whether the file is there now is what counts.
+            let _ = rustix::mount::mount(c"none", CONNECTIONS, c"fusectl", flags, c"");
         }
         fs::OpenOptions::new().write(true).open(file)?.write_all(b"1")
     }
@@ -162,6 +165,12 @@ impl FuseMount {
         answer.unwrap_or_else(|error| panic!("the FUSE daemon did not answer {command:?}: {error}"))
     }
 
+    fn limit_answers_to(&self, limit: Duration) -> std::io::Result<()> {
+        let control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
+        control.get_ref().set_read_timeout(Some(limit))?;
+        control.get_ref().set_write_timeout(Some(limit))
+    }
+
     fn try_to_tell(&self, command: &Command) -> std::io::Result<String> {
         let mut control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
         let mut answer = String::new();
@@ -173,14 +182,14 @@ impl FuseMount {
 
 impl Drop for FuseMount {
     fn drop(&mut self) {
-        // Each step frees the callers by itself; a failed one is made good by the next.
-        let _ = self.try_to_tell(&Command::Release);
+        // Each step frees the callers by itself; a failed one is made good by the next. The connection is aborted before the daemon is
+        // killed: who waits in the kernel for it would not die with it.
+        let _ = self.limit_answers_to(FAREWELL).and_then(|()| self.try_to_tell(&Command::Release));
         let _ = self.abort();
         detach(&self.mount_point);
         let _ = self.daemon.kill();
-        let mut is_gone = || !matches!(self.daemon.try_wait(), Ok(None));
-        if !wait_until(PATIENCE, &mut is_gone) {
-            skip(&current_test(), "a FUSE daemon could not be ended and was abandoned");
+        if !wait_until(FAREWELL, || !matches!(self.daemon.try_wait(), Ok(None))) {
+            tell_what_is_left(&format!("the FUSE daemon, process {}, which does not end", self.daemon.id()));
         }
         // Never recursively: if the mount is still there, its content is the backing directory's.
         let _ = fs::remove_file(self.directory.join("control"));
@@ -203,7 +212,7 @@ fn wait_until(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
 }
 
 /// The control socket exists as soon as the mount is there.
-fn connect(daemon: &mut Child, socket: &Path) -> BufReader<UnixStream> {
+fn connect(daemon: &mut Child, socket: &Path, mount_point: &Path) -> BufReader<UnixStream> {
     let mut connection = None;
     let mut ended = false;
     wait_until(PATIENCE, || {
@@ -213,6 +222,8 @@ fn connect(daemon: &mut Child, socket: &Path) -> BufReader<UnixStream> {
     });
     let Some(connection) = connection else {
         let _ = daemon.kill();
+        detach(mount_point);
+        ended |= wait_until(FAREWELL, || !matches!(daemon.try_wait(), Ok(None)));
         let mut complaint = String::new();
         if let (true, Some(mut stderr)) = (ended, daemon.stderr.take()) {
             let _ = stderr.read_to_string(&mut complaint);

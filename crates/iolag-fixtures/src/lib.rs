@@ -7,7 +7,8 @@
 //! - [`skip`]: how a test says that it could not run here.
 //!
 //! Invariants: a fixture returns `None` after naming the calling test as skipped, where the machine lacks what it
-//! needs; every wait is bounded; dropping a fixture frees all callers and leaves neither mount nor process.
+//! needs; every wait is bounded; dropping a fixture frees all callers and leaves neither mount nor process, never fails, and says on
+//! standard error what it could not take away.
 //!
 //! Limits: Linux and root. The tests' own thread must not touch a hung mount: ask in a child or a thread.
 
@@ -26,4 +27,4 @@ pub use fuse_mount::FuseMount;
 pub use fuse_rules::FuseCall;
 pub use mounts::{LoopMount, TmpfsMount};
 pub use postgres_server::PostgresServer;
-pub use skipping::{SKIPPED_FILE_VARIABLE, current_test, skip, skip_unless_root};
+pub use skipping::{SKIPPED_FILE_VARIABLE, current_test, skip, skip_unless_root, tell_what_is_left};

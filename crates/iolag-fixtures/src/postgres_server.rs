@@ -11,12 +11,16 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 use crate::mounts::new_directory;
-use crate::skipping::{current_test, skip};
+use crate::skipping::{current_test, skip, tell_what_is_left};
 
 /// Where Debian puts the versions.
 const VERSIONS: &str = "/usr/lib/postgresql";
-/// For a start or an end on a busy machine.
+/// For a start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// For what each signal to end is given.
+const FAREWELL: Duration = Duration::from_secs(10);
+/// How often a port is looked for that nobody takes before the server does.
+const PORTS_MAX: u32 = 5;
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A server in a directory among the temporary files, on a socket there and a free port of the loopback, with TLS if openssl is
@@ -67,7 +71,15 @@ impl PostgresServer {
         let port = free_port();
         let server = launch(&programs, &directory, account, port, authority.is_some());
         let mut started = Self { directory, programs, port, authority, server };
-        started.wait_until_it_answers();
+        let mut ports = 1;
+        while let Err(log) = started.wait_until_it_answers() {
+            let is_taken = log.contains("Address already in use");
+            assert!(is_taken && ports < PORTS_MAX, "the PostgreSQL server does not serve: {log}");
+            ports += 1;
+            started.port = free_port();
+            let has_tls = started.authority.is_some();
+            started.server = launch(&started.programs, &started.directory, account, started.port, has_tls);
+        }
         Some(started)
     }
 
@@ -118,26 +130,27 @@ impl PostgresServer {
             .unwrap_or_else(|error| panic!("psql could not be started: {error}"))
     }
 
-    fn wait_until_it_answers(&mut self) {
+    /// What the server has written to its log, if it does not come to serve.
+    fn wait_until_it_answers(&mut self) -> Result<(), String> {
         let begin = Instant::now();
         while !self.psql("postgres", "SELECT 1").status.success() {
             let is_over = !matches!(self.server.try_wait(), Ok(None)) || begin.elapsed() > PATIENCE;
             if is_over {
-                let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
-                panic!("the PostgreSQL server does not serve: {log}");
+                return Err(fs::read_to_string(self.directory.join("log")).unwrap_or_default());
             }
             std::thread::sleep(POLL_INTERVAL);
         }
+        Ok(())
     }
 
-    /// Asks the server to end at once (SIGINT), then to give up (SIGQUIT).
+    /// Asks the server to end at once (SIGINT), then to give up (SIGQUIT), and then does not ask.
     fn end(&mut self) -> bool {
         let process = Pid::from_child(&self.server);
-        [Signal::INT, Signal::QUIT].into_iter().any(|signal| {
+        [Signal::INT, Signal::QUIT, Signal::KILL].into_iter().any(|signal| {
             // Already gone is what is wanted.
             let _ = rustix::process::kill_process(process, signal);
             let begin = Instant::now();
-            while begin.elapsed() < PATIENCE {
+            while begin.elapsed() < FAREWELL {
                 if !matches!(self.server.try_wait(), Ok(None)) {
                     return true;
                 }
@@ -154,7 +167,10 @@ impl Drop for PostgresServer {
             // What cannot be removed are files among the temporary ones.
             let _ = fs::remove_dir_all(&self.directory);
         } else {
-            skip(&current_test(), "a PostgreSQL server could not be ended and was abandoned");
+            tell_what_is_left(&format!(
+                "a PostgreSQL server, process {}, which does not end",
+                self.server.id()
+            ));
         }
     }
 }

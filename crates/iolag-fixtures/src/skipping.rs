@@ -27,6 +27,13 @@ pub fn skip(test: &str, why: &str) {
     }
 }
 
+/// Says on standard error (past the test harness, which would swallow it) what a fixture could not take away. That is neither a failure
+/// of the test nor a reason to call it skipped: what the test showed it has shown.
+pub fn tell_what_is_left(what: &str) {
+    // Nobody may be reading; this is called where nothing else may fail.
+    let _ = std::io::stderr().write_all(format!("LEFT by {}: {what}\n", current_test()).as_bytes());
+}
+
 /// The name of the running test: the harness names the test's thread after it.
 pub fn current_test() -> String {
     std::thread::current().name().unwrap_or("unnamed test").to_owned()

@@ -40,8 +40,9 @@ impl Rescued {
 
 impl Drop for Rescued {
     fn drop(&mut self) {
+        // What a failed test has left in memory is a few KiB.
         if self.0.join("run.json").exists() {
-            remove_rescued_run(&self.0);
+            let _ = remove_rescued_run(&self.0);
         }
     }
 }
@@ -53,7 +54,8 @@ fn a_store_that_hangs_in_mid_run_costs_neither_result_nor_samples() {
     fs::create_dir(&backing).unwrap();
     let Some(fuse) = FuseMount::start(&backing) else { return };
     let target = scene.target().to_str().unwrap().to_owned();
-    let arguments = Scene::bench_arguments(&target, &["-R4"]);
+    // Slow enough to be under way still when somebody who is slow lets the store hang.
+    let arguments = Scene::bench_arguments(&target, &["-R4", "--think", "2ms"]);
     let mut running = run_with(&scene, &fuse.path().join("store"), &arguments);
     running.wait_for("measuring");
     std::thread::sleep(Duration::from_millis(150));
@@ -79,16 +81,19 @@ fn a_store_that_hangs_from_the_start_is_replaced() {
     let Some(fuse) = FuseMount::start(&backing) else { return };
     fuse.hang_all();
     let target = scene.target().to_str().unwrap().to_owned();
-    let arguments = Scene::bench_arguments(&target, &["--deadline", "1s"]);
+    let arguments = Scene::bench_arguments(&target, &["--deadline", "4s"]);
     let done = run_with(&scene, &fuse.path().join("store"), &arguments).finish();
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_says(&done.stderr, &["has not answered for", "this run is kept in"]);
     assert_says(&done.stdout, &["precreate", "cleanup"]);
     let (_, announced) = done.stderr.split_once("; run ").unwrap();
     let (id, root) = announced.split_once(" in ").unwrap();
-    remove_rescued_run(&Path::new(root.lines().next().unwrap()).join("runs").join(id));
-    for look in [&["list"][..], &["show"], &["cleanup"], &["prune", "--keep-last", "1"]] {
-        let done = run_with(&scene, &fuse.path().join("store"), look).finish();
+    remove_rescued_run(&Path::new(root.lines().next().unwrap()).join("runs").join(id)).unwrap();
+    // Each waits for a while: at the same time.
+    let looks = [&["list"][..], &["show"], &["cleanup"], &["prune", "--keep-last", "1"]];
+    let running = looks.map(|look| run_with(&scene, &fuse.path().join("store"), look));
+    for (look, running) in looks.iter().zip(running) {
+        let done = running.finish();
         assert_eq!(done.code, Some(3), "{look:?} {done:?}");
         assert_says(&done.stderr, &["has not answered for"]);
     }
@@ -184,7 +189,8 @@ fn samples_wait_elsewhere_while_the_store_is_measured() {
     let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
     let store = tmpfs.path().join("store");
     let target = tmpfs.path().to_str().unwrap().to_owned();
-    let running = run_with(&scene, &store, &Scene::bench_arguments(&target, &["-R20"]));
+    // Slow enough for somebody who is slow to find the spool.
+    let running = run_with(&scene, &store, &Scene::bench_arguments(&target, &["-R8", "--think", "2ms"]));
     let spool = crate::support::wait_for("writer's spool", || {
         let writer = running.writer()?;
         let descriptors = fs::read_dir(format!("/proc/{writer}/fd")).ok()?;

@@ -14,8 +14,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use iolag_fixtures::tell_what_is_left;
+
 /// For whatever must happen on a busy machine, unless something hangs.
 pub const PATIENCE: Duration = Duration::from_secs(90);
+/// For what was killed to be gone, where nothing is asserted any more.
+const FAREWELL: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(5);
 /// Every process of a scene carries it in its environment, so that survivors are found.
 const MARK: &str = "IOLAG_TEST_SCENE";
@@ -123,9 +127,13 @@ impl Scene {
 
     /// Processes of this scene that live.
     pub fn processes(&self) -> Vec<(u32, String)> {
+        self.find_processes().unwrap()
+    }
+
+    fn find_processes(&self) -> std::io::Result<Vec<(u32, String)>> {
         let wanted = format!("{MARK}={}", self.mark);
         let mut found = Vec::new();
-        for entry in fs::read_dir("/proc").unwrap().flatten() {
+        for entry in fs::read_dir("/proc")?.flatten() {
             let Some(process) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
                 continue;
             };
@@ -135,14 +143,21 @@ impl Scene {
                 found.push((process, stat));
             }
         }
-        found
+        Ok(found)
     }
 }
 
 impl Drop for Scene {
     fn drop(&mut self) {
-        for (process, _) in self.processes() {
-            kill(process, libc::SIGKILL);
+        // Whatever the test has said counts; nothing here may fail, and nothing is waited for for long.
+        let mut left = Vec::new();
+        let are_gone = wait_until(FAREWELL, || {
+            left = self.find_processes().unwrap_or_default();
+            left.iter().for_each(|(process, _)| kill(*process, libc::SIGKILL));
+            left.is_empty()
+        });
+        if !are_gone {
+            tell_what_is_left(&format!("{left:?}"));
         }
     }
 }
@@ -298,9 +313,15 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         // The guard of a test that failed; after `finish` the child is gone.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        end(&mut self.child);
     }
+}
+
+/// Ends a child and waits for that, but not for long: one that waits in the kernel for a mount ends only when that is given up, and
+/// fixtures that were there before it are dropped after it.
+pub fn end(child: &mut Child) {
+    let _ = child.kill();
+    wait_until(FAREWELL, || !matches!(child.try_wait(), Ok(None)));
 }
 
 /// Waits until `condition` holds; returns whether it did within `limit`.
@@ -315,6 +336,13 @@ pub fn wait_until(limit: Duration, mut condition: impl FnMut() -> bool) -> bool 
         }
         std::thread::sleep(POLL);
     }
+}
+
+/// The rounds of a test that does the same at many moments: as many as it says on a machine with time for them, and on a busy one as many
+/// as begin within a minute, so that the test comes to its end.
+pub fn rounds(most: u64) -> impl Iterator<Item = u64> {
+    let start = Instant::now();
+    (0..most).take_while(move |_| start.elapsed() < Duration::from_secs(60))
 }
 
 /// Like [`wait_until`], for something that appears.
@@ -362,10 +390,11 @@ pub fn assert_says(text: &str, parts: &[&str]) {
 }
 
 /// Removes a run that was kept in memory, and the store there if that was its last run.
-pub fn remove_rescued_run(run: &Path) {
-    fs::remove_dir_all(run).unwrap();
+pub fn remove_rescued_run(run: &Path) -> std::io::Result<()> {
+    fs::remove_dir_all(run)?;
     for directory in run.ancestors().skip(1).take(2) {
         // Other tests and users may keep runs there.
         let _ = fs::remove_dir(directory);
     }
+    Ok(())
 }

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::support::{PATIENCE, kill, wait_until};
+use crate::support::{PATIENCE, end, kill, wait_until};
 
 /// A program whose standard output is a terminal.
 pub struct AtTerminal {
@@ -67,7 +67,6 @@ impl AtTerminal {
 impl Drop for AtTerminal {
     fn drop(&mut self) {
         // The guard of a test that failed; after `end` the child is gone.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        end(&mut self.child);
     }
 }
