@@ -1,15 +1,22 @@
 //! kill -9 of keeper, measurer and writer at moments that nobody chose.
 
+use std::fs;
 use std::time::Duration;
 
-use crate::support::{PATIENCE, Running, Scene, assert_gapless, assert_says, kill, leftovers, wait_until};
+use crate::support::{
+    PATIENCE, Running, Scene, assert_gapless, assert_says, kill, leftovers, rounds, wait_until,
+};
 
 const ROUNDS: u64 = 10;
+/// About a second.
+const SHORT: [&str; 2] = ["-n2", "-R8"];
+/// Longer than any test lasts: whoever is to be killed is there, also if this test stands still for a while.
+const LONG: [&str; 4] = ["-n2", "-R10000", "--think", "100us"];
 
-/// A run of about a second that was announced, and a moment later.
-fn started(scene: &Scene, round: u64) -> Running {
+/// A run that was announced, and a moment later.
+fn started(scene: &Scene, length: &[&str], round: u64) -> Running {
     let target = scene.target().to_str().unwrap().to_owned();
-    let mut running = scene.start(&Scene::bench_arguments(&target, &["-n2", "-R8"]));
+    let mut running = scene.start(&Scene::bench_arguments(&target, length));
     running.wait_for("measuring");
     // Spread over the run; each build and machine meets other moments.
     std::thread::sleep(Duration::from_millis(round * 97 % 700));
@@ -18,10 +25,10 @@ fn started(scene: &Scene, round: u64) -> Running {
 
 #[test]
 fn a_killed_writer_is_replaced_and_nothing_is_lost() {
-    for round in 0..ROUNDS {
+    for round in rounds(ROUNDS) {
         let scene = Scene::new();
-        let running = started(&scene, round);
-        let writer = wait_until_present(&running, Running::writer);
+        let mut running = started(&scene, &SHORT, round);
+        let writer = wait_until_present(&mut running, Running::writer);
         if let Some(writer) = writer {
             kill(writer, libc::SIGKILL);
         }
@@ -35,7 +42,7 @@ fn a_killed_writer_is_replaced_and_nothing_is_lost() {
     }
 }
 
-/// What the run of [`started`] records when it ends well: per client 2 datasets, 200 objects precreated in each, 8
+/// What a [`SHORT`] run records when it ends well: per client 2 datasets, 200 objects precreated in each, 8
 /// iterations of 50 objects with four operations each, and session and stages.
 fn expected_samples() -> usize {
     let precreate = 1 + 2 + 2 * 200 + 1;
@@ -46,15 +53,12 @@ fn expected_samples() -> usize {
 
 #[test]
 fn a_killed_measurer_ends_the_run_with_a_report_and_a_clean_target() {
-    for round in 0..ROUNDS {
+    for round in rounds(ROUNDS) {
         let scene = Scene::new();
-        let running = started(&scene, round);
-        let Some(measurer) = wait_until_present(&running, Running::measurer) else { continue };
+        let mut running = started(&scene, &LONG, round);
+        let measurer = wait_until_present(&mut running, Running::measurer).unwrap();
         kill(measurer, libc::SIGKILL);
         let done = running.finish();
-        if done.code == Some(0) {
-            continue; // It had ended by itself.
-        }
         assert_eq!(done.code, Some(4), "round {round}: {done:?}");
         assert_says(&done.stdout, &["precreate", "incomplete", "signal 9"]);
         assert_gapless(&scene.exported());
@@ -65,11 +69,11 @@ fn a_killed_measurer_ends_the_run_with_a_report_and_a_clean_target() {
 
 #[test]
 fn a_killed_keeper_takes_the_measurer_along_and_the_next_command_recovers_everything() {
-    for round in 0..ROUNDS {
+    for round in rounds(ROUNDS) {
         let scene = Scene::new();
-        let running = started(&scene, round);
+        let running = started(&scene, &LONG, round);
         running.signal(libc::SIGKILL);
-        drop(running.finish());
+        assert_eq!(running.finish().signal, Some(libc::SIGKILL));
         scene.assert_nobody_is_left();
         let listed = scene.run(&["list"]);
         assert_eq!(listed.code, Some(0), "{listed:?}");
@@ -87,7 +91,12 @@ fn a_killed_keeper_takes_the_measurer_along_and_the_next_command_recovers_everyt
 #[test]
 fn everybody_killed_at_once_loses_only_what_was_in_memory() {
     let scene = Scene::new();
-    let running = started(&scene, 5);
+    let running = started(&scene, &LONG, 5);
+    // On a busy machine it takes the writer a while to make the run.
+    crate::support::wait_for("run", || {
+        let mut runs = fs::read_dir(scene.store().join("runs")).ok()?.flatten();
+        runs.find(|run| run.path().join("run.json").exists())
+    });
     let everybody: Vec<u32> = scene.processes().into_iter().map(|(process, _)| process).collect();
     assert!(everybody.len() >= 2, "{everybody:?}");
     everybody.iter().for_each(|process| kill(*process, libc::SIGKILL));
@@ -99,11 +108,11 @@ fn everybody_killed_at_once_loses_only_what_was_in_memory() {
 }
 
 /// The process, unless the run has ended before it was there.
-fn wait_until_present(running: &Running, who: impl Fn(&Running) -> Option<u32>) -> Option<u32> {
+fn wait_until_present(running: &mut Running, who: impl Fn(&Running) -> Option<u32>) -> Option<u32> {
     let mut found = None;
     wait_until(PATIENCE, || {
         found = who(running);
-        found.is_some() || crate::support::children(running.id()).is_empty()
+        found.is_some() || running.has_ended()
     });
     found
 }

@@ -4,11 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::time::Duration;
 
 use iolag_fixtures::{FuseMount, LoopMount, skip_unless_root};
 
-use crate::support::{Finished, Running, Scene, assert_gapless, assert_says, leftovers};
+use crate::support::{Finished, PATIENCE, Running, Scene, assert_gapless, assert_says, leftovers};
 
 /// Refused in one sentence that names what, before anything was written.
 fn assert_refused(done: &Finished, code: i32, parts: &[&str]) {
@@ -84,7 +83,7 @@ fn a_target_that_fills_up_is_told_and_loses_nothing() {
     let scene = Scene::new();
     let Some(ext4) = LoopMount::ext4(64) else { return };
     let target = ext4.path().to_str().unwrap().to_owned();
-    let running = scene.start(&["bench", "metadata", &target, "-D1", "-P10000", "-I50", "--think", "100us"]);
+    let running = scene.start(&["bench", "metadata", &target, "-D1", "-P10000", "-I50", "--think", "1ms"]);
     crate::support::wait_for("dataset", || ext4.path().join("iolag-work/0_0").exists().then_some(()));
     ext4.fill().unwrap();
     let done = running.finish();
@@ -101,12 +100,14 @@ fn a_target_that_fills_up_is_told_and_loses_nothing() {
 fn a_working_directory_that_vanishes_is_told_and_loses_nothing() {
     let scene = Scene::new();
     let target = scene.target().to_str().unwrap().to_owned();
-    let mut running = scene.start(&Scene::bench_arguments(&target, &["-R100", "--think", "100us"]));
+    let mut running = scene.start(&Scene::bench_arguments(&target, &["-R200", "--think", "100us"]));
     running.wait_for("measuring");
     let last = scene.target().join("iolag-work/0_1/file-199");
     crate::support::wait_for("working set", || last.exists().then_some(()));
     let working = scene.target().join("iolag-work");
-    crate::support::wait_until(Duration::from_secs(10), || fs::remove_dir_all(&working).is_ok());
+    // Files come while it is removed; from some moment on none do.
+    let is_removed = || !working.exists() || fs::remove_dir_all(&working).is_ok();
+    assert!(crate::support::wait_until(PATIENCE, is_removed));
     let done = running.finish();
     assert_eq!(done.code, Some(4), "{done:?}");
     assert_says(&done.stdout, &["the target failed while it was measured", "not found"]);
@@ -120,7 +121,7 @@ fn a_target_whose_file_system_goes_away_is_told_and_loses_nothing() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };
     let target = fuse.path().to_str().unwrap().to_owned();
-    let mut running = scene.start(&Scene::bench_arguments(&target, &["-R20", "--think", "100us"]));
+    let mut running = scene.start(&Scene::bench_arguments(&target, &["-R200", "--think", "100us"]));
     running.wait_for("measuring");
     let last = scene.target().join("iolag-work/0_1/file-199");
     crate::support::wait_for("working set", || last.exists().then_some(()));
