@@ -49,9 +49,22 @@ impl Play {
     }
 }
 
+/// When nothing was answered, by the wall clock: a test that stands still for a while lets it hang for longer than was planned.
+struct Hang {
+    begin: i64,
+    /// When the status told of it.
+    seen: i64,
+    end: i64,
+}
+
+fn wall() -> i64 {
+    iolag_model::Anchor::take().realtime_ns as i64
+}
+
 /// One exported sample.
 struct Exported {
     outcome: String,
+    blocker: Value,
     intended: i64,
     duration_ns: u64,
 }
@@ -79,10 +92,13 @@ fn a_delay_and_a_hang_are_plain_to_see_and_the_numbers_are_right() {
     );
     assert_eq!(note.code, Some(0), "{note:?}");
     at(8);
+    let hangs = wall();
     fuse.hang_all();
     let status = stage.wait_for_hang(&scene);
     assert!(status.contains("HUNG") && status.contains("fuse"), "{status}");
+    let seen = wall();
     at(9);
+    let hang = Hang { begin: hangs, seen, end: wall() };
     fuse.release();
     fuse.delay_all(play.delay());
     at(12);
@@ -94,9 +110,9 @@ fn a_delay_and_a_hang_are_plain_to_see_and_the_numbers_are_right() {
     let shown = stage.shown(&scene);
     stage.keep(&scene, &shown);
     numbers_are_right(&exported, &shown);
-    the_hang_is_seen(&play, &exported, &shown);
+    let hung = the_hang_is_seen(&play, &hang, &exported, &shown);
     the_delay_is_seen(&play, &shown);
-    the_others_are_unaffected(&exported, &shown);
+    the_others_are_unaffected(&hung, &exported, &shown);
     scene.assert_nobody_is_left();
 }
 
@@ -110,8 +126,8 @@ struct Stage {
 impl Stage {
     fn new(scene: &Scene, play: &Play, [ext4, tmpfs, fuse]: [&Path; 3]) -> Self {
         let configuration = scene.path().join("iolag.toml");
-        // A probe past its soft deadline no longer holds up the others.
-        let (soft, deadline) = (play.period.as_millis() / 5, play.period.as_millis() * 2);
+        // A probe past its soft deadline no longer holds up the others; the other deadline is none that a busy machine passes.
+        let (soft, deadline) = (play.period.as_millis() / 5, play.period.as_millis() * 8);
         let target = |name: &str, path: &Path| {
             format!("[[target]]\nname = {name:?}\ndirectory = {:?}\n", path.to_str().unwrap())
         };
@@ -173,6 +189,7 @@ impl Stage {
             let text = |name: &str| record["series"][name].as_str().unwrap().to_owned();
             series.entry((text("target"), text("task"), text("part"))).or_default().push(Exported {
                 outcome: record["outcome"].as_str().unwrap().to_owned(),
+                blocker: record["blocker"].clone(),
                 intended: record["intended"].as_i64().unwrap(),
                 duration_ns: record["duration_ns"].as_u64().unwrap(),
             });
@@ -276,30 +293,32 @@ fn median(samples: &[Exported]) -> (f64, f64) {
     panic!("more than half of {} samples had not ended", all.len());
 }
 
+/// Returns the probe that hung.
 fn the_hang_is_seen(
     play: &Play,
+    hang: &Hang,
     exported: &BTreeMap<(String, String, String), Vec<Exported>>,
     shown: &Value,
-) {
+) -> Value {
     let outages = shown["outages"].as_array().unwrap();
     let outage = outages.iter().max_by_key(|outage| outage["skipped"].as_u64()).expect("there is an outage");
     assert_eq!(outage["ending"], "recovered", "{outage}");
-    let length =
-        Duration::from_nanos((outage["end"].as_i64().unwrap() - outage["begin"].as_i64().unwrap()) as u64);
-    let hang = play.twelfths(1);
-    assert!(
-        length + play.period * 3 > hang && length < hang + play.period * 4 + Duration::from_secs(5),
-        "{length:?} instead of {hang:?}"
-    );
-    let rounds = (hang.as_millis() / play.period.as_millis()) as u64;
-    assert!(outage["skipped"].as_u64().unwrap() + 9 > rounds, "{outage}");
+    let (begin, end) = (outage["begin"].as_i64().unwrap(), outage["end"].as_i64().unwrap());
+    // It begins with a probe that may have been under way already, and ends when the watch has seen an answer.
+    let around = hang.begin - play.period.as_nanos() as i64 * 10..=hang.seen;
+    assert!(around.contains(&begin), "{outage}: not {around:?}");
+    let after = hang.end - 20_000_000..=hang.end + play.period.as_nanos() as i64 * 4 + 20_000_000_000;
+    assert!(after.contains(&end), "{outage}: not {after:?}");
+    // A round that begins while nothing is answered skips what there is to ask; so many did begin.
+    let memory = &exported[&("host memory".to_owned(), "stat".to_owned(), String::new())];
+    let rounds = memory.iter().filter(|sample| (hang.seen..hang.end).contains(&sample.intended)).count();
+    assert!(outage["skipped"].as_u64().unwrap() >= rounds as u64, "{outage}: {rounds} rounds");
     let late = exported.iter().filter(|(key, _)| key.0 == "fuse").flat_map(|(_, samples)| samples);
-    assert!(
-        late.clone()
-            .any(|sample| sample.outcome == "late" && sample.duration_ns > hang.as_nanos() as u64 / 2)
-    );
+    let longest = late.filter(|sample| sample.outcome == "late").map(|sample| sample.duration_ns).max();
+    assert!(longest >= Some((hang.end - hang.seen) as u64), "{longest:?}");
     let sentences = findings(shown);
     assert!(sentences.iter().any(|text| text.contains("did not answer")), "{sentences:#?}");
+    outage["probe"].clone()
 }
 
 fn the_delay_is_seen(play: &Play, shown: &Value) {
@@ -317,12 +336,23 @@ fn the_delay_is_seen(play: &Play, shown: &Value) {
     assert!(told, "no finding names the event: {sentences:#?}");
 }
 
-fn the_others_are_unaffected(exported: &BTreeMap<(String, String, String), Vec<Exported>>, shown: &Value) {
+/// They are asked all the time and answer; on a busy machine a probe may still be under way when the next is due, which is skipped, but
+/// not because of the one that hangs.
+fn the_others_are_unaffected(
+    hung: &Value,
+    exported: &BTreeMap<(String, String, String), Vec<Exported>>,
+    shown: &Value,
+) {
     for (key, samples) in
         exported.iter().filter(|(key, _)| matches!(key.0.as_str(), "ext4" | "tmpfs" | "host memory"))
     {
-        let late = samples.iter().filter(|sample| sample.outcome != "ok").count();
+        let late =
+            samples.iter().filter(|sample| !matches!(sample.outcome.as_str(), "ok" | "skipped")).count();
         assert!(late * 50 <= samples.len(), "{key:?}: {late} of {} are not ok", samples.len());
+        // Only in the round in which it began, before its soft deadline, does it hold up everybody.
+        let held_up = samples.iter().filter(|sample| sample.blocker == *hung).count();
+        assert!(held_up <= 1, "{key:?} waits for what hangs elsewhere: {held_up} times");
+        assert!(samples.iter().any(|sample| sample.outcome == "ok"), "{key:?} was never asked");
         let gaps = samples.windows(2).filter(|pair| pair[1].intended < pair[0].intended).count();
         assert_eq!(gaps, 0, "{key:?} is not in order");
         let _ = analysis(shown, key);

@@ -29,8 +29,8 @@ fn an_ordinary_user_watches_with_a_copied_program() {
     let stage = Stage::new();
     let directory = stage.directory("scratch");
     let file = stage.configure(&format!(
-        "tasks = [\"stat\", \"list\", \"create\", \"hangs\"]\ngrace = \"200ms\"\n[task.create]\nfiles = 3\n\
-         [task.hangs]\ncommand = [\"sh\", \"-c\", \"trap '' TERM; sleep 300; sleep 300\"]\nsoft-deadline = \"100ms\"\ndeadline = \"300ms\"\n\
+        "tasks = [\"stat\", \"list\", \"create\", \"hangs\"]\ngrace = \"2s\"\n[task.create]\nfiles = 3\n\
+         [task.hangs]\ncommand = [\"sh\", \"-c\", \"trap '' TERM; sleep 300; sleep 300\"]\nsoft-deadline = \"100ms\"\ndeadline = \"1s\"\n\
          [[target]]\nname = \"scratch\"\ndirectory = {directory:?}\n"
     ));
     let program = stage.scene.path().join("iolag");
@@ -52,7 +52,7 @@ fn an_ordinary_user_watches_with_a_copied_program() {
         command.uid(NOBODY).gid(NOBODY);
         Running::start(command).finish()
     };
-    let done = watch(&["--rounds", "2", "--every", "1s"]);
+    let done = watch(&["--rounds", "2", "--every", "3s"]);
     assert_eq!(done.code, Some(0), "{done:?}");
     stage.scene.assert_nobody_is_left();
     let status = watch(&["--status"]);

@@ -8,11 +8,15 @@ use iolag_model::{HistorySample, LastSample, Nanoseconds, Outcome, SeriesKey, Wa
 use iolag_watch::PublishedStatus;
 
 use crate::stage::Stage;
-use crate::support::{Running, children, kill};
+use crate::support::{Running, children, kill, wait_until};
 use crate::terminal::AtTerminal;
 
-/// In each of four tests.
+/// In each of four tests, on a machine that has time for them.
 const KILLS: u32 = 50;
+/// How long is killed on one that has not, once enough was told.
+const KILLING: Duration = Duration::from_secs(60);
+/// For the first word of a watch, in every other round.
+const FIRST_WORD: Duration = Duration::from_secs(10);
 const TASKS: [&str; 3] = ["stat", "open-read", "create"];
 
 #[test]
@@ -55,10 +59,21 @@ fn kill_and_compare(seed: u64, victims: Victims) {
     let mut random = Random(seed);
     let mut told = Told::default();
     let mut kills = 0;
+    let begin = Instant::now();
     // On a busy machine many are killed before they have told anything.
-    while kills < KILLS || (!told.is_enough() && kills < 4 * KILLS) {
+    while match told.is_enough() {
+        true => kills < KILLS && begin.elapsed() < KILLING,
+        false => kills < 4 * KILLS && begin.elapsed() < KILLING * 5 / 4,
+    } {
         kills += 1;
+        let seen = told.seen.len();
         let watch = AtTerminal::start(stage.watch_command(&["-c", &file]));
+        if kills.is_multiple_of(2) {
+            wait_until(FIRST_WORD, || {
+                told.see(&stage);
+                told.seen.len() > seen
+            });
+        }
         let until = Instant::now() + Duration::from_millis(150 + random.below(900));
         while Instant::now() < until {
             told.see(&stage);

@@ -64,8 +64,7 @@ fn a_directory_that_hangs_is_told_while_it_does_and_when_it_answers() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };
     let directory = fuse.path().to_str().unwrap().to_owned();
-    let running =
-        ping(&scene, &["--every", "100ms", "--deadline", "2500ms", "--task", "open-read", &directory]);
+    let running = ping(&scene, &["--every", "100ms", "--deadline", "6s", "--task", "open-read", &directory]);
     assert!(wait_until(PATIENCE, || running.stdout().contains("seq=2 ")), "{}", running.stdout());
     fuse.hang_all();
     let said = |text: &str| {
@@ -96,7 +95,7 @@ fn a_directory_that_still_hangs_at_the_end_is_said_to_hold_what_was_made() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };
     let directory = fuse.path().to_str().unwrap().to_owned();
-    let options = ["--every", "100ms", "--deadline", "300ms", "--task", "open-read", &directory];
+    let options = ["--every", "100ms", "--deadline", "4s", "--task", "open-read", &directory];
     let running = ping(&scene, &options);
     assert!(wait_until(PATIENCE, || running.stdout().contains("seq=2 ")), "{}", running.stdout());
     fuse.hang_all();

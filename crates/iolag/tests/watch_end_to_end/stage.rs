@@ -1,10 +1,13 @@
 //! A stage for watches: a scene with a history and a runtime directory that nobody else uses.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use iolag_model::{HistoryRecord, LastSample, ProbePhase, ProbeStatus, WatchStatus};
+use iolag_model::{
+    Anchor, HistoryRecord, LastSample, Outcome, ProbePhase, ProbeStatus, WallTime, WatchStatus,
+};
 use iolag_watch::{PublishedStatus, RuntimeDirectory, read_status};
 
 use crate::remembered::Remembered;
@@ -120,6 +123,20 @@ impl Stage {
         self.wait_for(&format!("{rounds} rounds"), |status| status.rounds >= rounds)
     }
 
+    /// Waits until a task has been fine so often on each of these targets, from now on. On a busy machine that takes more rounds than it
+    /// has probes: one may still be under way when the next is due, which is skipped then.
+    pub fn wait_for_fine(&self, targets: &[&str], task: &str, least: usize) -> WatchStatus {
+        let mut seen = vec![BTreeSet::new(); targets.len()];
+        self.wait_for(&format!("{task} on {targets:?} to be fine {least} times"), |status| {
+            for (target, starts) in targets.iter().zip(&mut seen) {
+                let fine = last(status, target, task).filter(|last| last.outcome == Outcome::Ok);
+                starts.extend(fine.map(|last| last.start));
+            }
+            // The first may be an older one.
+            seen.iter().all(|starts| starts.len() > least)
+        })
+    }
+
     /// Waits until a probe hangs.
     pub fn wait_for_hung(&self) -> ProbeStatus {
         hung(&self.wait_for("a hung probe", |status| hung(status).is_some())).cloned().unwrap()
@@ -156,6 +173,11 @@ impl Stage {
     pub fn processes(&self) -> usize {
         self.scene.processes().len()
     }
+}
+
+/// What the wall clock says, in time with a watch's clock.
+pub fn wall() -> WallTime {
+    WallTime(Anchor::take().realtime_ns as i64)
 }
 
 /// The hung probe of a status.
