@@ -21,9 +21,12 @@ fn numbers_are_those_of_the_history() {
     let server = Server::start(&stage, &[]);
     server.wait_until_read();
     let metrics = Metrics::of(&server);
-    assert_eq!(count(&samples, Outcome::Ok), 5);
+    // On a busy machine the probe before may still be under way when one is due; that is skipped.
+    let fine = count(&samples, Outcome::Ok);
+    assert!(fine > 0 && fine + count(&samples, Outcome::Skipped) == 5, "{samples:#?}");
     let runs = of("iolag_probe_runs_total", "open-read", "my home", ",outcome=\"ok\"");
-    assert_eq!(metrics.value(&runs), 5.0);
+    assert_eq!(metrics.value(&runs), fine as f64);
+    let samples: Vec<_> = samples.into_iter().filter(|sample| sample.outcome == Outcome::Ok).collect();
     let sum: u64 = samples.iter().map(|sample| sample.duration_ns.0).sum();
     let told = metrics.value(&of("iolag_probe_duration_seconds_sum", "open-read", "my home", ""));
     assert!((told - sum as f64 / 1e9).abs() < 1e-9, "{told} {sum}");
@@ -32,7 +35,7 @@ fn numbers_are_those_of_the_history() {
     assert_eq!(metrics.value(&bucket), below as f64);
     assert_eq!(
         metrics.value(&of("iolag_probe_runs_total", "open-read", "host memory", ",outcome=\"ok\"")),
-        5.0
+        count(&remembered.wholes("host memory", "open-read"), Outcome::Ok) as f64
     );
     assert_eq!(metrics.value("iolag_watch_up"), 0.0);
     assert_eq!(metrics.find(&of("iolag_probe_in_flight_seconds", "open-read", "my home", "")), None);
@@ -104,14 +107,17 @@ fn a_history_may_come_later_and_a_reader_that_is_killed_is_replaced() {
     assert_says(&server.get("/now").text(), &["No watch has run", "no history at"]);
     let directory = stage.directory("watched");
     let file = stage.configure(&format!("{EVERY}{}", target("home", directory, "stat")));
-    stage.watch_to(0, &["-c", &file, "--rounds", "2"]);
+    // One round each: none is due while the one before is under way.
+    let two_rounds = || (0..2).for_each(|_| drop(stage.watch_to(0, &["-c", &file, "--rounds", "1"])));
+    two_rounds();
+    let runs = of("iolag_probe_runs_total", "stat", "home", ",outcome=\"ok\"");
     server.wait_until_read();
+    assert!(wait_until(PATIENCE, || Metrics::of(&server).find(&runs) == Some(2.0)));
     let before = Metrics::of(&server);
     for reader in crate::support::children(server.id()) {
         kill(reader, libc::SIGKILL);
     }
-    stage.watch_to(0, &["-c", &file, "--rounds", "2"]);
-    let runs = of("iolag_probe_runs_total", "stat", "home", ",outcome=\"ok\"");
+    two_rounds();
     assert_eq!(before.value(&runs), 2.0);
     assert!(wait_until(PATIENCE, || Metrics::of(&server).value(&runs) == 4.0));
     server.wait_for("no trouble", |now| now["history"]["trouble"] == serde_json::Value::Null);

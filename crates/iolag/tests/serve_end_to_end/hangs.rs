@@ -10,12 +10,12 @@ use crate::server::Server;
 use crate::stage::{Stage, target};
 use crate::support::{PATIENCE, assert_says, children, kill, wait_until};
 
-/// `open-read` is given up after 800 ms.
-const QUICK: &str = "every = \"400ms\"\njitter = \"0\"\ngrace = \"200ms\"\n\
-                     [task.open-read]\nsoft-deadline = \"100ms\"\ndeadline = \"800ms\"\n";
+/// `open-read` is given up quickly, but not so quickly that a busy machine passes for storage that hangs.
+const QUICK: &str = "every = \"400ms\"\njitter = \"0\"\ngrace = \"500ms\"\n\
+                     [task.open-read]\nsoft-deadline = \"100ms\"\ndeadline = \"4s\"\n";
 
-/// For answers that wait for nobody, on a machine that has other things to do.
-const AT_ONCE: Duration = Duration::from_secs(20);
+/// For answers that wait for nobody, on a machine that has other things to do. Who waits for a history waits for a minute.
+const AT_ONCE: Duration = Duration::from_secs(50);
 
 #[test]
 fn what_hangs_stands_first_and_its_age_rises() {
@@ -35,7 +35,7 @@ fn what_hangs_stands_first_and_its_age_rises() {
     assert!(wait_until(PATIENCE, || Metrics::of(&server).value(&age) > first + 1.0), "the age must rise");
     let metrics = Metrics::of(&server);
     let deadline = metrics.value(&of("iolag_probe_deadline_seconds", "open-read", "hanging", ""));
-    assert!(deadline == 0.8 && metrics.value(&age) > deadline);
+    assert!(deadline == 4.0 && metrics.value(&age) > deadline);
     assert_eq!(metrics.value(&of("iolag_probe_hung", "open-read", "hanging", "")), 1.0);
     assert_eq!(metrics.value(&of("iolag_probe_hung", "stat", "other", "")), 0.0);
     assert_eq!((metrics.value("iolag_orphans"), metrics.value("iolag_outages")), (1.0, 1.0));
