@@ -61,10 +61,19 @@ mod tests {
     #[test]
     #[should_panic(expected = "scoped thread panicked")]
     fn a_panic_of_a_thread_is_not_swallowed() {
+        use std::sync::atomic::{AtomicBool, Ordering};
         let caller = thread::current().id();
+        let has_begun = AtomicBool::new(false);
         map_on(2, &[0; 1000], |_| {
-            thread::sleep(std::time::Duration::from_millis(1));
-            assert!(thread::current().id() == caller, "on another thread");
+            if thread::current().id() != caller {
+                has_begun.store(true, Ordering::Relaxed);
+                panic!("on another thread");
+            }
+            // On a busy machine the other thread takes a while to come.
+            let begin = std::time::Instant::now();
+            while !has_begun.load(Ordering::Relaxed) && begin.elapsed().as_secs() < 60 {
+                thread::sleep(std::time::Duration::from_millis(1));
+            }
         });
     }
 }

@@ -106,7 +106,7 @@ mod tests {
         let mut adopted = Adopted::open(child.id(), ticks).unwrap();
         assert!(!adopted.has_ended());
         adopted.signal_group(Signal::KILL);
-        assert!(child.wait(Nanoseconds::from_seconds(20)).is_some());
+        assert!(child.wait(Nanoseconds::from_seconds(60)).is_some());
         assert!(adopted.has_ended());
         assert!(Adopted::open(child.id(), ticks).is_none());
     }

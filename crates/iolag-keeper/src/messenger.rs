@@ -213,7 +213,7 @@ mod tests {
         echo.send(&long);
         echo.send(b"short");
         let mut lines = Vec::new();
-        for _ in 0..10_000 {
+        for _ in 0..60_000 {
             echo.flush();
             lines.extend(echo.receive());
             if lines.len() == 2 {
@@ -223,6 +223,6 @@ mod tests {
         }
         assert_eq!(lines, [long, b"short".to_vec()]);
         echo.send(b"end");
-        assert_eq!(echo.child_mut().wait(Nanoseconds::from_seconds(20)), Some(Ending::Exited(0)));
+        assert_eq!(echo.child_mut().wait(Nanoseconds::from_seconds(60)), Some(Ending::Exited(0)));
     }
 }

@@ -62,8 +62,8 @@ mod tests {
         let mut owned = ended(7);
         let id = owned.id();
         reap_strays(|process| process == id);
-        assert_eq!(owned.wait(Nanoseconds::from_seconds(20)), Some(Ending::Exited(7)));
-        assert!(running.end(Nanoseconds::from_seconds(20)).is_some());
+        assert_eq!(owned.wait(Nanoseconds::from_seconds(60)), Some(Ending::Exited(7)));
+        assert!(running.end(Nanoseconds::from_seconds(60)).is_some());
         reap_strays(|_| false);
     }
 
@@ -79,6 +79,6 @@ mod tests {
             other.join().unwrap()
         });
         assert!(before.is_some());
-        assert_eq!(child.wait(Nanoseconds::from_seconds(20)), Some(Ending::Exited(5)));
+        assert_eq!(child.wait(Nanoseconds::from_seconds(60)), Some(Ending::Exited(5)));
     }
 }

@@ -97,6 +97,14 @@ fn drain(exchange: &Exchange) -> Vec<Sample> {
     samples
 }
 
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = MonotonicClock.now().after(LIMIT);
+    while !is_so() {
+        assert!(MonotonicClock.now() < until, "{what} did not come");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 fn count(samples: &[Sample], operation: Operation) -> usize {
     samples.iter().filter(|sample| sample.operation() == operation).count()
 }
@@ -165,15 +173,14 @@ fn a_killed_measurer_leaves_its_samples_and_its_operation_in_flight() {
         0
     })
     .unwrap();
-    let until = MonotonicClock.now().after(LIMIT);
-    while exchange.in_flight(0).is_none_or(|flight| flight.attempt.sequence() != 2) {
-        assert!(MonotonicClock.now() < until, "the third operation never began");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_until("the third operation", || {
+        exchange.in_flight(0).is_some_and(|flight| flight.attempt.sequence() == 2)
+    });
     let (process, _) = exchange.thread(0).unwrap();
     assert_eq!(process, measurer.id());
-    assert!(iolag_keeper::evidence(process, process).contains("state S"));
-    assert_eq!(measurer.end(Nanoseconds::from_milliseconds(500)), Some(Ending::Killed(libc::SIGTERM)));
+    // Whoever has begun to wait may still be on a processor.
+    wait_until("the wait", || iolag_keeper::evidence(process, process).contains("state S"));
+    assert_eq!(measurer.end(LIMIT), Some(Ending::Killed(libc::SIGTERM)));
     assert_eq!(count(&drain(&exchange), Operation::Stat), 2);
     let flight = exchange.in_flight(0).unwrap();
     assert_eq!(flight.attempt, AttemptId::new(ClientId(0), 2));
@@ -204,6 +211,16 @@ fn a_full_ring_makes_the_client_wait_and_the_wait_is_recorded() {
         let coordinator = exchange.coordinator();
         let threads = scope.spawn(move || run_threads(vec![job], &coordinator, &MonotonicClock));
         let mut samples = Vec::new();
+        // Nothing is taken out before the client has come to a halt.
+        let pending = || exchange.readers().iter().map(|(ring, _)| ring.pending().len()).sum::<usize>();
+        let (mut before, mut still) = (0, 0);
+        wait_until("the full ring", || {
+            std::thread::sleep(Duration::from_millis(20));
+            let now = pending();
+            still = if now == before { still + 1 } else { 0 };
+            before = now;
+            now > 10_000 && still == 10
+        });
         while !threads.is_finished() {
             std::thread::sleep(Duration::from_millis(20));
             samples.extend(drain(&exchange));
@@ -298,13 +315,13 @@ fn a_child_that_nobody_can_kill_is_abandoned_and_its_true_end_is_noticed_later()
         0
     })
     .unwrap();
-    assert!(mount.wait_until_held(1, Duration::from_secs(30)), "the request never reached the file system");
+    assert!(mount.wait_until_held(1, LIMIT.as_duration()), "the request never reached the file system");
     let flight = exchange.in_flight(0).unwrap();
     assert_eq!(flight.operation, Operation::Stat);
     assert_eq!(measurer.end(GRACE), None, "neither SIGTERM nor SIGKILL ends it");
     assert_eq!(measurer.ending(), None);
     let (process, thread) = exchange.thread(0).unwrap();
-    assert!(iolag_keeper::evidence(process, thread).contains("waits in"));
+    wait_until("the wait", || iolag_keeper::evidence(process, thread).contains("waits in"));
     assert_eq!(exchange.in_flight(0), Some(flight), "it is still there to be recorded as hung");
     mount.release();
     assert!(measurer.wait(LIMIT).is_some(), "it ends when the file system answers");

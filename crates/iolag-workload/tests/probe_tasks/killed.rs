@@ -8,7 +8,7 @@ use iolag_fixtures::{FuseCall, FuseMount};
 use iolag_model::Nanoseconds;
 use iolag_workload::{PartEnding, PartRecorder, TaskOutput, TaskSpec, probe_task};
 
-use crate::support::{probe, processes_with, shell_command, wait_until};
+use crate::support::{PATIENCE, probe, processes_with, seconds_of, shell_command, wait_until};
 
 /// Runs `body` in a forked process of its own process group; returns the status that it ended with.
 pub fn in_child(body: impl FnOnce() -> i32) -> Option<i32> {
@@ -42,17 +42,44 @@ fn fork(body: impl FnOnce() -> i32) -> i32 {
     }
 }
 
+/// The status that a child ended with, if it exited. A child that waits in the kernel is not waited for for ever.
 fn wait_for(process: i32) -> Option<i32> {
     let mut status = 0;
-    // SAFETY: waits for a child of this process.
-    unsafe { libc::waitpid(process, &raw mut status, 0) };
+    // SAFETY: asks about a child of this process.
+    let has_ended = wait_until(|| unsafe { libc::waitpid(process, &raw mut status, libc::WNOHANG) } != 0);
+    assert!(has_ended, "process {process} does not end");
     libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status))
 }
 
-fn kill(process: i32) {
-    // SAFETY: a child of this process that nobody has waited for.
-    unsafe { libc::kill(process, libc::SIGKILL) };
-    wait_for(process);
+/// A probe in a process of its own, which is killed when this is dropped.
+struct Probe {
+    process: i32,
+    is_over: bool,
+}
+
+impl Probe {
+    fn fork(body: impl FnOnce() -> i32) -> Self {
+        Self { process: fork(body), is_over: false }
+    }
+
+    /// Kills it and waits for its end.
+    fn kill(mut self) {
+        self.end();
+        wait_for(self.process);
+    }
+
+    fn end(&mut self) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            // SAFETY: a child of this process that nobody has waited for.
+            unsafe { libc::kill(self.process, libc::SIGKILL) };
+        }
+    }
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        self.end();
+    }
 }
 
 /// Tells the guard to a file.
@@ -67,8 +94,8 @@ impl PartRecorder for Telling<'_> {
     }
 }
 
-fn start(place: &Path, guard: &Path, spec: &TaskSpec) -> i32 {
-    fork(|| {
+fn start(place: &Path, guard: &Path, spec: &TaskSpec) -> Probe {
+    Probe::fork(|| {
         let directory = File::open(place).expect("the place is there");
         let mut task = probe_task(spec, 1);
         task.prepare(directory.as_fd()).expect("it can be prepared");
@@ -90,7 +117,8 @@ fn lives(process: u32) -> bool {
 fn nothing_lives_on_when_the_probe_is_killed() {
     let (place, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let guard = outside.path().join("guard");
-    for (output, seconds) in [(TaskOutput::Discard, "6101.25"), (TaskOutput::Terminal, "6102.25")] {
+    for (output, kind) in [(TaskOutput::Discard, 11), (TaskOutput::Terminal, 12)] {
+        let seconds = &seconds_of(kind);
         let _ = std::fs::remove_file(&guard);
         let script = format!(
             "sleep {seconds} & setsid sleep {seconds} & (trap '' HUP TERM; setsid sh -c 'sleep {seconds} & wait' &); \
@@ -98,7 +126,7 @@ fn nothing_lives_on_when_the_probe_is_killed() {
         );
         let probe = start(place.path(), &guard, &shell_command(&script, output));
         assert!(wait_until(|| processes_with(seconds) == 4), "{output:?}: {}", processes_with(seconds));
-        kill(probe);
+        probe.kill();
         assert!(wait_until(|| processes_with(seconds) == 0), "{output:?}: something lives on");
         assert!(wait_until(|| !lives(guard_in(&guard))), "the guard lives on");
     }
@@ -109,10 +137,10 @@ fn a_shell_and_its_startup_files_do_not_live_on() {
     let shell = if Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" };
     let (place, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let startup = home.path().join(".bashrc");
-    let seconds = "6103.25";
+    let seconds = &seconds_of(13);
     std::fs::write(&startup, format!("setsid sleep {seconds} & nohup sleep {seconds} & sleep {seconds}\n"))
         .unwrap();
-    let probe = fork(|| {
+    let probe = Probe::fork(|| {
         set_variable("HOME", home.path());
         set_variable("ENV", &startup);
         let directory = File::open(place.path()).expect("the place is there");
@@ -122,7 +150,7 @@ fn a_shell_and_its_startup_files_do_not_live_on() {
         0
     });
     assert!(wait_until(|| processes_with(seconds) == 3), "{}", processes_with(seconds));
-    kill(probe);
+    probe.kill();
     assert!(wait_until(|| processes_with(seconds) == 0), "something lives on");
 }
 
@@ -136,9 +164,9 @@ fn the_guard_lives_as_long_as_something_waits_in_the_kernel() {
     probe(mount.path(), &spec).unwrap();
     mount.hang(FuseCall::Readdir, "*");
     let probe = start(mount.path(), &guard, &spec);
-    assert!(mount.wait_until_held(1, std::time::Duration::from_secs(30)));
+    assert!(mount.wait_until_held(1, PATIENCE));
     let guard = guard_in(&guard);
-    kill(probe);
+    probe.kill();
     // What hangs in the kernel cannot be killed: that is what the guard tells.
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(lives(guard), "ls waits in the kernel, and the guard for it");
@@ -156,10 +184,11 @@ fn a_listing_that_is_killed_with_its_probe_stays_in_the_group_while_it_hangs() {
     mount.hang(FuseCall::Opendir, "listed-2");
     mount.hang(FuseCall::Readdir, "listed-2");
     let probe = start(mount.path(), &outside.path().join("guard"), &spec);
-    assert!(mount.wait_until_held(1, std::time::Duration::from_secs(30)));
-    kill(probe);
+    assert!(mount.wait_until_held(1, PATIENCE));
+    let group = probe.process;
+    probe.kill();
     // SAFETY: asks whether the group has members, and does nothing to them.
-    let has_members = || unsafe { libc::kill(-probe, 0) } == 0;
+    let has_members = || unsafe { libc::kill(-group, 0) } == 0;
     assert!(has_members(), "ls waits in the kernel");
     mount.release();
     assert!(wait_until(|| !has_members()), "it died with its probe");

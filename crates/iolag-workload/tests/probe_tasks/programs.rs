@@ -8,7 +8,7 @@ use iolag_fixtures::{FuseCall, FuseMount, current_test, skip};
 use iolag_model::{ErrorClass, FailureCode, Nanoseconds};
 use iolag_workload::{TaskOutput, TaskSpec, find_compiler};
 
-use crate::support::{names, probe, processes_with, shell_command, wait_until};
+use crate::support::{names, probe, processes_with, seconds_of, shell_command, wait_until};
 
 fn lacks(program: &str) -> bool {
     let lacks = !Path::new(program).exists();
@@ -190,9 +190,8 @@ fn a_gigabyte_of_output_takes_no_memory() {
 #[test]
 fn what_is_left_in_the_background_does_not_hold_the_probe_and_is_killed() {
     let place = tempfile::tempdir().unwrap();
-    for (output, seconds) in
-        [(TaskOutput::Discard, "6001.25"), (TaskOutput::Number, "6002.25"), (TaskOutput::Terminal, "6003.25")]
-    {
+    for (output, kind) in [(TaskOutput::Discard, 21), (TaskOutput::Number, 22), (TaskOutput::Terminal, 23)] {
+        let seconds = &seconds_of(kind);
         let script = format!("sleep {seconds} & setsid sleep {seconds} & (yes 5 &) ; sleep 0.2; echo 5");
         let ran = probe(place.path(), &shell_command(&script, output)).unwrap();
         assert_eq!(ran.ending(0).exit_status, Some(0), "{output:?}");

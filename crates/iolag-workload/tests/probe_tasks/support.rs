@@ -100,16 +100,24 @@ pub fn shell_command(script: &str, output: TaskOutput) -> TaskSpec {
     TaskSpec::Command { command: ["/bin/sh", "-c", script].map(str::to_owned).to_vec(), output }
 }
 
+/// For whatever must happen on a busy machine, unless something hangs.
+pub const PATIENCE: Duration = Duration::from_secs(90);
+
 /// Waits for something that happens at once on a machine with nothing else to do.
 pub fn wait_until(mut condition: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while !condition() {
-        if start.elapsed() > Duration::from_secs(30) {
+        if start.elapsed() > PATIENCE {
             return false;
         }
         std::thread::sleep(Duration::from_millis(10));
     }
     true
+}
+
+/// Seconds to sleep that nobody else on this machine sleeps, by which processes of this test are known.
+pub fn seconds_of(kind: u32) -> String {
+    format!("{kind}{:08}.25", std::process::id())
 }
 
 /// Processes that have this text among their arguments.

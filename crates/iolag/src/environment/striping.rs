@@ -247,7 +247,7 @@ mod tests {
     /// The process whose number the tool left in `pid` is gone, or a zombie that nobody has collected yet.
     fn assert_ended(directory: &tempfile::TempDir) {
         let pid = std::fs::read_to_string(directory.path().join("pid")).unwrap();
-        for _ in 0..500 {
+        for _ in 0..6000 {
             let status = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
             if status.is_empty() || status.contains(") Z ") {
                 return;

@@ -138,8 +138,10 @@ fn think_time_by_factor_and_by_duration_is_seen_between_operations_and_not_in_th
         pauses(&paused)
     );
     bench(&user, "memory:", &[]);
-    let total: u64 = pauses(&benchmark()).iter().map(|(_, pause)| pause).sum();
-    assert!(total < 79 * 2_000_000, "without think time nobody pauses: {total}");
+    // Here and there others take the processor away for a while.
+    let pauses = pauses(&benchmark());
+    let long = pauses.iter().filter(|(_, pause)| *pause >= 2_000_000).count();
+    assert!(long * 2 < pauses.len(), "without think time nobody pauses: {pauses:?}");
 }
 
 #[test]
@@ -178,7 +180,8 @@ fn a_time_limit_ends_iterations_and_wear_out_makes_clients_equal() {
                 "--phases",
                 "precreate,benchmark",
                 "-w",
-                "150ms",
+                // Time enough for some rows of each client on a busy machine, too.
+                "1s",
             ][..],
             more,
         ]

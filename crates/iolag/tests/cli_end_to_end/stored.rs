@@ -199,13 +199,23 @@ fn prune_lists_first_and_removes_only_with_yes() {
     assert!(user.fine(&["list"]).output.contains("no runs in"));
 }
 
+/// A program that does not outlive its test. It works in memory alone, so that a signal ends it.
+struct Running(std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn a_run_that_still_runs_is_neither_cleaned_up_nor_pruned() {
     let user = User::new();
     let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
     command.args(["bench", "metadata", "delayed:50ms:memory:", "-D", "1", "-P", "1000", "-I", "1000", "-q"]);
-    let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let mut running = Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
     let listed = loop {
         let list = user.fine(&["list"]).output;
         if list.contains("running") || std::time::Instant::now() > end {
@@ -215,9 +225,9 @@ fn a_run_that_still_runs_is_neither_cleaned_up_nor_pruned() {
     };
     let cleanup = user.iolag(&["cleanup"]);
     let prune = user.iolag(&["prune", "--older-than", "0", "--yes"]);
-    let pid = rustix::process::Pid::from_child(&running);
+    let pid = rustix::process::Pid::from_child(&running.0);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    let status = running.wait().unwrap();
+    let status = running.0.wait().unwrap();
     assert!(listed.contains("running"), "{listed}");
     assert_eq!(cleanup.code, 2, "{cleanup:?}");
     assert!(cleanup.errors.contains("is still running; end it first"), "{}", cleanup.errors);

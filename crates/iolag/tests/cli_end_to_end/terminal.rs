@@ -35,7 +35,7 @@ fn on_terminal(user: &User, columns: u16, arguments: &[&str], variables: &[(&str
         let _ = File::from(master).read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).replace('\r', "")
     });
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_secs(90);
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
             break status;

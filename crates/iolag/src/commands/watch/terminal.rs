@@ -133,7 +133,7 @@ mod tests {
             let mut text = String::new();
             reader.read_to_string(&mut text).map(|_| text)
         });
-        lines.finish(Nanoseconds::from_seconds(20));
+        lines.finish(Nanoseconds::from_seconds(60));
         drop(lines);
         let text = reading.join().unwrap().unwrap();
         assert!(text.starts_with("line 0\n") && text.ends_with("line 39999\n"));
