@@ -13,15 +13,13 @@ use iolag_watch::{AtDeadline, WatchLimit, WatchObserver};
 use iolag_workload::TaskSpec;
 use std::cell::Cell;
 use std::time::Duration;
-use support::{Onlooker, Scene, descriptors, directory, listing, ms, target, task, wall};
+use support::{
+    Onlooker, Scene, children, descriptors, directory, is_fine_after, listing, ms, target, task,
+    wait_for_what_was_released, wall,
+};
 
 fn open_read(soft: u64, hard: u64) -> Vec<iolag_watch::PlannedTask> {
     vec![task("open-read", TaskSpec::OpenRead { bytes: 64 }, soft, hard)]
-}
-
-/// Processes that this thread has started and that have not been reaped.
-fn children() -> usize {
-    std::fs::read_to_string("/proc/thread-self/children").unwrap().split_whitespace().count()
 }
 
 #[test]
@@ -30,7 +28,7 @@ fn a_thousand_slots_pass_while_one_probe_hangs() {
     let (backing, other) = (directory(), directory());
     let Some(mount) = FuseMount::start(backing.path()) else { return };
     let targets = vec![
-        target(mount.path(), "hanging", open_read(50, 300)),
+        target(mount.path(), "hanging", open_read(50, 2000)),
         target(other.path(), "other", open_read(5000, 20000)),
     ];
     let scene = Scene::new(ms(10), targets);
@@ -39,19 +37,20 @@ fn a_thousand_slots_pass_while_one_probe_hangs() {
     let mut onlooker = Onlooker {
         at_round_end: Some(Box::new(|round| {
             match round {
-                150 => before.set((descriptors(), children())),
+                150 => before.set((descriptors(), children().len())),
                 200 => {
                     hung_at.set(wall());
                     mount.hang_all();
                 }
-                750 => within.set((descriptors(), children())),
+                750 => within.set((descriptors(), children().len())),
                 800 => {
                     released_at.set(wall());
                     mount.release();
+                    wait_for_what_was_released(&mount);
                 }
                 _ => {}
             }
-            assert!(children() <= 4, "a hung probe, one in flight, a historian and a lookup");
+            assert!(children().len() <= 4, "a hung probe, one in flight, a historian and a lookup");
         })),
         ..Onlooker::default()
     };
@@ -71,7 +70,7 @@ fn a_thousand_slots_pass_while_one_probe_hangs() {
         })
         .collect();
     let [hung] = hung[..] else { panic!("{hung:?}") };
-    assert!(hung.start.after(hung.duration_ns).0 < released_at.get() + 20_000_000_000);
+    assert!(hung.start.after(hung.duration_ns).0 < released_at.get() + 60_000_000_000);
     let within_hang = |at: i64| at > hung.start.0 && at < released_at.get();
     let mut skipped = 0;
     for sample in samples.iter().filter(|sample| within_hang(sample.start.0) && sample.probe != hung.probe) {
@@ -79,18 +78,24 @@ fn a_thousand_slots_pass_while_one_probe_hangs() {
         skipped += 1;
     }
     assert!(skipped > 300, "{skipped}");
-    assert!(samples.iter().rev().take(50).any(|sample| sample.outcome == Outcome::Ok));
+    assert!(is_fine_after(&samples, released_at.get()));
 
     let others = onlooker.wholes("other");
     assert_eq!(others.len() as u64, ROUNDS);
     let meanwhile: Vec<_> = others.iter().filter(|sample| within_hang(sample.start.0)).collect();
-    assert!(meanwhile.iter().filter(|sample| sample.outcome == Outcome::Ok).count() > meanwhile.len() / 2);
+    // On a busy machine the one before is often still under way when one is due.
+    assert!(meanwhile.iter().filter(|sample| sample.outcome == Outcome::Ok).count() > meanwhile.len() / 10);
+    // Until its soft deadline it holds up everybody.
+    let is_soft = |sample: &HistorySample| sample.start.0 < hung.start.0 + 1_000_000_000;
+    let is_blocked = |sample: &&&HistorySample| sample.blocker == Some(hung.probe) && !is_soft(sample);
+    assert_eq!(meanwhile.iter().filter(is_blocked).count(), 0, "it blocks its mount alone");
     assert!(meanwhile.iter().all(|sample| matches!(sample.outcome, Outcome::Ok | Outcome::Skipped)));
 
     let outages = onlooker.outages();
     let outage = outages.iter().find(|outage| outage.probe == hung.probe).unwrap();
     assert_eq!(outage.ending, Some(OutageEnding::Recovered));
-    assert!(outage.begin.0 <= hung.start.0 && outage.begin.0 > hung_at.get() - 1_000_000_000, "{outage:?}");
+    assert!(outage.begin.0 <= hung.start.0 && outage.begin.0 > hung.start.0 - 1_000_000_000, "{outage:?}");
+    assert!(hung.start.after(hung.duration_ns).0 > hung_at.get(), "{hung:?}");
     assert_eq!(outage.mount, mount.path().to_string_lossy());
     assert!(outage.skipped >= skipped, "{outage:?} {skipped}");
     let evidence = onlooker.records.iter().find_map(|record| match record {
@@ -108,24 +113,27 @@ fn a_thousand_slots_pass_while_one_probe_hangs() {
 fn a_probe_that_is_waited_for_tells_how_long_it_truly_took() {
     let backing = directory();
     let Some(mount) = FuseMount::start(backing.path()) else { return };
-    let mut tasks = open_read(100, 200);
+    let mut tasks = open_read(100, 1000);
     tasks[0].at_deadline = AtDeadline::Wait;
     let scene = Scene::new(ms(300), vec![target(mount.path(), "slow", tasks)]);
     let mut onlooker = Onlooker {
         at_round_end: Some(Box::new(|round| match round {
             1 => mount.delay_all(Duration::from_millis(1500)),
-            6 => mount.release(),
+            8 => {
+                mount.release();
+                wait_for_what_was_released(&mount);
+            }
             _ => {}
         })),
         ..Onlooker::default()
     };
-    scene.watch(WatchLimit::Rounds(12), &mut onlooker);
+    scene.watch(WatchLimit::Rounds(14), &mut onlooker);
     onlooker.at_round_end = None;
     let samples = onlooker.wholes("slow");
-    assert_eq!(samples.len(), 12);
-    let late = samples.iter().find(|sample| sample.outcome == Outcome::Late).unwrap();
+    assert_eq!(samples.len(), 14);
+    let is_late = |sample: &&HistorySample| sample.outcome == Outcome::Late && sample.duration_ns > ms(1400);
+    let late = samples.iter().find(is_late).unwrap_or_else(|| panic!("{samples:?}"));
     assert_eq!(late.failure, FailureCode::NONE);
-    assert!(late.duration_ns > ms(1400), "{late:?}");
     assert!(samples.iter().any(|sample| sample.blocker == Some(late.probe)));
     assert!(onlooker.phases.iter().any(|phase| phase.probe == late.probe && phase.phase == ProbePhase::Hung));
     let outages = onlooker.outages();
@@ -179,26 +187,33 @@ fn a_stall_that_ends_before_the_deadline_is_in_the_sample_wherever_it_was_met() 
 fn a_hung_mount_that_is_given_up_by_the_kernel_ends_its_probe() {
     let backing = directory();
     let Some(mount) = FuseMount::start(backing.path()) else { return };
-    let scene = Scene::new(ms(100), vec![target(mount.path(), "hanging", open_read(50, 100))]);
+    let scene = Scene::new(ms(100), vec![target(mount.path(), "hanging", open_read(50, 1000))]);
+    let given_up_at = Cell::new(0);
     let mut onlooker = Onlooker {
         at_round_end: Some(Box::new(|round| match round {
             1 => mount.hang_all(),
-            10 => mount.abort().unwrap(),
+            25 => {
+                given_up_at.set(wall());
+                mount.abort().unwrap();
+                wait_for_what_was_released(&mount);
+            }
             _ => {}
         })),
         ..Onlooker::default()
     };
-    let summary = scene.watch(WatchLimit::Rounds(15), &mut onlooker);
+    let summary = scene.watch(WatchLimit::Rounds(30), &mut onlooker);
     onlooker.at_round_end = None;
     assert_eq!(summary.left_behind, []);
     let samples = onlooker.wholes("hanging");
-    assert_eq!(samples.len(), 15);
+    assert_eq!(samples.len(), 30);
     assert!(
-        samples.iter().any(|sample| sample.outcome == Outcome::Late && sample.duration_ns > ms(300)),
+        samples.iter().any(|sample| sample.outcome == Outcome::Late && sample.duration_ns > ms(1000)),
         "{samples:?}"
     );
     // Nobody answers for the mount any more, and says so.
-    assert_eq!(samples.last().unwrap().outcome, Outcome::Error, "{samples:?}");
+    let after: Vec<_> = samples.iter().filter(|sample| sample.start.0 > given_up_at.get()).collect();
+    assert!(after.iter().any(|sample| sample.outcome == Outcome::Error), "{after:?}");
+    assert!(after.iter().all(|sample| sample.outcome != Outcome::Ok), "{after:?}");
 }
 
 #[test]
@@ -208,7 +223,7 @@ fn a_program_that_hangs_is_the_probe_that_hangs() {
     let command = vec!["/bin/ls".to_owned(), "-l".to_owned(), mount.path().to_string_lossy().into_owned()];
     let spec = TaskSpec::Command { command, output: iolag_workload::TaskOutput::Discard };
     // The child lies on a mount that answers: it can be killed, and the program that it waits for cannot.
-    let scene = Scene::new(ms(200), vec![target(place.path(), "ls", vec![task("ls", spec, 100, 150)])]);
+    let scene = Scene::new(ms(200), vec![target(place.path(), "ls", vec![task("ls", spec, 100, 1500)])]);
     let listing_max = Cell::new(0);
     let released_at = Cell::new(0);
     let mut onlooker = Onlooker {
@@ -219,6 +234,7 @@ fn a_program_that_hangs_is_the_probe_that_hangs() {
                 20 => {
                     released_at.set(wall());
                     mount.release();
+                    support::wait_until("the end of the program", || listing(mount.path()) == 0);
                 }
                 _ => {}
             }
@@ -238,34 +254,40 @@ fn a_program_that_hangs_is_the_probe_that_hangs() {
         .unwrap_or_else(|| panic!("{samples:?}"));
     assert_eq!(late.failure, FailureCode::ABANDONED);
     assert!(samples.iter().filter(|sample| sample.blocker == Some(late.probe)).count() > 10, "{samples:?}");
-    assert!(samples.iter().rev().take(5).any(|sample| sample.outcome == Outcome::Ok), "{samples:?}");
+    assert!(is_fine_after(&samples, released_at.get()), "{samples:?}");
 }
 
 #[test]
 fn a_mount_that_is_taken_away_ends_its_outage_but_not_its_probe() {
     let backing = directory();
     let Some(mount) = FuseMount::start(backing.path()) else { return };
-    let scene = Scene::new(ms(100), vec![target(mount.path(), "hanging", open_read(50, 100))]);
+    let scene = Scene::new(ms(100), vec![target(mount.path(), "hanging", open_read(50, 1000))]);
+    let unmounted_at = Cell::new(0);
     let unmount = || {
+        unmounted_at.set(wall());
         let unmounted = std::process::Command::new("umount").arg("-l").arg(mount.path()).status().unwrap();
         assert!(unmounted.success());
     };
     let mut onlooker = Onlooker {
         at_round_end: Some(Box::new(|round| match round {
             1 => mount.hang_all(),
-            10 => unmount(),
+            25 => unmount(),
             _ => {}
         })),
         ..Onlooker::default()
     };
-    let summary = scene.watch(WatchLimit::Rounds(20), &mut onlooker);
+    let summary = scene.watch(WatchLimit::Rounds(35), &mut onlooker);
     onlooker.at_round_end = None;
     let [left] = &summary.left_behind[..] else { panic!("{summary:?}") };
     let outages = onlooker.outages();
     let outage = outages.iter().find(|outage| outage.probe == left.probe).unwrap();
     assert_eq!(outage.ending, Some(OutageEnding::Unmounted));
     // What is there now answers.
-    assert_eq!(onlooker.wholes("hanging").last().map(|sample| sample.outcome), Some(Outcome::Ok));
+    assert!(
+        is_fine_after(&onlooker.wholes("hanging"), unmounted_at.get()),
+        "{:?}",
+        onlooker.wholes("hanging")
+    );
     mount.release();
     // The probes went on in the directory below, where the fixture expects nothing.
     let place = support::place_of(&scene, mount.path(), "open-read");

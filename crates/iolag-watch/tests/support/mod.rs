@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use iolag_fixtures::FuseMount;
 use iolag_keeper::Signals;
 use iolag_model::{
-    Anchor, Configuration, HistoryRecord, HistorySample, Nanoseconds, Outage, ProbeStatus, SeriesKind,
+    Anchor, Configuration, HistoryRecord, HistorySample, Nanoseconds, Outage, Outcome, ProbeStatus,
+    SeriesKind,
 };
 use iolag_watch::{
     AtDeadline, Backing, Configurations, Errands, FirstContact, Place, PlannedTask, Recall, Recollection,
@@ -249,15 +251,41 @@ pub fn place_of(scene: &Scene, target: &Path, task: &str) -> PathBuf {
     target.join(Place::watch_name(HOST, &scene.plan.runtime_directory)).join(task)
 }
 
-/// Waits until `is_so`, at most 30 s: a hang of the test itself is what is bounded.
+/// For whatever must happen on a busy machine, unless something hangs.
+pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(90);
+
+/// Waits until `is_so`: a hang of the test itself is what is bounded.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    for _ in 0..3000 {
-        if is_so() {
-            return;
-        }
+    let begin = std::time::Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < PATIENCE, "{what} did not happen within {PATIENCE:?}");
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    panic!("{what} did not happen within 30 s");
+}
+
+/// Whether a process has ended, be it that nobody has asked how.
+pub fn has_ended(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.is_empty() || stat.contains(") Z ")
+}
+
+/// Processes that this thread has started and that have not been reaped.
+pub fn children() -> Vec<u32> {
+    let children = std::fs::read_to_string("/proc/thread-self/children").unwrap();
+    children.split_whitespace().map(|child| child.parse().unwrap()).collect()
+}
+
+/// Waits, at the end of a round and within the process of the watch, until what a mount has let go has ended: on a busy machine that may
+/// take longer than all rounds that are left. The watch stands still meanwhile, so that no round is lost.
+pub fn wait_for_what_was_released(mount: &FuseMount) {
+    let is_over = |child: u32| child == mount.daemon_pid() || has_ended(child);
+    wait_until("the end of what was released", || children().into_iter().all(is_over));
+}
+
+/// Whether the watch has gone on with a target since then: rounds follow each other so fast that of the last ones all may be skipped
+/// because of one probe that takes its time.
+pub fn is_fine_after(samples: &[HistorySample], moment: i64) -> bool {
+    samples.iter().any(|sample| sample.outcome == Outcome::Ok && sample.start.0 > moment)
 }
 
 /// Wall-clock nanoseconds.
