@@ -1,5 +1,6 @@
 //! A real PostgreSQL server, of this test alone.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -113,15 +114,25 @@ impl PostgresServer {
     /// # Panics
     /// If the statement fails.
     pub fn ask(&self, database: &str, statement: &str) -> String {
-        let output = self.psql(database, statement);
+        let output = self.psql(database, ["--command", statement]);
         assert!(output.status.success(), "{statement}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
 
-    fn psql(&self, database: &str, statement: &str) -> std::process::Output {
+    /// Has psql execute a dump in `database`, as role iolag.
+    ///
+    /// # Panics
+    /// If one of its statements fails.
+    pub fn load(&self, database: &str, dump: &Path) {
+        let output = self.psql(database, [OsStr::new("--file"), dump.as_os_str()]);
+        assert!(output.status.success(), "{}: {}", dump.display(), String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn psql(&self, database: &str, what: [impl AsRef<OsStr>; 2]) -> std::process::Output {
         Command::new(self.programs.join("psql"))
             .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--username=iolag"])
-            .args(["--set=ON_ERROR_STOP=1", "--command", statement])
+            .arg("--set=ON_ERROR_STOP=1")
+            .args(what)
             .arg(format!("--host={}", self.directory.display()))
             .arg(format!("--port={}", self.port))
             .arg(format!("--dbname={database}"))
@@ -133,7 +144,7 @@ impl PostgresServer {
     /// What the server has written to its log, if it does not come to serve.
     fn wait_until_it_answers(&mut self) -> Result<(), String> {
         let begin = Instant::now();
-        while !self.psql("postgres", "SELECT 1").status.success() {
+        while !self.psql("postgres", ["--command", "SELECT 1"]).status.success() {
             let is_over = !matches!(self.server.try_wait(), Ok(None)) || begin.elapsed() > PATIENCE;
             if is_over {
                 return Err(fs::read_to_string(self.directory.join("log")).unwrap_or_default());
