@@ -2,11 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
+#[path = "../support/mod.rs"]
+mod support;
 mod user;
+#[path = "../support/written_before.rs"]
+mod written_before;
 
 mod check;
 mod metadata;
 mod metadata_options;
+mod older_runs;
 mod order;
 mod report;
 mod stored;

@@ -4,6 +4,8 @@
 
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../support/written_before.rs"]
+mod written_before;
 
 mod study;
 mod user;
@@ -13,6 +15,7 @@ mod importing;
 mod incident;
 mod merging;
 mod noting;
+mod older_histories;
 mod postgres;
 mod reporting;
 mod showing;
