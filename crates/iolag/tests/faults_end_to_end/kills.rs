@@ -3,9 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use crate::support::{
-    PATIENCE, Running, Scene, assert_gapless, assert_says, kill, leftovers, rounds, wait_until,
-};
+use crate::support::{PATIENCE, Running, Scene, assert_gapless, assert_says, kill, leftovers, wait_until};
 
 const ROUNDS: u64 = 10;
 /// About a second.
@@ -25,7 +23,7 @@ fn started(scene: &Scene, length: &[&str], round: u64) -> Running {
 
 #[test]
 fn a_killed_writer_is_replaced_and_nothing_is_lost() {
-    for round in rounds(ROUNDS) {
+    for round in 0..ROUNDS {
         let scene = Scene::new();
         let mut running = started(&scene, &SHORT, round);
         let writer = wait_until_present(&mut running, Running::writer);
@@ -53,7 +51,7 @@ fn expected_samples() -> usize {
 
 #[test]
 fn a_killed_measurer_ends_the_run_with_a_report_and_a_clean_target() {
-    for round in rounds(ROUNDS) {
+    for round in 0..ROUNDS {
         let scene = Scene::new();
         let mut running = started(&scene, &LONG, round);
         let measurer = wait_until_present(&mut running, Running::measurer).unwrap();
@@ -69,7 +67,7 @@ fn a_killed_measurer_ends_the_run_with_a_report_and_a_clean_target() {
 
 #[test]
 fn a_killed_keeper_takes_the_measurer_along_and_the_next_command_recovers_everything() {
-    for round in rounds(ROUNDS) {
+    for round in 0..ROUNDS {
         let scene = Scene::new();
         let running = started(&scene, &LONG, round);
         running.signal(libc::SIGKILL);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use iolag_fixtures::FuseMount;
 
-use crate::support::{Finished, PATIENCE, Running, Scene, assert_gapless, assert_says, leftovers, rounds};
+use crate::support::{Finished, PATIENCE, Running, Scene, assert_gapless, assert_says, leftovers};
 
 /// Longer than any test lasts.
 const LONG: [&str; 5] = ["-n2", "-R10000", "-P2000", "--think", "100us"];
@@ -30,7 +30,7 @@ fn assert_ended_well(scene: &Scene, done: &Finished) {
 #[test]
 fn the_first_signal_stops_cleans_up_and_reports_at_any_moment() {
     let signals = [(libc::SIGINT, "Ctrl-C"), (libc::SIGTERM, "SIGTERM"), (libc::SIGHUP, "SIGHUP")];
-    for round in rounds(20) {
+    for round in 0..20_u64 {
         let scene = Scene::new();
         let running = long_run(&scene);
         std::thread::sleep(Duration::from_millis(round * 41 % 500));

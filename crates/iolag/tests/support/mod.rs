@@ -213,7 +213,8 @@ pub struct Running {
 }
 
 struct Heard {
-    text: Arc<Mutex<String>>,
+    /// Not text yet: a letter of several bytes may come in two pieces.
+    bytes: Arc<Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
 }
 
@@ -229,19 +230,19 @@ pub struct Finished {
 
 impl Heard {
     fn new(mut source: impl Read + Send + 'static) -> Self {
-        let text = Arc::new(Mutex::new(String::new()));
-        let kept = Arc::clone(&text);
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&bytes);
         let reader = std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             while let Ok(read @ 1..) = source.read(&mut buffer) {
-                kept.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..read]));
+                kept.lock().unwrap().extend_from_slice(&buffer[..read]);
             }
         });
-        Self { text, reader: Some(reader) }
+        Self { bytes, reader: Some(reader) }
     }
 
     fn text(&self) -> String {
-        self.text.lock().unwrap().clone()
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
     }
 
     fn has_ended(&self) -> bool {
@@ -336,13 +337,6 @@ pub fn wait_until(limit: Duration, mut condition: impl FnMut() -> bool) -> bool 
         }
         std::thread::sleep(POLL);
     }
-}
-
-/// The rounds of a test that does the same at many moments: as many as it says on a machine with time for them, and on a busy one as many
-/// as begin within a minute, so that the test comes to its end.
-pub fn rounds(most: u64) -> impl Iterator<Item = u64> {
-    let start = Instant::now();
-    (0..most).take_while(move |_| start.elapsed() < Duration::from_secs(60))
 }
 
 /// Like [`wait_until`], for something that appears.

@@ -14,7 +14,8 @@ use crate::support::{PATIENCE, end, kill, wait_until};
 /// A program whose standard output is a terminal.
 pub struct AtTerminal {
     child: Child,
-    text: Arc<Mutex<String>>,
+    /// Not text yet: a letter of several bytes may come in two pieces.
+    bytes: Arc<Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
 }
 
@@ -29,17 +30,17 @@ impl AtTerminal {
         let child = command.stdout(slave).stderr(Stdio::null()).spawn().unwrap();
         // The command's end of the terminal must not stay open here.
         drop(command);
-        let text = Arc::new(Mutex::new(String::new()));
-        let kept = Arc::clone(&text);
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&bytes);
         let reader = std::thread::spawn(move || {
             let mut master = File::from(master);
             let mut buffer = [0; 4096];
             // Linux ends the reading with EIO when the last writer is gone.
             while let Ok(read @ 1..) = master.read(&mut buffer) {
-                kept.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..read]));
+                kept.lock().unwrap().extend_from_slice(&buffer[..read]);
             }
         });
-        Self { child, text, reader: Some(reader) }
+        Self { child, bytes, reader: Some(reader) }
     }
 
     pub fn id(&self) -> u32 {
@@ -48,7 +49,7 @@ impl AtTerminal {
 
     /// What it has printed so far.
     pub fn text(&self) -> String {
-        self.text.lock().unwrap().replace('\r', "")
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).replace('\r', "")
     }
 
     /// Sends a signal and waits for the end; returns everything that was printed, and the exit code.
