@@ -1,6 +1,7 @@
 // Chromium with a page of a report, for the tests.
-import { existsSync, mkdirSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -27,6 +28,33 @@ export function missing() {
   if (missingBrowser() !== null) return missingBrowser();
   if (!existsSync(join(reports, "check.html"))) return `there are no sample reports in ${reports}`;
   return null;
+}
+
+/** The one test that is asked for; "?" asks for the names of all, and nothing for all of them. */
+const wanted = process.env.IOLAG_TEST;
+
+/**
+ * The tests of a program, which say why they do not run instead of failing or passing silently. `why` is the reason, or null. `begin`
+ * and `end` come before and after all of them.
+ */
+export function program(why, begin, end) {
+  const runs = why === null && wanted !== "?";
+  before(async () => {
+    if (runs) await begin();
+  });
+  after(async () => {
+    if (runs) await end();
+  });
+  return (name, body) => {
+    if (wanted === "?") console.log(`test: ${name}`);
+    else if (wanted === undefined || wanted === name) test(name, () => (why === null ? body() : skip(name, why)));
+  };
+}
+
+function skip(name, why) {
+  const line = `SKIPPED ${name}: ${why}\n`;
+  process.stdout.write(line);
+  if (process.env.IOLAG_SKIPPED !== undefined) appendFileSync(process.env.IOLAG_SKIPPED, line);
 }
 
 export const launch = (more = []) => chromium.launch({ executablePath: EXECUTABLE, args: [...FLAGS, ...more] });

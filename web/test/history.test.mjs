@@ -3,28 +3,17 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { colours, drawAll, fingerprint, launch, missing, open, paper, reports, screenshot } from "./browser.mjs";
+import { colours, drawAll, fingerprint, launch, missing, open, paper, program, reports, screenshot } from "./browser.mjs";
 
 const NAMES = ["study", "hang", "watched", "hostile", "nothing", "one", "all-hung", "values"];
 const why = missing() ?? (existsSync(join(reports, "history-study.html")) ? null : `there are no sample histories in ${reports}`);
 let browser;
 
-before(async () => {
-  if (why === null) browser = await launch();
-});
-after(async () => browser?.close());
-
-/** A test that says why it did not run instead of failing or passing silently. */
-function inBrowser(name, body) {
-  test(name, async () => {
-    if (why !== null) {
-      console.log(`SKIPPED history: ${name}: ${why}`);
-      return;
-    }
-    await body();
-  });
-}
+const inBrowser = program(
+  why,
+  async () => (browser = await launch()),
+  () => browser?.close(),
+);
 
 const json = (name) => JSON.parse(readFileSync(join(reports, `history-${name}.json`), "utf8"));
 

@@ -2,28 +2,17 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { colours, drawAll, fingerprint, launch, missing, open, paper, reports, screenshot } from "./browser.mjs";
+import { colours, drawAll, fingerprint, launch, missing, open, paper, program, reports, screenshot } from "./browser.mjs";
 
 const NAMES = ["check", "metadata", "several", "empty", "all-errors", "one-sample", "script"];
 const why = missing();
 let browser;
 
-before(async () => {
-  if (why === null) browser = await launch();
-});
-after(async () => browser?.close());
-
-/** A test that says why it did not run instead of failing or passing silently. */
-function inBrowser(name, body) {
-  test(name, async () => {
-    if (why !== null) {
-      console.log(`SKIPPED ${name}: ${why}`);
-      return;
-    }
-    await body();
-  });
-}
+const inBrowser = program(
+  why,
+  async () => (browser = await launch()),
+  () => browser?.close(),
+);
 
 for (const name of NAMES) {
   inBrowser(`${name}: a good page without errors, every picture has something in it`, async () => {

@@ -3,20 +3,22 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
 
-import { missingBrowser, launch, screenshot } from "./browser.mjs";
+import { missingBrowser, launch, program, screenshot } from "./browser.mjs";
 
 const PROGRAM = process.env.IOLAG_PROGRAM ?? "";
 const why = missingBrowser() ?? (existsSync(PROGRAM) ? null : "IOLAG_PROGRAM names no iolag");
+/** For a program to answer or to end, in milliseconds. */
+const PATIENCE = 20_000;
 const HOSTILE = "/scratch <script>alert(1)</script>";
 
 /** What is started for all tests of this file. */
 const scene = {};
 
-before(async () => {
-  if (why !== null) return;
+const served = program(why, begin, end);
+
+async function begin() {
   scene.place = mkdtempSync(join(tmpdir(), "iolag-serve-"));
   scene.memory = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "iolag-serve-"));
   mkdirSync(join(scene.place, "watched"));
@@ -34,23 +36,42 @@ before(async () => {
   scene.server = start(["serve", "--listen", "127.0.0.1:0", ...places]);
   scene.url = await said(scene.server, /serving (http:\/\/[^ ]+)/);
   scene.browser = await launch(["--host-resolver-rules=MAP evil.example 127.0.0.1"]);
-});
+}
 
-after(async () => {
-  await scene.browser?.close();
-  if (scene.url !== undefined) {
-    // A watch leaves behind what hangs, for the next one to go on with.
-    const status = await (await fetch(`${scene.url}status`)).json();
-    for (const { process: hanging } of status?.in_flight ?? []) process.kill(-hanging, "SIGKILL");
+/** Each step is tried, whatever became of the others: what is not there any more is what is wanted. */
+async function end() {
+  const hanging = await inFlight().catch(() => []);
+  await scene.browser?.close().catch(complain);
+  // A watch leaves behind what hangs, for the next one to go on with.
+  for (const group of hanging) {
+    try {
+      process.kill(-group, "SIGKILL");
+    } catch (error) {
+      if (error.code !== "ESRCH") complain(error);
+    }
   }
-  for (const child of [scene.server, scene.watch]) {
-    if (child === undefined) continue;
-    const ended = new Promise((done) => child.on("exit", done));
-    child.kill("SIGINT");
-    await ended;
-  }
+  await Promise.all([scene.server, scene.watch].map(ended));
   for (const place of [scene.place, scene.memory]) if (place !== undefined) rmSync(place, { recursive: true, force: true });
-});
+}
+
+async function inFlight() {
+  if (scene.url === undefined) return [];
+  const status = await (await fetch(`${scene.url}status`, { signal: AbortSignal.timeout(PATIENCE) })).json();
+  // Without a number, whoever is asked to kill a group kills its own.
+  return (status?.in_flight ?? []).map((probe) => probe.process).filter((group) => group > 1);
+}
+
+/** Asks a program to end, and then does not ask. */
+async function ended(child) {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((done) => child.on("exit", done));
+  child.kill("SIGINT");
+  const impatience = setTimeout(() => child.kill("SIGKILL"), PATIENCE);
+  await gone;
+  clearTimeout(impatience);
+}
+
+const complain = (error) => console.error(`while cleaning up: ${error}`);
 
 function start(words) {
   const child = spawn(PROGRAM, words, { stdio: ["ignore", "ignore", "pipe"] });
@@ -66,14 +87,6 @@ async function said(child, pattern) {
     await new Promise((done) => setTimeout(done, 100));
   }
   throw new Error(`it did not say ${pattern}: ${child.text}`);
-}
-
-/** A test that says why it did not run instead of failing or passing silently. */
-function served(name, body) {
-  test(name, async () => {
-    if (why !== null) console.log(`SKIPPED ${name}: ${why}`);
-    else await body();
-  });
 }
 
 async function open(path, options = {}) {

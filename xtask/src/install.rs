@@ -19,6 +19,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("python3", "python3"),
     ("pg_ctlcluster", "postgresql"),
     ("promtool", "prometheus"),
+    ("openssl", "openssl"),
 ];
 
 /// What the readers of Parquet files and the known answers need.

@@ -5,6 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::built;
+
 /// The places that the steps work in.
 #[derive(Debug, Clone)]
 pub struct Places {
@@ -34,14 +36,6 @@ impl Profile {
             Self::Dev => "dev",
             Self::Release => "release",
             Self::Dist => "dist",
-        }
-    }
-
-    /// Where cargo puts what it builds with this profile, below the target directory.
-    pub const fn directory(self) -> &'static str {
-        match self {
-            Self::Dev => "debug",
-            other => other.name(),
         }
     }
 }
@@ -84,10 +78,32 @@ impl Places {
 
     /// Builds a program of the workspace and returns its path.
     pub fn build(&self, package: &str, program: &str, profile: Profile) -> Result<PathBuf> {
+        self.build_target(package, ["--bin", program], profile, program.into())
+    }
+
+    /// Builds an example of a package and returns its path.
+    pub fn build_example(&self, package: &str, example: &str, profile: Profile) -> Result<PathBuf> {
+        self.build_target(package, ["--example", example], profile, Path::new("examples").join(example))
+    }
+
+    fn build_target(
+        &self,
+        package: &str,
+        target: [&str; 2],
+        profile: Profile,
+        path: PathBuf,
+    ) -> Result<PathBuf> {
+        if profile == Profile::Dev {
+            // With everything that the tests need, which is built anyway.
+            return built::program(&built::build(self, &[], &[])?, target[1]);
+        }
         let mut cargo = self.cargo();
-        cargo.args(["build", "--quiet", "--package", package, "--bin", program, "--profile", profile.name()]);
+        cargo
+            .args(["build", "--quiet", "--package", package])
+            .args(target)
+            .args(["--profile", profile.name()]);
         run(&mut cargo)?;
-        Ok(self.target.join(profile.directory()).join(program))
+        Ok(self.target.join(profile.name()).join(path))
     }
 }
 

@@ -1,37 +1,45 @@
 //! Other people's programs read what iolag wrote: a run made by the built binary, read by pandas, Polars and DuckDB.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::places::{Places, Profile, output, run};
+use crate::places::{Places, output, run};
+use crate::suite::{Case, Launch, skip};
 
-const NAME: &str = "readers";
 const SCRIPT: &str = "crates/iolag-store/tests/readers.py";
 
-/// Makes a small run and lets `crates/iolag-store/tests/readers.py RUN_DIRECTORY` read it.
-pub fn read_everywhere(places: &Places, skipped_file: &Path) -> Result<()> {
-    let script = places.root.join(SCRIPT);
-    if !script.exists() {
-        return skip(skipped_file, &format!("there is no {SCRIPT} yet"));
-    }
+/// Also after it was built anew while it runs.
+pub const THIS_PROGRAM: &str = "/proc/self/exe";
+
+/// The test that is `xtask readers`.
+pub fn case(places: &Places) -> Case {
+    let launch = Launch {
+        // Of the guard, which is this program, too.
+        program: THIS_PROGRAM.into(),
+        arguments: vec![OsString::from("readers")],
+        directory: places.root.clone(),
+        environment: Vec::new(),
+        proof: None,
+    };
+    Case::new("readers", "pandas_pyarrow_polars_and_duckdb_agree", launch)
+}
+
+/// Makes a small run with the program that `IOLAG_PROGRAM` names, and lets `readers.py RUN_DIRECTORY` read it.
+pub fn read_everywhere() -> Result<ExitCode> {
+    let places = Places::find()?;
     let python = places.python();
-    if !python.exists() {
-        return skip(skipped_file, &format!("there is no {}: run the step install", python.display()));
+    if python.exists() {
+        let program = std::env::var_os("IOLAG_PROGRAM").context("IOLAG_PROGRAM names no iolag")?;
+        let scratch = std::env::temp_dir().join("readers");
+        make_and_read(Path::new(&program), &python, &places.root.join(SCRIPT), &scratch)?;
+    } else {
+        skip("readers", &format!("there is no {}: run the step install", python.display()))?;
     }
-    let iolag = places.build("iolag", "iolag", Profile::Dev)?;
-    // A binary without that command may refuse, or print something else.
-    let usage = output(Command::new(&iolag).args(["bench", "metadata", "--help"])).unwrap_or_default();
-    if !usage.contains("--store") {
-        return skip(skipped_file, "this iolag has no `bench metadata --store` yet");
-    }
-    let scratch = places.cache.join(format!("readers-{}", std::process::id()));
-    let result = make_and_read(&iolag, &python, &script, &scratch);
-    fs::remove_dir_all(&scratch).with_context(|| format!("removing {}", scratch.display()))?;
-    result
+    Ok(ExitCode::SUCCESS)
 }
 
 fn make_and_read(iolag: &Path, python: &Path, script: &Path, scratch: &Path) -> Result<()> {
@@ -42,7 +50,8 @@ fn make_and_read(iolag: &Path, python: &Path, script: &Path, scratch: &Path) -> 
     output(Command::new(iolag).args(["bench", "metadata"]).arg(&target).arg("--store").arg(&store))?;
     let runs = runs_in(&store)?;
     ensure!(!runs.is_empty(), "`iolag bench metadata --store {}` left no run there", store.display());
-    runs.iter().try_for_each(|directory| run(Command::new(python).arg(script).arg(directory)))
+    runs.iter().try_for_each(|directory| run(Command::new(python).arg(script).arg(directory)))?;
+    fs::remove_dir_all(scratch).with_context(|| format!("removing {}", scratch.display()))
 }
 
 /// The run directories anywhere below `directory`: those that hold a run.json.
@@ -57,13 +66,4 @@ fn runs_in(directory: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     Ok(runs)
-}
-
-/// Named like a skipped test, and counted with them.
-fn skip(skipped_file: &Path, why: &str) -> Result<()> {
-    let line = format!("SKIPPED {NAME}: {why}\n");
-    print!("{line}");
-    let mut file =
-        OpenOptions::new().append(true).open(skipped_file).context("opening the list of skipped tests")?;
-    Ok(file.write_all(line.as_bytes())?)
 }

@@ -63,7 +63,24 @@ fn faults_in(name: &Path, text: &str) -> Vec<String> {
             faults.push(format!("{place}:{number}: unfinished or switched off: {mark}"));
         }
     }
+    faults.extend(examples_in_documentation(text).map(|number| {
+        format!("{place}:{number}: an example that nobody runs: name its language (text, sh, toml), or make it a test")
+    }));
     faults
+}
+
+/// Lines that begin a block of Rust in a documentation comment: `cargo xtask test` runs tests by name, and those have none.
+fn examples_in_documentation(text: &str) -> impl Iterator<Item = usize> {
+    let mut is_open = false;
+    (1..).zip(text.lines()).filter_map(move |(number, line)| {
+        let comment = line.trim_start().strip_prefix("//")?.trim_start_matches(['/', '!', ' ']);
+        let language = comment.strip_prefix("```")?;
+        is_open = !is_open;
+        let is_rust = language
+            .split(',')
+            .any(|word| matches!(word, "" | "rust" | "no_run" | "should_panic" | "compile_fail"));
+        (is_open && is_rust).then_some(number)
+    })
 }
 
 /// Put together here, so that this file does not hold them.
@@ -90,6 +107,14 @@ mod tests {
         );
         assert!(faults("crates/a/tests/all.rs", text).is_empty());
         assert!(faults("crates/a/src/b/tests.rs", text).is_empty());
+    }
+
+    #[test]
+    fn examples_in_documentation_are_for_reading() {
+        assert!(faults("src/a.rs", "//! ```text\n//! a -> b\n//! ```\n").is_empty());
+        let faults = faults("src/a.rs", "//! ```text\n//! ```\n/// ```\n/// f();\n/// ```\nfn f() {}\n");
+        assert_eq!(faults.len(), 1);
+        assert!(faults[0].starts_with("src/a.rs:3: an example that nobody runs"), "{faults:?}");
     }
 
     #[test]

@@ -1,79 +1,73 @@
 //! The page: its bundle is built again and must be what is committed, and a real browser opens reports made from known data.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::count::Count;
-use crate::places::{Places, Profile, run};
+use crate::places::{Places, Profile, output, run};
+use crate::suite::{Case, Launch};
 
-/// Builds the bundle, makes sample reports and opens them.
-pub fn check(places: &Places, skipped_file: &Path, count: &mut Count) -> Result<()> {
+/// The programs with tests in `web/test`.
+const PROGRAMS: [&str; 3] = ["report", "history", "serve"];
+
+/// Why the page cannot be tested here, if it cannot.
+pub fn lack() -> Option<String> {
+    let found = output(Command::new("npm").arg("--version"));
+    found.err().map(|error| format!("npm is lacking: {error:#}"))
+}
+
+/// Why there are no tests of the page yet, if [`prepare`] has not been here.
+pub fn unprepared(places: &Places) -> Option<String> {
+    let is_there = places.root.join("web/node_modules").exists();
+    (!is_there).then(|| "web/node_modules is not there: run the step web first".to_owned())
+}
+
+/// Builds the bundle, compares it with what is committed, and makes the sample reports.
+pub fn prepare(places: &Places) -> Result<()> {
     let web = places.root.join("web");
-    if let Err(error) = run(Command::new("npm").arg("--version")) {
-        count.passed += 1;
-        return skip(skipped_file, "web", &format!("npm is lacking: {error:#}"));
-    }
     run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(&web))?;
     run(Command::new("npm").args(["run", "--silent", "build"]).current_dir(&web))?;
+    let reports = places.root.join("artefacts/reports");
+    for example in ["write_report", "write_history"] {
+        run(Command::new(places.build_example("iolag-report", example, Profile::Dev)?).arg(&reports))?;
+    }
     run(Command::new("git")
         .args(["diff", "--exit-code", "--stat", "--", "web/dist"])
         .current_dir(&places.root))
-    .context("web/dist is not what `npm run build` makes of web/src: build it and commit the result")?;
-    count.passed += 1;
-    let (reports, pictures) = (places.root.join("artefacts/reports"), places.root.join("artefacts/pictures"));
-    for example in ["write_report", "write_history"] {
-        run(places
-            .cargo()
-            .args(["run", "--quiet", "-p", "iolag-report", "--example", example, "--"])
-            .arg(&reports))?;
-    }
-    let program = places.build("iolag", "iolag", Profile::Dev)?;
-    let environment =
-        [("IOLAG_REPORTS", &reports), ("IOLAG_ARTEFACTS", &pictures), ("IOLAG_PROGRAM", &program)];
-    open_in_browser(&web, &environment, skipped_file, count)
+    .context("web/dist is not what `npm run build` makes of web/src: build it and commit the result")
 }
 
-fn open_in_browser(
-    web: &Path,
-    environment: &[(&str, &PathBuf)],
-    skipped_file: &Path,
-    count: &mut Count,
-) -> Result<()> {
-    let output = Command::new("npm")
-        .args(["test", "--silent"])
-        .current_dir(web)
-        .envs(environment.iter().copied())
-        .output()
-        .context("starting `npm test`")?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    for line in text.lines() {
-        let line = line.trim_start_matches(['#', 'ℹ', ' ']);
-        if let Some((test, why)) = line.strip_prefix("SKIPPED ").and_then(|line| line.split_once(": ")) {
-            // Names of tests that are counted hold no space.
-            skip(skipped_file, &format!("web::{}", test.replace(' ', "-")), why)?;
-        } else if let Some(number) =
-            line.strip_prefix("pass ").and_then(|number| number.parse::<usize>().ok())
-        {
-            count.passed += number;
-        } else if let Some(number) =
-            line.strip_prefix("fail ").and_then(|number| number.parse::<usize>().ok())
-        {
-            count.failed += number;
-        }
+/// The tests in the browser.
+pub fn cases(places: &Places) -> Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for program in PROGRAMS {
+        let (file, web) = (format!("test/{program}.test.mjs"), places.root.join("web"));
+        let names = output(Command::new("node").arg(&file).env("IOLAG_TEST", "?").current_dir(&web))?;
+        let tests: Vec<&str> = names.lines().filter_map(|line| line.strip_prefix("test: ")).collect();
+        ensure!(!tests.is_empty(), "web/{file} names no test");
+        cases.extend(tests.into_iter().map(|test| case(&places.root, program, &file, &web, test)));
     }
-    if !output.status.success() {
-        println!("{text}{}", String::from_utf8_lossy(&output.stderr));
-    }
-    ensure!(output.status.success(), "the page failed in the browser: see the messages above");
-    Ok(())
+    Ok(cases)
 }
 
-fn skip(skipped_file: &Path, test: &str, why: &str) -> Result<()> {
-    let mut file =
-        OpenOptions::new().append(true).open(skipped_file).context("opening the list of skipped tests")?;
-    writeln!(file, "SKIPPED {test}: {why}").context("writing the list of skipped tests")
+fn case(root: &Path, program: &str, file: &str, web: &Path, test: &str) -> Case {
+    let artefacts = root.join("artefacts");
+    let launch = Launch {
+        program: "node".into(),
+        // In the form that the proof is of; the default has changed between versions.
+        arguments: vec![OsString::from("--test-reporter=tap"), OsString::from(file)],
+        directory: web.to_owned(),
+        environment: vec![
+            ("IOLAG_TEST", test.into()),
+            ("IOLAG_REPORTS", artefacts.join("reports").into()),
+            ("IOLAG_ARTEFACTS", artefacts.join("pictures").into()),
+        ],
+        proof: Some("# pass 1"),
+    };
+    // Names of tests hold no space, so that they can be typed.
+    let name: String =
+        test.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect();
+    Case::new(&format!("web::{program}"), &name, launch)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::pairs;
-use crate::places::{Places, Profile, run};
+use crate::places::{Places, Profile};
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,11 +56,7 @@ pub struct Setting<'a> {
 impl Setting<'_> {
     /// Builds an example of a package and returns its path.
     pub fn build_example(&self, package: &str, example: &str) -> Result<PathBuf> {
-        let profile = self.size.optimised();
-        let mut cargo = self.places.cargo();
-        cargo.args(["build", "--quiet", "--package", package, "--example", example]);
-        run(cargo.args(["--profile", profile.name()]))?;
-        Ok(self.places.target.join(profile.directory()).join("examples").join(example))
+        self.places.build_example(package, example, self.size.optimised())
     }
 
     /// A new directory in the cache, which lies on a disk: not on the file system that is measured.

@@ -1,0 +1,38 @@
+//! Developers' automation: `cargo xtask test` checks everything, `cargo xtask bench` measures iolag against its rivals.
+#![expect(clippy::print_stdout, reason = "this program talks to the developer at its terminal")]
+
+mod arrows;
+mod bench;
+mod built;
+mod install;
+mod machine;
+mod pairs;
+mod places;
+mod readers;
+mod steps;
+pub mod suite;
+mod testing;
+mod tidy;
+mod web;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask test [NAME…] [--only STEP] [--no-install]
+       cargo xtask bench [NAME] [--tiny]";
+
+/// Does what the words after `cargo xtask` say.
+pub fn run(words: &[&str]) -> ExitCode {
+    let result = match *words {
+        ["test", ref options @ ..] => steps::test(options),
+        ["bench", ref options @ ..] => bench::bench(options),
+        // For the tests' own use.
+        ["guard", ref order @ ..] => suite::guard(order),
+        ["readers"] => readers::read_everywhere(),
+        _ => Err(anyhow::anyhow!("{USAGE}\nsteps: {}\nbenchmarks: {}", steps::names(), bench::names())),
+    };
+    result.unwrap_or_else(|error| {
+        println!("{error:#}");
+        ExitCode::FAILURE
+    })
+}
