@@ -80,7 +80,7 @@ export async function open(browser, name, options = {}) {
   return { page, troubles, close: () => context.close() };
 }
 
-/** Scrolls so that every figure is drawn. */
+/** Scrolls so that every figure is drawn: nothing moves afterwards, from under a click for example. */
 export async function drawAll(page) {
   await page.evaluate(async () => {
     for (const figure of document.querySelectorAll("figure:not([hidden])")) {

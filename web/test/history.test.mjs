@@ -66,6 +66,7 @@ inBrowser("dark, phone and paper", async () => {
 
 inBrowser("the legend switches a place off and on, by mouse and by keyboard", async () => {
   const { page, close } = await open(browser, "history-study");
+  await drawAll(page);
   const all = await fingerprint(page, "time-line");
   const entry = page.locator("#time-line .legend button").nth(1);
   await entry.click();
@@ -103,6 +104,7 @@ inBrowser("dragging zooms, a button and a key lead back", async () => {
 
 inBrowser("events are told by mouse and by keyboard, in the row above the axes", async () => {
   const { page, close } = await open(browser, "history-study");
+  await drawAll(page);
   const canvas = page.locator("#time-line .stage canvas").first();
   await canvas.focus();
   const tip = page.locator("#time-line .tip").first();
@@ -215,6 +217,7 @@ inBrowser("the samples that are drawn are those of the JSON, by how they ended",
 
 inBrowser("the table is sorted by a click and copied as CSV", async () => {
   const { page, close } = await open(browser, "history-study", { permissions: ["clipboard-read", "clipboard-write"] });
+  await drawAll(page);
   const heading = page.locator('table.numbers thead th[data-name="median_seconds"]');
   const column = await heading.evaluate((cell) => cell.cellIndex);
   const medians = () => page.$$eval("table.numbers tbody tr", (rows, at) => rows.map((row) => Number(row.cells[at].dataset.value)), column);

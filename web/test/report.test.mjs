@@ -58,6 +58,7 @@ inBrowser("dark, phone and paper", async () => {
 
 inBrowser("the legend switches a series off and on, by mouse and by keyboard", async () => {
   const { page, close } = await open(browser, "metadata");
+  await drawAll(page);
   const all = await fingerprint(page, "time-line");
   const entry = page.locator("#time-line .legend button").first();
   await entry.click();
@@ -71,6 +72,7 @@ inBrowser("the legend switches a series off and on, by mouse and by keyboard", a
 
 inBrowser("dragging zooms, a button and a key lead back", async () => {
   const { page, close } = await open(browser, "metadata");
+  await drawAll(page);
   await page.locator("#integrated-percent").scrollIntoViewIfNeeded();
   await page.waitForSelector("#integrated-percent[data-drawn]");
   for (const figure of ["time-line", "integrated-percent"]) {
@@ -97,6 +99,7 @@ inBrowser("dragging zooms, a button and a key lead back", async () => {
 
 inBrowser("a tooltip gives exact values, also by keyboard", async () => {
   const { page, close } = await open(browser, "metadata");
+  await drawAll(page);
   await page.locator("#integrated-percent").scrollIntoViewIfNeeded();
   await page.waitForSelector("#integrated-percent[data-drawn]");
   const canvas = page.locator("#integrated-percent .stage canvas").first();
@@ -111,6 +114,7 @@ inBrowser("a tooltip gives exact values, also by keyboard", async () => {
 
 inBrowser("levels of operations are chosen, and the pictures follow", async () => {
   const { page, troubles, close } = await open(browser, "check");
+  await drawAll(page);
   const tasks = await page.locator("#time-line .legend").textContent();
   await page.getByRole("button", { name: "Single calls" }).click();
   assert.notEqual(await page.locator("#time-line .legend").textContent(), tasks);
@@ -159,6 +163,7 @@ inBrowser("the numbers in the table are those of the JSON", async () => {
 
 inBrowser("the table is sorted by a click and copied as CSV", async () => {
   const { page, close } = await open(browser, "check", { permissions: ["clipboard-read", "clipboard-write"] });
+  await drawAll(page);
   const medians = () => page.$$eval("table.numbers tbody tr", (rows) => rows.map((row) => Number(row.cells[5].dataset.value)));
   const heading = page.locator("table.numbers thead th").nth(5);
   assert.equal(await heading.getAttribute("data-name"), "median_ns");
