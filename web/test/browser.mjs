@@ -57,12 +57,21 @@ function skip(name, why) {
   if (process.env.IOLAG_SKIPPED !== undefined) appendFileSync(process.env.IOLAG_SKIPPED, line);
 }
 
-export const launch = (more = []) => chromium.launch({ executablePath: EXECUTABLE, args: [...FLAGS, ...more] });
+/** How long, in ms, a busy machine may take for one step. */
+export const PATIENCE = 90_000;
+
+export const launch = (more = []) => chromium.launch({ executablePath: EXECUTABLE, args: [...FLAGS, ...more], timeout: PATIENCE });
+
+/** An empty page in a window of a desktop, in a context of its own. */
+export async function newPage(browser, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, ...options });
+  context.setDefaultTimeout(PATIENCE);
+  return context.newPage();
+}
 
 /** A loaded report whose pictures are ready, and what went wrong on the way: errors, dialogues, requests. */
 export async function open(browser, name, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, ...options });
-  const page = await context.newPage();
+  const page = await newPage(browser, options);
   const troubles = [];
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") troubles.push(message.text());
@@ -77,7 +86,7 @@ export async function open(browser, name, options = {}) {
   });
   await page.goto(pathToFileURL(join(reports, `${name}.html`)).href);
   if (options.javaScriptEnabled !== false) await page.waitForSelector("html[data-ready]");
-  return { page, troubles, close: () => context.close() };
+  return { page, troubles, close: () => page.context().close() };
 }
 
 /** Scrolls so that every figure is drawn: nothing moves afterwards, from under a click for example. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { colours, drawAll, fingerprint, launch, missing, open, paper, program, reports, screenshot } from "./browser.mjs";
+import { colours, drawAll, fingerprint, launch, missing, newPage, open, paper, program, reports, screenshot } from "./browser.mjs";
 
 const NAMES = ["study", "hang", "watched", "hostile", "nothing", "one", "all-hung", "values"];
 const why = missing() ?? (existsSync(join(reports, "history-study.html")) ? null : `there are no sample histories in ${reports}`);
@@ -38,8 +38,8 @@ for (const name of NAMES) {
   });
 }
 
-inBrowser("dark, phone and paper", async () => {
-  for (const name of ["study", "hang", "watched", "all-hung"]) {
+for (const name of ["study", "hang", "watched", "all-hung"]) {
+  inBrowser(`${name}: dark, and on a phone`, async () => {
     const dark = await open(browser, `history-${name}`, { colorScheme: "dark" });
     await drawAll(dark.page);
     await screenshot(dark.page, `history-${name}-dark`);
@@ -52,8 +52,11 @@ inBrowser("dark, phone and paper", async () => {
     const wide = await phone.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(wide <= 0, `${name} is ${wide} px wider than a phone`);
     await phone.close();
-  }
-  for (const name of ["study", "watched"]) {
+  });
+}
+
+for (const name of ["study", "watched"]) {
+  inBrowser(`${name}: on paper`, async () => {
     const printed = await open(browser, `history-${name}`, { colorScheme: "dark" });
     const pdf = await paper(printed.page, `history-${name}-print`);
     assert.ok(pdf.length > 20_000);
@@ -61,8 +64,8 @@ inBrowser("dark, phone and paper", async () => {
     assert.ok(drawn, "printing draws what nobody has scrolled to");
     assert.deepEqual(printed.troubles, []);
     await printed.close();
-  }
-});
+  });
+}
 
 inBrowser("the legend switches a place off and on, by mouse and by keyboard", async () => {
   const { page, close } = await open(browser, "history-study");
@@ -292,8 +295,7 @@ function status(ageSeconds) {
 inBrowser("a live page shows what is in flight first, counts its age up, and stays as it was set when data comes", async () => {
   const { state, url, close: end } = await served("hang");
   state.status = status(614);
-  const context = await browser.newContext({ viewport: { width: 1180, height: 900 } });
-  const page = await context.newPage();
+  const page = await newPage(browser);
   const troubles = [];
   page.on("pageerror", (error) => troubles.push(error.message));
   page.on("console", (message) => {
@@ -329,6 +331,6 @@ inBrowser("a live page shows what is in flight first, counts its age up, and sta
   await page.evaluate(() => globalThis.iolagHistory.refresh());
   assert.match(await page.textContent("#now"), /does not answer/);
   assert.deepEqual(troubles, []);
-  await context.close();
+  await page.context().close();
   await end();
 });

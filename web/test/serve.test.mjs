@@ -5,12 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 
-import { missingBrowser, launch, program, screenshot } from "./browser.mjs";
+import { PATIENCE, missingBrowser, launch, newPage, program, screenshot } from "./browser.mjs";
 
 const PROGRAM = process.env.IOLAG_PROGRAM ?? "";
 const why = missingBrowser() ?? (existsSync(PROGRAM) ? null : "IOLAG_PROGRAM names no iolag");
-/** For a program to answer or to end, in milliseconds. */
-const PATIENCE = 20_000;
 const HOSTILE = "/scratch <script>alert(1)</script>";
 
 /** What is started for all tests of this file. */
@@ -90,8 +88,7 @@ async function said(child, pattern) {
 }
 
 async function open(path, options = {}) {
-  const context = await scene.browser.newContext({ viewport: { width: 1180, height: 900 }, ...options });
-  const page = await context.newPage();
+  const page = await newPage(scene.browser, options);
   const troubles = [];
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") troubles.push(message.text());
@@ -105,19 +102,19 @@ async function open(path, options = {}) {
     if (!request.url().startsWith(scene.url) && !request.url().startsWith("data:")) troubles.push(`request: ${request.url()}`);
   });
   await page.goto(new URL(path, scene.url).href);
-  return { page, troubles, close: () => context.close() };
+  return { page, troubles, close: () => page.context().close() };
 }
 
 served("the served page counts the age of what hangs up and shows the history, without an error", async () => {
   const { page, troubles, close } = await open("/");
-  await page.waitForSelector("#now tr.hung .age", { timeout: 60_000 });
+  await page.waitForSelector("#now tr.hung .age");
   assert.equal((await page.$$eval("main > section:not([hidden])", (all) => all[0].id)), "now");
   const age = page.locator("#now tr.hung .age");
   const shown = await age.textContent();
   await page.waitForFunction((before) => document.querySelector("#now tr.hung .age").textContent !== before, shown);
   assert.match(await page.textContent("#now"), /hangs/);
-  await page.waitForSelector("html[data-ready='true']", { timeout: 60_000 });
-  await page.waitForSelector("table.numbers tbody tr", { timeout: 60_000 });
+  await page.waitForSelector("html[data-ready='true']");
+  await page.waitForSelector("table.numbers tbody tr");
   assert.ok((await page.textContent("#now")).includes(HOSTILE), "the target's name is text");
   assert.equal(await page.locator("main script").count(), 0);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -136,7 +133,7 @@ served("without JavaScript the browser is led to a page that is complete", async
     const { page, troubles, close } = await open("/", { javaScriptEnabled: false, ...options });
     await page.waitForURL(/\/now$/);
     const hung = page.locator("#in-flight tr.serious");
-    await hung.first().waitFor({ timeout: 60_000 });
+    await hung.first().waitFor();
     assert.ok((await hung.first().textContent()).includes(HOSTILE));
     assert.match(await page.title(), /hung/);
     assert.equal(await page.locator("section").first().getAttribute("id"), "in-flight");
@@ -147,8 +144,7 @@ served("without JavaScript the browser is led to a page that is complete", async
 });
 
 served("a page of another site that resolves to loopback is told nothing", async () => {
-  const context = await scene.browser.newContext();
-  const page = await context.newPage();
+  const page = await newPage(scene.browser);
   const foreign = scene.url.replace("127.0.0.1", "evil.example");
   const answer = await page.goto(`${foreign}data`);
   assert.equal(answer.status(), 421);
@@ -157,7 +153,7 @@ served("a page of another site that resolves to loopback is told nothing", async
   await page.goto(foreign);
   const read = await page.evaluate(async (url) => fetch(url).then(() => "read", () => "refused"), `${scene.url}now.json`);
   assert.equal(read, "refused");
-  await context.close();
+  await page.context().close();
 });
 
 served("the page may not be framed", async () => {
