@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use iolag_model::{Activity, AttemptId, Detail, MonotonicTime, Operation, Recorder, Sample, StageIndex};
 
@@ -195,6 +196,21 @@ impl Exchange {
     /// Whether the others still wait for `client`.
     pub fn is_expected(&self, client: u32) -> bool {
         self.shared.slot(client as usize).standing.load(Ordering::Acquire) == EXPECTED
+    }
+
+    /// Says that the working place of `client` is noted for a clean-up, or that nobody will note it any more.
+    pub fn set_noted(&self, client: u32) {
+        self.shared.slot(client as usize).noted.store(1, Ordering::Release);
+    }
+
+    /// Returns when that is said, or `client` is to stop. Who makes anything in a working place before, and is killed, leaves
+    /// what no clean-up dares to remove.
+    pub fn wait_until_noted(&self, client: u32) {
+        const POLL: Duration = Duration::from_millis(1);
+        let slot = self.shared.slot(client as usize);
+        while slot.noted.load(Ordering::Acquire) == 0 && slot.stop.load(Ordering::Acquire) == 0 {
+            std::thread::sleep(POLL);
+        }
     }
 
     /// Tells the writer that no measurer will write any more.

@@ -9,10 +9,12 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use iolag_model::Nanoseconds;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use crate::waiting::{Awaited, wait_for_any};
 use crate::{Child, KeeperError, Orphanage};
 
 /// The longest line that a child may send; more is a bug and ends the conversation.
@@ -167,6 +169,11 @@ fn leave_standard_streams(complaints: BorrowedFd<'_>) {
 }
 
 impl Inbox {
+    /// Waits for `limit`, or until something comes or the keeper is gone.
+    pub fn wait(&self, limit: Nanoseconds) {
+        wait_for_any(&[Awaited::Readable(self.reader.get_ref().as_fd())], Some(limit));
+    }
+
     /// The next line, if a complete one has come. Never blocks.
     pub fn receive(&mut self) -> Option<Vec<u8>> {
         // What is not complete yet stays in `pending` when the read would block.

@@ -5,7 +5,8 @@
 //!   start_ns   0 = nothing in flight                    stop       by the keeper: end before the next operation
 //!   attempt                                             activity   meeting, pausing, ended, …
 //!   intended_ns                                         arrived    number of the last meeting arrived at
-//!   operation | stage << 8                              values[2]  brought to meetings, by parity of their number
+//!   operation | stage << 8                              noted      by the writer: its working place is known to a clean-up
+//!                                                       values[2]  brought to meetings, by parity of their number
 //!                                                       thread     kernel's id of the client's thread
 //!                                                       process
 //!                                                       standing   expected, or given up by the keeper
@@ -33,6 +34,7 @@ pub(crate) struct Slot {
     thread: AtomicU32,
     process: AtomicU32,
     pub(crate) standing: AtomicU32,
+    pub(crate) noted: AtomicU32,
     pub(crate) values: [AtomicU64; 2],
 }
 

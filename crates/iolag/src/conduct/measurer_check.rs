@@ -74,6 +74,7 @@ pub fn measure(assignment: &CheckAssignment, exchange: &Exchange, mut outbox: Ou
         }
     };
     tell(&mut outbox, &FromMeasurer::Remark(remark));
+    places.iter().for_each(|(directory, _)| exchange.wait_until_noted(directory.client));
     let jobs = places.iter().map(|(directory, backend)| {
         job(assignment, exchange, directory, backend.as_ref(), compiler.as_ref())
     });

@@ -75,6 +75,7 @@ fn try_measure(
         tell(outbox, &FromMeasurer::Remark(remark));
     }
     tell(outbox, &FromMeasurer::Calibrated(calibrate().map_err(|error| error.to_string())?));
+    exchange.wait_until_noted(0);
     let accounting =
         Accounting::new(&assignment.metadata, exchange.clients(), assignment.positions.as_deref())
             .map_err(|error| error.to_string())?;

@@ -67,8 +67,10 @@ pub struct MeasurerEnd {
 /// From the keeper to the writer.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToWriter {
-    /// A working place exists now: note it for clean-up.
+    /// A working place exists now: note it for clean-up, and say so to its clients.
     Placed {
+        /// Which target.
+        target: u16,
         /// Absolute path or URL of the target.
         path: String,
         /// Name of the working place in it.

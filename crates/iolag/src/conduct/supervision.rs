@@ -34,6 +34,8 @@ pub struct Measurer {
     /// What to call it: its targets.
     pub name: String,
     end: Option<MeasurerEnd>,
+    /// Whether it has said that a working place exists.
+    placed: bool,
     /// No longer waited for: ended, or abandoned.
     done: bool,
     stop_since: Option<MonotonicTime>,
@@ -52,7 +54,7 @@ impl Measurer {
     /// A measurer that has just been started.
     pub fn new(messenger: Messenger, clients: Vec<u32>, name: String) -> Self {
         let silence = Silence { since: MonotonicClock.now(), processor_use: 0 };
-        Self { messenger, clients, name, end: None, done: false, stop_since: None, silence }
+        Self { messenger, clients, name, end: None, placed: false, done: false, stop_since: None, silence }
     }
 }
 
@@ -139,6 +141,9 @@ pub fn watch(
             }
         }
         writing.look(exchange, now);
+        if writing.trouble().is_some() {
+            (0..exchange.clients()).for_each(|client| exchange.set_noted(client));
+        }
         watch.look_at_clients(now, progress);
         watch.look_at_endings(measurers, writing, now, progress);
         watch.take_anchor(now);
@@ -176,6 +181,10 @@ fn wait_for_anything(measurers: &[Measurer], writing: &Writing, interruption: &I
         if let Some(descriptor) = measurer.messenger.child().descriptor() {
             descriptors.push(PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
         }
+        // It waits until its place is noted. Later a closed pipe would keep the keeper awake.
+        if !measurer.placed {
+            descriptors.push(PollFd::from_borrowed_fd(measurer.messenger.incoming(), PollFlags::IN));
+        }
     }
     if let Some(descriptor) = writing.descriptor() {
         descriptors.push(PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
@@ -195,7 +204,9 @@ impl Watch<'_> {
         for message in heard::<FromMeasurer>(&mut measurer.messenger) {
             match message {
                 FromMeasurer::Placed { target, path, name, identity } => {
-                    writing.order(&ToWriter::Placed { path: path.clone(), name: name.clone(), identity });
+                    let (noted_path, noted_name) = (path.clone(), name.clone());
+                    writing.order(&ToWriter::Placed { target, path: noted_path, name: noted_name, identity });
+                    measurer.placed = true;
                     self.watched.places.push(Placed { target, path, name, identity });
                 }
                 FromMeasurer::Calibrated(calibration) => {

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use iolag_analysis::{Engine, Grouping, Summaries};
 use iolag_keeper::{DetailReader, Exchange, Inbox, Outbox, RingReader};
-use iolag_model::{Column, Nanoseconds, RunRecord, RunState, SampleColumns, Trust, WorkloadSpec};
+use iolag_model::{
+    ClientRecord, Column, Nanoseconds, RunRecord, RunState, SampleColumns, Trust, WorkloadSpec,
+};
 use iolag_store::{
     Directory, Manifest, ManifestEntry, ManifestKind, RingNumber, RunDirectory, Sink, SpoolWriter, Store,
     StoreError,
@@ -86,7 +88,7 @@ fn work(
     let _lock = run.lock()?;
     tell(outbox, &FromWriter::Ready { run: run.path().to_owned(), spool: spool.path().to_owned() });
     let mut draining = Draining::new(exchange, &spool, plan.record.id.clone(), begun);
-    let mut orders = Orders { run: &run, finish: None };
+    let mut orders = Orders { run: &run, clients: &plan.record.clients, exchange, finish: None };
     let mut last_alive = Instant::now();
     loop {
         // The flag is read before the rings: what is drained after it is everything.
@@ -106,7 +108,7 @@ fn work(
             tell(outbox, &FromWriter::Alive);
             last_alive = Instant::now();
         }
-        std::thread::sleep(busy.pause());
+        inbox.wait(busy.pause());
     }
     draining.finish()?;
     let record = orders.finish.take().expect("the loop ends only with a final record");
@@ -133,13 +135,15 @@ fn outlive_keeper(draining: &mut Draining<'_>, source: Source) -> Result<(), Sto
 
 struct Orders<'a> {
     run: &'a RunDirectory,
+    clients: &'a [ClientRecord],
+    exchange: &'a Exchange,
     finish: Option<Box<RunRecord>>,
 }
 
 impl Orders<'_> {
     fn take(&mut self, order: ToWriter) -> Result<(), StoreError> {
         match order {
-            ToWriter::Placed { path, name, identity } => {
+            ToWriter::Placed { target, path, name, identity } => {
                 let mut manifest = self.run.manifest()?;
                 for entry in &mut manifest.entries {
                     if entry.parent == path && entry.name == name {
@@ -147,7 +151,10 @@ impl Orders<'_> {
                         entry.inode = identity.map(|identity| identity.inode);
                     }
                 }
-                self.run.write_manifest(&manifest)
+                self.run.write_manifest(&manifest)?;
+                let told = self.clients.iter().filter(|client| client.target.0 == target);
+                told.for_each(|client| self.exchange.set_noted(client.client.0));
+                Ok(())
             }
             ToWriter::Finish(record) => {
                 self.finish = Some(record);
@@ -258,11 +265,11 @@ enum Busy {
 
 impl Busy {
     /// Long pauses leave the processors to what is measured; short ones keep rings from filling.
-    const fn pause(self) -> Duration {
+    const fn pause(self) -> Nanoseconds {
         match self {
-            Self::Idle => Duration::from_millis(50),
-            Self::Some => Duration::from_millis(20),
-            Self::Full => Duration::from_micros(500),
+            Self::Idle => Nanoseconds::from_milliseconds(50),
+            Self::Some => Nanoseconds::from_milliseconds(20),
+            Self::Full => Nanoseconds(500_000),
         }
     }
 }

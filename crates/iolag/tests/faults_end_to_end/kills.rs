@@ -87,6 +87,25 @@ fn a_killed_keeper_takes_the_measurer_along_and_the_next_command_recovers_everyt
 }
 
 #[test]
+fn nothing_is_made_in_a_working_place_that_a_clean_up_would_not_know() {
+    for round in 0..3 {
+        let scene = Scene::new();
+        let target = scene.target();
+        let running = scene.start(&Scene::bench_arguments(target.to_str().unwrap(), &LONG));
+        wait_until(PATIENCE, || target.join("iolag-work").exists());
+        // The keeper has not handed on that the place is there, as a rule; the measurer could go on all the same.
+        running.signal(libc::SIGSTOP);
+        std::thread::sleep(Duration::from_millis(300));
+        running.signal(libc::SIGKILL);
+        assert_eq!(running.finish().signal, Some(libc::SIGKILL));
+        scene.assert_nobody_is_left();
+        let cleaned = scene.run(&["cleanup", "last"]);
+        assert_eq!(cleaned.code, Some(0), "round {round}: {cleaned:?}");
+        assert_eq!(leftovers(&target), Vec::<String>::new(), "round {round}: {cleaned:?}");
+    }
+}
+
+#[test]
 fn everybody_killed_at_once_loses_only_what_was_in_memory() {
     let scene = Scene::new();
     let running = started(&scene, &LONG, 5);
