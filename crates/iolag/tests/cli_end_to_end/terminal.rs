@@ -54,7 +54,9 @@ fn on_terminal(user: &User, columns: u16, arguments: &[&str], variables: &[(&str
 fn tables_are_as_wide_as_the_terminal_and_not_wider() {
     let user = User::new();
     let (one, two) = (user.directory("one"), user.directory("two"));
-    user.fine(&["check", &one, &two, "--budget", "6s", "--stream-size", "256KiB", "-q"]);
+    user.with_time_for(&["ls -l"], |budget| {
+        user.fine(&["check", &one, &two, "--budget", budget, "--stream-size", "256KiB", "-q"])
+    });
     let blocks = |columns: u16| {
         let text = on_terminal(&user, columns, &["show"], &[("NO_COLOR", "1"), ("COLUMNS", "40")]);
         let table = text.split_once("How long it takes").expect("there is a table").1;
