@@ -24,7 +24,8 @@ const LINE_BYTES_MAX: usize = 256 << 20;
 #[derive(Debug)]
 pub struct Messenger {
     child: Child,
-    incoming: OwnedFd,
+    /// `None` after its end: it would be readable for as long as the child takes to leave.
+    incoming: Option<OwnedFd>,
     complaints: OwnedFd,
     received: Vec<u8>,
     outgoing: Option<OwnedFd>,
@@ -75,7 +76,7 @@ impl Messenger {
         })?;
         Ok(Self {
             child,
-            incoming,
+            incoming: Some(incoming),
             complaints,
             received: Vec::new(),
             outgoing: Some(outgoing),
@@ -106,15 +107,20 @@ impl Messenger {
         self.child
     }
 
-    /// Becomes readable when a line, or the end, has come.
-    pub fn incoming(&self) -> BorrowedFd<'_> {
-        self.incoming.as_fd()
+    /// Becomes readable when a line, or the end, has come; `None` after the end.
+    pub fn incoming(&self) -> Option<BorrowedFd<'_>> {
+        self.incoming.as_ref().map(AsFd::as_fd)
     }
 
     /// The complete lines that have come. Never blocks.
     pub fn receive(&mut self) -> Vec<Vec<u8>> {
         let mut buffer = vec![0; 64 << 10];
-        while let Ok(read @ 1..) = rustix::io::read(&self.incoming, &mut buffer) {
+        while let Some(incoming) = &self.incoming
+            && let Ok(read) = rustix::io::read(incoming, &mut buffer)
+        {
+            if read == 0 {
+                self.incoming = None;
+            }
             self.received.extend_from_slice(&buffer[..read]);
             if self.received.len() > LINE_BYTES_MAX {
                 self.received.clear();
@@ -231,5 +237,23 @@ mod tests {
         assert_eq!(lines, [long, b"short".to_vec()]);
         echo.send(b"end");
         assert_eq!(echo.child_mut().wait(Nanoseconds::from_seconds(60)), Some(Ending::Exited(0)));
+    }
+
+    #[test]
+    fn a_child_that_closes_its_pipe_and_stays_does_not_keep_the_keeper_awake() {
+        let mut silent = Messenger::fork("silent", Orphanage::Die, |mut inbox, outbox| {
+            drop(outbox);
+            while inbox.receive().is_none() {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            0
+        })
+        .unwrap();
+        let incoming = silent.incoming().expect("nothing has ended");
+        wait_for_any(&[Awaited::Readable(incoming)], Some(Nanoseconds::from_seconds(60)));
+        assert!(silent.receive().is_empty());
+        assert!(silent.incoming().is_none(), "it would be readable again and again");
+        silent.send(b"end");
+        assert_eq!(silent.child_mut().wait(Nanoseconds::from_seconds(60)), Some(Ending::Exited(0)));
     }
 }

@@ -34,8 +34,6 @@ pub struct Measurer {
     /// What to call it: its targets.
     pub name: String,
     end: Option<MeasurerEnd>,
-    /// Whether it has said that a working place exists.
-    placed: bool,
     /// No longer waited for: ended, or abandoned.
     done: bool,
     stop_since: Option<MonotonicTime>,
@@ -54,7 +52,7 @@ impl Measurer {
     /// A measurer that has just been started.
     pub fn new(messenger: Messenger, clients: Vec<u32>, name: String) -> Self {
         let silence = Silence { since: MonotonicClock.now(), processor_use: 0 };
-        Self { messenger, clients, name, end: None, placed: false, done: false, stop_since: None, silence }
+        Self { messenger, clients, name, end: None, done: false, stop_since: None, silence }
     }
 }
 
@@ -181,9 +179,9 @@ fn wait_for_anything(measurers: &[Measurer], writing: &Writing, interruption: &I
         if let Some(descriptor) = measurer.messenger.child().descriptor() {
             descriptors.push(PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
         }
-        // It waits until its place is noted. Later a closed pipe would keep the keeper awake.
-        if !measurer.placed {
-            descriptors.push(PollFd::from_borrowed_fd(measurer.messenger.incoming(), PollFlags::IN));
+        // It waits until its place is noted.
+        if let Some(incoming) = measurer.messenger.incoming() {
+            descriptors.push(PollFd::from_borrowed_fd(incoming, PollFlags::IN));
         }
     }
     if let Some(descriptor) = writing.descriptor() {
@@ -206,7 +204,6 @@ impl Watch<'_> {
                 FromMeasurer::Placed { target, path, name, identity } => {
                     let (noted_path, noted_name) = (path.clone(), name.clone());
                     writing.order(&ToWriter::Placed { target, path: noted_path, name: noted_name, identity });
-                    measurer.placed = true;
                     self.watched.places.push(Placed { target, path, name, identity });
                 }
                 FromMeasurer::Calibrated(calibration) => {
