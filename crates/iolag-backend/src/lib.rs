@@ -16,18 +16,16 @@ mod memory;
 mod posix;
 mod random;
 mod redact;
-mod registry;
 mod request;
+mod target;
 mod wrapper;
 
 pub use backend::{
     AsyncExecution, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover,
     Place, Session, SessionOptions,
 };
-pub use delayed::DelayedBackend;
-pub use faulty::FaultyBackend;
 pub use memory::MemoryBackend;
 pub use posix::{PosixBackend, PosixSession, WORKING_NAME};
 pub use redact::redact;
-pub use registry::parse_target;
 pub use request::{Completion, ObjectKey, Request};
+pub use target::Target;

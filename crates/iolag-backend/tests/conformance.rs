@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use iolag_backend::conformance::{conformance, conformance_with_foreign};
-use iolag_backend::{Backend, Place, PosixBackend, WORKING_NAME, parse_target};
+use iolag_backend::{Backend, Place, PosixBackend, Target, WORKING_NAME};
 use iolag_model::{MonotonicClock, SimulatedClock};
 
 fn fresh_directory(root: &Path) -> PathBuf {
@@ -32,7 +32,7 @@ fn posix_in(root: &Path) {
 }
 
 fn from_text(text: &str) -> Box<dyn Backend> {
-    parse_target(text, WORKING_NAME, Arc::new(MonotonicClock)).unwrap()
+    Target::parse(text).unwrap().backend(WORKING_NAME, Arc::new(MonotonicClock)).unwrap()
 }
 
 #[test]
@@ -65,7 +65,8 @@ fn a_delayed_directory_conforms_under_a_simulated_clock() {
     conformance_with_foreign(
         || {
             let text = format!("delayed:5ms~lognormal(0.5):{}", fresh_directory(root.path()).display());
-            parse_target(&text, WORKING_NAME, Arc::new(SimulatedClock::default())).unwrap()
+            let clock = Arc::new(SimulatedClock::default());
+            Target::parse(&text).unwrap().backend(WORKING_NAME, clock).unwrap()
         },
         plant,
     );

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use iolag_backend::{WORKING_NAME, parse_target};
+use iolag_backend::{Target, WORKING_NAME};
 use iolag_model::SimulatedClock;
 
 #[test]
@@ -18,7 +18,8 @@ fn every_wrapped_target_in_the_documentation_parses() {
         .collect();
     assert!(targets.len() >= 5, "{targets:?}");
     for target in targets {
-        let backend = parse_target(target, WORKING_NAME, Arc::new(SimulatedClock::default())).unwrap();
-        assert_eq!(backend.describe().target, target);
+        let parsed = Target::parse(target).unwrap();
+        let backend = parsed.backend(WORKING_NAME, Arc::new(SimulatedClock::default())).unwrap();
+        assert_eq!((backend.describe().target, parsed.to_string()), (target.to_owned(), target.to_owned()));
     }
 }

@@ -2,13 +2,14 @@
 
 mod history;
 mod serve;
+mod target;
 mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use iolag_backend::redact;
+use iolag_backend::{Target, redact};
 use iolag_model::{
     Granularity, Nanoseconds, OnHang, Operation, Pattern, Phase, parse_bytes, parse_count, parse_duration,
 };
@@ -17,6 +18,7 @@ pub use history::{
     CommentMark, HISTORY, HistoryMethod, HistoryPlace, HistorySpan, Import, Method, Note, Stratification,
 };
 pub use serve::Serve;
+use target::TargetParser;
 pub use watch::{Ping, Unit, Watch};
 
 /// Measure how storage feels to the people and jobs that wait for it.
@@ -157,8 +159,8 @@ pub struct RunOptions {
 #[derive(Debug, Args)]
 pub struct Metadata {
     /// A directory (or memory:, delayed:…:TARGET, faulty:…:TARGET)
-    #[arg(value_name = "TARGET", required = true)]
-    pub targets: Vec<String>,
+    #[arg(value_name = "TARGET", required = true, value_parser = TargetParser)]
+    pub targets: Vec<Target>,
     /// Clients per target; several numbers make a sweep
     #[arg(short = 'n', long, value_name = "N,…", default_value = "1", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_count)]
     pub clients: Vec<u64>,

@@ -13,31 +13,30 @@ use iolag_model::{Clock, Nanoseconds};
 use crate::random::Random;
 use crate::wrapper::{Disturbance, Wrapper};
 use crate::{
-    AsyncExecution, AsyncSession, Backend, BackendError, Completion, PosixSession, Request, Session,
-    SessionOptions,
+    AsyncExecution, AsyncSession, Backend, Completion, PosixSession, Request, Session, SessionOptions,
 };
-pub(crate) use grammar::parse_operation;
-use grammar::{Latencies, parse_latencies};
+pub(crate) use grammar::{Latencies, parse_latencies, parse_operation};
 
 /// A target behind a known delay.
-pub type DelayedBackend = Wrapper<Delay>;
+pub(crate) type DelayedBackend = Wrapper<Delay>;
 
 /// How long operations are delayed.
-pub struct Delay {
+pub(crate) struct Delay {
+    /// As the user wrote it: `5ms`, `2ms,create=20ms~exp`, `stat=1ms~lognormal(0.5)`.
     text: String,
     latencies: Arc<Latencies>,
     clock: Arc<dyn Clock>,
 }
 
 impl DelayedBackend {
-    /// `inner`, delayed as `delays` says: `5ms`, `2ms,create=20ms~exp`, `stat=1ms~lognormal(0.5)`.
-    ///
-    /// # Errors
-    /// If `delays` cannot be understood.
-    pub fn new(delays: &str, inner: Box<dyn Backend>, clock: Arc<dyn Clock>) -> Result<Self, BackendError> {
-        let latencies = parse_latencies(delays)
-            .map_err(|reason| BackendError::Target { target: format!("delayed:{delays}:"), reason })?;
-        Ok(Self::around(inner, Delay { text: delays.to_owned(), latencies: Arc::new(latencies), clock }))
+    /// `inner`, delayed by `latencies`, which the user wrote as `text`.
+    pub(crate) fn new(
+        text: &str,
+        latencies: Arc<Latencies>,
+        inner: Box<dyn Backend>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self::around(inner, Delay { text: text.to_owned(), latencies, clock })
     }
 }
 

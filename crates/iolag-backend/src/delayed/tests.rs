@@ -21,7 +21,8 @@ fn options(client: u32) -> SessionOptions {
 }
 
 fn delayed(delays: &str, clock: Arc<dyn Clock>) -> DelayedBackend {
-    let backend = DelayedBackend::new(delays, Box::new(MemoryBackend::new("w")), clock).unwrap();
+    let latencies = Arc::new(parse_latencies(delays).unwrap());
+    let backend = DelayedBackend::new(delays, latencies, Box::new(MemoryBackend::new("w")), clock);
     backend.create_place().unwrap();
     backend
 }

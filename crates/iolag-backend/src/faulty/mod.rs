@@ -13,36 +13,31 @@ use iolag_model::{Clock, FailureCode};
 use crate::random::{Random, mix};
 use crate::wrapper::{Disturbance, Wrapper};
 use crate::{
-    AsyncExecution, AsyncSession, Backend, BackendError, Completion, PosixSession, Request, Session,
-    SessionOptions,
+    AsyncExecution, AsyncSession, Backend, Completion, PosixSession, Request, Session, SessionOptions,
 };
-pub(crate) use grammar::parse_rules;
-use grammar::{Fault, Rule, When};
+use grammar::{Fault, When};
+pub(crate) use grammar::{Rule, parse_rules};
 
 /// A target with faults.
-pub type FaultyBackend = Wrapper<FaultRules>;
+pub(crate) type FaultyBackend = Wrapper<FaultRules>;
 
 /// Which operations go wrong, and how.
-pub struct FaultRules {
+pub(crate) struct FaultRules {
+    /// As the user wrote it: `eio@0.01`, `stat:eio@0.1,write:short@0.05,hang=30s@#100`.
     text: String,
     rules: Arc<[Rule]>,
     clock: Arc<dyn Clock>,
 }
 
 impl FaultyBackend {
-    /// `inner` with faults by these rules: `eio@0.01`, `stat:eio@0.1,write:short@0.05,hang=30s@#100`.
-    ///
-    /// # Errors
-    /// If `rules` cannot be understood.
-    pub fn new(rules: &str, inner: Box<dyn Backend>, clock: Arc<dyn Clock>) -> Result<Self, BackendError> {
-        let target_error = |reason| BackendError::Target { target: format!("faulty:{rules}:"), reason };
-        let text = format!("{rules}:");
-        match parse_rules(&text).map_err(target_error)? {
-            (parsed, "") => {
-                Ok(Self::around(inner, FaultRules { text: rules.to_owned(), rules: parsed.into(), clock }))
-            }
-            (_, rest) => Err(target_error(format!("{rest:?} after the rules is not expected"))),
-        }
+    /// `inner` with faults by `rules`, which the user wrote as `text`.
+    pub(crate) fn new(
+        text: &str,
+        rules: Arc<[Rule]>,
+        inner: Box<dyn Backend>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self::around(inner, FaultRules { text: text.to_owned(), rules, clock })
     }
 }
 

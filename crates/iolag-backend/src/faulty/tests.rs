@@ -23,7 +23,9 @@ impl Fixture {
         for operation in [Operation::MakeDirectory, Operation::Create] {
             assert!(ask(session.as_mut(), Request::new(operation, KEY, 100)).is_ok());
         }
-        let backend = FaultyBackend::new(rules, inner, Arc::new(clock.clone())).unwrap();
+        let with_end = format!("{rules}:");
+        let (parsed, _) = parse_rules(&with_end).unwrap();
+        let backend = FaultyBackend::new(rules, parsed.into(), inner, Arc::new(clock.clone()));
         Self { clock, backend }
     }
 

@@ -3,17 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use iolag_backend::{parse_target, redact};
-use iolag_keeper::Exchange;
 use iolag_model::{
-    Access, ClientId, ClientRecord, Durability, MetadataSpec, MonotonicClock, Nanoseconds, OnHang, Pattern,
-    Phase, RunId, RunRecord, RunSpec, StageRecord, TargetIndex, TargetRecord, TimeLimit, Trust, Verification,
-    WearOut, WorkloadSpec, format_bytes, format_count,
+    ClientId, ClientRecord, MonotonicClock, Nanoseconds, OnHang, Phase, RunId, RunRecord, RunSpec,
+    StageRecord, TargetIndex, TargetRecord, Trust, Verification, WorkloadSpec, format_bytes, format_count,
 };
 use iolag_report::one_line;
 use iolag_workload::{
-    bytes_held, bytes_needed, objects_needed, operations_needed, recommended_offset, stages, validate,
-    validate_positions,
+    bytes_held, bytes_needed, objects_needed, operations_needed, stages, validate_positions,
 };
 
 use super::campaign::{self, Point};
@@ -32,12 +28,8 @@ use crate::conduct::{Conducted, GroupPlan, RunPlan, STORE_DEADLINE, conduct, pla
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 
-/// More clients than this are not threads any more but a mistake.
-const CLIENTS_MAX: u64 = 1 << 16;
 /// How long a run waits for a hung operation that it is to wait for.
 const GIVE_UP_AFTER: Nanoseconds = Nanoseconds::from_seconds(3600);
-/// More shared memory than any node has is a mistake.
-const BUFFER_MAX: u64 = 1 << 40;
 
 /// Runs the command.
 ///
@@ -45,15 +37,15 @@ const BUFFER_MAX: u64 = 1 << 40;
 /// If nothing can be measured.
 pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
     let labels = super::labels(&options.run)?;
-    let points = points(options)?;
-    // The target is understood before anything starts, so that a typing error costs nothing.
+    let points = campaign::points(options)?;
+    // The working directory's name is looked at before anything starts, so that a typing error costs nothing.
     for target in &options.targets {
-        parse_target(target, &options.working_name, Arc::new(MonotonicClock)).map_err(Failure::usage)?;
+        target.backend(&options.working_name, Arc::new(MonotonicClock)).map_err(Failure::usage)?;
     }
     let keeper = start::become_keeper(common)?;
     output::refuse_lost_document(common)?;
     let directories: Vec<Option<PathBuf>> =
-        options.targets.iter().map(|target| directory_of(target)).collect();
+        options.targets.iter().map(|target| target.directory().map(scout::absolute)).collect();
     let named: Vec<PathBuf> = directories.iter().flatten().cloned().collect();
     start::leave_current_directory();
     let mut campaign: Option<RunId> = None;
@@ -111,121 +103,6 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
     Ok(worst)
 }
 
-/// Every run of the campaign: targets, then sizes, then clients; repetitions outermost, so that drift hits all alike.
-fn points(options: &Metadata) -> Result<Vec<Point>, Failure> {
-    let at_least_one = |name: &str, values: &[u64]| match values.iter().find(|value| **value == 0) {
-        Some(_) => Err(Failure::usage(format!("{name} 0 measures nothing: give a number of at least 1"))),
-        None => Ok(()),
-    };
-    at_least_one("--clients", &options.clients)?;
-    at_least_one("--repeat", &[options.repeat])?;
-    if let Some(clients) = options.clients.iter().find(|clients| **clients > CLIENTS_MAX) {
-        return Err(Failure::usage(format!(
-            "--clients {clients} is more than one node can run: at most {CLIENTS_MAX}"
-        )));
-    }
-    refuse_what_does_not_fit(options)?;
-    if options.phases.len() < 3
-        && (options.clients.len() > 1 || options.precreate.len() > 1 || options.repeat > 1)
-    {
-        return Err(Failure::usage(
-            "a sweep or --repeat needs all phases: each point has a working set of its own; leave out --phases",
-        ));
-    }
-    let mut points = Vec::new();
-    for repetition in 1..=options.repeat {
-        for target in 0..options.targets.len() {
-            for precreated in &options.precreate {
-                for clients in &options.clients {
-                    let spec = spec(options, *clients as u32, *precreated)?;
-                    validate(&WorkloadSpec::Metadata(spec.clone()), *clients as u32)
-                        .map_err(Failure::usage)?;
-                    points.push(Point {
-                        target,
-                        clients: *clients as u32,
-                        spec,
-                        repetition: repetition as u32,
-                    });
-                }
-            }
-        }
-    }
-    Ok(points)
-}
-
-/// Options that contradict each other, and a buffer that no run can have.
-fn refuse_what_does_not_fit(options: &Metadata) -> Result<(), Failure> {
-    if options.give_up_after.is_some() && options.on_hang != OnHang::Wait {
-        return Err(Failure::usage(format!(
-            "--give-up-after needs --on-hang wait: with {} nobody waits for a hung operation",
-            options.on_hang
-        )));
-    }
-    if options.read_only && options.pattern == Pattern::Batch {
-        return Err(Failure::usage(
-            "pattern batch creates and removes what it reads: leave out --read-only, or choose --pattern code",
-        ));
-    }
-    let clients = options.clients.iter().copied().max().unwrap_or(1) as u32;
-    if options.buffer > BUFFER_MAX {
-        return Err(Failure::usage(format!(
-            "--buffer {} is more than a node has: at most {}",
-            format_bytes(options.buffer),
-            format_bytes(BUFFER_MAX)
-        )));
-    }
-    // The rings are made and dropped again, so that a buffer that cannot be had is known before anything is created.
-    Exchange::new(clients, options.buffer).map(|_| ()).map_err(Failure::usage)
-}
-
-fn spec(options: &Metadata, clients: u32, precreated_objects: u64) -> Result<MetadataSpec, Failure> {
-    let small = |name: &str, value: u64| {
-        u32::try_from(value)
-            .map_err(|_| Failure::usage(format!("{name} {value} is too large: at most {}", u32::MAX)))
-    };
-    let wear_out = if options.wear_out { WearOut::Equalise } else { WearOut::Stop };
-    let mut phases = options.phases.clone();
-    phases.sort_unstable();
-    phases.dedup();
-    // In a sweep over sizes, an iteration consumes no more than the smallest working set has.
-    let objects =
-        if options.precreate.len() > 1 { options.objects.min(precreated_objects) } else { options.objects };
-    Ok(MetadataSpec {
-        pattern: options.pattern,
-        granularity: options.detail,
-        phases,
-        datasets: small("--datasets", options.datasets)?,
-        precreated_objects,
-        objects,
-        iterations: small("--iterations", options.iterations)?,
-        object_bytes: options.object_size,
-        offset: match options.offset {
-            Some(offset) => small("--offset", offset)?,
-            None => recommended_offset(clients, clients),
-        },
-        think: options.think,
-        access: if options.read_only { Access::ReadOnly } else { Access::Replace },
-        time_limit: options.time_limit.map(|after_ns| TimeLimit { after_ns, wear_out }),
-        durability: if options.fsync { Durability::Fsync } else { Durability::Default },
-        verification: if options.verify { Verification::Content } else { Verification::Length },
-    })
-}
-
-/// The directory that a target is about, wrappers left aside; `None` for a target that is no directory.
-fn directory_of(target: &str) -> Option<PathBuf> {
-    let mut rest = target;
-    loop {
-        match rest.split_once(':') {
-            Some(("posix", path)) => return Some(scout::absolute(path.as_ref())),
-            Some(("delayed", inner)) => rest = inner.split_once(':')?.1,
-            Some(("faulty", inner)) => rest = inner.rsplit_once(':').map_or("", |(_, path)| path),
-            Some(("memory", _)) => return None,
-            _ if rest.is_empty() => return None,
-            _ => return Some(scout::absolute(rest.as_ref())),
-        }
-    }
-}
-
 fn working_place(target: &std::path::Path, name: &str) -> String {
     format!("{}/{name}", target.display().to_string().trim_end_matches('/'))
 }
@@ -276,10 +153,13 @@ impl Runner<'_> {
             refuse_too_little_space(facts, &workload, point)?;
         }
         let positions = self.positions(point, facts.as_ref())?;
-        let target = absolute_target(&options.targets[point.target], facts.as_ref());
+        let named = &options.targets[point.target];
+        // Children stand in another directory.
+        let target = facts.as_ref().map_or_else(|| named.clone(), |facts| named.with_directory(&facts.path));
+        let shown = target.to_string();
         let spec = RunSpec {
             workload: workload.clone(),
-            targets: vec![redact(&target)],
+            targets: vec![shown.clone()],
             clients: point.clients,
             deadline_ns: options.deadline,
             on_hang: options.on_hang,
@@ -290,7 +170,7 @@ impl Runner<'_> {
         let mut trust = doubts(point);
         let measured: Vec<u64> = facts.iter().filter_map(|facts| device_number(&facts.file_system)).collect();
         let spool_parent = start::choose_spool(self.found, &measured, &mut trust);
-        self.announce(point, &target, &id);
+        self.announce(point, &shown, &id);
         let assignment = MetadataAssignment {
             target: target.clone(),
             working_name: options.working_name.clone(),
@@ -310,7 +190,13 @@ impl Runner<'_> {
             repetition: point.repetition,
             labels: self.labels.to_vec(),
             spec,
-            targets: vec![target_record(&target, &options.working_name, facts)],
+            targets: vec![TargetRecord {
+                name: shown.clone(),
+                backend: target.kind().into(),
+                working_place: facts.as_ref().map(|facts| working_place(&facts.path, &options.working_name)),
+                file_system: facts.map(|facts| facts.file_system),
+                unanswered_ns: None,
+            }],
             clients: (0..point.clients)
                 .map(|rank| ClientRecord { client: ClientId(rank), target: TargetIndex(0), rank })
                 .collect(),
@@ -325,7 +211,7 @@ impl Runner<'_> {
                 spool_parent,
                 thresholds: iolag_analysis::DEFAULT_THRESHOLDS.to_vec(),
                 groups: vec![GroupPlan {
-                    name: redact(&target),
+                    name: shown,
                     clients: (0..point.clients).collect(),
                     measure: Box::new(|exchange, outbox| {
                         measurer_metadata::measure(&assignment, exchange, outbox)
@@ -416,7 +302,7 @@ impl Runner<'_> {
             self.common,
             &format!(
                 "measuring {} with {} client{}: {} objects of {} in all ({}), at most {} at one time, in the directory {}; run {id} in {}",
-                one_line(&redact(target)),
+                one_line(target),
                 point.clients,
                 if point.clients == 1 { "" } else { "s" },
                 format_count(objects_needed(&workload, point.clients)),
@@ -467,32 +353,6 @@ fn give_up_after(options: &Metadata) -> Nanoseconds {
     match options.on_hang {
         OnHang::Wait => options.give_up_after.unwrap_or(GIVE_UP_AFTER),
         OnHang::Continue | OnHang::Stop => options.deadline,
-    }
-}
-
-/// The target with its directory made absolute, since children stand in another directory.
-fn absolute_target(target: &str, facts: Option<&DirectoryFacts>) -> String {
-    let Some(facts) = facts else { return target.to_owned() };
-    let path = facts.path.display().to_string();
-    match target.rfind(':') {
-        Some(colon) if target.starts_with("delayed:") || target.starts_with("faulty:") => {
-            format!("{}:{path}", &target[..colon])
-        }
-        _ => path,
-    }
-}
-
-fn target_record(target: &str, working_name: &str, facts: Option<DirectoryFacts>) -> TargetRecord {
-    let backend = match target.split_once(':') {
-        Some((scheme @ ("memory" | "delayed" | "faulty"), _)) => scheme,
-        _ => "posix",
-    };
-    TargetRecord {
-        name: redact(target),
-        backend: backend.into(),
-        working_place: facts.as_ref().map(|facts| working_place(&facts.path, working_name)),
-        file_system: facts.map(|facts| facts.file_system),
-        unanswered_ns: None,
     }
 }
 
@@ -556,19 +416,4 @@ fn extent(point: &Point) -> Extent {
     Extent::Samples(
         in_phase(Phase::Precreate, set) + in_phase(Phase::Benchmark, work) + in_phase(Phase::Cleanup, set),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_directory_of_a_target_is_found_behind_wrappers() {
-        assert_eq!(directory_of("/a"), Some("/a".into()));
-        assert_eq!(directory_of("posix:/a:b"), Some("/a:b".into()));
-        assert_eq!(directory_of("delayed:5ms:/a"), Some("/a".into()));
-        assert_eq!(directory_of("faulty:stat:eio@0.1:/a"), Some("/a".into()));
-        assert_eq!(directory_of("delayed:5ms:memory:"), None);
-        assert_eq!(directory_of("memory:"), None);
-    }
 }

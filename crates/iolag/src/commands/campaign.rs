@@ -1,12 +1,24 @@
 //! Several runs together: sweeps and repetitions.
 
 use iolag_analysis::analyse_metadata;
-use iolag_model::{MetadataSpec, format_count};
+use iolag_backend::Target;
+use iolag_keeper::Exchange;
+use iolag_model::{
+    Access, Durability, MetadataSpec, OnHang, Pattern, TimeLimit, Verification, WearOut, WorkloadSpec,
+    format_bytes, format_count,
+};
 use iolag_report::{CampaignRun, campaign_text, one_line};
+use iolag_workload::{recommended_offset, validate};
 
 use super::show;
+use crate::args::Metadata;
 use crate::conduct::messages::Stored;
 use crate::exit_code::Failure;
+
+/// More clients than this are not threads any more but a mistake.
+const CLIENTS_MAX: u64 = 1 << 16;
+/// More shared memory than any node has is a mistake.
+const BUFFER_MAX: u64 = 1 << 40;
 
 /// One run of a campaign.
 #[derive(Debug, Clone)]
@@ -23,10 +35,10 @@ pub struct Point {
 
 impl Point {
     /// A heading.
-    pub fn title(&self, targets: &[String]) -> String {
+    pub fn title(&self, targets: &[Target]) -> String {
         format!(
             "{}, {}, {} objects per dataset, repetition {}",
-            one_line(&iolag_backend::redact(&targets[self.target])),
+            one_line(&targets[self.target].to_string()),
             clients_in_words(self.clients),
             format_count(self.spec.precreated_objects),
             self.repetition
@@ -34,9 +46,112 @@ impl Point {
     }
 }
 
+/// Every run of the campaign: targets, then sizes, then clients; repetitions outermost, so that drift hits all alike.
+///
+/// # Errors
+/// If the options ask for nothing, for what cannot be, or for the same point twice.
+pub fn points(options: &Metadata) -> Result<Vec<Point>, Failure> {
+    let at_least_one = |name: &str, values: &[u64]| match values.iter().find(|value| **value == 0) {
+        Some(_) => Err(Failure::usage(format!("{name} 0 measures nothing: give a number of at least 1"))),
+        None => Ok(()),
+    };
+    at_least_one("--clients", &options.clients)?;
+    at_least_one("--repeat", &[options.repeat])?;
+    if let Some(clients) = options.clients.iter().find(|clients| **clients > CLIENTS_MAX) {
+        return Err(Failure::usage(format!(
+            "--clients {clients} is more than one node can run: at most {CLIENTS_MAX}"
+        )));
+    }
+    refuse_what_does_not_fit(options)?;
+    if options.phases.len() < 3
+        && (options.clients.len() > 1 || options.precreate.len() > 1 || options.repeat > 1)
+    {
+        return Err(Failure::usage(
+            "a sweep or --repeat needs all phases: each point has a working set of its own; leave out --phases",
+        ));
+    }
+    let mut points = Vec::new();
+    for repetition in 1..=options.repeat {
+        for target in 0..options.targets.len() {
+            for precreated in &options.precreate {
+                for clients in &options.clients {
+                    let spec = spec(options, *clients as u32, *precreated)?;
+                    validate(&WorkloadSpec::Metadata(spec.clone()), *clients as u32)
+                        .map_err(Failure::usage)?;
+                    points.push(Point {
+                        target,
+                        clients: *clients as u32,
+                        spec,
+                        repetition: repetition as u32,
+                    });
+                }
+            }
+        }
+    }
+    Ok(points)
+}
+
+/// Options that contradict each other, and a buffer that no run can have.
+fn refuse_what_does_not_fit(options: &Metadata) -> Result<(), Failure> {
+    if options.give_up_after.is_some() && options.on_hang != OnHang::Wait {
+        return Err(Failure::usage(format!(
+            "--give-up-after needs --on-hang wait: with {} nobody waits for a hung operation",
+            options.on_hang
+        )));
+    }
+    if options.read_only && options.pattern == Pattern::Batch {
+        return Err(Failure::usage(
+            "pattern batch creates and removes what it reads: leave out --read-only, or choose --pattern code",
+        ));
+    }
+    let clients = options.clients.iter().copied().max().unwrap_or(1) as u32;
+    if options.buffer > BUFFER_MAX {
+        return Err(Failure::usage(format!(
+            "--buffer {} is more than a node has: at most {}",
+            format_bytes(options.buffer),
+            format_bytes(BUFFER_MAX)
+        )));
+    }
+    // The rings are made and dropped again, so that a buffer that cannot be had is known before anything is created.
+    Exchange::new(clients, options.buffer).map(|_| ()).map_err(Failure::usage)
+}
+
+fn spec(options: &Metadata, clients: u32, precreated_objects: u64) -> Result<MetadataSpec, Failure> {
+    let small = |name: &str, value: u64| {
+        u32::try_from(value)
+            .map_err(|_| Failure::usage(format!("{name} {value} is too large: at most {}", u32::MAX)))
+    };
+    let wear_out = if options.wear_out { WearOut::Equalise } else { WearOut::Stop };
+    let mut phases = options.phases.clone();
+    phases.sort_unstable();
+    phases.dedup();
+    // In a sweep over sizes, an iteration consumes no more than the smallest working set has.
+    let objects =
+        if options.precreate.len() > 1 { options.objects.min(precreated_objects) } else { options.objects };
+    Ok(MetadataSpec {
+        pattern: options.pattern,
+        granularity: options.detail,
+        phases,
+        datasets: small("--datasets", options.datasets)?,
+        precreated_objects,
+        objects,
+        iterations: small("--iterations", options.iterations)?,
+        object_bytes: options.object_size,
+        offset: match options.offset {
+            Some(offset) => small("--offset", offset)?,
+            None => recommended_offset(clients, clients),
+        },
+        think: options.think,
+        access: if options.read_only { Access::ReadOnly } else { Access::Replace },
+        time_limit: options.time_limit.map(|after_ns| TimeLimit { after_ns, wear_out }),
+        durability: if options.fsync { Durability::Fsync } else { Durability::Default },
+        verification: if options.verify { Verification::Content } else { Verification::Length },
+    })
+}
+
 /// The runs side by side: see [`campaign_text`].
-pub fn text(runs: &[(&Point, &Stored)], targets: &[String], look: show::Look) -> String {
-    let names: Vec<String> = targets.iter().map(|target| iolag_backend::redact(target)).collect();
+pub fn text(runs: &[(&Point, &Stored)], targets: &[Target], look: show::Look) -> String {
+    let names: Vec<String> = targets.iter().map(Target::to_string).collect();
     let rows: Vec<CampaignRun<'_>> = runs
         .iter()
         .map(|(point, stored)| CampaignRun {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use iolag_analysis::analyse_check;
+use iolag_backend::Target;
 use iolag_model::{
     CheckSpec, ClientId, ClientRecord, FileSystem, Nanoseconds, OnHang, RunSpec, StageRecord, TargetIndex,
     TargetRecord, WorkloadSpec, format_bytes,
@@ -77,13 +78,13 @@ fn directories(options: &Check, variable: impl Fn(&str) -> Option<OsString>) -> 
     given.iter().map(|directory| scout::absolute(directory)).collect()
 }
 
-/// A directory, or what became of it.
-enum Target {
+/// What the scouts found out about a directory.
+enum Scouted {
     Answers(Box<DirectoryFacts>),
     Silent { name: PathBuf, age: Nanoseconds },
 }
 
-impl Target {
+impl Scouted {
     fn unanswered_ns(&self) -> Option<Nanoseconds> {
         match self {
             Self::Answers(_) => None,
@@ -94,26 +95,26 @@ impl Target {
 
 /// What the scouts found. Without arguments one directory per mounted file system stays, and what does not exist is left
 /// out; a directory that the user named and that cannot be measured is an error before anything is written.
-fn targets(options: &Check, directories: &[PathBuf], found: &Found) -> Result<Vec<Target>, Failure> {
+fn targets(options: &Check, directories: &[PathBuf], found: &Found) -> Result<Vec<Scouted>, Failure> {
     let by_default = options.directories.is_empty();
-    let mut targets: Vec<Target> = Vec::new();
+    let mut targets: Vec<Scouted> = Vec::new();
     let mut trouble = Vec::new();
     for (name, answer) in directories.iter().zip(&found.directories) {
         match answer {
             Answer::Given(Ok(facts)) => {
-                let is_known = |target: &Target| match target {
-                    Target::Answers(known) => {
+                let is_known = |target: &Scouted| match target {
+                    Scouted::Answers(known) => {
                         known.path == facts.path
                             || (by_default && known.file_system.device == facts.file_system.device)
                     }
-                    Target::Silent { .. } => false,
+                    Scouted::Silent { .. } => false,
                 };
                 if !targets.iter().any(is_known) {
-                    targets.push(Target::Answers(Box::new(facts.clone())));
+                    targets.push(Scouted::Answers(Box::new(facts.clone())));
                 }
             }
             Answer::Given(Err(sentence)) => trouble.push(sentence.clone()),
-            Answer::None { age, .. } => targets.push(Target::Silent { name: name.clone(), age: *age }),
+            Answer::None { age, .. } => targets.push(Scouted::Silent { name: name.clone(), age: *age }),
         }
     }
     if targets.is_empty() || (!by_default && !trouble.is_empty()) {
@@ -134,14 +135,14 @@ fn measure(
     common: &Common,
     keeper: &Keeper,
     found: &Found,
-    targets: &[Target],
+    targets: &[Scouted],
 ) -> Result<Conducted, Failure> {
     let Asked { options, labels, check } = asked;
     let answering: Vec<(u16, &DirectoryFacts)> = (0..)
         .zip(targets)
         .filter_map(|(index, target)| match target {
-            Target::Answers(facts) => Some((index, facts.as_ref())),
-            Target::Silent { .. } => None,
+            Scouted::Answers(facts) => Some((index, facts.as_ref())),
+            Scouted::Silent { .. } => None,
         })
         .collect();
     if answering.is_empty() {
@@ -152,7 +153,7 @@ fn measure(
     let clients = answering.len() as u32;
     let spec = RunSpec {
         workload: workload.clone(),
-        targets: targets.iter().map(target_name).collect(),
+        targets: targets.iter().map(|target| target_of(target).to_string()).collect(),
         clients: 1,
         deadline_ns: options.deadline,
         on_hang: OnHang::Continue,
@@ -303,34 +304,35 @@ fn with_room<'a>(
     Ok(with_room)
 }
 
-fn nothing_answers(targets: &[Target]) -> Failure {
+fn nothing_answers(targets: &[Scouted]) -> Failure {
     let sentences: Vec<_> = targets
         .iter()
         .map(|target| {
             let age = target.unanswered_ns().unwrap_or_default();
-            format!("{} does not answer: the first contact has been waiting for {age}", target_name(target))
+            format!("{} does not answer: the first contact has been waiting for {age}", target_of(target))
         })
         .collect();
     Failure { code: ExitCode::Incomplete, sentence: sentences.join("\niolag: ") }
 }
 
-fn target_name(target: &Target) -> String {
-    match target {
-        Target::Answers(facts) => facts.path.display().to_string(),
-        Target::Silent { name, .. } => name.display().to_string(),
+fn target_of(scouted: &Scouted) -> Target {
+    match scouted {
+        Scouted::Answers(facts) => facts.path.clone().into(),
+        Scouted::Silent { name, .. } => name.clone().into(),
     }
 }
 
-fn target_record(target: &Target) -> TargetRecord {
-    match target {
-        Target::Answers(facts) => TargetRecord {
-            name: facts.path.display().to_string(),
-            backend: "posix".into(),
+fn target_record(scouted: &Scouted) -> TargetRecord {
+    let target = target_of(scouted);
+    match scouted {
+        Scouted::Answers(facts) => TargetRecord {
+            name: target.to_string(),
+            backend: target.kind().into(),
             working_place: None,
             file_system: Some(facts.file_system.clone()),
             unanswered_ns: None,
         },
-        Target::Silent { name, age } => unanswered(&name.display().to_string(), *age),
+        Scouted::Silent { age, .. } => unanswered(&target, *age),
     }
 }
 
@@ -344,7 +346,7 @@ fn report(
     options: &Check,
     common: &Common,
     conducted: &Conducted,
-    targets: &[Target],
+    targets: &[Scouted],
 ) -> Result<ExitCode, Failure> {
     let stored = &conducted.stored;
     let analysis = analyse_check(&stored.record, &stored.summaries);

@@ -48,10 +48,11 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
     let mut code = ExitCode::Fine;
     for entry in entries {
         let place = Placed { target: 0, path: entry.path, name: entry.name, identity: entry.identity };
-        let where_ = format!("{}/{}", place.path, place.name);
-        let is_there = ask("scout", STORE_DEADLINE, || std::fs::symlink_metadata(&where_).is_ok())?;
-        // Targets behind wrappers are no paths: whether something is there is seen when it is removed.
-        if place.path.starts_with('/') && matches!(is_there, Answer::Given(false)) {
+        let where_ = place.whole_path();
+        let is_there = ask("scout", STORE_DEADLINE, || {
+            place.directory().is_some_and(|directory| directory.join(&place.name).symlink_metadata().is_ok())
+        })?;
+        if matches!(is_there, Answer::Given(false)) {
             output::print(&format!("{where_} is not there: nothing to remove\n"));
             continue;
         }

@@ -1,8 +1,6 @@
 //! Cleaning up: in a child with a deadline, by descriptor, only what iolag made.
 
-use std::sync::Arc;
-
-use iolag_backend::{Place, parse_target};
+use iolag_backend::{Backend, Place, PosixBackend};
 use iolag_keeper::{Messenger, Orphanage, processor_use};
 use iolag_model::{Clock, MonotonicClock, Nanoseconds};
 
@@ -52,7 +50,7 @@ pub fn remove(
 ) -> Vec<String> {
     const POLL: Nanoseconds = Nanoseconds::from_milliseconds(5);
     const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(300);
-    let where_ = format!("{}/{}", place.path.trim_end_matches('/'), place.name);
+    let where_ = place.whole_path();
     let child = Messenger::fork("clean-up", Orphanage::Survive, |_, mut outbox| {
         tell(&mut outbox, &remove_here(place));
         0
@@ -87,34 +85,31 @@ pub fn remove(
 }
 
 fn remove_here(place: &Placed) -> Vec<String> {
-    if place.identity.is_none() && place.path.starts_with('/') {
+    // What was in memory went with its process.
+    let Some(directory) = place.directory() else { return Vec::new() };
+    if place.identity.is_none() {
         return remove_if_empty(place);
     }
-    let where_ = format!("{}/{}", place.path.trim_end_matches('/'), place.name);
-    let failed = |error: &dyn std::fmt::Display| vec![format!("{where_} could not be removed: {error}")];
-    match parse_target(&place.path, &place.name, Arc::new(MonotonicClock)) {
-        Ok(backend) => {
-            backend.expect_place(&Place {
-                target: place.path.clone(),
-                name: place.name.clone(),
-                identity: place.identity,
-            });
-            match backend.remove_place() {
-                Ok(leftovers) => leftovers
-                    .into_iter()
-                    .map(|left| format!("{} is left: {}", left.path, left.reason))
-                    .collect(),
-                Err(error) => failed(&error),
-            }
+    let removed = PosixBackend::new(directory, &place.name).and_then(|backend| {
+        backend.expect_place(&Place {
+            target: place.path.clone(),
+            name: place.name.clone(),
+            identity: place.identity,
+        });
+        backend.remove_place()
+    });
+    match removed {
+        Ok(leftovers) => {
+            leftovers.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect()
         }
-        Err(error) => failed(&error),
+        Err(error) => vec![format!("{} could not be removed: {error}", place.whole_path())],
     }
 }
 
 /// A directory that the run meant to make, without having noted that it did: it may be another run's. Nothing is removed
 /// but the empty directory itself.
 fn remove_if_empty(place: &Placed) -> Vec<String> {
-    let where_ = format!("{}/{}", place.path.trim_end_matches('/'), place.name);
+    let where_ = place.whole_path();
     match std::fs::remove_dir(&where_) {
         Ok(()) => Vec::new(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),

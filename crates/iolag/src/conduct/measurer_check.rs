@@ -1,9 +1,9 @@
 //! The measurer of `iolag check`: the directories of one mounted file system, one client each.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use iolag_backend::{Backend, BackendError, Session, SessionOptions, parse_target};
+use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
     CheckSpec, ClientId, Coordinator as _, Durability, ErrorClass, FailureCode, MonotonicClock, RunSpec,
@@ -96,11 +96,7 @@ fn make_place(
     directory: &CheckedDirectory,
     outbox: &mut Outbox,
 ) -> Result<Box<dyn Backend>, BackendError> {
-    let backend = parse_target(
-        &format!("posix:{}", directory.path),
-        &assignment.working_name,
-        Arc::new(MonotonicClock),
-    )?;
+    let backend = PosixBackend::new(PathBuf::from(&directory.path), &assignment.working_name)?;
     let place = backend.create_place()?;
     tell(
         outbox,
@@ -111,7 +107,7 @@ fn make_place(
             identity: place.identity,
         },
     );
-    Ok(backend)
+    Ok(Box::new(backend))
 }
 
 fn job<'a>(

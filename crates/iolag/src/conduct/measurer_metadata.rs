@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use iolag_backend::{Backend, BackendError, SessionOptions, parse_target};
+use iolag_backend::{Backend, BackendError, SessionOptions, Target};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
     ClientId, MetadataSpec, MonotonicClock, Pattern, Phase, RunSpec, StageRecord, WorkloadSpec,
@@ -18,8 +18,8 @@ use super::messages::{FromMeasurer, MeasurerEnd, tell};
 /// What this measurer has to do.
 #[derive(Debug, Clone)]
 pub struct MetadataAssignment {
-    /// The target, as a backend understands it.
-    pub target: String,
+    /// The target, its directory absolute.
+    pub target: Target,
     /// Name of the working place in it.
     pub working_name: String,
     /// The run's spec.
@@ -52,8 +52,8 @@ fn try_measure(
     outbox: &mut Outbox,
 ) -> Result<MeasurerEnd, String> {
     let sentence = |error: BackendError| error.to_string();
-    let backend = parse_target(&assignment.target, &assignment.working_name, Arc::new(MonotonicClock))
-        .map_err(sentence)?;
+    let backend =
+        assignment.target.backend(&assignment.working_name, Arc::new(MonotonicClock)).map_err(sentence)?;
     let workload = WorkloadSpec::Metadata(assignment.metadata.clone());
     if let Some(missing) = backend.capabilities().missing(&operations_needed(&workload)) {
         return Err(format!(

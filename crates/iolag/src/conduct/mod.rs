@@ -21,6 +21,7 @@ pub mod writing;
 
 use std::path::PathBuf;
 
+use iolag_backend::Target;
 use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Signals, start_ticks};
 use iolag_model::{
     Anchor, Clock, MonotonicClock, Nanoseconds, RunId, RunRecord, RunState, TargetRecord, Trust, counted,
@@ -230,7 +231,7 @@ fn final_record(
     }
     for placed in &watched.places {
         if let Some(target) = record.targets.get_mut(usize::from(placed.target)) {
-            target.working_place = Some(format!("{}/{}", placed.path.trim_end_matches('/'), placed.name));
+            target.working_place = Some(placed.whole_path());
         }
     }
     record
@@ -304,7 +305,7 @@ fn finish_writing(
 }
 
 fn left_at_once(places: &[Placed], id: &RunId, writing: &Writing) -> Failure {
-    let places: Vec<_> = places.iter().map(|place| format!("{}/{}", place.path, place.name)).collect();
+    let places: Vec<_> = places.iter().map(Placed::whole_path).collect();
     let left = match places.is_empty() {
         true => String::new(),
         false => {
@@ -330,10 +331,10 @@ pub fn first_anchor() -> Vec<Anchor> {
 }
 
 /// The record of a target that did not answer.
-pub fn unanswered(name: &str, age: Nanoseconds) -> TargetRecord {
+pub fn unanswered(target: &Target, age: Nanoseconds) -> TargetRecord {
     TargetRecord {
-        name: name.to_owned(),
-        backend: "posix".into(),
+        name: target.to_string(),
+        backend: target.kind().into(),
         working_place: None,
         file_system: None,
         unanswered_ns: Some(age),

@@ -184,7 +184,8 @@ pub fn reach(directory: &Path) -> Result<Option<u64>, String> {
     Ok(environment::file_system::identify(&path, Path::new("/proc"), Path::new("/sys")).mount_id)
 }
 
-/// The directory's path without symbolic links, if it is one.
+/// The directory's path without symbolic links, if it is one; with the links where without them it would be no text, which no
+/// message and no run can hold.
 fn go_to(directory: &Path) -> Result<PathBuf, String> {
     let sentence = |error: std::io::Error| {
         let reason = match error.kind() {
@@ -206,7 +207,8 @@ fn go_to(directory: &Path) -> Result<PathBuf, String> {
         };
         format!("cannot measure in {}: {reason}", directory.display())
     };
-    let path = directory.canonicalize().map_err(sentence)?;
+    let resolved = directory.canonicalize().map_err(sentence)?;
+    let path = if resolved.to_str().is_some() { resolved } else { absolute(directory) };
     if !path.metadata().map_err(sentence)?.is_dir() {
         return Err(format!(
             "cannot measure in {}: it is not a directory; name a directory to measure in",

@@ -2,6 +2,7 @@
 //! shared memory and /proc.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use iolag_keeper::{Ending, Exchange, Hang, HangWatch, KeeperRing, Messenger, evidence, processor_use};
 use iolag_model::{
@@ -103,6 +104,19 @@ pub struct Placed {
     pub name: String,
     /// Which directory it is, if it is one.
     pub identity: Option<PlaceIdentity>,
+}
+
+impl Placed {
+    /// The directory that it was made in; `None` where that is no directory (`memory:`). Places are recorded without the
+    /// wrappers around their target, and directories by their absolute path: nothing has to be taken apart.
+    pub fn directory(&self) -> Option<PathBuf> {
+        self.path.starts_with('/').then(|| PathBuf::from(&self.path))
+    }
+
+    /// The working place as it is shown.
+    pub fn whole_path(&self) -> String {
+        format!("{}/{}", self.path.trim_end_matches('/'), self.name)
+    }
 }
 
 /// Watches until every measurer has ended or is abandoned.

@@ -15,5 +15,6 @@ mod older_runs;
 mod order;
 mod report;
 mod stored;
+mod targets;
 mod terminal;
 mod usage;

@@ -148,3 +148,26 @@ fn a_working_directory_that_is_not_ours_is_refused() {
     assert_refused(&bench(&scene, &scene.target()), 3, &["iolag-work", "symbolic link"]);
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
+
+#[test]
+fn what_a_killed_run_left_behind_wrappers_is_removed_where_it_is() {
+    for around in ["delayed:1us:", "faulty:stat:eio@0:", "delayed:1us:faulty:eio@0:posix:"] {
+        let scene = Scene::new();
+        let directory = scene.target().join("a:b");
+        fs::create_dir(&directory).unwrap();
+        // Relative; the processes that measure stand elsewhere.
+        let target = format!("{around}target/a:b");
+        let running = scene.start(&Scene::bench_arguments(&target, &["-R10000", "--think", "100us"]));
+        let first = directory.join("iolag-work/0_0/file-0");
+        crate::support::wait_for("working set", || first.exists().then_some(()));
+        running.signal(libc::SIGKILL);
+        assert_eq!(running.finish().signal, Some(libc::SIGKILL));
+        scene.assert_nobody_is_left();
+        assert!(directory.join("iolag-work").exists());
+        let cleaned = scene.run(&["cleanup"]);
+        assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
+        assert_says(&cleaned.stdout, &[&format!("{}/iolag-work is removed", directory.display())]);
+        assert_eq!(leftovers(&directory), Vec::<String>::new(), "{target}");
+        assert_eq!(leftovers(&scene.target()), Vec::<String>::new(), "{target}");
+    }
+}

@@ -1,0 +1,240 @@
+//! What the user wrote, understood once: where to measure, and what is put around it.
+//!
+//! Invariants: nobody else takes the text of a target apart. Parsing touches no target and no clock. Whatever is shown,
+//! with `{}` or with `{:?}`, holds no secret; [`Target::with_secrets`] is the only way to one. Where there is none, what is
+//! shown parses to the same target again.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use iolag_model::Clock;
+
+use crate::delayed::{DelayedBackend, Latencies, parse_latencies};
+use crate::faulty::{FaultyBackend, Rule, parse_rules};
+use crate::redact::redact;
+use crate::{Backend, BackendError, MemoryBackend, PosixBackend};
+
+/// Wrappers in wrappers, at most.
+const DEPTH_MAX: usize = 8;
+
+/// Kinds of target that this build can measure, as they are shown in errors.
+const KNOWN: &str = "a directory, posix:DIRECTORY, memory:, delayed:DELAYS:TARGET, faulty:RULES:TARGET";
+
+/// Kinds of target that iolag is designed for, and that this build has no backend for.
+const LATER: &[&str] =
+    &["s3", "http", "https", "dav", "davs", "postgres", "postgresql", "mongodb", "mpiio", "gsiftp", "root"];
+
+/// A place to measure: a directory (`/scratch/me`, `posix:/scratch/me`) or `memory:`, and the wrappers around it
+/// (`delayed:DELAYS:TARGET`, `faulty:RULES:TARGET`).
+#[derive(Clone, PartialEq)]
+pub struct Target {
+    /// Outermost first.
+    wrappers: Vec<Wrapping>,
+    innermost: Innermost,
+}
+
+/// What is put around a target: its text, without the colon that ends it, and what that means.
+#[derive(Clone, PartialEq)]
+enum Wrapping {
+    Delayed { text: String, latencies: Arc<Latencies> },
+    Faulty { text: String, rules: Arc<[Rule]> },
+}
+
+impl Wrapping {
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::Delayed { .. } => "delayed",
+            Self::Faulty { .. } => "faulty",
+        }
+    }
+
+    fn text(&self) -> &str {
+        match self {
+            Self::Delayed { text, .. } | Self::Faulty { text, .. } => text,
+        }
+    }
+}
+
+/// What is measured in the end.
+#[derive(Clone, PartialEq, Eq)]
+enum Innermost {
+    Directory(PathBuf),
+    Memory,
+}
+
+impl Target {
+    /// Understands a target.
+    ///
+    /// # Errors
+    /// If the text has no such form; secrets in it are not repeated.
+    pub fn parse(text: &str) -> Result<Self, BackendError> {
+        // A wrapper knows only its own part; the user wants to see the whole that was written.
+        parse(text).map_err(|reason| BackendError::Target { target: redact(text), reason: redact(&reason) })
+    }
+
+    /// The outermost kind, as runs record it: posix, memory, delayed or faulty.
+    pub fn kind(&self) -> &'static str {
+        match (self.wrappers.first(), &self.innermost) {
+            (Some(wrapper), _) => wrapper.kind(),
+            (None, Innermost::Directory(_)) => "posix",
+            (None, Innermost::Memory) => "memory",
+        }
+    }
+
+    /// The directory that is measured in, whatever is around it; `None` for a target that is no directory.
+    pub fn directory(&self) -> Option<&Path> {
+        match &self.innermost {
+            Innermost::Directory(path) => Some(path),
+            Innermost::Memory => None,
+        }
+    }
+
+    /// The same wrappers around `directory`, for example the same directory by its absolute path.
+    #[must_use]
+    pub fn with_directory(&self, directory: &Path) -> Self {
+        Self { wrappers: self.wrappers.clone(), innermost: Innermost::Directory(directory.to_owned()) }
+    }
+
+    /// The target as text, with every secret in it: for nobody but the target itself.
+    pub fn with_secrets(&self) -> String {
+        let mut text: String =
+            self.wrappers.iter().map(|wrapper| format!("{}:{}:", wrapper.kind(), wrapper.text())).collect();
+        match &self.innermost {
+            Innermost::Memory => text.push_str("memory:"),
+            Innermost::Directory(path) => {
+                let path = path.display().to_string();
+                if scheme_of(&path).is_some() {
+                    text.push_str("posix:");
+                }
+                text.push_str(&path);
+            }
+        }
+        text
+    }
+
+    /// The backend for this target. `working_name` is the name of the working directory in it; wrappers wait by `clock`.
+    /// A relative directory is taken from the current directory as it is now.
+    ///
+    /// # Errors
+    /// If `working_name` is no plain file name.
+    pub fn backend(
+        &self,
+        working_name: &str,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Box<dyn Backend>, BackendError> {
+        let innermost: Box<dyn Backend> = match &self.innermost {
+            Innermost::Directory(path) => Box::new(PosixBackend::new(path.clone(), working_name)?),
+            Innermost::Memory => Box::new(MemoryBackend::new(working_name)),
+        };
+        let wrap = |inner: Box<dyn Backend>, wrapper: &Wrapping| -> Box<dyn Backend> {
+            let clock = Arc::clone(&clock);
+            match wrapper {
+                Wrapping::Delayed { text, latencies } => {
+                    Box::new(DelayedBackend::new(text, Arc::clone(latencies), inner, clock))
+                }
+                Wrapping::Faulty { text, rules } => {
+                    Box::new(FaultyBackend::new(text, Arc::clone(rules), inner, clock))
+                }
+            }
+        };
+        Ok(self.wrappers.iter().rev().fold(innermost, wrap))
+    }
+}
+
+impl From<PathBuf> for Target {
+    /// This directory, and nothing around it.
+    fn from(directory: PathBuf) -> Self {
+        Self { wrappers: Vec::new(), innermost: Innermost::Directory(directory) }
+    }
+}
+
+impl FromStr for Target {
+    type Err = BackendError;
+
+    fn from_str(text: &str) -> Result<Self, BackendError> {
+        Self::parse(text)
+    }
+}
+
+/// Without secrets.
+impl fmt::Display for Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&redact(&self.with_secrets()))
+    }
+}
+
+/// Without secrets.
+impl fmt::Debug for Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Target").field(&self.to_string()).finish()
+    }
+}
+
+/// Or why not.
+fn parse(text: &str) -> Result<Target, String> {
+    let mut wrappers = Vec::new();
+    let mut rest = text;
+    let innermost = loop {
+        let Some((scheme, after)) = scheme_of(rest) else { break directory(rest)? };
+        match scheme {
+            "posix" => break directory(after)?,
+            "memory" if after.is_empty() => break Innermost::Memory,
+            "memory" => return Err("expected nothing after memory:".to_owned()),
+            "delayed" | "faulty" if wrappers.len() == DEPTH_MAX => {
+                return Err(format!("more than {DEPTH_MAX} wrappers around each other"));
+            }
+            "delayed" => {
+                let (delays, inner) = after
+                    .split_once(':')
+                    .ok_or("after the delays there is no target: expected delayed:5ms:/scratch/me")?;
+                let latencies = Arc::new(parse_latencies(delays)?);
+                wrappers.push(Wrapping::Delayed { text: delays.to_owned(), latencies });
+                rest = inner;
+            }
+            "faulty" => {
+                let (rules, inner) = parse_rules(after)?;
+                // The rules end with the colon in front of what is left.
+                let written = after[..after.len() - inner.len()].trim_end_matches(':').to_owned();
+                wrappers.push(Wrapping::Faulty { text: written, rules: rules.into() });
+                rest = inner;
+            }
+            _ => return Err(unknown(scheme)),
+        }
+    };
+    Ok(Target { wrappers, innermost })
+}
+
+fn directory(path: &str) -> Result<Innermost, String> {
+    if path.is_empty() {
+        return Err("expected the path of a directory, for example /scratch/me".to_owned());
+    }
+    if path.contains('\0') {
+        return Err("a path has no NUL in it".to_owned());
+    }
+    Ok(Innermost::Directory(PathBuf::from(path)))
+}
+
+fn unknown(scheme: &str) -> String {
+    if LATER.contains(&scheme) {
+        return format!("this build has no backend for {scheme} targets; it measures {KNOWN}");
+    }
+    format!(
+        "{scheme:?} is no kind of target; this build measures {KNOWN}; for a directory of that name write \
+         ./{scheme}:…"
+    )
+}
+
+/// The scheme (RFC 3986: a letter, then letters, digits, `+`, `-`, `.`) and what is after its colon.
+fn scheme_of(text: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = text.split_once(':')?;
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_lowercase())
+        && scheme
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte));
+    is_scheme.then_some((scheme, rest))
+}
+
+#[cfg(test)]
+mod tests;
