@@ -20,6 +20,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("pg_ctlcluster", "postgresql"),
     ("promtool", "prometheus"),
     ("openssl", "openssl"),
+    ("mpirun", "mpich"),
 ];
 
 /// What the readers of Parquet files and the known answers need.

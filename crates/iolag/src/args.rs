@@ -111,6 +111,28 @@ pub enum Command {
     Cleanup(Cleanup),
 }
 
+impl Command {
+    /// Whether it measures, and the user has not said that it is the only copy that does.
+    pub const fn must_be_the_only_copy(&self) -> bool {
+        match self {
+            Self::Check(options) => !options.run.launch.alone,
+            Self::Bench { bench: Bench::Metadata(options) } => !options.run.launch.alone,
+            Self::Ping(options) => !options.launch.alone,
+            Self::Watch(options) => !options.launch.alone && options.touches_directories(),
+            Self::List(_)
+            | Self::Show(_)
+            | Self::Report(_)
+            | Self::Plot(_)
+            | Self::Export(_)
+            | Self::Note(_)
+            | Self::Import(_)
+            | Self::Serve(_)
+            | Self::Prune(_)
+            | Self::Cleanup(_) => false,
+        }
+    }
+}
+
 /// The workloads.
 #[derive(Debug, Subcommand)]
 pub enum Bench {
@@ -153,6 +175,17 @@ pub struct RunOptions {
     /// Seed of everything random
     #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_hyphen_values = true)]
     pub seed: u64,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub launch: Launch,
+}
+
+/// How a command that measures may be started.
+#[derive(Debug, Args)]
+pub struct Launch {
+    /// Measure although a launcher (mpirun, srun) started several copies: no other copy measures
+    #[arg(long)]
+    pub alone: bool,
 }
 
 /// `iolag bench metadata`.

@@ -5,6 +5,7 @@
 pub mod args;
 pub mod commands;
 pub mod conduct;
+pub mod copies;
 pub mod environment;
 pub mod exit_code;
 pub mod guarded;

@@ -6,6 +6,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use iolag::args::{Arguments, Bench, Command, unreadable_argument};
 use iolag::commands;
+use iolag::copies::one_of_several;
 use iolag::exit_code::{ExitCode, Failure};
 use iolag::output;
 
@@ -38,6 +39,12 @@ fn main() -> ProcessExit {
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let common = &arguments.common;
+    // Before anything is touched, and before the program moves into memory.
+    if arguments.command.must_be_the_only_copy()
+        && let Some(copy) = one_of_several(|name| std::env::var_os(name))
+    {
+        return copy.sentence().map_or(Ok(ExitCode::Usage), |sentence| Err(Failure::usage(sentence)));
+    }
     match &arguments.command {
         Command::Check(options) => commands::check::run(options, common),
         Command::Ping(options) => commands::ping::run(options, common),

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use iolag_model::{Nanoseconds, parse_count};
 
 use super::history::parse_place;
-use super::{parse_file, parse_period};
+use super::{Launch, parse_file, parse_period};
 
 /// `iolag watch`.
 #[derive(Debug, Args)]
@@ -50,6 +50,16 @@ pub struct Watch {
     /// Print a unit for systemd
     #[arg(long, value_name = "UNIT", conflicts_with = "print_config")]
     pub print_unit: Option<Unit>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub launch: Launch,
+}
+
+impl Watch {
+    /// Whether it measures, or removes what measuring made: what only prints may be asked by anybody.
+    pub const fn touches_directories(&self) -> bool {
+        !self.print_config && self.print_unit.is_none() && !self.status
+    }
 }
 
 /// Units for systemd.
@@ -81,6 +91,9 @@ pub struct Ping {
     /// After this long a probe is ended
     #[arg(long, value_name = "DURATION", default_value = "60s", allow_hyphen_values = true, value_parser = parse_period)]
     pub deadline: Nanoseconds,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub launch: Launch,
 }
 
 /// At least one: nothing is measured by none.

@@ -9,6 +9,7 @@ mod user;
 mod written_before;
 
 mod check;
+mod copies;
 mod metadata;
 mod metadata_options;
 mod older_runs;
