@@ -3,7 +3,7 @@
 //! Limit: that "wear-out" needs a time limit is guarded by the type ([`iolag_model::TimeLimit`] holds both), so only the
 //! command line can meet that mistake.
 
-use iolag_model::{CheckSpec, MetadataSpec, Pattern, Phase, Think, WorkloadSpec};
+use iolag_model::{CheckSpec, MetadataSpec, Pattern, Phase, Think, WorkloadSpec, format_bytes};
 
 use crate::stages::{metadata_objects_created, metadata_operations_per_client};
 
@@ -22,6 +22,9 @@ pub const OPERATIONS_MAX: u64 = (1 << 40) - (1 << 20);
 /// The longest pause, as a multiple of the operation's time.
 pub const THINK_FACTOR_MAX: f64 = 1e6;
 
+/// Why [`OBJECT_BYTES_MAX`], and what to do.
+const OBJECT_ADVICE: &str = "every client holds an object in memory, reduce --object-size";
+
 /// Why a spec cannot be run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SpecError {
@@ -32,7 +35,7 @@ pub enum SpecError {
         name: &'static str,
     },
     /// A count or size over what is supported.
-    #[error("{name} is {value}, at most {maximum} are supported: choose fewer")]
+    #[error("{name} is {value}, at most {maximum} are supported: {advice}")]
     TooMany {
         /// Which.
         name: &'static str,
@@ -40,6 +43,24 @@ pub enum SpecError {
         value: u64,
         /// What is supported.
         maximum: u64,
+        /// What to change.
+        advice: &'static str,
+    },
+    /// A length over what is supported.
+    #[error(
+        "{name} in bytes is {bytes}, at most {bytes_max} are supported ({} and {}): {advice}",
+        format_bytes(*.bytes),
+        format_bytes(*.bytes_max)
+    )]
+    TooLong {
+        /// Which.
+        name: &'static str,
+        /// What was given.
+        bytes: u64,
+        /// What is supported.
+        bytes_max: u64,
+        /// What to change.
+        advice: &'static str,
     },
     /// The working set is smaller than what one iteration consumes.
     #[error(
@@ -138,15 +159,25 @@ pub fn validate(spec: &WorkloadSpec, clients: u32) -> Result<(), SpecError> {
 /// # Errors
 /// The first thing that is wrong.
 pub fn validate_metadata(spec: &MetadataSpec, clients: u32) -> Result<(), SpecError> {
-    within("the number of clients", u64::from(clients), u64::from(CLIENTS_MAX))?;
-    within("the number of datasets per client", u64::from(spec.datasets), u64::from(DATASETS_MAX))?;
-    within("the number of datasets of all clients", datasets_of_all(spec, clients), ALL_DATASETS_MAX)?;
-    within("the number of precreated objects", spec.precreated_objects, OPERATIONS_MAX)?;
-    within("the number of objects per iteration", spec.objects, OPERATIONS_MAX)?;
-    within("the number of iterations", u64::from(spec.iterations), u64::from(ITERATIONS_MAX))?;
-    if spec.object_bytes > OBJECT_BYTES_MAX {
-        return Err(too_many("the object size in bytes", spec.object_bytes, OBJECT_BYTES_MAX));
-    }
+    within("the number of clients", u64::from(clients), u64::from(CLIENTS_MAX), "reduce --clients")?;
+    let datasets = u64::from(spec.datasets);
+    within("the number of datasets per client", datasets, u64::from(DATASETS_MAX), "reduce --datasets")?;
+    within(
+        "the number of datasets of all clients",
+        datasets * u64::from(clients),
+        ALL_DATASETS_MAX,
+        "reduce --clients or --datasets",
+    )?;
+    within(
+        "the number of precreated objects",
+        spec.precreated_objects,
+        OPERATIONS_MAX,
+        "reduce --precreate",
+    )?;
+    within("the number of objects per iteration", spec.objects, OPERATIONS_MAX, "reduce --objects")?;
+    let iterations = u64::from(spec.iterations);
+    within("the number of iterations", iterations, u64::from(ITERATIONS_MAX), "reduce --iterations")?;
+    not_longer("the object size", spec.object_bytes, OBJECT_BYTES_MAX, OBJECT_ADVICE)?;
     validate_phases(spec)?;
     let runs_benchmark = spec.pattern != Pattern::Batch && spec.phases.contains(&Phase::Benchmark);
     if runs_benchmark && spec.precreated_objects < spec.objects {
@@ -155,7 +186,12 @@ pub fn validate_metadata(spec: &MetadataSpec, clients: u32) -> Result<(), SpecEr
             objects: spec.objects,
         });
     }
-    within("the number of operations per client", metadata_operations_per_client(spec), OPERATIONS_MAX)?;
+    within(
+        "the number of operations per client",
+        metadata_operations_per_client(spec),
+        OPERATIONS_MAX,
+        "reduce --datasets, --precreate, --objects or --iterations",
+    )?;
     let bytes = metadata_objects_created(spec, clients).checked_mul(spec.object_bytes.max(1));
     if bytes.is_none_or(|bytes| bytes == u64::MAX) {
         return Err(SpecError::TooManyBytes);
@@ -168,15 +204,20 @@ pub fn validate_metadata(spec: &MetadataSpec, clients: u32) -> Result<(), SpecEr
 /// # Errors
 /// The first thing that is wrong.
 pub fn validate_check(spec: &CheckSpec, directories: u32) -> Result<(), SpecError> {
-    within("the number of directories", u64::from(directories), 1_000)?;
-    within("the budget in ns", spec.budget_ns.0, 366 * 86_400 * 1_000_000_000)?;
-    within("the number of listed files", u64::from(spec.listed_files), 100_000)?;
-    within("the number of created files", u64::from(spec.created_files), 100_000)?;
-    within("the block size in bytes", spec.block_bytes, OBJECT_BYTES_MAX)?;
-    within("the stream size in bytes", spec.stream_bytes, 1 << 40)?;
-    if spec.object_bytes > OBJECT_BYTES_MAX {
-        return Err(too_many("the object size in bytes", spec.object_bytes, OBJECT_BYTES_MAX));
-    }
+    within("the number of directories", u64::from(directories), 1_000, "name fewer")?;
+    within(
+        "the budget in ns",
+        spec.budget_ns.0,
+        366 * 86_400 * 1_000_000_000,
+        "give a --budget of at most 366d",
+    )?;
+    within("the number of listed files", u64::from(spec.listed_files), 100_000, "choose fewer")?;
+    within("the number of created files", u64::from(spec.created_files), 100_000, "choose fewer")?;
+    at_least_one("the block size in bytes", spec.block_bytes)?;
+    at_least_one("the stream size in bytes", spec.stream_bytes)?;
+    not_longer("the block size", spec.block_bytes, OBJECT_BYTES_MAX, "reduce --stream-size")?;
+    not_longer("the stream size", spec.stream_bytes, 1 << 40, "reduce --stream-size")?;
+    not_longer("the object size", spec.object_bytes, OBJECT_BYTES_MAX, OBJECT_ADVICE)?;
     if spec.block_bytes > spec.stream_bytes {
         let (stream_bytes, block_bytes) = (spec.stream_bytes, spec.block_bytes);
         return Err(SpecError::BlockLongerThanStream { stream_bytes, block_bytes });
@@ -202,20 +243,31 @@ pub fn validate_positions(spec: &MetadataSpec, clients: u32, positions: &[u64]) 
     Ok(())
 }
 
-fn datasets_of_all(spec: &MetadataSpec, clients: u32) -> u64 {
-    u64::from(spec.datasets) * u64::from(clients)
-}
-
-fn within(name: &'static str, value: u64, maximum: u64) -> Result<(), SpecError> {
-    match value {
-        0 => Err(SpecError::Zero { name }),
-        _ if value > maximum => Err(too_many(name, value, maximum)),
-        _ => Ok(()),
+fn within(name: &'static str, value: u64, maximum: u64, advice: &'static str) -> Result<(), SpecError> {
+    at_least_one(name, value)?;
+    if value > maximum {
+        return Err(SpecError::TooMany { name, value, maximum, advice });
     }
+    Ok(())
 }
 
-const fn too_many(name: &'static str, value: u64, maximum: u64) -> SpecError {
-    SpecError::TooMany { name, value, maximum }
+const fn at_least_one(name: &'static str, value: u64) -> Result<(), SpecError> {
+    if value == 0 {
+        return Err(SpecError::Zero { name });
+    }
+    Ok(())
+}
+
+const fn not_longer(
+    name: &'static str,
+    bytes: u64,
+    bytes_max: u64,
+    advice: &'static str,
+) -> Result<(), SpecError> {
+    if bytes > bytes_max {
+        return Err(SpecError::TooLong { name, bytes, bytes_max, advice });
+    }
+    Ok(())
 }
 
 fn validate_phases(spec: &MetadataSpec) -> Result<(), SpecError> {
@@ -295,7 +347,12 @@ mod tests {
         );
         assert!(refusal(|spec| spec.datasets = u32::MAX).contains("at most 1000000 are supported"));
         assert!(refusal(|spec| spec.iterations = u32::MAX).contains("number of iterations"));
-        assert!(refusal(|spec| spec.object_bytes = u64::MAX).contains("object size"));
+        assert_eq!(
+            refusal(|spec| spec.object_bytes = 5 << 40),
+            "the object size in bytes is 5497558138880, at most 1073741824 are supported (5.00 TiB and 1.00 GiB): every client \
+             holds an object in memory, reduce --object-size"
+        );
+        assert!(refusal(|spec| spec.iterations = u32::MAX).ends_with("are supported: reduce --iterations"));
         assert!(refusal(|spec| spec.precreated_objects = 1 << 39).contains("operations per client"));
         assert!(refusal(|spec| spec.think = Think::Factor(f64::NAN)).contains("think time factor is NaN"));
         assert!(refusal(|spec| spec.think = Think::Factor(-1.0)).contains("-1"));

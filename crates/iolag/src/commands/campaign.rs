@@ -13,6 +13,7 @@ use iolag_workload::{recommended_offset, validate};
 use super::show;
 use crate::args::Metadata;
 use crate::conduct::messages::Stored;
+use crate::conduct::scout;
 use crate::exit_code::Failure;
 
 /// More clients than this are not threads any more but a mistake.
@@ -62,6 +63,7 @@ pub fn points(options: &Metadata) -> Result<Vec<Point>, Failure> {
             "--clients {clients} is more than one node can run: at most {CLIENTS_MAX}"
         )));
     }
+    refuse_equal_points(options)?;
     refuse_what_does_not_fit(options)?;
     if options.phases.len() < 3
         && (options.clients.len() > 1 || options.precreate.len() > 1 || options.repeat > 1)
@@ -89,6 +91,32 @@ pub fn points(options: &Metadata) -> Result<Vec<Point>, Failure> {
         }
     }
     Ok(points)
+}
+
+/// What a sweep compares must differ: equal points would stand side by side in every table as if they did.
+fn refuse_equal_points(options: &Metadata) -> Result<(), Failure> {
+    let targets: Vec<Target> = options.targets.iter().map(absolute).collect();
+    refuse_equal("the target", &targets, |target| one_line(&target.to_string()))?;
+    refuse_equal("--clients", &options.clients, u64::to_string)?;
+    refuse_equal("--precreate", &options.precreate, u64::to_string)
+}
+
+fn refuse_equal<T: PartialEq>(name: &str, values: &[T], shown: impl Fn(&T) -> String) -> Result<(), Failure> {
+    let times = |value: &T| values.iter().filter(|other| *other == value).count();
+    match values.iter().find(|value| times(value) > 1) {
+        Some(value) => Err(Failure::usage(format!(
+            "{name} {} is given {} times: give it once; to measure the same again, add --repeat {}",
+            shown(value),
+            times(value),
+            times(value)
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// `x` and `./x` are one directory.
+fn absolute(target: &Target) -> Target {
+    target.directory().map_or_else(|| target.clone(), |path| target.with_directory(&scout::absolute(path)))
 }
 
 /// Options that contradict each other, and a buffer that no run can have.

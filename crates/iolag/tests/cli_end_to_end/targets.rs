@@ -90,3 +90,28 @@ fn what_a_wrapped_target_left_is_removed_where_it_is() {
         assert!(Path::new(&other).exists());
     }
 }
+
+#[test]
+fn the_same_point_twice_is_refused_and_repetitions_are_not() {
+    let user = User::new();
+    user.directory("x");
+    for (options, expected) in [
+        (&["memory:", "-n", "2", "-n", "2"][..], "--clients 2 is given 2 times"),
+        (&["memory:", "-n", "1,2,4,2,2"], "--clients 2 is given 3 times"),
+        (&["memory:", "-P", "10,1k,1000", "-I", "5"], "--precreate 1000 is given 2 times"),
+        (&["x", "memory:", "posix:./x/"], "/x is given 2 times"),
+        (&["delayed:1us:x", "delayed:1us:posix:x"], "/x is given 2 times"),
+    ] {
+        let refused = user.iolag(&[&["bench", "metadata"], options].concat());
+        assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
+        assert_eq!(refused.errors.lines().count(), 1, "{refused:?}");
+        assert!(refused.errors.contains(expected), "{expected}: {refused:?}");
+        assert!(refused.errors.contains("add --repeat "), "{refused:?}");
+    }
+    assert!(!user.path("data").exists());
+    let sweep = ["bench", "metadata", "memory:", "delayed:1us:memory:", "-n", "1,2", "--repeat", "2"];
+    user.fine(&[&sweep[..], &SMALL[..]].concat());
+    let listed = user.fine(&["list", "--json", "-"]).output;
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), 8);
+}
