@@ -6,11 +6,14 @@
 //! There is one slot and one ring per client, and one more ring, without a slot, for the keeper's own samples (hung
 //! attempts).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use iolag_model::{Activity, AttemptId, Detail, MonotonicTime, Operation, Recorder, Sample, StageIndex};
+use iolag_model::{
+    Activity, AttemptId, Detail, Meeting, MonotonicTime, Operation, Recorder, Sample, StageIndex,
+};
+use rustix::thread::sched_getaffinity;
 
 use crate::detail_ring::{DETAIL_HEADER_BYTES, DetailPlace, DetailProducer, DetailReader};
 use crate::memory::SharedMemory;
@@ -29,6 +32,8 @@ pub const RING_SAMPLES_MIN: usize = 1024;
 pub(crate) struct Control {
     /// Number of the last meeting that is open; also the futex that clients wait on.
     pub(crate) open_meeting: AtomicU32,
+    /// When those at the meeting begin; the lowest bit is that of the meeting's number.
+    pub(crate) begin_ns: AtomicU64,
     /// Arrivals at all meetings so far, and clients that were given up: only to save looking at every slot.
     pub(crate) arrivals: AtomicU64,
     pub(crate) given_up: AtomicU32,
@@ -51,6 +56,17 @@ pub(crate) struct Places {
     pub(crate) memory: SharedMemory,
     pub(crate) clients: usize,
     ring_samples: usize,
+    /// Processors that the clients may use, all together.
+    pub(crate) processors: usize,
+    /// The last meeting that this process has looked at, made once for all its clients.
+    pub(crate) last_meeting: Mutex<LastMeeting>,
+}
+
+/// A meeting with its number.
+#[derive(Debug, Default)]
+pub(crate) struct LastMeeting {
+    pub(crate) number: u32,
+    pub(crate) meeting: Option<Arc<Meeting>>,
 }
 
 impl Places {
@@ -122,7 +138,8 @@ impl Exchange {
             + clients * Places::stride(ring_samples)
             + Places::stride(KEEPER_SAMPLES);
         let memory = SharedMemory::new(bytes)?;
-        let places = Places { memory, clients, ring_samples };
+        let processors = sched_getaffinity(None).map_or(1, |set| set.count() as usize).max(1);
+        let places = Places { memory, clients, ring_samples, processors, last_meeting: Mutex::default() };
         places.memory.prefault(0, Places::rings_offset(clients));
         Ok(Self { shared: Arc::new(places) })
     }

@@ -7,7 +7,7 @@ use iolag_backend::{AsyncExecution, AsyncSession, BackendError, Completion, Obje
 use iolag_keeper::{Child, Ending, Exchange, Orphanage, SharedRecorder};
 use iolag_model::{
     AttemptId, ClientId, Clock, Coordinator, Meeting, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
-    Outcome, Sample, StageIndex,
+    Outcome, Sample, SimulatedClock, StageIndex,
 };
 use iolag_workload::{
     Client, ClientLoop, Done, DriveEnd, DriveError, DriveOptions, IfNotOpen, Job, Step, drive_blocking,
@@ -124,8 +124,108 @@ fn two_thousand_asynchronous_clients_lose_nothing_and_report_at_least_what_they_
     assert_eq!(count(&samples, Operation::Stage), 2_000);
     assert_eq!(count(&samples, Operation::OpenSession), 2_000);
     let waited = |sample: &&Sample| sample.operation() != Operation::OpenSession;
-    assert!(samples.iter().filter(waited).all(|sample| sample.duration >= Nanoseconds::from_milliseconds(5)));
+    let at_work = |sample: &&Sample| waited(sample) && sample.operation() != Operation::Stage;
+    assert!(
+        samples.iter().filter(at_work).all(|sample| sample.duration >= Nanoseconds::from_milliseconds(5))
+    );
+    assert_eq!(first_intended(&samples).len(), 1, "one beginning for all");
     assert_eq!(exchange.samples_lost(), 0);
+}
+
+/// When clients were to start their first operation: the moments, each once.
+fn first_intended(samples: &[Sample]) -> Vec<MonotonicTime> {
+    let is_first = |sample: &&Sample| sample.attempt.sequence() == 1;
+    let mut moments: Vec<MonotonicTime> =
+        samples.iter().filter(is_first).map(|sample| sample.intended).collect();
+    moments.sort_unstable();
+    moments.dedup();
+    moments
+}
+
+/// A clock of its own for each client; of some the wake-up comes late.
+struct WokenLate {
+    clock: SimulatedClock,
+    late: Nanoseconds,
+}
+
+impl Clock for WokenLate {
+    fn now(&self) -> MonotonicTime {
+        self.clock.now()
+    }
+
+    fn sleep_until(&self, moment: MonotonicTime) {
+        self.clock.sleep_until(moment.after(self.late));
+    }
+
+    fn rest_until(&self, moment: MonotonicTime) {
+        self.clock.rest_until(moment.after(self.late));
+    }
+}
+
+/// Takes no time at all.
+struct Timeless;
+
+impl Session for Timeless {
+    fn prepare(&mut self, _request: &Request) {}
+
+    fn execute(&mut self, _request: &Request) -> Completion {
+        Completion::ok(0)
+    }
+}
+
+#[test]
+fn all_begin_at_one_moment_and_a_late_wake_up_is_in_the_response_time() {
+    const LATE: Nanoseconds = Nanoseconds::from_milliseconds(7);
+    const ARRIVED: MonotonicTime = MonotonicTime(1_000_000_000);
+    let exchange = Exchange::new(3, 1 << 20).unwrap();
+    std::thread::scope(|scope| {
+        for rank in 0..3 {
+            let exchange = &exchange;
+            scope.spawn(move || {
+                let late = if rank == 1 { LATE } else { Nanoseconds::ZERO };
+                let clock = WokenLate { clock: SimulatedClock::starting_at(ARRIVED), late };
+                let coordinator = exchange.coordinator();
+                let end = drive_blocking(client(exchange, rank, 2), &mut Timeless, &coordinator, &clock);
+                assert_eq!(end, DriveEnd::Finished);
+            });
+        }
+    });
+    let mut samples = drain(&exchange);
+    samples.retain(|sample| sample.operation() == Operation::Stat);
+    samples.sort_by_key(|sample| sample.attempt);
+    let begin = samples[0].intended;
+    assert!(begin > ARRIVED && begin.since(ARRIVED) < Nanoseconds::from_milliseconds(50), "{begin:?}");
+    for (index, sample) in samples.iter().enumerate() {
+        let (rank, is_first) = (index / 2, index % 2 == 0);
+        let start = if rank == 1 { begin.after(LATE) } else { begin };
+        assert_eq!((sample.start, sample.duration), (start, Nanoseconds::ZERO));
+        assert_eq!(sample.intended, if is_first { begin } else { start }, "client {rank}");
+    }
+}
+
+#[test]
+fn a_stage_lasts_from_a_clients_first_start_to_its_last_end_and_not_to_its_meetings() {
+    let exchange = Exchange::new(2, 1 << 20).unwrap();
+    let jobs = (0..2).map(|rank| Job {
+        client: client(&exchange, rank, u64::from(rank) * 3),
+        open: || Ok(Box::new(Known(Duration::from_millis(2))) as Box<dyn Session>),
+        if_not_open: IfNotOpen::StopAll,
+    });
+    run_threads(jobs.collect(), &exchange.coordinator(), &MonotonicClock);
+    let samples = drain(&exchange);
+    let of = |operation, rank| {
+        samples
+            .iter()
+            .filter(move |sample: &&Sample| sample.operation() == operation)
+            .filter(move |sample| sample.attempt.client() == ClientId(rank))
+            .collect::<Vec<_>>()
+    };
+    let (stage, stats) = (of(Operation::Stage, 1)[0], of(Operation::Stat, 1));
+    assert_eq!(stage.start, stats[0].start);
+    assert_eq!(stage.start.after(stage.duration), stats[2].start.after(stats[2].duration));
+    assert_eq!((stage.intended, stage.bytes), (stats[0].intended, 3));
+    let idle = of(Operation::Stage, 0)[0];
+    assert_eq!((idle.start, idle.duration, idle.bytes), (stage.intended, Nanoseconds::ZERO, 0));
 }
 
 #[test]
@@ -246,7 +346,7 @@ fn a_client_that_is_given_up_holds_nobody_and_stops_when_it_comes_back() {
         let threads = scope.spawn(|| run_threads(Vec::from(jobs), &coordinator, &MonotonicClock));
         std::thread::sleep(Duration::from_millis(50));
         assert!(!threads.is_finished(), "they wait for the first client");
-        coordinator.give_up(0);
+        coordinator.give_up(0, MonotonicClock.now());
         threads.join().unwrap()
     });
     assert!(ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))));

@@ -32,7 +32,7 @@ pub use history::{
 pub use identity::{AttemptId, ClientId, PlaceIdentity, RunId, RunIdError, StageIndex, TargetIndex};
 pub use operation::{Level, Operation, UnknownOperation};
 pub use outcome::{ErrorClass, Failure, FailureCode, Outcome, UnknownOutcome};
-pub use recorder::{Activity, Coordinator, Meeting, Recorder};
+pub use recorder::{Activity, Arrival, Coordinator, Meeting, Recorder, Waiting};
 pub use run::{
     ClientRecord, FormatError, FormatVersion, PartRecord, RUN_FORMAT, RunRecord, RunState, StageRecord,
     TargetRecord, Trust,

@@ -1,7 +1,9 @@
 //! What the one loop needs from whoever keeps its samples and its company: the keeper's shared memory in earnest, plain
 //! vectors in tests. Defined here, because the loop and the shared memory know nothing of each other.
 
-use crate::{AttemptId, Detail, MonotonicTime, Operation, Sample, StageIndex};
+use std::sync::Arc;
+
+use crate::{AttemptId, Detail, MonotonicTime, Nanoseconds, Operation, Sample, StageIndex};
 
 /// One client's place for samples and for its operation in flight.
 ///
@@ -81,18 +83,33 @@ pub trait Coordinator: Sync {
     /// Stops every client: one of them cannot go on, so that the others would wait for it in vain.
     fn stop_all(&self);
 
-    /// The others no longer wait for this client, and it stops as soon as it looks.
-    fn give_up(&self, rank: u32);
+    /// The others no longer wait for this client from `now` on, and it stops as soon as it looks.
+    fn give_up(&self, rank: u32, now: MonotonicTime);
 
-    /// Tells the others that this client has arrived at its `number`-th meeting (from 1) with `value`, and returns at
-    /// once. The one who completes the meeting opens it.
-    fn arrive(&self, rank: u32, number: u32, value: u64);
+    /// Tells the others that this client has arrived, and returns at once. The one who completes the meeting opens it and
+    /// says when all begin.
+    fn arrive(&self, arrival: Arrival);
 
     /// Whether the meeting is open, with everybody's values; `None` as long as somebody is missing.
-    fn meeting(&self, number: u32) -> Option<Meeting>;
+    fn meeting(&self, number: u32) -> Option<Arc<Meeting>>;
 
     /// Blocks until the meeting is open or the client is stopped (then `None`). Only for drivers that may block.
-    fn wait_for_meeting(&self, rank: u32, number: u32) -> Option<Meeting>;
+    fn wait_for_meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>>;
+}
+
+/// A client at a meeting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// The client's rank.
+    pub rank: u32,
+    /// Which of its meetings, from 1.
+    pub number: u32,
+    /// What it tells the others.
+    pub value: u64,
+    /// The present moment.
+    pub now: MonotonicTime,
+    /// How long the client needs to notice that the meeting is open.
+    pub notice: Nanoseconds,
 }
 
 /// An open meeting: everyone who was expected has arrived.
@@ -100,6 +117,19 @@ pub trait Coordinator: Sync {
 pub struct Meeting {
     /// The values by rank; `None` for clients that were given up before they arrived.
     pub values: Vec<Option<u64>>,
+    /// When all begin with what comes next: the same moment for all, in the near future when the meeting opens.
+    pub begin: MonotonicTime,
+    /// How to wait for that moment.
+    pub waiting: Waiting,
+}
+
+/// How clients wait for the moment at which all begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    /// The last stretch actively: each has a processor.
+    Actively,
+    /// Asleep to the end: there are more clients than processors, and who spins keeps others from being woken.
+    Asleep,
 }
 
 impl Meeting {

@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 /// A length of time in nanoseconds; never negative, never a float.
@@ -74,6 +75,10 @@ pub trait Clock: Send + Sync {
     /// Returns at `moment`, never before it; at once if it has passed. The real clock sleeps and, for the last
     /// stretch, spins, because a sleeping thread is woken 50 µs late; a simulated clock jumps there.
     fn sleep_until(&self, moment: MonotonicTime);
+
+    /// As [`Clock::sleep_until`], but asleep to the end: later by what it takes to be woken, and no processor is kept from
+    /// those who could use it.
+    fn rest_until(&self, moment: MonotonicTime);
 }
 
 /// `clock_gettime(CLOCK_MONOTONIC)` by the vDSO: about 20 ns a reading.
@@ -100,7 +105,20 @@ impl Clock for MonotonicClock {
             }
         }
     }
+
+    fn rest_until(&self, moment: MonotonicTime) {
+        let until = Timespec {
+            tv_sec: (moment.0 / NANOSECONDS_PER_SECOND) as i64,
+            tv_nsec: (moment.0 % NANOSECONDS_PER_SECOND) as i64,
+        };
+        // An absolute moment: who is descheduled before it sleeps does not sleep longer for it. Interrupted, it sleeps again.
+        while self.now() < moment {
+            let _ = clock_nanosleep_absolute(ClockId::Monotonic, &until);
+        }
+    }
 }
+
+const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
 /// A clock that moves only when told to: known answers need no tolerance under it.
 #[derive(Debug, Clone, Default)]
@@ -132,6 +150,10 @@ impl Clock for SimulatedClock {
     }
 
     fn sleep_until(&self, moment: MonotonicTime) {
+        self.advance_to(moment);
+    }
+
+    fn rest_until(&self, moment: MonotonicTime) {
         self.advance_to(moment);
     }
 }
@@ -182,6 +204,16 @@ mod tests {
         let before = MonotonicClock.now();
         let after = MonotonicClock.now();
         assert!(after >= before && before.0 > 0);
+    }
+
+    #[test]
+    fn nobody_is_woken_before_the_moment() {
+        for wait in [MonotonicClock::sleep_until, MonotonicClock::rest_until] {
+            let moment = MonotonicClock.now().after(Nanoseconds::from_milliseconds(3));
+            wait(&MonotonicClock, moment);
+            assert!(MonotonicClock.now() >= moment);
+            wait(&MonotonicClock, moment);
+        }
     }
 
     #[test]

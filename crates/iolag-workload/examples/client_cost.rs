@@ -15,7 +15,7 @@ use std::sync::Arc;
 use iolag_backend::{Completion, ObjectKey, Request};
 use iolag_model::{
     Access, Clock, Durability, Granularity, Meeting, MetadataSpec, MonotonicClock, MonotonicTime, Operation,
-    Pattern, Phase, StageRecord, Think, Verification, WorkloadSpec,
+    Pattern, Phase, StageRecord, Think, Verification, Waiting, WorkloadSpec,
 };
 use iolag_workload::{Accounting, BatchClient, Client, Done, MetadataClient, SpecError, Step, stages};
 
@@ -77,7 +77,7 @@ fn cost_ns(client: &mut dyn Client, operations: u64) -> f64 {
     let clock = MonotonicClock;
     let mut now = MonotonicTime(1);
     client.next(now);
-    client.met(&Meeting { values: vec![Some(0); 4] }, now);
+    client.met(&Meeting { values: vec![Some(0); 4], begin: now, waiting: Waiting::Asleep }, now);
     let start = clock.now();
     for _ in 0..operations {
         let Step::Execute { request, .. } = black_box(&mut *client).next(now) else { break };

@@ -7,10 +7,12 @@
 //! Limits: a duration includes one clock reading (about 20 ns) and the store. The thread may be descheduled inside the
 //! interval; such a delay is part of what a user would feel on this machine, and is not subtracted.
 
+use std::sync::Arc;
+
 use iolag_backend::{AsyncSession, Completion, Request, Session};
 use iolag_model::{
-    Activity, AttemptId, ClientId, Clock, Coordinator, Detail, DetailKind, FailureCode, Meeting,
-    MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, StageIndex,
+    Activity, Arrival, AttemptId, ClientId, Clock, Coordinator, Detail, DetailKind, FailureCode, Meeting,
+    MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, StageIndex, Waiting,
 };
 
 use crate::{Client, Done, Step};
@@ -46,14 +48,27 @@ pub struct ClientLoop<R, K> {
     sequence: u64,
     meetings: u32,
     stage: StageIndex,
-    stage_start: Option<MonotonicTime>,
+    /// When the clients were to begin the stage; `None` outside of stages.
+    stage_begin: Option<MonotonicTime>,
+    /// Of the client's operations in the stage: their number, the first start, the last end.
     stage_operations: u64,
+    stage_first_start: MonotonicTime,
+    stage_last_end: MonotonicTime,
+    /// When all begin, from a meeting to the first operation after it.
+    beginning: Option<Beginning>,
+}
+
+/// The moment at which all clients begin, and how they wait for it.
+#[derive(Debug, Clone, Copy)]
+struct Beginning {
+    moment: MonotonicTime,
+    waiting: Waiting,
 }
 
 /// What a driver has to do before it may go on.
 enum Action {
     Execute { request: Request, intended: Option<MonotonicTime> },
-    Meet { number: u32, stage: Option<StageIndex> },
+    Meet { number: u32, value: u64, stage: Option<StageIndex> },
     Leave(DriveEnd),
 }
 
@@ -67,8 +82,11 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
             sequence: 0,
             meetings: 0,
             stage: StageIndex(0),
-            stage_start: None,
+            stage_begin: None,
             stage_operations: 0,
+            stage_first_start: MonotonicTime(0),
+            stage_last_end: MonotonicTime(0),
+            beginning: None,
         }
     }
 
@@ -76,16 +94,16 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
     fn decide(&mut self, coordinator: &impl Coordinator, now: MonotonicTime) -> Action {
         loop {
             if coordinator.is_stopped(self.options.rank) {
-                self.end_stage(now, Outcome::Timeout);
+                self.end_stage(Outcome::Timeout);
                 return Action::Leave(DriveEnd::Stopped);
             }
             match self.client.next(now) {
                 Step::Execute { request, intended } => return Action::Execute { request, intended },
-                Step::Begin { stage, value } => return self.arrive(coordinator, value, Some(stage)),
-                Step::Agree { value } => return self.arrive(coordinator, value, None),
-                Step::End => self.end_stage(now, Outcome::Ok),
+                Step::Begin { stage, value } => return self.meet(value, Some(stage)),
+                Step::Agree { value } => return self.meet(value, None),
+                Step::End => self.end_stage(Outcome::Ok),
                 Step::Finished => {
-                    self.end_stage(now, Outcome::Ok);
+                    self.end_stage(Outcome::Ok);
                     return Action::Leave(DriveEnd::Finished);
                 }
             }
@@ -122,26 +140,44 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         }
     }
 
-    fn arrive(&mut self, coordinator: &impl Coordinator, value: u64, stage: Option<StageIndex>) -> Action {
+    const fn meet(&mut self, value: u64, stage: Option<StageIndex>) -> Action {
         self.meetings += 1;
-        coordinator.arrive(self.options.rank, self.meetings, value);
-        Action::Meet { number: self.meetings, stage }
+        Action::Meet { number: self.meetings, value, stage }
     }
 
-    fn met(&mut self, meeting: &Meeting, stage: Option<StageIndex>, now: MonotonicTime) {
+    fn arrive(
+        &self,
+        coordinator: &impl Coordinator,
+        clock: &impl Clock,
+        (number, value): (u32, u64),
+        notice: Nanoseconds,
+    ) {
+        let now = clock.now();
+        coordinator.arrive(Arrival { rank: self.options.rank, number, value, now, notice });
+    }
+
+    /// The client learns of the meeting before all begin, so that its first operation can be made ready. For it, it is already
+    /// the moment at which they do.
+    fn met(&mut self, meeting: &Meeting, stage: Option<StageIndex>) {
         if let Some(stage) = stage {
             self.stage = stage;
-            self.stage_start = Some(now);
+            self.stage_begin = Some(meeting.begin);
             self.stage_operations = 0;
         }
-        self.client.met(meeting, now);
+        self.beginning = Some(Beginning { moment: meeting.begin, waiting: meeting.waiting });
+        self.client.met(meeting, meeting.begin);
     }
 
-    /// Records how long the stage took this client; an interrupted stage is censored at that time.
-    fn end_stage(&mut self, now: MonotonicTime, outcome: Outcome) {
-        let Some(start) = self.stage_start.take() else { return };
+    /// Records how long the stage took this client, from the first start to the last end of its operations; an interrupted
+    /// stage is censored at that time. A client without operations was done when the others began.
+    fn end_stage(&mut self, outcome: Outcome) {
+        let Some(begin) = self.stage_begin.take() else { return };
+        let (start, end) = match self.stage_operations {
+            0 => (begin, begin),
+            _ => (self.stage_first_start, self.stage_last_end),
+        };
         let attempt = self.next_attempt();
-        let sample = Sample::new(attempt, Operation::Stage, start, start, now.since(start))
+        let sample = Sample::new(attempt, Operation::Stage, begin, start, end.since(start))
             .with_outcome(outcome, FailureCode::NONE)
             .with_bytes(self.stage_operations)
             .in_stage(self.stage);
@@ -178,7 +214,11 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
             .with_bytes(done.completion.bytes)
             .in_stage(self.stage);
         self.recorder.record(sample);
+        if self.stage_operations == 0 {
+            self.stage_first_start = done.start;
+        }
         self.stage_operations += 1;
+        self.stage_last_end = done.end;
         self.client.completed(request, done);
     }
 
@@ -192,6 +232,10 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
 const PAUSE_SLICE: Nanoseconds = Nanoseconds::from_milliseconds(50);
 /// How often a client without room looks again.
 const ROOM_POLL: Nanoseconds = Nanoseconds(200_000);
+/// How long a thread that sleeps in a meeting needs to notice that it is over: to be woken takes some 50 µs on an idle machine.
+const NOTICE_BLOCKING: Nanoseconds = Nanoseconds(100_000);
+/// As much for a task, which looks every millisecond, by a timer that counts in milliseconds.
+const NOTICE_ASYNC: Nanoseconds = Nanoseconds::from_milliseconds(3);
 
 /// Drives a client on this thread until it has finished or is stopped.
 ///
@@ -211,16 +255,18 @@ pub fn drive_blocking<R: Recorder, K: Client, S: Session + ?Sized, C: Clock>(
                 client.recorder.set_activity(Activity::Ended);
                 return end;
             }
-            Action::Meet { number, stage } => {
+            Action::Meet { number, value, stage } => {
                 client.recorder.set_activity(Activity::Meeting);
+                client.arrive(coordinator, clock, (number, value), NOTICE_BLOCKING);
                 let meeting = coordinator.wait_for_meeting(client.options.rank, number);
                 client.recorder.set_activity(Activity::Working);
                 now = clock.now();
                 if let Some(meeting) = meeting {
-                    client.met(&meeting, stage, now);
+                    client.met(&meeting, stage);
+                    now = now.max(meeting.begin);
                 }
             }
-            Action::Execute { request, intended } => {
+            Action::Execute { request, mut intended } => {
                 if !client.recorder.has_room() {
                     wait_for_room(&mut client, coordinator, clock);
                     if coordinator.is_stopped(client.options.rank) {
@@ -228,8 +274,8 @@ pub fn drive_blocking<R: Recorder, K: Client, S: Session + ?Sized, C: Clock>(
                     }
                 }
                 session.prepare(&request);
-                if let Some(moment) = intended {
-                    pause_until(&mut client, coordinator, clock, moment);
+                if intended.is_some() || client.beginning.is_some() {
+                    intended = Some(wait_to_start(&mut client, coordinator, clock, intended));
                     if coordinator.is_stopped(client.options.rank) {
                         continue;
                     }
@@ -273,6 +319,29 @@ fn execute_blocking<R: Recorder, K: Client, S: Session + ?Sized, C: Clock>(
         client.record_message(attempt, text);
     }
     end
+}
+
+/// Waits for the intended start, or for the moment at which all begin; returns it.
+fn wait_to_start<R: Recorder, K: Client, C: Clock>(
+    client: &mut ClientLoop<R, K>,
+    coordinator: &impl Coordinator,
+    clock: &C,
+    intended: Option<MonotonicTime>,
+) -> MonotonicTime {
+    match (intended, client.beginning.take()) {
+        (None, Some(Beginning { moment, waiting })) => {
+            match waiting {
+                Waiting::Actively => clock.sleep_until(moment),
+                Waiting::Asleep => clock.rest_until(moment),
+            }
+            moment
+        }
+        (intended, _) => {
+            let moment = intended.unwrap_or_default();
+            pause_until(client, coordinator, clock, moment);
+            moment
+        }
+    }
 }
 
 /// Waits for the intended start; in slices, so that a long pause does not outlast the order to stop.
@@ -329,16 +398,18 @@ pub async fn drive_async<R: Recorder, K: Client, C: Clock>(
                 client.recorder.set_activity(Activity::Ended);
                 return end;
             }
-            Action::Meet { number, stage } => {
+            Action::Meet { number, value, stage } => {
                 client.recorder.set_activity(Activity::Meeting);
+                client.arrive(coordinator, clock, (number, value), NOTICE_ASYNC);
                 let meeting = meet_async(coordinator, client.options.rank, number).await;
                 client.recorder.set_activity(Activity::Working);
                 now = clock.now();
                 if let Some(meeting) = meeting {
-                    client.met(&meeting, stage, now);
+                    client.met(&meeting, stage);
+                    now = now.max(meeting.begin);
                 }
             }
-            Action::Execute { request, intended } => {
+            Action::Execute { request, mut intended } => {
                 if !client.recorder.has_room() {
                     let start = clock.now();
                     client.recorder.set_activity(Activity::Full);
@@ -349,8 +420,13 @@ pub async fn drive_async<R: Recorder, K: Client, C: Clock>(
                     client.record_wait(start, clock.now());
                 }
                 session.prepare(&request);
-                if let Some(moment) = intended {
-                    pause_async(&mut client, coordinator, clock, moment).await;
+                match (intended, client.beginning.take()) {
+                    (Some(moment), _) => pause_async(&mut client, coordinator, clock, moment).await,
+                    (None, Some(beginning)) => {
+                        begin_async(clock, beginning.moment).await;
+                        intended = Some(beginning.moment);
+                    }
+                    (None, None) => {}
                 }
                 if coordinator.is_stopped(client.options.rank) {
                     continue;
@@ -379,7 +455,19 @@ async fn pause_async<R: Recorder, K: Client, C: Clock>(
     client.recorder.set_activity(Activity::Working);
 }
 
-async fn meet_async(coordinator: &impl Coordinator, rank: u32, number: u32) -> Option<Meeting> {
+/// Waits for the moment at which all begin: by the timer as far as it goes, then, when the others of this thread have had
+/// their turn to prepare, with the thread, since it is the same moment for all of them.
+async fn begin_async<C: Clock>(clock: &C, moment: MonotonicTime) {
+    const TIMER: Nanoseconds = Nanoseconds::from_milliseconds(2);
+    let left = moment.since(clock.now());
+    if left > TIMER {
+        tokio::time::sleep(Nanoseconds(left.0 - TIMER.0).as_duration()).await;
+    }
+    tokio::task::yield_now().await;
+    clock.rest_until(moment);
+}
+
+async fn meet_async(coordinator: &impl Coordinator, rank: u32, number: u32) -> Option<Arc<Meeting>> {
     const POLL: Nanoseconds = Nanoseconds::from_milliseconds(1);
     while !coordinator.is_stopped(rank) {
         if let Some(meeting) = coordinator.meeting(number) {

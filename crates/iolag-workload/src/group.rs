@@ -109,7 +109,7 @@ where
             Some(session) => drive_blocking(job.client, session, coordinator, clock),
             None => drive_blocking(job.client, session.as_mut(), coordinator, clock),
         }),
-        Err(error) => Err(do_without(&job.client, job.if_not_open, coordinator, error)),
+        Err(error) => Err(do_without(&job.client, job.if_not_open, (coordinator, clock), error)),
     }
 }
 
@@ -124,12 +124,12 @@ fn code_of<S>(opened: &Result<S, BackendError>) -> FailureCode {
 fn do_without<R: Recorder, K: Client>(
     client: &ClientLoop<R, K>,
     if_not_open: IfNotOpen,
-    coordinator: &impl Coordinator,
+    (coordinator, clock): (&impl Coordinator, &impl Clock),
     error: BackendError,
 ) -> DriveError {
     match if_not_open {
         IfNotOpen::StopAll => coordinator.stop_all(),
-        IfNotOpen::GoOn => coordinator.give_up(client.options().rank),
+        IfNotOpen::GoOn => coordinator.give_up(client.options().rank, clock.now()),
     }
     error.into()
 }
@@ -156,7 +156,7 @@ where
         job.client.end_opening(start, clock.now(), code_of(&opened));
         match opened {
             Ok(mut session) => Ok(drive_async(job.client, session.as_mut(), coordinator, clock).await),
-            Err(error) => Err(do_without(&job.client, job.if_not_open, coordinator, error)),
+            Err(error) => Err(do_without(&job.client, job.if_not_open, (coordinator, clock), error)),
         }
     }))))
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_backend::{Completion, ObjectKey, Request};
-use iolag_model::{FailureCode, Meeting, MonotonicTime, Nanoseconds, Operation};
+use iolag_model::{FailureCode, Meeting, MonotonicTime, Nanoseconds, Operation, Waiting};
 use iolag_workload::{Client, Done, Step};
 
 const NOT_FOUND: FailureCode = FailureCode(2);
@@ -246,7 +246,8 @@ impl Company {
         for index in 0..values.len() {
             if matches!(self.standing[index], Standing::Waiting) {
                 self.standing[index] = Standing::Working;
-                self.clients[index].met(&Meeting { values: values.clone() }, self.now);
+                let meeting = Meeting { values: values.clone(), begin: self.now, waiting: Waiting::Asleep };
+                self.clients[index].met(&meeting, self.now);
             }
         }
     }

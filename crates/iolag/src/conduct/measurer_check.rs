@@ -6,8 +6,8 @@ use std::sync::Arc;
 use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
-    CheckSpec, ClientId, Coordinator as _, Durability, ErrorClass, FailureCode, MonotonicClock, RunSpec,
-    StageRecord, Verification,
+    CheckSpec, ClientId, Clock as _, Coordinator as _, Durability, ErrorClass, FailureCode, MonotonicClock,
+    RunSpec, StageRecord, Verification,
 };
 use iolag_workload::{
     CheckClient, CheckPlace, CheckTasks, ClientLoop, Compiler, DriveOptions, IfNotOpen, Job, TaskOptions,
@@ -56,7 +56,7 @@ pub fn measure(assignment: &CheckAssignment, exchange: &Exchange, mut outbox: Ou
                 let sentence = error.to_string();
                 tell(&mut outbox, &FromMeasurer::Failed { target: directory.target, sentence });
                 // The others must not wait for it.
-                exchange.coordinator().give_up(directory.client);
+                exchange.coordinator().give_up(directory.client, MonotonicClock.now());
             }
         }
     }

@@ -284,7 +284,7 @@ impl Watch<'_> {
     }
 
     fn give_up(&mut self, client: u32) {
-        self.exchange.coordinator().give_up(client);
+        self.exchange.coordinator().give_up(client, MonotonicClock.now());
         self.watched
             .reasons
             .push(format!("client {client} hung for longer than its deadline and was left behind"));
@@ -413,7 +413,7 @@ impl Watch<'_> {
                 self.record(sample);
                 self.unfinished.insert(flight.attempt);
             }
-            self.exchange.coordinator().give_up(client);
+            self.exchange.coordinator().give_up(client, MonotonicClock.now());
         }
     }
 

@@ -168,6 +168,10 @@ mod tests {
         fn sleep_until(&self, moment: MonotonicTime) {
             MonotonicClock.sleep_until(moment);
         }
+
+        fn rest_until(&self, moment: MonotonicTime) {
+            MonotonicClock.rest_until(moment);
+        }
     }
 
     /// A directory with a program of that name, run by the shell. Another process writes it: a descriptor of ours that is
