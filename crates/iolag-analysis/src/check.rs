@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::finding::{
     Finding, Severity, common_findings, factor_in_words, median_ns, share_in_words, summary_of,
 };
+use crate::quantile::median_of;
 use crate::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 use crate::sweep::drift;
 use crate::verdict::{Verdict, verdict};
@@ -215,10 +216,8 @@ fn slow_first(summary: &Summary) -> Option<Finding> {
     if others.len() < 3 {
         return None;
     }
-    let mut sorted = others.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let usual = sorted[sorted.len() / 2];
-    let slowest_other = sorted[sorted.len() - 1];
+    let usual = median_of(others)?;
+    let slowest_other = others.iter().copied().fold(f64::MIN, f64::max);
     if *first < 3.0 * usual || *first < 1.5 * slowest_other || *first < 10e6 {
         return None;
     }

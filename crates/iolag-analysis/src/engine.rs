@@ -18,6 +18,7 @@ use iolag_model::{
 
 use crate::group::Group;
 use crate::histogram::HISTOGRAM_BUCKETS;
+use crate::stage_clock::rate_by_stages;
 use crate::summary::{
     DEFAULT_THRESHOLDS, Precision, SUMMARY_SCHEMA, StageClient, StageEnding, Summaries, SummaryKey,
 };
@@ -280,15 +281,14 @@ impl Engine {
         let exact = self.precision == Precision::Exact;
         self.groups.sort_by_key(|group| group.key);
         self.stage_clients.sort_unstable();
+        let mut summaries: Vec<_> =
+            self.groups.into_iter().map(|group| group.summarise(&self.thresholds, exact)).collect();
+        rate_by_stages(&mut summaries);
         Summaries {
             schema: SUMMARY_SCHEMA,
             precision: self.precision,
             samples: self.samples,
-            summaries: self
-                .groups
-                .into_iter()
-                .map(|group| group.summarise(&self.thresholds, exact))
-                .collect(),
+            summaries,
             stage_clients: self.stage_clients,
         }
     }

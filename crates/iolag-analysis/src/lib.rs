@@ -21,6 +21,8 @@ mod metadata;
 mod parallel;
 mod quantile;
 mod self_read;
+mod stage_clock;
+mod stage_findings;
 mod summary;
 mod sweep;
 mod synthetic;
@@ -41,8 +43,9 @@ pub use interval::{
 pub use metadata::{
     MetadataAnalysis, OperationRow, StageAnalysis, WorkingSetChange, analyse_metadata, stage_name,
 };
-pub use quantile::{CensoredRanks, QuantileValue, quantile_of, quantile_type_7};
+pub use quantile::{CensoredRanks, QuantileValue, median_of, quantile_of, quantile_type_7};
 pub use self_read::{SelfReadShare, same_node_share, self_read_share};
+pub use stage_clock::{StageClock, StageTimes};
 pub use summary::{
     DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, Precision, QuantileEstimate, QuantileInterval,
     SUMMARY_SCHEMA, ShareOver, StageClient, StageEnding, Summaries, Summary, SummaryKey, TwoModes,

@@ -6,10 +6,11 @@ use iolag_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::autocorrelation::variance_of;
 use crate::finding::{Finding, Severity, common_findings, factor_in_words, share_in_words};
 use crate::self_read::{SelfReadShare, self_read_share};
-use crate::summary::{ErrorCount, Precision, SUMMARY_SCHEMA, StageClient, StageEnding, Summaries, Summary};
+use crate::stage_clock::{StageClock, StageTimes};
+use crate::stage_findings::{clients_start_late, stages_are_short};
+use crate::summary::{ErrorCount, Precision, SUMMARY_SCHEMA, StageClient, Summaries, Summary};
 use crate::sweep::{Repetition, RepetitionComparison, RepetitionJudgement, compare_repetitions};
 
 const MEBIBYTE: f64 = 1_048_576.0;
@@ -42,18 +43,9 @@ pub struct StageAnalysis {
     pub phase: Phase,
     /// Which iteration, from 0.
     pub iteration: u32,
-    /// The longest time of a client, start to its last operation: what rates are divided by.
-    pub phase_time_ns: Nanoseconds,
-    /// The shortest time of a client that ended.
-    pub first_done_ns: Option<Nanoseconds>,
-    /// The longest time of a client that ended.
-    pub last_done_ns: Option<Nanoseconds>,
-    /// Mean of the clients' times in ns.
-    pub mean_ns: Option<f64>,
-    /// 100 × shortest / longest time of the clients: 100 is perfect balance.
-    pub balance_percent: Option<f64>,
-    /// Sample standard deviation (n - 1) of the clients' times in ns; absent for one client.
-    pub standard_deviation_ns: Option<f64>,
+    /// How long it took, together and each client.
+    #[serde(flatten)]
+    pub times: StageTimes,
     /// Objects that were handled completely.
     pub objects: u64,
     /// Objects by the phase time.
@@ -116,6 +108,8 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     findings.extend(processors_busy(run));
     findings.extend(stages.iter().filter_map(working_set_changed));
     findings.extend(stages.iter().filter_map(clients_unbalanced));
+    findings.extend(clients_start_late(&stages));
+    findings.extend(stages_are_short(&stages));
     findings.extend(ring_waits(summaries));
     let overhead_ns = run.calibration.overhead_per_sample_ns;
     for stage in &stages {
@@ -159,9 +153,9 @@ fn stage_analysis(record: &StageRecord, summaries: &Summaries) -> Option<StageAn
     if measured.is_empty() && clients.is_empty() {
         return None;
     }
-    let phase_time_ns = phase_time(&clients, &measured);
-    let seconds = phase_time_ns.as_seconds();
-    let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+    // Without operations, or without their starts, the clients' own samples are all that is known.
+    let clock = StageClock::of(record.stage, &summaries.summaries).or_else(|| clock_of_clients(&clients))?;
+    let per_second = |amount: f64| clock.per_second(amount).unwrap_or_default();
     let count = |operations: &[Operation]| -> u64 {
         let wanted = measured.iter().filter(|summary| operations.contains(&summary.key.operation));
         wanted.map(|summary| summary.succeeded()).sum()
@@ -178,17 +172,11 @@ fn stage_analysis(record: &StageRecord, summaries: &Summaries) -> Option<StageAn
     };
     let operations: u64 = measured.iter().map(|summary| summary.succeeded()).sum();
     let bytes: u64 = measured.iter().map(|summary| summary.bytes).sum();
-    let times = client_times(&clients);
     Some(StageAnalysis {
         stage: record.stage,
         phase: record.phase,
         iteration: record.iteration,
-        phase_time_ns,
-        first_done_ns: times.iter().copied().reduce(f64::min).map(|ns| Nanoseconds(ns as u64)),
-        last_done_ns: times.iter().copied().reduce(f64::max).map(|ns| Nanoseconds(ns as u64)),
-        mean_ns: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
-        balance_percent: balance(&times),
-        standard_deviation_ns: (times.len() > 1).then(|| variance_of(&times).sqrt()),
+        times: clock.times(&clients),
         objects,
         objects_per_second: per_second(objects as f64),
         operations,
@@ -207,25 +195,9 @@ fn stage_analysis(record: &StageRecord, summaries: &Summaries) -> Option<StageAn
     })
 }
 
-/// The longest time of a client; without stage samples, from the first start to the last end.
-fn phase_time(clients: &[StageClient], measured: &[&Summary]) -> Nanoseconds {
-    let longest = clients.iter().map(|client| client.duration_ns).max();
-    longest.unwrap_or_else(|| {
-        let first = measured.iter().filter_map(|summary| summary.first_start_ns).min();
-        let last = measured.iter().filter_map(|summary| summary.last_end_ns).max();
-        first.zip(last).map_or(Nanoseconds::ZERO, |(first, last)| last.since(first))
-    })
-}
-
-fn client_times(clients: &[StageClient]) -> Vec<f64> {
-    let ended = clients.iter().filter(|client| client.ending == StageEnding::Ended);
-    ended.map(|client| client.duration_ns.0 as f64).collect()
-}
-
-fn balance(times: &[f64]) -> Option<f64> {
-    let longest = times.iter().copied().reduce(f64::max)?;
-    let shortest = times.iter().copied().reduce(f64::min)?;
-    (longest > 0.0).then(|| 100.0 * shortest / longest)
+fn clock_of_clients(clients: &[StageClient]) -> Option<StageClock> {
+    let spans = clients.iter().map(|client| StageClock { begin: client.start_ns, end: client.end() });
+    spans.reduce(StageClock::and)
 }
 
 fn errors_of(summaries: &[&Summary]) -> Vec<ErrorCount> {
@@ -323,8 +295,8 @@ fn working_set_changed(stage: &StageAnalysis) -> Option<Finding> {
 }
 
 fn clients_unbalanced(stage: &StageAnalysis) -> Option<Finding> {
-    let balance = stage.balance_percent.filter(|balance| *balance < 50.0)?;
-    let (first, last) = stage.first_done_ns.zip(stage.last_done_ns)?;
+    let balance = stage.times.balance_percent.filter(|balance| *balance < 50.0)?;
+    let (first, last) = stage.times.first_done_ns.zip(stage.times.last_done_ns)?;
     if last < Nanoseconds::from_seconds(1) {
         return None;
     }

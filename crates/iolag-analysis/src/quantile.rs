@@ -150,6 +150,15 @@ pub fn quantile_type_7(values_ns: &mut [u64], q: f64) -> Option<f64> {
     }
 }
 
+/// The median of a few values: the middle one, of an even number the mean of the middle two. `None` without any.
+pub fn median_of(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    let lower = sorted[(sorted.len() - 1) / 2];
+    Some(lower + (upper - lower) / 2.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,6 +197,14 @@ mod tests {
         ] {
             assert_eq!(quantile_of(&mut known.to_vec(), &mut censored.to_vec(), q), expected, "{q}");
         }
+    }
+
+    #[test]
+    fn the_median_of_two_is_neither_of_them() {
+        assert_eq!(median_of(&[109_480.0, 13_781.0]), Some(61_630.5));
+        assert_eq!(median_of(&[4.0, 1.0, 3.0]), Some(3.0));
+        assert_eq!(median_of(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+        assert_eq!((median_of(&[7.0]), median_of(&[])), (Some(7.0), None));
     }
 
     #[test]

@@ -92,7 +92,8 @@ pub struct Summary {
     pub first_start_ns: Option<MonotonicTime>,
     /// Last end, or last look at what had not ended.
     pub last_end_ns: Option<MonotonicTime>,
-    /// Attempts that succeeded, by the time from first start to last end.
+    /// Attempts that succeeded, by the time of the stage ([`crate::StageClock`]) where stages are told apart, else by the time
+    /// from first start to last end.
     pub rate_per_second: Option<f64>,
 }
 
@@ -129,9 +130,9 @@ pub struct StageClient {
     pub stage: StageIndex,
     /// The client.
     pub client: ClientId,
-    /// When it began.
+    /// Start of its first operation; in runs of iolag 0.1.0, when it was awake after the meeting.
     pub start_ns: MonotonicTime,
-    /// How long it took, or its age if it did not end.
+    /// How long it took from then to the end of its last operation, or its age if it did not end.
     pub duration_ns: Nanoseconds,
     /// Operations that the client did.
     pub operations: u64,

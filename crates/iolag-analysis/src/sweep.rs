@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use statrs::function::gamma::gamma_ur;
 
 use crate::autocorrelation::{effective_sample_size_of, mid_ranks};
+use crate::quantile::median_of;
 use crate::summary::Summary;
 
 /// Sizes needed before "results stop changing" can be said.
@@ -45,7 +46,7 @@ impl SweepPoint {
         }
         let mut sorted = rates.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
-        Some(Self { size, value: sorted[sorted.len() / 2], low: sorted[0], high: sorted[sorted.len() - 1] })
+        Some(Self { size, value: median_of(&sorted)?, low: sorted[0], high: sorted[sorted.len() - 1] })
     }
 
     fn overlaps(&self, other: &Self) -> bool {

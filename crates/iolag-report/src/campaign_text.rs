@@ -1,7 +1,8 @@
 //! The runs of a campaign side by side on a terminal: a sweep, repetitions, several targets.
 
 use iolag_analysis::{
-    Repetition, RepetitionJudgement, Stability, StageAnalysis, SweepPoint, compare_repetitions, stable_from,
+    Repetition, RepetitionJudgement, Stability, StageAnalysis, SweepPoint, compare_repetitions, median_of,
+    stable_from,
 };
 use iolag_model::{Phase, format_count};
 
@@ -96,7 +97,10 @@ fn spread(mut rates: Vec<f64>) -> [String; 3] {
     match rates[..] {
         [] => ["none", NOTHING, NOTHING].map(str::to_owned),
         [only] => [rate(only), NOTHING.to_owned(), NOTHING.to_owned()],
-        [lowest, .., highest] => [rate(rates[rates.len() / 2]), rate(lowest), rate(highest)],
+        [lowest, .., highest] => {
+            let median = median_of(&rates).map_or_else(|| NOTHING.to_owned(), rate);
+            [median, rate(lowest), rate(highest)]
+        }
     }
 }
 
@@ -194,7 +198,7 @@ fn distinct<T, K: Ord>(items: &[T], of: impl Fn(&T) -> K) -> Vec<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iolag_analysis::WorkingSetChange;
+    use iolag_analysis::{StageTimes, WorkingSetChange};
     use iolag_model::{Nanoseconds, StageIndex};
 
     fn stage(phase: Phase, iteration: u32, objects_per_second: f64) -> StageAnalysis {
@@ -202,12 +206,15 @@ mod tests {
             stage: StageIndex(0),
             phase,
             iteration,
-            phase_time_ns: Nanoseconds::from_seconds(1),
-            first_done_ns: None,
-            last_done_ns: None,
-            mean_ns: None,
-            balance_percent: None,
-            standard_deviation_ns: None,
+            times: StageTimes {
+                phase_time_ns: Nanoseconds::from_seconds(1),
+                first_done_ns: None,
+                last_done_ns: None,
+                balance_percent: None,
+                start_skew_ns: None,
+                mean_ns: None,
+                standard_deviation_ns: None,
+            },
             objects: objects_per_second as u64,
             objects_per_second,
             operations: 0,
@@ -241,6 +248,13 @@ mod tests {
           20261120-2  /scratch        2          100           1  20 000       –        –
           20261120-3  /scratch        2          100           1    none       –        –
         ");
+    }
+
+    #[test]
+    fn the_median_of_two_iterations_is_not_the_better_one() {
+        let runs = [run("20261120-1", "/home", 100, Phase::Benchmark, &[109_480.0, 13_781.0])];
+        let text = campaign_text(&runs, 80, Colour::Never);
+        assert!(text.contains("61 631  13 781  109 480"), "{text}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::io::{self, Write};
 
 use iolag_analysis::{DurationSummary, QuantileValue, StageAnalysis, Summaries, Summary};
 use iolag_model::{
-    ClientId, MetadataSpec, MonotonicTime, Nanoseconds, Operation, Outcome, Phase, RunRecord, Sample,
+    ClientId, Level, MetadataSpec, MonotonicTime, Nanoseconds, Operation, Outcome, Phase, RunRecord, Sample,
     StageIndex, StageRecord, Think, WorkloadSpec,
 };
 
@@ -51,7 +51,7 @@ pub fn write_md_workbench(
             writeln!(writer, "{line}")?;
         }
     }
-    let total: u64 = stages.iter().map(|stage| stage.phase_time_ns.0).sum();
+    let total: u64 = stages.iter().map(|stage| stage.times.phase_time_ns.0).sum();
     let end_ns = run.anchors.last().map_or(0, |anchor| anchor.realtime_ns);
     writeln!(writer, "Total runtime: {:.0}s time: {}", Nanoseconds(total).as_seconds(), utc(end_ns))
 }
@@ -109,14 +109,14 @@ impl Subject<'_> {
 /// The line of a phase; `None` for phases that md-workbench does not have.
 pub fn phase_line(stage: &StageAnalysis, spec: &MetadataSpec) -> Option<String> {
     let summaries = stage.rows.iter().map(|row| &row.summary).collect();
-    let subject = Subject { time: stage.phase_time_ns, summaries };
-    let shortest = stage.clients.iter().map(|client| client.duration_ns).min().unwrap_or(stage.phase_time_ns);
+    let times = &stage.times;
+    let subject = Subject { time: times.phase_time_ns, summaries };
     let spread = format!(
         "min:{:.1}s mean: {:.1}s balance:{:.1} stddev:{:.1} ",
-        shortest.as_seconds(),
-        stage.mean_ns.unwrap_or(stage.phase_time_ns.0 as f64) / 1e9,
-        stage.balance_percent.unwrap_or(100.0),
-        stage.standard_deviation_ns.unwrap_or(0.0) / 1e9,
+        times.first_done_ns.unwrap_or(times.phase_time_ns).as_seconds(),
+        times.mean_ns.unwrap_or(times.phase_time_ns.0 as f64) / 1e9,
+        times.balance_percent.unwrap_or(100.0),
+        times.standard_deviation_ns.unwrap_or(0.0) / 1e9,
     );
     Some(format!("{}{}", line(stage.phase, &subject, &spread, spec)?, quantile_lists(&subject)))
 }
@@ -238,7 +238,8 @@ pub fn write_latency_files<W: Write>(
     let mut export = LatencyExport::default();
     let mut starts: BTreeMap<StageIndex, MonotonicTime> = BTreeMap::new();
     let mut files: BTreeMap<(StageIndex, &'static str), Vec<(MonotonicTime, Nanoseconds)>> = BTreeMap::new();
-    for sample in samples {
+    // What iolag itself did, such as opening sessions, is no part of a stage.
+    for sample in samples.into_iter().filter(|sample| sample.operation().level() != Level::Harness) {
         let start = starts.entry(sample.stage).or_insert(sample.start);
         *start = sample.start.min(*start);
         let phase = run.stages.iter().find(|stage| stage.stage == sample.stage).map(|stage| stage.phase);

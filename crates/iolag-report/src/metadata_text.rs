@@ -73,13 +73,13 @@ fn stage_text(stage: &StageAnalysis, width: usize, colour: Colour) -> String {
 }
 
 fn headline(stage: &StageAnalysis) -> String {
-    let mut line = format!(": {}", format_duration(stage.phase_time_ns));
+    let mut line = format!(": {}", format_duration(stage.times.phase_time_ns));
     if let (Some(first), Some(last), true) =
-        (stage.first_done_ns, stage.last_done_ns, stage.clients.len() > 1)
+        (stage.times.first_done_ns, stage.times.last_done_ns, stage.clients.len() > 1)
     {
         let (first, last) = (format_duration(first), format_duration(last));
         line.push_str(&format!(", {} clients (first done {first}, last done {last}", stage.clients.len()));
-        if let Some(balance) = stage.balance_percent {
+        if let Some(balance) = stage.times.balance_percent {
             line.push_str(&format!(", balance {balance:.0} %"));
         }
         line.push(')');

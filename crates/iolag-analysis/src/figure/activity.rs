@@ -78,10 +78,10 @@ pub struct StageFairness {
     pub clients: u64,
     /// Of these, did not end.
     pub unfinished: u64,
-    /// Shortest time of a client that ended.
+    /// When the first client that ended was done, from the first start on.
     pub first_done_ns: Option<Nanoseconds>,
-    /// Longest time of a client that ended.
+    /// When the last one was.
     pub last_done_ns: Option<Nanoseconds>,
-    /// Jain's index of the clients' rates: operations by the time of the stage.
+    /// Jain's index of the clients' rates: operations by the client's own time in the stage.
     pub jain: Option<f64>,
 }

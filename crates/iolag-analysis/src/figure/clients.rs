@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{Nanoseconds, TargetIndex};
+use iolag_model::{MonotonicTime, Nanoseconds, TargetIndex};
 
 use super::activity::FAIRNESS_BINS;
 use super::grid::column_of;
 use super::series::Attempt;
-use crate::{HISTOGRAM_BUCKETS, Histogram, bucket_bounds, middle_of};
+use crate::{HISTOGRAM_BUCKETS, Histogram, StageClock, bucket_bounds, middle_of};
 
 /// Histogram buckets per bucket of a client: 16 per octave, so that the middle is at most 2.2 % beside.
 const SHIFT: u32 = 2;
@@ -188,8 +188,10 @@ impl ClientRecorder {
 pub(super) struct StageRecorder {
     pub(super) clients: u64,
     pub(super) unfinished: u64,
-    pub(super) first_done_ns: Option<u64>,
-    pub(super) last_done_ns: Option<u64>,
+    /// The clients' first start and last end.
+    clock: Option<StageClock>,
+    /// The last ends of the clients that ended: the first and the last of them.
+    done: Option<StageClock>,
     pub(super) begin: Option<u32>,
     pub(super) end: Option<u32>,
     /// Sums of the clients' rates in 1/1000 per second, and of their squares: whole numbers, so that the order
@@ -200,12 +202,14 @@ pub(super) struct StageRecorder {
 
 impl StageRecorder {
     /// A client's stage of this length; `ended` tells whether it came to its end.
-    pub(super) fn record(&mut self, attempt: &Attempt, ended: bool) {
+    pub(super) fn record(&mut self, start_ns: i64, attempt: &Attempt, ended: bool) {
+        let begin = MonotonicTime(start_ns.max(0) as u64);
+        let end = begin.after(Nanoseconds(attempt.ns));
         self.merge(&Self {
             clients: 1,
             unfinished: u64::from(!ended),
-            first_done_ns: ended.then_some(attempt.ns),
-            last_done_ns: ended.then_some(attempt.ns),
+            clock: Some(StageClock { begin, end }),
+            done: ended.then_some(StageClock { begin: end, end }),
             begin: Some(attempt.time),
             end: Some(attempt.end_time),
             ..Self::of_rate(attempt)
@@ -219,15 +223,23 @@ impl StageRecorder {
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
-        let least = |mine: Option<u64>, theirs: Option<u64>| mine.into_iter().chain(theirs).min();
+        let both = |mine: Option<StageClock>, theirs: Option<StageClock>| {
+            mine.into_iter().chain(theirs).reduce(StageClock::and)
+        };
         self.clients += other.clients;
         self.unfinished += other.unfinished;
-        self.first_done_ns = least(self.first_done_ns, other.first_done_ns);
-        self.last_done_ns = self.last_done_ns.max(other.last_done_ns);
+        self.clock = both(self.clock, other.clock);
+        self.done = both(self.done, other.done);
         self.begin = self.begin.into_iter().chain(other.begin).min();
         self.end = self.end.max(other.end);
         self.rates += other.rates;
         self.squares += other.squares;
+    }
+
+    /// When the first and the last client that ended were done, from the first start on.
+    pub(super) fn done_ns(&self) -> Option<[Nanoseconds; 2]> {
+        let (clock, done) = self.clock.zip(self.done)?;
+        Some([done.begin, done.end].map(|end| clock.done(end)))
     }
 
     pub(super) fn jain(&self) -> Option<f64> {

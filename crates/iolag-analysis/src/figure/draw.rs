@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{ClientId, Nanoseconds, Outcome, StageIndex, TargetIndex, format_count};
+use iolag_model::{ClientId, Outcome, StageIndex, TargetIndex, format_count};
 
 use super::activity::{FAIRNESS_BINS, Fairness, FairnessLine, RATE_BINS, Rates, StageFairness};
 use super::clients::{ClientDurations, ClientRecorder, StageRecorder, jain};
@@ -292,8 +292,8 @@ fn fairness_of(
                 stage: StageIndex(*stage),
                 clients: own.clients,
                 unfinished: own.unfinished,
-                first_done_ns: own.first_done_ns.map(Nanoseconds),
-                last_done_ns: own.last_done_ns.map(Nanoseconds),
+                first_done_ns: own.done_ns().map(|[first, _]| first),
+                last_done_ns: own.done_ns().map(|[_, last]| last),
                 jain: own.jain(),
             })
             .collect(),

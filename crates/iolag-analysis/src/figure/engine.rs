@@ -125,7 +125,7 @@ impl FigureEngine {
         let operation_code = columns.operation_code[index];
         let (stage, target) = (value_of(columns.stage, index), value_of(columns.target, index));
         if operation_code == Operation::Stage as i32 {
-            self.take_stage((stage, target), &attempt, outcome);
+            self.take_stage((stage, target), start_ns, &attempt, outcome);
             return;
         }
         let Some(series) = self.series_of(stage, target, operation_code) else {
@@ -286,10 +286,16 @@ impl FigureEngine {
         series.record_trouble(Spell::of(kind, start, Nanoseconds(attempt.ns)), self.plan.gap);
     }
 
-    fn take_stage(&mut self, (stage, target): (i32, i32), attempt: &Attempt, outcome: Outcome) {
+    fn take_stage(
+        &mut self,
+        (stage, target): (i32, i32),
+        start_ns: i64,
+        attempt: &Attempt,
+        outcome: Outcome,
+    ) {
         let ended = matches!(outcome, Outcome::Ok | Outcome::Late);
         self.counts.stage_samples += 1;
-        self.stages.entry((stage as u16, target as u16)).or_default().record(attempt, ended);
+        self.stages.entry((stage as u16, target as u16)).or_default().record(start_ns, attempt, ended);
     }
 
     /// Counts the points collected so far in the grid, since there are too many to be drawn.

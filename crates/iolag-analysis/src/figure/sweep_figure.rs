@@ -3,7 +3,7 @@
 use iolag_model::{Operation, Phase, RunId, RunRecord, WorkloadSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::{MetadataAnalysis, QuantileEstimate};
+use crate::{MetadataAnalysis, QuantileEstimate, median_of};
 
 /// One operation on one target against what was varied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -147,7 +147,7 @@ fn rate_of(points: &[SweepFigurePoint]) -> SweepRate {
     SweepRate {
         size: points[0].size,
         count: rates.len() as u64,
-        median_per_second: rates[rates.len() / 2],
+        median_per_second: median_of(&rates).unwrap_or_default(),
         low_per_second: rates[0],
         high_per_second: rates[rates.len() - 1],
     }

@@ -2,7 +2,7 @@
 
 use iolag_analysis::{
     CheckAnalysis, Feeling, Finding, MetadataAnalysis, RepetitionJudgement, Severity, StageAnalysis,
-    stage_name,
+    median_of, stage_name,
 };
 use iolag_model::{Phase, RunRecord, RunState, Trust, WorkloadSpec, counted, format_count, format_duration};
 
@@ -124,9 +124,8 @@ fn batch_headline(stages: &[StageAnalysis]) -> Option<String> {
     for phase in BATCH {
         let own: Vec<&StageAnalysis> = stages.iter().filter(|stage| stage.phase == phase).collect();
         iterations = iterations.max(own.len());
-        rates.extend(
-            middle_by_rate(&own).map(|stage| format!("{phase} {}/s", rate(stage.objects_per_second))),
-        );
+        let objects: Vec<f64> = own.iter().map(|stage| stage.objects_per_second).collect();
+        rates.extend(median_of(&objects).map(|median| format!("{phase} {}/s", rate(median))));
     }
     let clients = match stages.first()?.clients.len() {
         0 | 1 => "one client".to_owned(),
@@ -137,16 +136,22 @@ fn batch_headline(stages: &[StageAnalysis]) -> Option<String> {
     (!rates.is_empty()).then(|| format!("Objects by {clients}{which}: {}.", rates.join(", ")))
 }
 
+/// The stage in the middle by rate; of an even number the slower of the middle two.
 fn middle_by_rate<'a>(stages: &[&'a StageAnalysis]) -> Option<&'a StageAnalysis> {
     let mut sorted: Vec<&StageAnalysis> = stages.to_vec();
     sorted.sort_by(|left, right| left.operations_per_second.total_cmp(&right.operations_per_second));
-    sorted.get(sorted.len() / 2).copied()
+    sorted.get(sorted.len().saturating_sub(1) / 2).copied()
 }
 
 fn headline(stage: &StageAnalysis, alike: usize) -> String {
     let name = stage_name(stage.phase, stage.iteration);
     let which = if alike > 1 && stage.phase == Phase::Benchmark {
-        format!("{name}, the median of {alike} iterations by rate,")
+        let middle = match alike {
+            2 => "the slower",
+            even if even % 2 == 0 => "the slower of the middle two",
+            _ => "the median",
+        };
+        format!("{name}, {middle} of {alike} iterations by rate,")
     } else {
         format!("{name},")
     };
@@ -157,11 +162,11 @@ fn headline(stage: &StageAnalysis, alike: usize) -> String {
     };
     let mut text = format!(
         "In {which} {clients}{} did {} operations/s, which is {} objects/s",
-        format_duration(stage.phase_time_ns),
+        format_duration(stage.times.phase_time_ns),
         rate(stage.operations_per_second),
         rate(stage.objects_per_second)
     );
-    if let Some(balance) = stage.balance_percent.filter(|_| stage.clients.len() > 1) {
+    if let Some(balance) = stage.times.balance_percent.filter(|_| stage.clients.len() > 1) {
         text.push_str(&format!(", with a balance between clients of {} %", percentage(balance)));
     }
     text.push('.');

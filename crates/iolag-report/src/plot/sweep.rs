@@ -1,7 +1,7 @@
 //! Rates and durations against what was varied.
 
-use iolag_analysis::QuantileValue;
 use iolag_analysis::figure::{Figures, SweepFigure, SweepFigurePoint, Varied};
+use iolag_analysis::{QuantileValue, median_of};
 use iolag_model::{counted, format_count};
 
 use super::PlotError;
@@ -126,13 +126,12 @@ fn draw_rates(panel: &Panel<'_>, sweep: &SweepFigure, paint: Paint) {
 fn quantile_by_size(sweep: &SweepFigure, of: QuantileOf) -> Vec<(f64, f64)> {
     let by_size = sweep.points.chunk_by(|left, right| left.size == right.size);
     let at_size = |points: &[SweepFigurePoint]| {
-        let mut values: Vec<f64> = points
+        let values: Vec<f64> = points
             .iter()
             .filter_map(|point| of(point).lower_bound())
             .map(|ns| (ns.0 as f64).max(1.0))
             .collect();
-        values.sort_unstable_by(f64::total_cmp);
-        Some((points[0].size as f64, *values.get(values.len() / 2)?))
+        Some((points[0].size as f64, median_of(&values)?))
     };
     by_size.filter_map(at_size).take(SIZES_MAX).collect()
 }

@@ -63,9 +63,7 @@ fn overhead_per_sample_ns() -> Result<f64, KeeperError> {
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    iolag_analysis::median_of(&values.collect::<Vec<_>>()).unwrap_or_default()
 }
 
 struct Idle {

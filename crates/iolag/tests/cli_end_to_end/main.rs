@@ -15,6 +15,7 @@ mod metadata_options;
 mod older_runs;
 mod order;
 mod report;
+mod stage_clock;
 mod stored;
 mod targets;
 mod terminal;
