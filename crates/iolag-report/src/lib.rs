@@ -11,6 +11,7 @@ mod history_text;
 mod html;
 mod incident;
 mod incident_history;
+mod interval_text;
 mod json;
 mod list_text;
 mod live;

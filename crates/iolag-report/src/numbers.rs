@@ -1,7 +1,10 @@
 //! Numbers as people read them in tables.
 
+use iolag_analysis::history::Knowledge;
 use iolag_analysis::{QuantileEstimate, QuantileInterval, QuantileValue, ShareOver};
-use iolag_model::{Nanoseconds, format_duration};
+use iolag_model::format_duration;
+
+use crate::interval_text::{Known, Measure, with_ends};
 
 /// What stands where there is nothing.
 pub(crate) const NOTHING: &str = "–";
@@ -16,45 +19,26 @@ pub(crate) fn quantile(value: QuantileValue) -> String {
     }
 }
 
-/// A quantile with its interval in the same unit: `1.25 [1.1–1.4] ms`.
+/// A quantile with its interval, as [`with_ends`] writes it; alone if its interval tells nothing more.
 pub(crate) fn quantile_with_interval(estimate: &QuantileEstimate) -> String {
-    let value = quantile(estimate.value);
-    let QuantileInterval::Between { low, high } = estimate.interval else {
-        return value;
+    let known = |value: QuantileValue| {
+        let knowledge = match value {
+            QuantileValue::Exactly(_) => Knowledge::Exactly,
+            QuantileValue::AtLeast(_) => Knowledge::AtLeast,
+            QuantileValue::TooFew { .. } => return None,
+        };
+        Some(Known { amount: value.lower_bound()?.0 as f64, knowledge })
     };
-    let (Some(low), Some(high_bound)) = (low.lower_bound(), high.lower_bound()) else {
-        return value;
+    let ends = match estimate.interval {
+        QuantileInterval::Between { low: low @ QuantileValue::Exactly(_), high } => {
+            known(low).zip(known(high))
+        }
+        _ => None,
     };
-    let Some((number, unit, unit_ns)) = in_one_unit(&value) else {
-        return value;
-    };
-    let mark = if matches!(high, QuantileValue::AtLeast(_)) { "≥" } else { "" };
-    let (low, high) = (two_digits(low, unit_ns), two_digits(high_bound, unit_ns));
-    format!("{number} [{low}–{mark}{high}] {unit}")
-}
-
-/// Splits `1.25 ms` into number, unit and the unit's ns; `None` for `4 min 10 s`.
-pub(crate) fn in_one_unit(text: &str) -> Option<(&str, &str, f64)> {
-    let (number, unit) = text.rsplit_once(' ')?;
-    let unit_ns = match unit {
-        "ns" => 1.0,
-        "µs" => 1e3,
-        "ms" => 1e6,
-        "s" if !number.contains("min") => 1e9,
-        _ => return None,
-    };
-    Some((number, unit, unit_ns))
-}
-
-pub(crate) fn two_digits(duration: Nanoseconds, unit_ns: f64) -> String {
-    let value = duration.0 as f64 / unit_ns;
-    if value >= 9.95 || value == value.round() { format!("{value:.0}") } else { significant(value) }
-}
-
-/// Two significant digits below 10.
-fn significant(value: f64) -> String {
-    let decimals = if value >= 0.995 { 1 } else { 2 };
-    format!("{value:.decimals$}")
+    match (known(estimate.value), ends) {
+        (Some(value), Some((low, high))) => with_ends(Measure::Duration, value, [low, high]),
+        _ => quantile(estimate.value),
+    }
 }
 
 /// Share of attempts over a threshold: `12 [7–20] %`, and `0 [≤4] %` where none was seen.
@@ -62,19 +46,17 @@ pub(crate) fn share(share: &ShareOver, attempts: u64) -> String {
     if attempts == 0 {
         return NOTHING.to_owned();
     }
-    let percent = |part: f64| percentage(100.0 * part);
-    let high = percent(share.interval.high);
     if share.over == 0 && share.undecided == 0 {
-        return format!("0 [≤{high}] %");
+        return none_of(share.interval.high);
     }
-    let observed = percent(share.over as f64 / attempts as f64);
-    let mark = if share.undecided > 0 { "≥" } else { "" };
-    format!("{mark}{observed} [{}–{high}] %", lower_end(share.interval.low))
+    let knowledge = if share.undecided > 0 { Knowledge::AtLeast } else { Knowledge::Exactly };
+    let observed = Known { amount: share.over as f64 / attempts as f64, knowledge };
+    with_ends(Measure::Share, observed, [share.interval.low, share.interval.high].map(Known::exactly))
 }
 
-/// The lower end of an interval of a share, as a percentage: what is next to nothing is nothing there.
-pub(crate) fn lower_end(share: f64) -> String {
-    if share < 0.000_05 { "0".to_owned() } else { percentage(100.0 * share) }
+/// The share of what was never seen, of which an upper end is known: `0 [≤4] %`.
+pub(crate) fn none_of(high: f64) -> String {
+    format!("0 [≤{}] %", percentage(100.0 * high))
 }
 
 /// A percentage with a decimal only where it matters, but as many as it takes to tell what is rare from what never happened.
@@ -130,6 +112,7 @@ pub(crate) fn scientific(value: f64) -> String {
 mod tests {
     use super::*;
     use iolag_analysis::ShareInterval;
+    use iolag_model::Nanoseconds;
 
     fn estimate(value: u64, low: u64, high: u64) -> QuantileEstimate {
         let exactly = |ns| QuantileValue::Exactly(Nanoseconds(ns));
@@ -150,18 +133,18 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_has_the_unit_of_its_value() {
-        assert_eq!(quantile_with_interval(&estimate(1_250_000, 1_110_000, 1_400_000)), "1.25 [1.1–1.4] ms");
-        assert_eq!(quantile_with_interval(&estimate(980_000, 20_000, 2_300_000)), "980 [20–2300] µs");
-        assert_eq!(quantile_with_interval(&estimate(250 * 1_000_000_000, 1, 2)), "4 min 10 s");
+    fn a_quantile_has_its_interval_if_that_tells_anything() {
+        assert_eq!(quantile_with_interval(&estimate(12_700, 12_600, 13_040)), "12.7 [12.6–13.0] µs");
         let mut open = estimate(1_000_000, 900_000, 15_000_000);
-        open.interval = QuantileInterval::Between {
-            low: QuantileValue::Exactly(Nanoseconds(900_000)),
-            high: QuantileValue::AtLeast(Nanoseconds(15_000_000)),
-        };
-        assert_eq!(quantile_with_interval(&open), "1.00 [0.90–≥15] ms");
+        let at_least = QuantileValue::AtLeast(Nanoseconds(15_000_000));
+        let low = QuantileValue::Exactly(Nanoseconds(900_000));
+        open.interval = QuantileInterval::Between { low, high: at_least };
+        assert_eq!(quantile_with_interval(&open), "1.00 [0.90–≥15.00] ms");
         open.interval = QuantileInterval::TooFew { needed: 6, have: 2 };
         assert_eq!(quantile_with_interval(&open), "1.00 ms");
+        open.value = at_least;
+        open.interval = QuantileInterval::Between { low: at_least, high: at_least };
+        assert_eq!(quantile_with_interval(&open), "≥ 15.0 ms");
     }
 
     #[test]
@@ -172,7 +155,7 @@ mod tests {
             share(&ShareOver { threshold_ns, over, undecided, interval_naive: interval, interval }, 100)
         };
         assert_eq!(of(0, 0, 0.0, 0.0362), "0 [≤3.6] %");
-        assert_eq!(of(12, 0, 0.0636, 0.2002), "12 [6.4–20] %");
+        assert_eq!(of(12, 0, 0.0636, 0.2002), "12 [6–20] %");
         assert_eq!(of(0, 2, 0.0, 0.07), "≥0 [0–7] %");
     }
 

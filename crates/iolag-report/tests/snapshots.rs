@@ -19,7 +19,7 @@ fn check(width: usize, colour: Colour) -> String {
 
 #[test]
 fn check_side_by_side() {
-    insta::assert_snapshot!(check(120, Colour::Never));
+    insta::assert_snapshot!(check(130, Colour::Never));
 }
 
 #[test]
@@ -29,14 +29,14 @@ fn check_in_blocks_on_a_narrow_terminal() {
 
 #[test]
 fn no_line_is_wider_than_the_terminal_and_colour_changes_no_letter() {
-    for width in [80, 100, 120] {
+    for width in [80, 100, 130] {
         for line in check(width, Colour::Never).lines() {
             assert!(line.width() <= width, "{width}: {line}");
             assert_eq!(line, line.trim_end());
         }
     }
     let codes = regex::Regex::new("\x1b\\[[0-9;]*m").expect("a valid expression");
-    assert_eq!(codes.replace_all(&check(120, Colour::Always), ""), check(120, Colour::Never));
+    assert_eq!(codes.replace_all(&check(130, Colour::Always), ""), check(130, Colour::Never));
 }
 
 #[test]

@@ -4,9 +4,10 @@ use iolag_analysis::history::{
     Estimate, EstimateInterval, HistoryAnalysis, HistoryQuantile, Knowledge, LevelRatio, Quantity, Shift,
     ShiftEstimate, ShiftScale, ThresholdShare, amount_in_words,
 };
-use iolag_model::{Nanoseconds, SeriesKey, WallTime};
+use iolag_model::{SeriesKey, WallTime};
 
-use crate::numbers::{NOTHING, in_one_unit, percentage, share, two_digits};
+use crate::interval_text::{Known, Measure, factor, with_ends};
+use crate::numbers::{NOTHING, percentage, share};
 
 /// How series are called.
 pub(crate) struct Names {
@@ -67,36 +68,26 @@ pub(crate) fn estimate(estimate: Estimate, quantity: Quantity) -> String {
     }
 }
 
-/// A quantile with its interval in the same unit: `1.25 [1.1–1.4] ms`.
+/// A quantile with its interval, as [`with_ends`] writes it; alone if it is not known, or has no interval.
 pub(crate) fn with_interval(quantile: &HistoryQuantile, quantity: Quantity) -> String {
-    let value = estimate(quantile.value, quantity);
-    let (Estimate::Exactly(_), EstimateInterval::Between { low, high }) = (quantile.value, quantile.interval)
-    else {
-        return value;
-    };
-    if quantity != Quantity::Duration {
-        let ends = [low, high].map(|end| estimate(end, quantity).replace(' ', ""));
-        return format!("{value} [{}–{}]", ends[0], ends[1]);
-    }
-    let Some((number, unit, unit_ns)) = in_one_unit(&value) else { return value };
-    let end = |end: Estimate| {
-        let (mark, seconds) = match end {
-            Estimate::Exactly(seconds) => ("", seconds),
-            Estimate::AtLeast(seconds) => ("≥", seconds),
-            Estimate::Below(seconds) => ("<", seconds),
+    let is_time = matches!(quantity, Quantity::Duration | Quantity::ProcessorTime | Quantity::Waiting);
+    let (measure, scale) = if is_time { (Measure::Duration, 1e9) } else { (Measure::Value, 1.0) };
+    let known = |estimate: Estimate| {
+        let (amount, knowledge) = match estimate {
+            Estimate::Exactly(amount) => (amount, Knowledge::Exactly),
+            Estimate::AtLeast(amount) => (amount, Knowledge::AtLeast),
+            Estimate::Below(amount) => (amount, Knowledge::AtMost),
             Estimate::TooFew { .. } => return None,
         };
-        let end = Nanoseconds((seconds * 1e9).round() as u64);
-        let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-        // Two digits, or as many as the value has where two would hide the width.
-        let short = two_digits(end, unit_ns);
-        let long = format!("{:.decimals$}", end.0 as f64 / unit_ns);
-        Some((format!("{mark}{short}"), format!("{mark}{long}")))
+        Some(Known { amount: amount * scale, knowledge })
     };
-    match (end(low), end(high)) {
-        (Some(low), Some(high)) if low.0 == high.0 => format!("{number} [{}–{}] {unit}", low.1, high.1),
-        (Some(low), Some(high)) => format!("{number} [{}–{}] {unit}", low.0, high.0),
-        _ => value,
+    let (Estimate::Exactly(_), EstimateInterval::Between { low, high }) = (quantile.value, quantile.interval)
+    else {
+        return estimate(quantile.value, quantity);
+    };
+    match (known(quantile.value), known(low), known(high)) {
+        (Some(value), Some(low), Some(high)) => with_ends(measure, value, [low, high]),
+        _ => estimate(quantile.value, quantity),
     }
 }
 
@@ -122,29 +113,45 @@ pub(crate) fn known(amount: f64, knowledge: Knowledge, quantity: Quantity) -> St
 /// How much one level is of another: `×0.020 [0.018–0.023]`.
 pub(crate) fn ratio(ratio: &LevelRatio) -> String {
     let Some(value) = ratio.value else { return NOTHING.to_owned() };
-    let mark = match ratio.value_is {
-        Knowledge::Exactly => "×",
-        Knowledge::AtLeast => "×≥",
-        Knowledge::AtMost => "×≤",
-    };
-    format!("{mark}{}{}", factor(value), interval(ratio.low, ratio.high))
-}
-
-/// How much greater the second of two samples is: `×2.0 [1.8–2.2]`, `+3.1 [2.0–4.4]`.
-pub(crate) fn shift(shift: &Shift) -> String {
-    let number = match shift.scale {
-        ShiftScale::Ratio => |number: f64| format!("×{}", factor(number)),
-        ShiftScale::Difference => |number: f64| format!("{number:+.3}"),
-    };
-    let ends = interval(shift.interval.low, shift.interval.high);
-    match shift.estimate {
-        ShiftEstimate::Exactly(by) => format!("{}{ends}", number(by)),
-        ShiftEstimate::AtLeast(by) => format!("{} or more", number(by)),
-        ShiftEstimate::AtMost(by) => format!("{} or less", number(by)),
-        ShiftEstimate::Unknown => "by an unknown factor".to_owned(),
+    let value = Known { amount: value, knowledge: ratio.value_is };
+    // No more than a bound: "at most" includes it.
+    let mark = value.mark().replace('<', "≤");
+    match (value.knowledge, ratio.low, ratio.high) {
+        (Knowledge::Exactly, Some(low), Some(high)) => {
+            format!("×{}", with_ends(Measure::Factor, value, [low, high].map(Known::exactly)))
+        }
+        (_, low, high) => format!("×{mark}{}{}", factor(value.amount), interval(low, high)),
     }
 }
 
+/// How much greater the second of two samples is: `×2.0 [1.8–2.2]`, `+3.10 [2.00–4.40]`.
+pub(crate) fn shift(shift: &Shift) -> String {
+    let measure = match shift.scale {
+        ShiftScale::Ratio => Measure::Factor,
+        ShiftScale::Difference => Measure::Value,
+    };
+    let sign = |by: f64| match measure {
+        Measure::Factor => "×",
+        _ if by > 0.0 => "+",
+        _ => "",
+    };
+    let number = |by: f64| match measure {
+        Measure::Factor => format!("×{}", factor(by)),
+        _ => format!("{}{}", sign(by), amount_in_words(by, Quantity::Value)),
+    };
+    match (shift.estimate, shift.interval.low, shift.interval.high) {
+        (ShiftEstimate::Exactly(by), Some(low), Some(high)) => {
+            let ends = [low, high].map(Known::exactly);
+            format!("{}{}", sign(by), with_ends(measure, Known::exactly(by), ends))
+        }
+        (ShiftEstimate::Exactly(by), low, high) => format!("{}{}", number(by), interval(low, high)),
+        (ShiftEstimate::AtLeast(by), ..) => format!("{} or more", number(by)),
+        (ShiftEstimate::AtMost(by), ..) => format!("{} or less", number(by)),
+        (ShiftEstimate::Unknown, ..) => "by an unknown factor".to_owned(),
+    }
+}
+
+/// An interval with less than two ends, or beside a bound.
 fn interval(low: Option<f64>, high: Option<f64>) -> String {
     match (low, high) {
         (Some(low), Some(high)) => format!(" [{}–{}]", factor(low), factor(high)),
@@ -152,15 +159,6 @@ fn interval(low: Option<f64>, high: Option<f64>) -> String {
         (None, Some(high)) => format!(" [≤{}]", factor(high)),
         (None, None) => String::new(),
     }
-}
-
-/// A factor with two digits that count: `0.0075`, `1.4`, `40`.
-fn factor(factor: f64) -> String {
-    if !factor.is_finite() || factor == 0.0 {
-        return format!("{factor}");
-    }
-    let decimals = (1 - factor.abs().log10().floor() as i32).clamp(0, 6) as usize;
-    format!("{factor:.decimals$}")
 }
 
 #[cfg(test)]
@@ -187,7 +185,7 @@ mod tests {
         use Estimate::{AtLeast, Below, Exactly};
         let shown = |one: HistoryQuantile| with_interval(&one, Quantity::Duration);
         assert_eq!(shown(quantile(Exactly(1.31), Exactly(1.29), Exactly(1.333))), "1.31 [1.29–1.33] s");
-        assert_eq!(shown(quantile(Exactly(1.31), Below(0.01), AtLeast(60.0))), "1.31 [<0.01–≥60] s");
+        assert_eq!(shown(quantile(Exactly(1.31), Below(0.01), AtLeast(60.0))), "1.31 s [<10.0 ms–≥60.0 s]");
         assert_eq!(shown(quantile(Below(0.01), Below(0.01), Below(0.01))), "< 10.0 ms");
         let value = quantile(Exactly(3.0), Exactly(2.0), Exactly(4.5));
         assert_eq!(with_interval(&value, Quantity::Value), "3.00 [2.00–4.50]");
@@ -197,7 +195,7 @@ mod tests {
     fn what_is_a_bound_is_marked() {
         let ratio_of = |value_is, low, high| LevelRatio { value: Some(0.0076), value_is, low, high };
         assert_eq!(ratio(&ratio_of(Knowledge::AtMost, None, None)), "×≤0.0076");
-        assert_eq!(ratio(&ratio_of(Knowledge::Exactly, Some(0.005), Some(0.01))), "×0.0076 [0.0050–0.010]");
+        assert_eq!(ratio(&ratio_of(Knowledge::Exactly, Some(0.005), Some(0.01))), "×0.0076 [0.0050–0.0100]");
         assert_eq!(known(0.01, Knowledge::AtMost, Quantity::Duration), "< 10.0 ms");
     }
 }

@@ -7,7 +7,8 @@ use super::head::counted;
 use super::page::HistoryReport;
 use crate::history_text::amounts::{moment, with_interval};
 use crate::html::markup::Markup;
-use crate::numbers::{NOTHING, lower_end, percentage};
+use crate::interval_text::{Known, Measure, with_ends};
+use crate::numbers::{NOTHING, none_of, percentage};
 
 /// Series side by side in the tables by weekday and hour: those with most trouble.
 const SERIES_MOST: usize = 8;
@@ -70,14 +71,17 @@ fn nothing_happened(report: &HistoryReport<'_>) -> String {
     }
 }
 
-/// `12 of 3 456: 0.35 [0.18–0.61] %`, or without the numbers `0.35 [0.18–0.61] %`.
+/// `0.35 [0.18–0.61] %`.
 fn share(rate: &Rate) -> String {
     let Some(share) = rate.share() else { return NOTHING.to_owned() };
-    let percent = |share: f64| percentage(100.0 * share);
     if rate.count == 0 {
-        return format!("0 [≤{}] %", percent(rate.interval.high));
+        return none_of(rate.interval.high);
     }
-    format!("{} [{}–{}] %", percent(share), lower_end(rate.interval.low), percent(rate.interval.high))
+    with_ends(
+        Measure::Share,
+        Known::exactly(share),
+        [rate.interval.low, rate.interval.high].map(Known::exactly),
+    )
 }
 
 fn cell(page: &mut Markup, rate: &Rate, text: &str) {
