@@ -189,6 +189,25 @@ impl Exchange {
             .collect()
     }
 
+    /// Samples that clients and keeper have put into their rings so far.
+    pub fn samples_recorded(&self) -> u64 {
+        self.sum_over_rings(RingReader::head)
+    }
+
+    /// Samples that the writer has taken out.
+    pub fn samples_consumed(&self) -> u64 {
+        self.sum_over_rings(RingReader::tail)
+    }
+
+    /// Samples that the rings do not hold any more, because later ones took their places.
+    pub fn samples_overwritten(&self) -> u64 {
+        self.sum_over_rings(|ring| ring.retained().0)
+    }
+
+    fn sum_over_rings(&self, count: impl Fn(&RingReader) -> u64) -> u64 {
+        (0..=self.shared.clients).map(|ring| count(&RingReader::new(self.shared.ring(ring)))).sum()
+    }
+
     /// Where clients meet and learn that they are to stop.
     pub fn coordinator(&self) -> SharedCoordinator {
         SharedCoordinator::new(self.clone())

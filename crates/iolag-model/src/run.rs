@@ -168,6 +168,19 @@ pub enum RunState {
     },
 }
 
+impl RunState {
+    /// Adds a reason why the run is not complete.
+    pub fn add_reason(&mut self, more: String) {
+        match self {
+            Self::Incomplete { reason } | Self::Recovered { reason } => {
+                reason.push_str("; ");
+                reason.push_str(&more);
+            }
+            Self::Running { .. } | Self::Complete => *self = Self::Incomplete { reason: more },
+        }
+    }
+}
+
 /// One target of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TargetRecord {

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use iolag_model::{AttemptId, ClientId, Detail, DetailKind, FailureCode, Outcome, RunState};
-use iolag_store::{Manifest, ManifestEntry, ManifestKind, RingNumber, SpoolWriter, Store, TextForm};
+use iolag_store::{Manifest, ManifestEntry, ManifestKind, SpoolNumber, SpoolWriter, Store, TextForm};
 use support::{Client, record, run_id};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }]))?;
     let spool = run.create_spool()?;
     for number in 0..2 {
-        let mut writer = SpoolWriter::create(&spool, &id, RingNumber(number))?;
+        let mut writer = SpoolWriter::create(&spool, &id, SpoolNumber(number))?;
         for client in [number * 2, number * 2 + 1] {
             let mut samples = Client::new(client).take(60);
             for (place, outcome) in Outcome::ALL.into_iter().enumerate() {
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let kept = directory.join("spool");
     std::fs::create_dir(&kept)?;
     for number in 0..2 {
-        let name = RingNumber(number).file_name();
+        let name = SpoolNumber(number).file_name();
         std::fs::copy(spool.path().join(&name), kept.join(&name))?;
     }
     record.state = RunState::Complete;

@@ -13,10 +13,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use iolag_model::{Column, RunState, SampleColumns};
-use iolag_store::{RingNumber, Sink, SpoolWriter, Store};
+use iolag_store::{Sink, SpoolNumber, SpoolWriter, Store};
 use support::{Client, record, run_id};
 
-const RINGS: u32 = 2;
+const SPOOLS: u32 = 2;
 const APPENDED_AT_ONCE: usize = 8192;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -26,15 +26,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let root = arguments.next().map_or_else(|| place.path().to_owned(), PathBuf::from);
     let store = Store::open(&root)?;
     let id = run_id(std::process::id() as u16);
-    let mut record = record(&id, 1, RINGS);
+    let mut record = record(&id, 1, SPOOLS);
     let run = store.create_run(&record)?;
     let spool = run.create_spool()?;
 
     let (mut append_ns, mut append_cpu_s) = (0, 0.0);
-    for ring in 0..RINGS {
-        let mut client = Client::new(ring);
-        let mut writer = SpoolWriter::create(&spool, &id, RingNumber(ring))?;
-        let mut left = samples / RINGS as usize;
+    for number in 0..SPOOLS {
+        let mut client = Client::new(number);
+        let mut writer = SpoolWriter::create(&spool, &id, SpoolNumber(number))?;
+        let mut left = samples / SPOOLS as usize;
         while left > 0 {
             let chunk = client.take(left.min(APPENDED_AT_ONCE));
             let (begin, cpu) = (Instant::now(), cpu_s());

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 use iolag_model::{AttemptId, Outcome, PartRecord, RunRecord, Sample, TargetIndex};
 
 use crate::part::{DetailsWriter, PartContext, PartWriter};
-use crate::spool::{Block, RingNumber, SpoolReader, rings};
+use crate::spool::{Block, SpoolNumber, SpoolReader, spools};
 use crate::{Directory, StoreError};
 
 /// How much stands where, at most.
@@ -47,8 +47,8 @@ pub struct Encoded {
     pub still_hung: u64,
     /// Detail records.
     pub details: u64,
-    /// Damaged rings, with the bytes that could not be read.
-    pub dropped: Vec<(RingNumber, u64)>,
+    /// Damaged spools, with the bytes that could not be read.
+    pub dropped: Vec<(SpoolNumber, u64)>,
 }
 
 /// Encodes the spool into parts in the run directory, durable under their final names. Neither run.json nor the spool
@@ -66,15 +66,15 @@ fn encode_within(
     run: &Directory,
     record: &RunRecord,
 ) -> Result<Encoded, StoreError> {
-    let rings = rings(spool)?;
-    let hung = HungAttempts::find(spool, record, &rings)?;
+    let numbers = spools(spool)?;
+    let hung = HungAttempts::find(spool, record, &numbers)?;
     let mut held: BTreeMap<AttemptId, Sample> = BTreeMap::new();
     let mut parts = Parts::new(limits, run, record)?;
     let mut details = DetailsWriter::new(run)?;
     let mut dropped = Vec::new();
     let mut superseded = 0;
-    for ring in rings {
-        let mut reader = SpoolReader::open(spool, &record.id, ring)?;
+    for number in numbers {
+        let mut reader = SpoolReader::open(spool, &record.id, number)?;
         while let Some(block) = reader.next_block()? {
             match block {
                 Block::Details(more) => details.append(more)?,
@@ -90,7 +90,7 @@ fn encode_within(
             }
         }
         if reader.dropped_bytes() > 0 {
-            dropped.push((ring, reader.dropped_bytes()));
+            dropped.push((number, reader.dropped_bytes()));
         }
     }
     let still_hung = held.values().filter(|sample| sample.outcome() == Outcome::Hung).count() as u64;
@@ -127,10 +127,10 @@ struct HungAttempts {
 }
 
 impl HungAttempts {
-    fn find(spool: &Directory, record: &RunRecord, rings: &[RingNumber]) -> Result<Self, StoreError> {
+    fn find(spool: &Directory, record: &RunRecord, numbers: &[SpoolNumber]) -> Result<Self, StoreError> {
         let mut found = Self { bits: vec![0; 1 << 10], attempts: HashSet::new() };
-        for ring in rings {
-            let mut reader = SpoolReader::open(spool, &record.id, *ring)?;
+        for number in numbers {
+            let mut reader = SpoolReader::open(spool, &record.id, *number)?;
             while let Some(block) = reader.next_block_with_hung()? {
                 if let Block::Samples(samples) = block {
                     let hung = samples.iter().filter(|sample| sample.outcome() == Outcome::Hung);
@@ -283,7 +283,7 @@ mod tests {
         let run = store.create_run(&record).unwrap();
         let spool = run.create_spool().unwrap();
         let mut clients: Vec<Client> = (0..u32::from(TARGETS)).map(Client::new).collect();
-        let mut writer = SpoolWriter::create(&spool, run.id(), RingNumber(0)).unwrap();
+        let mut writer = SpoolWriter::create(&spool, run.id(), SpoolNumber(0)).unwrap();
         for round in 0..SAMPLES {
             // Bursts, so that targets take turns at being the fullest.
             let client = &mut clients[round / 37 % usize::from(TARGETS)];

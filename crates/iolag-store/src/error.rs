@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use iolag_model::{FormatError, SampleError, counted};
+use iolag_model::{FormatError, SampleError};
 use rustix::io::Errno;
 
 /// A failure of the store. Failures of measured operations are samples, never errors.
@@ -117,16 +117,6 @@ pub enum StoreError {
     Locked {
         /// What is locked.
         path: PathBuf,
-    },
-    /// The ring consumed more samples than the spool holds.
-    #[error("{} holds {stored} samples, the ring gave {consumed}: {} lost", path.display(), counted(consumed - stored, "sample is", "samples are"))]
-    SamplesLost {
-        /// The spool file.
-        path: PathBuf,
-        /// Samples in it.
-        stored: u64,
-        /// Samples that the ring's tail says were consumed.
-        consumed: u64,
     },
 }
 

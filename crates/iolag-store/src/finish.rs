@@ -22,18 +22,33 @@ impl RunDirectory {
     /// # Errors
     /// If any step fails. Until run.json is replaced the spool is kept; after that it is of no use any more.
     pub fn finish(&self, record: &mut RunRecord, spool: &Directory) -> Result<Encoded, StoreError> {
-        self.finish_by_steps(record, spool, |_| Ok(()))
+        self.finish_judged(record, spool, |_, _| ())
+    }
+
+    /// As [`RunDirectory::finish`]; `judge` may change the record by what was read back from the spool, before it is written.
+    ///
+    /// # Errors
+    /// As [`RunDirectory::finish`].
+    pub fn finish_judged(
+        &self,
+        record: &mut RunRecord,
+        spool: &Directory,
+        judge: impl FnOnce(&mut RunRecord, &Encoded),
+    ) -> Result<Encoded, StoreError> {
+        self.finish_by_steps(record, spool, judge, |_| Ok(()))
     }
 
     pub(crate) fn finish_by_steps(
         &self,
         record: &mut RunRecord,
         spool: &Directory,
+        judge: impl FnOnce(&mut RunRecord, &Encoded),
         mut done: impl FnMut(Step) -> Result<(), StoreError>,
     ) -> Result<Encoded, StoreError> {
         let encoded = encode(spool, self.directory(), record)?;
         done(Step::PartsWritten)?;
         record.parts = encoded.parts.clone();
+        judge(record, &encoded);
         self.write_record(record)?;
         done(Step::RecordReplaced)?;
         self.remove_spool()?;
@@ -46,14 +61,14 @@ mod tests {
     use super::*;
     use crate::recover::{Recovery, recover_run};
     use crate::support::{Client, record, run_id};
-    use crate::{RingNumber, SpoolWriter, Store};
+    use crate::{SpoolNumber, SpoolWriter, Store};
     use iolag_model::{AttemptId, Detail, DetailKind, RunState, Sample};
 
     fn spooled(store: &Store) -> (RunDirectory, RunRecord, Directory, Vec<Sample>) {
         let record = record(&run_id(1), 1, 1);
         let run = store.create_run(&record).unwrap();
         let spool = run.create_spool().unwrap();
-        let mut writer = SpoolWriter::create(&spool, run.id(), RingNumber(0)).unwrap();
+        let mut writer = SpoolWriter::create(&spool, run.id(), SpoolNumber(0)).unwrap();
         let samples = Client::new(0).take(5000);
         writer.append(&samples).unwrap();
         let detail = Detail { attempt: AttemptId(1), kind: DetailKind::Message, text: "why".into() };
@@ -86,7 +101,7 @@ mod tests {
             run.directory().replace_file("samples-0-0.parquet", b"half a part").unwrap();
             std::fs::write(run.path().join("details.parquet.new"), b"half").unwrap();
             killed.state = RunState::Complete;
-            run.finish_by_steps(&mut killed, &spool, stop(step)).unwrap_err();
+            run.finish_by_steps(&mut killed, &spool, |_, _| (), stop(step)).unwrap_err();
 
             let recovery = recover_run(&run, |_| false).unwrap();
             match step {

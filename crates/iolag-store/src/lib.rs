@@ -3,7 +3,7 @@
 //! ```text
 //! <root>/runs/<RunId>/run.json                        what is known about the run; replaced as a whole
 //!                     manifest.json                   what the run created elsewhere, for clean-up
-//!                     spool/ring-<n>.spool            while it runs: append-only blocks, see [`SpoolWriter`]
+//!                     spool/ring-<n>.spool            while it runs: one per measurer, see [`SpoolWriter`]
 //!                     samples-<target>-<n>.parquet    afterwards: what every reader takes as it is, see [`encode`]
 //!                     details.parquet                 texts that belong to few samples
 //! ```
@@ -44,5 +44,5 @@ pub use prune::{Retention, runs_to_remove};
 pub use recover::{Recovered, Recovery, recover, recover_run};
 pub use run_directory::RunDirectory;
 pub use scan::{BATCH_ROWS, Samples, Sink, StoredSample};
-pub use spool::{Block, Damage, Resumed, RingNumber, SpoolReader, SpoolWriter, rings};
+pub use spool::{Block, Damage, Resumed, SpoolNumber, SpoolReader, SpoolWriter, spools};
 pub use store::{Listed, Removal, Store};

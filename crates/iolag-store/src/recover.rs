@@ -6,7 +6,7 @@ use crate::directory::lock_file;
 use crate::encode::{Encoded, encode};
 use crate::liveness::KeeperIdentity;
 use crate::run_directory::RunDirectory;
-use crate::spool::rings;
+use crate::spool::spools;
 use crate::store::Store;
 use crate::{Directory, StoreError};
 
@@ -106,8 +106,8 @@ fn remove_rest(run: &RunDirectory, record: &RunRecord) -> Result<Recovery, Store
 }
 
 fn refuse_living_writers(spool: &Directory) -> Result<(), StoreError> {
-    for ring in rings(spool)? {
-        let name = ring.file_name();
+    for number in spools(spool)? {
+        let name = number.file_name();
         lock_file(&spool.open_file(&name)?, &spool.path().join(&name))?;
     }
     Ok(())
@@ -115,8 +115,8 @@ fn refuse_living_writers(spool: &Directory) -> Result<(), StoreError> {
 
 fn what_is_missing(encoded: &Encoded) -> String {
     let mut missing = vec!["the run was killed; what clients had in flight then is missing".to_owned()];
-    for (ring, bytes) in &encoded.dropped {
-        missing.push(format!("{} of ring {} were torn and dropped", format_bytes(*bytes), ring.0));
+    for (number, bytes) in &encoded.dropped {
+        missing.push(format!("{} of spool {} were torn and dropped", format_bytes(*bytes), number.0));
     }
     if encoded.still_hung > 0 {
         missing.push(format!("{} still hung", counted(encoded.still_hung, "attempt was", "attempts were")));

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::manifest::{Manifest, ManifestEntry, ManifestKind};
 use crate::part::{DETAILS_FILE, read_details};
-use crate::spool::RingNumber;
+use crate::spool::SpoolNumber;
 use crate::{Directory, DirectoryLock, StoreError};
 
 pub(crate) const RECORD_FILE: &str = "run.json";
@@ -245,7 +245,7 @@ fn is_part(name: &str) -> bool {
 
 fn remove_spool_in(parent: &Directory, name: &str, spool: &Directory) -> Result<(), StoreError> {
     for file in spool.names()? {
-        if RingNumber::from_file_name(&file).is_some() {
+        if SpoolNumber::from_file_name(&file).is_some() {
             spool.remove_file(&file)?;
         }
     }

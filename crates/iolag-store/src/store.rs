@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use crate::liveness::KeeperIdentity;
 use crate::run_directory::{RunDirectory, SPOOL_DIRECTORY, is_known_file};
-use crate::spool::RingNumber;
+use crate::spool::SpoolNumber;
 use crate::{Directory, StoreError};
 
 const RUNS_DIRECTORY: &str = "runs";
@@ -266,7 +266,7 @@ fn bytes_of(run: &RunDirectory) -> u64 {
     };
     let spool = run.directory().directory(SPOOL_DIRECTORY);
     let spool_bytes =
-        spool.map_or(0, |spool| sum(&spool, &|name| RingNumber::from_file_name(name).is_some()));
+        spool.map_or(0, |spool| sum(&spool, &|name| SpoolNumber::from_file_name(name).is_some()));
     spool_bytes + sum(run.directory(), &is_known_file)
 }
 

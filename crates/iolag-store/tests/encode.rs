@@ -9,7 +9,7 @@ use iolag_model::{
     AttemptId, ClientId, Column, Detail, DetailKind, FailureCode, MonotonicTime, Nanoseconds, Operation,
     Outcome, RunState, Sample, SampleColumns, StageIndex,
 };
-use iolag_store::{Encoded, RingNumber, RunDirectory, Sink, SpoolWriter, Store, StoredSample};
+use iolag_store::{Encoded, RunDirectory, Sink, SpoolNumber, SpoolWriter, Store, StoredSample};
 use proptest::prelude::*;
 use support::{Client, record, run_id};
 
@@ -18,7 +18,7 @@ fn finish(store: &Store, targets: u16, clients: u32, rings: &[Vec<Sample>]) -> (
     let run = store.create_run(&record).unwrap();
     let spool = run.create_spool().unwrap();
     for (number, samples) in rings.iter().enumerate() {
-        let mut writer = SpoolWriter::create(&spool, run.id(), RingNumber(number as u32)).unwrap();
+        let mut writer = SpoolWriter::create(&spool, run.id(), SpoolNumber(number as u32)).unwrap();
         for chunk in samples.chunks(700) {
             writer.append(chunk).unwrap();
         }
@@ -151,7 +151,7 @@ fn details_keep_their_text_and_order() {
     let mut record = record(&run_id(1), 1, 1);
     let run = store.create_run(&record).unwrap();
     let spool = run.create_spool().unwrap();
-    let mut writer = SpoolWriter::create(&spool, run.id(), RingNumber(0)).unwrap();
+    let mut writer = SpoolWriter::create(&spool, run.id(), SpoolNumber(0)).unwrap();
     let detail = |number: u64| Detail {
         attempt: AttemptId::new(ClientId(number as u32 % 9), number),
         kind: if number.is_multiple_of(2) { DetailKind::Waiting } else { DetailKind::Message },

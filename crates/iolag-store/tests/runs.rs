@@ -8,7 +8,7 @@ use std::path::Path;
 
 use iolag_model::{Nanoseconds, RunId, RunRecord, RunState};
 use iolag_store::{
-    CSV_HEADER, Directory, KeeperIdentity, Listed, Recovery, Removal, Retention, RingNumber, RunDirectory,
+    CSV_HEADER, Directory, KeeperIdentity, Listed, Recovery, Removal, Retention, RunDirectory, SpoolNumber,
     SpoolWriter, Store, StoreError, TextForm, recover, recover_run, runs_to_remove,
 };
 use support::{Client, record, run_id};
@@ -21,7 +21,7 @@ fn complete(store: &Store, id: &RunId, samples: usize) -> RunDirectory {
     let mut record = record(id, 1, 1);
     let run = store.create_run(&record).unwrap();
     let spool = run.create_spool().unwrap();
-    let mut writer = SpoolWriter::create(&spool, id, RingNumber(0)).unwrap();
+    let mut writer = SpoolWriter::create(&spool, id, SpoolNumber(0)).unwrap();
     writer.append(&Client::new(0).take(samples)).unwrap();
     drop(writer);
     record.state = RunState::Complete;
@@ -167,7 +167,7 @@ fn recovery_keeps_what_the_spool_has_and_leaves_living_runs_alone() {
     let store = Store::open(place.path()).unwrap();
     let run = store.create_run(&record(&run_id(1), 1, 1)).unwrap();
     let spool = run.create_spool().unwrap();
-    let mut writer = SpoolWriter::create(&spool, run.id(), RingNumber(0)).unwrap();
+    let mut writer = SpoolWriter::create(&spool, run.id(), SpoolNumber(0)).unwrap();
     let samples = Client::new(0).take(2000);
     writer.append(&samples[..1000]).unwrap();
     let kept = writer.bytes();
@@ -189,7 +189,7 @@ fn recovery_keeps_what_the_spool_has_and_leaves_living_runs_alone() {
     let RunState::Recovered { reason } = run.record().unwrap().state else {
         panic!("it should say recovered")
     };
-    assert!(reason.contains("4.88 KiB of ring 0 were torn and dropped"), "{reason}");
+    assert!(reason.contains("4.88 KiB of spool 0 were torn and dropped"), "{reason}");
     assert!(run.samples().unwrap().map(|stored| stored.unwrap().sample).eq(samples[..1000].iter().copied()));
     assert!(recover(&store, nobody).unwrap().is_empty());
 }
@@ -209,7 +209,7 @@ fn a_spool_elsewhere_is_recovered_removed_and_its_loss_is_told() {
         (run, spool)
     };
     let (run, spool) = start(1);
-    let mut writer = SpoolWriter::create(&spool, run.id(), RingNumber(0)).unwrap();
+    let mut writer = SpoolWriter::create(&spool, run.id(), SpoolNumber(0)).unwrap();
     writer.append(&Client::new(0).take(77)).unwrap();
     drop(writer);
     assert!(matches!(recover_run(&run, nobody).unwrap(), Recovery::Encoded { samples: 77, .. }));

@@ -9,16 +9,16 @@ use std::path::Path;
 
 use iolag_model::{AttemptId, Detail, DetailKind, FailureCode, Outcome, RunState, Sample};
 use iolag_store::{
-    Block, Directory, Recovery, RingNumber, SpoolReader, SpoolWriter, Store, StoreError, recover_run, rings,
+    Block, Directory, Recovery, SpoolNumber, SpoolReader, SpoolWriter, Store, StoreError, recover_run, spools,
 };
 use proptest::prelude::*;
 use support::{Client, record, run_id};
 
-const RING: RingNumber = RingNumber(3);
+const SPOOL: SpoolNumber = SpoolNumber(3);
 
 /// Everything that the reader yields, and how many bytes it dropped.
 fn read_all(directory: &Directory) -> (Vec<Sample>, Vec<Detail>, u64) {
-    let mut reader = SpoolReader::open(directory, &run_id(1), RING).unwrap();
+    let mut reader = SpoolReader::open(directory, &run_id(1), SPOOL).unwrap();
     let (mut samples, mut details) = (Vec::new(), Vec::new());
     while let Some(block) = reader.next_block().unwrap() {
         match block {
@@ -38,7 +38,7 @@ fn detail(number: u64, length: usize) -> Detail {
 fn what_was_appended_is_read_in_order_with_blocks_of_every_size() {
     let place = tempfile::tempdir().unwrap();
     let directory = Directory::open(place.path()).unwrap();
-    let mut writer = SpoolWriter::create(&directory, &run_id(1), RING).unwrap();
+    let mut writer = SpoolWriter::create(&directory, &run_id(1), SPOOL).unwrap();
     let mut client = Client::new(5);
     let (mut samples, mut details) = (Vec::new(), Vec::new());
     for count in [0, 1, 84, 85, 21_844, 21_845, 50_000] {
@@ -54,8 +54,8 @@ fn what_was_appended_is_read_in_order_with_blocks_of_every_size() {
     assert_eq!(writer.samples(), samples.len() as u64);
     let bytes = writer.bytes();
     writer.finish().unwrap();
-    assert_eq!(directory.path().join(RING.file_name()).metadata().unwrap().len(), bytes);
-    assert_eq!(rings(&directory).unwrap(), [RING]);
+    assert_eq!(directory.path().join(SPOOL.file_name()).metadata().unwrap().len(), bytes);
+    assert_eq!(spools(&directory).unwrap(), [SPOOL]);
     assert!(read_all(&directory) == (samples, details, 0));
 }
 
@@ -63,15 +63,15 @@ fn what_was_appended_is_read_in_order_with_blocks_of_every_size() {
 fn samples_with_unknown_numbers_are_refused_and_a_second_writer_is_kept_out() {
     let place = tempfile::tempdir().unwrap();
     let directory = Directory::open(place.path()).unwrap();
-    let mut writer = SpoolWriter::create(&directory, &run_id(1), RING).unwrap();
+    let mut writer = SpoolWriter::create(&directory, &run_id(1), SPOOL).unwrap();
     let mut samples = Client::new(0).take(10);
     // SAFETY: a sample is 48 plain bytes, of which byte 40 is the operation's number; any value is a valid u8. This is
     // what a stray write into shared memory does.
     unsafe { (&raw mut samples[9]).cast::<u8>().add(40).write(255) };
     let error = writer.append(&samples).unwrap_err();
     assert!(matches!(error, StoreError::Sample { .. }) && writer.samples() == 0, "{error}");
-    assert!(matches!(SpoolWriter::resume(&directory, &run_id(1), RING), Err(StoreError::Locked { .. })));
-    assert!(SpoolWriter::create(&directory, &run_id(1), RING).is_err());
+    assert!(matches!(SpoolWriter::resume(&directory, &run_id(1), SPOOL), Err(StoreError::Locked { .. })));
+    assert!(SpoolWriter::create(&directory, &run_id(1), SPOOL).is_err());
 }
 
 #[test]
@@ -79,29 +79,29 @@ fn a_second_writer_goes_on_where_the_first_was_killed_and_doubles_nothing() {
     let place = tempfile::tempdir().unwrap();
     let directory = Directory::open(place.path()).unwrap();
     let all = Client::new(2).take(1000);
-    let mut first = SpoolWriter::create(&directory, &run_id(1), RING).unwrap();
+    let mut first = SpoolWriter::create(&directory, &run_id(1), SPOOL).unwrap();
     first.append(&all[..300]).unwrap();
     first.append(&all[300..450]).unwrap();
     // Killed here: the second append is in the file, the ring's tail was not yet advanced; then a torn block.
     drop(first);
-    let file = OpenOptions::new().append(true).open(directory.path().join(RING.file_name())).unwrap();
+    let file = OpenOptions::new().append(true).open(directory.path().join(SPOOL.file_name())).unwrap();
     file.write_all_at(&[0x69; 5000], file.metadata().unwrap().len()).unwrap();
 
-    let (mut second, resumed) = SpoolWriter::resume(&directory, &run_id(1), RING).unwrap();
+    let (mut second, resumed) = SpoolWriter::resume(&directory, &run_id(1), SPOOL).unwrap();
     assert_eq!((resumed.samples, resumed.dropped_bytes), (450, 5000));
-    let tail = 300 + resumed.samples_to_skip(300, &second).unwrap() as usize;
-    second.append(&all[tail..]).unwrap();
-    let lost = resumed.samples_to_skip(451, &second).unwrap_err().to_string();
-    assert!(lost.ends_with("holds 450 samples, the ring gave 451: 1 sample is lost"), "{lost}");
+    let stored = all[300..].iter().take_while(|sample| resumed.is_stored(sample)).count();
+    assert_eq!(stored, 150);
+    assert!(!resumed.is_stored(&Client::new(3).next()), "of another client");
+    second.append(&all[300 + stored..]).unwrap();
     second.finish().unwrap();
     assert!(read_all(&directory) == (all, Vec::new(), 0));
 }
 
 #[test]
-fn another_run_or_ring_is_never_taken_for_this_one() {
+fn another_run_or_spool_is_never_taken_for_this_one() {
     let place = tempfile::tempdir().unwrap();
     let directory = Directory::open(place.path()).unwrap();
-    let mut writer = SpoolWriter::create(&directory, &run_id(2), RING).unwrap();
+    let mut writer = SpoolWriter::create(&directory, &run_id(2), SPOOL).unwrap();
     writer.append(&Client::new(0).take(10)).unwrap();
     drop(writer);
     let (samples, _, dropped) = read_all(&directory);
@@ -112,19 +112,19 @@ fn another_run_or_ring_is_never_taken_for_this_one() {
 fn a_newer_spool_is_an_error_and_not_damage() {
     let place = tempfile::tempdir().unwrap();
     let directory = Directory::open(place.path()).unwrap();
-    let mut writer = SpoolWriter::create(&directory, &run_id(1), RING).unwrap();
+    let mut writer = SpoolWriter::create(&directory, &run_id(1), SPOOL).unwrap();
     writer.append(&Client::new(0).take(10)).unwrap();
     drop(writer);
-    let path = directory.path().join(RING.file_name());
+    let path = directory.path().join(SPOOL.file_name());
     let file = OpenOptions::new().read(true).write(true).open(&path).unwrap();
     let mut header = [0; 56];
     file.read_exact_at(&mut header, 0).unwrap();
     header[8] = 2;
     file.write_all_at(&header, 0).unwrap();
     file.write_all_at(&crc32fast::hash(&header).to_le_bytes(), 56).unwrap();
-    let mut reader = SpoolReader::open(&directory, &run_id(1), RING).unwrap();
+    let mut reader = SpoolReader::open(&directory, &run_id(1), SPOOL).unwrap();
     let error = reader.next_block().unwrap_err().to_string();
-    assert!(error.ends_with("it has format 2.0, this iolag reads up to 1.0: use a newer iolag"), "{error}");
+    assert!(error.ends_with("it has format 2.1, this iolag reads up to 1.1: use a newer iolag"), "{error}");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn mount_tmpfs(path: &Path) -> bool {
 
 fn fill(path: &Path) {
     let directory = Directory::open(path).unwrap();
-    let mut writer = SpoolWriter::create(&directory, &run_id(1), RING).unwrap();
+    let mut writer = SpoolWriter::create(&directory, &run_id(1), SPOOL).unwrap();
     let all = Client::new(0).take(20_000);
     let error = all.chunks(1000).find_map(|chunk| writer.append(chunk).err()).unwrap();
     let text = error.to_string();
@@ -182,7 +182,7 @@ fn encode_on_full(path: &Path) {
     let mut record = record(&run_id(1), 1, 1);
     let run = store.create_run(&record).unwrap();
     let spool = run.create_spool().unwrap();
-    let mut writer = SpoolWriter::create(&spool, run.id(), RING).unwrap();
+    let mut writer = SpoolWriter::create(&spool, run.id(), SPOOL).unwrap();
     let samples = Client::new(0).take(4000);
     writer.append(&samples).unwrap();
     drop(writer);
@@ -210,7 +210,7 @@ proptest! {
     ) {
         let place = tempfile::tempdir().unwrap();
         let directory = Directory::open(place.path()).unwrap();
-        let mut writer = SpoolWriter::create(&directory, &run_id(1), RING).unwrap();
+        let mut writer = SpoolWriter::create(&directory, &run_id(1), SPOOL).unwrap();
         let mut client = Client::new(1);
         let mut samples = Vec::new();
         let mut details = Vec::new();
@@ -228,7 +228,7 @@ proptest! {
         let bytes = writer.bytes();
         writer.finish().unwrap();
 
-        let file = OpenOptions::new().read(true).write(true).open(directory.path().join(RING.file_name())).unwrap();
+        let file = OpenOptions::new().read(true).write(true).open(directory.path().join(SPOOL.file_name())).unwrap();
         let kept_bytes = if flip.is_none() { (bytes as f64 * cut) as u64 } else { bytes };
         file.set_len(kept_bytes).unwrap();
         if let Some((place, mask)) = flip {
@@ -243,7 +243,7 @@ proptest! {
         prop_assert!(dropped <= kept_bytes);
 
         // A writer that resumes cuts exactly what the reader dropped.
-        let (writer, resumed) = SpoolWriter::resume(&directory, &run_id(1), RING).unwrap();
+        let (writer, resumed) = SpoolWriter::resume(&directory, &run_id(1), SPOOL).unwrap();
         prop_assert_eq!(resumed.samples, read.len() as u64);
         prop_assert_eq!(resumed.dropped_bytes, dropped);
         prop_assert_eq!(writer.bytes(), kept_bytes - dropped);

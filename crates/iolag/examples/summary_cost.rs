@@ -4,9 +4,8 @@
 //! cargo run --release -p iolag --example summary_cost -- make STORE SAMPLES CLIENTS stored|mixed
 //! cargo run --release -p iolag --example summary_cost -- read STORE histogram|exact SECONDS
 //! ```
-//! `make` stores one run of stat, read, delete and create with log-normal durations: `stored` through a ring per client,
-//! as the writer of a real run does, `mixed` through one ring in which the clients alternate at random row by row, so
-//! that no row group belongs to one client. `read` summarises it again and again for SECONDS, and prints the seconds of
+//! `make` stores one run of stat, read, delete and create with log-normal durations: `stored` with many samples of each
+//! client in turn, as the writer of a real run does, `mixed` with clients that alternate at random row by row. `read` summarises it again and again for SECONDS, and prints the seconds of
 //! each time and the most memory that the process had resident. Without arguments a small run, so that it can serve as a
 //! test.
 #![expect(clippy::print_stdout, reason = "a measurement prints its result")]
@@ -21,7 +20,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use iolag_analysis::{Engine, Grouping, Precision, Summaries};
 use iolag_model::{Column, RunState, SampleColumns};
-use iolag_store::{RingNumber, RunDirectory, Sink, SpoolWriter, Store};
+use iolag_store::{RunDirectory, Sink, SpoolNumber, SpoolWriter, Store};
 use support::{Client, record, run_id};
 
 const AT_ONCE: usize = 8192;
@@ -83,16 +82,22 @@ fn make(root: &Path, samples: usize, clients: u32, order: Order) -> Result<()> {
     let mut all: Vec<Client> = (0..clients).map(Client::new).collect();
     match order {
         Order::Stored => {
-            for (ring, client) in all.iter_mut().enumerate() {
-                let share = samples * (ring + 1) / clients as usize - samples * ring / clients as usize;
-                spool_ring(SpoolWriter::create(&spool, &id, RingNumber(ring as u32))?, share, || {
-                    client.next()
-                })?;
+            let mut writer = SpoolWriter::create(&spool, &id, SpoolNumber(0))?;
+            let mut left: Vec<usize> = (1..=clients as usize)
+                .map(|client| samples * client / clients as usize - samples * (client - 1) / clients as usize)
+                .collect();
+            while left.iter().any(|left| *left > 0) {
+                for (client, left) in all.iter_mut().zip(&mut left) {
+                    let chunk = client.take((*left).min(AT_ONCE));
+                    *left -= chunk.len();
+                    writer.append(&chunk)?;
+                }
             }
+            writer.finish()?;
         }
         Order::Mixed => {
             let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-            spool_ring(SpoolWriter::create(&spool, &id, RingNumber(0))?, samples, || {
+            spool_ring(SpoolWriter::create(&spool, &id, SpoolNumber(0))?, samples, || {
                 random ^= random << 13;
                 random ^= random >> 7;
                 random ^= random << 17;

@@ -2,7 +2,7 @@
 
 use iolag_model::{FormatVersion, RunId, Sample};
 
-use super::RingNumber;
+use super::SpoolNumber;
 
 /// Size of the header.
 pub(super) const HEADER_BYTES: usize = 64;
@@ -12,8 +12,8 @@ pub(super) const ALIGNMENT_BYTES: usize = 4096;
 pub(super) const BLOCK_BYTES_MAX: usize = 1 << 20;
 /// Samples in the longest block.
 pub(super) const SAMPLES_MAX: usize = (BLOCK_BYTES_MAX - HEADER_BYTES) / Sample::SIZE;
-/// The format written and read here.
-pub(super) const SPOOL_FORMAT: FormatVersion = FormatVersion { major: 1, minor: 0 };
+/// The format written and read here. A block of 1.0 holds samples of one ring, one of 1.1 those of many.
+pub(super) const SPOOL_FORMAT: FormatVersion = FormatVersion { major: 1, minor: 1 };
 
 const MAGIC: [u8; 8] = *b"iolagspl";
 const HEADER_CHECKED_BYTES: usize = 56;
@@ -33,7 +33,7 @@ pub(super) enum BlockKind {
 pub(super) struct Header {
     pub format: FormatVersion,
     pub kind: BlockKind,
-    pub ring: RingNumber,
+    pub spool: SpoolNumber,
     pub count: u32,
     pub hung: u32,
     pub payload_bytes: u32,
@@ -49,7 +49,7 @@ impl Header {
         block[8..10].copy_from_slice(&self.format.major.to_le_bytes());
         block[10..12].copy_from_slice(&self.format.minor.to_le_bytes());
         block[12..16].copy_from_slice(&[self.kind.number(), 0, 0, 0]);
-        block[16..20].copy_from_slice(&self.ring.0.to_le_bytes());
+        block[16..20].copy_from_slice(&self.spool.0.to_le_bytes());
         block[20..24].copy_from_slice(&self.count.to_le_bytes());
         block[24..28].copy_from_slice(&self.hung.to_le_bytes());
         block[28..32].copy_from_slice(&self.payload_bytes.to_le_bytes());
@@ -72,7 +72,7 @@ impl Header {
         Some(Self {
             format: FormatVersion { major: quarter(8), minor: quarter(10) },
             kind: BlockKind::from_number(bytes[12]),
-            ring: RingNumber(half(bytes, 16)),
+            spool: SpoolNumber(half(bytes, 16)),
             count: half(bytes, 20),
             hung: half(bytes, 24),
             payload_bytes: half(bytes, 28),

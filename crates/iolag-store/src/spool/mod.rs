@@ -1,11 +1,12 @@
-//! The spool: append-only files, one per ring, that survive the end of any process.
+//! The spool: append-only files, one per measurer and one of the keeper, that survive the end of any process.
 //!
-//! A file `ring-<n>.spool` is a sequence of blocks, each a multiple of 4096 bytes and at most 1 MiB, so that direct I/O
+//! Blocks mix the samples of all clients of a measurer; a sample names its own. A file `ring-<n>.spool` (the name is as old as
+//! version 1.0, which had one for each client's ring) is a sequence of blocks, each a multiple of 4096 bytes and at most 1 MiB, so that direct I/O
 //! can write it as it is. A block counts if its checksum is right; the first that is not ends the file.
 //!
 //! ```text
 //! offset  0      8      10     12    13        16    20     24    28             32        40        48              56          60
-//!         magic  major  minor  kind  reserved  ring  count  hung  payload bytes  sequence  run hash  samples before  header crc  block crc
+//!         magic  major  minor  kind  reserved  spool count  hung  payload bytes  sequence  run hash  samples before  header crc  block crc
 //!         [8]    u16    u16    u8    [3]       u32   u32    u32   u32            u64       u64       u64             u32         u32
 //! 64      payload: `count` samples of 48 bytes, or detail records; then zeros up to a multiple of 4096
 //! ```
@@ -23,17 +24,17 @@ pub use writer::{Resumed, SpoolWriter};
 
 use crate::{Directory, StoreError};
 
-/// Number of the ring that a spool file belongs to.
+/// Number of a spool: that of the measurer whose samples it takes, the keeper's being the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RingNumber(pub u32);
+pub struct SpoolNumber(pub u32);
 
-impl RingNumber {
+impl SpoolNumber {
     /// The name of its file in the spool directory.
     pub fn file_name(self) -> String {
         format!("ring-{}.spool", self.0)
     }
 
-    /// The ring whose file has this name.
+    /// The spool whose file has this name.
     pub fn from_file_name(name: &str) -> Option<Self> {
         let number = name.strip_prefix("ring-")?.strip_suffix(".spool")?.parse().ok()?;
         // Only the one spelling: "ring-007.spool" is not ours.
@@ -41,13 +42,13 @@ impl RingNumber {
     }
 }
 
-/// The rings that have a file in this spool directory, in ascending order.
+/// The spools that have a file in this directory, in ascending order.
 ///
 /// # Errors
 /// If the directory cannot be read.
-pub fn rings(spool: &Directory) -> Result<Vec<RingNumber>, StoreError> {
-    let names = spool.names()?;
-    let mut rings: Vec<_> = names.iter().filter_map(|name| RingNumber::from_file_name(name)).collect();
-    rings.sort();
-    Ok(rings)
+pub fn spools(directory: &Directory) -> Result<Vec<SpoolNumber>, StoreError> {
+    let names = directory.names()?;
+    let mut spools: Vec<_> = names.iter().filter_map(|name| SpoolNumber::from_file_name(name)).collect();
+    spools.sort();
+    Ok(spools)
 }

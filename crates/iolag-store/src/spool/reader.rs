@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use iolag_model::{Detail, RunId, Sample};
 
-use super::RingNumber;
+use super::SpoolNumber;
 use super::block::{BLOCK_BYTES_MAX, BlockKind, HEADER_BYTES, Header, SPOOL_FORMAT, run_hash};
 use crate::{Directory, StoreError};
 
@@ -15,7 +15,7 @@ use crate::{Directory, StoreError};
 pub struct SpoolReader {
     file: File,
     path: PathBuf,
-    ring: RingNumber,
+    number: SpoolNumber,
     run_hash: u64,
     file_bytes: u64,
     buffer: Vec<u8>,
@@ -43,7 +43,7 @@ pub enum Damage {
     Torn,
     /// The checksum of header or payload is wrong.
     Checksum,
-    /// The block is whole but does not belong here: another run, ring or place.
+    /// The block is whole but does not belong here: another run, spool or place.
     Foreign,
 }
 
@@ -55,12 +55,12 @@ enum Pass {
 }
 
 impl SpoolReader {
-    /// Opens the file of `ring`.
+    /// Opens the file of spool `number`.
     ///
     /// # Errors
     /// If it is missing or cannot be opened.
-    pub fn open(spool: &Directory, run: &RunId, ring: RingNumber) -> Result<Self, StoreError> {
-        let name = ring.file_name();
+    pub fn open(spool: &Directory, run: &RunId, number: SpoolNumber) -> Result<Self, StoreError> {
+        let name = number.file_name();
         let file = spool.open_file(&name)?;
         let path = spool.path().join(name);
         let file_bytes = file.metadata().map_err(|error| StoreError::system("look at", &path, error))?.len();
@@ -69,7 +69,7 @@ impl SpoolReader {
         Ok(Self {
             file,
             path,
-            ring,
+            number,
             run_hash: run_hash(run),
             file_bytes,
             buffer: vec![0; BLOCK_BYTES_MAX],
@@ -164,7 +164,7 @@ impl SpoolReader {
             .check_readable_by(SPOOL_FORMAT)
             .map_err(|source| StoreError::Format { path: self.path.clone(), source })?;
         let belongs = header.run_hash == self.run_hash
-            && header.ring == self.ring
+            && header.spool == self.number
             && header.sequence == self.sequence
             && header.samples_before == self.samples
             && header.is_consistent();

@@ -1,21 +1,22 @@
 //! Appends blocks to one spool file.
 //!
-//! The rule that keeps samples from being doubled or lost: the ring is read in order, the writer appends, and only then
-//! advances the ring's tail, which counts every sample ever consumed. A writer that is killed between the two leaves a
-//! spool with *more* samples than the tail says. The next writer therefore takes the spool's count for the truth: it
-//! asks [`Resumed::samples_to_skip`] and advances the tail by that many before it reads the first sample.
+//! The rule that keeps samples from being doubled or lost: each ring is read in order, the writer gathers samples of many into
+//! a block and writes it, and only then advances the tails of these rings. A writer that is killed between the two leaves a
+//! spool with *more* samples than the tails say. The next writer therefore takes the spool for the truth: it asks
+//! [`Resumed::is_stored`] of each ring's oldest samples, and advances the tail past those that are.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 
-use iolag_model::{Detail, Outcome, RunId, Sample};
+use iolag_model::{ClientId, Detail, Outcome, RunId, Sample};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::block::{
     ALIGNMENT_BYTES, BLOCK_BYTES_MAX, BlockKind, HEADER_BYTES, Header, SAMPLES_MAX, SPOOL_FORMAT, run_hash,
 };
-use super::{RingNumber, SpoolReader};
+use super::{Block, SpoolNumber, SpoolReader};
 use crate::directory::lock_file;
 use crate::{Directory, StoreError};
 
@@ -24,7 +25,7 @@ use crate::{Directory, StoreError};
 pub struct SpoolWriter {
     file: File,
     path: PathBuf,
-    ring: RingNumber,
+    number: SpoolNumber,
     run_hash: u64,
     /// Longer than a block by the alignment: the block starts at the first aligned byte.
     buffer: Vec<u8>,
@@ -32,89 +33,126 @@ pub struct SpoolWriter {
     offset: u64,
     sequence: u64,
     samples: u64,
+    /// Samples in the buffer that are not in the file yet, and how many of them are hung.
+    gathered: usize,
+    gathered_hung: u32,
 }
 
 /// What an earlier writer left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resumed {
     /// Samples that are safely in the file.
     pub samples: u64,
     /// Bytes of a torn or damaged tail that were cut off.
     pub dropped_bytes: u64,
+    /// The last sequence number of each client in it.
+    last_sequences: HashMap<ClientId, u64>,
 }
 
 impl Resumed {
-    /// How far to advance a ring's tail that says `consumed` samples, before the first new sample is read from it.
-    ///
-    /// # Errors
-    /// [`StoreError::SamplesLost`] if the spool holds fewer: its tail was damaged after the ring had let go of them.
-    pub fn samples_to_skip(&self, consumed: u64, spool: &SpoolWriter) -> Result<u64, StoreError> {
-        self.samples.checked_sub(consumed).ok_or_else(|| StoreError::SamplesLost {
-            path: spool.path.clone(),
-            stored: self.samples,
-            consumed,
-        })
+    /// Whether a sample that waits in its client's ring is in the file already. A client numbers its samples in ascending order,
+    /// and they are stored in that order.
+    pub fn is_stored(&self, sample: &Sample) -> bool {
+        let last = self.last_sequences.get(&sample.attempt.client());
+        last.is_some_and(|last| sample.attempt.sequence() <= *last)
     }
 }
 
 impl SpoolWriter {
-    /// Makes the file of `ring` in the spool directory and locks it.
+    /// Makes the file of spool `number` in the spool directory and locks it.
     ///
     /// # Errors
     /// If it exists already (then [`SpoolWriter::resume`] is meant) or cannot be made.
-    pub fn create(spool: &Directory, run: &RunId, ring: RingNumber) -> Result<Self, StoreError> {
-        let file = open_direct(spool, &ring.file_name(), OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
-        let writer = Self::new(file, spool, run, ring)?;
+    pub fn create(spool: &Directory, run: &RunId, number: SpoolNumber) -> Result<Self, StoreError> {
+        let file = open_direct(spool, &number.file_name(), OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
+        let writer = Self::new(file, spool, run, number)?;
         spool.sync()?;
         Ok(writer)
     }
 
-    /// Opens the file of `ring` after its writer ended, cuts off what is torn, and says what is in it.
+    /// Opens the file of spool `number` after its writer ended, cuts off what is torn, and says what is in it.
     ///
     /// # Errors
     /// [`StoreError::Locked`] while the earlier writer still has it open (it may be stuck in the kernel: write to
-    /// another ring's file then); else if it is missing or cannot be read or cut.
-    pub fn resume(spool: &Directory, run: &RunId, ring: RingNumber) -> Result<(Self, Resumed), StoreError> {
-        let file = open_direct(spool, &ring.file_name(), OFlags::RDWR)?;
-        let mut writer = Self::new(file, spool, run, ring)?;
-        let mut reader = SpoolReader::open(spool, run, ring)?;
-        while reader.next_block()?.is_some() {}
+    /// another spool then); else if it is missing or cannot be read or cut.
+    pub fn resume(
+        spool: &Directory,
+        run: &RunId,
+        number: SpoolNumber,
+    ) -> Result<(Self, Resumed), StoreError> {
+        let file = open_direct(spool, &number.file_name(), OFlags::RDWR)?;
+        let mut writer = Self::new(file, spool, run, number)?;
+        let mut reader = SpoolReader::open(spool, run, number)?;
+        let mut last_sequences = HashMap::new();
+        while let Some(block) = reader.next_block()? {
+            if let Block::Samples(samples) = block {
+                last_sequences.extend(
+                    samples.iter().map(|sample| (sample.attempt.client(), sample.attempt.sequence())),
+                );
+            }
+        }
         writer.offset = reader.offset();
         writer.sequence = reader.sequence();
         writer.samples = reader.samples();
-        let resumed = Resumed { samples: reader.samples(), dropped_bytes: reader.dropped_bytes() };
+        let resumed =
+            Resumed { samples: reader.samples(), dropped_bytes: reader.dropped_bytes(), last_sequences };
         writer.cut_tail()?;
         Ok((writer, resumed))
+    }
+
+    /// Takes samples into the block that is being filled, as many as fit, and says how many. They are safe only after
+    /// [`SpoolWriter::flush`]: no ring may be told before.
+    ///
+    /// # Errors
+    /// If one of them is invalid; none is taken then.
+    pub fn gather(&mut self, samples: &[Sample]) -> Result<usize, StoreError> {
+        let gathered = self.gathered;
+        let taken = &samples[..samples.len().min(SAMPLES_MAX - gathered)];
+        self.check(taken)?;
+        let mut hung = 0;
+        let payload = &mut self.block()[HEADER_BYTES + gathered * Sample::SIZE..];
+        for (sample, bytes) in taken.iter().zip(payload.as_chunks_mut::<{ Sample::SIZE }>().0) {
+            *bytes = sample.to_bytes();
+            hung += u32::from(sample.outcome() == Outcome::Hung);
+        }
+        self.gathered += taken.len();
+        self.gathered_hung += hung;
+        Ok(taken.len())
+    }
+
+    /// Writes what was gathered; when this returns, it survives the end of this process.
+    ///
+    /// # Errors
+    /// If the file cannot be written: what was gathered is not in it, and is to be gathered again.
+    pub fn flush(&mut self) -> Result<(), StoreError> {
+        let count = std::mem::take(&mut self.gathered);
+        let hung = std::mem::take(&mut self.gathered_hung);
+        if count == 0 {
+            return Ok(());
+        }
+        self.write_block(BlockKind::Samples, count, hung, count * Sample::SIZE)
     }
 
     /// Appends samples; when this returns, they survive the end of this process. Invalid samples are refused whole.
     ///
     /// # Errors
-    /// If the file cannot be written. [`SpoolWriter::samples`] then says how many are in it, so that the caller may
-    /// advance its ring by those, and try the rest again later.
-    pub fn append(&mut self, samples: &[Sample]) -> Result<(), StoreError> {
-        for sample in samples {
-            if let Err(source) = sample.checked() {
-                return Err(StoreError::Sample { path: self.path.clone(), source });
-            }
-        }
-        for samples in samples.chunks(SAMPLES_MAX) {
-            let mut hung = 0;
-            let payload = &mut self.block()[HEADER_BYTES..];
-            for (sample, bytes) in samples.iter().zip(payload.as_chunks_mut::<{ Sample::SIZE }>().0) {
-                *bytes = sample.to_bytes();
-                hung += u32::from(sample.outcome() == Outcome::Hung);
-            }
-            self.write_block(BlockKind::Samples, samples.len(), hung, samples.len() * Sample::SIZE)?;
+    /// If the file cannot be written. [`SpoolWriter::samples`] then says how many are in it.
+    pub fn append(&mut self, mut samples: &[Sample]) -> Result<(), StoreError> {
+        self.check(samples)?;
+        while !samples.is_empty() {
+            let taken = self.gather(samples)?;
+            samples = &samples[taken..];
+            self.flush()?;
         }
         Ok(())
     }
 
-    /// Appends detail records.
+    /// Appends detail records, after what was gathered.
     ///
     /// # Errors
     /// If the file cannot be written; some of them may be in it.
     pub fn append_details(&mut self, details: &[Detail]) -> Result<(), StoreError> {
+        self.flush()?;
         let (mut count, mut length) = (0, 0);
         for detail in details {
             let bytes = detail.to_bytes();
@@ -157,13 +195,34 @@ impl SpoolWriter {
         self.sync()
     }
 
-    fn new(file: File, spool: &Directory, run: &RunId, ring: RingNumber) -> Result<Self, StoreError> {
-        let path = spool.path().join(ring.file_name());
+    fn new(file: File, spool: &Directory, run: &RunId, number: SpoolNumber) -> Result<Self, StoreError> {
+        let path = spool.path().join(number.file_name());
         lock_file(&file, &path)?;
         let buffer = vec![0; BLOCK_BYTES_MAX + ALIGNMENT_BYTES];
         let buffer_start = buffer.as_ptr().align_offset(ALIGNMENT_BYTES);
         let run_hash = run_hash(run);
-        Ok(Self { file, path, ring, run_hash, buffer, buffer_start, offset: 0, sequence: 0, samples: 0 })
+        Ok(Self {
+            file,
+            path,
+            number,
+            run_hash,
+            buffer,
+            buffer_start,
+            offset: 0,
+            sequence: 0,
+            samples: 0,
+            gathered: 0,
+            gathered_hung: 0,
+        })
+    }
+
+    fn check(&self, samples: &[Sample]) -> Result<(), StoreError> {
+        samples.iter().try_for_each(|sample| {
+            sample
+                .checked()
+                .map(drop)
+                .map_err(|source| StoreError::Sample { path: self.path.clone(), source })
+        })
     }
 
     fn block(&mut self) -> &mut [u8] {
@@ -180,7 +239,7 @@ impl SpoolWriter {
         let header = Header {
             format: SPOOL_FORMAT,
             kind,
-            ring: self.ring,
+            spool: self.number,
             count: count as u32,
             hung,
             payload_bytes: payload_bytes as u32,

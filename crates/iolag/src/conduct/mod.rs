@@ -7,6 +7,7 @@
 
 mod calibration;
 pub mod cleaning;
+pub mod draining;
 pub mod interruption;
 pub mod measurer_check;
 pub mod measurer_metadata;
@@ -171,6 +172,7 @@ fn writer_plan(plan: &RunPlan<'_>) -> WriterPlan {
         root: plan.root.clone(),
         spool_parent: plan.spool_parent.clone(),
         record: plan.record.clone(),
+        measurers: plan.groups.iter().map(|group| group.clients.clone()).collect(),
         thresholds: plan.thresholds.clone(),
         planned_places: plan.planned_places.clone(),
         source: Source::Pending,
@@ -270,7 +272,7 @@ fn finish_writing(
         Trouble::Refuses(_) => writing.spool().cloned(),
         Trouble::Hangs(_) | Trouble::NotWanted => None,
     };
-    let overwritten: u64 = exchange.readers().iter().map(|(ring, _)| ring.retained().0).sum();
+    let overwritten = exchange.samples_overwritten();
     if overwritten > 0 && readable_spool.is_none() {
         let samples = counted(overwritten, "sample is", "samples are");
         let reason = format!("{samples} only in the store that does not answer");

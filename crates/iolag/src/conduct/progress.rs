@@ -59,7 +59,7 @@ impl Progress {
 
     /// Redraws the line.
     pub fn show(&mut self, exchange: &Exchange, now: MonotonicTime) {
-        let samples: u64 = exchange.readers().iter().map(|(ring, _)| ring.head()).sum();
+        let samples = exchange.samples_recorded();
         let elapsed = now.since(self.start);
         let done = match self.extent {
             Extent::Samples(_) => samples,

@@ -6,17 +6,12 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::{Summaries, Summary};
-use iolag_model::{ErrorClass, RunRecord, RunState, counted, format_count};
+use iolag_model::{ErrorClass, RunRecord, counted, format_count};
 
 /// Marks the record of a run whose target failed. Returns whether anything was changed.
 pub fn note_in(record: &mut RunRecord, summaries: &Summaries) -> bool {
     let Some(reason) = reason(&summaries.summaries) else { return false };
-    record.state = match &record.state {
-        RunState::Incomplete { reason: known } => {
-            RunState::Incomplete { reason: format!("{known}; {reason}") }
-        }
-        _ => RunState::Incomplete { reason },
-    };
+    record.state.add_reason(reason);
     true
 }
 

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use iolag_analysis::{Engine, Grouping, Summaries};
-use iolag_keeper::{DetailReader, Exchange, Inbox, Outbox, RingReader};
+use iolag_keeper::{Exchange, Inbox, Outbox};
 use iolag_model::{
-    ClientRecord, Column, Nanoseconds, RunRecord, RunState, SampleColumns, Trust, WorkloadSpec,
+    ClientRecord, Column, Nanoseconds, RunRecord, RunState, SampleColumns, Trust, WorkloadSpec, counted,
 };
 use iolag_store::{
-    Directory, Manifest, ManifestEntry, ManifestKind, RingNumber, RunDirectory, Sink, SpoolWriter, Store,
-    StoreError,
+    Directory, Encoded, Manifest, ManifestEntry, ManifestKind, RunDirectory, Sink, Store, StoreError,
 };
 
+use super::draining::{Busy, Draining, Patience};
 use super::messages::{FromWriter, Stored, ToWriter, tell, told};
 use super::target_failure;
 use rustix::process::Pid;
@@ -43,6 +43,8 @@ pub struct WriterPlan {
     pub spool_parent: Option<PathBuf>,
     /// The run's record as it is at the start.
     pub record: RunRecord,
+    /// The clients of each measurer.
+    pub measurers: Vec<Vec<u32>>,
     /// Durations whose share of slower attempts is summarised.
     pub thresholds: Vec<Nanoseconds>,
     /// What the manifest says before anything is created.
@@ -73,7 +75,6 @@ fn work(
     inbox: &mut Inbox,
     outbox: &mut Outbox,
 ) -> Result<(), StoreError> {
-    raise_descriptor_limit();
     let store = Store::open(&plan.root)?;
     let beginning = if plan.begun { reopen(&store, plan)? } else { begin(&store, plan)? };
     let (run, spool, begun) = match beginning {
@@ -87,12 +88,14 @@ fn work(
     // As long as this process lives nobody else recovers the run, even if the keeper is gone.
     let _lock = run.lock()?;
     tell(outbox, &FromWriter::Ready { run: run.path().to_owned(), spool: spool.path().to_owned() });
-    let mut draining = Draining::new(exchange, &spool, plan.record.id.clone(), begun);
+    let mut draining = Draining::new(exchange, &plan.measurers, &spool, plan.record.id.clone(), begun);
     let mut orders = Orders { run: &run, clients: &plan.record.clients, exchange, finish: None };
     let mut last_alive = Instant::now();
-    loop {
+    let samples = loop {
         // The flag is read before the rings: what is drained after it is everything.
         let measured = exchange.is_measured();
+        // So is their number: what a process that cannot be ended records afterwards is not due.
+        let samples_due = if measured { samples_due(plan.source, exchange) } else { 0 };
         let patience = if measured { Patience::None } else { Patience::Some };
         let busy = draining.drain(plan.source, patience)?;
         while let Some(order) = told::<ToWriter>(inbox) {
@@ -102,17 +105,18 @@ fn work(
             return outlive_keeper(&mut draining, plan.source);
         }
         if measured && orders.finish.is_some() {
-            break;
+            break samples_due;
         }
         if last_alive.elapsed() > ALIVE_EVERY {
             tell(outbox, &FromWriter::Alive);
             last_alive = Instant::now();
         }
         inbox.wait(busy.pause());
-    }
+    };
     draining.finish()?;
     let record = orders.finish.take().expect("the loop ends only with a final record");
-    let stored = store_finally(plan, &run, &spool, *record)?;
+    let due = Due { samples, details_lost: draining.details_lost() };
+    let stored = store_finally(plan, &run, &spool, *record, due)?;
     tell(outbox, &FromWriter::Done(Box::new(stored)));
     Ok(())
 }
@@ -170,14 +174,6 @@ enum Beginning {
     Draining { run: RunDirectory, spool: Directory, begun: bool },
     /// Everything is stored: the writer before was killed while it summarised.
     Stored { run: RunDirectory, record: Box<RunRecord> },
-}
-
-/// There is a spool file per client; login nodes often allow 1024 open files, and more on request.
-fn raise_descriptor_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    // Refused, it stays as it is; a file that cannot be opened is an error of its own.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 fn begin(store: &Store, plan: &WriterPlan) -> Result<Beginning, StoreError> {
@@ -241,145 +237,6 @@ fn reopen(store: &Store, plan: &WriterPlan) -> Result<Beginning, StoreError> {
     }
 }
 
-/// Whether samples may wait for company.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Patience {
-    /// A block on disk has room for 84 samples: fewer wait, up to a second, as long as their ring has room.
-    Some,
-    /// Everything now.
-    None,
-}
-
-/// Fewer samples than this leave most of a block empty.
-const SAMPLES_WORTH_A_BLOCK: usize = 84;
-/// How long few samples wait.
-const WAIT_FOR_COMPANY: Duration = Duration::from_secs(1);
-
-/// How much a round of draining found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Busy {
-    Idle,
-    Some,
-    Full,
-}
-
-impl Busy {
-    /// Long pauses leave the processors to what is measured; short ones keep rings from filling.
-    const fn pause(self) -> Nanoseconds {
-        match self {
-            Self::Idle => Nanoseconds::from_milliseconds(50),
-            Self::Some => Nanoseconds::from_milliseconds(20),
-            Self::Full => Nanoseconds(500_000),
-        }
-    }
-}
-
-struct Draining<'a> {
-    rings: Vec<(RingReader, DetailReader)>,
-    writers: Vec<Option<SpoolWriter>>,
-    spool: &'a Directory,
-    run: iolag_model::RunId,
-    begun: bool,
-    retained_done: bool,
-    last_appended: Vec<Instant>,
-}
-
-impl<'a> Draining<'a> {
-    fn new(exchange: &Exchange, spool: &'a Directory, run: iolag_model::RunId, begun: bool) -> Self {
-        let rings = exchange.readers();
-        let writers = rings.iter().map(|_| None).collect();
-        let last_appended = rings.iter().map(|_| Instant::now()).collect();
-        Self { rings, writers, spool, run, begun, retained_done: false, last_appended }
-    }
-
-    fn drain(&mut self, source: Source, patience: Patience) -> Result<Busy, StoreError> {
-        match source {
-            Source::Pending => self.drain_pending(patience),
-            Source::Retained => self.copy_retained(),
-        }
-    }
-
-    fn drain_pending(&mut self, patience: Patience) -> Result<Busy, StoreError> {
-        let mut busy = Busy::Idle;
-        for index in 0..self.rings.len() {
-            let (ring, details) = self.rings[index].clone();
-            let waiting = (ring.head() - ring.tail()) as usize;
-            let may_wait = patience == Patience::Some
-                && waiting < SAMPLES_WORTH_A_BLOCK.min(ring.capacity() / 4)
-                && self.last_appended[index].elapsed() < WAIT_FOR_COMPANY;
-            if waiting > 0 && !may_wait {
-                self.last_appended[index] = Instant::now();
-                let writer = self.writer(index)?;
-                let pending = ring.pending();
-                if !pending.is_empty() {
-                    let share = pending.len() * 4 / ring.capacity().max(1);
-                    busy = busy.max(if share > 0 { Busy::Full } else { Busy::Some });
-                    writer.append(pending)?;
-                    ring.consume(pending.len() as u64);
-                }
-            }
-            let (texts, position) = details.pending();
-            if !texts.is_empty() {
-                self.writer(index)?.append_details(&texts)?;
-            }
-            details.consume(position);
-        }
-        Ok(busy)
-    }
-
-    fn copy_retained(&mut self) -> Result<Busy, StoreError> {
-        if std::mem::replace(&mut self.retained_done, true) {
-            return Ok(Busy::Idle);
-        }
-        for index in 0..self.rings.len() {
-            let (ring, details) = self.rings[index].clone();
-            let (_, pieces) = ring.retained();
-            for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
-                self.writer(index)?.append(piece)?;
-            }
-            let (texts, _) = details.pending();
-            if !texts.is_empty() {
-                self.writer(index)?.append_details(&texts)?;
-            }
-        }
-        Ok(Busy::Some)
-    }
-
-    /// The spool file of a ring, made when the ring has its first sample.
-    fn writer(&mut self, index: usize) -> Result<&mut SpoolWriter, StoreError> {
-        if self.writers[index].is_none() {
-            let number = RingNumber(index as u32);
-            let ring = &self.rings[index].0;
-            let writer = if self.begun && ring.tail() > 0 {
-                let (writer, resumed) = SpoolWriter::resume(self.spool, &self.run, number)?;
-                // The killed writer may have spooled more than it could still report as consumed.
-                ring.consume(resumed.samples_to_skip(ring.tail(), &writer)?);
-                writer
-            } else {
-                match SpoolWriter::create(self.spool, &self.run, number) {
-                    Err(error) if self.begun && error.errno() == Some(libc::EEXIST) => {
-                        let (writer, resumed) = SpoolWriter::resume(self.spool, &self.run, number)?;
-                        ring.consume(resumed.samples_to_skip(ring.tail(), &writer)?);
-                        writer
-                    }
-                    created => created?,
-                }
-            };
-            self.writers[index] = Some(writer);
-        }
-        Ok(self.writers[index].as_mut().expect("made just now"))
-    }
-
-    fn finish(&mut self) -> Result<(), StoreError> {
-        for writer in &mut self.writers {
-            if let Some(writer) = writer.take() {
-                writer.finish()?;
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Adapts the analysis to the store's scan.
 struct Summarising(Engine);
 
@@ -426,25 +283,67 @@ pub fn summarise(
     Ok(all.finish())
 }
 
+/// What the rings have given in all.
+#[derive(Debug, Clone, Copy)]
+struct Due {
+    /// Samples that must be in the spools.
+    samples: u64,
+    /// Texts that found no room.
+    details_lost: u64,
+}
+
+fn samples_due(source: Source, exchange: &Exchange) -> u64 {
+    match source {
+        Source::Pending => exchange.samples_recorded(),
+        // What was overwritten is told as what only the other store has.
+        Source::Retained => exchange.samples_recorded() - exchange.samples_overwritten(),
+    }
+}
+
 fn store_finally(
     plan: &WriterPlan,
     run: &RunDirectory,
     spool: &Directory,
     mut record: RunRecord,
+    due: Due,
 ) -> Result<Stored, StoreError> {
     record.after = Some(environment::memory::capture(Path::new("/proc")));
-    let encoded = run.finish(&mut record, spool)?;
-    for (ring, bytes) in &encoded.dropped {
+    // Before the record says that the run is complete, not after: nobody may be told otherwise in between.
+    run.finish_judged(&mut record, spool, |record, encoded| judge(record, encoded, due))?;
+    summarised(plan, run, record)
+}
+
+/// Says in the record what did not arrive.
+fn judge(record: &mut RunRecord, encoded: &Encoded, due: Due) {
+    for (number, bytes) in &encoded.dropped {
         record.trust.push(Trust {
-            doubt: format!("{bytes} bytes of the spool of ring {} could not be read back", ring.0),
+            doubt: format!("{bytes} bytes of spool {} could not be read back", number.0),
             advice: "check the file system of the store; the samples in them are missing from every figure"
                 .into(),
         });
     }
-    if !encoded.dropped.is_empty() {
-        run.write_record(&record)?;
+    let missing = due.samples.saturating_sub(encoded.samples + encoded.superseded);
+    if missing > 0 {
+        record.state.add_reason(format!(
+            "{} missing: recorded, but not stored",
+            counted(missing, "sample is", "samples are")
+        ));
     }
-    summarised(plan, run, record)
+    if due.details_lost > 0 {
+        record.trust.push(Trust {
+            doubt: format!(
+                "{} found no room and {} missing; the samples themselves are all there",
+                counted(
+                    due.details_lost,
+                    "explanation of a failed operation",
+                    "explanations of failed operations"
+                ),
+                if due.details_lost == 1 { "is" } else { "are" }
+            ),
+            advice: "put the store on something faster, or look at the first failures: they have theirs"
+                .into(),
+        });
+    }
 }
 
 fn summarised(plan: &WriterPlan, run: &RunDirectory, mut record: RunRecord) -> Result<Stored, StoreError> {

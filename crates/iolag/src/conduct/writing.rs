@@ -236,7 +236,7 @@ impl Writing {
     /// A writer that waits for its store uses no processor and moves no tail.
     fn look_for_progress(&mut self, exchange: &Exchange, now: MonotonicTime) {
         let Some(messenger) = &mut self.messenger else { return };
-        let consumed = exchange.readers().iter().map(|(ring, _)| ring.tail()).sum();
+        let consumed = exchange.samples_consumed();
         let mark = (iolag_keeper::processor_use(messenger.child().id()).unwrap_or(0), consumed);
         if mark != self.progress_mark {
             self.progress_mark = mark;
