@@ -350,7 +350,7 @@ fn a_client_that_is_given_up_holds_nobody_and_stops_when_it_comes_back() {
         threads.join().unwrap()
     });
     assert!(ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))));
-    assert_eq!(coordinator.meeting(1).unwrap().values, [None, Some(1), Some(2)]);
+    assert_eq!(*coordinator.meeting(1).unwrap().values, [None, Some(1), Some(2)]);
     let late =
         drive_blocking(client(&exchange, 0, 5), &mut Known(Duration::ZERO), &coordinator, &MonotonicClock);
     assert_eq!(late, DriveEnd::Stopped);

@@ -112,11 +112,11 @@ pub struct Arrival {
     pub notice: Nanoseconds,
 }
 
-/// An open meeting: everyone who was expected has arrived.
+/// An open meeting: everyone who was expected has arrived. Its values are shared, since thousands of clients read them at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Meeting {
     /// The values by rank; `None` for clients that were given up before they arrived.
-    pub values: Vec<Option<u64>>,
+    pub values: Arc<[Option<u64>]>,
     /// When all begin with what comes next: the same moment for all, in the near future when the meeting opens.
     pub begin: MonotonicTime,
     /// How to wait for that moment.

@@ -77,7 +77,7 @@ fn cost_ns(client: &mut dyn Client, operations: u64) -> f64 {
     let clock = MonotonicClock;
     let mut now = MonotonicTime(1);
     client.next(now);
-    client.met(&Meeting { values: vec![Some(0); 4], begin: now, waiting: Waiting::Asleep }, now);
+    client.met(&Meeting { values: vec![Some(0); 4].into(), begin: now, waiting: Waiting::Asleep }, now);
     let start = clock.now();
     for _ in 0..operations {
         let Step::Execute { request, .. } = black_box(&mut *client).next(now) else { break };

@@ -160,7 +160,7 @@ impl BatchClient {
         let makes = |phase| matches!(phase, Phase::TreeCreate | Phase::BatchCreate);
         let absent =
             if makes(phase) || self.last_phase.is_some_and(makes) { Peer::Unfinished } else { Peer::Gone };
-        for (peer, value) in self.peers.iter_mut().zip(&meeting.values) {
+        for (peer, value) in self.peers.iter_mut().zip(meeting.values.iter()) {
             if value.is_none() && *peer != Peer::Unfinished {
                 *peer = if *peer == Peer::Here || makes(phase) { absent } else { *peer };
             }

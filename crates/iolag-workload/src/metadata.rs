@@ -22,7 +22,7 @@ use iolag_model::{
     TimeLimit, WearOut,
 };
 
-use crate::metadata_accounting::{Place, Progress};
+use crate::metadata_accounting::{Place, Progress, SharedPeers};
 use crate::metadata_peers::{Certainty, Peers};
 use crate::metadata_script::{Effect, Scripts, Turn};
 use crate::{Accounting, Client, Done, Pacer, Sharing, Step};
@@ -42,7 +42,7 @@ pub struct MetadataClient {
     stages: Arc<[StageRecord]>,
     /// The stage that comes next, or has been begun.
     stage: usize,
-    peers: Peers,
+    peers: Arc<SharedPeers>,
     progress: Arc<Progress>,
     /// Objects consumed per dataset, in all iterations so far and in earlier runs.
     position: u64,
@@ -110,11 +110,6 @@ impl MetadataClient {
     /// The client with rank `rank`. `stages` is the list of [`crate::stages`] for this spec, `accounting` is shared by all
     /// clients and knows their number and where they start. The spec must have passed [`crate::validate_metadata`].
     pub fn new(spec: &MetadataSpec, rank: u32, stages: Arc<[StageRecord]>, accounting: &Accounting) -> Self {
-        let (sharing, starts) = (accounting.sharing(), accounting.start_positions());
-        let consumed_per_iteration = match spec.access {
-            Access::Replace => spec.objects,
-            Access::ReadOnly => 0,
-        };
         let scripts = Scripts::new(spec);
         Self {
             rank,
@@ -126,12 +121,12 @@ impl MetadataClient {
             think: spec.think,
             turn: Turn::over(&scripts.create),
             scripts,
-            sharing,
+            sharing: accounting.sharing(),
             stages,
             stage: 0,
-            peers: Peers::new(sharing, spec.precreated_objects, consumed_per_iteration, starts),
+            peers: accounting.peers(),
             progress: accounting.progress(rank),
-            position: starts[rank as usize],
+            position: accounting.start_position(rank),
             state: State::BetweenStages,
             walk: Walk::new(Place::Own, Vec::new(), MonotonicTime::default()),
             pacer: Pacer::closed_loop(Think::None),
@@ -159,10 +154,14 @@ impl MetadataClient {
         }
     }
 
-    fn begin_stage(&mut self, phase: Phase, now: MonotonicTime) {
+    fn begin_stage(&mut self, meeting: &Meeting, now: MonotonicTime) {
+        let phase = self.stages[self.stage].phase;
+        let shared = Arc::clone(&self.peers);
+        let mut peers = shared.take();
+        peers.met(meeting, self.stage, phase);
         match phase {
-            Phase::Benchmark => self.begin_benchmark(now),
-            Phase::Cleanup => self.begin_cleanup(now),
+            Phase::Benchmark => self.begin_benchmark(&peers, now),
+            Phase::Cleanup => self.begin_cleanup(&peers, now),
             _ => self.begin_precreation(now),
         }
     }
@@ -176,8 +175,8 @@ impl MetadataClient {
         self.state = State::MakingDirectories;
     }
 
-    fn begin_benchmark(&mut self, now: MonotonicTime) {
-        let (rank, sharing, peers) = (self.rank, self.sharing, &self.peers);
+    fn begin_benchmark(&mut self, peers: &Peers, now: MonotonicTime) {
+        let (rank, sharing) = (self.rank, self.sharing);
         let lanes: Vec<_> = (0..self.datasets)
             .filter(|dataset| peers.is_open(rank, *dataset))
             .map(|dataset| Lane {
@@ -197,9 +196,9 @@ impl MetadataClient {
         self.state = State::Rows;
     }
 
-    fn begin_cleanup(&mut self, now: MonotonicTime) {
+    fn begin_cleanup(&mut self, peers: &Peers, now: MonotonicTime) {
         let own = |dataset| {
-            let (remaining, certainty) = self.peers.remaining(self.rank, dataset);
+            let (remaining, certainty) = peers.remaining(self.rank, dataset);
             Lane { remaining, certainty, ..Lane::own(self.rank, dataset) }
         };
         self.walk = Walk::new(Place::Own, (0..self.datasets).map(own).collect(), now);
@@ -328,11 +327,7 @@ impl Client for MetadataClient {
 
     fn met(&mut self, meeting: &Meeting, now: MonotonicTime) {
         match self.state {
-            State::Entering => {
-                let phase = self.stages[self.stage].phase;
-                self.peers.met(meeting, phase);
-                self.begin_stage(phase, now);
-            }
+            State::Entering => self.begin_stage(meeting, now),
             State::Agreeing => {
                 // The clock of the limit is not set back: the agreement is made once per iteration.
                 self.walk.rows = self.walk.rows.min(meeting.maximum());

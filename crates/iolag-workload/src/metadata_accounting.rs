@@ -6,11 +6,12 @@
 //! range instead of making it wrong.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use iolag_model::{MetadataSpec, Phase};
+use iolag_model::{Access, MetadataSpec, Phase};
 
+use crate::metadata_peers::Peers;
 use crate::metadata_script::Effect;
 use crate::{Sharing, SpecError, validate_positions};
 
@@ -21,7 +22,12 @@ pub struct Accounting {
     precreated_before: u64,
     start_positions: Vec<u64>,
     progress: Vec<Arc<Progress>>,
+    peers: Arc<SharedPeers>,
 }
+
+/// What the clients know about each other; taken for a moment at the beginning of each stage.
+#[derive(Debug)]
+pub(crate) struct SharedPeers(Mutex<Peers>);
 
 /// What one client has done so far. Written by that client only.
 #[derive(Debug)]
@@ -56,8 +62,15 @@ impl Accounting {
         let start_positions = positions.map_or_else(|| vec![0; clients as usize], <[u64]>::to_vec);
         validate_positions(spec, clients, &start_positions)?;
         let makes_working_set = spec.phases.contains(&Phase::Precreate);
+        let sharing = Sharing::new(spec, clients);
+        let consumed_per_iteration = match spec.access {
+            Access::Replace => spec.objects,
+            Access::ReadOnly => 0,
+        };
+        let peers = Peers::new(sharing, spec.precreated_objects, consumed_per_iteration, &start_positions);
         Ok(Self {
-            sharing: Sharing::new(spec, clients),
+            sharing,
+            peers: Arc::new(SharedPeers(Mutex::new(peers))),
             precreated_before: if makes_working_set { 0 } else { spec.precreated_objects },
             progress: start_positions
                 .iter()
@@ -101,12 +114,23 @@ impl Accounting {
         (self.precreated_before + position(writer)).saturating_sub(position(remover))
     }
 
-    pub(crate) fn start_positions(&self) -> &[u64] {
-        &self.start_positions
+    pub(crate) fn start_position(&self, rank: u32) -> u64 {
+        self.start_positions[rank as usize]
+    }
+
+    pub(crate) fn peers(&self) -> Arc<SharedPeers> {
+        Arc::clone(&self.peers)
     }
 
     pub(crate) fn progress(&self, rank: u32) -> Arc<Progress> {
         Arc::clone(&self.progress[rank as usize])
+    }
+}
+
+impl SharedPeers {
+    pub(crate) fn take(&self) -> MutexGuard<'_, Peers> {
+        // A client that panicked ends its process; until then the others go on with what there is.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a client knows about the others: how far they are, and so which objects exist.
 //!
 //! Every client brings its position (objects consumed per dataset) to the meeting that begins a stage. From the values of
-//! these meetings, and from nothing else, all clients compute the same answers.
+//! these meetings, and from nothing else, all clients compute the same answers. So they keep them together, once: a copy for each
+//! would take the square of their number.
 //!
 //! A client that was given up brings nothing any more. What it did after its last meeting is unknown: at most one iteration.
 //! That uncertainty is kept as `slack`, so that nobody asks for an object that may not be there.
@@ -12,7 +13,7 @@ use iolag_model::{Meeting, Phase};
 
 use crate::Sharing;
 
-/// All clients of a run as one of them knows them.
+/// All clients of a run as each of them knows them.
 #[derive(Debug)]
 pub(crate) struct Peers {
     sharing: Sharing,
@@ -21,6 +22,8 @@ pub(crate) struct Peers {
     objects_per_iteration: u64,
     peers: Vec<Peer>,
     last_phase: Option<Phase>,
+    /// Stages whose meeting was taken over.
+    stages: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -62,11 +65,17 @@ impl Peers {
             objects_per_iteration: consumed,
             peers: starts.iter().map(peer).collect(),
             last_phase: None,
+            stages: 0,
         }
     }
 
-    /// Takes over what the clients brought to the meeting that begins a stage of `phase`.
-    pub(crate) fn met(&mut self, meeting: &Meeting, phase: Phase) {
+    /// Takes over what the clients brought to the meeting that begins the stage with this index. The first of them to come from it
+    /// does; nobody is at the next meeting before all who are still expected have come from this one.
+    pub(crate) fn met(&mut self, meeting: &Meeting, stage: usize, phase: Phase) {
+        if stage < self.stages {
+            return;
+        }
+        self.stages = stage + 1;
         let is_precreation = |phase| phase == Phase::Precreate;
         for (rank, peer) in self.peers.iter_mut().enumerate() {
             match meeting.values.get(rank).copied().flatten() {

@@ -246,7 +246,7 @@ impl Company {
         for index in 0..values.len() {
             if matches!(self.standing[index], Standing::Waiting) {
                 self.standing[index] = Standing::Working;
-                let meeting = Meeting { values: values.clone(), begin: self.now, waiting: Waiting::Asleep };
+                let meeting = Meeting { values: values.clone().into(), begin: self.now, waiting: Waiting::Asleep };
                 self.clients[index].met(&meeting, self.now);
             }
         }
