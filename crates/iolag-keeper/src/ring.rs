@@ -18,10 +18,11 @@ use iolag_model::Sample;
 
 use crate::memory::SharedMemory;
 
-const LINE: usize = 128;
+/// Two cache lines, because processors fetch lines in pairs.
+pub(crate) const LINE: usize = 128;
 
-/// Bytes of the two counters before the samples. Two cache lines each, because processors fetch lines in pairs.
-pub(crate) const RING_HEADER_BYTES: usize = 2 * LINE;
+/// Bytes of the two counters before the samples.
+const RING_HEADER_BYTES: usize = 2 * LINE;
 
 #[repr(C, align(128))]
 struct Counter {
@@ -140,6 +141,12 @@ impl RingReader {
         self.piece(tail, self.head() - tail)
     }
 
+    /// All samples that wait, oldest first, in at most two pieces.
+    pub fn all_pending(&self) -> [&[Sample]; 2] {
+        let (tail, head) = (self.tail(), self.head());
+        self.pieces(tail, head - tail)
+    }
+
     /// The oldest `count` pending samples are safe; their places may be used again.
     pub fn consume(&self, count: u64) {
         let tail = self.tail();
@@ -152,9 +159,13 @@ impl RingReader {
     pub fn retained(&self) -> (u64, [&[Sample]; 2]) {
         let head = self.head();
         let first = head.saturating_sub(self.place.capacity as u64);
-        let one = self.piece(first, head - first);
-        let two = self.piece(first + one.len() as u64, head - first - one.len() as u64);
-        (first, [one, two])
+        (first, self.pieces(first, head - first))
+    }
+
+    fn pieces(&self, from: u64, count: u64) -> [&[Sample]; 2] {
+        let one = self.piece(from, count);
+        let two = self.piece(from + one.len() as u64, count - one.len() as u64);
+        [one, two]
     }
 
     fn piece(&self, from: u64, count: u64) -> &[Sample] {
@@ -201,6 +212,8 @@ mod tests {
         producer.push(sample(3)).unwrap();
         let attempts: Vec<_> = reader.pending().iter().map(|sample| sample.attempt.0).collect();
         assert_eq!(attempts, [1, 2], "up to the end of the buffer first");
+        let attempts: Vec<_> = reader.all_pending().concat().iter().map(|sample| sample.attempt.0).collect();
+        assert_eq!(attempts, [1, 2, 3]);
     }
 
     #[test]

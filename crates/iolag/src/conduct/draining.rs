@@ -93,7 +93,7 @@ impl<'a> Draining<'a> {
         Self { drains: drains.collect(), place: Place { directory, run, begun }, retained_done: false }
     }
 
-    /// One round over all rings.
+    /// One round over all rings. With [`Patience::None`] everything that was recorded before it is stored after it.
     ///
     /// # Errors
     /// If a spool cannot be written; what was not written stays in the rings.
@@ -158,11 +158,13 @@ impl Drain {
             self.open(place)?;
             for index in 0..self.rings.len() {
                 let ring = self.rings[index].clone();
-                let pending = ring.pending();
-                if !pending.is_empty() {
-                    let is_filling = pending.len() * 4 >= ring.capacity();
+                // All of it, also across the end of the ring: this may be the last round.
+                let pending = ring.all_pending();
+                let waiting = pending[0].len() + pending[1].len();
+                if waiting > 0 {
+                    let is_filling = waiting * 4 >= ring.capacity();
                     busy = busy.max(if is_filling { Busy::Full } else { Busy::Some });
-                    self.gather(index, pending)?;
+                    pending.into_iter().try_for_each(|piece| self.gather(index, piece))?;
                 }
             }
             self.flush()?;
@@ -421,7 +423,7 @@ mod tests {
                     }
                 }
             }
-            while draining.drain(Source::Pending, Patience::None).unwrap() != Busy::Idle {}
+            draining.drain(Source::Pending, Patience::None).unwrap();
             draining.finish().unwrap();
             prop_assert_eq!(exchange.samples_consumed(), exchange.samples_recorded());
             let mut stored = all_of(&directory);
