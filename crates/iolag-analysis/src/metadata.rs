@@ -308,17 +308,33 @@ fn clients_unbalanced(stage: &StageAnalysis) -> Option<Finding> {
     Some(Finding::new(Severity::Warning, sentence, advice).with("balance", format!("{balance:.0} %")))
 }
 
+/// Told if they take more than a hundredth of the clients' time: less changes no figure.
 fn ring_waits(summaries: &Summaries) -> Option<Finding> {
-    let waits: Vec<&Summary> =
-        summaries.summaries.iter().filter(|summary| summary.key.operation == Operation::RingWait).collect();
-    let count: u64 = waits.iter().map(|summary| summary.attempts).sum();
-    let longest = waits.iter().filter_map(|summary| summary.durations.max.lower_bound()).max()?;
+    const SHARE_WORTH_TELLING: f64 = 0.01;
+    let of = |operation| summaries.summaries.iter().filter(move |summary| summary.key.operation == operation);
+    let waited_ns: f64 = of(Operation::RingWait).map(time_of_all_ns).sum();
+    let measured_ns: f64 = of(Operation::Stage).map(time_of_all_ns).sum();
+    if waited_ns <= SHARE_WORTH_TELLING * measured_ns {
+        return None;
+    }
+    let count: u64 = of(Operation::RingWait).map(|summary| summary.attempts).sum();
+    let longest = of(Operation::RingWait).filter_map(|summary| summary.durations.max.lower_bound()).max()?;
+    let share = if measured_ns > 0.0 { waited_ns / measured_ns * 100.0 } else { 100.0 };
     let sentence = format!(
-        "Clients waited {count} times for room in the recording rings (longest {longest}); nothing was lost, but they \
-         paused."
+        "Clients waited {count} times for room in the recording rings, {share:.0} % of their time (longest {longest}); nothing \
+         was lost, but they paused."
     );
-    let advice = "Enlarge the rings (`--buffer`) or put the store on something faster.";
+    let advice = "Enlarge the rings (`--buffer`), put the store on something faster, or use fewer clients.";
     Some(Finding::new(Severity::Warning, sentence, advice))
+}
+
+/// The durations of all attempts together. Of a stage that was interrupted only the whole is known.
+fn time_of_all_ns(summary: &Summary) -> f64 {
+    let whole = || {
+        let (first, last) = summary.first_start_ns.zip(summary.last_end_ns)?;
+        Some(last.since(first).0 as f64)
+    };
+    summary.attempts as f64 * summary.durations.mean_ns.or_else(whole).unwrap_or(0.0)
 }
 
 impl StageAnalysis {

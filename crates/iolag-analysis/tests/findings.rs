@@ -277,6 +277,20 @@ fn iterations_of_the_usb_stick_differ_by_more_than_chance() {
 }
 
 #[test]
+fn waits_for_room_are_told_above_a_hundredth_of_the_time() {
+    let told = |wait| {
+        let mut scenario = Scenario::metadata(2, 10, 1, &[(Phase::Benchmark, 0)]);
+        scenario.at(0, 0, Operation::RingWait, S, wait);
+        scenario.at(0, 0, Operation::Stage, S, 2 * S);
+        scenario.at(0, 1, Operation::Stage, S, 2 * S);
+        let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+        analysis.findings.iter().any(|finding| finding.sentence.contains("for room in the recording rings"))
+    };
+    assert!(!told(39 * MS));
+    assert!(told(41 * MS));
+}
+
+#[test]
 fn doubts_about_the_measurement_are_said() {
     let mut scenario = Scenario::metadata(2, 10, 1, &[(Phase::Benchmark, 0)]);
     scenario.record.after = Some(MemoryState { load: Some([9.5, 5.0, 1.0]), ..MemoryState::default() });
@@ -289,7 +303,7 @@ fn doubts_about_the_measurement_are_said() {
     for part in [
         "clients read 50 % of the precreated objects and 100 % of later ones",
         "The load was 9.5 on 8 processors",
-        "Clients waited 1 times for room in the recording rings (longest 40.0 ms)",
+        "Clients waited 1 times for room in the recording rings, 2 % of their time (longest 40.0 ms)",
         "benchmark 1: the working set changed: 1 objects created, 0 deleted.",
         "benchmark 1: clients are served unequally: the first was done after 500 ms, the last after 2.00 s.",
     ] {
