@@ -2,8 +2,10 @@
 //! finds no room within a second is counted as lost rather than waited for: it explains a sample, it is not one.
 //!
 //! ```text
-//! head (line 0)   tail (line 1)   lost (line 2)   bytes[capacity]: u32 length, record, padding to 8; length 0 = skip to the start
+//! head   tail   lost                   (elsewhere, with those of all rings)
+//! bytes[capacity]: u32 length, record, padding to 8; length 0 = skip to the start
 //! ```
+//! A text that is longer than half of the ring is cut, so that there is room for every one in the end.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,28 +14,32 @@ use iolag_model::Detail;
 
 use crate::memory::SharedMemory;
 
-const LINE: usize = 128;
 /// Bytes of the three counters.
-pub(crate) const DETAIL_HEADER_BYTES: usize = 3 * LINE;
+pub(crate) const DETAIL_COUNTER_BYTES: usize = 3 * size_of::<u64>();
+/// Bytes of a record besides its text, and of its length.
+const RECORD_BYTES_BESIDES_TEXT: usize = 24;
 
 /// Where a detail ring lies in the shared memory.
 #[derive(Debug, Clone)]
 pub(crate) struct DetailPlace {
     pub memory: SharedMemory,
+    /// Where the counters are.
+    pub counters: usize,
+    /// Where the bytes are.
     pub offset: usize,
     pub capacity: usize,
 }
 
 impl DetailPlace {
-    fn counter(&self, line: usize) -> &AtomicU64 {
-        // SAFETY: within the header; only atomics ever touch it.
-        unsafe { self.memory.at::<AtomicU64>(self.offset + line * LINE, 1).as_ref() }
+    fn counter(&self, number: usize) -> &AtomicU64 {
+        // SAFETY: one of the three counters; only atomics ever touch them.
+        unsafe { self.memory.at::<AtomicU64>(self.counters + number * size_of::<u64>(), 1).as_ref() }
     }
 
     fn byte(&self, count: u64) -> *mut u8 {
         let index = (count % self.capacity as u64) as usize;
         // SAFETY: `index < capacity`, within the ring.
-        unsafe { self.memory.at::<u8>(self.offset + DETAIL_HEADER_BYTES, self.capacity).as_ptr().add(index) }
+        unsafe { self.memory.at::<u8>(self.offset, self.capacity).as_ptr().add(index) }
     }
 
     /// Bytes up to the end of the buffer, where a record must not be split.
@@ -56,7 +62,7 @@ impl DetailProducer {
     /// Appends a record; waits up to a second for room. Returns whether it was kept.
     pub(crate) fn push(&mut self, detail: &Detail) -> bool {
         const ATTEMPTS: u32 = 100;
-        let record = detail.to_bytes();
+        let record = self.record(detail);
         for _ in 0..ATTEMPTS {
             if self.try_push(&record) {
                 return true;
@@ -68,7 +74,17 @@ impl DetailProducer {
 
     /// Appends a record if there is room now. Returns whether it was kept.
     pub(crate) fn push_at_once(&mut self, detail: &Detail) -> bool {
-        self.try_push(&detail.to_bytes()) || self.count_lost()
+        let record = self.record(detail);
+        self.try_push(&record) || self.count_lost()
+    }
+
+    fn record(&self, detail: &Detail) -> Vec<u8> {
+        let most = self.place.capacity / 2 - RECORD_BYTES_BESIDES_TEXT;
+        if detail.text.len() <= most {
+            return detail.to_bytes();
+        }
+        let text = detail.text[..detail.text.floor_char_boundary(most)].to_owned();
+        Detail { text, ..*detail }.to_bytes()
     }
 
     fn count_lost(&self) -> bool {
@@ -154,12 +170,35 @@ mod tests {
     use iolag_model::{AttemptId, DetailKind};
     use proptest::prelude::*;
 
+    fn place(capacity: usize) -> DetailPlace {
+        let memory = SharedMemory::new(DETAIL_COUNTER_BYTES + capacity).unwrap();
+        DetailPlace { memory, counters: 0, offset: DETAIL_COUNTER_BYTES, capacity }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_to_what_always_finds_room() {
+        let place = place(2048);
+        let (mut producer, reader) = (DetailProducer::new(place.clone()), DetailReader::new(place));
+        let long = |sequence| Detail {
+            attempt: AttemptId(sequence),
+            kind: DetailKind::Message,
+            text: "é".repeat(2000),
+        };
+        for sequence in 0..20 {
+            assert!(producer.push_at_once(&long(sequence)));
+            let (details, position) = reader.pending();
+            reader.consume(position);
+            assert_eq!((details.len(), details[0].attempt.0), (1, sequence));
+            assert_eq!(details[0].text, "é".repeat(500));
+        }
+        assert_eq!(reader.lost(), 0);
+    }
+
     proptest! {
         #[test]
         fn details_arrive_in_order_and_whole(lengths in prop::collection::vec(0_usize..300, 1..100)) {
             let capacity = 1024;
-            let memory = SharedMemory::new(DETAIL_HEADER_BYTES + capacity).unwrap();
-            let place = DetailPlace { memory, offset: 0, capacity };
+            let place = place(capacity);
             let (mut producer, reader) = (DetailProducer::new(place.clone()), DetailReader::new(place));
             let (mut sent, mut received) = (Vec::new(), Vec::new());
             for (number, length) in lengths.into_iter().enumerate() {

@@ -1,10 +1,11 @@
 //! What lies where in the shared memory, and the handles that each role takes.
 //!
 //! ```text
-//! control (4096)   slots (256 each)   per ring: detail ring, sample ring
+//! control (4096)   slots (256 each)   counters of texts (24 each)   rings of samples   rings of texts
 //! ```
 //! There is one slot and one ring per client, and one more ring, without a slot, for the keeper's own samples (hung
-//! attempts).
+//! attempts). How large they are says [`Room`]. The rings of texts stand last and together, so that they take no memory where
+//! nothing fails; their counters, which the writer looks at, stand apart for the same reason.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,18 +16,15 @@ use iolag_model::{
 };
 use rustix::thread::sched_getaffinity;
 
-use crate::detail_ring::{DETAIL_HEADER_BYTES, DetailPlace, DetailProducer, DetailReader};
+use crate::detail_ring::{DETAIL_COUNTER_BYTES, DetailPlace, DetailProducer, DetailReader};
 use crate::memory::SharedMemory;
-use crate::ring::{RingPlace, RingProducer, RingReader};
+use crate::ring::{LINE, RingPlace, RingProducer, RingReader};
+use crate::room::{DETAIL_BYTES_MAX, Room};
 use crate::slot::{EXPECTED, InFlight, SLOT_BYTES, Slot};
 use crate::{KeeperError, SharedCoordinator};
 
 const PAGE: usize = 4096;
-const DETAIL_BYTES: usize = 32 << 10;
 const KEEPER_SAMPLES: usize = 16 << 10;
-
-/// The smallest ring of a client in samples: below that, a client would wait for the writer all the time.
-pub const RING_SAMPLES_MIN: usize = 1024;
 
 #[repr(C)]
 pub(crate) struct Control {
@@ -56,6 +54,7 @@ pub(crate) struct Places {
     pub(crate) memory: SharedMemory,
     pub(crate) clients: usize,
     ring_samples: usize,
+    detail_bytes: usize,
     /// Processors that the clients may use, all together.
     pub(crate) processors: usize,
     /// The last meeting that this process has looked at, made once for all its clients.
@@ -81,12 +80,16 @@ impl Places {
         unsafe { self.memory.at::<Slot>(PAGE + client * SLOT_BYTES, 1).as_ref() }
     }
 
+    fn counters_offset(clients: usize) -> usize {
+        PAGE + clients * SLOT_BYTES
+    }
+
     fn rings_offset(clients: usize) -> usize {
-        (PAGE + clients * SLOT_BYTES).next_multiple_of(PAGE)
+        (Self::counters_offset(clients) + (clients + 1) * DETAIL_COUNTER_BYTES).next_multiple_of(PAGE)
     }
 
     fn stride(samples: usize) -> usize {
-        (DETAIL_HEADER_BYTES + DETAIL_BYTES + RingPlace::bytes(samples)).next_multiple_of(PAGE)
+        RingPlace::bytes(samples).next_multiple_of(LINE)
     }
 
     fn ring_range(&self, ring: usize) -> (usize, usize) {
@@ -96,50 +99,56 @@ impl Places {
     }
 
     fn details(&self, ring: usize) -> DetailPlace {
-        let (offset, _) = self.ring_range(ring);
-        DetailPlace { memory: self.memory.clone(), offset, capacity: DETAIL_BYTES }
+        let (keepers, bytes) = self.ring_range(self.clients);
+        let offset = (keepers + bytes).next_multiple_of(PAGE) + ring * self.detail_bytes;
+        DetailPlace {
+            memory: self.memory.clone(),
+            counters: Self::counters_offset(self.clients) + ring * DETAIL_COUNTER_BYTES,
+            offset,
+            capacity: if ring == self.clients { DETAIL_BYTES_MAX } else { self.detail_bytes },
+        }
     }
 
     fn ring(&self, ring: usize) -> RingPlace {
         assert!(ring <= self.clients, "no such ring");
         let capacity = if ring == self.clients { KEEPER_SAMPLES } else { self.ring_samples };
         let (offset, _) = self.ring_range(ring);
-        RingPlace {
-            memory: self.memory.clone(),
-            offset: offset + DETAIL_HEADER_BYTES + DETAIL_BYTES,
-            capacity,
-        }
+        RingPlace { memory: self.memory.clone(), offset, capacity }
     }
 }
 
 impl Exchange {
-    /// Shared memory for `clients` clients with rings of `ring_bytes` bytes in all.
+    /// Shared memory for `clients` clients that share `ring_bytes` bytes for samples, however long they record.
     ///
     /// # Errors
     /// If that is too little for the number of clients, or the kernel has no memory.
     pub fn new(clients: u32, ring_bytes: u64) -> Result<Self, KeeperError> {
-        let clients = clients as usize;
-        let each = usize::try_from(ring_bytes).unwrap_or(usize::MAX) / clients.max(1);
-        let ring_samples = (each / Sample::SIZE).max(1);
-        if ring_samples < RING_SAMPLES_MIN {
-            let needed = (RING_SAMPLES_MIN * Sample::SIZE * clients) as u64;
-            return Err(KeeperError::RingsTooSmall { ring_bytes, clients: clients as u32, needed });
-        }
+        Self::with_room(Room { clients, ring_bytes, samples_per_client: None })
+    }
+
+    /// Shared memory for a run, as much as it can use.
+    ///
+    /// # Errors
+    /// If the bytes are too few for the number of clients, or the kernel has no memory.
+    pub fn with_room(room: Room) -> Result<Self, KeeperError> {
+        let (clients, ring_samples, detail_bytes) =
+            (room.clients as usize, room.ring_samples()?, room.detail_bytes());
         // Checked with room to spare for headers, details and rounding: an absurd size must be an error, not an overflow.
         let rings = ring_samples
             .checked_mul(Sample::SIZE)
-            .and_then(|ring| ring.checked_add(DETAIL_BYTES + 4 * PAGE))
+            .and_then(|ring| ring.checked_add(detail_bytes + PAGE))
             .and_then(|ring| ring.checked_mul(clients))
             .filter(|rings| *rings < isize::MAX as usize / 2);
         if rings.is_none() {
             return Err(KeeperError::SharedMemory { bytes: usize::MAX, error: rustix::io::Errno::NOMEM });
         }
-        let bytes = Places::rings_offset(clients)
-            + clients * Places::stride(ring_samples)
-            + Places::stride(KEEPER_SAMPLES);
+        let rings = clients * Places::stride(ring_samples) + Places::stride(KEEPER_SAMPLES);
+        let details = clients * detail_bytes + DETAIL_BYTES_MAX;
+        let bytes = (Places::rings_offset(clients) + rings).next_multiple_of(PAGE) + details;
         let memory = SharedMemory::new(bytes)?;
         let processors = sched_getaffinity(None).map_or(1, |set| set.count() as usize).max(1);
-        let places = Places { memory, clients, ring_samples, processors, last_meeting: Mutex::default() };
+        let last_meeting = Mutex::default();
+        let places = Places { memory, clients, ring_samples, detail_bytes, processors, last_meeting };
         places.memory.prefault(0, Places::rings_offset(clients));
         Ok(Self { shared: Arc::new(places) })
     }

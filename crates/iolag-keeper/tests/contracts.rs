@@ -1,10 +1,10 @@
-//! The contracts of the core, proved with toys before any real workload: two thousand asynchronous clients, two processes,
+//! The contracts of the core, proved with toys before any real workload: five thousand asynchronous clients, two processes,
 //! and a process that is killed in the middle.
 
 use std::time::Duration;
 
 use iolag_backend::{AsyncExecution, AsyncSession, BackendError, Completion, ObjectKey, Request, Session};
-use iolag_keeper::{Child, Ending, Exchange, Orphanage, SharedRecorder};
+use iolag_keeper::{Child, Ending, Exchange, HangWatch, Orphanage, Room, SharedRecorder};
 use iolag_model::{
     AttemptId, ClientId, Clock, Coordinator, Meeting, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
     Outcome, Sample, SimulatedClock, StageIndex,
@@ -110,26 +110,61 @@ fn count(samples: &[Sample], operation: Operation) -> usize {
 }
 
 #[test]
-fn two_thousand_asynchronous_clients_lose_nothing_and_report_at_least_what_they_waited() {
-    const CLIENTS: u32 = 2000;
-    let exchange = Exchange::new(CLIENTS, 128 << 20).unwrap();
-    let open = || Ok(Box::new(Known(Duration::from_millis(5))) as Box<dyn AsyncSession>);
-    let jobs = (0..CLIENTS)
-        .map(|rank| Job { client: client(&exchange, rank, 5), open, if_not_open: IfNotOpen::StopAll })
-        .collect();
-    let ends = run_async_clients(jobs, &exchange.coordinator(), &MonotonicClock).unwrap();
-    assert!(ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))));
-    let samples = drain(&exchange);
-    assert_eq!(count(&samples, Operation::Stat), 10_000);
-    assert_eq!(count(&samples, Operation::Stage), 2_000);
-    assert_eq!(count(&samples, Operation::OpenSession), 2_000);
-    let waited = |sample: &&Sample| sample.operation() != Operation::OpenSession;
-    let at_work = |sample: &&Sample| waited(sample) && sample.operation() != Operation::Stage;
-    assert!(
-        samples.iter().filter(at_work).all(|sample| sample.duration >= Nanoseconds::from_milliseconds(5))
-    );
-    assert_eq!(first_intended(&samples).len(), 1, "one beginning for all");
-    assert_eq!(exchange.samples_lost(), 0);
+fn five_thousand_asynchronous_clients_with_keeper_and_writer_lose_nothing_in_200_mebibytes() {
+    const CLIENTS: u32 = 5000;
+    const MOST_KIB: u64 = 200 << 10;
+    let room =
+        Room { clients: CLIENTS, ring_bytes: Room::usual_bytes(CLIENTS), samples_per_client: Some(5 + 2) };
+    let exchange = Exchange::with_room(room).unwrap();
+    let mut writer = Child::fork("writer", Orphanage::Die, || {
+        let mut samples = Vec::new();
+        while !exchange.is_measured() {
+            samples.extend(drain(&exchange));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        samples.extend(drain(&exchange));
+        assert_eq!(count(&samples, Operation::Stat), 25_000);
+        assert_eq!(count(&samples, Operation::Stage), 5_000);
+        assert_eq!(count(&samples, Operation::OpenSession), 5_000);
+        assert_eq!(samples.len(), 35_000, "nobody waited for room in a ring for everything");
+        let waited = |sample: &&Sample| sample.operation() != Operation::OpenSession;
+        let shortest = samples.iter().filter(waited).map(|sample| sample.duration).min();
+        assert!(shortest >= Some(Nanoseconds::from_milliseconds(5)), "{shortest:?}");
+        assert_eq!(first_intended(&samples).len(), 1, "one beginning for all");
+        0
+    })
+    .unwrap();
+    let mut measurer = Child::fork("measurer", Orphanage::Die, || {
+        let open = || Ok(Box::new(Known(Duration::from_millis(5))) as Box<dyn AsyncSession>);
+        let jobs = (0..CLIENTS)
+            .map(|rank| {
+                exchange.prefault(rank);
+                Job { client: client(&exchange, rank, 5), open, if_not_open: IfNotOpen::StopAll }
+            })
+            .collect();
+        let ends = run_async_clients(jobs, &exchange.coordinator(), &MonotonicClock).unwrap();
+        i32::from(!ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))))
+    })
+    .unwrap();
+    let mut hangs = HangWatch::new(CLIENTS, DEADLINE, MonotonicClock.now());
+    let processes = [std::process::id(), measurer.id(), writer.id()];
+    let mut most_kib = 0;
+    while measurer.wait(Nanoseconds::from_milliseconds(50)).is_none() {
+        assert_eq!(hangs.look(&exchange, MonotonicClock.now()), []);
+        most_kib = most_kib.max(processes.into_iter().map(proportional_kib).sum());
+    }
+    assert_eq!(measurer.ending(), Some(Ending::Exited(0)));
+    exchange.set_measured();
+    assert_eq!(writer.wait(LIMIT), Some(Ending::Exited(0)));
+    assert_eq!((exchange.samples_lost(), exchange.samples_recorded()), (0, 35_000));
+    assert!((1..=MOST_KIB).contains(&most_kib), "{most_kib} KiB, pages that processes share counted once");
+}
+
+/// Memory of a process; pages that it shares with others in equal parts. 0 if it has ended.
+fn proportional_kib(process: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
+    line.map_or(0, |line| line.trim().trim_end_matches(" kB").parse().unwrap_or(0))
 }
 
 /// When clients were to start their first operation: the moments, each once.

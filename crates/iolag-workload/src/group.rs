@@ -8,6 +8,10 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use crate::{Client, ClientLoop, DriveEnd, drive_async, drive_blocking};
 
+/// A thread's stack. The loop needs a few KiB and the tasks of a check some tens; with more, systems that prefer huge pages would
+/// back each stack by one.
+const STACK_BYTES: usize = 512 << 10;
+
 /// A client that is ready to be driven, and how to open its session.
 pub struct Job<R, K, O> {
     /// The client with its recorder.
@@ -74,6 +78,7 @@ where
                 };
                 // The threads that have started would wait for this one at their first meeting.
                 thread::Builder::new()
+                    .stack_size(STACK_BYTES)
                     .spawn_scoped(scope, body)
                     .inspect_err(|_| coordinator.stop_all())
                     .map_err(|error| DriveError::Thread { client, error })

@@ -30,7 +30,9 @@ pub use metadata_accounting::Accounting;
 pub use metadata_sharing::{SelfReadShare, Sharing, recommended_offset};
 pub use metadata_validation::{SpecError, validate, validate_check, validate_metadata, validate_positions};
 pub use pacer::Pacer;
-pub use stages::{ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, stages};
+pub use stages::{
+    ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, samples_per_client, stages,
+};
 pub use tasks::{
     Compiler, Language, Ownership, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError,
     TaskOptions, TaskOutput, TaskSession, TaskSpec, find_compiler, ownership_of, probe_task,

@@ -80,6 +80,18 @@ pub fn operations_needed(spec: &WorkloadSpec) -> Vec<Operation> {
     operations.into_iter().collect()
 }
 
+/// Samples that one client records in all, at most: its operations, its stages and the opening of its session. `None` where
+/// only time ends it. Saturates.
+pub fn samples_per_client(spec: &WorkloadSpec) -> Option<u64> {
+    match spec {
+        WorkloadSpec::Check(_) => None,
+        WorkloadSpec::Metadata(metadata) => {
+            let others = stages(spec).len() as u64 + 1;
+            Some(metadata_operations_per_client(metadata).saturating_add(others))
+        }
+    }
+}
+
 /// Objects that a metadata run creates in all: N·D·(P + R·I), as md-workbench prints it; only what the selected phases make.
 pub(crate) fn metadata_objects_created(spec: &MetadataSpec, clients: u32) -> u64 {
     let per_dataset = phases_of(spec).iter().fold(0_u64, |sum, (phase, _)| {
@@ -231,6 +243,23 @@ mod tests {
         assert_eq!(bytes_held(&WorkloadSpec::Metadata(read_only), 4), 4 * 3 * 5 * 10);
         let batch = WorkloadSpec::Metadata(spec(Pattern::Batch, &ALL));
         assert_eq!((objects_needed(&batch, 4), bytes_held(&batch, 4)), (2 * 3 * 5 * 4, 4 * 3 * 5 * 10));
+    }
+
+    #[test]
+    fn no_client_records_more_than_its_bound() {
+        let bound = |spec| samples_per_client(&WorkloadSpec::Metadata(spec)).unwrap();
+        // 3 datasets made, 15 objects created, twice 6 objects replaced by 4 operations, 15 deleted, 3 datasets removed, 4 stages, a
+        // session.
+        assert!((84..=84 * 3).contains(&bound(spec(Pattern::Code, &ALL))));
+        let calls = MetadataSpec { granularity: Granularity::Calls, ..spec(Pattern::Code, &ALL) };
+        // A replaced object is eight calls, a created one three.
+        assert!(bound(calls) >= 3 + 15 * 3 + 12 * 8 + 15 + 3 + 4 + 1);
+        // Twice: 3 made, 15 each created, seen, read and removed, 3 removed, 6 stages.
+        assert!(bound(spec(Pattern::Batch, &ALL)) > 2 * (3 + 4 * 15 + 3 + 6));
+        assert_eq!(
+            bound(MetadataSpec { precreated_objects: u64::MAX, ..spec(Pattern::Code, &ALL) }),
+            u64::MAX
+        );
     }
 
     #[test]

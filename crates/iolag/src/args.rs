@@ -254,9 +254,9 @@ pub struct Metadata {
     /// With --on-hang wait: go on without a client after this long [default: 1h]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
     pub give_up_after: Option<Nanoseconds>,
-    /// Shared memory for samples on their way to the store
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", allow_hyphen_values = true, value_parser = parse_bytes)]
-    pub buffer: u64,
+    /// Shared memory for samples on their way to the store, at most [default: 256MiB; with more than 500 clients 128MiB]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_bytes)]
+    pub buffer: Option<u64>,
     /// Name of the working directory in the target
     #[arg(long, value_name = "NAME", default_value = "iolag-work")]
     pub working_name: String,

@@ -1,6 +1,6 @@
 //! `iolag bench metadata`: the workload of md-workbench, in one run or a campaign of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use iolag_model::{
@@ -103,7 +103,7 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
     Ok(worst)
 }
 
-fn working_place(target: &std::path::Path, name: &str) -> String {
+fn working_place(target: &Path, name: &str) -> String {
     format!("{}/{name}", target.display().to_string().trim_end_matches('/'))
 }
 
@@ -164,7 +164,7 @@ impl Runner<'_> {
             deadline_ns: options.deadline,
             on_hang: options.on_hang,
             seed: options.run.seed,
-            ring_bytes: options.buffer,
+            ring_bytes: campaign::buffer_bytes(options, point.clients),
         };
         let stages: Arc<[StageRecord]> = stages(&workload).into();
         let mut trust = doubts(point);

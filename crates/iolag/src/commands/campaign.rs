@@ -1,17 +1,20 @@
 //! Several runs together: sweeps and repetitions.
 
+use std::path::Path;
+
 use iolag_analysis::analyse_metadata;
 use iolag_backend::Target;
-use iolag_keeper::Exchange;
+use iolag_keeper::Room;
 use iolag_model::{
     Access, Durability, MetadataSpec, OnHang, Pattern, TimeLimit, Verification, WearOut, WorkloadSpec,
     format_bytes, format_count,
 };
 use iolag_report::{CampaignRun, campaign_text, one_line};
-use iolag_workload::{recommended_offset, validate};
+use iolag_workload::{can_unshare, recommended_offset, samples_per_client, validate};
 
 use super::show;
 use crate::args::Metadata;
+use crate::conduct::limits::{Limits, Tables};
 use crate::conduct::messages::Stored;
 use crate::conduct::scout;
 use crate::exit_code::Failure;
@@ -72,6 +75,7 @@ pub fn points(options: &Metadata) -> Result<Vec<Point>, Failure> {
             "a sweep or --repeat needs all phases: each point has a working set of its own; leave out --phases",
         ));
     }
+    let limits = Limits::read(Path::new("/proc"), Path::new("/sys/fs/cgroup"));
     let mut points = Vec::new();
     for repetition in 1..=options.repeat {
         for target in 0..options.targets.len() {
@@ -80,12 +84,12 @@ pub fn points(options: &Metadata) -> Result<Vec<Point>, Failure> {
                     let spec = spec(options, *clients as u32, *precreated)?;
                     validate(&WorkloadSpec::Metadata(spec.clone()), *clients as u32)
                         .map_err(Failure::usage)?;
-                    points.push(Point {
-                        target,
-                        clients: *clients as u32,
-                        spec,
-                        repetition: repetition as u32,
-                    });
+                    let clients = *clients as u32;
+                    let point = Point { target, clients, spec, repetition: repetition as u32 };
+                    if repetition == 1 {
+                        refuse_what_cannot_be_had(options, &limits, &point)?;
+                    }
+                    points.push(point);
                 }
             }
         }
@@ -132,16 +136,33 @@ fn refuse_what_does_not_fit(options: &Metadata) -> Result<(), Failure> {
             "pattern batch creates and removes what it reads: leave out --read-only, or choose --pattern code",
         ));
     }
-    let clients = options.clients.iter().copied().max().unwrap_or(1) as u32;
-    if options.buffer > BUFFER_MAX {
+    if let Some(buffer) = options.buffer.filter(|buffer| *buffer > BUFFER_MAX) {
         return Err(Failure::usage(format!(
             "--buffer {} is more than a node has: at most {}",
-            format_bytes(options.buffer),
+            format_bytes(buffer),
             format_bytes(BUFFER_MAX)
         )));
     }
-    // The rings are made and dropped again, so that a buffer that cannot be had is known before anything is created.
-    Exchange::new(clients, options.buffer).map(|_| ()).map_err(Failure::usage)
+    Ok(())
+}
+
+/// Bytes for the samples of all clients together.
+pub fn buffer_bytes(options: &Metadata, clients: u32) -> u64 {
+    options.buffer.unwrap_or_else(|| Room::usual_bytes(clients))
+}
+
+/// What the system does not give to so many clients is known before anything is created.
+fn refuse_what_cannot_be_had(options: &Metadata, limits: &Limits, point: &Point) -> Result<(), Failure> {
+    let room = Room {
+        clients: point.clients,
+        ring_bytes: buffer_bytes(options, point.clients),
+        samples_per_client: samples_per_client(&WorkloadSpec::Metadata(point.spec.clone())),
+    };
+    let tables = || {
+        let has_descriptors = options.targets[point.target].directory().is_some();
+        if has_descriptors && !can_unshare() { Tables::Shared } else { Tables::Own }
+    };
+    limits.refuse(room, tables)
 }
 
 fn spec(options: &Metadata, clients: u32, precreated_objects: u64) -> Result<MetadataSpec, Failure> {

@@ -28,7 +28,7 @@ use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 
 /// Shared memory per directory: a check takes a few thousand samples a second at most.
-const RING_BYTES: u64 = 8 << 20;
+const RING_BYTES: u64 = 4 << 20;
 /// What is left of the budget for measuring, at least.
 const MEASURING_MIN: Nanoseconds = Nanoseconds::from_seconds(2);
 

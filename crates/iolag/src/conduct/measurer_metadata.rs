@@ -91,10 +91,19 @@ fn try_measure(
 fn shared_tables(clients: u32) -> Option<String> {
     let shared = clients > 1 && !can_unshare();
     shared.then(|| {
+        raise_descriptor_limit();
         "this system lets no thread have a descriptor table of its own (a container, perhaps): clients contend for one, \
          where separate users would not"
             .to_owned()
     })
+}
+
+/// Login nodes often allow 1024 open files, and more on request.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // Refused, it stays as it is; a file that cannot be opened is an error of its own.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 fn run_clients(

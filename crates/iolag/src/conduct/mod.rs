@@ -9,6 +9,7 @@ mod calibration;
 pub mod cleaning;
 pub mod draining;
 pub mod interruption;
+pub mod limits;
 pub mod measurer_check;
 pub mod measurer_metadata;
 pub mod messages;
@@ -23,7 +24,7 @@ pub mod writing;
 use std::path::PathBuf;
 
 use iolag_backend::Target;
-use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Signals, start_ticks};
+use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room, Signals, start_ticks};
 use iolag_model::{
     Anchor, Clock, MonotonicClock, Nanoseconds, RunId, RunRecord, RunState, TargetRecord, Trust, counted,
 };
@@ -100,8 +101,12 @@ pub struct Conducted {
 /// If it cannot start, if not even a place of rescue takes what was measured, or if the user told twice to end.
 pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failure> {
     let spec = &plan.record.spec;
-    let exchange =
-        Exchange::new(plan.record.clients.len() as u32, spec.ring_bytes).map_err(Failure::usage)?;
+    let room = Room {
+        clients: plan.record.clients.len() as u32,
+        ring_bytes: spec.ring_bytes,
+        samples_per_client: iolag_workload::samples_per_client(&spec.workload),
+    };
+    let exchange = Exchange::with_room(room).map_err(Failure::usage)?;
     let mut interruption = Interruption::new(signals);
     let writer_plan = writer_plan(&plan);
     let mut writing = Writing::start(writer_plan.clone(), &exchange, STORE_DEADLINE).map_err(Failure::bug)?;

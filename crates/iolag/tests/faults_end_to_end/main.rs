@@ -9,6 +9,7 @@ mod support;
 mod check_hangs;
 mod hangs;
 mod kills;
+mod many_clients;
 mod signals;
 mod stores;
 mod targets;
