@@ -64,7 +64,7 @@ pub fn run(setting: &Setting<'_>) -> Result<()> {
 
 /// Samples in the parts of the only run, by its run.json; a part whose footer says otherwise would not have been
 /// summarised.
-fn stored(store: &Path) -> Result<u64> {
+pub(super) fn stored(store: &Path) -> Result<u64> {
     let runs = store.join("runs");
     let entries = std::fs::read_dir(&runs).with_context(|| format!("listing {}", runs.display()))?;
     let run = entries.flatten().next().with_context(|| format!("{} holds no run", runs.display()))?;

@@ -6,12 +6,14 @@ mod bare_loop;
 mod ceiling;
 mod history;
 mod iolag_loop;
+mod many_clients;
 mod md_workbench;
 mod memory;
 mod metadata;
 mod processes;
 mod recording;
 mod setting;
+mod short_run;
 mod size;
 mod start;
 mod summary;
@@ -29,6 +31,7 @@ type Benchmark = fn(&Setting<'_>) -> Result<()>;
 
 const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("start", start::run),
+    ("short-run", short_run::run),
     ("size", size::run),
     ("recording", recording::run),
     ("ceiling", ceiling::run),
@@ -36,6 +39,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("overhead", metadata::run_overhead),
     ("md-workbench", md_workbench::run),
     ("memory", memory::run),
+    ("many-clients", many_clients::run),
     ("summary", summary::run),
     ("history", history::run),
 ];
