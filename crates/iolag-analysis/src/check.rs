@@ -79,7 +79,7 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,
         directories: run.targets.iter().enumerate().map(directory).collect(),
-        trust: run.trust.clone(),
+        trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
         remarks: run.remarks.clone(),
     }
 }

@@ -21,6 +21,7 @@ use crate::histogram::HISTOGRAM_BUCKETS;
 use crate::stage_clock::rate_by_stages;
 use crate::summary::{
     DEFAULT_THRESHOLDS, Precision, SUMMARY_SCHEMA, StageClient, StageEnding, Summaries, SummaryKey,
+    UnknownSamples,
 };
 
 /// Places per stage, target and client: one per operation code.
@@ -55,7 +56,7 @@ pub struct Engine {
     groups: Vec<Group>,
     stage_clients: Vec<StageClient>,
     samples: u64,
-    unknown: u64,
+    unknown: UnknownSamples,
 }
 
 impl Engine {
@@ -69,7 +70,7 @@ impl Engine {
             groups: Vec::new(),
             stage_clients: Vec::new(),
             samples: 0,
-            unknown: 0,
+            unknown: UnknownSamples::default(),
         }
     }
 
@@ -100,8 +101,8 @@ impl Engine {
 
     /// Samples with an operation or outcome that this iolag does not know, or with a stage, target or client
     /// that the grouping does not have; they are in no summary.
-    pub const fn unknown_samples(&self) -> u64 {
-        self.unknown
+    pub const fn unknown_samples(&self) -> &UnknownSamples {
+        &self.unknown
     }
 
     /// Takes a batch. Needs `operation_code`, `outcome_code` and `duration_ns`; needs `stage`, `target` and
@@ -198,7 +199,7 @@ impl Engine {
         let outcome =
             u8::try_from(columns.outcome_code[row]).ok().and_then(|code| Outcome::try_from(code).ok());
         let Some(outcome) = outcome else {
-            self.unknown += 1;
+            self.unknown.others += 1;
             return;
         };
         let ns = columns.duration_ns[row].max(0) as u64;
@@ -229,7 +230,10 @@ impl Engine {
         let code = columns.operation_code[row];
         let operation = u8::try_from(code).ok().and_then(Operation::from_code);
         let (Some(place), Some(operation)) = (place, operation) else {
-            self.unknown += 1;
+            match operation {
+                None => *self.unknown.operations.entry(code).or_default() += 1,
+                Some(_) => self.unknown.others += 1,
+            }
             return None;
         };
         if self.places.len() <= place {
@@ -273,7 +277,7 @@ impl Engine {
         }
         self.stage_clients.extend(other.stage_clients);
         self.samples += other.samples;
-        self.unknown += other.unknown;
+        self.unknown.merge(other.unknown);
     }
 
     /// The summaries, ordered by their keys.
@@ -290,6 +294,7 @@ impl Engine {
             samples: self.samples,
             summaries,
             stage_clients: self.stage_clients,
+            unknown: self.unknown,
         }
     }
 }
@@ -300,6 +305,8 @@ fn value_of<T: Copy + Default>(column: &[T], row: usize) -> T {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::synthetic::Noise;
     use crate::{QuantileValue, Summary, quantile_of};
@@ -481,13 +488,19 @@ mod tests {
         columns.push(256 + 1, 0, (Outcome::Ok, 0), 1, 1);
         let mut engine = Engine::new(by_client(), Precision::Exact);
         engine.batch(columns.rows(0..6));
-        assert_eq!(engine.unknown_samples(), 6);
+        let unknown = engine.unknown_samples();
+        assert_eq!(unknown.operations, BTreeMap::from([(-7, 1), (250, 1), (257, 1)]));
+        assert_eq!(unknown.others, 3);
+        let mut twice = engine.clone();
+        twice.merge(engine);
+        assert_eq!((twice.unknown_samples().operations[&250], twice.unknown_samples().others), (2, 6));
 
         let most = NonZeroU32::new(u32::MAX);
         let mut immense =
             Engine::new(Grouping { clients: most, targets: most, stages: most }, Precision::Exact);
         immense.batch(columns.rows(0..6));
-        assert_eq!(immense.unknown_samples(), 6);
+        let unknown = immense.unknown_samples();
+        assert_eq!(unknown.operations.values().sum::<u64>() + unknown.others, 6);
     }
 
     #[test]

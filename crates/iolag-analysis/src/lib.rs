@@ -49,6 +49,7 @@ pub use stage_clock::{StageClock, StageTimes};
 pub use summary::{
     DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, Precision, QuantileEstimate, QuantileInterval,
     SUMMARY_SCHEMA, ShareOver, StageClient, StageEnding, Summaries, Summary, SummaryKey, TwoModes,
+    UnknownSamples,
 };
 pub use sweep::{
     REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison, RepetitionJudgement,

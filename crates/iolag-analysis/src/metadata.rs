@@ -128,7 +128,7 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
         self_read,
         repetitions,
         findings,
-        trust: run.trust.clone(),
+        trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
     }
 }
 

@@ -4,7 +4,11 @@
 //! censored make the quantiles; durations of failed attempts are summarised apart, since an error's duration
 //! says nothing of how long the operation takes.
 
-use iolag_model::{ClientId, ErrorClass, MonotonicTime, Nanoseconds, Operation, StageIndex, TargetIndex};
+use std::collections::BTreeMap;
+
+use iolag_model::{
+    ClientId, ErrorClass, MonotonicTime, Nanoseconds, Operation, StageIndex, TargetIndex, Trust, counted,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::autocorrelation::EffectiveSampleSize;
@@ -37,6 +41,60 @@ pub struct Summaries {
     pub summaries: Vec<Summary>,
     /// Each client's time in each stage.
     pub stage_clients: Vec<StageClient>,
+    /// Samples that are in none of them.
+    #[serde(default)]
+    pub unknown: UnknownSamples,
+}
+
+/// Samples that this iolag does not understand: a newer one wrote them, or they are damaged.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct UnknownSamples {
+    /// How many by the number of an operation that it does not know.
+    pub operations: BTreeMap<i32, u64>,
+    /// How many with another outcome, stage, target or client than run.json and this iolag know.
+    pub others: u64,
+}
+
+impl UnknownSamples {
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (operation, samples) in other.operations {
+            *self.operations.entry(operation).or_default() += samples;
+        }
+        self.others += other.others;
+    }
+
+    /// What is to be known of them before trusting a table.
+    pub fn trust(&self) -> Vec<Trust> {
+        const NUMBERS_SHOWN_MAX: usize = 10;
+        let mut trust = Vec::new();
+        if !self.operations.is_empty() {
+            let mut numbers: Vec<_> =
+                self.operations.keys().take(NUMBERS_SHOWN_MAX).map(ToString::to_string).collect();
+            if self.operations.len() > NUMBERS_SHOWN_MAX {
+                numbers.push("…".to_owned());
+            }
+            trust.push(Trust {
+                doubt: format!(
+                    "{} of {} that this iolag does not know ({} {}) are in no table",
+                    counted(self.operations.values().sum(), "sample", "samples"),
+                    counted(self.operations.len() as u64, "operation", "operations"),
+                    if numbers.len() == 1 { "number" } else { "numbers" },
+                    numbers.join(", ")
+                ),
+                advice: "look at the run with the iolag that measured it, or a newer one".into(),
+            });
+        }
+        if self.others > 0 {
+            trust.push(Trust {
+                doubt: format!(
+                    "{} with an outcome, stage, target or client that this iolag does not know are in no table",
+                    counted(self.others, "sample", "samples")
+                ),
+                advice: "look at the run with the iolag that measured it, or a newer one".into(),
+            });
+        }
+        trust
+    }
 }
 
 /// How quantiles are found.
