@@ -7,12 +7,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Anchor, Calibration, ClientId, Environment, FileSystem, MemoryState, Nanoseconds, Phase, RunId, RunSpec,
-    StageIndex, TargetIndex,
+    Anchor, Calibration, ClientId, Environment, FileSystem, MemoryState, Nanoseconds, Phase, PlaceIdentity,
+    RunId, RunSpec, StageIndex, TargetIndex,
 };
 
 /// The format of run directories that this iolag writes.
-pub const RUN_FORMAT: FormatVersion = FormatVersion { major: 1, minor: 0 };
+pub const RUN_FORMAT: FormatVersion = FormatVersion { major: 1, minor: 1 };
 
 /// Version of a format. A reader reads its own major with any minor up to and above its own: a minor only adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub struct FormatVersion {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// Written by a newer iolag.
-    #[error("it has format {found}, this iolag reads up to {supported}: use a newer iolag")]
+    #[error("it has a newer format ({found}); this iolag reads up to {supported}: use a newer iolag")]
     TooNew {
         /// What the file says.
         found: FormatVersion,
@@ -139,13 +139,36 @@ pub struct RunRecord {
     pub remarks: Vec<String>,
     /// How far each client got, for a later phase on the same working set: objects consumed per dataset.
     pub positions: Vec<u64>,
+    /// Where the run was rescued to, if its store did not take it: in the rescued run itself, and in what the store has of
+    /// it. Since 1.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rescue: Option<Rescue>,
+}
+
+/// The rescue of a run that its store refused or did not answer for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rescue {
+    /// The store that the run belongs to: without symbolic links if it could be opened, else as it was named.
+    pub store: String,
+    /// Which directory that store's `runs` is, if it could be opened.
+    pub identity: Option<PlaceIdentity>,
+    /// The place of rescue: the root of another store.
+    pub place: String,
+    /// What the store did, as a sentence.
+    pub cause: String,
+    /// Samples that only the store has, because it stopped answering after it had taken them.
+    pub only_in_store: u64,
+    /// Process id of the keeper that rescued the run.
+    pub keeper_pid: u32,
+    /// Start time of that process, as in [`RunState::Running`].
+    pub keeper_start_ticks: u64,
 }
 
 /// Where a run stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum RunState {
-    /// It is running, or was killed: the next command recovers it.
+    /// It is running, or its keeper ended without closing it: the next command recovers it.
     Running {
         /// Process id of the keeper.
         keeper_pid: u32,
@@ -161,7 +184,7 @@ pub enum RunState {
         /// Why, as a sentence fragment.
         reason: String,
     },
-    /// It was killed and its samples were recovered afterwards.
+    /// Its keeper ended without closing it, and its samples were recovered afterwards.
     Recovered {
         /// What is missing, as a sentence fragment.
         reason: String,

@@ -37,7 +37,7 @@ pub use html::{
 pub use incident::{IncidentRun, incident_text};
 pub use incident_history::{IncidentHistory, incident_history_text};
 pub use json::{Judged, write_json, write_list_json};
-pub use list_text::{list_text, show_head};
+pub use list_text::{list_text, show_head, state_name};
 pub use live::{
     LIVE_SCHEMA, LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveReading, LiveSeries, LiveView,
     LiveWatch, LiveWatchState, live_document,

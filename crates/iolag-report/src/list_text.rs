@@ -23,7 +23,7 @@ pub fn list_text(runs: &[RunRecord], colour: Colour) -> String {
             Cell::toned(run.id.as_str(), Tone::Strong),
             Cell::new(started(run)),
             Cell::new(workload_of(&run.spec.workload)),
-            Cell::toned(state, tone),
+            Cell::toned(state_and_place(run, state), tone),
             Cell::new(format_count(run.parts.iter().map(|part| part.samples).sum())),
             Cell::new(targets(run)),
         ]);
@@ -53,7 +53,22 @@ pub fn show_head(run: &RunRecord, colour: Colour) -> String {
         RunState::Running { .. } | RunState::Complete => String::new(),
     };
     line("state", &format!("{}{reason}", state_of(&run.state).0));
+    if let Some(rescue) = &run.rescue {
+        let host = &run.environment.host;
+        line("rescued", &format!("to {} on {host}: {}", rescue.place, rescue.cause));
+    }
     text
+}
+
+fn state_and_place(run: &RunRecord, state: &str) -> String {
+    match (&run.rescue, &run.state) {
+        (None, _) => state.to_owned(),
+        // Seen from a host that cannot look there.
+        (Some(rescue), RunState::Running { .. }) => {
+            format!("rescued to {} on {}", rescue.place, run.environment.host)
+        }
+        (Some(rescue), _) => format!("{state}, rescued to {}", rescue.place),
+    }
 }
 
 fn started(run: &RunRecord) -> String {
@@ -70,6 +85,11 @@ fn workload_of(workload: &WorkloadSpec) -> String {
         WorkloadSpec::Check(_) => "check".to_owned(),
         WorkloadSpec::Metadata(spec) => format!("metadata, {}", spec.pattern),
     }
+}
+
+/// The name of a state.
+pub const fn state_name(state: &RunState) -> &'static str {
+    state_of(state).0
 }
 
 const fn state_of(state: &RunState) -> (&'static str, Tone) {

@@ -144,6 +144,46 @@ impl Directory {
         self.sync()
     }
 
+    /// Copies the file `source` of `other` under the name `name`, as a whole and durably. Every 8 MiB are made durable as they
+    /// come, so that who waits for this process sees that it is getting on.
+    ///
+    /// # Errors
+    /// If it cannot be read or written; then an old file of that name stands.
+    pub(crate) fn take_copy(&self, name: &str, other: &Self, source: &str) -> Result<(), StoreError> {
+        const PIECE_BYTES: u64 = 8 << 20;
+        let (bytes, _) = other.look_at(source)?;
+        let mut from = other.open_file(source)?;
+        let new = new_name(name);
+        let mut to = self.open_with(&new, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC, "write")?;
+        let mut copied = 0;
+        loop {
+            // Of the two ends the one that is written to fails nearly always; which it was the errno tells.
+            let piece = std::io::copy(&mut (&mut from).take(PIECE_BYTES), &mut to)
+                .and_then(|piece| to.sync_all().map(|()| piece))
+                .map_err(|error| StoreError::system("write", self.path.join(name), error));
+            match piece {
+                Ok(0) => break,
+                Ok(piece) => copied += piece,
+                Err(error) => {
+                    // The first error is the one to tell; the leftover is overwritten by the next attempt.
+                    let _ = self.remove_file(&new);
+                    return Err(error);
+                }
+            }
+        }
+        if copied != bytes {
+            let what = format!("it has {bytes} bytes, of which {copied} could be read");
+            return Err(StoreError::damaged(other.path.join(source), what));
+        }
+        self.put_in_place(name)
+    }
+
+    /// Bytes that this user may still write to the file system of this directory; `None` if the system does not say.
+    pub(crate) fn free_bytes(&self) -> Option<u64> {
+        let status = rustix::fs::fstatvfs(&self.descriptor).ok()?;
+        status.f_bavail.checked_mul(status.f_frsize)
+    }
+
     /// The bytes of the file `name`, if they are at most `bytes_max`.
     ///
     /// # Errors

@@ -69,7 +69,7 @@ pub enum StoreError {
         source: SampleError,
     },
     /// A Parquet file that run.json names is not there.
-    #[error("{} is missing, run.json says that it holds {samples} samples; restore it from a copy, or remove the run", path.display())]
+    #[error("{} is missing, run.json says that it holds {samples} samples; restore it from a copy, or remove the run with iolag rm", path.display())]
     PartMissing {
         /// The part.
         path: PathBuf,
@@ -118,6 +118,39 @@ pub enum StoreError {
         /// What is locked.
         path: PathBuf,
     },
+}
+
+/// Why a run cannot be read, for those who decide what becomes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlawKind {
+    /// It has the format of another iolag, which can read it.
+    OtherFormat,
+    /// It is not, or no longer, what was written; nobody can read it.
+    Damaged,
+    /// The system refuses it at present: nothing is known of it, and nothing may be done because of that.
+    Unreadable,
+}
+
+/// What is wrong with a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flaw {
+    /// Of which kind.
+    pub kind: FlawKind,
+    /// One sentence.
+    pub sentence: String,
+}
+
+impl Flaw {
+    /// What `error` says of a run that could not be read.
+    pub fn of(error: &StoreError) -> Self {
+        let (kind, advice) = match error {
+            StoreError::Format { .. } => (FlawKind::OtherFormat, ""),
+            error if error.is_missing() => (FlawKind::Damaged, "; iolag rm removes what is left of the run"),
+            StoreError::System { .. } | StoreError::Full { .. } => (FlawKind::Unreadable, ""),
+            _ => (FlawKind::Damaged, "; iolag rm removes the run"),
+        };
+        Self { kind, sentence: format!("{error}{advice}") }
+    }
 }
 
 impl StoreError {

@@ -13,6 +13,7 @@
 //!
 //! Limits: one host writes a run. The format is described in docs/store-format.md.
 
+mod adopt;
 mod directory;
 mod encode;
 mod error;
@@ -25,23 +26,26 @@ mod manifest;
 mod part;
 mod prune;
 mod recover;
+mod rescue;
 mod run_directory;
 mod scan;
 mod spool;
 mod store;
+mod tidy;
 
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]
 mod support;
 
+pub use adopt::{Adopted, Adoption, adopt};
 pub use directory::{Directory, DirectoryLock};
 pub use encode::{Encoded, encode};
-pub use error::StoreError;
+pub use error::{Flaw, FlawKind, StoreError};
 pub use export::{CSV_HEADER, TextForm};
 pub use liveness::{KeeperIdentity, boot_id};
 pub use manifest::{Manifest, ManifestEntry, ManifestKind};
 pub use prune::{Retention, runs_to_remove};
-pub use recover::{Recovered, Recovery, recover, recover_run};
+pub use recover::{Recovered, Recovery, recover, recover_one, recover_run};
 pub use run_directory::RunDirectory;
 pub use scan::{BATCH_ROWS, Samples, Sink, StoredSample};
 pub use spool::{Block, Damage, Resumed, SpoolNumber, SpoolReader, SpoolWriter, spools};

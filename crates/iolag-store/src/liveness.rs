@@ -35,6 +35,21 @@ impl KeeperIdentity {
         }
     }
 
+    /// The keeper that rescued a run.
+    pub fn of_rescue(record: &RunRecord) -> Option<Self> {
+        record.rescue.as_ref().map(|rescue| Self {
+            pid: rescue.keeper_pid,
+            start_ticks: rescue.keeper_start_ticks,
+            boot_id: record.environment.boot_id.clone(),
+            host: record.environment.host.clone(),
+        })
+    }
+
+    /// Whether it ran in the present boot of this very machine. Of another one, locks and processes may not be seen here.
+    pub fn is_of_this_boot(&self) -> bool {
+        matches!((&self.boot_id, boot_id()), (Some(then), Some(now)) if *then == now)
+    }
+
     /// The identity of the process `pid` of this machine, from /proc.
     pub fn of_process(pid: u32) -> Option<Self> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -44,11 +59,13 @@ impl KeeperIdentity {
     /// Whether that very process exists and is no zombie. On another host, or on one whose name has changed since, that
     /// cannot be seen: then it counts as alive.
     pub fn is_alive(&self) -> bool {
-        match (&self.boot_id, boot_id()) {
-            (Some(then), Some(now)) if *then == now => {}
-            _ if self.host != host() => return true,
-            (Some(_), Some(_)) => return false,
-            _ => {}
+        if !self.is_of_this_boot() {
+            if self.host != host() {
+                return true;
+            }
+            if self.boot_id.is_some() && boot_id().is_some() {
+                return false;
+            }
         }
         let Ok(stat) = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)) else { return false };
         start_ticks(&stat) == Some(self.start_ticks) && !matches!(fields(&stat).next(), Some("Z" | "X"))
@@ -89,6 +106,16 @@ mod tests {
         assert!(KeeperIdentity { boot_id: None, ..elsewhere }.is_alive());
         assert!(KeeperIdentity { boot_id: None, ..own.clone() }.is_alive());
         assert!(!KeeperIdentity { pid: u32::MAX, ..own }.is_alive());
+    }
+
+    #[test]
+    fn only_what_this_boot_has_seen_is_certain() {
+        let own = KeeperIdentity::of_process(std::process::id()).unwrap();
+        assert!(own.is_of_this_boot());
+        // A host that is called differently by now is still this boot.
+        assert!(KeeperIdentity { host: "renamed".into(), ..own.clone() }.is_of_this_boot());
+        assert!(!KeeperIdentity { boot_id: Some("another".into()), ..own.clone() }.is_of_this_boot());
+        assert!(!KeeperIdentity { boot_id: None, ..own }.is_of_this_boot());
     }
 
     #[test]

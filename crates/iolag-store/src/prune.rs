@@ -2,6 +2,7 @@
 
 use iolag_model::{Nanoseconds, RunId};
 
+use crate::error::FlawKind;
 use crate::liveness::KeeperIdentity;
 use crate::store::Listed;
 
@@ -17,8 +18,8 @@ pub struct Retention {
 }
 
 /// The runs to remove, oldest first. If only `keep_last` is given, all others are removed; if nothing is, none is.
-/// Runs of a living keeper and damaged ones are never removed by a policy: the former are in use, the latter may be of
-/// a newer format. They count for `bytes_max` all the same.
+/// Damaged ones go by the moment in their names. Runs of a living keeper, of another format, and those that cannot be read at
+/// present are never removed by a policy: they are in use, or may be whole. They count for `bytes_max` all the same.
 pub fn runs_to_remove(
     listed: &[Listed],
     retention: &Retention,
@@ -60,6 +61,6 @@ pub fn runs_to_remove(
 fn may_be_removed(run: &Listed, is_alive: impl Fn(&KeeperIdentity) -> bool) -> bool {
     match &run.record {
         Ok(record) => !KeeperIdentity::of(record).is_some_and(|keeper| is_alive(&keeper)),
-        Err(_) => false,
+        Err(flaw) => flaw.kind == FlawKind::Damaged,
     }
 }

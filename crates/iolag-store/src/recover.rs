@@ -1,10 +1,11 @@
-//! Recovers what killed runs measured.
+//! Recovers what was measured by runs that their keeper did not close.
 
 use iolag_model::{RUN_FORMAT, RunId, RunRecord, RunState, counted, format_bytes};
 
 use crate::directory::lock_file;
 use crate::encode::{Encoded, encode};
 use crate::liveness::KeeperIdentity;
+use crate::rescue::RescuedRun;
 use crate::run_directory::RunDirectory;
 use crate::spool::spools;
 use crate::store::Store;
@@ -47,20 +48,35 @@ pub fn recover(
     store.refuse_foreign()?;
     let mut recovered = Vec::new();
     for id in store.ids()? {
-        // A run that cannot be opened or read is listed as damaged; recovery could do nothing for it.
-        let Ok(run) = store.run(&id) else { continue };
+        recovered.extend(recover_one(store, &id, &is_alive));
+    }
+    Ok(recovered)
+}
+
+/// Recovers what the store and places of rescue have of one run, if its keeper is gone; what was done, or failed.
+pub fn recover_one(store: &Store, id: &RunId, is_alive: impl Fn(&KeeperIdentity) -> bool) -> Vec<Recovered> {
+    let mut recovered = Vec::new();
+    if store.refuse_foreign().is_err() {
+        return recovered;
+    }
+    let copies = store.rescued(id);
+    // What a place of rescue has of the run may be all of it: a stump is not recovered as if it were the run.
+    let is_stump = copies.iter().any(RescuedRun::is_closed) || store.doubt(id).is_some();
+    let own = store.own_run(id).ok().filter(|_| !is_stump);
+    for run in own.into_iter().chain(copies.into_iter().map(|copy| copy.run)) {
+        // A run that cannot be read is listed with what is wrong; recovery could do nothing for it.
         if run.record().is_err() {
             continue;
         }
         match recover_run(&run, &is_alive) {
             Ok(Recovery::Nothing) | Err(StoreError::Locked { .. }) => {}
-            result => recovered.push(Recovered { id, result }),
+            result => recovered.push(Recovered { id: id.clone(), result }),
         }
     }
-    Ok(recovered)
+    recovered
 }
 
-/// Recovers one run, unless its keeper is alive.
+/// Recovers what one directory has of a run, unless its keeper is alive.
 ///
 /// # Errors
 /// [`StoreError::Locked`] if another command does so at this moment; else if the record cannot be read, or the spool
@@ -84,11 +100,11 @@ fn encode_rest(run: &RunDirectory, record: &mut RunRecord) -> Result<Recovery, S
             // A writer that outlived its keeper may still append: its lock says so.
             refuse_living_writers(&spool)?;
             let encoded = encode(&spool, run.directory(), record)?;
-            let reason = what_is_missing(&encoded);
+            let reason = what_is_missing(run, record, &encoded);
             record.parts = encoded.parts;
             (encoded.samples, reason)
         }
-        None => (0, where_the_spool_was(record)),
+        None => (0, where_the_spool_was(run, record)),
     };
     // Fields that a newer minor added were not read and are not written: it must not look as if they were.
     record.format = RUN_FORMAT;
@@ -113,8 +129,29 @@ fn refuse_living_writers(spool: &Directory) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn what_is_missing(encoded: &Encoded) -> String {
-    let mut missing = vec!["the run was killed; what clients had in flight then is missing".to_owned()];
+/// How the run ended, as far as that is known: whoever was killed, or had no room for a last word, says nothing.
+fn ending(run: &RunDirectory, record: &RunRecord) -> String {
+    if let Some(rescue) = &record.rescue {
+        if run.path().starts_with(&rescue.place) {
+            return "iolag ended while it rescued the run".to_owned();
+        }
+        let (cause, place, host) = (&rescue.cause, &rescue.place, &record.environment.host);
+        return format!("{cause}; the run was rescued to {place} on {host}, and is not there any more");
+    }
+    match KeeperIdentity::of(record) {
+        Some(keeper) if keeper.boot_id.is_some() && !keeper.is_of_this_boot() => {
+            "the machine was restarted during the run".to_owned()
+        }
+        _ => "iolag ended without closing the run".to_owned(),
+    }
+}
+
+fn what_is_missing(run: &RunDirectory, record: &RunRecord, encoded: &Encoded) -> String {
+    let what = match &record.rescue {
+        Some(_) => "what the store had not taken is lost",
+        None => "what clients had in flight then is missing",
+    };
+    let mut missing = vec![ending(run, record), what.to_owned()];
     for (number, bytes) in &encoded.dropped {
         missing.push(format!("{} of spool {} were torn and dropped", format_bytes(*bytes), number.0));
     }
@@ -124,11 +161,11 @@ fn what_is_missing(encoded: &Encoded) -> String {
     missing.join("; ")
 }
 
-fn where_the_spool_was(record: &RunRecord) -> String {
+fn where_the_spool_was(run: &RunDirectory, record: &RunRecord) -> String {
     match &record.state {
         RunState::Running { spool: Some(path), .. } => {
-            format!("the run was killed and its spool {path} is gone: its samples are lost")
+            format!("{}; its spool {path} is gone: its samples are lost", ending(run, record))
         }
-        _ => "the run was killed before it recorded a sample".to_owned(),
+        _ => format!("{}; the store has none of its samples", ending(run, record)),
     }
 }

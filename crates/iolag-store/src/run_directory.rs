@@ -235,7 +235,7 @@ pub(crate) fn is_known_file(name: &str) -> bool {
     [RECORD_FILE, MANIFEST_FILE, DETAILS_FILE].contains(&whole) || is_part(whole)
 }
 
-fn is_part(name: &str) -> bool {
+pub(crate) fn is_part(name: &str) -> bool {
     let numbers = name.strip_prefix("samples-").and_then(|rest| rest.strip_suffix(".parquet"));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     numbers

@@ -6,12 +6,14 @@ use iolag_model::{RunId, RunRecord};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use crate::liveness::KeeperIdentity;
+use crate::error::{Flaw, FlawKind};
+use crate::liveness::{KeeperIdentity, boot_id};
 use crate::run_directory::{RunDirectory, SPOOL_DIRECTORY, is_known_file};
 use crate::spool::SpoolNumber;
+use crate::tidy::was_never_begun;
 use crate::{Directory, StoreError};
 
-const RUNS_DIRECTORY: &str = "runs";
+pub(crate) const RUNS_DIRECTORY: &str = "runs";
 const CANDIDATES_SHOWN_MAX: usize = 8;
 
 /// An open store.
@@ -19,6 +21,8 @@ const CANDIDATES_SHOWN_MAX: usize = 8;
 pub struct Store {
     runs: Directory,
     root: PathBuf,
+    /// Where runs of it may have been rescued to.
+    pub(crate) places: Vec<Self>,
 }
 
 /// A run as a list shows it.
@@ -32,8 +36,8 @@ pub struct Listed {
     pub bytes: u64,
     /// When it started, in ns since 1970: by its first anchor, else by its name.
     pub started_realtime_ns: u64,
-    /// Its record, or what is wrong with it in one sentence.
-    pub record: Result<Box<RunRecord>, String>,
+    /// Its record, or what is wrong with it.
+    pub record: Result<Box<RunRecord>, Flaw>,
 }
 
 /// What removing a run left behind.
@@ -43,6 +47,18 @@ pub enum Removal {
     Complete,
     /// Files that no run writes: left where they are, with the directory.
     Strangers(Vec<String>),
+}
+
+impl Removal {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Strangers(mut names), Self::Strangers(more)) => {
+                names.extend(more);
+                Self::Strangers(names)
+            }
+            (Self::Complete, other) | (other, Self::Complete) => other,
+        }
+    }
 }
 
 impl Store {
@@ -62,12 +78,20 @@ impl Store {
             },
             other => other?,
         };
-        Ok(Self { runs, root: directory.path().to_owned() })
+        Ok(Self::new(runs, directory.path().to_owned()))
+    }
+
+    pub(crate) const fn new(runs: Directory, root: PathBuf) -> Self {
+        Self { runs, root, places: Vec::new() }
     }
 
     /// Where it is.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    pub(crate) const fn runs(&self) -> &Directory {
+        &self.runs
     }
 
     /// Refuses a store in which somebody else could plant runs, manifests or links: one that belongs to another user, or
@@ -108,7 +132,7 @@ impl Store {
     pub fn probe_writing(&self) -> Result<(), StoreError> {
         const BYTES: usize = 64 << 10;
         self.refuse_foreign()?;
-        let name = format!("probe-{}", std::process::id());
+        let name = probe_name(std::process::id());
         // Replaced as a whole below a new name, never through what somebody may have put there.
         self.runs.replace_file(&name, &vec![0x5a; BYTES])?;
         self.runs.remove_file(&name)
@@ -119,6 +143,19 @@ impl Store {
     /// # Errors
     /// [`StoreError::RunExists`] if the name is taken; [`StoreError::Foreign`]; else if it cannot be written.
     pub fn create_run(&self, record: &RunRecord) -> Result<RunDirectory, StoreError> {
+        // Empty directories are taken away by whoever tidies the store, at any moment.
+        const TRIES: usize = 3;
+        let mut created = self.try_create_run(record);
+        for _ in 1..TRIES {
+            match created {
+                Err(error) if error.is_missing() => created = Self::open(&self.root)?.try_create_run(record),
+                other => return other,
+            }
+        }
+        created
+    }
+
+    fn try_create_run(&self, record: &RunRecord) -> Result<RunDirectory, StoreError> {
         self.refuse_foreign()?;
         let directory = self.runs.create_directory(record.id.as_str()).map_err(|error| {
             if error.errno() == Some(Errno::EXIST.raw_os_error()) {
@@ -132,11 +169,19 @@ impl Store {
         Ok(run)
     }
 
-    /// The run of this name.
+    /// The run of this name: what counts of it, in the store or in a place of rescue.
     ///
     /// # Errors
     /// If it does not exist.
     pub fn run(&self, id: &RunId) -> Result<RunDirectory, StoreError> {
+        match self.counting(id) {
+            Some(rescued) => Ok(rescued.run),
+            None => self.own_run(id),
+        }
+    }
+
+    /// What the store itself has of the run of this name.
+    pub(crate) fn own_run(&self, id: &RunId) -> Result<RunDirectory, StoreError> {
         match self.runs.directory(id.as_str()) {
             Ok(directory) => Ok(RunDirectory::new(directory, id.clone())),
             Err(error) if error.is_missing() => Err(self.missing(id.as_str())),
@@ -149,7 +194,7 @@ impl Store {
     /// # Errors
     /// Only if the store itself cannot be read.
     pub fn list(&self) -> Result<Vec<Listed>, StoreError> {
-        let mut listed: Vec<_> = self.ids()?.into_iter().map(|id| self.look_at(id)).collect();
+        let mut listed: Vec<_> = self.ids()?.into_iter().filter_map(|id| self.look_at(id)).collect();
         listed.sort_by(|one, other| {
             (one.started_realtime_ns, &one.id).cmp(&(other.started_realtime_ns, &other.id))
         });
@@ -164,13 +209,15 @@ impl Store {
         if text.contains('/') {
             let path =
                 Path::new(text).canonicalize().map_err(|error| StoreError::system("find", text, error))?;
-            return RunDirectory::open(&path);
+            let run = RunDirectory::open(&path)?;
+            // A path into this store means what counts of the run, as its name does.
+            return if path.parent() == Some(self.runs.path()) { self.run(run.id()) } else { Ok(run) };
         }
         let ids = self.ids()?;
         let mut candidates: Vec<&RunId> = match text {
             "" => Vec::new(),
             // Names begin with date and time, so the last one in order is the latest.
-            "last" => ids.last().into_iter().collect(),
+            "last" => ids.iter().rev().find(|id| self.has_begun(id)).into_iter().collect(),
             _ => {
                 let matches = |id: &&RunId| id.as_str().starts_with(text) || id.as_str().ends_with(text);
                 ids.iter().filter(matches).collect()
@@ -198,18 +245,45 @@ impl Store {
         id: &RunId,
         is_alive: impl Fn(&KeeperIdentity) -> bool,
     ) -> Result<Removal, StoreError> {
-        let run = self.run(id)?;
-        let _lock = run.lock()?;
-        if let Ok(record) = run.record()
-            && let Some(keeper) = KeeperIdentity::of(&record)
-            && is_alive(&keeper)
-        {
-            return Err(StoreError::RunAlive {
-                id: id.to_string(),
-                keeper_pid: keeper.pid,
-                host: keeper.host,
-            });
+        let copies = self.rescued(id);
+        let mut removal = match self.own_run(id) {
+            Err(StoreError::RunMissing { .. }) if !copies.is_empty() => Removal::Complete,
+            Err(error) => return Err(error),
+            Ok(run) => {
+                let _lock = run.lock()?;
+                refuse_living(&run, &is_alive)?;
+                for copy in &copies {
+                    refuse_living(&copy.run, &is_alive)?;
+                }
+                self.remove_locked(&run)?
+            }
+        };
+        for copy in copies {
+            let _lock = copy.run.lock()?;
+            refuse_living(&copy.run, &is_alive)?;
+            removal = removal.and(self.remove_from_place(&copy.run)?);
         }
+        Ok(removal)
+    }
+
+    /// Removes a rescued run that nobody needs any more, and the place of rescue with the last one.
+    pub(crate) fn remove_from_place(&self, run: &RunDirectory) -> Result<Removal, StoreError> {
+        let is_here = |place: &&Self| run.path().parent() == Some(place.runs.path());
+        let Some(place) = self.places.iter().find(is_here) else { return Ok(Removal::Complete) };
+        let removal = place.remove_locked(run)?;
+        place.remove_if_empty();
+        Ok(removal)
+    }
+
+    /// Removes a place of rescue that holds nothing any more. Where something else is kept, or another run is just being
+    /// rescued to, it stays.
+    pub(crate) fn remove_if_empty(&self) {
+        if std::fs::remove_dir(self.runs.path()).is_ok() {
+            let _ = std::fs::remove_dir(&self.root);
+        }
+    }
+
+    fn remove_locked(&self, run: &RunDirectory) -> Result<Removal, StoreError> {
         // With a manifest that cannot be read, a spool elsewhere stays; the run must be removable all the same.
         if run.manifest().is_ok() {
             run.remove_spool()?;
@@ -226,7 +300,7 @@ impl Store {
             }
         }
         if strangers.is_empty() {
-            self.runs.remove_directory(id.as_str())?;
+            self.runs.remove_directory(run.id().as_str())?;
             self.runs.sync()?;
             Ok(Removal::Complete)
         } else {
@@ -234,26 +308,66 @@ impl Store {
         }
     }
 
-    /// Names of all runs, in order.
+    /// Names of all runs, in order, rescued ones too.
     pub(crate) fn ids(&self) -> Result<Vec<RunId>, StoreError> {
+        let mut ids = self.own_ids()?;
+        ids.extend(self.rescued_ids());
+        ids.sort();
+        ids.dedup();
+        Ok(ids)
+    }
+
+    /// Names of the runs of which the store itself has something.
+    pub(crate) fn own_ids(&self) -> Result<Vec<RunId>, StoreError> {
         Ok(self.runs.names()?.iter().filter_map(|name| name.parse().ok()).collect())
     }
 
-    fn look_at(&self, id: RunId) -> Listed {
-        let path = self.runs.path().join(id.as_str());
-        let opened =
-            self.runs.directory(id.as_str()).map(|directory| RunDirectory::new(directory, id.clone()));
+    /// Whether there is more than an empty directory or an unfinished first record, in which nobody can have measured yet.
+    fn has_begun(&self, id: &RunId) -> bool {
+        self.run(id).is_ok_and(|run| !was_never_begun(run.directory()))
+    }
+
+    /// What a list shows of one run; nothing of one that has not begun or is just gone.
+    pub fn look_at(&self, id: RunId) -> Option<Listed> {
+        let opened = self.run(&id);
+        match &opened {
+            Err(StoreError::RunMissing { .. }) => return None,
+            Ok(run) if was_never_begun(run.directory()) => return None,
+            _ => {}
+        }
         let (bytes, record) = match &opened {
-            Ok(run) => (bytes_of(run), run.record().map(Box::new).map_err(|error| error.to_string())),
-            Err(error) => (0, Err(error.to_string())),
+            Ok(run) => (bytes_of(run), run.record().map(Box::new).map_err(|error| Flaw::of(&error))),
+            Err(error) => (0, Err(Flaw::of(error))),
         };
+        let path = opened.map_or_else(|_| self.runs.path().join(id.as_str()), |run| run.path().to_owned());
         let started = record.as_ref().ok().and_then(|record| record.anchors.first());
         let started_realtime_ns = started.map_or_else(|| realtime_of_name(&id), |anchor| anchor.realtime_ns);
-        Listed { id, path, bytes, started_realtime_ns, record }
+        Some(Listed { id, path, bytes, started_realtime_ns, record })
     }
 
     fn missing(&self, text: &str) -> StoreError {
         StoreError::RunMissing { text: text.to_owned(), root: self.root.clone() }
+    }
+}
+
+/// The file that a process of this boot shows with that the store takes bytes: whoever finds it knows whether it is needed.
+pub(crate) fn probe_name(pid: u32) -> String {
+    let boot = boot_id().unwrap_or_default();
+    format!("probe-{pid}-{}", boot.get(..8).unwrap_or("unknown"))
+}
+
+fn refuse_living(run: &RunDirectory, is_alive: impl Fn(&KeeperIdentity) -> bool) -> Result<(), StoreError> {
+    let keeper = match run.record() {
+        Ok(record) => KeeperIdentity::of(&record),
+        // Nothing is known of it: whether it is needed, neither.
+        Err(error) if Flaw::of(&error).kind == FlawKind::Unreadable => return Err(error),
+        Err(_) => None,
+    };
+    match keeper.filter(is_alive) {
+        Some(keeper) => {
+            Err(StoreError::RunAlive { id: run.id().to_string(), keeper_pid: keeper.pid, host: keeper.host })
+        }
+        None => Ok(()),
     }
 }
 

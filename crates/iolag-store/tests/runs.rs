@@ -8,8 +8,8 @@ use std::path::Path;
 
 use iolag_model::{Nanoseconds, RunId, RunRecord, RunState};
 use iolag_store::{
-    CSV_HEADER, Directory, KeeperIdentity, Listed, Recovery, Removal, Retention, RunDirectory, SpoolNumber,
-    SpoolWriter, Store, StoreError, TextForm, recover, recover_run, runs_to_remove,
+    CSV_HEADER, Directory, KeeperIdentity, Listed, Manifest, Recovery, Removal, Retention, RunDirectory,
+    SpoolNumber, SpoolWriter, Store, StoreError, TextForm, recover, recover_run, runs_to_remove,
 };
 use support::{Client, record, run_id};
 
@@ -79,24 +79,34 @@ fn a_list_shows_damaged_runs_with_what_is_wrong() {
     write(names[1], "{");
     write(names[2], r#"{"format": "2.0", "all": "different"}"#);
     write(names[3], r#"{"format": "0.9"}"#);
-    std::fs::remove_file(store.run(&id(names[1])).unwrap().path().join("run.json")).unwrap();
+    let nameless = store.run(&id(names[1])).unwrap();
+    nameless.write_manifest(&Manifest::new(Vec::new())).unwrap();
+    std::fs::remove_file(nameless.path().join("run.json")).unwrap();
+    // Where nothing was measured yet there is no run.
+    std::fs::create_dir(place.path().join("runs/20261120-185905-0005")).unwrap();
     std::fs::create_dir(place.path().join("runs/not-a-run")).unwrap();
     symlink("/", place.path().join("runs/20261120-185904-0004")).unwrap();
     let listed = store.list().unwrap();
-    let wrong: Vec<_> =
-        listed.iter().map(|run| run.record.as_ref().err().cloned().unwrap_or_default()).collect();
+    let wrong: Vec<_> = listed
+        .iter()
+        .map(|run| run.record.as_ref().err().map(|flaw| flaw.sentence.clone()).unwrap_or_default())
+        .collect();
     let by_name = |name: &str| wrong[listed.iter().position(|run| run.id.as_str() == name).unwrap()].clone();
     assert_eq!(listed.len(), 5);
     assert!(listed.iter().any(|run| run.id == id(names[0]) && run.record.is_ok() && run.bytes > 1000));
     assert!(by_name(names[1]).contains("run.json: No such file"), "{wrong:?}");
-    assert!(by_name(names[2]).ends_with("it has format 2.0, this iolag reads up to 1.0: use a newer iolag"));
+    assert!(
+        by_name(names[2])
+            .ends_with("it has a newer format (2.0); this iolag reads up to 1.1: use a newer iolag")
+    );
     assert!(by_name(names[3]).contains("use an iolag of that time to export it"), "{wrong:?}");
     assert!(by_name("20261120-185904-0004").contains("cannot open the directory"), "{wrong:?}");
     // Recovery passes them over and harms none.
     assert!(recover(&store, nobody).unwrap().is_empty());
     assert!(
         runs_to_remove(&listed, &Retention { keep_last: Some(0), ..Retention::default() }, 0, nobody)
-            == [id(names[0])]
+            == [id(names[0]), id(names[1])],
+        "only what nobody can read goes by a rule, besides what can be read"
     );
 }
 

@@ -124,7 +124,10 @@ fn a_newer_spool_is_an_error_and_not_damage() {
     file.write_all_at(&crc32fast::hash(&header).to_le_bytes(), 56).unwrap();
     let mut reader = SpoolReader::open(&directory, &run_id(1), SPOOL).unwrap();
     let error = reader.next_block().unwrap_err().to_string();
-    assert!(error.ends_with("it has format 2.1, this iolag reads up to 1.1: use a newer iolag"), "{error}");
+    assert!(
+        error.ends_with("it has a newer format (2.1); this iolag reads up to 1.1: use a newer iolag"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -105,6 +105,8 @@ pub enum Command {
     Import(Box<Import>),
     /// Show live what a watch does and has found out: in a browser on this machine, and for monitoring
     Serve(Serve),
+    /// Remove runs from the store, whole and for good
+    Rm(Rm),
     /// Remove old runs from the store
     Prune(Prune),
     /// Remove what an interrupted run left on its target
@@ -388,6 +390,17 @@ pub enum ExportForm {
     Parquet,
     /// The latency files of md-workbench.
     MdWorkbench,
+}
+
+/// `iolag rm`.
+#[derive(Debug, Args)]
+pub struct Rm {
+    /// Runs: ids, parts of ids that no other has, `last`, or paths
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+    /// Remove without asking; needed where nobody is at a terminal
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// `iolag prune`.

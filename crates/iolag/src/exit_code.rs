@@ -1,10 +1,13 @@
 //! Exit codes: the one table, also in docs/exit-codes.md.
 
 /// How the program ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, serde::Serialize, serde::Deserialize,
+)]
 #[repr(u8)]
 pub enum ExitCode {
     /// Everything was done.
+    #[default]
     Fine = 0,
     /// A threshold or a regression was found.
     Found = 1,

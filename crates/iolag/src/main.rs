@@ -58,6 +58,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Note(options) => commands::note::run(options, common),
         Command::Import(options) => commands::import::run(options, common),
         Command::Serve(options) => commands::serve::run(options, common),
+        Command::Rm(options) => commands::rm::run(options, common),
         Command::Prune(options) => commands::prune::run(options, common),
         Command::Cleanup(options) => commands::cleanup::run(options, common),
     }

@@ -212,12 +212,16 @@ pub struct Printed {
     pub text: String,
     /// The JSON document.
     pub document: Option<String>,
+    /// What went wrong or is to be known besides, as sentences for standard error.
+    pub complaints: Vec<String>,
+    /// How the command ends.
+    pub code: ExitCode,
 }
 
 impl Printed {
     /// Text alone.
     pub fn text(text: String) -> Self {
-        Self { text, document: None }
+        Self { text, ..Self::default() }
     }
 }
 
@@ -237,7 +241,8 @@ pub fn with_store(
         Answer::Given(Ok(printed)) => {
             let document = printed.document.unwrap_or_default();
             deliver(common, &printed.text, || Ok(document.into_bytes()))?;
-            Ok(ExitCode::Fine)
+            printed.complaints.iter().for_each(|sentence| complain(sentence));
+            Ok(printed.code)
         }
         Answer::Given(Err((code, sentence))) => Err(Failure { code: ExitCode::from_number(code), sentence }),
         Answer::None { age, .. } => {

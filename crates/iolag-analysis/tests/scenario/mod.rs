@@ -111,6 +111,7 @@ impl Scenario {
             trust: Vec::new(),
             remarks: Vec::new(),
             positions: Vec::new(),
+            rescue: None,
         };
         Self { record, samples: Vec::new(), targets: Vec::new(), clock_ns: S, next: 0 }
     }

@@ -52,7 +52,7 @@ pub(super) fn verdict(run: &ReportedRun<'_>, page: &mut Markup) {
     match &run.record.state {
         RunState::Complete => {}
         RunState::Running { .. } => {
-            page.raw("<p class=\"state\">The run is still going on, or was killed: this is what it had measured.</p>\n");
+            page.raw("<p class=\"state\">The run is still going on, or iolag ended without closing it: this is what it had measured.</p>\n");
         }
         RunState::Incomplete { reason } | RunState::Recovered { reason } => {
             page.raw("<p class=\"state\">The run is not whole: ").prose(reason).raw(".</p>\n");

@@ -190,7 +190,7 @@ fn iterations(metadata: &MetadataSpec) -> String {
 
 fn state(state: &RunState) -> String {
     match state {
-        RunState::Running { .. } => "still running, or killed".to_owned(),
+        RunState::Running { .. } => "still running, or not closed".to_owned(),
         RunState::Complete => "complete".to_owned(),
         RunState::Incomplete { reason } => format!("incomplete: {reason}"),
         RunState::Recovered { reason } => format!("recovered: {reason}"),

@@ -65,6 +65,7 @@ pub fn record(id: &RunId, targets: u16, clients: u32) -> RunRecord {
         trust: Vec::new(),
         remarks: Vec::new(),
         positions: Vec::new(),
+        rescue: None,
     }
 }
 

@@ -5,10 +5,10 @@ use iolag_model::PlaceIdentity;
 use iolag_store::{KeeperIdentity, ManifestKind, boot_id};
 use serde::{Deserialize, Serialize};
 
+use super::Located;
 use crate::args::{Cleanup, Common};
 use crate::conduct::STORE_DEADLINE;
 use crate::conduct::cleaning;
-use crate::conduct::place::StoreChoice;
 use crate::conduct::scout::{Answer, ask};
 use crate::conduct::supervision::Placed;
 use crate::exit_code::{ExitCode, Failure};
@@ -28,10 +28,10 @@ struct Entry {
 /// If there is no such run, it is still running, or its target does not answer.
 pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "cleanup")?;
-    let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
+    let located = Located::of(common)?;
     let signals = Signals::block().map_err(Failure::bug)?;
     let answer = ask("store", STORE_DEADLINE, || {
-        entries(&root, &options.run).map_err(|failure| (failure.code as u8, failure.sentence))
+        entries(&located, &options.run).map_err(|failure| (failure.code as u8, failure.sentence))
     });
     let entries = match answer? {
         Answer::Given(Ok(entries)) => entries,
@@ -41,7 +41,7 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
         Answer::None { age, .. } => {
             return Err(Failure::unusable(format!(
                 "the store {} has not answered for {age}",
-                root.display()
+                located.root.display()
             )));
         }
     };
@@ -67,8 +67,8 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
-fn entries(root: &std::path::Path, name: &str) -> Result<Vec<Entry>, Failure> {
-    let (run, record) = super::show::open(root, name)?;
+fn entries(located: &Located, name: &str) -> Result<Vec<Entry>, Failure> {
+    let (run, record) = super::show::open(located, name)?;
     if KeeperIdentity::of(&record).is_some_and(|keeper| keeper.is_alive()) {
         return Err(Failure::usage(format!("run {} is still running; end it first (Ctrl-C)", record.id)));
     }

@@ -8,8 +8,8 @@ use std::path::Path;
 use iolag_report::write_latency_files;
 use iolag_store::{Directory, RunDirectory, StoreError, TextForm};
 
+use super::Located;
 use crate::args::{Common, Export, ExportForm, HISTORY};
-use crate::conduct::place::StoreChoice;
 use crate::conduct::scout::absolute;
 use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::{in_child, replace_by};
@@ -25,12 +25,12 @@ pub fn run(options: &Export, common: &Common) -> Result<ExitCode, Failure> {
         return super::history::export(options, common);
     }
     super::history::refuse_option(options.span.given(), "export", &options.run)?;
-    in_child("export", || export(options, common))
+    let located = Located::of(common)?;
+    in_child("export", || export(options, &located))
 }
 
-fn export(options: &Export, common: &Common) -> Result<(), Failure> {
-    let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
-    let (run, _) = super::show::open(&root, &options.run)?;
+fn export(options: &Export, located: &Located) -> Result<(), Failure> {
+    let (run, _) = super::show::open(located, &options.run)?;
     match options.format.unwrap_or(ExportForm::Csv) {
         ExportForm::Csv => stream(&run, TextForm::Csv, &options.output),
         ExportForm::Json => stream(&run, TextForm::JsonLines, &options.output),

@@ -217,12 +217,15 @@ pub fn show(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
         let head = HistoryHead { place: chosen.shown(), span };
         let json = || document(&head, &analysis);
         Ok(match options.format {
-            MetadataForm::Json => {
-                Printed { text: json()?, document: if wants_document { Some(json()?) } else { None } }
-            }
+            MetadataForm::Json => Printed {
+                text: json()?,
+                document: if wants_document { Some(json()?) } else { None },
+                ..Printed::default()
+            },
             _ => {
                 let text = history_text(&head, &analysis, look.width(), look.colour());
-                Printed { text, document: if wants_document { Some(json()?) } else { None } }
+                let document = if wants_document { Some(json()?) } else { None };
+                Printed { text, document, ..Printed::default() }
             }
         })
     })?;

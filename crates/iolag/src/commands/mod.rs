@@ -17,17 +17,95 @@ pub mod plot;
 pub mod prune;
 pub mod report;
 mod report_history;
+pub mod rm;
 pub mod serve;
 pub mod show;
 mod start;
 pub mod watch;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use iolag_store::Store;
+use iolag_store::{RunDirectory, Store};
 
-use crate::args::RunOptions;
+use crate::args::{Common, RunOptions};
+use crate::conduct::STORE_DEADLINE;
+use crate::conduct::place::{self, RescuePlaces, StoreChoice};
+use crate::conduct::scout::{Answer, ask};
 use crate::exit_code::Failure;
+use crate::output::notice;
+
+/// The store that a command looks at, in order, and where runs of it may have been rescued to.
+pub struct Located {
+    /// Its root.
+    pub root: PathBuf,
+    places: RescuePlaces,
+}
+
+impl Located {
+    /// Finds the store and puts it in order, in a child; tells what came of that.
+    ///
+    /// # Errors
+    /// If the store does not answer, or the user does not want to wait.
+    pub fn of(common: &Common) -> Result<Self, Failure> {
+        let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
+        let places = RescuePlaces::find()?;
+        match ask("store", STORE_DEADLINE, || place::put_in_order(&root, &places))? {
+            Answer::Given(sentences) => sentences.iter().for_each(|sentence| notice(common, sentence)),
+            Answer::None { age, .. } => {
+                let sentence = format!("the store {} has not answered for {age}", root.display());
+                return Err(Failure::unusable(sentence));
+            }
+        }
+        Ok(Self { root, places })
+    }
+
+    /// No store: runs are named by their paths.
+    fn nowhere() -> Self {
+        Self { root: PathBuf::from("/"), places: RescuePlaces::default() }
+    }
+
+    /// The store, if it is there: looking makes none. To be called in a process that may hang.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be used.
+    pub fn open(&self) -> Result<Store, Failure> {
+        Ok(open_store(&self.root)?.with_places(&self.places.roots))
+    }
+
+    /// The run that `name` means, and the store that it is in; a path may lead into another one, or to a run that somebody
+    /// copied out of any.
+    ///
+    /// # Errors
+    /// If there is none, or more than one.
+    pub fn find(&self, name: &str) -> Result<(Option<Store>, RunDirectory), Failure> {
+        if !name.contains('/') {
+            let store = self.open()?;
+            let run = store.find(name).map_err(Failure::unusable)?;
+            return Ok((Some(store), run));
+        }
+        let path = match Path::new(name).canonicalize() {
+            Ok(path) => path,
+            Err(error) => {
+                // What a path into a place of rescue meant may be in the store by now.
+                let id = Path::new(name).file_name().and_then(|name| name.to_str()?.parse().ok());
+                if let (Some(id), Ok(store)) = (id, self.open())
+                    && let Ok(run) = store.run(&id)
+                {
+                    return Ok((Some(store), run));
+                }
+                let sentence = format!("cannot open the run {name}: {error}; iolag list shows the runs");
+                return Err(Failure::unusable(sentence));
+            }
+        };
+        let root = path.parent().filter(|runs| runs.ends_with("runs")).and_then(Path::parent);
+        let Some(root) = root else {
+            return Ok((None, RunDirectory::open(&path).map_err(Failure::unusable)?));
+        };
+        let store = Store::open(root).map_err(Failure::unusable)?.with_places(&self.places.roots);
+        let run = store.find(&path.to_string_lossy()).map_err(Failure::unusable)?;
+        Ok((Some(store), run))
+    }
+}
 
 /// A store that is there: looking makes none.
 ///

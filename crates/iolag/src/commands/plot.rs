@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::Path;
 
 use iolag_analysis::figure::Figures;
+use iolag_model::counted;
 use iolag_report::{PlotForm, PlotKind, PlotSelection, PlotSize, plot};
 
 use super::pictures::{figures_of, picture};
-use super::show;
+use super::{Located, show};
 use crate::args::{Common, Plot};
-use crate::conduct::place::StoreChoice;
 use crate::conduct::scout::absolute;
 use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::{in_child, replace_by};
@@ -30,16 +30,23 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
         targets: options.targets.clone(),
         phases: options.phases.clone(),
     };
-    let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
+    let located = Located::of(common)?;
     let path = absolute(&options.output);
     in_child("plot", || {
         let mut runs = Vec::new();
         for name in &options.runs {
-            let (run, record) = show::open(&root, name)?;
+            let (run, record) = show::open(&located, name)?;
             runs.push(picture(&run, record).map_err(Failure::unusable)?);
         }
         let (figures, _) = figures_of(runs);
         refuse_unknown_targets(&figures, &selection)?;
+        let unknown: u64 = figures.runs.iter().map(|run| run.counts.unknown).sum();
+        if unknown > 0 {
+            let samples = counted(unknown, "sample", "samples");
+            output::complain(&format!(
+                "{samples} that this iolag does not know are in no figure: use a newer one"
+            ));
+        }
         let picture = plot(kind, &figures, &selection, size, form).map_err(Failure::usage)?;
         replace_by(&path, |file| file.write_all(&picture))?;
         output::notice(common, &format!("the figure is in {}", path.display()));

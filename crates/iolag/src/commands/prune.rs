@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use iolag_model::Anchor;
-use iolag_store::{KeeperIdentity, Removal, Retention, runs_to_remove};
+use iolag_store::{FlawKind, KeeperIdentity, Removal, Retention, runs_to_remove};
 
+use super::Located;
 use crate::args::{Common, Prune};
-use crate::conduct::place::StoreChoice;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Printed};
 
@@ -21,14 +21,14 @@ pub fn run(options: &Prune, common: &Common) -> Result<ExitCode, Failure> {
             "prune needs a rule: --keep-last COUNT, --older-than DURATION or --max-size SIZE",
         ));
     }
-    let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
+    let located = Located::of(common)?;
     let retention = Retention {
         keep_last: options.keep_last.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
         older_than: options.older_than,
         bytes_max: options.max_size,
     };
-    output::with_store(&root, common, || {
-        let store = super::open_store(&root)?;
+    output::with_store(&located.root, common, || {
+        let store = located.open()?;
         let listed = store.list().map_err(Failure::unusable)?;
         let doomed =
             runs_to_remove(&listed, &retention, Anchor::take().realtime_ns, KeeperIdentity::is_alive);
@@ -51,6 +51,10 @@ pub fn run(options: &Prune, common: &Common) -> Result<ExitCode, Failure> {
         if doomed.is_empty() {
             text.push_str("nothing to remove by these rules\n");
         }
-        Ok(Printed::text(text))
+        // What no rule may remove would stay for ever without a word.
+        let complaints = listed.iter().filter_map(|run| run.record.as_ref().err());
+        let complaints = complaints.filter(|flaw| flaw.kind != FlawKind::Damaged);
+        let complaints = complaints.map(|flaw| format!("not pruned: {}", flaw.sentence)).collect();
+        Ok(Printed { text, complaints, ..Printed::default() })
     })
 }

@@ -7,9 +7,8 @@ use iolag_model::Anchor;
 use iolag_report::{HtmlReport, IncidentRun, ReportedRun, incident_text, write_html};
 
 use super::pictures::{Pictured, figures_of, picture};
-use super::{report_history, show};
+use super::{Located, report_history, show};
 use crate::args::{Common, Report};
-use crate::conduct::place::StoreChoice;
 use crate::conduct::scout::absolute;
 use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::{in_child, replace_by};
@@ -24,10 +23,10 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
     if report_history::is_meant(options)? {
         return report_history::run(options, common);
     }
-    let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
+    let located = Located::of(common)?;
     in_child("report", || {
         let last = ["last".to_owned()];
-        let runs = open_all(&root, if options.runs.is_empty() { &last[..] } else { &options.runs })?;
+        let runs = open_all(&located, if options.runs.is_empty() { &last[..] } else { &options.runs })?;
         let path = match &options.output {
             Some(path) => absolute(path),
             None => absolute(&default_path(&runs, options.incident)),
@@ -51,7 +50,7 @@ pub fn write_report_of(runs: &[PathBuf], path: &Path, common: &Common) -> Result
     let path = absolute(path);
     let code = in_child("report", || {
         let names: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
-        write(open_all(Path::new("/"), &names)?, None, &path)?;
+        write(open_all(&Located::nowhere(), &names)?, None, &path)?;
         tell(&path, common);
         Ok(())
     })?;
@@ -66,11 +65,11 @@ fn tell(path: &Path, common: &Common) {
     output::notice(common, &format!("the report is in {}", path.display()));
 }
 
-fn open_all(root: &Path, names: &[String]) -> Result<Vec<Pictured>, Failure> {
+fn open_all(located: &Located, names: &[String]) -> Result<Vec<Pictured>, Failure> {
     names
         .iter()
         .map(|name| {
-            let (run, record) = show::open(root, name)?;
+            let (run, record) = show::open(located, name)?;
             picture(&run, record).map_err(Failure::unusable)
         })
         .collect()

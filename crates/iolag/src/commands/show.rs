@@ -1,18 +1,16 @@
 //! `iolag show`: the result of a stored run, computed again from its samples.
 
-use std::path::Path;
-
 use iolag_analysis::{DEFAULT_THRESHOLDS, Summaries, analyse_check, analyse_metadata};
 use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec};
 use iolag_report::{
     Colour, Judged, PlotSelection, TerminalSize, check_text, metadata_text, show_head, terminal_ecdf,
     terminal_time_line, write_csv, write_json, write_md_workbench,
 };
-use iolag_store::{KeeperIdentity, RunDirectory, recover_run};
+use iolag_store::{KeeperIdentity, RunDirectory, recover_one, recover_run};
 
+use super::Located;
 use super::pictures::{figures_of, picture};
 use crate::args::{Common, HISTORY, MetadataForm, Show};
-use crate::conduct::place::StoreChoice;
 use crate::conduct::writer::summarise;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Printed};
@@ -27,21 +25,25 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
     }
     let given = options.span.given().or(options.method.given());
     super::history::refuse_option(given, "show", &options.run)?;
-    let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
+    let located = Located::of(common)?;
     // The terminal is this process's; children have none.
     let look = Look::of_terminal(common);
-    output::with_store(&root, common, || {
-        let (run, record) = open(&root, &options.run)?;
+    output::with_store(&located.root, common, || {
+        let (run, record) = open(&located, &options.run)?;
         let summaries = summarise(&run, &record, &thresholds(&record)).map_err(Failure::unusable)?;
         let document = match common.json {
             Some(_) => Some(String::from_utf8(json(&record, &summaries)?).map_err(Failure::bug)?),
             None => None,
         };
         let mut text = rendered(&record, &summaries, options.format, look)?;
+        // These forms have no place for what is to be known besides.
+        let is_bare = matches!(options.format, MetadataForm::Csv | MetadataForm::MdWorkbench);
+        let unknown = summaries.unknown.trust().into_iter().filter(|_| is_bare);
+        let complaints = unknown.map(|trust| format!("{}: {}", trust.doubt, trust.advice)).collect();
         if options.plot {
             text.push_str(&pictures(&run, record, look)?);
         }
-        Ok(Printed { text, document })
+        Ok(Printed { text, document, complaints, ..Printed::default() })
     })
 }
 
@@ -59,19 +61,17 @@ fn pictures(run: &RunDirectory, record: RunRecord, look: Look) -> Result<String,
 ///
 /// # Errors
 /// If there is none, more than one, or it cannot be read.
-pub fn open(root: &Path, name: &str) -> Result<(RunDirectory, RunRecord), Failure> {
-    let run = if name.contains('/') {
-        let path = Path::new(name);
-        let path = path.canonicalize().map_err(|error| {
-            Failure::unusable(format!("cannot open the run {name}: {error}; iolag list shows the runs"))
-        })?;
-        RunDirectory::open(&path)
-    } else {
-        super::open_store(root)?.find(name)
+pub fn open(located: &Located, name: &str) -> Result<(RunDirectory, RunRecord), Failure> {
+    let (store, mut run) = located.find(name)?;
+    // A run that was not closed is brought into its final form; one that is being written is shown as far as it goes. The
+    // store that the user means is in order; a path may lead into another one.
+    match store {
+        Some(store) => {
+            recover_one(&store, run.id(), KeeperIdentity::is_alive);
+            run = store.run(run.id()).map_err(Failure::unusable)?;
+        }
+        None => drop(recover_run(&run, KeeperIdentity::is_alive)),
     }
-    .map_err(Failure::unusable)?;
-    // A run that was killed is brought into its final form; one that is being written is shown as far as it goes.
-    let _ = recover_run(&run, KeeperIdentity::is_alive);
     let record = run.record().map_err(Failure::unusable)?;
     Ok((run, record))
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use iolag_backend::redact;
-use iolag_keeper::{Residence, Signals, move_into_memory};
+use iolag_keeper::{Residence, Signals, move_into_memory, start_ticks};
 use iolag_model::{
-    Anchor, Calibration, ClientRecord, Environment, MemoryState, Nanoseconds, RUN_FORMAT, RunId, RunRecord,
-    RunSpec, StageRecord, TargetRecord, Trust,
+    Anchor, Calibration, ClientRecord, Environment, MemoryState, Nanoseconds, RUN_FORMAT, Rescue, RunId,
+    RunRecord, RunSpec, StageRecord, TargetRecord, Trust,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::args::Common;
 use crate::conduct::messages::ScoutAnswer;
-use crate::conduct::place::{self, Choice, Spool, StoreChoice, StoreFacts};
+use crate::conduct::place::{self, Choice, RescuePlaces, Spool, StoreChoice, StoreFacts};
 use crate::conduct::scout::{self, Answer};
 use crate::conduct::{Conducted, first_anchor, running_state};
 use crate::exit_code::{ExitCode, Failure};
@@ -45,6 +45,8 @@ pub struct Found {
     pub directories: Vec<Answer<ScoutAnswer>>,
     /// What to tell the user, as sentences.
     pub notices: Vec<String>,
+    /// Set if the run is kept in a place of rescue from its beginning.
+    pub rescue: Option<Rescue>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -107,13 +109,14 @@ pub fn send_scouts(
         Question::Directory(path) => Reply::Directory(Box::new(scout::look_at(path))),
     })?;
     let mut found = Found {
-        store: StoreFacts { device: Err(String::new()), recovered: Vec::new() },
+        store: StoreFacts { device: Err(String::new()), identity: None },
         root: keeper.store.root.clone(),
         candidates: Vec::new(),
         environment: Environment::default(),
         before: MemoryState::default(),
         directories: Vec::new(),
         notices: Vec::new(),
+        rescue: None,
     };
     let mut silent_for = None;
     for (question, answer) in questions.iter().zip(answers) {
@@ -151,7 +154,13 @@ fn judge_store(
         }
         (None, Err(trouble)) => trouble.clone(),
         (None, Ok(_)) => {
-            found.notices = std::mem::take(&mut found.store.recovered);
+            let places = RescuePlaces::find()?;
+            // A store that is slow to be put in order is measured with all the same: the next command goes on with it.
+            if let Answer::Given(sentences) =
+                scout::ask("store", deadline, || place::put_in_order(&keeper.store.root, &places))?
+            {
+                found.notices = sentences;
+            }
             return Ok(());
         }
     };
@@ -160,6 +169,16 @@ fn judge_store(
         let usable = scout::ask("scout", deadline, || place::look_at(&replacement).device.is_ok())?;
         if matches!(usable, Answer::Given(true)) {
             found.store.device = Ok(device);
+            let keeper_pid = std::process::id();
+            found.rescue = Some(Rescue {
+                store: root,
+                identity: found.store.identity,
+                place: replacement.display().to_string(),
+                cause: trouble.clone(),
+                only_in_store: 0,
+                keeper_pid,
+                keeper_start_ticks: start_ticks(keeper_pid).unwrap_or(0),
+            });
             found.notices.push(format!("{trouble}; this run is kept in {} instead", replacement.display()));
             found.root = replacement;
             return Ok(());
@@ -240,6 +259,7 @@ pub fn record(keeper: &Keeper, found: &Found, beginning: Beginning) -> RunRecord
         trust,
         remarks: Vec::new(),
         positions: Vec::new(),
+        rescue: found.rescue.clone(),
     }
 }
 

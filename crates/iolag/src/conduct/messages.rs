@@ -91,6 +91,8 @@ pub enum FromWriter {
         run: PathBuf,
         /// The spool's directory.
         spool: PathBuf,
+        /// Which directory holds the store's runs.
+        store: Option<PlaceIdentity>,
     },
     /// It is working, not hanging.
     Alive,

@@ -15,6 +15,7 @@ pub mod measurer_metadata;
 pub mod messages;
 pub mod place;
 pub mod progress;
+mod rescue;
 pub mod scout;
 pub mod supervision;
 mod target_failure;
@@ -34,9 +35,10 @@ use cleaning::CleanUp;
 use interruption::Interruption;
 use messages::{MeasurerEnd, Stored};
 use progress::{Extent, Progress, Verbosity};
+use rescue::Rescuing;
 use supervision::{Measurer, Placed, Policy, Watched, watch};
 use writer::{Source, WriterPlan};
-use writing::{Trouble, Writing, rescue_plan};
+use writing::{Trouble, Writing};
 
 /// How long the store may take for one step before it counts as hung.
 pub const STORE_DEADLINE: Nanoseconds = Nanoseconds::from_seconds(15);
@@ -244,7 +246,6 @@ fn final_record(
     record
 }
 
-/// The stored run, from the store or from a place of rescue; `None` if the user leaves.
 /// Thousands of clients can have the same trouble: beyond ten reasons only their number is told.
 fn shorten(reasons: &mut Vec<String>) {
     const REASONS_MAX: usize = 10;
@@ -255,6 +256,7 @@ fn shorten(reasons: &mut Vec<String>) {
     }
 }
 
+/// The stored run, from the store or from a place of rescue; `None` if the user leaves.
 fn finish_writing(
     writing: &mut Writing,
     plan: &WriterPlan,
@@ -264,51 +266,29 @@ fn finish_writing(
     run_directory: &mut PathBuf,
     interruption: &mut Interruption<'_>,
 ) -> Result<Option<Box<Stored>>, Failure> {
-    let trouble = match writing.finish(record, interruption) {
-        Ok(stored) => {
-            writing.end();
-            return Ok(Some(stored));
-        }
+    let finished = writing.finish(record, interruption);
+    writing.end();
+    let trouble = match finished {
+        Ok(stored) => return Ok(Some(stored)),
         Err(Trouble::NotWanted) => return Ok(None),
         Err(trouble) => trouble,
     };
-    writing.end();
-    let readable_spool = match &trouble {
-        Trouble::Refuses(_) => writing.spool().cloned(),
-        Trouble::Hangs(_) | Trouble::NotWanted => None,
-    };
-    let overwritten = exchange.samples_overwritten();
-    if overwritten > 0 && readable_spool.is_none() {
-        let samples = counted(overwritten, "sample is", "samples are");
-        let reason = format!("{samples} only in the store that does not answer");
-        record.state = RunState::Incomplete { reason };
-    }
     let sentence = trouble.sentence();
     record.trust.push(Trust { doubt: sentence.to_owned(), advice: "look at the store's file system".into() });
-    for candidate in place::SPOOL_CANDIDATES {
-        let root = place::memory_root(std::path::Path::new(candidate));
-        let rescue_plan = rescue_plan(plan, root, readable_spool.clone());
-        let Ok(mut rescue) = Writing::start(rescue_plan, exchange, STORE_DEADLINE) else {
-            break;
-        };
-        let stored = rescue
-            .wait_until_ready(interruption)
-            .and_then(|(run, _)| rescue.finish(record, interruption).map(|stored| (run, stored)));
-        rescue.end();
-        match stored {
-            Ok((run, stored)) => {
-                notices.push(format!("{sentence}; the run is kept in {} instead", run.display()));
-                *run_directory = run;
-                return Ok(Some(stored));
-            }
-            Err(Trouble::NotWanted) => return Ok(None),
-            Err(_) => {}
+    let rescued =
+        Rescuing { failed: writing, trouble: &trouble, plan, exchange }.rescue(record, interruption);
+    match rescued {
+        Ok((run, stored)) => {
+            notices.push(format!("{sentence}; the run is kept in {} instead", run.display()));
+            *run_directory = run;
+            Ok(Some(stored))
         }
+        Err(Trouble::NotWanted) => Ok(None),
+        Err(_) => Err(Failure {
+            code: ExitCode::Incomplete,
+            sentence: format!("{sentence}; no other place took the samples"),
+        }),
     }
-    Err(Failure {
-        code: ExitCode::Incomplete,
-        sentence: format!("{sentence}; no other place took the samples"),
-    })
 }
 
 fn left_at_once(places: &[Placed], id: &RunId, writing: &Writing) -> Failure {

@@ -7,11 +7,13 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use iolag_model::{Environment, MemoryState, RunId, RunRecord, counted};
-use iolag_store::{KeeperIdentity, Recovery, Store, recover};
+use iolag_model::{Environment, MemoryState, Nanoseconds, PlaceIdentity, RunId, RunRecord, counted};
+use iolag_store::{Adoption, KeeperIdentity, Recovery, Store, adopt, recover};
 use serde::{Deserialize, Serialize};
 
+use super::scout::{Answer, ask_all};
 use crate::environment;
+use crate::exit_code::Failure;
 
 /// How the store was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +61,33 @@ pub const SPOOL_CANDIDATES: [&str; 4] = ["/dev/shm", "/run/shm", "/tmp", "/var/t
 pub struct StoreFacts {
     /// Device of the store's file system; an error as a sentence if it cannot be used.
     pub device: Result<u64, String>,
-    /// What was recovered of killed runs, as sentences.
-    pub recovered: Vec<String>,
+    /// Which directory holds its runs, if it could be opened.
+    pub identity: Option<PlaceIdentity>,
+}
+
+/// Where runs may have been rescued to.
+#[derive(Debug, Clone, Default)]
+pub struct RescuePlaces {
+    /// Those that hold something.
+    pub roots: Vec<PathBuf>,
+    /// Whether one did not answer: then it is not known of any run that it was not rescued.
+    pub is_one_silent: bool,
+}
+
+impl RescuePlaces {
+    /// Looks for them, each in a child of its own: `/tmp` may hang while the store is healthy.
+    ///
+    /// # Errors
+    /// If no process can be made, or the user wants no answer any more.
+    pub fn find() -> Result<Self, Failure> {
+        const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(5);
+        let roots = SPOOL_CANDIDATES.map(|candidate| memory_root(Path::new(candidate)));
+        let answers = ask_all("scout", &roots, DEADLINE, |root| root.join("runs").is_dir())?;
+        let is_one_silent = answers.iter().any(|answer| matches!(answer, Answer::None { .. }));
+        let holds = |answer: &Answer<bool>| matches!(answer, Answer::Given(true));
+        let roots = roots.into_iter().zip(&answers).filter(|(_, answer)| holds(answer));
+        Ok(Self { roots: roots.map(|(root, _)| root).collect(), is_one_silent })
+    }
 }
 
 /// Looks at the store; to be called in a process that may hang.
@@ -70,8 +97,26 @@ pub fn look_at(root: &Path) -> StoreFacts {
         store.probe_writing().map_err(|error| error.to_string())?;
         device_of(root).ok_or_else(|| format!("cannot look at the store {}", root.display()))
     });
-    let recovered = store.as_ref().map_or_else(|_| Vec::new(), recover_all);
-    StoreFacts { device, recovered }
+    let identity = store.as_ref().ok().and_then(|store| store.identity().ok());
+    StoreFacts { device, identity }
+}
+
+/// Puts a store in order: what killed processes left is taken away, rescued runs are taken home, and what was not closed is
+/// recovered. Says what is to be known about it, as sentences. To be called in a process that may hang; a store that is not there
+/// is not made.
+pub fn put_in_order(root: &Path, places: &RescuePlaces) -> Vec<String> {
+    if !root.join("runs").is_dir() {
+        return Vec::new();
+    }
+    let Ok(store) = Store::open(root) else { return Vec::new() };
+    let store = store.with_places(&places.roots);
+    // What is left lying about is for the next command.
+    let _ = store.tidy();
+    let mut sentences = adopt_all(&store);
+    if !places.is_one_silent {
+        sentences.extend(recover_all(&store));
+    }
+    sentences
 }
 
 /// The last run that left a working set in this place (a whole path without symbolic links); to be called in a process that
@@ -93,6 +138,25 @@ pub fn device_of(path: &Path) -> Option<u64> {
     std::fs::metadata(path).ok().filter(std::fs::Metadata::is_dir).map(|metadata| metadata.dev())
 }
 
+fn adopt_all(store: &Store) -> Vec<String> {
+    let Ok(adopted) = adopt(store, KeeperIdentity::is_alive) else { return Vec::new() };
+    let sentence = |run: iolag_store::Adopted| {
+        let (id, from) = (run.id, run.from.display());
+        match run.result {
+            Ok(Adoption::Adopted { samples }) => {
+                let samples = counted(samples, "sample", "samples");
+                format!("run {id} was rescued to {from} and is in the store now: {samples}")
+            }
+            Ok(Adoption::Removed) => {
+                format!("run {id} is in the store; what was left of it in {from} is removed")
+            }
+            Ok(Adoption::Left { why }) => format!("run {id} lies in {from} and stays there: {why}"),
+            Err(error) => format!("run {id} lies in {from} and cannot be taken into the store yet: {error}"),
+        }
+    };
+    adopted.into_iter().map(sentence).collect()
+}
+
 fn recover_all(store: &Store) -> Vec<String> {
     let Ok(recovered) = recover(store, KeeperIdentity::is_alive) else { return Vec::new() };
     recovered
@@ -100,12 +164,13 @@ fn recover_all(store: &Store) -> Vec<String> {
         .filter_map(|run| match run.result {
             Ok(Recovery::Encoded { samples, reason }) => {
                 let samples = counted(samples, "sample", "samples");
-                Some(format!("run {} had been killed: {samples} recovered; {reason}", run.id))
+                Some(format!("run {}: {samples} recovered; {reason}", run.id))
             }
             Ok(_) => None,
-            Err(error) => {
-                Some(format!("run {} had been killed and cannot be recovered yet: {error}", run.id))
-            }
+            Err(error) => Some(format!(
+                "run {} was not closed by its iolag and cannot be recovered yet: {error}",
+                run.id
+            )),
         })
         .collect()
 }

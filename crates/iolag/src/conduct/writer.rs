@@ -75,6 +75,10 @@ fn work(
     inbox: &mut Inbox,
     outbox: &mut Outbox,
 ) -> Result<(), StoreError> {
+    if let (Some(_), Some(parent)) = (&plan.record.rescue, plan.root.parent()) {
+        // A place of rescue is made in a directory of the system, which is not.
+        Directory::open(parent)?;
+    }
     let store = Store::open(&plan.root)?;
     let beginning = if plan.begun { reopen(&store, plan)? } else { begin(&store, plan)? };
     let (run, spool, begun) = match beginning {
@@ -87,7 +91,14 @@ fn work(
     };
     // As long as this process lives nobody else recovers the run, even if the keeper is gone.
     let _lock = run.lock()?;
-    tell(outbox, &FromWriter::Ready { run: run.path().to_owned(), spool: spool.path().to_owned() });
+    tell(
+        outbox,
+        &FromWriter::Ready {
+            run: run.path().to_owned(),
+            spool: spool.path().to_owned(),
+            store: store.identity().ok(),
+        },
+    );
     let mut draining = Draining::new(exchange, &plan.measurers, &spool, plan.record.id.clone(), begun);
     let mut orders = Orders { run: &run, clients: &plan.record.clients, exchange, finish: None };
     let mut last_alive = Instant::now();

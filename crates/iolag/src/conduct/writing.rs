@@ -4,11 +4,11 @@ use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
 use iolag_keeper::{Ending, Exchange, KeeperError, Messenger, Orphanage};
-use iolag_model::{Activity, Clock, MonotonicClock, MonotonicTime, Nanoseconds, RunRecord};
+use iolag_model::{Activity, Clock, MonotonicClock, MonotonicTime, Nanoseconds, PlaceIdentity, RunRecord};
 
 use super::interruption::{Interruption, Wish};
 use super::messages::{FromWriter, Stored, ToWriter, heard, order};
-use super::writer::{self, Source, WriterPlan};
+use super::writer::{self, WriterPlan};
 
 /// How often a killed writer is replaced.
 const RESTARTS_MAX: u32 = 3;
@@ -21,6 +21,7 @@ pub struct Writing {
     exchange: Exchange,
     messenger: Option<Messenger>,
     places: Option<(PathBuf, PathBuf)>,
+    identity: Option<PlaceIdentity>,
     /// Orders for clean-up that a replacement must hear again.
     orders: Vec<ToWriter>,
     restarts: u32,
@@ -65,6 +66,7 @@ impl Writing {
             exchange: exchange.clone(),
             messenger: None,
             places: None,
+            identity: None,
             orders: Vec::new(),
             restarts: 0,
             deadline,
@@ -116,6 +118,21 @@ impl Writing {
         self.places.as_ref().map(|(_, spool)| spool)
     }
 
+    /// The run directory, if it is known.
+    pub fn run(&self) -> Option<&PathBuf> {
+        self.places.as_ref().map(|(run, _)| run)
+    }
+
+    /// Which directory holds the runs of the store, if it was opened.
+    pub const fn identity(&self) -> Option<PlaceIdentity> {
+        self.identity
+    }
+
+    /// Orders that whoever writes the run elsewhere must hear as well.
+    pub fn orders(&self) -> &[ToWriter] {
+        &self.orders
+    }
+
     /// Whether clients were stopped because nobody empties their rings any more.
     pub const fn stopped_for_room(&self) -> bool {
         self.stopped_for_room
@@ -147,7 +164,10 @@ impl Writing {
         for message in heard::<FromWriter>(messenger) {
             self.progress_at = now;
             match message {
-                FromWriter::Ready { run, spool } => self.places = Some((run, spool)),
+                FromWriter::Ready { run, spool, store } => {
+                    self.places = Some((run, spool));
+                    self.identity = store;
+                }
                 FromWriter::Alive => {}
                 FromWriter::Done(stored) => self.stored = Some(stored),
                 FromWriter::Failed(sentence) => self.trouble = Some(Trouble::Refuses(sentence)),
@@ -264,19 +284,5 @@ impl Writing {
             self.stopped_for_room = true;
             exchange.coordinator().stop_all();
         }
-    }
-}
-
-/// The plan for a second writer that keeps a run in another place, because the store of the first failed. What the first
-/// one spooled is taken over if it can be read; else what the rings still hold has to do.
-pub fn rescue_plan(plan: &WriterPlan, root: PathBuf, readable_spool: Option<PathBuf>) -> WriterPlan {
-    let source = if readable_spool.is_some() { Source::Pending } else { Source::Retained };
-    WriterPlan {
-        root,
-        spool_parent: None,
-        source,
-        inherited_spool: readable_spool,
-        begun: false,
-        ..plan.clone()
     }
 }

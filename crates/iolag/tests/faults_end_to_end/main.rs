@@ -10,6 +10,7 @@ mod check_hangs;
 mod hangs;
 mod kills;
 mod many_clients;
+mod rescued;
 mod signals;
 mod stores;
 mod targets;

@@ -167,9 +167,21 @@ fn damaged_and_newer_runs_are_told_in_a_sentence() {
     fs::write(runs[1].join("run.json"), value.to_string()).unwrap();
 
     let listed = scene.run(&["list"]);
-    assert_eq!(listed.code, Some(0), "{listed:?}");
-    let said = format!("{}{}", listed.stdout, listed.stderr);
-    assert_says(&said, &["damaged", "99"]);
+    assert_eq!(listed.code, Some(3), "{listed:?}");
+    assert_says(
+        &listed.stderr,
+        &["run.json is damaged", "iolag rm", "newer format (99.0)", "reads up to 1."],
+    );
+    assert_eq!(
+        (listed.stdout.as_str(), listed.stderr.lines().count()),
+        ("", 2),
+        "newer is not damaged: {listed:?}"
+    );
+    let pruned = scene.run(&["prune", "--keep-last", "0"]);
+    assert_eq!(pruned.code, Some(0), "{pruned:?}");
+    assert_says(&pruned.stdout, &[runs[0].file_name().unwrap().to_str().unwrap(), "would be removed"]);
+    assert_says(&pruned.stderr, &["not pruned", "newer format (99.0)"]);
+    assert_eq!((pruned.stdout.lines().count(), pruned.stderr.lines().count()), (1, 1), "{pruned:?}");
     for (run, expected) in [(&runs[0], "is damaged"), (&runs[1], "99")] {
         let name = run.file_name().unwrap().to_str().unwrap();
         for command in ["show", "export", "cleanup"] {

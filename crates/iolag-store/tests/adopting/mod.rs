@@ -1,0 +1,427 @@
+//! Rescued runs: what counts of them, how the store takes them in, and what is left alone.
+
+use std::path::{Path, PathBuf};
+
+use iolag_model::{AttemptId, Detail, DetailKind, Rescue, RunState, Sample};
+
+use super::*;
+use crate::liveness::boot_id;
+use crate::support::{Client, record, run_id};
+use crate::{Recovery, SpoolNumber, SpoolWriter, recover};
+
+const OF_STUMP: usize = 500;
+const OF_RUN: usize = 3000;
+
+/// A store that filled up in mid-run, and the place to which the run was rescued.
+struct Scene {
+    directory: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let scene = Self { directory: tempfile::tempdir().unwrap() };
+        let mut record = scene.record(&scene.store());
+        record.rescue = None;
+        let run = scene.store().create_run(&record).unwrap();
+        spool(&run, OF_STUMP);
+        scene.rescue(RunState::Complete, |_| {});
+        scene
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn store(&self) -> Store {
+        Store::open(&self.path("store")).unwrap().with_places(&[self.path("memory"), self.path("disk")])
+    }
+
+    /// The record of a keeper that is gone, of this boot.
+    fn record(&self, home: &Store) -> RunRecord {
+        let mut record = record(&run_id(1), 1, 1);
+        record.environment.boot_id = boot_id();
+        record.rescue = Some(Rescue {
+            store: home.root().display().to_string(),
+            identity: home.identity().ok(),
+            place: self.path("memory").display().to_string(),
+            cause: "no space left".into(),
+            only_in_store: 0,
+            keeper_pid: u32::MAX,
+            keeper_start_ticks: 1,
+        });
+        record
+    }
+
+    /// Rescues the run once more, into memory, with these changes to its record.
+    fn rescue(&self, state: RunState, change: impl FnOnce(&mut RunRecord)) -> RunDirectory {
+        self.rescue_to("memory", state, change)
+    }
+
+    fn rescue_to(&self, place: &str, state: RunState, change: impl FnOnce(&mut RunRecord)) -> RunDirectory {
+        let _ = std::fs::remove_dir_all(self.path(place));
+        let mut record = self.record(&self.store());
+        let run = Store::open(&self.path(place)).unwrap().create_run(&record).unwrap();
+        spool(&run, OF_RUN);
+        record.state = state;
+        change(&mut record);
+        if is_closed(&record) {
+            close(&run, &mut record);
+        } else {
+            run.write_record(&record).unwrap();
+        }
+        run
+    }
+
+    fn adopt(&self) -> Vec<Adopted> {
+        adopt(&self.store(), |_| false).unwrap()
+    }
+
+    fn left(&self) -> String {
+        match self.adopt().remove(0).result.unwrap() {
+            Adoption::Left { why } => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn stump(&self) -> RunDirectory {
+        self.store().own_run(&run_id(1)).unwrap()
+    }
+
+    /// The samples of what counts, and where that is.
+    fn truth(&self) -> (Vec<Sample>, PathBuf) {
+        let store = self.store();
+        let listed = store.list().unwrap();
+        assert_eq!(listed.len(), 1, "one run, one line");
+        let run = store.find("last").unwrap();
+        assert_eq!(run.path(), listed[0].path, "list and show mean the same");
+        let of_store = store.runs().path().join(run.id().as_str());
+        if of_store.exists() {
+            assert_eq!(store.find(of_store.to_str().unwrap()).unwrap().path(), run.path());
+        }
+        (run.samples().unwrap().map(|stored| stored.unwrap().sample).collect(), run.path().to_owned())
+    }
+}
+
+fn spool(run: &RunDirectory, samples: usize) {
+    let spool = run.create_spool().unwrap();
+    let mut writer = SpoolWriter::create(&spool, run.id(), SpoolNumber(0)).unwrap();
+    writer.append(&Client::new(0).take(samples)).unwrap();
+    let detail = Detail { attempt: AttemptId(1), kind: DetailKind::Message, text: format!("{samples}") };
+    writer.append_details(&[detail]).unwrap();
+    writer.finish().unwrap();
+}
+
+fn close(run: &RunDirectory, record: &mut RunRecord) {
+    let spool = run.open_spool(record).unwrap().unwrap();
+    run.finish(record, &spool).unwrap();
+}
+
+fn everything() -> Vec<Sample> {
+    Client::new(0).take(OF_RUN)
+}
+
+#[test]
+fn a_rescued_run_is_what_counts_and_the_next_command_takes_it_home() {
+    let scene = Scene::new();
+    let (samples, path) = scene.truth();
+    assert!(samples == everything() && path.starts_with(scene.path("memory")));
+    // A stump is not recovered as if it were the run.
+    assert!(recover(&scene.store(), |_| false).unwrap().is_empty());
+
+    let adopted = scene.adopt();
+    assert_eq!(adopted.len(), 1);
+    assert_eq!(*adopted[0].result.as_ref().unwrap(), Adoption::Adopted { samples: OF_RUN as u64 });
+    let (samples, path) = scene.truth();
+    assert!(samples == everything() && path.starts_with(scene.path("store")));
+    let run = scene.stump();
+    assert_eq!(run.record().unwrap().rescue, None);
+    assert_eq!(run.details().unwrap()[0].text, OF_RUN.to_string());
+    assert_eq!(
+        run.directory().names().unwrap(),
+        ["details.parquet", "manifest.json", "run.json", "samples-0-0.parquet"]
+    );
+    assert!(!scene.path("memory").exists(), "the place of rescue is left");
+    assert!(scene.adopt().is_empty() && recover(&scene.store(), |_| false).unwrap().is_empty());
+}
+
+#[test]
+fn a_kill_after_any_step_leaves_one_truth_and_the_next_command_goes_on() {
+    for recovered_before in [false, true] {
+        for step in [Step::DirectoryMade, Step::PartsCopied, Step::RecordReplaced, Step::StumpRemoved] {
+            let scene = Scene::new();
+            if recovered_before {
+                // As an iolag does that knows no rescue: the stump has a part of the same name.
+                let older = Store::open(&scene.path("store")).unwrap();
+                recover(&older, |_| false).unwrap();
+            }
+            let store = scene.store();
+            let killed =
+                |at| if at == step { Err(StoreError::Locked { path: "killed here".into() }) } else { Ok(()) };
+            adopt_run(&store, &store.rescued(&run_id(1)), |_| false, killed).unwrap_err();
+            let (samples, path) = scene.truth();
+            assert!(samples == everything(), "{step:?}");
+            let is_home = matches!(step, Step::RecordReplaced | Step::StumpRemoved);
+            assert_eq!(path.starts_with(scene.path("store")), is_home, "{step:?}");
+            if !is_home && recovered_before {
+                // Memory may be lost at this very moment: the stump is as whole as before.
+                assert_eq!(scene.stump().samples().unwrap().filter_map(Result::ok).count(), OF_STUMP);
+            }
+            // The next command tidies, recovers, and adopts; twice changes nothing.
+            for _ in 0..2 {
+                scene.store().tidy().unwrap();
+                scene.adopt();
+                recover(&scene.store(), |_| false).unwrap();
+                let (samples, path) = scene.truth();
+                assert!(samples == everything() && path.starts_with(scene.path("store")), "{step:?}");
+            }
+            let parts = scene.stump().directory().names().unwrap();
+            assert_eq!(parts.iter().filter(|name| name.starts_with("samples")).count(), 1, "{parts:?}");
+            assert!(scene.stump().open_spool(&scene.stump().record().unwrap()).unwrap().is_none());
+            assert!(!scene.path("memory").exists());
+        }
+    }
+}
+
+#[test]
+fn a_source_that_is_half_removed_is_removed_by_the_next_command() {
+    let scene = Scene::new();
+    let kept = scene.path("kept");
+    std::fs::create_dir(&kept).unwrap();
+    let rescued = scene.path("memory/runs").join(run_id(1).as_str());
+    std::fs::copy(rescued.join("run.json"), kept.join("run.json")).unwrap();
+    scene.adopt();
+    // Killed before run.json, which goes last; then before the empty directory; then before the place.
+    for file in [true, false] {
+        std::fs::create_dir_all(&rescued).unwrap();
+        if file {
+            std::fs::copy(kept.join("run.json"), rescued.join("run.json")).unwrap();
+        }
+        let (samples, path) = scene.truth();
+        assert!(samples == everything() && path.starts_with(scene.path("store")));
+        scene.store().tidy().unwrap();
+        scene.adopt();
+        assert!(!scene.path("memory").exists());
+    }
+    std::fs::create_dir_all(scene.path("memory/runs")).unwrap();
+    scene.store().tidy().unwrap();
+    assert!(!scene.path("memory").exists());
+}
+
+#[test]
+fn a_run_that_was_rescued_twice_is_found_and_both_copies_go() {
+    let scene = Scene::new();
+    let unfinished = RunState::Running { keeper_pid: u32::MAX, keeper_start_ticks: 1, spool: None };
+    scene.rescue(unfinished, |_| {});
+    scene.rescue_to("disk", RunState::Complete, |record| {
+        record.rescue.as_mut().unwrap().place = "disk".into();
+    });
+    let (samples, path) = scene.truth();
+    assert!(samples == everything() && path.starts_with(scene.path("disk")));
+    recover(&scene.store(), |_| false).unwrap();
+    assert!(matches!(scene.adopt()[0].result, Ok(Adoption::Adopted { .. })));
+    assert!(scene.truth().0 == everything());
+    assert!(!scene.path("memory").exists() && !scene.path("disk").exists());
+}
+
+#[test]
+fn a_run_without_a_stump_is_taken_home() {
+    let scene = Scene::new();
+    std::fs::remove_dir_all(scene.stump().path()).unwrap();
+    assert!(scene.truth().0 == everything());
+    // The store was never opened: it is known by the path that the user gave, here through a link.
+    std::os::unix::fs::symlink(scene.path("store"), scene.path("link")).unwrap();
+    scene.rescue(RunState::Complete, |record| {
+        let rescue = record.rescue.as_mut().unwrap();
+        (rescue.identity, rescue.store) = (None, scene.path("link").display().to_string());
+    });
+    assert!(matches!(scene.adopt()[0].result, Ok(Adoption::Adopted { .. })));
+    assert!(scene.truth().0 == everything());
+}
+
+#[test]
+fn another_store_does_not_take_it_and_the_same_one_does_under_every_name() {
+    let scene = Scene::new();
+    let places = [scene.path("memory")];
+    let other = Store::open(&scene.path("other")).unwrap().with_places(&places);
+    assert!(other.list().unwrap().is_empty() && adopt(&other, |_| false).unwrap().is_empty());
+    // A copy of the whole store is another one; so is what has only the name of the old one.
+    std::fs::rename(scene.path("store"), scene.path("moved")).unwrap();
+    let impostor = Store::open(&scene.path("store")).unwrap().with_places(&places);
+    assert!(impostor.list().unwrap().is_empty() && adopt(&impostor, |_| false).unwrap().is_empty());
+    std::os::unix::fs::symlink(scene.path("moved"), scene.path("link")).unwrap();
+    let linked = Store::open(&scene.path("link")).unwrap().with_places(&places);
+    assert!(matches!(adopt(&linked, |_| false).unwrap()[0].result, Ok(Adoption::Adopted { .. })));
+    assert!(linked.find("last").unwrap().samples().unwrap().count() == OF_RUN);
+}
+
+#[test]
+fn what_is_not_certain_is_left_and_told_and_still_what_counts() {
+    let scene = Scene::new();
+    let whole = RunState::Complete;
+    scene.rescue(whole.clone(), |record| record.environment.boot_id = Some("another boot".into()));
+    let mut stump = scene.stump().record().unwrap();
+    stump.environment.boot_id = Some("another boot".into());
+    scene.stump().write_record(&stump).unwrap();
+    assert_eq!(scene.left(), "it was rescued before this machine was restarted, or on another");
+    assert!(scene.truth().0 == everything());
+    stump.environment.boot_id = boot_id();
+    scene.stump().write_record(&stump).unwrap();
+
+    scene.rescue(whole.clone(), |record| record.rescue.as_mut().unwrap().only_in_store = 7);
+    assert_eq!(scene.left(), "the store has samples of it that are not there");
+    assert!(scene.truth().0 == everything());
+
+    // Its keeper is still at work on it: nothing is done, and nothing said.
+    scene.rescue(whole.clone(), |_| {});
+    assert!(adopt(&scene.store(), |_| true).unwrap().is_empty());
+
+    // The rescue was not completed, and the store may have more.
+    let unfinished = RunState::Running { keeper_pid: u32::MAX, keeper_start_ticks: 1, spool: None };
+    scene.rescue(unfinished, |_| {});
+    assert!(recover(&scene.store(), |_| false).unwrap().iter().all(|run| run.result.is_ok()));
+    assert_eq!(scene.left(), "the rescue was not completed, and the store may have what is missing there");
+    assert!(scene.truth().0 == everything(), "the one with more samples counts");
+    let RunState::Recovered { reason } = scene.store().find("last").unwrap().record().unwrap().state else {
+        panic!("it should say recovered")
+    };
+    assert!(reason.starts_with("iolag ended while it rescued the run"), "{reason}");
+}
+
+#[test]
+fn a_complete_run_is_never_replaced() {
+    let scene = Scene::new();
+    let run = scene.stump();
+    let mut record = run.record().unwrap();
+    record.state = RunState::Complete;
+    close(&run, &mut record);
+    assert_eq!(scene.left(), "the store has another run of this name");
+    assert_eq!(scene.truth().0.len(), OF_STUMP);
+    // Nor is one that only has the name.
+    record.anchors[0].realtime_ns += 1;
+    record.state = RunState::Recovered { reason: "restarted".into() };
+    run.write_record(&record).unwrap();
+    assert_eq!(scene.left(), "the store has another run of this name");
+    assert!(scene.path("memory").exists());
+}
+
+#[test]
+fn what_cannot_be_read_is_neither_adopted_nor_recovered_nor_replaced() {
+    let scene = Scene::new();
+    // A directory in the place of the file answers every read with an error, also to root.
+    let rescued = scene.store().rescued(&run_id(1)).remove(0).run;
+    std::fs::rename(rescued.path().join("run.json"), scene.path("kept")).unwrap();
+    std::os::unix::fs::symlink(scene.path("kept"), rescued.path().join("run.json")).unwrap();
+    assert!(scene.adopt().is_empty());
+    assert!(recover(&scene.store(), |_| false).unwrap().is_empty(), "nobody knows what was rescued");
+    assert!(matches!(scene.stump().record().unwrap().state, RunState::Running { .. }));
+    std::fs::rename(scene.path("kept"), rescued.path().join("run.json")).unwrap();
+
+    for (text, expected) in [("{", "is damaged"), (r#"{"format": "99.0"}"#, "newer format (99.0)")] {
+        std::fs::write(scene.stump().path().join("run.json"), text).unwrap();
+        let why = scene.left();
+        assert!(why.contains("it is not known what the store has of it") && why.contains(expected), "{why}");
+        assert!(scene.truth().0 == everything());
+        assert!(scene.store().list().unwrap()[0].record.is_ok());
+    }
+}
+
+#[test]
+fn a_store_without_room_stays_as_it_is() {
+    let Some(small) = iolag_fixtures::TmpfsMount::new(256 << 10) else { return };
+    let scene = Scene::new();
+    std::fs::rename(scene.path("store"), scene.path("moved")).unwrap();
+    std::os::unix::fs::symlink(small.path(), scene.path("store")).unwrap();
+    scene.rescue(RunState::Complete, |_| {});
+    small.fill().unwrap();
+    let error = scene.adopt().remove(0).result.unwrap_err();
+    assert!(matches!(error, StoreError::Full { .. }), "{error}");
+    assert!(scene.truth().0 == everything());
+    let filling =
+        std::fs::read_dir(small.path()).unwrap().flatten().find(|entry| entry.path().is_file()).unwrap();
+    std::fs::remove_file(filling.path()).unwrap();
+    assert!(matches!(scene.adopt()[0].result, Ok(Adoption::Adopted { .. })));
+}
+
+#[test]
+fn a_stump_whose_rescued_run_is_gone_says_where_it_was() {
+    let scene = Scene::new();
+    let run = scene.stump();
+    run.write_record(&scene.record(&scene.store())).unwrap();
+    std::fs::remove_dir_all(scene.path("memory")).unwrap();
+    let recovered = recover(&scene.store(), |_| false).unwrap();
+    let Ok(Recovery::Encoded { samples, reason }) = &recovered[0].result else { panic!("{recovered:?}") };
+    assert_eq!(*samples, OF_STUMP as u64);
+    let place = scene.path("memory");
+    assert!(
+        reason.starts_with(&format!(
+            "no space left; the run was rescued to {} on login1, and is not there any more; what the store had not taken is lost",
+            place.display()
+        )),
+        "{reason}"
+    );
+}
+
+#[test]
+fn removing_a_run_removes_what_was_rescued_of_it() {
+    let scene = Scene::new();
+    let store = scene.store();
+    assert!(matches!(store.remove_run(&run_id(1), |_| true), Err(StoreError::RunAlive { .. })));
+    assert_eq!(store.remove_run(&run_id(1), |_| false).unwrap(), crate::Removal::Complete);
+    assert!(scene.store().list().unwrap().is_empty() && !scene.path("memory").exists());
+}
+
+#[test]
+fn what_killed_processes_left_is_taken_away() {
+    let scene = Scene::new();
+    let runs = scene.path("store/runs");
+    let make = |name: &str| std::fs::write(runs.join(name), "z").unwrap();
+    let (dead, own) = (crate::store::probe_name(u32::MAX >> 1), crate::store::probe_name(std::process::id()));
+    [&dead[..], &format!("{dead}.new"), &own, "probe-1.new", "probe-notes"].into_iter().for_each(make);
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(100_000);
+    let age = |path: &Path| std::fs::File::open(path).unwrap().set_modified(old).unwrap();
+    make("probe-4194305.new");
+    age(&runs.join("probe-4194305.new"));
+    for name in ["20261120-185901-0001", "20261120-185902-0002", "20261120-185903-0003"] {
+        std::fs::create_dir(runs.join(name)).unwrap();
+    }
+    make("20261120-185902-0002/run.json.new");
+    age(&runs.join("20261120-185902-0002/run.json.new"));
+    make("20261120-185903-0003/run.json.new");
+    scene.store().tidy().unwrap();
+    let left = scene.store().runs().names().unwrap();
+    assert_eq!(
+        left,
+        ["20261120-185900-0001", "20261120-185903-0003", "probe-1.new", own.as_str(), "probe-notes"]
+    );
+}
+
+#[test]
+fn a_directory_that_is_taken_away_while_its_run_begins_is_made_again() {
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+    let scene = Scene::new();
+    let (is_done, left, taken) = (AtomicBool::new(false), AtomicU32::new(0), AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let store = scene.store();
+            while !is_done.load(Ordering::Relaxed) {
+                for name in store.runs().names().unwrap() {
+                    if left.load(Ordering::Relaxed) > 0 && store.runs().remove_directory(&name).is_ok() {
+                        left.fetch_sub(1, Ordering::Relaxed);
+                        taken.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            }
+        });
+        let store = scene.store();
+        let made: Vec<_> = (2..40)
+            .map(|salt| {
+                // Two commands at most come in between.
+                left.store(2, Ordering::Relaxed);
+                store.create_run(&record(&run_id(salt), 1, 1)).map(|run| run.record().is_ok())
+            })
+            .collect();
+        is_done.store(true, Ordering::Relaxed);
+        assert!(made.iter().all(|made| matches!(made, Ok(true))), "{made:?}");
+    });
+    assert!(taken.into_inner() > 0, "nothing was taken away");
+}

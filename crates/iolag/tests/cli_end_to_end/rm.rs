@@ -1,0 +1,105 @@
+//! `iolag rm`: whole runs, also those that nobody can read; never what is in use or needed for clean-up.
+
+use std::os::unix::fs::symlink;
+use std::process::Stdio;
+
+use crate::user::{User, text};
+
+fn one_run(user: &User, target: &str) -> String {
+    user.fine(&["bench", "metadata", target, "-D", "1", "-P", "20", "-I", "10", "-R", "1", "-q"]);
+    text(&user.record(), "id").to_owned()
+}
+
+#[test]
+fn runs_are_removed_whole_and_told() {
+    let user = User::new();
+    let runs: Vec<_> = (0..3).map(|_| one_run(&user, "memory:")).collect();
+    let asked = user.iolag(&["rm", &runs[0]]);
+    assert_eq!(asked.code, 2, "{asked:?}");
+    assert!(asked.output.contains("would be removed: complete, ") && asked.output.contains(" samples, "));
+    assert!(asked.errors.contains("remove 1 run for good with --yes"), "{}", asked.errors);
+    assert!(user.store().join("runs").join(&runs[0]).exists());
+
+    let path = user.store().join("runs").join(&runs[1]).display().to_string();
+    let removed = user.fine(&["rm", &runs[0], &path, &runs[0], "--yes"]);
+    assert_eq!(removed.output.lines().count(), 2, "{removed:?}");
+    for (line, run) in removed.output.lines().zip(&runs) {
+        assert!(line.starts_with(&format!("{run}  removed: complete, ")), "{line}");
+    }
+    assert_eq!(std::fs::read_dir(user.store().join("runs")).unwrap().count(), 1);
+    user.fine(&["rm", "last", "--yes"]);
+    assert!(user.fine(&["list"]).output.starts_with("no runs in"));
+}
+
+#[test]
+fn an_unknown_name_removes_nothing_and_names_the_nearest() {
+    let user = User::new();
+    let run = one_run(&user, "memory:");
+    let typed = format!("{}x", &run[..run.len() - 1]);
+    let said = user.iolag(&["rm", &run, &typed, "--yes"]);
+    assert_eq!((said.code, said.output.as_str()), (2, ""), "{said:?}");
+    assert!(
+        said.errors.contains(&format!("the nearest name is {run}; nothing is removed")),
+        "{}",
+        said.errors
+    );
+    let said = user.iolag(&["rm", "./nowhere", "--yes"]);
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.errors.contains("cannot open the run ./nowhere"), "{}", said.errors);
+    let said = user.iolag(&["rm"]);
+    assert_eq!(said.code, 2, "{said:?}");
+    user.fine(&["show", &run]);
+}
+
+#[test]
+fn damaged_and_newer_runs_go_and_strangers_stay() {
+    let user = User::new();
+    let runs: Vec<_> = (0..4).map(|_| one_run(&user, "memory:")).collect();
+    let path = |run: usize| user.store().join("runs").join(&runs[run]);
+    std::fs::write(path(0).join("run.json"), "{").unwrap();
+    std::fs::write(path(1).join("run.json"), r#"{"format": "99.0"}"#).unwrap();
+    std::fs::remove_file(path(2).join("run.json")).unwrap();
+    std::fs::write(path(3).join("notes.txt"), "mine").unwrap();
+    std::fs::write(user.path("precious"), "mine").unwrap();
+    std::fs::remove_file(path(3).join("samples-0-0.parquet")).unwrap();
+    symlink(user.path("precious"), path(3).join("samples-0-0.parquet")).unwrap();
+
+    let names: Vec<&str> = runs.iter().map(String::as_str).collect();
+    let said = user.fine(&[&["rm", "--yes"], &names[..]].concat());
+    let lines: Vec<&str> = said.output.lines().collect();
+    assert!(lines[0].contains("damaged") && lines[1].contains("of another format"), "{said:?}");
+    assert!(
+        lines[3].contains("except files that are not iolag's: notes.txt, samples-0-0.parquet"),
+        "{said:?}"
+    );
+    assert!(!path(0).exists() && !path(1).exists() && !path(2).exists());
+    assert_eq!(std::fs::read_to_string(user.path("precious")).unwrap(), "mine");
+    assert_eq!(std::fs::read_to_string(path(3).join("notes.txt")).unwrap(), "mine");
+}
+
+#[test]
+fn a_run_that_lives_and_one_that_is_needed_for_clean_up_stay() {
+    let user = User::new();
+    let target = user.directory("target");
+    user.fine(&["bench", "metadata", &target, "-D1", "-P20", "-I10", "--phases", "precreate", "-q"]);
+    let run = text(&user.record(), "id").to_owned();
+    let said = user.iolag(&["rm", &run, "--yes"]);
+    assert_eq!((said.code, said.output.as_str()), (2, ""), "{said:?}");
+    assert!(said.errors.contains(&format!("remove it first with iolag cleanup {run}")), "{}", said.errors);
+    user.fine(&["cleanup", &run]);
+    user.fine(&["rm", &run, "--yes"]);
+
+    let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
+    command.args(["bench", "metadata", "delayed:50ms:memory:", "-D", "1", "-P", "1000", "-I", "1000", "-q"]);
+    let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let there = crate::support::wait_until(crate::support::PATIENCE, || {
+        user.iolag(&["list"]).output.contains("running")
+    });
+    let said = user.iolag(&["rm", "last", "--yes"]);
+    let pid = rustix::process::Pid::from_child(&running);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    running.wait().unwrap();
+    assert!(there, "the run did not begin");
+    assert_eq!((said.code, said.output.as_str()), (2, ""), "{said:?}");
+    assert!(said.errors.contains("is still being measured by process"), "{}", said.errors);
+}

@@ -1,0 +1,249 @@
+//! Runs whose store refused them: they are rescued to memory, there is one truth about them, and the next command takes them
+//! home.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use iolag_fixtures::{FuseCall, FuseMount, LoopMount};
+
+use crate::support::{Finished, PATIENCE, Running, Scene, assert_gapless, assert_says, exported, kill};
+
+struct Rescued {
+    path: PathBuf,
+    /// As the run's own result counted them.
+    samples: usize,
+}
+
+fn run_with(scene: &Scene, store: &Path, arguments: &[&str]) -> Finished {
+    start_with(scene, store, arguments).finish()
+}
+
+fn start_with(scene: &Scene, store: &Path, arguments: &[&str]) -> Running {
+    let all = [&["--store", store.to_str().unwrap()], arguments].concat();
+    Running::start(scene.bare_command(Path::new(env!("CARGO_BIN_EXE_iolag")), &all))
+}
+
+impl Rescued {
+    /// A run whose store fills up.
+    fn run(scene: &Scene, store: &Path) -> Self {
+        let target = scene.target().to_str().unwrap().to_owned();
+        Self::of(run_with(scene, store, &Scene::bench_arguments(&target, &["-R20", "-n2"])))
+    }
+
+    fn of(done: Finished) -> Self {
+        assert_eq!(done.code, Some(0), "{done:?}");
+        let (_, rest) = done.stderr.split_once("the run is kept in ").unwrap_or_else(|| panic!("{done:?}"));
+        let path = PathBuf::from(rest.split(" instead").next().unwrap());
+        // Per client: 2 datasets, 200 objects precreated in each, 20 iterations of 50 objects with four operations each.
+        let samples = 2 * (1 + 2 + 2 * 200 + 1 + 20 * (2 * 50 * 4 + 1) + 2 * 200 + 2 + 1);
+        Self { path, samples }
+    }
+
+    fn id(&self) -> &str {
+        self.path.file_name().unwrap().to_str().unwrap()
+    }
+
+    fn counted(&self) -> String {
+        iolag_model::counted(self.samples as u64, "sample", "samples")
+    }
+
+    /// Everybody finds all of the run, with this store.
+    fn assert_whole(&self, scene: &Scene, store: &Path) {
+        for name in [self.id(), "last", self.path.to_str().unwrap()] {
+            let done = run_with(scene, store, &["export", name, "--format", "json"]);
+            assert_eq!(done.code, Some(0), "{done:?}");
+            let samples = exported(&done.stdout);
+            assert_eq!(assert_gapless(&samples), self.samples, "{name}");
+        }
+        let listed = run_with(scene, store, &["list", "--json", "-"]);
+        let listed: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
+        assert_eq!(listed.as_array().unwrap().len(), 1, "one run, one line");
+        let parts = listed[0]["parts"].as_array().unwrap();
+        let count: u64 = parts.iter().map(|part| part["samples"].as_u64().unwrap()).sum();
+        assert_eq!((count as usize, &listed[0]["state"]["state"]), (self.samples, &"complete".into()));
+    }
+}
+
+impl Drop for Rescued {
+    fn drop(&mut self) {
+        // Only a test that failed leaves something, a few KiB in memory.
+        if self.path.join("run.json").exists() {
+            let _ = crate::support::remove_rescued_run(&self.path);
+        }
+    }
+}
+
+/// A store that has room for the beginning of a run.
+fn small_store() -> Option<(LoopMount, PathBuf)> {
+    let mount = LoopMount::ext4(4)?;
+    let store = mount.path().join("store");
+    fs::create_dir_all(store.join("runs")).unwrap();
+    for part in ["", "runs"] {
+        fs::set_permissions(store.join(part), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    }
+    // What is left is less than the run needs.
+    let free = rustix::fs::statvfs(mount.path()).unwrap();
+    let ballast = (free.f_bavail * free.f_frsize).saturating_sub(400 << 10);
+    fs::write(mount.path().join("ballast"), vec![1; ballast as usize]).unwrap();
+    Some((mount, store))
+}
+
+#[test]
+fn a_store_that_fills_up_tells_one_truth_and_takes_the_run_home_when_there_is_room() {
+    let scene = Scene::new();
+    let Some((mount, store)) = small_store() else { return };
+    let rescued = Rescued::run(&scene, &store);
+    let filling = mount.path().join("filling");
+    let _ = mount.fill().map(|()| fs::rename(filled(mount.path()), &filling).unwrap());
+
+    // Full: everybody is told where the run is, shows all of it, and nobody says that it was killed.
+    for command in [&["list"][..], &["show"]] {
+        let done = run_with(&scene, &store, command);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        assert_says(&done.stderr, &[rescued.id(), rescued.path.to_str().unwrap(), "No space left"]);
+        assert_says(&done.stdout, &[rescued.id(), "complete", "rescued"]);
+        assert!(!format!("{done:?}").contains("killed"), "{done:?}");
+        assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
+    }
+    rescued.assert_whole(&scene, &store);
+    // Another store has nothing to do with it.
+    let other = run_with(&scene, &scene.store(), &["list"]);
+    assert!(other.stdout.starts_with("no runs") && other.stderr.is_empty(), "{other:?}");
+    assert!(rescued.path.exists());
+
+    fs::remove_file(&filling).unwrap();
+    fs::remove_file(mount.path().join("ballast")).unwrap();
+    // By another name of the same store.
+    let link = scene.path().join("link");
+    std::os::unix::fs::symlink(&store, &link).unwrap();
+    let listed = run_with(&scene, &link, &["list"]);
+    assert_eq!(listed.code, Some(0), "{listed:?}");
+    assert_says(&listed.stderr, &[&format!("is in the store now: {}", rescued.counted())]);
+    assert!(!listed.stdout.contains("rescued"), "{listed:?}");
+    assert!(!rescued.path.exists(), "it is in two places");
+    rescued.assert_whole(&scene, &store);
+    let again = run_with(&scene, &store, &["list"]);
+    assert_eq!((again.code, again.stderr.as_str()), (Some(0), ""));
+    scene.assert_nobody_is_left();
+}
+
+fn filled(directory: &Path) -> PathBuf {
+    let files = fs::read_dir(directory).unwrap().flatten().map(|entry| entry.path());
+    files
+        .filter(|path| path.is_file() && !path.ends_with("ballast"))
+        .max_by_key(|path| path.metadata().unwrap().len())
+        .unwrap()
+}
+
+#[test]
+fn a_run_whose_place_of_rescue_fills_up_too_is_rescued_to_the_next_without_a_gap() {
+    let scene = Scene::new();
+    let Some((mount, store)) = small_store() else { return };
+    let (program, target) = (env!("CARGO_BIN_EXE_iolag"), scene.target());
+    // The store has room for less than half of it, the memory of this mount namespace for that and a part of the rest.
+    let script = format!(
+        "mount --make-rprivate / && mount -t tmpfs -o size=700k none /dev/shm && exec {program} --store {} bench metadata {} \
+         -D2 -P200 -I50 -R20 -n2",
+        store.display(),
+        target.display()
+    );
+    let done =
+        Running::start(scene.bare_command(Path::new("unshare"), &["-m", "sh", "-c", &script])).finish();
+    let rescued = Rescued::of(done);
+    assert!(!rescued.path.starts_with("/dev/shm"), "memory had room: {:?}", rescued.path);
+    fs::remove_file(mount.path().join("ballast")).unwrap();
+    rescued.assert_whole(&scene, &store);
+    assert!(!rescued.path.exists());
+}
+
+#[test]
+fn a_command_that_is_killed_while_it_takes_a_run_home_loses_and_doubles_nothing() {
+    let scene = Scene::new();
+    let Some((mount, store)) = small_store() else { return };
+    let rescued = Rescued::run(&scene, &store);
+    fs::remove_file(mount.path().join("ballast")).unwrap();
+    let mut killed = 0;
+    for round in 0..40_u64 {
+        let mut running = start_with(&scene, &store, &["list"]);
+        // Spread over the taking; each build and machine meets other moments.
+        std::thread::sleep(Duration::from_millis(round * 3));
+        killed += u32::from(!running.has_ended());
+        kill(running.id(), libc::SIGKILL);
+        running.finish();
+        scene.assert_nobody_is_left();
+    }
+    assert!(killed > 0, "nobody was killed");
+    rescued.assert_whole(&scene, &store);
+    let listed = run_with(&scene, &store, &["list"]);
+    assert_eq!((listed.code, listed.stderr.as_str()), (Some(0), ""), "{listed:?}");
+    assert!(!rescued.path.exists());
+}
+
+#[test]
+fn a_run_that_cannot_be_read_is_neither_called_damaged_nor_touched() {
+    let scene = Scene::new();
+    let backing = scene.path().join("backing");
+    fs::create_dir(&backing).unwrap();
+    let Some(fuse) = FuseMount::start(&backing) else { return };
+    let store = fuse.path().join("store");
+    let target = scene.target().to_str().unwrap().to_owned();
+    assert_eq!(run_with(&scene, &store, &Scene::bench_arguments(&target, &[])).code, Some(0));
+    fuse.fail(FuseCall::Open, "run.json", libc::EIO);
+    let before = fs::read_dir(backing.join("store/runs")).unwrap().count();
+    for arguments in [&["list"][..], &["show"], &["rm", "last", "--yes"]] {
+        let done = run_with(&scene, &store, arguments);
+        assert_eq!(done.code, Some(3), "{arguments:?} {done:?}");
+        assert_says(&done.stderr, &["cannot read", "Input/output error"]);
+        assert!(!done.stderr.contains("damaged"), "{done:?}");
+    }
+    let pruned = run_with(&scene, &store, &["prune", "--keep-last", "0", "--yes"]);
+    assert_says(&pruned.stderr, &["not pruned", "Input/output error"]);
+    fuse.release();
+    assert_eq!(fs::read_dir(backing.join("store/runs")).unwrap().count(), before);
+    assert_eq!(run_with(&scene, &store, &["show"]).code, Some(0));
+}
+
+#[test]
+fn a_rescued_run_is_removed_with_its_stump() {
+    let scene = Scene::new();
+    let Some((mount, store)) = small_store() else { return };
+    let rescued = Rescued::run(&scene, &store);
+    let _ = mount.fill();
+    let removed = run_with(&scene, &store, &["rm", rescued.id(), "--yes"]);
+    assert_eq!(removed.code, Some(0), "{removed:?}");
+    assert_says(&removed.stdout, &[rescued.id(), "removed: complete", &rescued.counted()]);
+    assert!(!rescued.path.exists());
+    assert_eq!(fs::read_dir(store.join("runs")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_killed_commands_leave_in_a_store_is_taken_away_by_the_next() {
+    let scene = Scene::new();
+    let backing = scene.path().join("backing");
+    fs::create_dir(&backing).unwrap();
+    let Some(fuse) = FuseMount::start(&backing) else { return };
+    let store = fuse.path().join("store");
+    let target = scene.target().to_str().unwrap().to_owned();
+    // A scout that shows that the store takes bytes, and a writer that has just made the directory of its run.
+    for (call, name, left) in [(FuseCall::Rename, "probe-*", "probe-"), (FuseCall::Opendir, "20*", "20")] {
+        fuse.hang(call, name);
+        let running = start_with(&scene, &store, &Scene::bench_arguments(&target, &[]));
+        assert!(fuse.wait_until_held(1, PATIENCE), "{call:?} was not reached");
+        for (process, _) in scene.processes() {
+            kill(process, libc::SIGKILL);
+        }
+        fuse.release();
+        running.finish();
+        scene.assert_nobody_is_left();
+        let names = || {
+            let entries = fs::read_dir(backing.join("store/runs")).unwrap().flatten();
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        assert!(names().iter().any(|name| name.starts_with(left)), "nothing was left: {:?}", names());
+        let listed = run_with(&scene, &store, &["list"]);
+        assert_eq!(listed.code, Some(0), "{listed:?}");
+        assert!(listed.stdout.starts_with("no runs") && listed.stderr.is_empty(), "{listed:?}");
+        assert_eq!(names(), Vec::<String>::new());
+    }
+}
