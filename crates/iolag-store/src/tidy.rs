@@ -6,6 +6,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use crate::liveness::KeeperIdentity;
 use crate::run_directory::{RECORD_FILE, is_known_file};
 use crate::store::probe_name;
 use crate::{Directory, Store, StoreError};
@@ -55,7 +56,9 @@ fn is_leftover_probe(runs: &Directory, name: &str) -> bool {
     let Some(rest) = name.strip_suffix(".new").unwrap_or(name).strip_prefix("probe-") else { return false };
     let Ok(pid) = rest.split('-').next().unwrap_or_default().parse::<u32>() else { return false };
     let is_of_this_boot = name.strip_suffix(".new").unwrap_or(name) == probe_name(pid);
-    let is_dead = is_of_this_boot && !std::path::Path::new(&format!("/proc/{pid}")).exists();
+    // One that was killed, and that nobody has taken note of, still has its directory in /proc.
+    let is_alive = || KeeperIdentity::of_process(pid).is_some_and(|process| process.is_alive());
+    let is_dead = is_of_this_boot && !is_alive();
     is_dead || is_old(runs, name)
 }
 
