@@ -16,8 +16,9 @@ use iolag_model::{
     TargetIndex,
 };
 
-use crate::group::Group;
+use crate::group::{Estimation, Group};
 use crate::histogram::HISTOGRAM_BUCKETS;
+use crate::quantile::Censoring;
 use crate::stage_clock::rate_by_stages;
 use crate::summary::{
     DEFAULT_THRESHOLDS, Precision, SUMMARY_SCHEMA, StageClient, StageEnding, Summaries, SummaryKey,
@@ -50,6 +51,7 @@ pub struct Grouping {
 pub struct Engine {
     grouping: Grouping,
     precision: Precision,
+    censoring: Censoring,
     thresholds: Vec<Nanoseconds>,
     /// Group by place; a place is `((stage * targets + target) * clients + client) * 256 + operation code`.
     places: Vec<u32>,
@@ -65,6 +67,7 @@ impl Engine {
         Self {
             grouping,
             precision,
+            censoring: Censoring::default(),
             thresholds: DEFAULT_THRESHOLDS.to_vec(),
             places: Vec::new(),
             groups: Vec::new(),
@@ -86,6 +89,12 @@ impl Engine {
         self.thresholds = thresholds.to_vec();
         self.thresholds.sort_unstable();
         self.thresholds.dedup();
+        self
+    }
+
+    /// The same for attempts of which being censored says what.
+    pub const fn with_censoring(mut self, censoring: Censoring) -> Self {
+        self.censoring = censoring;
         self
     }
 
@@ -282,11 +291,11 @@ impl Engine {
 
     /// The summaries, ordered by their keys.
     pub fn finish(mut self) -> Summaries {
-        let exact = self.precision == Precision::Exact;
+        let how = Estimation { precision: self.precision, censoring: self.censoring };
         self.groups.sort_by_key(|group| group.key);
         self.stage_clients.sort_unstable();
         let mut summaries: Vec<_> =
-            self.groups.into_iter().map(|group| group.summarise(&self.thresholds, exact)).collect();
+            self.groups.into_iter().map(|group| group.summarise(&self.thresholds, how)).collect();
         rate_by_stages(&mut summaries);
         Summaries {
             schema: SUMMARY_SCHEMA,

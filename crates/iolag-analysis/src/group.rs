@@ -4,9 +4,10 @@ use iolag_model::{ErrorClass, FailureCode, MonotonicTime, Nanoseconds, Outcome};
 
 use crate::autocorrelation::{EffectiveSampleSize, Sequence};
 use crate::histogram::{Histogram, bucket_of, middle_of};
-use crate::quantile::{CensoredRanks, censored_steps};
+use crate::quantile::{CensoredRanks, Censoring, censored_steps, informative_steps};
 use crate::summary::{
-    DurationSummary, Durations, ErrorCount, QUANTILES, ShareOver, Summary, SummaryKey, TwoModes, share_over,
+    DurationSummary, Durations, ErrorCount, Precision, QUANTILES, ShareOver, Summary, SummaryKey, TwoModes,
+    share_over,
 };
 use crate::values::Values;
 
@@ -19,6 +20,13 @@ const MODES_GAP_SHARE: f64 = 0.02;
 const MODES_GAP_FACTOR: u64 = 4;
 /// ... and leaves at least this share on either side.
 const MODES_SIDE_SHARE: f64 = 0.1;
+
+/// How quantiles are found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Estimation {
+    pub precision: Precision,
+    pub censoring: Censoring,
+}
 
 /// Durations of one kind (succeeded and censored, or failed) of one group.
 #[derive(Debug, Clone, Default)]
@@ -71,14 +79,16 @@ impl DurationGroup {
         }
     }
 
-    fn summarise(mut self, thresholds: &[Nanoseconds], exact: bool) -> DurationSummary {
+    fn summarise(mut self, thresholds: &[Nanoseconds], how: Estimation) -> DurationSummary {
+        let exact = how.precision == Precision::Exact;
         self.censored_ns.sort_unstable();
         let total = self.histogram.total();
         let sample_size = self.sequence.effective_sample_size(total, self.score_variance());
         let shares = self.shares(thresholds, sample_size);
         let part_means_ns = self.sequence.part_means_ns(PARTS);
         let modes = two_modes(&self.histogram);
-        let ranks = if exact { self.exact_censored_ranks() } else { self.histogram.censored_ranks() };
+        let ranks =
+            if exact { self.exact_censored_ranks(how.censoring) } else { self.histogram.censored_ranks() };
         let exactly = exact.then(|| {
             let wanted = wanted_ranks(&ranks, sample_size);
             std::mem::take(&mut self.values).order_statistics(&self.histogram, &wanted)
@@ -101,12 +111,20 @@ impl DurationGroup {
         .summarise(shares, part_means_ns, modes)
     }
 
-    fn exact_censored_ranks(&mut self) -> CensoredRanks {
+    fn exact_censored_ranks(&mut self, censoring: Censoring) -> CensoredRanks {
         let counts = self.values.counts_at_most(&self.histogram, &self.censored_ns);
-        let steps =
-            censored_steps(&self.censored_ns, |limit| counts.get(&limit).copied().unwrap_or_default());
+        let known_at_most = |limit| counts.get(&limit).copied().unwrap_or_default();
+        let known = self.histogram.count();
         let longest = self.histogram.max().max(self.histogram.censored_max()).unwrap_or_default();
-        CensoredRanks::new(self.histogram.count(), &steps, longest.0)
+        match censoring {
+            Censoring::Independent => {
+                CensoredRanks::new(known, &censored_steps(&self.censored_ns, known_at_most), longest.0)
+            }
+            Censoring::Informative => {
+                let steps = informative_steps(&self.censored_ns, known_at_most);
+                CensoredRanks::informative(known, steps, longest.0)
+            }
+        }
     }
 
     fn shares(&self, thresholds: &[Nanoseconds], sample_size: EffectiveSampleSize) -> Vec<ShareOver> {
@@ -266,6 +284,8 @@ impl Group {
             self.count_error(code.class(), 1);
             let failed = self.failed.get_or_insert_with(|| Box::new(DurationGroup::new(thresholds.len())));
             failed.record(ns, thresholds, keep);
+        } else if outcome == Outcome::Interrupted {
+            // Who measured ended it: that says nothing of the target.
         } else if outcome.is_censored() {
             self.durations.record_censored(ns, thresholds);
         } else {
@@ -299,7 +319,7 @@ impl Group {
         self.last_end_ns = self.last_end_ns.max(other.last_end_ns);
     }
 
-    pub(crate) fn summarise(mut self, thresholds: &[Nanoseconds], exact: bool) -> Summary {
+    pub(crate) fn summarise(mut self, thresholds: &[Nanoseconds], how: Estimation) -> Summary {
         // Nearly all attempts are ok: they are not counted twice, but are the known durations that are not
         // late.
         let late = self.outcomes[Outcome::Late as usize];
@@ -323,8 +343,8 @@ impl Group {
             last_end_ns: moment(self.last_end_ns),
             rate_per_second: (spanned && seconds > 0.0).then(|| succeeded as f64 / seconds),
             errors: self.errors,
-            durations: self.durations.summarise(thresholds, exact),
-            failed: self.failed.map(|failed| failed.summarise(thresholds, exact)),
+            durations: self.durations.summarise(thresholds, how),
+            failed: self.failed.map(|failed| failed.summarise(thresholds, how)),
         }
     }
 }

@@ -43,7 +43,10 @@ pub use interval::{
 pub use metadata::{
     MetadataAnalysis, OperationRow, StageAnalysis, WorkingSetChange, analyse_metadata, stage_name,
 };
-pub use quantile::{CensoredRanks, QuantileValue, median_of, quantile_of, quantile_type_7};
+pub use quantile::{
+    CensoredRanks, CensoredStep, Censoring, QuantileValue, certain_quantile_of, median_of, quantile_of,
+    quantile_type_7,
+};
 pub use self_read::{SelfReadShare, same_node_share, self_read_share};
 pub use stage_clock::{StageClock, StageTimes};
 pub use summary::{

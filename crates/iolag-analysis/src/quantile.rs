@@ -8,6 +8,12 @@
 //!
 //! Censored durations follow Kaplan and Meier 1958; at ties, known durations come before censored ones. With
 //! one common deadline the estimate equals the plain distribution with the censored mass on top.
+//!
+//! Kaplan and Meier assume that what was censored would have gone on like the others. Where attempts are cut off because
+//! something hangs, that is not so, and with few of them the estimate claims more than is known: of 1 s, 1 s and 5 s, all cut
+//! off, it makes a median of at least 5 s. [`Censoring::Informative`] says only what is certain: each true duration is at
+//! least its lower bound, so the k-th smallest of them is at least the k-th smallest bound, and it is known exactly if
+//! nothing among the first k is censored.
 
 use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
@@ -41,6 +47,27 @@ impl QuantileValue {
     }
 }
 
+/// What being censored says of a duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Censoring {
+    /// Nothing: it would have gone on like the others (Kaplan and Meier).
+    #[default]
+    Independent,
+    /// That it may have been of another kind: only what is certain counts.
+    Informative,
+}
+
+/// Durations that were censored at the same moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CensoredStep {
+    /// After how many ns.
+    pub bound_ns: u64,
+    /// Known durations that were not longer.
+    pub known: u64,
+    /// How many.
+    pub count: u64,
+}
+
 /// Where censored durations lie among the known ones: turns a share of all attempts into a rank among the
 /// known.
 ///
@@ -51,6 +78,18 @@ pub struct CensoredRanks {
     segments: Vec<Segment>,
     total: u64,
     longest_ns: u64,
+    /// For [`Censoring::Informative`].
+    steps: Option<Vec<CensoredStep>>,
+}
+
+/// Where the k-th smallest lower bound is found.
+enum Bound {
+    /// It is the known duration of this rank, and nothing below it is censored.
+    Exactly(u64),
+    /// It is the known duration of this rank.
+    AtLeast(u64),
+    /// It is that of a censored duration, in ns.
+    Censored(u64),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,7 +121,29 @@ impl CensoredRanks {
             segment.first_rank += segment.known;
             segment.at_risk -= segment.known + count;
         }
-        Self { segments, total, longest_ns }
+        Self { segments, total, longest_ns, steps: None }
+    }
+
+    /// For durations whose censoring says something: `known` of them, and what was censored, ascending.
+    pub fn informative(known: u64, steps: Vec<CensoredStep>, longest_ns: u64) -> Self {
+        let total = known + steps.iter().map(|step| step.count).sum::<u64>();
+        Self { segments: Vec::new(), total, longest_ns, steps: Some(steps) }
+    }
+
+    fn bound(&self, steps: &[CensoredStep], q: f64) -> Bound {
+        // Shares such as 0.95 are not exact in binary: a hair above a whole step is that step.
+        let wanted = (q * self.total as f64 - 1e-9 * self.total as f64).ceil().max(1.0) as u64;
+        let mut before = 0;
+        for step in steps {
+            if wanted <= step.known + before {
+                break;
+            }
+            before += step.count;
+            if wanted <= step.known + before {
+                return Bound::Censored(step.bound_ns);
+            }
+        }
+        if before == 0 { Bound::Exactly(wanted) } else { Bound::AtLeast(wanted - before) }
     }
 
     /// All attempts, known and censored.
@@ -110,6 +171,16 @@ impl CensoredRanks {
         if self.total == 0 {
             return QuantileValue::TooFew { needed: 1, have: 0 };
         }
+        if let Some(steps) = &self.steps {
+            let longest = Nanoseconds(self.longest_ns);
+            return match self.bound(steps, q) {
+                Bound::Exactly(rank) => {
+                    value_of_rank(rank).map_or(QuantileValue::AtLeast(longest), QuantileValue::Exactly)
+                }
+                Bound::AtLeast(rank) => QuantileValue::AtLeast(value_of_rank(rank).unwrap_or(longest)),
+                Bound::Censored(bound_ns) => QuantileValue::AtLeast(Nanoseconds(bound_ns)),
+            };
+        }
         match self.rank_of_share(q).and_then(value_of_rank) {
             Some(value) => QuantileValue::Exactly(value),
             None => QuantileValue::AtLeast(Nanoseconds(self.longest_ns)),
@@ -125,6 +196,25 @@ pub fn quantile_of(known_ns: &mut [u64], censored_ns: &mut [u64], q: f64) -> Qua
     let longest = known_ns.last().copied().unwrap_or(0).max(censored_ns.last().copied().unwrap_or(0));
     CensoredRanks::new(known_ns.len() as u64, &steps, longest)
         .quantile(q, |rank| known_ns.get(rank as usize - 1).copied().map(Nanoseconds))
+}
+
+/// The same where being censored says something: only what is certain.
+pub fn certain_quantile_of(known_ns: &mut [u64], censored_ns: &mut [u64], q: f64) -> QuantileValue {
+    known_ns.sort_unstable();
+    censored_ns.sort_unstable();
+    let steps = informative_steps(censored_ns, |limit| known_ns.partition_point(|ns| *ns <= limit) as u64);
+    let longest = known_ns.last().max(censored_ns.last()).copied().unwrap_or(0);
+    CensoredRanks::informative(known_ns.len() as u64, steps, longest)
+        .quantile(q, |rank| known_ns.get(rank as usize - 1).copied().map(Nanoseconds))
+}
+
+pub(crate) fn informative_steps(sorted_ns: &[u64], known_at_most: impl Fn(u64) -> u64) -> Vec<CensoredStep> {
+    let step = |equal: &[u64]| CensoredStep {
+        bound_ns: equal[0],
+        known: known_at_most(equal[0]),
+        count: equal.len() as u64,
+    };
+    sorted_ns.chunk_by(|left, right| left == right).map(step).collect()
 }
 
 /// Sorted censored durations as the pairs that [`CensoredRanks::new`] takes.
@@ -213,6 +303,24 @@ mod tests {
     }
 
     #[test]
+    fn where_censoring_says_something_only_what_is_certain_is_said() {
+        let certain = |known: &[u64], censored: &[u64], q| {
+            certain_quantile_of(&mut known.to_vec(), &mut censored.to_vec(), q)
+        };
+        let at_least = |ns| QuantileValue::AtLeast(Nanoseconds(ns));
+        // Two were cut off after 1 s and one after 5.06 s: of two only 1 s is known.
+        assert_eq!(certain(&[], &[5_060, 1_000, 1_000], 0.5), at_least(1_000));
+        assert_eq!(certain(&[], &[3_180, 3_000], 0.0), at_least(3_000));
+        assert_eq!(certain(&[], &[3_180, 3_000], 1.0), at_least(3_180));
+        // One that ended after 3 s is not the median of what may have taken longer.
+        assert_eq!(certain(&[3_000], &[1_000, 1_000], 0.5), at_least(1_000));
+        assert_eq!(certain(&[3_000], &[1_000, 1_000], 0.99), at_least(3_000));
+        let exactly = QuantileValue::Exactly(Nanoseconds(2));
+        assert_eq!(certain(&[1, 2, 3], &[9], 0.5), exactly);
+        assert_eq!(certain(&[], &[], 0.5), QuantileValue::TooFew { needed: 1, have: 0 });
+    }
+
+    #[test]
     fn type_7_interpolates() {
         assert_eq!(quantile_type_7(&mut [4, 1, 3, 2], 0.5), Some(2.5));
         assert_eq!(quantile_type_7(&mut [4, 1, 3, 2], 1.0), Some(4.0));
@@ -220,6 +328,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_certain_quantile_is_never_above_the_true_one(
+            attempts in prop::collection::vec((1_u64..1000, 1_u64..1000), 1..60), q in 0.001_f64..0.999,
+        ) {
+            let (mut known, mut censored) = (Vec::new(), Vec::new());
+            for (true_ns, cut_ns) in &attempts {
+                if cut_ns < true_ns { censored.push(*cut_ns) } else { known.push(*true_ns) }
+            }
+            let mut all: Vec<u64> = attempts.iter().map(|(true_ns, _)| *true_ns).collect();
+            let QuantileValue::Exactly(truth) = quantile_of(&mut all, &mut [], q) else { panic!("all are known") };
+            match certain_quantile_of(&mut known, &mut censored, q) {
+                QuantileValue::Exactly(found) => prop_assert_eq!(found, truth),
+                QuantileValue::AtLeast(bound) => prop_assert!(bound <= truth),
+                few @ QuantileValue::TooFew { .. } => prop_assert!(false, "{few:?}"),
+            }
+        }
+
         #[test]
         fn a_quantile_leaves_at_most_its_share_below(
             mut known in prop::collection::vec(1_u64..1000, 1..100), q in 0.001_f64..0.999,

@@ -170,6 +170,12 @@ impl Summary {
     pub fn failures(&self) -> u64 {
         self.errors.iter().map(|error| error.count).sum()
     }
+
+    /// Attempts that whoever measured cut short, or did not make though they were due: they are in no duration.
+    pub fn interrupted(&self) -> u64 {
+        let told = self.succeeded() + self.censored() + self.failures();
+        self.attempts.saturating_sub(told)
+    }
 }
 
 /// Failed attempts of one kind.
@@ -380,6 +386,8 @@ impl Durations<'_> {
             censored: count - self.known,
             sample_size: self.sample_size,
             min: match (self.min_ns, self.min_censored_ns) {
+                // One that was cut off earlier may have been shorter, whatever ended first.
+                (Some(min), Some(bound)) if bound < min => QuantileValue::AtLeast(bound),
                 (Some(min), _) => QuantileValue::Exactly(min),
                 (None, Some(bound)) => QuantileValue::AtLeast(bound),
                 (None, None) => none,
