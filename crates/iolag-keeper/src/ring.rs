@@ -168,6 +168,19 @@ impl RingReader {
         [one, two]
     }
 
+    /// Copies of the samples from the `from`-th on, consumed or not, at most `most` of them: for who only looks on. `None` if the
+    /// client has written over the first of them already.
+    pub fn look_back(&self, from: u64, most: usize) -> Option<Vec<Sample>> {
+        let count = self.head().saturating_sub(from).min(most as u64);
+        let one = self.piece(from, count);
+        let two = self.piece(from + one.len() as u64, count - one.len() as u64);
+        let copied = [one, two].concat();
+        // What was written over while it was copied is worth nothing: the client writes at `head`, before it moves it. The copy
+        // comes before the look at `head`, as a reader of a sequence lock has it.
+        std::sync::atomic::fence(Ordering::Acquire);
+        (self.head() - from < self.place.capacity as u64).then_some(copied)
+    }
+
     fn piece(&self, from: u64, count: u64) -> &[Sample] {
         let start = (from % self.place.capacity as u64) as usize;
         let count = (count as usize).min(self.place.capacity - start);
@@ -197,6 +210,31 @@ mod tests {
             MonotonicTime(1),
             Nanoseconds(number),
         )
+    }
+
+    #[test]
+    fn who_looks_on_sees_what_is_there_and_learns_what_is_not() {
+        let (mut producer, reader) = ring(4);
+        let mut number = 0;
+        let mut write = |count: u64| {
+            for _ in 0..count {
+                number += 1;
+                producer.push(sample(number)).unwrap();
+                reader.consume(1);
+            }
+        };
+        let seen = |from, most| {
+            reader
+                .look_back(from, most)
+                .map(|seen| seen.iter().map(|sample| sample.attempt.0).collect::<Vec<_>>())
+        };
+        write(3);
+        assert_eq!(seen(0, 9), Some(vec![1, 2, 3]));
+        assert_eq!((seen(1, 1), seen(3, 9)), (Some(vec![2]), Some(vec![])));
+        write(3);
+        assert_eq!(seen(3, 9), Some(vec![4, 5, 6]));
+        assert_eq!(seen(2, 9), None, "the fourth place from the head may be being written");
+        assert_eq!(seen(0, 9), None);
     }
 
     #[test]

@@ -23,11 +23,23 @@ impl Signals {
     /// # Errors
     /// If the kernel refuses.
     pub fn block() -> Result<Self, KeeperError> {
+        Self::block_those(&ENDING)
+    }
+
+    /// The same with what a terminal sends at Ctrl-Z: for who has to stop others with itself.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn block_stop() -> Result<Self, KeeperError> {
+        Self::block_those(&[libc::SIGTSTP])
+    }
+
+    fn block_those(signals: &[i32]) -> Result<Self, KeeperError> {
         let failed = || KeeperError::Signals {
             error: Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL),
         };
         // What the user chose to ignore (nohup, a shell's background) stays ignored: blocked, it would be delivered here.
-        let heeded: Vec<i32> = ENDING.into_iter().filter(|signal| !is_ignored(*signal)).collect();
+        let heeded: Vec<i32> = signals.iter().copied().filter(|signal| !is_ignored(*signal)).collect();
         let set = set_of(&heeded);
         // SAFETY: `set` is initialised; the old mask is not asked for.
         if unsafe { libc::sigprocmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) } != 0 {
@@ -77,7 +89,7 @@ fn is_ignored(signal: i32) -> bool {
 
 /// Gives a forked child the signals that it was born without.
 pub(crate) fn unblock_all() {
-    let set = set_of(&ENDING);
+    let set = set_of(&[&ENDING[..], &[libc::SIGTSTP]].concat());
     // SAFETY: `set` is initialised; unblocking cannot fail for a valid set.
     unsafe { libc::sigprocmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut()) };
 }

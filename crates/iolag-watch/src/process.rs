@@ -1,5 +1,7 @@
 //! The processes of a probe: forked by this watch, or left by an earlier one.
 
+use std::os::fd::{AsFd, BorrowedFd};
+
 use iolag_keeper::{
     Adopted, Awaited, Child, Consumption, KeeperError, Orphanage, descendants, leave_inheritance,
     members_of_session, start_ticks,
@@ -9,8 +11,8 @@ use iolag_workload::ProbeTask;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
-use crate::place::{Place, mount_number};
-use crate::{AtDeadline, Stamps};
+use crate::place::{Origin, Place, mount_number};
+use crate::{AtDeadline, StampRecorder, Stamps};
 
 /// How often a process is looked at where the kernel cannot tell of its end.
 pub(crate) const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
@@ -21,7 +23,7 @@ pub(crate) const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
 /// A task that starts programs of the user's has a guard, which ends them when the child is gone and goes after the last of them.
 /// It gets no signal: without it, what the programs left in the background would be nobody's.
 #[derive(Debug)]
-pub(crate) struct ProbeProcess {
+pub struct ProbeProcess {
     /// Absent if an earlier watch started it.
     child: Option<Child>,
     child_ended: Option<ProcessEnd>,
@@ -33,15 +35,17 @@ pub(crate) struct ProbeProcess {
 
 /// What is learnt at the end of a probe's processes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ProcessEnd {
+pub struct ProcessEnd {
     /// What they used; not known of those that an earlier watch started.
     pub consumption: Option<Consumption>,
 }
 
 /// A process as it is named for a later watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct KeptProcess {
+pub struct KeptProcess {
+    /// Its number.
     pub id: u32,
+    /// When it was started, in clock ticks since boot: by both it is known.
     pub start_ticks: u64,
 }
 
@@ -166,6 +170,27 @@ fn add(family: &mut Vec<Adopted>, processes: Vec<u32>) {
     }
 }
 
+/// Forks the child that executes a task in a directory that is open already. It dies with who started it.
+///
+/// # Errors
+/// If no process can be made.
+pub fn start_task(
+    directory: BorrowedFd<'_>,
+    task: impl FnOnce() -> Box<dyn ProbeTask>,
+    stamps: &Stamps,
+) -> Result<ProbeProcess, KeeperError> {
+    let body = || {
+        leave_inheritance(&[directory]);
+        // Only for who looks at the process table.
+        let _ = rustix::thread::set_name(c"iolag-probe");
+        let mut recorder = stamps.recorder(MonotonicClock);
+        recorder.opened(mount_number(directory), Origin::Found);
+        prepare_and_perform(directory, task(), &mut recorder);
+        0
+    };
+    Child::fork_apart("probe", Orphanage::Die, body).map(ProbeProcess::ours)
+}
+
 /// Forks the child that executes a task in its place. One that is to be ended at its deadline dies with the watch, since nobody else
 /// would end it; one that is waited for goes on, and the next watch adopts it.
 pub(crate) fn start_probe(
@@ -188,17 +213,24 @@ pub(crate) fn start_probe(
     Child::fork_apart("probe", orphanage, body).map(ProbeProcess::ours)
 }
 
-fn execute(place: &Place, mut task: Box<dyn ProbeTask>, stamps: &Stamps) {
-    use std::os::fd::AsFd;
+fn execute(place: &Place, task: Box<dyn ProbeTask>, stamps: &Stamps) {
     let mut recorder = stamps.recorder(MonotonicClock);
     let (opened, origin) = match place.open() {
         Ok(opened) => opened,
         Err(error) => return recorder.failed(&error),
     };
     recorder.opened(mount_number(opened.as_fd()), origin);
-    if let Err(error) = task.prepare(opened.as_fd()) {
+    prepare_and_perform(opened.as_fd(), task, &mut recorder);
+}
+
+fn prepare_and_perform(
+    place: BorrowedFd<'_>,
+    mut task: Box<dyn ProbeTask>,
+    recorder: &mut StampRecorder<'_, MonotonicClock>,
+) {
+    if let Err(error) = task.prepare(place) {
         return recorder.failed(&error);
     }
     recorder.prepared();
-    task.perform(opened.as_fd(), &mut recorder);
+    task.perform(place, recorder);
 }

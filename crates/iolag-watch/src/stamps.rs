@@ -127,7 +127,7 @@ impl Stamps {
     }
 
     /// The process that clears up after the task's programs, if it has one: as long as it lives, so does one of them.
-    pub(crate) fn guard(&self) -> Option<KeptProcess> {
+    pub fn guard(&self) -> Option<KeptProcess> {
         let id = u32::try_from(self.words.load(GUARD)).ok().filter(|id| *id != 0)?;
         Some(KeptProcess { id, start_ticks: self.words.load(GUARD_TICKS) })
     }
