@@ -93,6 +93,10 @@ impl FailureCode {
     pub const PROTOCOL: Self = Self(0xf004);
     /// The process that executed the operation ended before it did.
     pub const ABANDONED: Self = Self(0xf005);
+    /// It was ended at its deadline by whoever executed it: the loop makes [`Outcome::Timeout`] of it.
+    pub const DEADLINE: Self = Self(0xf006);
+    /// It was ended because the run ends: the loop makes [`Outcome::Interrupted`] of it.
+    pub const CUT: Self = Self(0xf007);
 
     /// The code of an errno.
     pub const fn from_errno(errno: i32) -> Self {

@@ -21,9 +21,9 @@ use crate::commands::check::device_number;
 use crate::conduct::cleaning::CleanUp;
 use crate::conduct::measurer_metadata::{self, MetadataAssignment, makes_working_set, removes_working_set};
 use crate::conduct::messages::DirectoryFacts;
-use crate::conduct::progress::{Extent, Verbosity};
+use crate::conduct::progress::{Extent, Progress, Verbosity};
 use crate::conduct::scout::{self, Answer};
-use crate::conduct::supervision::Policy;
+use crate::conduct::supervision::{AtSignal, Policy, Schedule};
 use crate::conduct::{Conducted, GroupPlan, RunPlan, STORE_DEADLINE, conduct, place};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
@@ -204,6 +204,8 @@ impl Runner<'_> {
             trust,
         };
         let removes = removes_working_set(&point.spec) && makes_working_set(&point.spec);
+        let verbosity = if self.common.quiet { Verbosity::Quiet } else { Verbosity::Normal };
+        let mut progress = Progress::new(extent(point), verbosity);
         conduct(
             RunPlan {
                 record: start::record(self.keeper, self.found, beginning),
@@ -223,9 +225,10 @@ impl Runner<'_> {
                     deadline: options.deadline,
                     on_hang: options.on_hang,
                     give_up_after: give_up_after(options),
+                    schedule: Schedule::Closed,
+                    at_signal: AtSignal::Incomplete,
                 },
-                extent: extent(point),
-                verbosity: if self.common.quiet { Verbosity::Quiet } else { Verbosity::Normal },
+                attendant: &mut progress,
             },
             &self.keeper.signals,
         )

@@ -20,9 +20,9 @@ use crate::args::{Check, Common};
 use crate::conduct::cleaning::CleanUp;
 use crate::conduct::measurer_check::{self, CheckAssignment, CheckedDirectory};
 use crate::conduct::messages::DirectoryFacts;
-use crate::conduct::progress::{Extent, Verbosity};
+use crate::conduct::progress::{Extent, Progress, Verbosity};
 use crate::conduct::scout::{self, Answer};
-use crate::conduct::supervision::Policy;
+use crate::conduct::supervision::{AtSignal, Policy, Schedule};
 use crate::conduct::{Conducted, GroupPlan, RunPlan, conduct, unanswered};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
@@ -187,6 +187,8 @@ fn measure(
     };
     let working_name = format!("iolag-check-{id}");
     let groups = groups(&answering, &working_name, &spec, check, &stages);
+    let verbosity = if common.quiet { Verbosity::Quiet } else { Verbosity::Normal };
+    let mut progress = Progress::new(Extent::Time(check.budget_ns), verbosity);
     let plan = RunPlan {
         record: start::record(keeper, found, beginning),
         root: found.root.clone(),
@@ -202,9 +204,10 @@ fn measure(
             deadline: options.deadline,
             on_hang: OnHang::Continue,
             give_up_after: options.deadline,
+            schedule: Schedule::Closed,
+            at_signal: AtSignal::Incomplete,
         },
-        extent: Extent::Time(check.budget_ns),
-        verbosity: if common.quiet { Verbosity::Quiet } else { Verbosity::Normal },
+        attendant: &mut progress,
     };
     conduct(plan, &keeper.signals)
 }

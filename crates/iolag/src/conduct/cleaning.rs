@@ -13,6 +13,8 @@ use super::supervision::{Placed, Watched};
 pub enum CleanUp {
     /// Whatever the measurers left.
     Everything,
+    /// The same, unless something hangs there: whoever went there to remove it would only be the next.
+    UnlessHung,
     /// Nothing: a later phase goes on with it.
     Nothing,
 }
@@ -21,6 +23,7 @@ pub enum CleanUp {
 pub fn clean_up(
     clean_up: CleanUp,
     watched: &Watched,
+    planned: &[(String, String)],
     run: &str,
     deadline: Nanoseconds,
     interruption: &mut Interruption<'_>,
@@ -31,6 +34,13 @@ pub fn clean_up(
     let removed = watched.ends.iter().flatten().any(|end| end.removed);
     let mut notices: Vec<_> = watched.ends.iter().flatten().flat_map(|end| end.leftovers.clone()).collect();
     if removed && watched.ends.iter().all(|end| end.as_ref().is_some_and(|end| end.removed)) {
+        return notices;
+    }
+    if clean_up == CleanUp::UnlessHung && (watched.still_hung > 0 || !watched.abandoned.is_empty()) {
+        notices.extend(planned.iter().map(|(path, name)| {
+            let where_ = format!("{}/{name}", path.trim_end_matches('/'));
+            format!("{where_} may still be there: the directory hangs; remove it when it answers again, with: iolag cleanup {run}")
+        }));
         return notices;
     }
     for place in &watched.places {

@@ -5,6 +5,7 @@
 //! ```
 //! Everything that touches a file system happens in a child. The keeper survives each of them hanging.
 
+pub mod attendant;
 mod calibration;
 pub mod cleaning;
 pub mod draining;
@@ -31,10 +32,10 @@ use iolag_model::{
 };
 
 use crate::exit_code::{ExitCode, Failure};
+use attendant::Attendant;
 use cleaning::CleanUp;
 use interruption::Interruption;
 use messages::{MeasurerEnd, Stored};
-use progress::{Extent, Progress, Verbosity};
 use rescue::Rescuing;
 use supervision::{Measurer, Placed, Policy, Watched, watch};
 use writer::{Source, WriterPlan};
@@ -74,10 +75,8 @@ pub struct RunPlan<'a> {
     pub clean_up: CleanUp,
     /// What to do about hung operations.
     pub policy: Policy,
-    /// How long it will take.
-    pub extent: Extent,
-    /// Whether progress is shown.
-    pub verbosity: Verbosity,
+    /// Who is told what happens.
+    pub attendant: &'a mut dyn Attendant,
 }
 
 /// A run that has ended.
@@ -124,16 +123,22 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
     // Told to end before anything was measured: the run is stored as what it is, empty.
     let groups = if interruption.told().is_some() { &[] } else { plan.groups.as_slice() };
     let mut measurers = start_measurers(groups, &exchange)?;
-    let mut progress = Progress::new(plan.extent, MonotonicClock.now(), plan.verbosity);
+    plan.attendant.begin(MonotonicClock.now());
     let watched =
-        watch(&exchange, &mut measurers, &mut writing, &mut interruption, plan.policy, &mut progress);
-    progress.finish();
+        watch(&exchange, &mut measurers, &mut writing, &mut interruption, plan.policy, plan.attendant);
     let id = plan.record.id.clone();
     let mut left_places = watched.places.clone();
     if !interruption.is_leaving() {
         let deadline = plan.policy.deadline;
-        let left = cleaning::clean_up(plan.clean_up, &watched, id.as_str(), deadline, &mut interruption);
-        if plan.clean_up == CleanUp::Everything && left.is_empty() {
+        let left = cleaning::clean_up(
+            plan.clean_up,
+            &watched,
+            &plan.planned_places,
+            id.as_str(),
+            deadline,
+            &mut interruption,
+        );
+        if plan.clean_up != CleanUp::Nothing && left.is_empty() {
             left_places.clear();
         }
         notices.extend(left);

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iolag_keeper::Exchange;
-use iolag_model::{MonotonicTime, Nanoseconds, counted, format_duration};
+use iolag_model::{Clock, MonotonicClock, MonotonicTime, Nanoseconds, counted, format_duration};
 
+use super::attendant::{Attendance, Attendant, Round};
 use crate::output;
 
 /// How far a run is, by what is known about its length.
@@ -37,8 +38,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress of something that starts now.
-    pub fn new(extent: Extent, start: MonotonicTime, verbosity: Verbosity) -> Self {
+    /// Progress of something that starts soon.
+    pub fn new(extent: Extent, verbosity: Verbosity) -> Self {
         let length = match extent {
             Extent::Samples(samples) => Some(samples),
             Extent::Time(time) => Some(time.0 / 1_000_000),
@@ -54,36 +55,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        Self { bar, extent, start, verbosity }
-    }
-
-    /// Redraws the line.
-    pub fn show(&mut self, exchange: &Exchange, now: MonotonicTime) {
-        let samples = exchange.samples_recorded();
-        let elapsed = now.since(self.start);
-        let done = match self.extent {
-            Extent::Samples(_) => samples,
-            Extent::Time(_) => elapsed.0 / 1_000_000,
-            Extent::Unknown => 0,
-        };
-        self.bar.set_position(done.min(self.bar.length().unwrap_or(u64::MAX)));
-        self.bar.set_message(format!(
-            "{}, {}",
-            counted(samples, "operation", "operations"),
-            self.remaining(done, elapsed)
-        ));
-    }
-
-    /// Prints a message above the line.
-    pub fn say(&self, message: &str) {
-        if self.verbosity == Verbosity::Normal {
-            self.bar.suspend(|| output::complain(message));
-        }
-    }
-
-    /// Removes the line.
-    pub fn finish(&self) {
-        self.bar.finish_and_clear();
+        Self { bar, extent, start: MonotonicClock.now(), verbosity }
     }
 
     fn remaining(&self, done: u64, elapsed: Nanoseconds) -> String {
@@ -95,5 +67,41 @@ impl Progress {
             }
             _ => format!("{} so far", format_duration(elapsed)),
         }
+    }
+}
+
+impl Attendant for Progress {
+    fn begin(&mut self, now: MonotonicTime) {
+        self.start = now;
+    }
+
+    /// Redraws the line.
+    fn look(&mut self, round: &Round<'_>) -> Attendance {
+        let samples: u64 = round.exchange.readers().iter().map(|(ring, _)| ring.head()).sum();
+        let elapsed = round.anchor.monotonic_ns.since(self.start);
+        let done = match self.extent {
+            Extent::Samples(_) => samples,
+            Extent::Time(_) => elapsed.0 / 1_000_000,
+            Extent::Unknown => 0,
+        };
+        self.bar.set_position(done.min(self.bar.length().unwrap_or(u64::MAX)));
+        self.bar.set_message(format!(
+            "{}, {}",
+            counted(samples, "operation", "operations"),
+            self.remaining(done, elapsed)
+        ));
+        Attendance::GoOn
+    }
+
+    /// Prints a message above the line.
+    fn say(&mut self, message: &str) {
+        if self.verbosity == Verbosity::Normal {
+            self.bar.suspend(|| output::complain(message));
+        }
+    }
+
+    /// Removes the line.
+    fn finish(&mut self, _exchange: &Exchange, _now: MonotonicTime) {
+        self.bar.finish_and_clear();
     }
 }

@@ -12,9 +12,9 @@ use iolag_model::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
+use super::attendant::{Attendance, Attendant, Round};
 use super::interruption::{Interruption, Wish};
 use super::messages::{FromMeasurer, MeasurerEnd, ToWriter, heard};
-use super::progress::Progress;
 use super::writing::Writing;
 
 /// How often the keeper looks at everything.
@@ -66,6 +66,28 @@ pub struct Policy {
     pub on_hang: OnHang,
     /// After this long even a run that waits for hung operations goes on without them.
     pub give_up_after: Nanoseconds,
+    /// What decides when it is over.
+    pub schedule: Schedule,
+    /// What the user's signal to end makes of it.
+    pub at_signal: AtSignal,
+}
+
+/// What decides when a run is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schedule {
+    /// Its clients, when they have done everything: one that hangs in making its working place will do nothing.
+    Closed,
+    /// Its attendant: what hangs is waited for until then, and what is cut short by the end has not hung.
+    Open,
+}
+
+/// What the first signal to end makes of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtSignal {
+    /// It lacks something.
+    Incomplete,
+    /// It is over, as it had to be.
+    Over,
 }
 
 /// Everything that a watch found out.
@@ -126,7 +148,7 @@ pub fn watch(
     writing: &mut Writing,
     interruption: &mut Interruption<'_>,
     policy: Policy,
-    progress: &mut Progress,
+    attendant: &mut dyn Attendant,
 ) -> Watched {
     let mut watch = Watch {
         exchange,
@@ -136,17 +158,18 @@ pub fn watch(
         watched: Watched { anchors: vec![Anchor::take()], ..Watched::default() },
         unfinished: BTreeSet::new(),
         unrecorded: 0,
+        is_over: false,
     };
     if let Some(name) = interruption.told() {
-        watch.stop(name, progress);
+        watch.stop(name, attendant);
     }
     loop {
         wait_for_anything(measurers, writing, interruption);
         let now = MonotonicClock.now();
-        watch.hear_measurers(measurers, writing);
+        watch.hear_measurers(measurers, writing, attendant);
         match interruption.listen() {
             Wish::GoOn => {}
-            Wish::Stop(name) => watch.stop(name, progress),
+            Wish::Stop(name) => watch.stop(name, attendant),
             Wish::Leave => {
                 leave_measurers(measurers);
                 return watch.watched;
@@ -156,15 +179,15 @@ pub fn watch(
         if writing.trouble().is_some() {
             (0..exchange.clients()).for_each(|client| exchange.set_noted(client));
         }
-        watch.look_at_clients(now, progress);
-        watch.look_at_endings(measurers, writing, now, progress);
+        watch.look_at_clients(now, attendant);
+        watch.look_at_endings(measurers, writing, now, attendant);
         watch.take_anchor(now);
-        progress.show(exchange, now);
+        watch.attend(measurers, attendant);
         if measurers.iter().all(|measurer| measurer.done) {
             break;
         }
     }
-    watch.finish(measurers)
+    watch.finish(measurers, attendant)
 }
 
 struct Watch<'a> {
@@ -177,6 +200,8 @@ struct Watch<'a> {
     unfinished: BTreeSet<AttemptId>,
     /// Samples of the keeper that found no room in its ring.
     unrecorded: u64,
+    /// Whether nothing more is to be measured.
+    is_over: bool,
 }
 
 /// Nobody waits for them any more. They die with the keeper; what they started (a compiler, an `ls`) would not.
@@ -206,16 +231,22 @@ fn wait_for_anything(measurers: &[Measurer], writing: &Writing, interruption: &I
 }
 
 impl Watch<'_> {
-    fn hear_measurers(&mut self, measurers: &mut [Measurer], writing: &mut Writing) {
+    fn hear_measurers(
+        &mut self,
+        measurers: &mut [Measurer],
+        writing: &mut Writing,
+        attendant: &mut dyn Attendant,
+    ) {
         for measurer in measurers {
-            self.hear(measurer, writing);
+            self.hear(measurer, writing, attendant);
         }
     }
 
-    fn hear(&mut self, measurer: &mut Measurer, writing: &mut Writing) {
+    fn hear(&mut self, measurer: &mut Measurer, writing: &mut Writing, attendant: &mut dyn Attendant) {
         for message in heard::<FromMeasurer>(&mut measurer.messenger) {
             match message {
                 FromMeasurer::Placed { target, path, name, identity } => {
+                    attendant.placed();
                     let (noted_path, noted_name) = (path.clone(), name.clone());
                     writing.order(&ToWriter::Placed { target, path: noted_path, name: noted_name, identity });
                     self.watched.places.push(Placed { target, path, name, identity });
@@ -232,33 +263,50 @@ impl Watch<'_> {
         }
     }
 
-    fn stop(&mut self, name: &str, progress: &Progress) {
-        progress.say(&format!("{name}: stopping, cleaning up and reporting; once more to leave at once"));
-        self.watched.reasons.push(name.to_owned());
-        self.exchange.coordinator().stop_all();
+    fn stop(&mut self, name: &str, attendant: &mut dyn Attendant) {
+        attendant.stopping(name);
+        if self.policy.at_signal == AtSignal::Incomplete {
+            self.watched.reasons.push(name.to_owned());
+        }
+        self.end_all();
     }
 
-    fn look_at_clients(&mut self, now: MonotonicTime, progress: &mut Progress) {
+    /// Nothing more is measured. What hangs on an open schedule has been waited for until now.
+    fn end_all(&mut self) {
+        self.is_over = true;
+        self.exchange.coordinator().stop_all();
+        if self.policy.schedule == Schedule::Open {
+            for (client, _) in self.hangs.still_hung(MonotonicClock.now()) {
+                self.exchange.coordinator().give_up(client);
+            }
+        }
+    }
+
+    fn attend(&mut self, measurers: &[Measurer], attendant: &mut dyn Attendant) {
+        let anchor = Anchor::take();
+        let attendance = attendant.look(&Round { exchange: self.exchange, measurers, anchor });
+        for sample in attendant.records(anchor.monotonic_ns) {
+            self.record(sample);
+        }
+        if attendance == Attendance::Over && !self.is_over {
+            self.end_all();
+        }
+    }
+
+    fn look_at_clients(&mut self, now: MonotonicTime, attendant: &mut dyn Attendant) {
         for hang in self.hangs.look(self.exchange, now) {
             match hang {
                 Hang::Began { client, sample } | Hang::Stalled { client, sample } => {
                     self.watched.past_deadline += 1;
                     self.record_hung(client, sample);
-                    let what = match hang {
-                        Hang::Began { .. } => sample.operation().name(),
-                        _ => "preparing (between two operations)",
-                    };
-                    progress.say(&format!(
-                        "client {client} hangs: {what} has not answered for {}",
-                        sample.duration
-                    ));
+                    attendant.hang(&hang);
                     self.act_upon_hang(client);
                 }
-                Hang::Ended { client, sample, .. } => {
+                Hang::Ended { sample, .. } => {
                     if let Some(sample) = sample {
                         self.record(sample);
                     }
-                    progress.say(&format!("client {client}: the hung operation has ended"));
+                    attendant.hang(&hang);
                 }
             }
         }
@@ -294,6 +342,21 @@ impl Watch<'_> {
         self.unrecorded += u64::from(!self.ring.record(sample));
     }
 
+    /// There may be more than the keeper's ring holds: the writer is given a moment to take them.
+    fn record_last(&mut self, samples: Vec<Sample>) {
+        const PAUSE: Nanoseconds = Nanoseconds::from_milliseconds(5);
+        let end = MonotonicClock.now().after(STOP_GRACE);
+        for sample in samples {
+            while !self.ring.record(sample) {
+                if MonotonicClock.now() > end {
+                    self.unrecorded += 1;
+                    break;
+                }
+                MonotonicClock.sleep_until(MonotonicClock.now().after(PAUSE));
+            }
+        }
+    }
+
     fn record_hung(&mut self, client: u32, sample: Sample) {
         self.record(sample);
         if let Some((process, thread)) = self.exchange.thread(client) {
@@ -307,24 +370,29 @@ impl Watch<'_> {
         measurers: &mut [Measurer],
         writing: &mut Writing,
         now: MonotonicTime,
-        progress: &mut Progress,
+        attendant: &mut dyn Attendant,
     ) {
         for measurer in measurers.iter_mut().filter(|measurer| !measurer.done) {
             if let Some(ending) = measurer.messenger.child_mut().ending() {
                 // What it said last came between the last hearing and its end.
-                self.hear(measurer, writing);
-                self.measurer_ended(measurer, ending);
+                self.hear(measurer, writing, attendant);
+                self.measurer_ended(measurer, ending, attendant);
             } else if self.is_silent(measurer, now) {
-                self.record_silence(measurer, now, progress);
-                self.end_measurer(measurer, writing, progress);
+                self.record_silence(measurer, now, attendant);
+                self.end_measurer(measurer, writing, attendant);
             } else if self.only_given_up_are_left(measurer) || self.overstays(measurer, now) {
-                self.end_measurer(measurer, writing, progress);
+                self.end_measurer(measurer, writing, attendant);
             }
         }
     }
 
-    fn end_measurer(&mut self, measurer: &mut Measurer, writing: &mut Writing, progress: &Progress) {
-        progress.say(&format!("ending the measurer of {}", measurer.name));
+    fn end_measurer(
+        &mut self,
+        measurer: &mut Measurer,
+        writing: &mut Writing,
+        attendant: &mut dyn Attendant,
+    ) {
+        attendant.say(&format!("ending the measurer of {}", measurer.name));
         let child = measurer.messenger.child_mut();
         let (process, name) = (child.id(), &measurer.name);
         let who = if child.end(SIGNAL_GRACE).is_none() {
@@ -337,8 +405,8 @@ impl Watch<'_> {
         self.watched.abandoned.extend(who.map(|who| {
             format!("{who}, waits in the kernel and cannot be ended; it goes when the file system answers")
         }));
-        self.hear(measurer, writing);
-        self.record_unfinished(measurer);
+        self.hear(measurer, writing, attendant);
+        self.record_unfinished(measurer, attendant);
         measurer.done = true;
     }
 
@@ -352,12 +420,20 @@ impl Watch<'_> {
         if !idle || used != measurer.silence.processor_use {
             measurer.silence = Silence { since: now, processor_use: used };
         }
-        now.since(measurer.silence.since) > self.policy.deadline
+        let is_unstarted = |client: &u32| self.exchange.activity(*client).0 == Activity::Unstarted;
+        match self.policy.schedule {
+            Schedule::Closed => now.since(measurer.silence.since) > self.policy.deadline,
+            // Until the end what hangs before the clients is waited for; after it only a clean-up is.
+            Schedule::Open => {
+                let is_making = measurer.clients.iter().any(is_unstarted) && !self.is_over;
+                !is_making && now.since(measurer.silence.since) > self.policy.deadline.min(STOP_GRACE)
+            }
+        }
     }
 
     /// A measurer that hangs before its clients began measures nothing: each of them is on record as hung while its session
     /// was opened. One that hangs after its clients ended has only its clean-up left.
-    fn record_silence(&mut self, measurer: &Measurer, now: MonotonicTime, progress: &Progress) {
+    fn record_silence(&mut self, measurer: &Measurer, now: MonotonicTime, attendant: &mut dyn Attendant) {
         let process = measurer.messenger.child().id();
         let since = measurer.silence.since;
         let age = now.since(since);
@@ -365,7 +441,7 @@ impl Watch<'_> {
         let waiting: Vec<u32> = measurer.clients.iter().copied().filter(unstarted).collect();
         let what = if waiting.is_empty() { "cleaning up" } else { "making the working directory" };
         let reason = format!("{what} in {} has not been answered for {age}", measurer.name);
-        progress.say(&reason);
+        attendant.say(&reason);
         self.watched.reasons.push(reason);
         self.watched.past_deadline += 1;
         for client in waiting {
@@ -380,7 +456,7 @@ impl Watch<'_> {
         }
     }
 
-    fn measurer_ended(&mut self, measurer: &mut Measurer, ending: Ending) {
+    fn measurer_ended(&mut self, measurer: &mut Measurer, ending: Ending, attendant: &mut dyn Attendant) {
         measurer.done = true;
         let cause = match ending {
             Ending::Exited(0) => return,
@@ -392,26 +468,31 @@ impl Watch<'_> {
         if !cause.is_empty() {
             self.watched.reasons.push(format!("the measurer of {} was ended {cause}", measurer.name));
         }
-        self.record_unfinished(measurer);
+        self.record_unfinished(measurer, attendant);
     }
 
     /// Operations that were in flight when their process ended are censored at their age. The others no longer wait for
     /// these clients.
-    fn record_unfinished(&mut self, measurer: &Measurer) {
+    fn record_unfinished(&mut self, measurer: &Measurer, attendant: &mut dyn Attendant) {
         let now = MonotonicClock.now();
         for client in measurer.clients.iter().copied() {
             if let Some(flight) = self.exchange.in_flight(client) {
-                let sample = Sample::new(
-                    flight.attempt,
-                    flight.operation,
-                    flight.intended,
-                    flight.start,
-                    now.since(flight.start),
-                )
-                .with_outcome(Outcome::Hung, FailureCode::ABANDONED)
-                .in_stage(flight.stage);
+                let age = now.since(flight.start);
+                let is_cut =
+                    self.policy.schedule == Schedule::Open && self.is_over && age <= self.policy.deadline;
+                let (outcome, code) = match is_cut {
+                    true => (Outcome::Interrupted, FailureCode::CUT),
+                    false => (Outcome::Hung, FailureCode::ABANDONED),
+                };
+                let sample =
+                    Sample::new(flight.attempt, flight.operation, flight.intended, flight.start, age)
+                        .with_outcome(outcome, code)
+                        .in_stage(flight.stage);
                 self.record(sample);
-                self.unfinished.insert(flight.attempt);
+                attendant.unfinished(&sample);
+                if !is_cut {
+                    self.unfinished.insert(flight.attempt);
+                }
             }
             self.exchange.coordinator().give_up(client, MonotonicClock.now());
         }
@@ -440,7 +521,11 @@ impl Watch<'_> {
         let since = *measurer.stop_since.get_or_insert(now);
         let clients_run =
             measurer.clients.iter().any(|client| self.exchange.activity(*client).0 != Activity::Ended);
-        clients_run && now.since(since) > STOP_GRACE
+        let grace = match self.policy.schedule {
+            Schedule::Closed => STOP_GRACE,
+            Schedule::Open => SIGNAL_GRACE,
+        };
+        clients_run && now.since(since) > grace
     }
 
     fn take_anchor(&mut self, now: MonotonicTime) {
@@ -449,14 +534,20 @@ impl Watch<'_> {
         }
     }
 
-    fn finish(mut self, measurers: &mut [Measurer]) -> Watched {
+    fn finish(mut self, measurers: &mut [Measurer], attendant: &mut dyn Attendant) -> Watched {
         let now = MonotonicClock.now();
         for (client, sample) in self.hangs.still_hung(now) {
             // The same attempt again, older: the greater age counts. One whose process has ended is recorded already.
             if self.unfinished.insert(sample.attempt) {
                 self.record_hung(client, sample);
+                attendant.unfinished(&sample);
             }
         }
+        attendant.finish(self.exchange, now);
+        let last = attendant.records(now);
+        self.watched.still_hung +=
+            last.iter().filter(|sample| sample.outcome() == Outcome::Hung).count() as u64;
+        self.record_last(last);
         self.watched.still_hung += self.unfinished.len() as u64;
         if self.unrecorded > 0 {
             self.watched.reasons.push(format!(
