@@ -1,7 +1,7 @@
 //! Pure functions from samples to summaries and findings.
 //!
 //! ```text
-//! batches of columns -> Engine -> Summaries -> analyse_check / analyse_metadata -> findings and verdicts
+//! batches of columns -> Engine -> Summaries -> analyse_check / analyse_metadata / analyse_ping -> findings and verdicts
 //! ```
 //!
 //! Invariants: no I/O, no clock, no randomness but from a stated seed; no attempt is dropped by any
@@ -19,6 +19,7 @@ pub mod history;
 mod interval;
 mod metadata;
 mod parallel;
+mod ping;
 mod quantile;
 mod self_read;
 mod stage_clock;
@@ -43,6 +44,7 @@ pub use interval::{
 pub use metadata::{
     MetadataAnalysis, OperationRow, StageAnalysis, WorkingSetChange, analyse_metadata, stage_name,
 };
+pub use ping::{PingAnalysis, PingCounts, analyse_ping};
 pub use quantile::{
     CensoredRanks, CensoredStep, Censoring, QuantileValue, certain_quantile_of, median_of, quantile_of,
     quantile_type_7,

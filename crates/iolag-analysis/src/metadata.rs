@@ -97,7 +97,7 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
         run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
     let spec = match &run.spec.workload {
         WorkloadSpec::Metadata(spec) => Some(spec),
-        WorkloadSpec::Check(_) => None,
+        WorkloadSpec::Check(_) | WorkloadSpec::Ping(_) => None,
     };
     let self_read =
         spec.map(|spec| self_read_share(run.spec.clients, spec.datasets, spec.offset, spec.pattern));
@@ -168,7 +168,9 @@ fn stage_analysis(record: &StageRecord, summaries: &Summaries) -> Option<StageAn
         Phase::BatchStat => count(&[Operation::Stat, Operation::CallStat]),
         Phase::TreeCreate => count(&[Operation::MakeDirectory, Operation::CallMkdir]),
         Phase::TreeRemove => count(&[Operation::RemoveDirectory, Operation::CallRmdir]),
-        Phase::Benchmark | Phase::BatchRead | Phase::Check => count(&[Operation::Read, Operation::CallRead]),
+        Phase::Benchmark | Phase::BatchRead | Phase::Check | Phase::Ping => {
+            count(&[Operation::Read, Operation::CallRead])
+        }
     };
     let operations: u64 = measured.iter().map(|summary| summary.succeeded()).sum();
     let bytes: u64 = measured.iter().map(|summary| summary.bytes).sum();

@@ -34,13 +34,13 @@ pub use operation::{Level, Operation, UnknownOperation};
 pub use outcome::{ErrorClass, Failure, FailureCode, Outcome, UnknownOutcome};
 pub use recorder::{Activity, Arrival, Coordinator, Meeting, Recorder, Waiting};
 pub use run::{
-    ClientRecord, FormatError, FormatVersion, PartRecord, RUN_FORMAT, Rescue, RunRecord, RunState,
-    StageRecord, TargetRecord, Trust,
+    ClientRecord, FormatError, FormatVersion, PartRecord, RUN_FORMAT, RUN_FORMAT_WITH_PING, Rescue,
+    RunRecord, RunState, StageRecord, TargetRecord, Trust,
 };
 pub use sample::{Sample, SampleError};
 pub use spec::{
-    Access, CheckSpec, Durability, Granularity, MetadataSpec, OnHang, Pattern, Phase, RunSpec, Think,
-    TimeLimit, Verification, WearOut, WorkloadSpec,
+    Access, CheckSpec, Durability, Granularity, MetadataSpec, OnHang, Pattern, Phase, PingProbe, PingSpec,
+    RunSpec, Think, TimeLimit, Verification, WearOut, WorkloadSpec,
 };
 pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};
 pub use units::{

@@ -113,6 +113,8 @@ operations! {
     TaskCreate = 98, "create 500", Task;
     /// Compile and link a small program.
     TaskCompile = 99, "compile", Task;
+    /// A whole probe of `iolag ping`, all that it consists of together.
+    Probe = 100, "probe", Task;
 
     /// One client's stage from its start to its last operation; `bytes` counts the operations.
     Stage = 224, "stage", Harness;

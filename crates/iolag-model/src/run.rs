@@ -11,8 +11,12 @@ use crate::{
     RunId, RunSpec, StageIndex, TargetIndex,
 };
 
-/// The format of run directories that this iolag writes.
+/// The format of run directories that this iolag writes, but for those of [`RUN_FORMAT_WITH_PING`].
 pub const RUN_FORMAT: FormatVersion = FormatVersion { major: 1, minor: 1 };
+
+/// The same with the workload ping, its operation and its outcomes, which readers of major 1 do not know: they refuse such a run
+/// and ask for a newer iolag.
+pub const RUN_FORMAT_WITH_PING: FormatVersion = FormatVersion { major: 2, minor: 0 };
 
 /// Version of a format. A reader reads its own major with any minor up to and above its own: a minor only adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,6 +53,17 @@ pub enum FormatError {
 }
 
 impl FormatVersion {
+    /// Whether this iolag reads a run directory of this format: major 2 only adds to major 1.
+    ///
+    /// # Errors
+    /// As [`FormatVersion::check_readable_by`].
+    pub fn check_readable_run(self) -> Result<(), FormatError> {
+        match self.major == RUN_FORMAT.major {
+            true => Ok(()),
+            false => self.check_readable_by(RUN_FORMAT_WITH_PING),
+        }
+    }
+
     /// Whether a program that supports `supported` may read this.
     ///
     /// # Errors
@@ -276,5 +291,19 @@ mod tests {
         assert_eq!(newer.to_string(), "it has format 3.0, this iolag reads up to 2.1: use a newer iolag");
         assert!(matches!(version("1.4").check_readable_by(supported), Err(FormatError::TooOld { .. })));
         assert!("x".parse::<FormatVersion>().is_err());
+    }
+
+    #[test]
+    fn a_run_of_ping_is_too_new_for_who_does_not_know_it_and_older_runs_stay_readable() {
+        let of_ping = RUN_FORMAT_WITH_PING;
+        let refused = of_ping.check_readable_by(RUN_FORMAT).unwrap_err();
+        assert_eq!(refused.to_string(), "it has format 2.0, this iolag reads up to 1.0: use a newer iolag");
+        for readable in [of_ping, RUN_FORMAT, FormatVersion { major: 2, minor: 7 }] {
+            assert!(readable.check_readable_run().is_ok(), "{readable}");
+        }
+        let next = FormatVersion { major: 3, minor: 0 }.check_readable_run();
+        assert!(matches!(next, Err(FormatError::TooNew { .. })));
+        let none = FormatVersion { major: 0, minor: 9 }.check_readable_run();
+        assert!(matches!(none, Err(FormatError::TooOld { .. })));
     }
 }

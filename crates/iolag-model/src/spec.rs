@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Nanoseconds;
+use crate::{FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING};
 
 /// What to run. Two runs with equal specs execute the same operations in the same order per client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,46 @@ pub enum WorkloadSpec {
     Check(CheckSpec),
     /// `iolag bench metadata`.
     Metadata(MetadataSpec),
+    /// `iolag ping`.
+    Ping(PingSpec),
+}
+
+impl WorkloadSpec {
+    /// The format of a run of this workload: an iolag from before a workload says that it is too old for such runs, and goes
+    /// on reading the others.
+    pub const fn run_format(&self) -> FormatVersion {
+        match self {
+            Self::Check(_) | Self::Metadata(_) => RUN_FORMAT,
+            Self::Ping(_) => RUN_FORMAT_WITH_PING,
+        }
+    }
+}
+
+/// Parameters of `iolag ping`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PingSpec {
+    /// What one probe is.
+    pub probe: PingProbe,
+    /// From the intended start of one probe to that of the next.
+    pub every_ns: Nanoseconds,
+    /// How many probes; without, until it is told to end.
+    pub count: Option<u64>,
+}
+
+/// What one probe of `iolag ping` is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum PingProbe {
+    /// stat of a file, open and read of it, create of another: made by iolag itself, without a program.
+    Operations {
+        /// Bytes of both files.
+        object_bytes: u64,
+    },
+    /// A task as the watch executes it, in a process of its own.
+    Task {
+        /// Its name.
+        name: String,
+    },
 }
 
 /// Parameters of `iolag check`.
@@ -155,6 +195,8 @@ pub enum Phase {
     TreeRemove,
     /// A round of `iolag check`.
     Check,
+    /// The probes of `iolag ping`.
+    Ping,
 }
 names!(Phase {
     Precreate = "precreate",
@@ -167,6 +209,7 @@ names!(Phase {
     BatchRemove = "batch-remove",
     TreeRemove = "tree-remove",
     Check = "check",
+    Ping = "ping",
 });
 
 /// Pause after every operation, in which the client does nothing. Not part of an operation's duration.

@@ -13,6 +13,7 @@ use iolag_model::{
 use crate::json::Judged;
 use crate::markdown::{OPEN, escape, push};
 use crate::numbers::{self, NOTHING};
+use crate::ping_text::probes_in_words;
 
 /// More episodes of a run than this are counted: those that lasted longest are told.
 const EPISODES_MAX: usize = 30;
@@ -280,6 +281,9 @@ fn verdicts(run: &IncidentRun<'_>) -> Vec<String> {
             .iter()
             .map(|directory| format!("{}: {}", escape(&directory.name), escape(&directory.verdict.sentence)))
             .collect(),
+        Judged::Ping(ping) => {
+            vec![format!("{}: {}", escape(&ping.target), escape(&probes_in_words(ping.probes)))]
+        }
         Judged::Metadata(_) => Vec::new(),
     }
 }
@@ -288,6 +292,7 @@ fn findings<'a>(run: &IncidentRun<'a>) -> Vec<&'a Finding> {
     match run.judged {
         Judged::Check(check) => check.directories.iter().flat_map(|directory| &directory.findings).collect(),
         Judged::Metadata(metadata) => metadata.findings.iter().collect(),
+        Judged::Ping(ping) => ping.findings.iter().collect(),
     }
 }
 
@@ -295,6 +300,7 @@ fn trust<'a>(run: &IncidentRun<'a>) -> &'a [Trust] {
     match run.judged {
         Judged::Check(check) => &check.trust,
         Judged::Metadata(metadata) => &metadata.trust,
+        Judged::Ping(ping) => &ping.trust,
     }
 }
 

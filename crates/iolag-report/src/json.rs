@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use iolag_analysis::{CheckAnalysis, MetadataAnalysis};
+use iolag_analysis::{CheckAnalysis, MetadataAnalysis, PingAnalysis};
 use iolag_model::{Environment, RunId, RunRecord, RunState};
 use serde::Serialize;
 
@@ -13,6 +13,8 @@ pub enum Judged<'a> {
     Check(&'a CheckAnalysis),
     /// Of `iolag bench metadata`.
     Metadata(&'a MetadataAnalysis),
+    /// Of `iolag ping`.
+    Ping(&'a PingAnalysis),
 }
 
 #[derive(Serialize)]
@@ -44,6 +46,7 @@ pub fn write_json(run: &RunRecord, judged: Judged<'_>, writer: &mut dyn Write) -
     match judged {
         Judged::Check(analysis) => write_document("check", run, analysis, writer),
         Judged::Metadata(analysis) => write_document("metadata", run, analysis, writer),
+        Judged::Ping(analysis) => write_document("ping", run, analysis, writer),
     }
 }
 

@@ -45,7 +45,7 @@ pub use live::{
 pub use md_workbench::{LatencyExport, phase_line, process_lines, write_latency_files, write_md_workbench};
 pub use metadata_text::metadata_text;
 pub use openmetrics::{Exposition, MetricsForm, metrics, openmetrics, prometheus_text};
-pub use ping_text::ping_text;
+pub use ping_text::{ping_text, probes_in_words};
 pub use plot::{
     PlotError, PlotForm, PlotKind, PlotSelection, PlotSize, TerminalSize, VECTOR_POINTS_MAX, plot,
     terminal_ecdf, terminal_time_line,

@@ -1,6 +1,6 @@
 //! `iolag list` and the head of `iolag show`.
 
-use iolag_model::{RunRecord, RunState, WorkloadSpec, format_count};
+use iolag_model::{PingProbe, PingSpec, RunRecord, RunState, WorkloadSpec, format_count};
 
 use crate::numbers::{NOTHING, utc};
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, one_line};
@@ -84,6 +84,8 @@ fn workload_of(workload: &WorkloadSpec) -> String {
     match workload {
         WorkloadSpec::Check(_) => "check".to_owned(),
         WorkloadSpec::Metadata(spec) => format!("metadata, {}", spec.pattern),
+        WorkloadSpec::Ping(PingSpec { probe: PingProbe::Operations { .. }, .. }) => "ping".to_owned(),
+        WorkloadSpec::Ping(PingSpec { probe: PingProbe::Task { name }, .. }) => format!("ping, {name}"),
     }
 }
 

@@ -282,7 +282,7 @@ fn file_name(run: &RunRecord, stage: &StageRecord, prefix: &str, name: &str) -> 
             (*factor, *iterations)
         }
         WorkloadSpec::Metadata(spec) => (0.0, spec.iterations),
-        WorkloadSpec::Check(_) => (0.0, 0),
+        WorkloadSpec::Check(_) | WorkloadSpec::Ping(_) => (0.0, 0),
     };
     let iteration = if stage.phase == Phase::Cleanup { iterations } else { stage.iteration };
     format!("{prefix}-{factor:.2}-{iteration}-{name}.csv")

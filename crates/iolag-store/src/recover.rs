@@ -1,6 +1,6 @@
 //! Recovers what was measured by runs that their keeper did not close.
 
-use iolag_model::{RUN_FORMAT, RunId, RunRecord, RunState, counted, format_bytes};
+use iolag_model::{RunId, RunRecord, RunState, counted, format_bytes};
 
 use crate::directory::lock_file;
 use crate::encode::{Encoded, encode};
@@ -107,7 +107,7 @@ fn encode_rest(run: &RunDirectory, record: &mut RunRecord) -> Result<Recovery, S
         None => (0, where_the_spool_was(run, record)),
     };
     // Fields that a newer minor added were not read and are not written: it must not look as if they were.
-    record.format = RUN_FORMAT;
+    record.format = record.spec.workload.run_format();
     record.state = RunState::Recovered { reason: reason.clone() };
     run.write_record(record)?;
     run.remove_spool()?;

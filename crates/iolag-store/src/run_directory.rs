@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
-use iolag_model::{Detail, FormatVersion, RUN_FORMAT, RunId, RunRecord, RunState};
+use iolag_model::{Detail, FormatVersion, RunId, RunRecord, RunState};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -215,7 +215,7 @@ impl RunDirectory {
         let versioned: Versioned = serde_json::from_slice(&bytes).map_err(damaged)?;
         versioned
             .format
-            .check_readable_by(RUN_FORMAT)
+            .check_readable_run()
             .map_err(|source| StoreError::Format { path: path(), source })?;
         serde_json::from_slice(&bytes).map_err(damaged)
     }

@@ -3,8 +3,8 @@
 //! ```text
 //! <target>/iolag-watch-<user>-<host>-<runtime>/<task>/
 //! ```
-//! `<runtime>` is a hash of the runtime directory's path: watches of one user with different histories, and `iolag ping` beside
-//! them, never meet in one place.
+//! `<runtime>` is a hash of the runtime directory's path: watches of one user with different histories never meet in
+//! one place.
 //!
 //! Runs in a probe's child only: all of it may hang. Nothing is followed below the target, and what is not ours is refused. So is what is
 //! mounted over a place: whoever may mount (with FUSE, everybody) decides what such a file system says of its owners.

@@ -1,7 +1,9 @@
 //! The client as a state machine.
 
+use std::num::NonZeroU64;
+
 use iolag_backend::{Completion, Request};
-use iolag_model::{Meeting, MonotonicTime, StageIndex};
+use iolag_model::{Meeting, MonotonicTime, Sample, StageIndex};
 
 /// One simulated user or job: yields operations, knows neither clocks nor threads nor files.
 ///
@@ -16,6 +18,11 @@ pub trait Client: Send {
 
     /// All clients have met: the stage begins, or these are the values that they brought.
     fn met(&mut self, _meeting: &Meeting, _now: MonotonicTime) {}
+
+    /// What is still to be recorded when the client is stopped; asked until there is nothing.
+    fn last_note(&mut self) -> Option<Note> {
+        None
+    }
 }
 
 impl<K: Client + ?Sized> Client for Box<K> {
@@ -29,6 +36,10 @@ impl<K: Client + ?Sized> Client for Box<K> {
 
     fn met(&mut self, meeting: &Meeting, now: MonotonicTime) {
         (**self).met(meeting, now);
+    }
+
+    fn last_note(&mut self) -> Option<Note> {
+        (**self).last_note()
     }
 }
 
@@ -54,10 +65,28 @@ pub enum Step {
         /// What this client tells the others.
         value: u64,
     },
+    /// Do nothing until this moment, then ask again: for a client that decides only then.
+    Pause {
+        /// Until when.
+        until: MonotonicTime,
+    },
+    /// Record something that is no execution of a request: one that was due and was not made, or a part of one.
+    Note(Note),
     /// The stage is over for this client.
     End,
     /// Nothing is left to do.
     Finished,
+}
+
+/// Something to be recorded that the loop did not execute itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Note {
+    /// What; the loop gives it its attempt and its stage.
+    pub sample: Sample,
+    /// The number of the attempt, for one that the keeper may have to record in the client's place; without, the next.
+    pub number: Option<NonZeroU64>,
+    /// Which probe stood in the way, counted from 1.
+    pub blocker: Option<NonZeroU64>,
 }
 
 /// What became of a request.

@@ -15,7 +15,7 @@ use iolag_model::{
     MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, StageIndex, Waiting,
 };
 
-use crate::{Client, Done, Step};
+use crate::{Client, Done, Note, Step};
 
 /// Who a loop drives, and when an operation counts as late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +69,8 @@ struct Beginning {
 enum Action {
     Execute { request: Request, intended: Option<MonotonicTime> },
     Meet { number: u32, value: u64, stage: Option<StageIndex> },
+    Pause { until: MonotonicTime },
+    Note(Note),
     Leave(DriveEnd),
 }
 
@@ -94,6 +96,7 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
     fn decide(&mut self, coordinator: &impl Coordinator, now: MonotonicTime) -> Action {
         loop {
             if coordinator.is_stopped(self.options.rank) {
+                self.record_last_notes();
                 self.end_stage(Outcome::Timeout);
                 return Action::Leave(DriveEnd::Stopped);
             }
@@ -101,6 +104,8 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
                 Step::Execute { request, intended } => return Action::Execute { request, intended },
                 Step::Begin { stage, value } => return self.meet(value, Some(stage)),
                 Step::Agree { value } => return self.meet(value, None),
+                Step::Pause { until } => return Action::Pause { until },
+                Step::Note(note) => return Action::Note(note),
                 Step::End => self.end_stage(Outcome::Ok),
                 Step::Finished => {
                     self.end_stage(Outcome::Ok);
@@ -168,6 +173,30 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         self.client.met(meeting, meeting.begin);
     }
 
+    fn record_note(&mut self, note: &Note) {
+        let attempt = match note.number {
+            Some(number) => AttemptId::new(self.options.client, number.get()),
+            None => self.next_attempt(),
+        };
+        let mut sample = note.sample.in_stage(self.stage);
+        sample.attempt = attempt;
+        self.recorder.record(sample);
+        if let Some(blocker) = note.blocker {
+            let text = format!("probe {blocker}");
+            self.recorder.record_detail(&Detail { attempt, kind: DetailKind::Blocker, text });
+        }
+    }
+
+    /// As far as there is room: nobody waits for that any more.
+    #[cold]
+    fn record_last_notes(&mut self) {
+        while self.recorder.has_room()
+            && let Some(note) = self.client.last_note()
+        {
+            self.record_note(&note);
+        }
+    }
+
     /// Records how long the stage took this client, from the first start to the last end of its operations; an interrupted
     /// stage is censored at that time. A client without operations was done when the others began.
     fn end_stage(&mut self, outcome: Outcome) {
@@ -201,9 +230,16 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
 
     #[inline]
     fn record(&mut self, attempt: AttemptId, intended: MonotonicTime, done: &Done, request: &Request) {
-        let duration = done.end.since(done.start);
+        let mut duration = done.end.since(done.start);
         let outcome = if !done.completion.is_ok() {
-            Outcome::Error
+            match outcome_of_failure(done.completion.code) {
+                // It had not ended at its deadline; how long it took to end it says nothing.
+                Outcome::Timeout => {
+                    duration = duration.min(self.options.deadline);
+                    Outcome::Timeout
+                }
+                outcome => outcome,
+            }
         } else if duration > self.options.deadline {
             Outcome::Late
         } else {
@@ -225,6 +261,16 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
     #[cold]
     fn record_message(&mut self, attempt: AttemptId, text: String) {
         self.recorder.record_detail(&Detail { attempt, kind: DetailKind::Message, text });
+    }
+}
+
+/// A failure, unless whoever executed the request put an end to it.
+#[cold]
+fn outcome_of_failure(code: FailureCode) -> Outcome {
+    match code {
+        FailureCode::DEADLINE => Outcome::Timeout,
+        FailureCode::CUT => Outcome::Interrupted,
+        _ => Outcome::Error,
     }
 }
 
@@ -265,6 +311,17 @@ pub fn drive_blocking<R: Recorder, K: Client, S: Session + ?Sized, C: Clock>(
                     client.met(&meeting, stage);
                     now = now.max(meeting.begin);
                 }
+            }
+            Action::Pause { until } => {
+                pause_until(&mut client, coordinator, clock, until);
+                now = clock.now();
+            }
+            Action::Note(note) => {
+                if !client.recorder.has_room() {
+                    wait_for_room(&mut client, coordinator, clock);
+                }
+                client.record_note(&note);
+                now = clock.now();
             }
             Action::Execute { request, mut intended } => {
                 if !client.recorder.has_room() {
@@ -409,15 +466,20 @@ pub async fn drive_async<R: Recorder, K: Client, C: Clock>(
                     now = now.max(meeting.begin);
                 }
             }
+            Action::Pause { until } => {
+                pause_async(&mut client, coordinator, clock, until).await;
+                now = clock.now();
+            }
+            Action::Note(note) => {
+                if !client.recorder.has_room() {
+                    wait_for_room_async(&mut client, coordinator, clock).await;
+                }
+                client.record_note(&note);
+                now = clock.now();
+            }
             Action::Execute { request, mut intended } => {
                 if !client.recorder.has_room() {
-                    let start = clock.now();
-                    client.recorder.set_activity(Activity::Full);
-                    while !client.recorder.has_room() && !coordinator.is_stopped(client.options.rank) {
-                        tokio::time::sleep(ROOM_POLL.as_duration()).await;
-                    }
-                    client.recorder.set_activity(Activity::Working);
-                    client.record_wait(start, clock.now());
+                    wait_for_room_async(&mut client, coordinator, clock).await;
                 }
                 session.prepare(&request);
                 match (intended, client.beginning.take()) {
@@ -435,6 +497,21 @@ pub async fn drive_async<R: Recorder, K: Client, C: Clock>(
             }
         }
     }
+}
+
+/// As [`wait_for_room`].
+async fn wait_for_room_async<R: Recorder, K: Client, C: Clock>(
+    client: &mut ClientLoop<R, K>,
+    coordinator: &impl Coordinator,
+    clock: &C,
+) {
+    let start = clock.now();
+    client.recorder.set_activity(Activity::Full);
+    while !client.recorder.has_room() && !coordinator.is_stopped(client.options.rank) {
+        tokio::time::sleep(ROOM_POLL.as_duration()).await;
+    }
+    client.recorder.set_activity(Activity::Working);
+    client.record_wait(start, clock.now());
 }
 
 /// As [`pause_until`]: in slices.

@@ -16,20 +16,26 @@ mod metadata_script;
 mod metadata_sharing;
 mod metadata_validation;
 mod pacer;
+mod ping;
+mod probe_session;
 mod stages;
 mod tasks;
 
 pub use batch::BatchClient;
 pub use check::{CheckClient, CheckPlace, CheckTasks};
 pub use check_units::{CREATED_FILE_BYTES, bytes_to_write};
-pub use client::{Client, Done, Step};
+pub use client::{Client, Done, Note, Step};
 pub use driver::{ClientLoop, DriveEnd, DriveOptions, drive_async, drive_blocking};
 pub use group::{DriveError, IfNotOpen, Job, can_unshare, run_async_clients, run_process, run_threads};
 pub use metadata::MetadataClient;
 pub use metadata_accounting::Accounting;
 pub use metadata_sharing::{SelfReadShare, Sharing, recommended_offset};
-pub use metadata_validation::{SpecError, validate, validate_check, validate_metadata, validate_positions};
+pub use metadata_validation::{
+    SpecError, validate, validate_check, validate_metadata, validate_ping, validate_positions,
+};
 pub use pacer::Pacer;
+pub use ping::{Contact, PingClient, PingSchedule, unsent_number};
+pub use probe_session::{PROBED, Part, ProbeSession};
 pub use stages::{
     ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, samples_per_client, stages,
 };

@@ -3,7 +3,9 @@
 //! Limit: that "wear-out" needs a time limit is guarded by the type ([`iolag_model::TimeLimit`] holds both), so only the
 //! command line can meet that mistake.
 
-use iolag_model::{CheckSpec, MetadataSpec, Pattern, Phase, Think, WorkloadSpec, format_bytes};
+use iolag_model::{
+    CheckSpec, MetadataSpec, Nanoseconds, Pattern, Phase, PingSpec, Think, WorkloadSpec, format_bytes,
+};
 
 use crate::stages::{metadata_objects_created, metadata_operations_per_client};
 
@@ -19,6 +21,10 @@ pub const ITERATIONS_MAX: u32 = 10_000;
 pub const CLIENTS_MAX: u32 = (1 << 24) - 1;
 /// The most operations of one client: attempts are numbered in 40 bits, and some are iolag's own.
 pub const OPERATIONS_MAX: u64 = (1 << 40) - (1 << 20);
+/// The most probes: those that are not sent have numbers of their own in the upper half of the operations'.
+const PROBES_MAX: u64 = 1 << 38;
+/// The shortest interval between probes.
+const PING_EVERY_MIN: Nanoseconds = Nanoseconds::from_milliseconds(1);
 /// The longest pause, as a multiple of the operation's time.
 pub const THINK_FACTOR_MAX: f64 = 1e6;
 
@@ -131,6 +137,14 @@ pub enum SpecError {
     /// Precreation into a working set that is in use.
     #[error("a working set that is continued is not precreated: select only benchmark and cleanup")]
     PrecreateContinued,
+    /// Probes that leave their directory no rest.
+    #[error(
+        "a probe every {every} is a load, not a look: choose an interval of at least {PING_EVERY_MIN}, or run iolag bench metadata"
+    )]
+    TooOften {
+        /// The interval.
+        every: Nanoseconds,
+    },
     /// A stream shorter than its block.
     #[error(
         "the stream has {stream_bytes} bytes, its blocks {block_bytes}: choose blocks that fit into the stream"
@@ -151,6 +165,7 @@ pub fn validate(spec: &WorkloadSpec, clients: u32) -> Result<(), SpecError> {
     match spec {
         WorkloadSpec::Check(spec) => validate_check(spec, clients),
         WorkloadSpec::Metadata(spec) => validate_metadata(spec, clients),
+        WorkloadSpec::Ping(spec) => validate_ping(spec),
     }
 }
 
@@ -223,6 +238,19 @@ pub fn validate_check(spec: &CheckSpec, directories: u32) -> Result<(), SpecErro
         return Err(SpecError::BlockLongerThanStream { stream_bytes, block_bytes });
     }
     Ok(())
+}
+
+/// Checks the spec of `iolag ping`.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn validate_ping(spec: &PingSpec) -> Result<(), SpecError> {
+    const YEAR_NS: u64 = 366 * 86_400 * 1_000_000_000;
+    if spec.every_ns < PING_EVERY_MIN {
+        return Err(SpecError::TooOften { every: spec.every_ns });
+    }
+    within("the interval in ns", spec.every_ns.0, YEAR_NS, "give a shorter --every")?;
+    within("the number of probes", spec.count.unwrap_or(1), PROBES_MAX, "give a smaller --count")
 }
 
 /// Checks that the positions of an earlier run fit this one.

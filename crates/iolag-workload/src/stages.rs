@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use iolag_model::{
-    Access, Granularity, MetadataSpec, Operation, Pattern, Phase, StageIndex, StageRecord, WorkloadSpec,
+    Access, Granularity, MetadataSpec, Operation, Pattern, Phase, PingProbe, PingSpec, StageIndex,
+    StageRecord, WorkloadSpec,
 };
 
 use crate::check_units;
 use crate::metadata_script::Scripts;
+use crate::probe_session::PROBED;
 
 /// The most rounds of a check: a quick target ends before its budget.
 pub const ROUNDS_MAX: u32 = 75;
@@ -16,10 +18,11 @@ pub const ROUNDS_MAX: u32 = 75;
 ///
 /// Patterns code and paper: precreate once, benchmark R times, cleanup once, each if selected. Pattern batch: the phases
 /// stand for two stages each (tree-create and batch-create; batch-stat and batch-read; batch-remove and tree-remove); if all
-/// three are selected the whole is repeated R times, else only the middle. A check has one stage per round.
+/// three are selected the whole is repeated R times, else only the middle. A check has one stage per round, a ping one.
 pub fn stages(spec: &WorkloadSpec) -> Vec<StageRecord> {
     let phases = match spec {
         WorkloadSpec::Check(_) => (0..ROUNDS_MAX).map(|round| (Phase::Check, round)).collect(),
+        WorkloadSpec::Ping(_) => vec![(Phase::Ping, 0)],
         WorkloadSpec::Metadata(spec) if spec.pattern == Pattern::Batch => batch_phases(spec),
         WorkloadSpec::Metadata(spec) => replacing_phases(spec),
     };
@@ -36,6 +39,7 @@ pub fn objects_needed(spec: &WorkloadSpec, clients: u32) -> u64 {
             .saturating_mul(u64::from(clients))
             .saturating_mul(u64::from(ROUNDS_MAX)),
         WorkloadSpec::Metadata(spec) => metadata_objects_created(spec, clients),
+        WorkloadSpec::Ping(spec) => spec.count.map_or(u64::MAX, |count| count.saturating_add(1)),
     }
 }
 
@@ -46,6 +50,7 @@ pub fn bytes_needed(spec: &WorkloadSpec, clients: u32) -> u64 {
         WorkloadSpec::Metadata(spec) => {
             metadata_objects_created(spec, clients).saturating_mul(spec.object_bytes)
         }
+        WorkloadSpec::Ping(ping) => objects_needed(spec, clients).saturating_mul(ping_object_bytes(ping)),
     }
 }
 
@@ -55,6 +60,8 @@ pub fn bytes_needed(spec: &WorkloadSpec, clients: u32) -> u64 {
 pub fn bytes_held(spec: &WorkloadSpec, clients: u32) -> u64 {
     match spec {
         WorkloadSpec::Check(spec) => check_units::bytes_held(spec).saturating_mul(u64::from(clients)),
+        // The file that is read, and the one that is created and removed again.
+        WorkloadSpec::Ping(ping) => 2 * ping_object_bytes(ping),
         WorkloadSpec::Metadata(spec) => {
             let is_replacing = spec.pattern != Pattern::Batch
                 && spec.access == Access::Replace
@@ -72,6 +79,10 @@ pub fn bytes_held(spec: &WorkloadSpec, clients: u32) -> u64 {
 pub fn operations_needed(spec: &WorkloadSpec) -> Vec<Operation> {
     let operations: BTreeSet<_> = match spec {
         WorkloadSpec::Check(_) => check_units::operations().collect(),
+        WorkloadSpec::Ping(PingSpec { probe: PingProbe::Task { .. }, .. }) => BTreeSet::new(),
+        WorkloadSpec::Ping(_) => {
+            [Operation::MakeDirectory, Operation::Delete].into_iter().chain(PROBED).collect()
+        }
         WorkloadSpec::Metadata(spec) => {
             let stages = stages(&WorkloadSpec::Metadata(spec.clone()));
             stages.iter().flat_map(|stage| operations_of(spec, stage.phase)).collect()
@@ -84,7 +95,7 @@ pub fn operations_needed(spec: &WorkloadSpec) -> Vec<Operation> {
 /// only time ends it. Saturates.
 pub fn samples_per_client(spec: &WorkloadSpec) -> Option<u64> {
     match spec {
-        WorkloadSpec::Check(_) => None,
+        WorkloadSpec::Check(_) | WorkloadSpec::Ping(_) => None,
         WorkloadSpec::Metadata(metadata) => {
             let others = stages(spec).len() as u64 + 1;
             Some(metadata_operations_per_client(metadata).saturating_add(others))
@@ -162,7 +173,15 @@ fn operations_of(spec: &MetadataSpec, phase: Phase) -> Vec<Operation> {
         Phase::BatchRead => lines(&scripts.read),
         Phase::BatchRemove => lines(&scripts.remove),
         Phase::TreeRemove => vec![scripts.remove_directory],
-        Phase::Check => vec![],
+        Phase::Check | Phase::Ping => vec![],
+    }
+}
+
+/// What a task writes is its own affair.
+const fn ping_object_bytes(spec: &PingSpec) -> u64 {
+    match spec.probe {
+        PingProbe::Operations { object_bytes } => object_bytes,
+        PingProbe::Task { .. } => 0,
     }
 }
 

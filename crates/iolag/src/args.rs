@@ -119,7 +119,7 @@ impl Command {
         match self {
             Self::Check(options) => !options.run.launch.alone,
             Self::Bench { bench: Bench::Metadata(options) } => !options.run.launch.alone,
-            Self::Ping(options) => !options.launch.alone,
+            Self::Ping(options) => !options.run.launch.alone,
             Self::Watch(options) => !options.launch.alone && options.touches_directories(),
             Self::List(_)
             | Self::Show(_)
@@ -130,6 +130,7 @@ impl Command {
             | Self::Import(_)
             | Self::Serve(_)
             | Self::Prune(_)
+            | Self::Rm(_)
             | Self::Cleanup(_) => false,
         }
     }

@@ -169,7 +169,7 @@ impl FigurePlan {
 
 /// Stages, or with many of them phases; nothing for runs whose stages are rounds of the same.
 fn parts_of(record: &RunRecord) -> (Vec<SeriesPart>, Vec<Option<u16>>) {
-    if matches!(record.spec.workload, WorkloadSpec::Check(_)) || record.stages.is_empty() {
+    if !matches!(record.spec.workload, WorkloadSpec::Metadata(_)) || record.stages.is_empty() {
         return (Vec::new(), Vec::new());
     }
     let by_stage = record.stages.len() <= STAGES_APART_MAX;
@@ -204,6 +204,7 @@ fn facts_of(record: &RunRecord, span: TimeSpan, clients: u32) -> RunFacts {
     let names = names.join(", ");
     let (title, thresholds_ns) = match &record.spec.workload {
         WorkloadSpec::Check(spec) => (format!("Check of {names}"), spec.thresholds_ns.clone()),
+        WorkloadSpec::Ping(_) => (format!("Ping of {names}"), DEFAULT_THRESHOLDS.to_vec()),
         WorkloadSpec::Metadata(_) => {
             let clients = record.spec.clients;
             let unit = if clients == 1 { "client" } else { "clients" };

@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use iolag_analysis::figure::{Figures, SweepRun, sweep_figures};
-use iolag_analysis::{CheckAnalysis, Grouping, MetadataAnalysis, analyse_check, analyse_metadata};
+use iolag_analysis::{
+    CheckAnalysis, Grouping, MetadataAnalysis, PingAnalysis, analyse_check, analyse_metadata, analyse_ping,
+};
 use iolag_model::WorkloadSpec;
 use iolag_report::{HtmlReport, Judged, ReportedRun, write_html, write_json};
 
@@ -24,6 +26,7 @@ use made_up::MadeUp;
 enum Analysis {
     Check(CheckAnalysis),
     Metadata(MetadataAnalysis),
+    Ping(PingAnalysis),
 }
 
 impl Analysis {
@@ -39,6 +42,10 @@ impl Analysis {
                 let summaries = run.summaries(Grouping { stages, ..Grouping::default() });
                 Self::Metadata(analyse_metadata(&run.record, &summaries))
             }
+            WorkloadSpec::Ping(_) => {
+                let summaries = run.summaries(Grouping::default());
+                Self::Ping(analyse_ping(&run.record, &summaries))
+            }
         }
     }
 
@@ -46,6 +53,7 @@ impl Analysis {
         match self {
             Self::Check(analysis) => Judged::Check(analysis),
             Self::Metadata(analysis) => Judged::Metadata(analysis),
+            Self::Ping(analysis) => Judged::Ping(analysis),
         }
     }
 }
@@ -84,7 +92,7 @@ fn write_report(directory: &Path, name: &str, runs: &[MadeUp]) -> io::Result<()>
         .zip(&analyses)
         .filter_map(|(run, analysis)| match analysis {
             Analysis::Metadata(analysis) => Some(SweepRun { record: &run.record, analysis }),
-            Analysis::Check(_) => None,
+            Analysis::Check(_) | Analysis::Ping(_) => None,
         })
         .collect();
     let figures = Figures::new(runs.iter().map(MadeUp::figures).collect(), sweep_figures(&sweep_runs));

@@ -1,8 +1,8 @@
 //! The spec of a run as a command that does the same again.
 
 use iolag_model::{
-    Access, CheckSpec, Durability, MetadataSpec, Nanoseconds, Phase, RunRecord, Think, Verification, WearOut,
-    WorkloadSpec,
+    Access, CheckSpec, Durability, MetadataSpec, Nanoseconds, Phase, PingProbe, RunRecord, Think,
+    Verification, WearOut, WorkloadSpec,
 };
 
 /// A command for a shell with every option that decides what is done, defaults included: they may change.
@@ -14,6 +14,15 @@ pub(super) fn spec_command(run: &RunRecord) -> String {
             words.push("check".to_owned());
             words.extend(spec.targets.iter().cloned());
             words.extend(check_options(check));
+        }
+        WorkloadSpec::Ping(ping) => {
+            words.push("ping".to_owned());
+            words.extend(spec.targets.iter().cloned());
+            if let PingProbe::Task { name } = &ping.probe {
+                words.extend(option("--task", name));
+            }
+            words.extend(option("--every", exact_duration(ping.every_ns)));
+            words.extend(ping.count.into_iter().flat_map(|count| option("--count", count)));
         }
         WorkloadSpec::Metadata(metadata) => {
             words.extend(["bench".to_owned(), "metadata".to_owned()]);

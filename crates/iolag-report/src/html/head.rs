@@ -10,6 +10,7 @@ use super::markup::Markup;
 use super::report::{HtmlReport, ReportedRun};
 use crate::json::Judged;
 use crate::numbers::{percentage, quantile_with_interval, rate};
+use crate::ping_text::probes_in_words;
 
 /// Title of the page, unless the caller has one.
 pub(super) fn title(report: &HtmlReport<'_>) -> String {
@@ -22,6 +23,7 @@ pub(super) fn title(report: &HtmlReport<'_>) -> String {
             let what = match run.record.spec.workload {
                 WorkloadSpec::Check(_) => "How storage feels",
                 WorkloadSpec::Metadata(_) => "Metadata performance",
+                WorkloadSpec::Ping(_) => "Probes of storage",
             };
             format!("{what} on {}", run.record.environment.host)
         }
@@ -62,6 +64,10 @@ pub(super) fn verdict(run: &ReportedRun<'_>, page: &mut Markup) {
         Judged::Check(analysis) => check_verdict(analysis, page),
         Judged::Metadata(analysis) => {
             page.raw("<p class=\"lede\">").prose(&metadata_verdict(analysis)).raw("</p>\n");
+        }
+        Judged::Ping(analysis) => {
+            let sentence = format!("Of {}.", probes_in_words(analysis.probes));
+            page.raw("<p class=\"lede\">").prose(&sentence).raw("</p>\n");
         }
     }
 }
@@ -216,6 +222,7 @@ pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
             (groups.collect(), &analysis.trust)
         }
         Judged::Metadata(analysis) => (vec![(None, analysis.findings.as_slice())], &analysis.trust),
+        Judged::Ping(analysis) => (vec![(None, analysis.findings.as_slice())], &analysis.trust),
     };
     if groups.iter().all(|(_, findings)| findings.is_empty()) {
         page.raw("<p class=\"nothing\">Nothing conspicuous was found.</p>\n");

@@ -2,8 +2,8 @@
 
 use iolag_analysis::Precision;
 use iolag_model::{
-    Durability, FileSystem, MetadataSpec, Pattern, RunRecord, RunState, TargetRecord, Think, Verification,
-    WorkloadSpec, counted, format_bytes, format_duration,
+    Durability, FileSystem, MetadataSpec, Pattern, PingProbe, RunRecord, RunState, TargetRecord, Think,
+    Verification, WorkloadSpec, counted, format_bytes, format_duration,
 };
 
 use super::command::{shell_command, spec_command};
@@ -43,6 +43,7 @@ pub(super) fn method(run: &ReportedRun<'_>, page: &mut Markup) {
     let precision = match run.judged {
         Judged::Check(analysis) => analysis.precision,
         Judged::Metadata(analysis) => analysis.precision,
+        Judged::Ping(analysis) => analysis.precision,
     };
     let quantiles = match precision {
         Precision::Exact => "Quantiles are exact",
@@ -144,6 +145,16 @@ fn workload(record: &RunRecord) -> String {
             format_bytes(check.stream_bytes)
         ),
         WorkloadSpec::Metadata(metadata) => metadata_words(record.spec.clients, metadata),
+        WorkloadSpec::Ping(ping) => {
+            let each = match &ping.probe {
+                PingProbe::Operations { object_bytes } => {
+                    let bytes = format_bytes(*object_bytes);
+                    format!("stat, read and create of small files of {bytes}, without starting a program")
+                }
+                PingProbe::Task { name } => format!("task {name}, in a process of its own"),
+            };
+            format!("ping, a probe every {}: {each}", format_duration(ping.every_ns))
+        }
     }
 }
 

@@ -41,6 +41,10 @@ pub(super) fn rows<'a>(run: &ReportedRun<'a>) -> Vec<Row<'a>> {
             };
             analysis.stages.iter().flat_map(of_stage).collect()
         }
+        Judged::Ping(analysis) => {
+            let row = |summary| Row { place: analysis.target.clone(), summary, per_second: None };
+            analysis.summaries.iter().map(row).collect()
+        }
     };
     rows.retain(|row| row.summary.key.operation.level() != Level::Harness);
     if let Judged::Check(analysis) = run.judged {
@@ -103,7 +107,7 @@ fn thresholds(rows: &[Row<'_>]) -> Vec<Nanoseconds> {
 fn columns(run: &ReportedRun<'_>, thresholds: &[Nanoseconds], has_rates: bool) -> Vec<Column> {
     let column = |title: &str, name: &str| Column { title: title.to_owned(), name: name.to_owned() };
     let (place, place_name) = match run.judged {
-        Judged::Check(_) => ("Directory", "target"),
+        Judged::Check(_) | Judged::Ping(_) => ("Directory", "target"),
         Judged::Metadata(_) => ("Stage", "stage"),
     };
     let mut columns = vec![

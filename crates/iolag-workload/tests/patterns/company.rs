@@ -194,6 +194,7 @@ impl Company {
             Step::Execute { request, intended } => self.execute(index, request, intended),
             Step::Begin { stage, value } => self.arrive(index, value, Deed::Began(stage.0)),
             Step::Agree { value } => self.arrive(index, value, Deed::Agreed),
+            Step::Pause { .. } | Step::Note(_) => unreachable!("clients that meet do neither"),
             Step::End => self.deeds[index].push(Deed::Ended),
             Step::Finished => self.standing[index] = Standing::Finished,
         }
@@ -246,7 +247,8 @@ impl Company {
         for index in 0..values.len() {
             if matches!(self.standing[index], Standing::Waiting) {
                 self.standing[index] = Standing::Working;
-                let meeting = Meeting { values: values.clone().into(), begin: self.now, waiting: Waiting::Asleep };
+                let meeting =
+                    Meeting { values: values.clone().into(), begin: self.now, waiting: Waiting::Asleep };
                 self.clients[index].met(&meeting, self.now);
             }
         }

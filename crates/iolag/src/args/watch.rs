@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use iolag_model::{Nanoseconds, parse_count};
 
 use super::history::parse_place;
-use super::{Launch, parse_file, parse_period};
+use super::{Launch, RunOptions, parse_file, parse_period};
 
 /// `iolag watch`.
 #[derive(Debug, Args)]
@@ -75,25 +75,35 @@ pub enum Unit {
 
 /// `iolag ping`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "A probe is a stat of a file, an open and read of it, and a create of another, all in a directory that iolag makes \
+                        in DIR and removes again. Its time is that of the three together; no program is started.\n\
+                        Exit codes: 0 every probe was answered, 1 one was lost (late, hung, failed or skipped), 2 usage, 3 DIR unusable, \
+                        4 ended before --count probes."
+)]
 pub struct Ping {
     /// The directory
     #[arg(value_name = "DIR", value_parser = parse_file)]
     pub directory: PathBuf,
-    /// The task to execute: stat, list, create, open-read, write-fsync, compile, shell, echo or list-large
-    #[arg(long, value_name = "NAME", default_value = "list")]
-    pub task: String,
-    /// From the begin of one probe to the begin of the next
+    /// Probe with a task instead, in a process of its own: stat, list, create, open-read, write-fsync, compile, shell, echo or
+    /// list-large; starting it is part of the time
+    #[arg(long, value_name = "NAME")]
+    pub task: Option<String>,
+    /// From the begin of one probe to the begin of the next; one that is due while another is in flight is skipped
     #[arg(long, value_name = "DURATION", default_value = "1s", allow_hyphen_values = true, value_parser = parse_period)]
     pub every: Nanoseconds,
-    /// End after so many probes
+    /// End after so many probes, those that were skipped among them
     #[arg(short = 'n', long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_some)]
     pub count: Option<u64>,
-    /// After this long a probe is ended
+    /// After this long a whole probe is lost; the process of a task is ended then
     #[arg(long, value_name = "DURATION", default_value = "60s", allow_hyphen_values = true, value_parser = parse_period)]
     pub deadline: Nanoseconds,
+    /// Draw the probes over time at the end; --plot=FILE writes the figure to FILE (its name ends in .svg or .png) instead
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, value_parser = parse_file)]
+    pub plot: Option<Option<PathBuf>>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
-    pub launch: Launch,
+    pub run: RunOptions,
 }
 
 /// At least one: nothing is measured by none.

@@ -1,16 +1,28 @@
 //! The data behind pictures, from stored runs.
 
+use std::io::Write;
+use std::path::Path;
+
 use iolag_analysis::figure::{
     FIGURE_COLUMNS, FigureEngine, FigurePlan, Figures, RunFigures, SpanFinder, SweepRun, TimeSpan,
     sweep_figures,
 };
-use iolag_analysis::{CheckAnalysis, MetadataAnalysis, analyse_check, analyse_metadata};
+use iolag_analysis::{
+    CheckAnalysis, MetadataAnalysis, PingAnalysis, analyse_check, analyse_metadata, analyse_ping,
+};
 use iolag_model::{Column, MonotonicTime, RunRecord, SampleColumns, WorkloadSpec};
-use iolag_report::Judged;
+use iolag_report::{
+    Judged, PlotForm, PlotKind, PlotSelection, PlotSize, TerminalSize, plot, terminal_time_line,
+};
 use iolag_store::{RunDirectory, Sink, StoreError};
 
-use super::show::thresholds;
+use super::show::{Look, thresholds};
+use crate::args::Common;
+use crate::conduct::scout::absolute;
 use crate::conduct::writer::summarise;
+use crate::exit_code::{ExitCode, Failure};
+use crate::guarded::{in_child, replace_by};
+use crate::output;
 
 /// A stored run with what was found out about it.
 pub struct Pictured {
@@ -28,6 +40,8 @@ pub enum Analysis {
     Check(CheckAnalysis),
     /// Of a metadata run.
     Metadata(MetadataAnalysis),
+    /// Of a ping.
+    Ping(PingAnalysis),
 }
 
 impl Analysis {
@@ -36,6 +50,7 @@ impl Analysis {
         match self {
             Self::Check(analysis) => Judged::Check(analysis),
             Self::Metadata(analysis) => Judged::Metadata(analysis),
+            Self::Ping(analysis) => Judged::Ping(analysis),
         }
     }
 }
@@ -49,6 +64,7 @@ pub fn picture(run: &RunDirectory, record: RunRecord) -> Result<Pictured, StoreE
     let analysis = match record.spec.workload {
         WorkloadSpec::Check(_) => Analysis::Check(analyse_check(&record, &summaries)),
         WorkloadSpec::Metadata(_) => Analysis::Metadata(analyse_metadata(&record, &summaries)),
+        WorkloadSpec::Ping(_) => Analysis::Ping(analyse_ping(&record, &summaries)),
     };
     let span = match TimeSpan::of_record(&record) {
         Some(span) => span,
@@ -68,7 +84,7 @@ pub fn figures_of(runs: Vec<Pictured>) -> (Figures, Vec<(RunRecord, Analysis)>) 
         .iter()
         .filter_map(|run| match &run.analysis {
             Analysis::Metadata(analysis) => Some(SweepRun { record: &run.record, analysis }),
-            Analysis::Check(_) => None,
+            Analysis::Check(_) | Analysis::Ping(_) => None,
         })
         .collect();
     let sweeps = sweep_figures(&swept);
@@ -103,4 +119,49 @@ fn span_of_samples(run: &RunDirectory) -> Result<TimeSpan, StoreError> {
 
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A ping's probes over time: at the terminal, or in a file. A child reads the run, since its store may hang.
+///
+/// # Errors
+/// If the run cannot be read, or the file cannot be written.
+pub fn plot_of(run: &Path, file: Option<&Path>, common: &Common) -> Result<(), Failure> {
+    let look = Look::of_terminal(common);
+    let file = file.map(absolute);
+    let draw = || {
+        let run = RunDirectory::open(run).map_err(Failure::unusable)?;
+        let record = run.record().map_err(Failure::unusable)?;
+        let (figures, _) = figures_of(vec![picture(&run, record).map_err(Failure::unusable)?]);
+        let selection = PlotSelection::default();
+        let Some(file) = &file else {
+            let size = TerminalSize { columns: look.width(), ..TerminalSize::USUAL };
+            let drawn = terminal_time_line(&figures, &selection, size, look.colour());
+            return output::print_result(&format!("\n{drawn}"));
+        };
+        let size = PlotSize::Millimetres { width: 160.0, height: 100.0 };
+        let drawn =
+            plot(PlotKind::TimeLine, &figures, &selection, size, form_of(file)?).map_err(Failure::usage)?;
+        replace_by(file, |file| file.write_all(&drawn))?;
+        output::notice(common, &format!("the figure is in {}", file.display()));
+        Ok(())
+    };
+    match in_child("plot", draw)? {
+        ExitCode::Fine => Ok(()),
+        code => Err(Failure { code, sentence: "there is no figure of this run".to_owned() }),
+    }
+}
+
+/// The form of a figure by the name of its file.
+///
+/// # Errors
+/// If it cannot be told from that.
+pub fn form_of(path: &Path) -> Result<PlotForm, Failure> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => Ok(PlotForm::Svg),
+        Some("png") => Ok(PlotForm::Png),
+        _ => Err(Failure::usage(format!(
+            "cannot tell the form of {} from its name: expected a name that ends in .svg (also for PDF) or .png",
+            path.display()
+        ))),
+    }
 }

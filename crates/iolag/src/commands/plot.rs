@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::Path;
 
 use iolag_analysis::figure::Figures;
 use iolag_model::counted;
-use iolag_report::{PlotForm, PlotKind, PlotSelection, PlotSize, plot};
+use iolag_report::{PlotKind, PlotSelection, PlotSize, plot};
 
-use super::pictures::{figures_of, picture};
+use super::pictures::{figures_of, form_of, picture};
 use super::{Located, show};
 use crate::args::{Common, Plot};
 use crate::conduct::scout::absolute;
@@ -88,15 +87,4 @@ fn size_of(text: &str) -> Result<PlotSize, Failure> {
         })
     };
     size.ok_or_else(|| Failure::usage(format!("{text:?} is not a size: expected 160x100mm or 1200x800px")))
-}
-
-fn form_of(path: &Path) -> Result<PlotForm, Failure> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("svg") => Ok(PlotForm::Svg),
-        Some("png") => Ok(PlotForm::Png),
-        _ => Err(Failure::usage(format!(
-            "cannot tell the form of {} from its name: expected a name that ends in .svg (also for PDF) or .png",
-            path.display()
-        ))),
-    }
 }

@@ -1,10 +1,10 @@
 //! `iolag show`: the result of a stored run, computed again from its samples.
 
-use iolag_analysis::{DEFAULT_THRESHOLDS, Summaries, analyse_check, analyse_metadata};
+use iolag_analysis::{DEFAULT_THRESHOLDS, Summaries, analyse_check, analyse_metadata, analyse_ping};
 use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec};
 use iolag_report::{
-    Colour, Judged, PlotSelection, TerminalSize, check_text, metadata_text, show_head, terminal_ecdf,
-    terminal_time_line, write_csv, write_json, write_md_workbench,
+    Colour, Judged, PlotSelection, TerminalSize, check_text, metadata_text, ping_text, show_head,
+    terminal_ecdf, terminal_time_line, write_csv, write_json, write_md_workbench,
 };
 use iolag_store::{KeeperIdentity, RunDirectory, recover_one, recover_run};
 
@@ -80,7 +80,7 @@ pub fn open(located: &Located, name: &str) -> Result<(RunDirectory, RunRecord), 
 pub fn thresholds(record: &RunRecord) -> Vec<Nanoseconds> {
     match &record.spec.workload {
         WorkloadSpec::Check(check) => check.thresholds_ns.clone(),
-        WorkloadSpec::Metadata(_) => DEFAULT_THRESHOLDS.to_vec(),
+        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => DEFAULT_THRESHOLDS.to_vec(),
     }
 }
 
@@ -96,6 +96,9 @@ pub fn json(record: &RunRecord, summaries: &Summaries) -> Result<Vec<u8>, Failur
         }
         WorkloadSpec::Metadata(_) => {
             write_json(record, Judged::Metadata(&analyse_metadata(record, summaries)), &mut document)
+        }
+        WorkloadSpec::Ping(_) => {
+            write_json(record, Judged::Ping(&analyse_ping(record, summaries)), &mut document)
         }
     }
     .map_err(Failure::bug)?;
@@ -154,6 +157,10 @@ pub fn rendered(
             let analysis = analyse_metadata(record, summaries);
             Ok(show_head(record, colour) + "\n" + &metadata_text(&analysis, width, colour))
         }
+        (MetadataForm::Text, WorkloadSpec::Ping(_)) => {
+            let analysis = analyse_ping(record, summaries);
+            Ok(show_head(record, colour) + "\n" + &ping_text(&analysis, width, colour))
+        }
         (MetadataForm::MdWorkbench, WorkloadSpec::Metadata(_)) => {
             let mut document = Vec::new();
             let analysis = analyse_metadata(record, summaries);
@@ -162,6 +169,9 @@ pub fn rendered(
         }
         (MetadataForm::MdWorkbench, WorkloadSpec::Check(_)) => {
             Err(Failure::usage("--format md-workbench is for runs of iolag bench metadata; this is a check"))
+        }
+        (MetadataForm::MdWorkbench, WorkloadSpec::Ping(_)) => {
+            Err(Failure::usage("--format md-workbench is for runs of iolag bench metadata; this is a ping"))
         }
     }
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use iolag_backend::redact;
 use iolag_keeper::{Residence, Signals, move_into_memory, start_ticks};
 use iolag_model::{
-    Anchor, Calibration, ClientRecord, Environment, MemoryState, Nanoseconds, RUN_FORMAT, Rescue, RunId,
-    RunRecord, RunSpec, StageRecord, TargetRecord, Trust,
+    Anchor, Calibration, ClientRecord, Environment, MemoryState, Nanoseconds, Rescue, RunId, RunRecord,
+    RunSpec, StageRecord, TargetRecord, Trust,
 };
 use serde::{Deserialize, Serialize};
 
@@ -239,7 +239,7 @@ pub fn record(keeper: &Keeper, found: &Found, beginning: Beginning) -> RunRecord
         });
     }
     RunRecord {
-        format: RUN_FORMAT,
+        format: beginning.spec.workload.run_format(),
         id: beginning.id,
         campaign: beginning.campaign,
         repetition: beginning.repetition,

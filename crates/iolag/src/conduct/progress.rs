@@ -77,7 +77,7 @@ impl Attendant for Progress {
 
     /// Redraws the line.
     fn look(&mut self, round: &Round<'_>) -> Attendance {
-        let samples: u64 = round.exchange.readers().iter().map(|(ring, _)| ring.head()).sum();
+        let samples = round.exchange.samples_recorded();
         let elapsed = round.anchor.monotonic_ns.since(self.start);
         let done = match self.extent {
             Extent::Samples(_) => samples,

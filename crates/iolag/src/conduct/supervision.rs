@@ -276,8 +276,9 @@ impl Watch<'_> {
         self.is_over = true;
         self.exchange.coordinator().stop_all();
         if self.policy.schedule == Schedule::Open {
-            for (client, _) in self.hangs.still_hung(MonotonicClock.now()) {
-                self.exchange.coordinator().give_up(client);
+            let now = MonotonicClock.now();
+            for (client, _) in self.hangs.still_hung(now) {
+                self.exchange.coordinator().give_up(client, now);
             }
         }
     }

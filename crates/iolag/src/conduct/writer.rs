@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use iolag_analysis::{Engine, Grouping, Summaries};
+use iolag_analysis::{Censoring, Engine, Grouping, Summaries};
 use iolag_keeper::{Exchange, Inbox, Outbox};
 use iolag_model::{
     ClientRecord, Column, Nanoseconds, RunRecord, RunState, SampleColumns, Trust, WorkloadSpec, counted,
@@ -282,10 +282,17 @@ pub fn summarise(
     let grouping = match record.spec.workload {
         WorkloadSpec::Check(_) => Grouping { targets: count(record.targets.len()), ..Grouping::default() },
         WorkloadSpec::Metadata(_) => Grouping { stages: count(record.stages.len()), ..Grouping::default() },
+        WorkloadSpec::Ping(_) => Grouping::default(),
+    };
+    // Probes are cut off because something hangs: they would not have gone on like the others.
+    let censoring = match record.spec.workload {
+        WorkloadSpec::Check(_) | WorkloadSpec::Metadata(_) => Censoring::Independent,
+        WorkloadSpec::Ping(_) => Censoring::Informative,
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let make = || {
-        Summarising(Engine::for_samples(samples, EXACT_SUMMARY_BYTES, grouping).with_thresholds(thresholds))
+        let engine = Engine::for_samples(samples, EXACT_SUMMARY_BYTES, grouping);
+        Summarising(engine.with_thresholds(thresholds).with_censoring(censoring))
     };
     let sinks = run.scan(&COLUMNS, threads, make)?;
     let mut engines = sinks.into_iter().map(|sink| sink.0);

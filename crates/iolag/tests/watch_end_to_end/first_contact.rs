@@ -161,7 +161,11 @@ fn ping_as_stranger(scene: &Scene) -> (Running, PathBuf) {
     for path in [scene.path().to_owned(), scene.target()] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    chown(scene.target(), Some(user), None).unwrap();
+    // The run is kept like any other: in a store of this user's.
+    let _ = fs::create_dir(scene.store());
+    for path in [scene.target(), scene.store()] {
+        chown(path, Some(user), None).unwrap();
+    }
     // The build's own directory may lie in a home that others may not enter.
     let program = scene.path().join("iolag");
     if !program.exists() {
@@ -205,13 +209,37 @@ fn a_ping_of_what_does_not_answer_sends_nobody_else() {
     let directory = fuse.path().to_str().unwrap();
     let arguments = ["ping", "--every", "100ms", "--deadline", "2s", "--task", "open-read", directory];
     let running = Running::start(scene.command(&arguments));
-    assert!(wait_until(PATIENCE, || running.stdout().contains("hung for ")), "{}", running.stdout());
+    let hung = "seq=1 no answer within the deadline of 2.00 s; hung in the first contact";
+    assert!(wait_until(PATIENCE, || running.stdout().contains(hung)), "{}", running.stdout());
     running.signal(libc::SIGINT);
     let done = running.finish();
     assert_eq!(done.code, Some(1), "{done:?}");
-    assert_says(&done.stderr, &["has not answered for", "it is asked all the same", "a probe hangs there"]);
+    assert_says(&done.stderr, &["has not answered for", "it is waited for"]);
     assert_eq!(fuse.held(), 1);
     fuse.release();
     scene.assert_nobody_is_left();
     assert_eq!(fs::read_dir(scene.target()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn a_first_contact_that_is_answered_late_is_a_lost_probe_and_the_ping_goes_on() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    fuse.hang_all();
+    let directory = fuse.path().to_str().unwrap();
+    let running = Running::start(scene.command(&["ping", "--every", "200ms", "--deadline", "1s", directory]));
+    let hung = "seq=1 no answer within the deadline of 1.00 s; hung in the first contact";
+    assert!(wait_until(PATIENCE, || running.stdout().contains(hung)), "{}", running.stdout());
+    fuse.release();
+    let answered = wait_until(PATIENCE, || running.stdout().contains("  total "));
+    assert!(answered, "{}", running.stdout());
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert_says(
+        &done.stdout,
+        &["seq=1 first contact ", "  late: over the deadline of 1.00 s", " skipped while seq=1 waited"],
+    );
+    scene.assert_nobody_is_left();
+    assert_eq!(fs::read_dir(scene.target()).unwrap().count(), 0, "nothing is left");
 }

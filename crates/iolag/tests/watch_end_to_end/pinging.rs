@@ -6,6 +6,7 @@ use iolag_fixtures::FuseMount;
 
 use crate::stage::assert_refused;
 use crate::support::{Finished, PATIENCE, Running, Scene, assert_says, wait_until};
+use crate::terminal::AtTerminal;
 
 fn ping(scene: &Scene, arguments: &[&str]) -> Running {
     let mut all = vec!["ping"];
@@ -17,29 +18,86 @@ fn lines<'a>(done: &'a Finished, start: &str) -> Vec<&'a str> {
     done.stdout.lines().filter(|line| line.starts_with(start)).collect()
 }
 
+/// The JSON lines of a kind.
+fn json_lines(text: &str, kind: &str) -> Vec<serde_json::Value> {
+    let all = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    all.filter(|line| line["kind"] == kind).collect()
+}
+
+fn iolag_is_gone_from(directory: &str) {
+    assert_eq!(fs::read_dir(directory).unwrap().count(), 0, "nothing is left");
+}
+
 #[test]
-fn every_probe_is_a_line_and_the_end_is_a_summary() {
+fn every_probe_is_a_line_of_single_operations_and_the_run_is_kept() {
     let scene = Scene::new();
     let directory = scene.target().display().to_string();
-    for task in ["list", "stat", "create", "open-read", "write-fsync"] {
-        let done = ping(&scene, &["-n", "4", "--every", "250ms", "--task", task, &directory]).finish();
-        assert_eq!(done.code, Some(0), "{done:?}");
-        let start = format!("{task} on {directory}: seq=");
-        let told = lines(&done, &start);
-        assert_eq!(told.len(), 4, "{done:?}");
-        for (number, line) in told.iter().enumerate() {
-            // On a busy machine one may be under way when the next is due.
-            let expected = ["time=", "skipped: "].map(|what| format!("{start}{} {what}", number + 1));
-            assert!(expected.iter().any(|expected| line.starts_with(expected)), "{line}");
-        }
-        assert!(told.iter().any(|line| line.contains(" time=")), "{told:?}");
-        assert_says(
-            &done.stdout,
-            &[&format!("--- {task} on {directory} ---"), "4 probes", "median", "max", "over 100 ms"],
-        );
-        assert_eq!(done.stderr, "");
-        assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "nothing is left");
+    let done = ping(&scene, &["-n", "4", "--every", "250ms", &directory]).finish();
+    assert!(matches!(done.code, Some(0 | 1)), "{done:?}");
+    let told = lines(&done, "seq=");
+    assert!(told.iter().any(|line| {
+        ["stat ", "  read ", "  create ", "  total "].iter().all(|part| line.contains(part))
+    }));
+    let title = format!("--- {directory}, a probe every 250 ms ---");
+    assert_says(&done.stdout, &[&title, "4 probes: ", "median", "whole probe", "remove (not in the probe)"]);
+    assert_says(&done.stderr, &["no program is started", "the run is kept as"]);
+    iolag_is_gone_from(&directory);
+    let listed = scene.run(&["list"]);
+    assert_says(&listed.stdout, &["ping", "complete", &directory]);
+    let shown = scene.run(&["show", "last"]);
+    assert_says(&shown.stdout, &[&title, "4 probes: ", "whole probe"]);
+    let probes: Vec<_> = scene.exported().into_iter().filter(|sample| sample.operation == "probe").collect();
+    assert_eq!(probes.len(), 4, "{probes:?}");
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn single_operations_start_no_program() {
+    let scene = Scene::new();
+    let directory = scene.target().display().to_string();
+    let trace = scene.path().join("trace");
+    let mut command = std::process::Command::new("strace");
+    command.args(["-f", "-qq", "-e", "trace=execve", "-o"]).arg(&trace);
+    if command.arg("true").status().is_err() {
+        eprintln!("skipped: there is no strace");
+        return;
     }
+    let mut command =
+        scene.bare_command(std::path::Path::new("strace"), &["-f", "-qq", "-e", "trace=execve", "-o"]);
+    command.arg(&trace).arg(env!("CARGO_BIN_EXE_iolag"));
+    command.args([
+        "--store",
+        scene.store().to_str().unwrap(),
+        "ping",
+        "-n",
+        "3",
+        "--every",
+        "200ms",
+        &directory,
+    ]);
+    let done = Running::start(command).finish();
+    assert!(matches!(done.code, Some(0 | 1)), "{done:?}");
+    let started = fs::read_to_string(&trace).unwrap();
+    // The program itself, and the sealed copy of it that it goes on from.
+    let others: Vec<_> =
+        started.lines().filter(|line| !line.contains("iolag") && !line.contains("/proc/self/fd")).collect();
+    assert!(others.iter().all(|line| !line.contains("execve(\"/")), "{started}");
+}
+
+#[test]
+fn a_task_on_request_is_told_with_what_starting_it_costs() {
+    let scene = Scene::new();
+    let directory = scene.target().display().to_string();
+    for (task, part) in [("list", "ls -l "), ("create", "create 500 "), ("write-fsync", "write+fsync ")] {
+        let done = ping(&scene, &["-n", "2", "--every", "2s", "--task", task, &directory]).finish();
+        assert!(matches!(done.code, Some(0 | 1)), "{done:?}");
+        let told = lines(&done, "seq=");
+        assert!(told.iter().any(|line| line.contains(part) && line.contains("  total ")), "{done:?}");
+        assert_says(&done.stderr, &["in a process of its own; starting that is part of the total"]);
+        iolag_is_gone_from(&directory);
+    }
+    let listed = scene.run(&["list"]);
+    assert_says(&listed.stdout, &["ping, list", "ping, write-fsync"]);
     scene.assert_nobody_is_left();
 }
 
@@ -49,14 +107,28 @@ fn ctrl_c_ends_with_a_summary_and_a_clean_directory() {
         let scene = Scene::new();
         let directory = scene.target().display().to_string();
         let running = ping(&scene, &["--every", "60ms", &directory]);
-        assert!(wait_until(PATIENCE, || running.stdout().contains("seq=3 ")), "{}", running.stdout());
+        assert!(wait_until(PATIENCE, || running.stdout().contains("seq=3")), "{}", running.stdout());
         running.signal(signal);
         let done = running.finish();
-        assert_eq!(done.code, Some(0), "{done:?}");
-        assert_says(&done.stdout, &["--- list on", " probes", "median"]);
-        assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "nothing is left");
+        assert!(matches!(done.code, Some(0 | 1)), "{done:?}");
+        assert_says(&done.stdout, &[" probes: ", "median"]);
+        iolag_is_gone_from(&directory);
+        assert_says(&scene.run(&["list"]).stdout, &["complete"]);
         scene.assert_nobody_is_left();
     }
+}
+
+#[test]
+fn a_count_that_is_not_reached_is_incomplete() {
+    let scene = Scene::new();
+    let directory = scene.target().display().to_string();
+    let running = ping(&scene, &["-n", "5000", "--every", "60ms", &directory]);
+    assert!(wait_until(PATIENCE, || running.stdout().contains("seq=3")), "{}", running.stdout());
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&scene.run(&["list"]).stdout, &["incomplete"]);
+    iolag_is_gone_from(&directory);
 }
 
 #[test]
@@ -64,7 +136,9 @@ fn a_directory_that_hangs_is_told_while_it_does_and_when_it_answers() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };
     let directory = fuse.path().to_str().unwrap().to_owned();
-    let running = ping(&scene, &["--every", "100ms", "--deadline", "6s", "--task", "open-read", &directory]);
+    let json = scene.path().join("lines").display().to_string();
+    let arguments = ["--every", "100ms", "--deadline", "6s", "--json", &json, &directory];
+    let running = ping(&scene, &arguments);
     assert!(wait_until(PATIENCE, || running.stdout().contains("seq=2 ")), "{}", running.stdout());
     fuse.hang_all();
     let said = |text: &str| {
@@ -72,44 +146,156 @@ fn a_directory_that_hangs_is_told_while_it_does_and_when_it_answers() {
         assert!(has_come, "{text:?} is missing in: {}", running.stdout());
     };
     said("no answer for 2.00 s (process ");
-    said("hung for ");
-    said("skipped: an earlier probe has not ended");
+    said("no answer within the deadline of 6.00 s; hung in ");
     fuse.release();
-    said("late, time=");
+    said("skipped while seq=");
     running.signal(libc::SIGINT);
     let done = running.finish();
-    assert_eq!(done.code, Some(0), "{done:?}");
-    assert_says(&done.stdout, &[" skipped", "1 late"]);
-    let told = |what: &str| {
-        let number =
-            done.stdout.lines().find(|line| line.contains(what)).and_then(|line| line.split("seq=").nth(1));
-        number.and_then(|rest| rest.split(' ').next()).unwrap_or_default().to_owned()
-    };
-    assert_eq!(told("hung for "), told("late, time="), "it is one probe: {}", done.stdout);
-    assert_eq!(fs::read_dir(scene.target()).unwrap().count(), 0, "nothing is left");
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let skipped = done.stdout.lines().filter(|line| line.contains(" skipped while seq=")).count();
+    assert!(skipped < 10, "each hang has one line for those that were skipped: {}", done.stdout);
+    let text = fs::read_to_string(&json).unwrap();
+    assert_eq!(json_lines(&text, "waiting").len(), 1, "{text}");
+    let [summary] = &json_lines(&text, "summary")[..] else { panic!("{text}") };
+    let probes = json_lines(&text, "probe");
+    assert_eq!(summary["probes"]["due"], probes.len(), "{text}");
+    assert!(summary["probes"]["skipped"].as_u64() >= Some(50), "six seconds at 0.1 s: {text}");
+    let numbers: Vec<_> = probes.iter().map(|probe| probe["seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "each once, in order");
+    iolag_is_gone_from(scene.target().to_str().unwrap());
     scene.assert_nobody_is_left();
 }
 
 #[test]
-fn a_directory_that_still_hangs_at_the_end_is_said_to_hold_what_was_made() {
+fn a_directory_that_still_hangs_at_the_end_is_left_to_cleanup() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };
     let directory = fuse.path().to_str().unwrap().to_owned();
-    let options = ["--every", "100ms", "--deadline", "4s", "--task", "open-read", &directory];
-    let running = ping(&scene, &options);
+    let running = ping(&scene, &["--every", "100ms", "--deadline", "1s", &directory]);
     assert!(wait_until(PATIENCE, || running.stdout().contains("seq=2 ")), "{}", running.stdout());
     fuse.hang_all();
-    assert!(wait_until(PATIENCE, || running.stdout().contains("hung for ")), "{}", running.stdout());
+    assert!(wait_until(PATIENCE, || running.stdout().contains("; hung in ")), "{}", running.stdout());
     running.signal(libc::SIGINT);
     let done = running.finish();
     assert_eq!(done.code, Some(1), "{done:?}");
-    assert_says(&done.stdout, &["--- open-read on"]);
-    assert_says(&done.stderr, &["may still be there", "remove that directory when it answers again"]);
+    assert_says(&done.stdout, &[" skipped while seq=", " hung", "≥ "]);
+    assert!(!done.stdout.contains("no answer for 2.00 s"), "the deadline is 1 s: {}", done.stdout);
+    assert_says(&done.stderr, &["may still be there", "iolag cleanup "]);
     fuse.release();
     scene.assert_nobody_is_left();
-    let named = done.stderr.lines().find_map(|line| line.strip_prefix("iolag: ")?.split(" may still").next());
-    fs::remove_dir_all(named.unwrap()).unwrap();
-    assert_eq!(fs::read_dir(scene.target()).unwrap().count(), 0, "it was the only one");
+    let command = done.stderr.split("with: iolag ").nth(1).unwrap().lines().next().unwrap();
+    let cleaned = scene.run(&command.split(' ').collect::<Vec<_>>());
+    assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
+    iolag_is_gone_from(scene.target().to_str().unwrap());
+    let skipped = scene.exported().into_iter().filter(|sample| sample.outcome == "skipped").count();
+    assert!(skipped >= 5, "a second at 0.1 s: {skipped}");
+}
+
+#[test]
+fn two_probes_of_what_hangs_are_two_probes_and_both_are_lost() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    fuse.hang_all();
+    let directory = fuse.path().to_str().unwrap();
+    let done =
+        ping(&scene, &["-n", "2", "--every", "1s", "--deadline", "1s", "--json", "-", directory]).finish();
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let probes = json_lines(&done.stdout, "probe");
+    let told: Vec<_> = probes
+        .iter()
+        .map(|probe| {
+            (
+                probe["seq"].as_u64().unwrap(),
+                probe["outcome"].as_str().unwrap(),
+                probe["censored"].as_bool().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(told, [(1, "hung", true), (2, "skipped", true)], "{done:?}");
+    assert!(probes[0]["duration_ns"].as_u64().unwrap() >= 1_000_000_000);
+    assert_eq!(probes[0]["first_contact"], true);
+    let [summary] = &json_lines(&done.stdout, "summary")[..] else { panic!("{done:?}") };
+    assert_eq!((&summary["probes"]["due"], &summary["lost"]), (&2.into(), &2.into()));
+    assert_eq!(fuse.held(), 1, "nobody else was sent there");
+    fuse.release();
+    scene.assert_nobody_is_left();
+    iolag_is_gone_from(scene.target().to_str().unwrap());
+}
+
+#[test]
+fn programs_that_are_ended_at_their_deadline_are_known_to_have_taken_at_least_that() {
+    let scene = Scene::new();
+    let directory = scene.target().display().to_string();
+    // No task is that quick, and neither is the first contact, which is then probe 1.
+    let arguments = ["-n", "8", "--every", "500ms", "--deadline", "1ms", "--task", "list", &directory];
+    let done = ping(&scene, &arguments).finish();
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let ended = "no answer within the deadline of 1.00 ms; ended (killed)";
+    assert_says(&done.stdout, &[ended, "8 probes: 0 answered, 8 lost ("]);
+    let whole = done.stdout.lines().find(|line| line.starts_with("whole probe")).unwrap();
+    let least = whole.split_whitespace().skip(3).take(3).collect::<Vec<_>>().join(" ");
+    assert_eq!(least, "≥ 1.00 ms", "of what was ended the deadline is certain: {whole}");
+    iolag_is_gone_from(&directory);
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn at_a_terminal_one_line_is_renewed_while_a_probe_waits() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let directory = fuse.path().to_str().unwrap().to_owned();
+    let terminal =
+        AtTerminal::start(scene.command(&["ping", "--every", "50ms", "--deadline", "30s", &directory]));
+    assert!(wait_until(PATIENCE, || terminal.text().contains("seq=2 ")), "{}", terminal.text());
+    fuse.hang_all();
+    assert!(
+        wait_until(PATIENCE, || terminal.text().contains(" 3 s without an answer in ")),
+        "{}",
+        terminal.text()
+    );
+    let told = terminal.text().lines().filter(|line| line.contains("without an answer")).count();
+    assert_eq!(told, 1, "it is one line that is written anew: {}", terminal.text());
+    assert!(terminal.text().contains("(process "), "{}", terminal.text());
+    fuse.release();
+    assert!(wait_until(PATIENCE, || terminal.text().contains(" skipped while seq=")), "{}", terminal.text());
+    let (text, code) = terminal.end(libc::SIGINT);
+    assert_eq!(code, Some(1), "{text}");
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_a_ping_as_ctrl_c_does() {
+    let scene = Scene::new();
+    let directory = scene.target().display().to_string();
+    let store = scene.store().display().to_string();
+    let line = format!(
+        "'{}' --store '{store}' ping --every 50ms '{directory}' --json - | head -n 2",
+        env!("CARGO_BIN_EXE_iolag")
+    );
+    let mut command = scene.bare_command(std::path::Path::new("/bin/sh"), &["-c", &line]);
+    command.env("PATH", "/usr/bin:/bin");
+    let done = Running::start(command).finish();
+    assert_eq!(json_lines(&done.stdout, "probe").len(), 2, "{done:?}");
+    scene.assert_nobody_is_left();
+    iolag_is_gone_from(&directory);
+    assert_says(&scene.run(&["list"]).stdout, &["ping", "complete"]);
+}
+
+#[test]
+fn who_was_stopped_at_the_terminal_makes_up_for_nothing() {
+    let scene = Scene::new();
+    let directory = scene.target().display().to_string();
+    let running = ping(&scene, &["--every", "100ms", &directory]);
+    assert!(wait_until(PATIENCE, || running.stdout().contains("seq=2 ")), "{}", running.stdout());
+    running.signal(libc::SIGTSTP);
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    running.signal(libc::SIGCONT);
+    let told = wait_until(PATIENCE, || running.stdout().contains(" not sent: iolag itself was stopped"));
+    assert!(told, "{}", running.stdout());
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_says(&done.stdout, &["interrupted or not sent"]);
+    scene.assert_nobody_is_left();
 }
 
 #[test]
@@ -122,6 +308,19 @@ fn what_cannot_be_pinged_is_refused() {
     refused(&["--task", "lst", &directory], 2, &["there is no task \"lst\"", "expected one of compile"]);
     let gone = scene.path().join("gone").display().to_string();
     refused(&[&gone], 3, &[&gone, "does not exist"]);
-    refused(&["--json", "x", &directory], 2, &["--json"]);
-    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
+    refused(&["--plot=x.gif", &directory], 2, &["x.gif", ".svg"]);
+    iolag_is_gone_from(&directory);
+}
+
+#[test]
+fn a_plot_is_drawn_at_the_end_or_written() {
+    let scene = Scene::new();
+    let directory = scene.target().display().to_string();
+    let arguments = ["-n", "3", "--every", "100ms", "--plot", &directory];
+    let done = ping(&scene, &arguments).finish();
+    assert!(done.stdout.chars().any(|letter| ('\u{2801}'..='\u{28ff}').contains(&letter)), "{done:?}");
+    let figure = scene.path().join("figure.svg");
+    let plot = format!("--plot={}", figure.display());
+    let done = ping(&scene, &["-n", "3", "--every", "100ms", &plot, &directory]).finish();
+    assert!(fs::read_to_string(&figure).unwrap().contains("<svg"), "{done:?}");
 }

@@ -67,19 +67,6 @@ pub fn look_at_targets(plan: &WatchPlan, places: &Places, is_typed: bool) -> Res
     Ok(contacts)
 }
 
-/// Goes to the only target of a plan.
-///
-/// # Errors
-/// As [`look_at_targets`].
-pub fn look_at_target(plan: &WatchPlan) -> Result<Contacts, Failure> {
-    let mut contacts = Contacts::default();
-    contacts.add(plan, contact_all(plan, &[0])?, |_| {});
-    match contacts.refusals.first() {
-        Some(refusal) => Err(Failure::unusable(refusal)),
-        None => Ok(contacts),
-    }
-}
-
 /// Goes to these targets, to one on each mount at a time; nobody goes where one has not come back.
 fn contact_in_turn(
     plan: &WatchPlan,

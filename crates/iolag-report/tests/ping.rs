@@ -1,0 +1,96 @@
+//! What a ping ends with: counts, and quantiles that claim no more than is certain.
+
+use iolag_analysis::{Censoring, Engine, Grouping, PingAnalysis, PingCounts, Precision, Summary};
+use iolag_model::{FailureCode, Nanoseconds, Operation, Outcome, SampleColumns};
+use iolag_report::{Colour, ping_text};
+
+/// The analysis of these probes: outcome and duration in ms.
+fn analysis(probes: &[(Outcome, i64)]) -> PingAnalysis {
+    let count = probes.len();
+    let outcomes: Vec<i32> = probes.iter().map(|(outcome, _)| *outcome as i32).collect();
+    let durations: Vec<i64> = probes.iter().map(|(_, milliseconds)| milliseconds * 1_000_000).collect();
+    let codes: Vec<i32> = probes
+        .iter()
+        .map(|(outcome, _)| i32::from(if *outcome == Outcome::Error { FailureCode(5).0 } else { 0 }))
+        .collect();
+    let mut engine =
+        Engine::new(Grouping::default(), Precision::Exact).with_censoring(Censoring::Informative);
+    engine.batch(SampleColumns {
+        operation_code: &vec![Operation::Probe as i32; count],
+        outcome_code: &outcomes,
+        failure_code: &codes,
+        duration_ns: &durations,
+        ..SampleColumns::default()
+    });
+    let summaries: Vec<Summary> = engine.finish().summaries;
+    PingAnalysis {
+        schema: 1,
+        precision: Precision::Exact,
+        target: "/scratch".to_owned(),
+        file_system: None,
+        every_ns: Nanoseconds::from_seconds(1),
+        deadline_ns: Nanoseconds::from_seconds(1),
+        probes: PingCounts::from(&summaries[0]),
+        summaries,
+        findings: Vec::new(),
+        trust: Vec::new(),
+        remarks: Vec::new(),
+    }
+}
+
+fn text(probes: &[(Outcome, i64)]) -> String {
+    ping_text(&analysis(probes), 100, Colour::Never)
+}
+
+/// The columns of the line of whole probes.
+fn whole(probes: &[(Outcome, i64)]) -> Vec<String> {
+    let text = text(probes);
+    let line = text.lines().find(|line| line.starts_with("whole probe")).expect("there is a table");
+    line["whole probe".len()..]
+        .split("  ")
+        .map(str::trim)
+        .filter(|cell| !cell.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn of_probes_that_were_cut_off_only_the_certain_is_said() {
+    use Outcome::{Late, Timeout};
+    // 5.06 s, 1 s and 1 s, each of them cut off.
+    let cut = whole(&[(Timeout, 5_060), (Timeout, 1_000), (Timeout, 1_000)]);
+    assert_eq!(cut, ["3", "≥ 1.00 s", "≥ 1.00 s", "too few", "too few", "≥ 5.06 s"]);
+    let two = whole(&[(Timeout, 3_180), (Timeout, 3_000)]);
+    assert_eq!(two, ["2", "≥ 3.00 s", "≥ 3.00 s", "too few", "too few", "≥ 3.18 s"]);
+    // One that ended after 3 s is neither the least nor the median of two that may have taken longer than 1 s.
+    let late = whole(&[(Late, 3_000), (Timeout, 1_000), (Timeout, 1_000)]);
+    assert_eq!(late, ["3", "≥ 1.00 s", "≥ 1.00 s", "too few", "too few", "≥ 3.00 s"]);
+}
+
+#[test]
+fn a_hang_makes_no_figure_better_and_what_iolag_cut_short_is_in_none() {
+    use Outcome::{Hung, Interrupted, Ok, Skipped};
+    let hang = [(Ok, 2), (Hung, 3_500), (Skipped, 2_500), (Skipped, 1_500), (Skipped, 500)];
+    assert_eq!(whole(&hang)[1..3], ["2.00 ms", "≥ 1.50 s"]);
+    let cut = [(Ok, 2), (Ok, 3), (Ok, 4), (Interrupted, 0), (Interrupted, 1)];
+    assert_eq!(whole(&cut)[..3], ["3", "2.00 ms", "3.00 ms"]);
+}
+
+#[test]
+fn every_probe_is_in_one_count() {
+    use Outcome::{Error, Hung, Interrupted, Late, Ok, Skipped, Timeout};
+    let all = [
+        (Ok, 1),
+        (Ok, 2),
+        (Late, 1_200),
+        (Timeout, 1_000),
+        (Error, 1),
+        (Skipped, 200),
+        (Hung, 3_000),
+        (Interrupted, 0),
+    ];
+    assert_eq!(analysis(&all).probes.lost(), 5);
+    let counts = "8 probes: 2 answered, 5 lost (1 late, 1 ended at the deadline, 1 hung, 1 failed, 1 skipped), 1 interrupted or not sent";
+    let text = ping_text(&analysis(&all), 200, Colour::Never);
+    assert_eq!(text.lines().take(2).collect::<Vec<_>>(), ["--- /scratch, a probe every 1.00 s ---", counts]);
+}

@@ -1,0 +1,139 @@
+//! A session that executes a whole probe as one operation: stat of a file, open and read of it, create of another.
+//!
+//! The probe lasts from before its first operation to after its last. Between them stand, for each, the preparation of a name and
+//! a buffer and two readings of the clock: well under a microsecond together. Removing the created file is not part of it; the
+//! client asks for that afterwards. No program is started.
+
+use std::sync::mpsc::Sender;
+
+use iolag_backend::{BackendError, Completion, ObjectKey, Request, Session};
+use iolag_model::{AttemptId, Clock, FailureCode, MonotonicTime, Operation, Outcome, Sample};
+
+/// What a probe consists of, in this order. The first that fails ends it.
+pub const PROBED: [Operation; 3] = [Operation::Stat, Operation::Read, Operation::Create];
+
+/// One operation of a probe that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Which.
+    pub operation: Operation,
+    /// When it started.
+    pub start: MonotonicTime,
+    /// When it ended.
+    pub end: MonotonicTime,
+    /// What came back.
+    pub completion: Completion,
+}
+
+impl Part {
+    /// As a sample of a probe that was due at `due`. A deadline is a whole probe's: no part is late by itself.
+    pub(crate) fn sample(&self, due: MonotonicTime) -> Sample {
+        let outcome = if self.completion.is_ok() { Outcome::Ok } else { Outcome::Error };
+        Sample::new(AttemptId(0), self.operation, due, self.start, self.end.since(self.start))
+            .with_outcome(outcome, self.completion.code)
+            .with_bytes(self.completion.bytes)
+    }
+}
+
+/// Executes [`Operation::Probe`]; everything else is the inner session's.
+pub struct ProbeSession<C, W> {
+    inner: Box<dyn Session>,
+    clock: C,
+    object_bytes: u64,
+    parts: Sender<Part>,
+    /// Told which operation begins, in time for who watches a hang.
+    begins: W,
+    /// Parts of the last probe, sent after its end.
+    done: [Option<Part>; PROBED.len()],
+}
+
+/// The object that is looked at and read.
+const KEPT: ObjectKey = ObjectKey { rank: 0, dataset: 0, index: 0 };
+
+impl<C: Clock, W: FnMut(Operation) + Send> ProbeSession<C, W> {
+    /// Makes the file of `object_bytes` bytes that probes look at, untimed, with a session in an empty working directory.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn open(
+        mut inner: Box<dyn Session>,
+        clock: C,
+        object_bytes: u64,
+        parts: Sender<Part>,
+        begins: W,
+    ) -> Result<Self, BackendError> {
+        for (operation, action) in
+            [(Operation::MakeDirectory, "make the directory for"), (Operation::Create, "make")]
+        {
+            let request = Request::new(operation, KEPT, object_bytes);
+            inner.prepare(&request);
+            let code = inner.execute(&request).code;
+            if code != FailureCode::NONE {
+                let path = "the file that is to be probed".to_owned();
+                return Err(BackendError::Failed { action, path, class: code.class(), code });
+            }
+        }
+        Ok(Self { inner, clock, object_bytes, parts, begins, done: [None; PROBED.len()] })
+    }
+
+    fn probe(&mut self, created: ObjectKey) -> Completion {
+        let mut bytes = 0;
+        for (operation, done) in PROBED.into_iter().zip(&mut self.done) {
+            let key = if operation == Operation::Create { created } else { KEPT };
+            let request = Request::new(operation, key, self.object_bytes);
+            self.inner.prepare(&request);
+            (self.begins)(operation);
+            let start = self.clock.now();
+            let completion = self.inner.execute(&request);
+            let end = self.clock.now();
+            *done = Some(Part { operation, start, end, completion });
+            bytes += completion.bytes;
+            if !completion.is_ok() {
+                return completion;
+            }
+        }
+        Completion::ok(bytes)
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<C: Clock, W: FnMut(Operation) + Send> Session for ProbeSession<C, W> {
+    fn prepare(&mut self, request: &Request) {
+        self.done = [None; PROBED.len()];
+        if request.operation != Operation::Probe {
+            self.inner.prepare(request);
+            (self.begins)(request.operation);
+        }
+    }
+
+    fn execute(&mut self, request: &Request) -> Completion {
+        match request.operation {
+            Operation::Probe => self.probe(request.key),
+            _ => self.inner.execute(request),
+        }
+    }
+
+    fn inspects(&self) -> bool {
+        true
+    }
+
+    fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
+        if request.operation != Operation::Probe {
+            return self.inner.inspect(request, completion);
+        }
+        for part in self.done.iter_mut().filter_map(Option::take) {
+            // Nobody listens any more only if the client is gone, and then nobody asks.
+            let _ = self.parts.send(part);
+        }
+        completion
+    }
+
+    fn message(&mut self) -> Option<String> {
+        self.inner.message()
+    }
+
+    /// The probes would be passed by.
+    fn as_posix(&mut self) -> Option<&mut iolag_backend::PosixSession> {
+        None
+    }
+}
