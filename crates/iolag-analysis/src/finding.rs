@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use iolag_model::{Nanoseconds, Operation};
+use iolag_model::{Nanoseconds, Operation, format_count};
 use serde::{Deserialize, Serialize};
 
 use crate::quantile::QuantileValue;
@@ -77,9 +77,17 @@ pub fn duration_in_words(value: QuantileValue) -> String {
     }
 }
 
-/// A factor as in `1.4`, `40`.
+/// A factor as in `1.4`, `40`, `1 100`.
 pub(crate) fn factor_in_words(factor: f64) -> String {
-    if factor < 9.95 { format!("{factor:.1}") } else { format!("{factor:.0}") }
+    match factor {
+        factor if factor < 9.95 => format!("{factor:.1}"),
+        factor if factor < 999.5 => format!("{factor:.0}"),
+        factor => {
+            // Two digits of what is known so roughly.
+            let step = 10_f64.powf(factor.log10().floor() - 1.0);
+            format_count(((factor / step).round() * step) as u64)
+        }
+    }
 }
 
 /// A share as in `12 %`, `0.4 %`, `0.02 %`; what happened at all is not `0.0 %`.

@@ -6,7 +6,8 @@ use crate::autocorrelation::{EffectiveSampleSize, Sequence};
 use crate::histogram::{Histogram, bucket_of, middle_of};
 use crate::quantile::{CensoredRanks, Censoring, censored_steps, informative_steps};
 use crate::summary::{
-    DurationSummary, Durations, ErrorCount, Precision, QUANTILES, ShareOver, Summary, SummaryKey, TwoModes,
+    DurationSummary, Durations, ErrorCount, Partial, Precision, QUANTILES, ShareOver, Summary, SummaryKey,
+    TwoModes,
     share_over,
 };
 use crate::values::Values;
@@ -233,6 +234,8 @@ pub(crate) struct Group {
     errors: Vec<ErrorCount>,
     durations: DurationGroup,
     failed: Option<Box<DurationGroup>>,
+    /// What interrupted attempts had done.
+    partial: Option<Partial>,
     bytes: u64,
     first_start_ns: i64,
     last_end_ns: i64,
@@ -246,6 +249,7 @@ impl Group {
             errors: Vec::new(),
             durations: DurationGroup::new(thresholds),
             failed: None,
+            partial: None,
             bytes: 0,
             first_start_ns: i64::MAX,
             last_end_ns: i64::MIN,
@@ -284,14 +288,23 @@ impl Group {
             self.count_error(code.class(), 1);
             let failed = self.failed.get_or_insert_with(|| Box::new(DurationGroup::new(thresholds.len())));
             failed.record(ns, thresholds, keep);
-        } else if outcome == Outcome::Interrupted {
-            // Who measured ended it: that says nothing of the target.
+        } else if outcome == Outcome::Interrupted && code == FailureCode::CUT {
+            // Who measured had enough: that says nothing of the target.
         } else if outcome.is_censored() {
             self.durations.record_censored(ns, thresholds);
+            if outcome == Outcome::Interrupted && bytes > 0 {
+                self.add_partial(Partial { bytes, duration_ns: Nanoseconds(ns) });
+            }
         } else {
             self.bytes = self.bytes.wrapping_add(bytes);
             self.durations.record(ns, thresholds, keep);
         }
+    }
+
+    fn add_partial(&mut self, more: Partial) {
+        let partial = self.partial.get_or_insert(Partial { bytes: 0, duration_ns: Nanoseconds::ZERO });
+        partial.bytes = partial.bytes.wrapping_add(more.bytes);
+        partial.duration_ns = Nanoseconds(partial.duration_ns.0.saturating_add(more.duration_ns.0));
     }
 
     fn count_error(&mut self, class: ErrorClass, count: u64) {
@@ -313,6 +326,9 @@ impl Group {
             (Some(mine), Some(theirs)) => mine.merge(*theirs),
             (mine @ None, theirs) => *mine = theirs,
             (Some(_), None) => {}
+        }
+        if let Some(partial) = other.partial {
+            self.add_partial(partial);
         }
         self.bytes = self.bytes.wrapping_add(other.bytes);
         self.first_start_ns = self.first_start_ns.min(other.first_start_ns);
@@ -338,6 +354,8 @@ impl Group {
             timeout: outcome(Outcome::Timeout),
             hung: outcome(Outcome::Hung),
             skipped: outcome(Outcome::Skipped),
+            interrupted: outcome(Outcome::Interrupted),
+            partial: self.partial,
             bytes: self.bytes,
             first_start_ns: moment(self.first_start_ns),
             last_end_ns: moment(self.last_end_ns),

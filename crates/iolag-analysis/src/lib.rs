@@ -10,6 +10,8 @@
 
 mod autocorrelation;
 mod check;
+mod check_comparison;
+mod check_findings;
 mod engine;
 pub mod figure;
 mod finding;
@@ -31,7 +33,7 @@ mod values;
 mod verdict;
 
 pub use autocorrelation::{EffectiveSampleSize, SEQUENCE_BLOCKS, Sequence, effective_sample_size_of};
-pub use check::{CheckAnalysis, DirectoryAnalysis, analyse_check};
+pub use check::{CheckAnalysis, DirectoryAnalysis, PartialCreate, analyse_check};
 pub use engine::{Engine, Grouping};
 pub use finding::{Evidence, Finding, Severity, duration_in_words};
 pub use histogram::{
@@ -52,7 +54,7 @@ pub use quantile::{
 pub use self_read::{SelfReadShare, same_node_share, self_read_share};
 pub use stage_clock::{StageClock, StageTimes};
 pub use summary::{
-    DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, Precision, QuantileEstimate, QuantileInterval,
+    DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, Partial, Precision, QuantileEstimate, QuantileInterval,
     SUMMARY_SCHEMA, ShareOver, StageClient, StageEnding, Summaries, Summary, SummaryKey, TwoModes,
     UnknownSamples,
 };
@@ -62,4 +64,4 @@ pub use sweep::{
     stable_from,
 };
 pub use synthetic::Noise;
-pub use verdict::{Feeling, Verdict, verdict};
+pub use verdict::{Feeling, Verdict};

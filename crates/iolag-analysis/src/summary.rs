@@ -138,6 +138,12 @@ pub struct Summary {
     pub hung: u64,
     /// Were due and not started.
     pub skipped: u64,
+    /// Were ended by whoever measured, before they were done.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interrupted: u64,
+    /// What the interrupted ones had done; absent if nothing of that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Partial>,
     /// Failed, by the kind of failure.
     pub errors: Vec<ErrorCount>,
     /// Durations of the attempts that succeeded or are censored.
@@ -163,7 +169,7 @@ impl Summary {
 
     /// Attempts of which only a lower bound is known.
     pub const fn censored(&self) -> u64 {
-        self.timeout + self.hung + self.skipped
+        self.timeout + self.hung + self.skipped + self.interrupted
     }
 
     /// Attempts that failed.
@@ -176,6 +182,20 @@ impl Summary {
         let told = self.succeeded() + self.censored() + self.failures();
         self.attempts.saturating_sub(told)
     }
+}
+
+/// How far interrupted attempts came, all together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Partial {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// In so long.
+    pub duration_ns: Nanoseconds,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Failed attempts of one kind.

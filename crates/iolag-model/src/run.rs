@@ -232,6 +232,20 @@ pub struct TargetRecord {
     pub file_system: Option<FileSystem>,
     /// For a target that did not answer: how long it was waited for.
     pub unanswered_ns: Option<Nanoseconds>,
+    /// How far the first contact and setting up had come; for targets of which that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<ContactRecord>,
+}
+
+/// How far the first contact with a target and setting it up had come: who is slow is not dead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContactRecord {
+    /// Requests that had come back, at least.
+    pub answered: u64,
+    /// Requests that are needed before anything is measured, about.
+    pub needed: u64,
+    /// From the first request to the end of the contact, or of the run.
+    pub waited_ns: Nanoseconds,
 }
 
 /// One client of a run.

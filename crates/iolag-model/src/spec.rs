@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING};
+use crate::{FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING, TargetIndex};
 
 /// What to run. Two runs with equal specs execute the same operations in the same order per client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,6 +92,9 @@ pub struct CheckSpec {
     pub object_bytes: u64,
     /// Durations whose share of slower attempts is shown.
     pub thresholds_ns: Vec<Nanoseconds>,
+    /// The target on the machine's own memory that the others are compared with, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<TargetIndex>,
 }
 
 /// Parameters of `iolag bench metadata`, in the letters of the ancestor: D, P, I, R, S, O.

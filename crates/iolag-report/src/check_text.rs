@@ -1,4 +1,4 @@
-//! `iolag check` on a terminal: one table with the directories side by side, then verdicts, then findings.
+//! `iolag check` on a terminal: verdicts, one table with the directories side by side, findings.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -17,18 +17,48 @@ const SECTIONS: [(Level, &str); 4] = [
     (Level::Stream, "Stream, per block"),
 ];
 
-/// Renders a check for a terminal of `width` columns (at least 80 are assumed). Directories that do not fit
-/// side by side follow in further blocks.
-pub fn check_text(analysis: &CheckAnalysis, width: usize, colour: Colour) -> String {
-    let mut text = String::new();
-    let answering: Vec<&DirectoryAnalysis> =
+/// The rows that a user knows, in their order.
+pub(crate) const KNOWN: [Operation; 8] = [
+    Operation::TaskList,
+    Operation::TaskCreate,
+    Operation::TaskCompile,
+    Operation::Create,
+    Operation::Read,
+    Operation::Stat,
+    Operation::WriteDurably,
+    Operation::StreamWrite,
+];
+
+/// How much of a check is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckRows {
+    /// The rows that a user knows.
+    Known,
+    /// Every row, and how often each takes long.
+    All,
+}
+
+/// Renders a check for a terminal of `width` columns (at least 80 are assumed): first how the directories feel, then the numbers,
+/// then what was found. Directories that do not fit side by side follow in further blocks.
+pub fn check_text(analysis: &CheckAnalysis, rows: CheckRows, width: usize, colour: Colour) -> String {
+    let mut text = verdicts(analysis, width, colour);
+    let mut answering: Vec<&DirectoryAnalysis> =
         analysis.directories.iter().filter(|directory| !directory.summaries.is_empty()).collect();
+    if rows == CheckRows::All {
+        answering.extend(&analysis.control);
+    }
     if !answering.is_empty() {
+        text.push('\n');
         text.push_str(&colour.paint(Tone::Strong, "How long it takes"));
-        text.push_str(" (median with 95 % interval, slowest 5 % and 1 %, longest)\n\n");
-        text.push_str(&blocks(&answering, width, colour, &duration_table));
-        text.push_str(&silent(analysis, colour));
-        text.push_str(&remarks(analysis, width));
+        text.push_str(match rows {
+            CheckRows::Known => " (median with 95 % interval, slowest 5 %, longest)\n\n",
+            CheckRows::All => " (median with 95 % interval, slowest 5 % and 1 %, longest)\n\n",
+        });
+        text.push_str(&blocks(&answering, width, colour, &|block| duration_table(block, rows)));
+    }
+    text.push_str(&silent(analysis, colour));
+    text.push_str(&remarks(analysis, width));
+    if !answering.is_empty() && rows == CheckRows::All {
         text.push('\n');
         text.push_str(&colour.paint(Tone::Strong, "How often it takes long"));
         text.push_str(" (share of attempts with 95 % interval)\n\n");
@@ -36,14 +66,13 @@ pub fn check_text(analysis: &CheckAnalysis, width: usize, colour: Colour) -> Str
             text.push_str(&blocks(&answering, width, colour, &share_table));
         }
         text.push_str(&wrapped(&never_long(&answering), width, "  "));
-        text.push_str("\n\n");
-    } else {
-        text.push_str(&silent(analysis, colour));
         text.push('\n');
     }
-    text.push_str(&verdicts(analysis, width, colour));
     text.push_str(&findings(analysis, width, colour));
     text.push_str(&trust_text(&analysis.trust, width, colour));
+    if !answering.is_empty() && rows == CheckRows::Known {
+        text.push_str("\nAll rows, and how often each takes long: --full, also of iolag show.\n");
+    }
     text
 }
 
@@ -89,10 +118,10 @@ fn never_long(directories: &[&DirectoryAnalysis]) -> String {
     }
 }
 
-type MakeTable = dyn Fn(&[&DirectoryAnalysis]) -> Table;
+type MakeTable<'a> = dyn Fn(&[&DirectoryAnalysis]) -> Table + 'a;
 
 /// As many directories side by side as fit, the others below.
-fn blocks(directories: &[&DirectoryAnalysis], width: usize, colour: Colour, make: &MakeTable) -> String {
+fn blocks(directories: &[&DirectoryAnalysis], width: usize, colour: Colour, make: &MakeTable<'_>) -> String {
     let mut text = String::new();
     let mut rest = directories;
     while !rest.is_empty() {
@@ -116,24 +145,44 @@ fn title(directory: &DirectoryAnalysis) -> String {
     }
 }
 
-fn duration_table(directories: &[&DirectoryAnalysis]) -> Table {
+fn duration_table(directories: &[&DirectoryAnalysis], rows: CheckRows) -> Table {
     let right = Side::Right;
-    let names = columns([("n", right), ("median", right), ("p95", right), ("p99", right), ("max", right)]);
+    let mut names =
+        columns([("n", right), ("median", right), ("p95", right), ("p99", right), ("max", right)]);
+    if rows == CheckRows::Known {
+        names.retain(|(name, _)| name != "p99");
+    }
     let mut table = new_table(directories, &names);
-    fill(&mut table, directories, 5, &|_| true, &|summary| {
+    fill(&mut table, directories, rows, names.len(), &|_| true, &|directory, summary| {
         let durations = &summary.durations;
         let slow = |text: String, over: Nanoseconds, value: Option<Nanoseconds>| match value {
             Some(value) if value > over => Cell::toned(text, Tone::Serious),
             _ => Cell::new(text),
         };
         let second = Nanoseconds::from_seconds(1);
-        vec![
-            Cell::toned(format_count(summary.attempts), Tone::Faint),
+        let (mut median, mut max) = (
             slow(quantile_with_interval(&durations.median), second, durations.median.value.lower_bound()),
-            slow(quantile(durations.p95.value), second, durations.p95.value.lower_bound()),
-            slow(quantile(durations.p99.value), second, durations.p99.value.lower_bound()),
             slow(quantile(durations.max), second, durations.max.lower_bound()),
-        ]
+        );
+        if let Some(part) =
+            directory.partial_create.filter(|_| summary.key.operation == Operation::TaskCreate)
+        {
+            let at_least = format!("≥ {}", format_duration(part.at_least_ns));
+            let took = format_duration(part.duration_ns);
+            median =
+                Cell::toned(format!("{} of {} in {took}: {at_least}", part.files, part.of), Tone::Serious);
+            max = Cell::toned(at_least, Tone::Serious);
+        }
+        let mut cells = vec![
+            Cell::toned(format_count(summary.attempts), Tone::Faint),
+            median,
+            slow(quantile(durations.p95.value), second, durations.p95.value.lower_bound()),
+        ];
+        if rows == CheckRows::All {
+            cells.push(slow(quantile(durations.p99.value), second, durations.p99.value.lower_bound()));
+        }
+        cells.push(max);
+        cells
     });
     table
 }
@@ -152,7 +201,7 @@ fn share_table(directories: &[&DirectoryAnalysis]) -> Table {
     let name = |threshold: &Nanoseconds| (Cow::Owned(format!("> {} s", threshold.as_seconds())), Side::Right);
     let names: Vec<(Cow<'static, str>, Side)> = thresholds.iter().map(name).collect();
     let mut table = new_table(directories, &names);
-    fill(&mut table, directories, thresholds.len(), &took_long, &|summary| {
+    fill(&mut table, directories, CheckRows::All, thresholds.len(), &took_long, &|_, summary| {
         let shares = &summary.durations.shares;
         let cell = |index: usize| match shares.get(index) {
             Some(over) => {
@@ -173,56 +222,64 @@ fn new_table(directories: &[&DirectoryAnalysis], names: &[(Cow<'static, str>, Si
     Table::new(std::iter::once(label).chain(directories.iter().map(group)).collect())
 }
 
-/// A row per operation that is to be shown for any of the directories, under the heading of its level.
+/// A row per operation that is to be shown for any of the directories, under the heading of its level if there are all.
 fn fill(
     table: &mut Table,
     directories: &[&DirectoryAnalysis],
+    rows: CheckRows,
     columns: usize,
     is_shown: &dyn Fn(&Summary) -> bool,
-    cells_of: &dyn Fn(&Summary) -> Vec<Cell>,
+    cells_of: &dyn Fn(&DirectoryAnalysis, &Summary) -> Vec<Cell>,
 ) {
-    let find = |directory: &DirectoryAnalysis, operation: Operation| {
-        directory.summaries.iter().find(|summary| summary.key.operation == operation).cloned()
+    let fill_row = |table: &mut Table, operation: Operation, heading: &mut Option<&str>, indent: &str| {
+        let find = |directory: &DirectoryAnalysis| {
+            directory.summaries.iter().find(|summary| summary.key.operation == operation).cloned()
+        };
+        let found: Vec<Option<Summary>> = directories.iter().map(|directory| find(directory)).collect();
+        if !found.iter().flatten().any(is_shown) {
+            return;
+        }
+        if let Some(heading) = heading.take() {
+            table.section(heading);
+        }
+        let mut cells = vec![Cell::new(format!("{indent}{operation}"))];
+        for (directory, summary) in directories.iter().zip(&found) {
+            match summary {
+                Some(summary) => cells.extend(cells_of(directory, summary)),
+                None => cells.extend(std::iter::repeat_n(Cell::new(NOTHING), columns)),
+            }
+        }
+        table.row(cells);
     };
-    for (level, heading) in SECTIONS {
-        let mut has_heading = false;
-        for &operation in Operation::ALL.iter().filter(|operation| operation.level() == level) {
-            let found: Vec<Option<Summary>> =
-                directories.iter().map(|directory| find(directory, operation)).collect();
-            if !found.iter().flatten().any(is_shown) {
-                continue;
-            }
-            if !has_heading {
-                table.section(heading);
-                has_heading = true;
-            }
-            let mut cells = vec![Cell::new(format!("  {}", name_of(operation)))];
-            for summary in &found {
-                match summary {
-                    Some(summary) => cells.extend(cells_of(summary)),
-                    None => cells.extend(std::iter::repeat_n(Cell::new(NOTHING), columns)),
+    match rows {
+        CheckRows::Known => KNOWN.iter().for_each(|operation| fill_row(table, *operation, &mut None, "")),
+        CheckRows::All => {
+            for (level, heading) in SECTIONS {
+                let mut heading = Some(heading);
+                for operation in Operation::ALL.iter().filter(|operation| operation.level() == level) {
+                    fill_row(table, *operation, &mut heading, "  ");
                 }
             }
-            table.row(cells);
         }
     }
 }
 
-fn name_of(operation: Operation) -> &'static str {
-    let name = operation.name();
-    name.strip_prefix("call.").or_else(|| name.strip_prefix("stream.")).unwrap_or(name)
-}
-
+/// How the directories feel: in one sentence beside each other, and each by itself.
 fn verdicts(analysis: &CheckAnalysis, width: usize, colour: Colour) -> String {
-    let mut text = colour.paint(Tone::Strong, "Verdict");
+    let mut text = String::new();
+    if let Some(ranking) = &analysis.ranking {
+        text.push_str(&colour.paint(Tone::Strong, &wrapped(&one_line(ranking), width, "  ")));
+        text.push_str("\n\n");
+    }
+    text.push_str(&colour.paint(Tone::Strong, "Verdict"));
     text.push('\n');
     for directory in &analysis.directories {
         let tone = match directory.verdict.feeling {
             Feeling::Fast => Tone::Good,
-            Feeling::Noticeable | Feeling::Sluggish | Feeling::Unknown => Tone::Warning,
+            Feeling::Slower | Feeling::Noticeable | Feeling::Sluggish | Feeling::Unknown => Tone::Warning,
             Feeling::Slow | Feeling::Unreliable | Feeling::NotAnswering => Tone::Serious,
         };
-        let sentence = format!("  {}  {}", one_line(&directory.name), directory.verdict.sentence);
+        let sentence = one_line(&format!("  {}  {}", directory.name, directory.verdict.sentence));
         text.push_str(&colour.paint(tone, &wrapped(&sentence, width, "      ")));
         text.push('\n');
     }

@@ -26,7 +26,7 @@ mod table;
 mod watch_text;
 
 pub use campaign_text::{CampaignRun, campaign_text};
-pub use check_text::check_text;
+pub use check_text::{CheckRows, check_text};
 pub use csv::write_csv;
 pub use findings_text::{findings_text, trust_text};
 pub use history_text::{HistoryHead, history_text, write_history_json};
@@ -50,5 +50,5 @@ pub use plot::{
     PlotError, PlotForm, PlotKind, PlotSelection, PlotSize, TerminalSize, VECTOR_POINTS_MAX, plot,
     terminal_ecdf, terminal_time_line,
 };
-pub use table::{Colour, Tone, one_line};
+pub use table::{Colour, Tone, one_line, wrapped};
 pub use watch_text::watch_status_text;

@@ -1,6 +1,6 @@
 //! `iolag list` and the head of `iolag show`.
 
-use iolag_model::{PingProbe, PingSpec, RunRecord, RunState, WorkloadSpec, format_count};
+use iolag_model::{PingProbe, PingSpec, RunRecord, RunState, TargetIndex, WorkloadSpec, format_count};
 
 use crate::numbers::{NOTHING, utc};
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, one_line};
@@ -76,7 +76,13 @@ fn started(run: &RunRecord) -> String {
 }
 
 fn targets(run: &RunRecord) -> String {
-    let names: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
+    // What others are compared with is nothing that the user asked for.
+    let control = match &run.spec.workload {
+        WorkloadSpec::Check(spec) => spec.control,
+        WorkloadSpec::Metadata(_) => None,
+    };
+    let measured = (0..).zip(&run.targets).filter(|(index, _)| control != Some(TargetIndex(*index)));
+    let names: Vec<&str> = measured.map(|(_, target)| target.name.as_str()).collect();
     names.join(" ")
 }
 

@@ -248,7 +248,7 @@ impl Line {
 
 /// Breaks a text at blanks so that no line is wider than `width`, unless a single word is. Numbers stay whole and with their
 /// units. Blanks at its begin are kept; further lines begin with `indent`.
-pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
+pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
     let words = text.trim_start_matches(' ');
     let mut lines = " ".repeat(text.len() - words.len());
     let mut column = lines.len();

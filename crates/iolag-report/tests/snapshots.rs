@@ -6,37 +6,52 @@ mod scenario;
 use iolag_analysis::{analyse_check, analyse_metadata};
 use iolag_model::{RunState, Trust};
 use iolag_report::{
-    Colour, Judged, check_text, list_text, metadata_text, show_head, write_csv, write_json,
+    CheckRows, Colour, Judged, check_text, list_text, metadata_text, show_head, write_csv, write_json,
     write_md_workbench,
 };
-use scenario::{three_directories, usb_stick};
+use scenario::{slow_beside_quick, three_directories, usb_stick};
 use unicode_width::UnicodeWidthStr;
 
-fn check(width: usize, colour: Colour) -> String {
+fn check(rows: CheckRows, width: usize, colour: Colour) -> String {
     let scenario = three_directories();
-    check_text(&analyse_check(&scenario.record, &scenario.by_target()), width, colour)
+    check_text(&analyse_check(&scenario.record, &scenario.by_target()), rows, width, colour)
 }
 
 #[test]
 fn check_side_by_side() {
-    insta::assert_snapshot!(check(130, Colour::Never));
+    insta::assert_snapshot!(check(CheckRows::Known, 120, Colour::Never));
 }
 
 #[test]
 fn check_in_blocks_on_a_narrow_terminal() {
-    insta::assert_snapshot!(check(80, Colour::Never));
+    insta::assert_snapshot!(check(CheckRows::Known, 80, Colour::Never));
+}
+
+#[test]
+fn check_in_full() {
+    insta::assert_snapshot!(check(CheckRows::All, 120, Colour::Never));
+}
+
+#[test]
+fn a_check_of_a_slow_directory_beside_quick_ones_and_memory() {
+    let scenario = slow_beside_quick();
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    insta::assert_snapshot!(check_text(&analysis, CheckRows::Known, 100, Colour::Never));
 }
 
 #[test]
 fn no_line_is_wider_than_the_terminal_and_colour_changes_no_letter() {
-    for width in [80, 100, 130] {
-        for line in check(width, Colour::Never).lines() {
-            assert!(line.width() <= width, "{width}: {line}");
-            assert_eq!(line, line.trim_end());
-        }
-    }
     let codes = regex::Regex::new("\x1b\\[[0-9;]*m").expect("a valid expression");
-    assert_eq!(codes.replace_all(&check(130, Colour::Always), ""), check(130, Colour::Never));
+    for rows in [CheckRows::Known, CheckRows::All] {
+        for width in [80, 100, 120] {
+            for line in check(rows, width, Colour::Never).lines() {
+                assert!(line.width() <= width, "{width}: {line}");
+                assert_eq!(line, line.trim_end());
+            }
+        }
+        let coloured = check(rows, 120, Colour::Always);
+        assert_eq!(codes.replace_all(&coloured, ""), check(rows, 120, Colour::Never));
+    }
 }
 
 #[test]

@@ -433,6 +433,7 @@ mod tests {
             block_bytes: 1 << 16,
             object_bytes: 3901,
             thresholds_ns: vec![],
+            control: None,
         };
         assert_eq!(validate_check(&check, 3), Ok(()));
         let refused = validate_check(&CheckSpec { block_bytes: 2 << 20, ..check.clone() }, 3);

@@ -307,6 +307,7 @@ mod tests {
             block_bytes: 1 << 16,
             object_bytes: 3901,
             thresholds_ns: vec![],
+            control: None,
         });
         let stages = stages(&check);
         assert_eq!((stages.len(), stages[3].iteration), (ROUNDS_MAX as usize, 3));

@@ -149,16 +149,19 @@ pub struct Check {
     /// Directories to measure in [default: home, temporary and current directory, one per file system]
     #[arg(value_name = "DIR", value_parser = parse_readable)]
     pub directories: Vec<PathBuf>,
-    /// Time for all directories together
-    #[arg(long, value_name = "DURATION", default_value = "45s", allow_hyphen_values = true, value_parser = parse_period)]
+    /// Time for everything: all directories, setting up, cleaning up
+    #[arg(long, value_name = "DURATION", default_value = "45s", allow_hyphen_values = true, value_parser = parse_budget)]
     pub budget: Nanoseconds,
-    /// After this long a directory counts as not answering
+    /// After this long without an answer a directory counts as not answering
     #[arg(long, value_name = "DURATION", default_value = "15s", allow_hyphen_values = true, value_parser = parse_period)]
     pub deadline: Nanoseconds,
+    /// Tell every row, and how often each takes long
+    #[arg(long)]
+    pub full: bool,
     /// Explain the result in this HTML file
     #[arg(long, value_name = "FILE", value_parser = parse_file)]
     pub report: Option<PathBuf>,
-    /// Show the share of attempts that took longer than these
+    /// Show the share of attempts that took longer than these (with --full)
     #[arg(long, value_name = "DURATION,…", default_value = "100ms,1s,10s,60s", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_period)]
     pub thresholds: Vec<Nanoseconds>,
     /// Size of the short stream
@@ -303,6 +306,9 @@ pub struct Show {
     /// Draw time line and ECDF on the terminal
     #[arg(long)]
     pub plot: bool,
+    /// Of a check every row, and how often each takes long
+    #[arg(long)]
+    pub full: bool,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub method: HistoryMethod,
@@ -486,6 +492,16 @@ fn parse_period(text: &str) -> Result<Nanoseconds, String> {
         return Err("expected at least 1ms".to_owned());
     }
     Ok(period)
+}
+
+/// In less time a check cannot set up, measure something and clean up.
+fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
+    const BUDGET_MIN: Nanoseconds = Nanoseconds::from_seconds(1);
+    let budget = parse_period(text)?;
+    if budget < BUDGET_MIN {
+        return Err(format!("a check needs at least {} s", BUDGET_MIN.as_seconds()));
+    }
+    Ok(budget)
 }
 
 fn parse_form(text: &str) -> Result<MetadataForm, String> {

@@ -30,6 +30,7 @@ impl Scenario {
             block_bytes: 1 << 20,
             object_bytes: 3901,
             thresholds_ns: iolag_analysis::DEFAULT_THRESHOLDS.to_vec(),
+            control: None,
         });
         Self::new(spec, names, 1)
     }
@@ -73,6 +74,7 @@ impl Scenario {
             working_place: None,
             file_system: Some(FileSystem { kind: "nfs4".to_owned(), ..FileSystem::default() }),
             unanswered_ns: None,
+            contact: None,
         };
         let record = RunRecord {
             format: RUN_FORMAT,
@@ -218,6 +220,31 @@ pub fn three_directories() -> Scenario {
     scenario.record.targets[2].unanswered_ns = Some(Nanoseconds(15 * S));
     let hung = scenario.add(2, Operation::Reach, 15 * S);
     *hung = hung.with_outcome(Outcome::Hung, FailureCode::NONE);
+    scenario
+}
+
+/// A check of a local disk, an sshfs that creates files slowly, and a directory that needs 0.2 s per request; compared with memory.
+pub fn slow_beside_quick() -> Scenario {
+    let mut scenario = Scenario::check(&["/scratch", "/home", "/slow", "/dev/shm"]);
+    for (target, kind) in ["ext4", "fuse.sshfs", "fuse", "tmpfs"].into_iter().enumerate() {
+        scenario.record.targets[target].file_system =
+            Some(FileSystem { kind: kind.to_owned(), ..FileSystem::default() });
+    }
+    let WorkloadSpec::Check(spec) = &mut scenario.record.spec.workload else { panic!("it is a check") };
+    spec.control = Some(TargetIndex(3));
+    for (target, create_ms) in [(0, 12), (1, 800), (3, 3)] {
+        scenario.scatter(target, Operation::TaskList, 40, 3 * MS, 0.1);
+        scenario.scatter(target, Operation::TaskCreate, 20, create_ms * MS, 0.1);
+        scenario.scatter(target, Operation::TaskCompile, 20, 300 * MS, 0.05);
+        scenario.scatter(target, Operation::Create, 100, create_ms * 2_000, 0.1);
+        scenario.scatter(target, Operation::Stat, 100, 2_000, 0.1);
+    }
+    scenario.scatter(2, Operation::TaskList, 2, 3_200 * MS, 0.01);
+    scenario.scatter(2, Operation::Create, 7, 1_000 * MS, 0.01);
+    let partial = scenario.add(2, Operation::TaskCreate, 5 * S);
+    *partial = partial.with_outcome(Outcome::Interrupted, FailureCode::NONE).with_bytes(31 * 64);
+    let compile = scenario.add(2, Operation::TaskCompile, 4 * S);
+    *compile = compile.with_outcome(Outcome::Interrupted, FailureCode::NONE);
     scenario
 }
 

@@ -77,11 +77,14 @@ fn check_verdict(analysis: &CheckAnalysis, page: &mut Markup) {
         page.raw("<p class=\"lede\">Nothing was measured.</p>\n");
         return;
     }
+    if let Some(ranking) = &analysis.ranking {
+        page.raw("<p class=\"lede\">").prose(ranking).raw("</p>\n");
+    }
     page.raw("<ul class=\"verdicts\">\n");
     for directory in &analysis.directories {
         let class = match directory.verdict.feeling {
             Feeling::Fast => "good",
-            Feeling::Noticeable | Feeling::Sluggish => "warning",
+            Feeling::Slower | Feeling::Noticeable | Feeling::Sluggish => "warning",
             Feeling::Slow | Feeling::Unreliable | Feeling::NotAnswering => "serious",
             Feeling::Unknown => "faint",
         };

@@ -7,6 +7,7 @@ use iolag_model::{Level, Nanoseconds, format_count};
 
 use super::markup::Markup;
 use super::report::ReportedRun;
+use crate::check_text::KNOWN;
 use crate::json::Judged;
 use crate::numbers::{quantile, quantile_with_interval, rate, share};
 
@@ -28,7 +29,7 @@ pub(super) fn rows<'a>(run: &ReportedRun<'a>) -> Vec<Row<'a>> {
                 let row = |summary| Row { place: directory.name.clone(), summary, per_second: None };
                 directory.summaries.iter().map(row)
             };
-            analysis.directories.iter().flat_map(of_directory).collect()
+            analysis.directories.iter().chain(&analysis.control).flat_map(of_directory).collect()
         }
         Judged::Metadata(analysis) => {
             let of_stage = |stage: &'a iolag_analysis::StageAnalysis| {
@@ -80,7 +81,22 @@ pub(super) fn table(run: &ReportedRun<'_>, caption: &str, page: &mut Markup) {
         page.raw("<p class=\"nothing\">Nothing was measured, so there is no table.</p>\n");
         return;
     }
-    let thresholds = thresholds(&rows);
+    let known: Vec<&Row<'_>> = match run.judged {
+        Judged::Check(_) => rows.iter().filter(|row| KNOWN.contains(&row.summary.key.operation)).collect(),
+        Judged::Metadata(_) => Vec::new(),
+    };
+    let all: Vec<&Row<'_>> = rows.iter().collect();
+    if known.is_empty() || known.len() == all.len() {
+        return write_table(run, &all, caption, page);
+    }
+    write_table(run, &known, caption, page);
+    page.raw("<details><summary>All rows</summary>\n");
+    write_table(run, &all, caption, page);
+    page.raw("</details>\n");
+}
+
+fn write_table(run: &ReportedRun<'_>, rows: &[&Row<'_>], caption: &str, page: &mut Markup) {
+    let thresholds = thresholds(rows);
     let has_rates = rows.iter().any(|row| row.per_second.is_some());
     page.raw("<div class=\"table-box\"><table class=\"numbers\">").element(
         "<caption>",
@@ -93,13 +109,13 @@ pub(super) fn table(run: &ReportedRun<'_>, caption: &str, page: &mut Markup) {
         page.text(&column.title).raw("</th>");
     }
     page.raw("</tr></thead>\n<tbody>\n");
-    for row in &rows {
+    for row in rows {
         write_row(row, &thresholds, has_rates, page);
     }
     page.raw("</tbody></table></div>\n");
 }
 
-fn thresholds(rows: &[Row<'_>]) -> Vec<Nanoseconds> {
+fn thresholds(rows: &[&Row<'_>]) -> Vec<Nanoseconds> {
     let longest = rows.iter().map(|row| &row.summary.durations.shares).max_by_key(|shares| shares.len());
     longest.map(|shares| shares.iter().map(|share| share.threshold_ns).collect()).unwrap_or_default()
 }

@@ -22,6 +22,7 @@ pub fn record(id: &RunId, targets: u16, clients: u32) -> RunRecord {
         working_place: Some(format!("/scratch/{index}/iolag-{id}")),
         file_system: None,
         unanswered_ns: None,
+        contact: None,
     };
     let client = |index: u32| ClientRecord {
         client: ClientId(index),

@@ -20,6 +20,7 @@ fn spec(budget_ns: Nanoseconds) -> CheckSpec {
         block_bytes: 3_000,
         object_bytes: 100,
         thresholds_ns: vec![],
+        control: None,
     }
 }
 

@@ -196,6 +196,7 @@ impl Runner<'_> {
                 working_place: facts.as_ref().map(|facts| working_place(&facts.path, &options.working_name)),
                 file_system: facts.map(|facts| facts.file_system),
                 unanswered_ns: None,
+                contact: None,
             }],
             clients: (0..point.clients)
                 .map(|rank| ClientRecord { client: ClientId(rank), target: TargetIndex(0), rank })

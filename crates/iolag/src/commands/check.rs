@@ -11,7 +11,7 @@ use iolag_model::{
     CheckSpec, ClientId, ClientRecord, FileSystem, Nanoseconds, OnHang, RunSpec, StageRecord, TargetIndex,
     TargetRecord, WorkloadSpec, format_bytes,
 };
-use iolag_report::{Judged, check_text, one_line, write_json};
+use iolag_report::{CheckRows, Judged, check_text, one_line, write_json};
 use iolag_workload::{bytes_held, bytes_to_write, stages, validate};
 
 use super::report::write_report_of;
@@ -63,6 +63,7 @@ fn spec(options: &Check) -> CheckSpec {
         block_bytes: options.stream_size.min(1 << 20),
         object_bytes: 3901,
         thresholds_ns: options.thresholds.iter().copied().collect::<BTreeSet<_>>().into_iter().collect(),
+        control: None,
     }
 }
 
@@ -334,6 +335,7 @@ fn target_record(scouted: &Scouted) -> TargetRecord {
             working_place: None,
             file_system: Some(facts.file_system.clone()),
             unanswered_ns: None,
+            contact: None,
         },
         Scouted::Silent { age, .. } => unanswered(&target, *age),
     }
@@ -354,7 +356,8 @@ fn report(
     let stored = &conducted.stored;
     let analysis = analyse_check(&stored.record, &stored.summaries);
     let colour = output::colour(common, |name| std::env::var_os(name));
-    let text = check_text(&analysis, output::width(), colour);
+    let rows = if options.full { CheckRows::All } else { CheckRows::Known };
+    let text = check_text(&analysis, rows, output::width(), colour);
     output::deliver(common, &text, || {
         let mut document = Vec::new();
         write_json(&stored.record, Judged::Check(&analysis), &mut document).map_err(Failure::bug)?;

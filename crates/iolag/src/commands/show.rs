@@ -3,7 +3,7 @@
 use iolag_analysis::{DEFAULT_THRESHOLDS, Summaries, analyse_check, analyse_metadata, analyse_ping};
 use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec};
 use iolag_report::{
-    Colour, Judged, PlotSelection, TerminalSize, check_text, metadata_text, ping_text, show_head,
+    CheckRows, Colour, Judged, PlotSelection, TerminalSize, check_text, metadata_text, ping_text, show_head,
     terminal_ecdf, terminal_time_line, write_csv, write_json, write_md_workbench,
 };
 use iolag_store::{KeeperIdentity, RunDirectory, recover_one, recover_run};
@@ -27,7 +27,7 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
     super::history::refuse_option(given, "show", &options.run)?;
     let located = Located::of(common)?;
     // The terminal is this process's; children have none.
-    let look = Look::of_terminal(common);
+    let look = Look::of_terminal(common).in_full(options.full);
     output::with_store(&located.root, common, || {
         let (run, record) = open(&located, &options.run)?;
         let summaries = summarise(&run, &record, &thresholds(&record)).map_err(Failure::unusable)?;
@@ -112,12 +112,23 @@ pub struct Look {
     width: usize,
     /// Whether it is coloured.
     colour: Colour,
+    /// How much of a check is told.
+    rows: CheckRows,
 }
 
 impl Look {
     /// That of this process's terminal.
     pub fn of_terminal(common: &Common) -> Self {
-        Self { width: output::width(), colour: output::colour(common, |name| std::env::var_os(name)) }
+        Self {
+            width: output::width(),
+            colour: output::colour(common, |name| std::env::var_os(name)),
+            rows: CheckRows::Known,
+        }
+    }
+
+    /// The same, of a check every row.
+    pub const fn in_full(self, is_full: bool) -> Self {
+        Self { rows: if is_full { CheckRows::All } else { CheckRows::Known }, ..self }
     }
 
     /// Columns.
@@ -139,7 +150,7 @@ pub fn rendered(
     record: &RunRecord,
     summaries: &Summaries,
     form: MetadataForm,
-    Look { width, colour }: Look,
+    Look { width, colour, rows }: Look,
 ) -> Result<String, Failure> {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).map_err(Failure::bug);
     match (form, &record.spec.workload) {
@@ -151,7 +162,7 @@ pub fn rendered(
         }
         (MetadataForm::Text, WorkloadSpec::Check(_)) => {
             let analysis = analyse_check(record, summaries);
-            Ok(show_head(record, colour) + "\n" + &check_text(&analysis, width, colour))
+            Ok(show_head(record, colour) + "\n" + &check_text(&analysis, rows, width, colour))
         }
         (MetadataForm::Text, WorkloadSpec::Metadata(_)) => {
             let analysis = analyse_metadata(record, summaries);

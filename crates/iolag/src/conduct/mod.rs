@@ -245,12 +245,28 @@ fn final_record(
     if let Some(calibration) = watched.calibration {
         record.calibration = calibration;
     }
+    let waited = waited(&record);
+    for contact in record.targets.iter_mut().filter_map(|target| target.contact.as_mut()) {
+        contact.waited_ns = contact.waited_ns.max(waited);
+    }
     for placed in &watched.places {
         if let Some(target) = record.targets.get_mut(usize::from(placed.target)) {
+            if let Some(contact) = &mut target.contact {
+                contact.answered += PLACE_REQUESTS;
+            }
             target.working_place = Some(placed.whole_path());
         }
     }
     record
+}
+
+/// Requests of making a working directory and of trying whether it can be written, at least.
+pub const PLACE_REQUESTS: u64 = 10;
+
+/// How long the run lasted.
+fn waited(record: &RunRecord) -> Nanoseconds {
+    let moment = |anchor: Option<&Anchor>| anchor.map(|anchor| anchor.monotonic_ns).unwrap_or_default();
+    moment(record.anchors.last()).since(moment(record.anchors.first()))
 }
 
 /// Thousands of clients can have the same trouble: beyond ten reasons only their number is told.
@@ -332,5 +348,6 @@ pub fn unanswered(target: &Target, age: Nanoseconds) -> TargetRecord {
         working_place: None,
         file_system: None,
         unanswered_ns: Some(age),
+        contact: None,
     }
 }

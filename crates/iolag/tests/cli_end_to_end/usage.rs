@@ -144,6 +144,7 @@ fn bad_options_of_a_check_are_refused() {
     let user = User::new();
     for (option, value, expected) in [
         ("--budget", "0", "expected at least 1ms"),
+        ("--budget", "300ms", "a check needs at least 1 s"),
         ("--budget", "45", "the unit is required"),
         ("--budget", "-1s", "\"-1s\" is not a duration"),
         ("--budget", "400d", "the budget"),

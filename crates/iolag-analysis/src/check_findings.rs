@@ -1,0 +1,152 @@
+//! What is found in one directory of a check besides how it feels.
+
+use iolag_model::{Nanoseconds, Operation};
+
+use crate::finding::{
+    Finding, Severity, common_findings, factor_in_words, median_ns, share_in_words, summary_of,
+};
+use crate::summary::Summary;
+
+/// `ls -l` this many times slower than `ls -n` means that names are looked up somewhere slow.
+const LOOKUP_FACTOR: f64 = 3.0;
+/// Below this difference nobody feels the looking up.
+const LOOKUP_LEAST: Nanoseconds = Nanoseconds::from_milliseconds(5);
+
+/// Findings about one directory, in no promised order.
+pub(crate) fn check_findings(
+    summaries: &[Summary],
+    unanswered_ns: Option<Nanoseconds>,
+    overhead_ns: f64,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(unanswered_ns.map(not_answering));
+    findings.extend(summaries.iter().filter_map(hung_operation));
+    findings.extend(names_looked_up(summaries));
+    findings.extend(fsync_dominates(summaries));
+    findings.extend(close_flushes(summaries));
+    findings.extend(create_slower_than_stat(summaries));
+    findings.extend(remove_slower_than_create(summaries));
+    findings.extend(common_findings(summaries, overhead_ns));
+    findings
+}
+
+fn not_answering(age: Nanoseconds) -> Finding {
+    let sentence = format!("The directory does not answer: the first contact has been waiting for {age}.");
+    let advice = "Ask on the server side; on this host see `dmesg` and /proc/mounts. Programs that touch this mount \
+                  will hang too.";
+    Finding::new(Severity::Serious, sentence, advice).with("age", age.to_string())
+}
+
+fn hung_operation(summary: &Summary) -> Option<Finding> {
+    if summary.hung + summary.timeout == 0 {
+        return None;
+    }
+    let operation = summary.key.operation;
+    let age = summary.durations.max.lower_bound()?;
+    let sentence = format!(
+        "{} of {} `{operation}` did not end; the longest had been waiting for {age}.",
+        summary.hung + summary.timeout,
+        summary.attempts
+    );
+    let advice = "They count as \"at least\" this long. `iolag show RUN` tells where they were waiting.";
+    Some(Finding::new(Severity::Serious, sentence, advice).with("longest age", age.to_string()))
+}
+
+fn names_looked_up(summaries: &[Summary]) -> Option<Finding> {
+    let (names, numbers) =
+        (summary_of(summaries, Operation::TaskList)?, summary_of(summaries, Operation::TaskListNumeric)?);
+    let (with_names, without) = (median_ns(names)?, median_ns(numbers)?);
+    let factor = with_names / without.max(1.0);
+    // Two medians whose intervals meet are no difference.
+    let apart = match (names.durations.median.interval.bounds(), numbers.durations.median.interval.bounds()) {
+        (Some((low, _)), Some((_, high))) => low > high,
+        _ => factor >= 2.0 * LOOKUP_FACTOR,
+    };
+    if factor < LOOKUP_FACTOR || with_names - without < LOOKUP_LEAST.0 as f64 || !apart {
+        return None;
+    }
+    let sentence = format!(
+        "`ls -l` is {} times slower than `ls -n`: names of users and groups are being looked up over the network.",
+        factor_in_words(factor)
+    );
+    let advice = "Enable a cache of the name service on this host (nscd, or sssd with caching) and check that its \
+                  server answers quickly (`time getent passwd $USER`).";
+    Some(Finding::new(Severity::Warning, sentence, advice).with_median(names).with_median(numbers))
+}
+
+fn fsync_dominates(summaries: &[Summary]) -> Option<Finding> {
+    let fsync = summary_of(summaries, Operation::CallFsync)?;
+    let write = summary_of(summaries, Operation::CallWrite)?;
+    let create = summary_of(summaries, Operation::CallCreate).and_then(median_ns).unwrap_or(0.0);
+    let durable = median_ns(fsync)?;
+    let rest = create + median_ns(write)?;
+    if durable < 5.0 * rest || durable < 1e6 {
+        return None;
+    }
+    let share = durable / (durable + rest);
+    let sentence = format!(
+        "Making a small file durable takes {}: fsync is {} of it.",
+        Nanoseconds((durable + rest) as u64),
+        share_in_words(share)
+    );
+    let advice = "Databases, editors and package managers wait for this. A device or server with a protected write \
+                  cache would shorten it.";
+    Some(Finding::new(Severity::Note, sentence, advice).with_median(fsync).with_median(write))
+}
+
+fn close_flushes(summaries: &[Summary]) -> Option<Finding> {
+    let close = summary_of(summaries, Operation::CallCloseWritten)?;
+    let write = summary_of(summaries, Operation::CallWrite)?;
+    let (closing, writing) = (median_ns(close)?, median_ns(write)?);
+    if closing < 5.0 * writing.max(1.0) || closing < 1e6 {
+        return None;
+    }
+    let sentence = format!(
+        "Closing a written file takes {}, {} times its write: the file system sends data to the server when files are \
+         closed.",
+        Nanoseconds(closing as u64),
+        factor_in_words(closing / writing.max(1.0))
+    );
+    let advice = "This is how NFS keeps close-to-open consistency; many small files pay it each. Put scratch and build \
+                  directories on local storage, or pack small files.";
+    Some(Finding::new(Severity::Note, sentence, advice).with_median(close).with_median(write))
+}
+
+fn create_slower_than_stat(summaries: &[Summary]) -> Option<Finding> {
+    let (create, stat) = (summary_of(summaries, Operation::Create)?, summary_of(summaries, Operation::Stat)?);
+    let (creating, asking) = (median_ns(create)?, median_ns(stat)?);
+    let factor = creating / asking.max(1.0);
+    if factor < 100.0 || creating < 1e6 {
+        return None;
+    }
+    let sentence = format!(
+        "Creating a small file takes {}, {} times as long as asking for one's attributes.",
+        Nanoseconds(creating as u64),
+        factor_in_words(factor)
+    );
+    let advice = "Attributes come from a cache here, creations from the server: unpacking archives and building software \
+                  will feel slow although browsing feels fast.";
+    Some(Finding::new(Severity::Note, sentence, advice).with_median(create).with_median(stat))
+}
+
+/// Removing is usually about as much work as creating.
+fn remove_slower_than_create(summaries: &[Summary]) -> Option<Finding> {
+    let (create, delete) =
+        (summary_of(summaries, Operation::Create)?, summary_of(summaries, Operation::Delete)?);
+    let (creating, deleting) = (median_ns(create)?, median_ns(delete)?);
+    let (_, create_high) = create.durations.median.interval.bounds()?;
+    let (delete_low, _) = delete.durations.median.interval.bounds()?;
+    let factor = deleting / creating.max(1.0);
+    if factor < 10.0 || deleting < 1e6 || delete_low <= create_high {
+        return None;
+    }
+    let sentence = format!(
+        "Removing a small file takes {}, {} times as long as creating one.",
+        Nanoseconds(deleting as u64),
+        factor_in_words(factor)
+    );
+    let advice = "Cleaning up after builds and jobs takes longer than they took to write. A file system mounted with `discard` \
+                  tells the device about every removed file at once: if it is (see /proc/mounts), a regular fstrim does that \
+                  more cheaply.";
+    Some(Finding::new(Severity::Note, sentence, advice).with_median(delete).with_median(create))
+}
