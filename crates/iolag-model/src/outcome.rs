@@ -99,7 +99,7 @@ impl FailureCode {
     pub const CUT: Self = Self(0xf007);
 
     /// Whoever measured ended it. A sample has [`Outcome::Interrupted`] instead.
-    pub const INTERRUPTED: Self = Self(0xf006);
+    pub const INTERRUPTED: Self = Self(0xf008);
 
     /// The code of an errno.
     pub const fn from_errno(errno: i32) -> Self {
@@ -128,7 +128,7 @@ impl FailureCode {
             116 => ErrorClass::Stale,
             5 => ErrorClass::InputOutput,
             11 | 16 => ErrorClass::Busy,
-            4 | 0xf006 => ErrorClass::Interrupted,
+            4 | 0xf008 => ErrorClass::Interrupted,
             110 | 62 => ErrorClass::TimedOut,
             38 | 95 => ErrorClass::NotSupported,
             32 | 103 | 104 | 107 | 111 | 112 | 113 => ErrorClass::Connection,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::Common;
 use crate::conduct::messages::ScoutAnswer;
 use crate::conduct::place::{self, Choice, RescuePlaces, Spool, StoreChoice, StoreFacts};
-use crate::conduct::scout::{self, Answer};
+use crate::conduct::scout::{self, Answer, Patience};
 use crate::conduct::{Conducted, first_anchor, running_state};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{complain, notice};
@@ -91,23 +91,25 @@ pub fn leave_current_directory() {
 pub fn send_scouts(
     keeper: &Keeper,
     directories: &[PathBuf],
-    deadline: Nanoseconds,
+    patience: impl Into<Patience>,
 ) -> Result<Found, Failure> {
+    let patience = patience.into();
     let store = Question::Store(keeper.store.root.clone());
     let questions: Vec<Question> = [store, Question::Machine]
         .into_iter()
         .chain(place::SPOOL_CANDIDATES.iter().map(|candidate| Question::Candidate(candidate.into())))
         .chain(directories.iter().cloned().map(Question::Directory))
         .collect();
-    let answers = scout::ask_all("scout", &questions, deadline, |question| match question {
-        Question::Store(root) => Reply::Store(Box::new(place::look_at(root))),
-        Question::Machine => {
-            let (environment, before) = place::machine();
-            Reply::Machine(Box::new(environment), Box::new(before))
-        }
-        Question::Candidate(path) => Reply::Candidate(path.clone(), place::device_of(path)),
-        Question::Directory(path) => Reply::Directory(Box::new(scout::look_at(path))),
-    })?;
+    let answers =
+        scout::ask_all_patiently("scout", &questions, patience, |question, steps| match question {
+            Question::Store(root) => Reply::Store(Box::new(place::look_at(root))),
+            Question::Machine => {
+                let (environment, before) = place::machine();
+                Reply::Machine(Box::new(environment), Box::new(before))
+            }
+            Question::Candidate(path) => Reply::Candidate(path.clone(), place::device_of(path)),
+            Question::Directory(path) => Reply::Directory(Box::new(scout::look_at(path, steps))),
+        })?;
     let mut found = Found {
         store: StoreFacts { device: Err(String::new()), identity: None },
         root: keeper.store.root.clone(),
@@ -127,15 +129,15 @@ pub fn send_scouts(
             }
             (_, Answer::Given(Reply::Candidate(path, Some(device)))) => found.candidates.push((path, device)),
             (_, Answer::Given(Reply::Directory(facts))) => found.directories.push(Answer::Given(*facts)),
-            (Question::Directory(_), Answer::None { age, unkillable }) => {
-                found.directories.push(Answer::None { age, unkillable });
+            (Question::Directory(_), Answer::None { age, came_back, unkillable }) => {
+                found.directories.push(Answer::None { age, came_back, unkillable });
             }
             (Question::Store(_), Answer::None { age, .. }) => silent_for = Some(age),
             // The machine's tables always answer; a place that does not is no place.
             (_, Answer::None { .. } | Answer::Given(Reply::Candidate(_, None))) => {}
         }
     }
-    judge_store(keeper, &mut found, silent_for, deadline)?;
+    judge_store(keeper, &mut found, silent_for, patience.deadline)?;
     Ok(found)
 }
 

@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use iolag_keeper::{Child, Messenger, Orphanage, Signals, processor_use};
+use iolag_keeper::{Child, Messenger, Orphanage, Outbox, Signals, processor_use};
 use iolag_model::{Clock, MonotonicClock, MonotonicTime, Nanoseconds};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::messages::{DirectoryFacts, ScoutAnswer, heard, tell};
+use super::messages::{DirectoryFacts, ScoutAnswer, tell};
 use crate::environment;
 use crate::exit_code::{ExitCode, Failure};
 
@@ -21,6 +21,8 @@ pub enum Answer<T> {
     None {
         /// How long.
         age: Nanoseconds,
+        /// How many requests had come back by then.
+        came_back: u64,
         /// The process, if it could not be ended.
         unkillable: Option<u32>,
     },
@@ -34,6 +36,8 @@ pub enum Contact<T> {
     Silent {
         /// Since when.
         start: MonotonicTime,
+        /// How many requests have come back.
+        came_back: u64,
         /// Who waits for an answer that nobody hears any more; it dies with the keeper, if it can.
         child: Child,
     },
@@ -56,13 +60,59 @@ pub fn ask_all<Q, T>(
 where
     T: Serialize + DeserializeOwned,
 {
-    let contacts = contact_all(role, questions, deadline, answer)?;
+    ask_all_patiently(role, questions, deadline.into(), |question, _| answer(question))
+}
+
+/// How long answers are waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// After this long without any sign of life of those who have not answered.
+    pub deadline: Nanoseconds,
+    /// After this long in any case.
+    pub in_all: Nanoseconds,
+}
+
+impl From<Nanoseconds> for Patience {
+    /// For as long as there are signs of life.
+    fn from(deadline: Nanoseconds) -> Self {
+        Self { deadline, in_all: Nanoseconds(u64::MAX) }
+    }
+}
+
+/// Where a child says that a request has come back: who is slow is not silent.
+pub struct Steps<'a>(&'a mut Outbox);
+
+/// No message is this line.
+const STEP: &[u8] = b".";
+
+impl Steps<'_> {
+    /// One more has come back.
+    pub fn came_back(&mut self) {
+        // The keeper's end is noticed by whoever must act on it.
+        let _ = self.0.send(STEP);
+    }
+}
+
+/// [`ask_all`] with a limit in all, of children that say how far they are.
+///
+/// # Errors
+/// As [`ask_all`].
+pub fn ask_all_patiently<Q, T>(
+    role: &'static str,
+    questions: &[Q],
+    patience: Patience,
+    answer: impl Fn(&Q, &mut Steps<'_>) -> T,
+) -> Result<Vec<Answer<T>>, Failure>
+where
+    T: Serialize + DeserializeOwned,
+{
+    let contacts = contact_all_patiently(role, questions, patience, answer)?;
     let now = MonotonicClock.now();
     let end = |contact| match contact {
         Contact::Given(answer) => Answer::Given(answer),
-        Contact::Silent { start, mut child } => {
+        Contact::Silent { start, came_back, mut child } => {
             let unkillable = child.end(GRACE).is_none().then_some(child.id());
-            Answer::None { age: now.since(start), unkillable }
+            Answer::None { age: now.since(start), came_back, unkillable }
         }
     };
     Ok(contacts.into_iter().map(end).collect())
@@ -81,6 +131,18 @@ pub fn contact_all<Q, T>(
 where
     T: Serialize + DeserializeOwned,
 {
+    contact_all_patiently(role, questions, deadline.into(), |question, _| answer(question))
+}
+
+fn contact_all_patiently<Q, T>(
+    role: &'static str,
+    questions: &[Q],
+    patience: Patience,
+    answer: impl Fn(&Q, &mut Steps<'_>) -> T,
+) -> Result<Vec<Contact<T>>, Failure>
+where
+    T: Serialize + DeserializeOwned,
+{
     const POLL: Nanoseconds = Nanoseconds::from_milliseconds(2);
     const LOOK_EVERY: u32 = 25;
     let signals = Signals::block().map_err(Failure::bug)?;
@@ -89,18 +151,23 @@ where
     for question in questions {
         children.push(
             Messenger::fork(role, Orphanage::Die, |_, mut outbox| {
-                tell(&mut outbox, &answer(question));
+                let answer = answer(question, &mut Steps(&mut outbox));
+                tell(&mut outbox, &answer);
                 0
             })
             .map_err(Failure::bug)?,
         );
     }
     let mut answers: Vec<Option<T>> = children.iter().map(|_| None).collect();
+    let mut came_back = vec![0_u64; children.len()];
     let mut open = vec![true; children.len()];
     // A child that uses its processor is working, not waiting.
     let mut working = Working::new(started);
     let mut rounds = 0_u32;
-    while open.contains(&true) && MonotonicClock.now().since(working.since) < deadline {
+    let is_patient = |now: MonotonicTime, sign: MonotonicTime| {
+        now.since(sign) < patience.deadline && now.since(started) < patience.in_all
+    };
+    while open.contains(&true) && is_patient(MonotonicClock.now(), working.since) {
         if let Some(signal) = signals.next() {
             // A watch that reads its configuration again has to know which it was.
             signals.put_back(signal);
@@ -123,20 +190,26 @@ where
             }
             // The ending is looked at first: whatever the child said before it is then certainly in the pipe.
             let ended = child.child_mut().ending().is_some();
-            answers[index] = answers[index].take().or_else(|| heard(child).into_iter().next());
+            for line in child.receive() {
+                match line.as_slice() {
+                    STEP => came_back[index] += 1,
+                    line if answers[index].is_none() => answers[index] = serde_json::from_slice(line).ok(),
+                    _ => {}
+                }
+            }
             open[index] = answers[index].is_none() && !ended;
         }
         MonotonicClock.sleep_until(MonotonicClock.now().after(POLL));
     }
-    let conclude = |(mut child, answer): (Messenger, Option<T>)| match answer {
+    let conclude = |((mut child, answer), came_back): ((Messenger, Option<T>), u64)| match answer {
         Some(answer) => {
             // It has nothing left to do: its end is taken note of, so that no zombie stays for as long as a watch runs.
             let _ = child.child_mut().wait(GRACE);
             Contact::Given(answer)
         }
-        None => Contact::Silent { start: started, child: child.into_child() },
+        None => Contact::Silent { start: started, came_back, child: child.into_child() },
     };
-    Ok(children.into_iter().zip(answers).map(conclude).collect())
+    Ok(children.into_iter().zip(answers).zip(came_back).map(conclude).collect())
 }
 
 /// When any of some processes last used its processor.
@@ -171,11 +244,21 @@ where
 }
 
 /// Looks at a directory; to be called in a process that may hang.
-pub fn look_at(directory: &Path) -> ScoutAnswer {
+pub fn look_at(directory: &Path, steps: &mut Steps<'_>) -> ScoutAnswer {
+    // Whatever it says, the way there is told from what follows.
+    if directory.metadata().is_ok() {
+        steps.came_back();
+    }
     let path = go_to(directory)?;
+    (0..PATH_REQUESTS).for_each(|_| steps.came_back());
     let file_system = environment::file_system::capture(&path, Path::new("/proc"), Path::new("/sys"));
     Ok(DirectoryFacts { path, file_system })
 }
+
+/// Requests that finding a directory's true path and looking at it send, at least.
+const PATH_REQUESTS: u64 = 2;
+/// Requests of a first contact that has come to its end.
+pub const CONTACT_REQUESTS: u64 = 2 + PATH_REQUESTS;
 
 /// Goes to a directory and tells the kernel's number of the mount that it lies on, if that is known, and otherwise why it cannot be
 /// measured. To be called in a process that may hang; starts no other.

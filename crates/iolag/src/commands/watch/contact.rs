@@ -117,7 +117,7 @@ impl Contacts {
                     .all
                     .extend(mount_number.map(|mount_number| FirstContact::Answered { target, mount_number })),
                 Contact::Given(Err(sentence)) => self.refusals.push(sentence),
-                Contact::Silent { start, child } => {
+                Contact::Silent { start, child, .. } => {
                     is_silent(target);
                     let (name, age) = (&plan.targets[target].name, MonotonicClock.now().since(start));
                     self.notices

@@ -172,7 +172,7 @@ pub fn open_the_history(prepared: &Prepared) -> Result<Opened, Failure> {
         Answer::Given(Reply::Never(code, sentence)) => {
             Err(Failure { code: ExitCode::from_number(code), sentence })
         }
-        Answer::None { age, unkillable } => {
+        Answer::None { age, unkillable, .. } => {
             let history = prepared.places.shown_history();
             let why = format!(
                 "the history {history} has not answered for {age}: its disk or server hangs, or another program has it locked"
