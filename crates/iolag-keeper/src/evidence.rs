@@ -49,16 +49,19 @@ pub fn start_ticks(process: u32) -> Option<u64> {
 }
 
 /// How much of the processor a process has used: a number that stands still while the process waits in the kernel, and
-/// grows as soon as any thread of it works for a clock tick, or its first thread for a nanosecond.
+/// grows as soon as any thread of it works for a clock tick or, where the kernel counts that, for a nanosecond: each request that
+/// comes back makes it grow. Looks at every thread, so it is not for processes with thousands of them.
 pub fn processor_use(process: u32) -> Option<u64> {
     let stat = read(&format!("/proc/{process}/stat"))?;
     let mut ticks = fields_after_name(&stat).skip(11).map(|field| field.parse::<u64>().ok());
     let ticks = ticks.next()?? + ticks.next()??;
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     // Kernels may be built without it; the ticks are enough for all but very slow file systems.
-    let first_thread_ns = read(&format!("/proc/{process}/schedstat"))
-        .and_then(|text| text.split_ascii_whitespace().next()?.parse::<u64>().ok())
-        .unwrap_or(0);
-    Some(ticks + first_thread_ns)
+    let worked_ns = threads.filter_map(|thread| {
+        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split_ascii_whitespace().next()?.parse::<u64>().ok()
+    });
+    Some(ticks + worked_ns.sum::<u64>())
 }
 
 fn describe(text: &mut String, directory: &str) {

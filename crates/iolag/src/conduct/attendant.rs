@@ -21,21 +21,18 @@ pub trait Attendant {
         self.say(&format!("{how}: stopping, cleaning up and reporting; once more to leave at once"));
     }
 
-    /// An operation has passed its deadline, or has ended after all.
-    fn hang(&mut self, hang: &Hang) {
-        match hang {
-            Hang::Began { client, sample } => {
-                let what = sample.operation();
-                self.say(&format!("client {client} hangs: {what} has not answered for {}", sample.duration));
+    /// An operation has passed its deadline, or has ended after all; `name` says which client's, and where.
+    fn hang(&mut self, hang: &Hang, name: &str) {
+        self.say(&match hang {
+            Hang::Began { sample, .. } => {
+                format!("{name} hangs: {} has not answered for {}", sample.operation(), sample.duration)
             }
-            Hang::Stalled { client, sample } => self.say(&format!(
-                "client {client} hangs: preparing (between two operations) has not answered for {}",
+            Hang::Stalled { sample, .. } => format!(
+                "{name} hangs: preparing (between two operations) has not answered for {}",
                 sample.duration
-            )),
-            Hang::Ended { client, .. } => {
-                self.say(&format!("client {client}: the hung operation has ended"));
-            }
-        }
+            ),
+            Hang::Ended { .. } => format!("{name}: the hung operation has ended"),
+        });
     }
 
     /// A working place was made: the first contact has been answered.

@@ -1,7 +1,7 @@
 //! The keeper's watch over a run: signals, deadlines, endings. It never blocks and touches nothing but its children, the
 //! shared memory and /proc.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use iolag_keeper::{Ending, Exchange, Hang, HangWatch, KeeperRing, Messenger, evidence, processor_use};
@@ -159,6 +159,7 @@ pub fn watch(
         unfinished: BTreeSet::new(),
         unrecorded: 0,
         is_over: false,
+        names: names_of_clients(measurers),
     };
     if let Some(name) = interruption.told() {
         watch.stop(name, attendant);
@@ -202,6 +203,21 @@ struct Watch<'a> {
     unrecorded: u64,
     /// Whether nothing more is to be measured.
     is_over: bool,
+    /// What each client is called.
+    names: BTreeMap<u32, String>,
+}
+
+/// A number says nothing to a user: where the client works does.
+fn names_of_clients(measurers: &[Measurer]) -> BTreeMap<u32, String> {
+    let of_one = |measurer: &Measurer| {
+        let place = measurer.name.clone();
+        measurer
+            .clients
+            .clone()
+            .into_iter()
+            .map(move |client| (client, format!("client {client} in {place}")))
+    };
+    measurers.iter().flat_map(of_one).collect()
 }
 
 /// Nobody waits for them any more. They die with the keeper; what they started (a compiler, an `ls`) would not.
@@ -300,14 +316,14 @@ impl Watch<'_> {
                 Hang::Began { client, sample } | Hang::Stalled { client, sample } => {
                     self.watched.past_deadline += 1;
                     self.record_hung(client, sample);
-                    attendant.hang(&hang);
+                    attendant.hang(&hang, &self.name(client));
                     self.act_upon_hang(client);
                 }
-                Hang::Ended { sample, .. } => {
+                Hang::Ended { client, sample, .. } => {
                     if let Some(sample) = sample {
                         self.record(sample);
                     }
-                    attendant.hang(&hang);
+                    attendant.hang(&hang, &self.name(client));
                 }
             }
         }
@@ -325,7 +341,8 @@ impl Watch<'_> {
             OnHang::Stop => {
                 self.give_up(client);
                 if !self.exchange.coordinator().is_stopping() {
-                    self.watched.reasons.push(format!("stopped because client {client} hung"));
+                    let reason = format!("stopped because {} hung", self.name(client));
+                    self.watched.reasons.push(reason);
                     self.exchange.coordinator().stop_all();
                 }
             }
@@ -334,9 +351,12 @@ impl Watch<'_> {
 
     fn give_up(&mut self, client: u32) {
         self.exchange.coordinator().give_up(client, MonotonicClock.now());
-        self.watched
-            .reasons
-            .push(format!("client {client} hung for longer than its deadline and was left behind"));
+        let reason = format!("{} hung for longer than its deadline and was left behind", self.name(client));
+        self.watched.reasons.push(reason);
+    }
+
+    fn name(&self, client: u32) -> String {
+        self.names.get(&client).cloned().unwrap_or_else(|| format!("client {client}"))
     }
 
     fn record(&mut self, sample: Sample) {
@@ -417,7 +437,7 @@ impl Watch<'_> {
             .clients
             .iter()
             .all(|client| matches!(self.exchange.activity(*client).0, Activity::Unstarted | Activity::Ended));
-        let used = processor_use(measurer.messenger.child().id()).unwrap_or(0);
+        let used = if idle { processor_use(measurer.messenger.child().id()).unwrap_or(0) } else { 0 };
         if !idle || used != measurer.silence.processor_use {
             measurer.silence = Silence { since: now, processor_use: used };
         }

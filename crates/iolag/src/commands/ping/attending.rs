@@ -361,7 +361,7 @@ impl Attendant for Attending {
         self.over.get_or_insert(Anchor::take().monotonic_ns);
     }
 
-    fn hang(&mut self, hang: &Hang) {
+    fn hang(&mut self, hang: &Hang, _name: &str) {
         match hang {
             Hang::Began { sample, .. } | Hang::Stalled { sample, .. } => {
                 if sample.operation() == Operation::OpenSession && self.follower.known() == 0 {
