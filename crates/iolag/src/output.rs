@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use iolag_report::Colour;
+use iolag_report::{Colour, wrapped};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ColourWhen, Common};
@@ -77,8 +77,17 @@ pub fn notice(common: &Common, text: &str) {
 
 /// Writes a sentence to standard error.
 pub fn complain(sentence: &str) {
+    let text = printable(&format!("iolag: {sentence}"));
+    let text = match rustix::termios::tcgetwinsize(std::io::stderr()) {
+        Ok(size) => {
+            let width = usize::from(size.ws_col).clamp(WIDTH_MIN, WIDTH_MAX);
+            text.lines().map(|line| wrapped(line, width, "  ")).collect::<Vec<_>>().join("\n")
+        }
+        // Programs that read it want a sentence in one line.
+        Err(_) => text,
+    };
     // Nobody is left to be told if standard error is gone.
-    let _ = writeln!(std::io::stderr(), "iolag: {}", printable(sentence));
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// Whether standard output gets colours.
