@@ -75,7 +75,7 @@ pub struct PartialCreate {
 pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
     let spec = match &run.spec.workload {
         WorkloadSpec::Check(spec) => Some(spec),
-        WorkloadSpec::Metadata(_) => None,
+        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => None,
     };
     let task_bytes = spec.map_or(0, |spec: &CheckSpec| u64::from(spec.created_files) * CREATED_FILE_BYTES);
     let control = spec.and_then(|spec| spec.control);

@@ -7,8 +7,7 @@ use crate::histogram::{Histogram, bucket_of, middle_of};
 use crate::quantile::{CensoredRanks, Censoring, censored_steps, informative_steps};
 use crate::summary::{
     DurationSummary, Durations, ErrorCount, Partial, Precision, QUANTILES, ShareOver, Summary, SummaryKey,
-    TwoModes,
-    share_over,
+    TwoModes, share_over,
 };
 use crate::values::Values;
 

@@ -71,7 +71,7 @@ impl From<&Summary> for PingCounts {
             hung: probe.hung,
             failed: probe.failures(),
             skipped: probe.skipped,
-            interrupted: probe.interrupted(),
+            interrupted: probe.interrupted,
         }
     }
 }

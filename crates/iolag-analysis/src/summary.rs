@@ -138,7 +138,8 @@ pub struct Summary {
     pub hung: u64,
     /// Were due and not started.
     pub skipped: u64,
-    /// Were ended by whoever measured, before they were done.
+    /// Were ended by whoever measured, before they were done, or not made though they were due. Who had no time left took at
+    /// least so long; of who was cut off nothing is known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub interrupted: u64,
     /// What the interrupted ones had done; absent if nothing of that is known.
@@ -167,7 +168,7 @@ impl Summary {
         self.ok + self.late
     }
 
-    /// Attempts of which only a lower bound is known.
+    /// Attempts of which a lower bound is known at most.
     pub const fn censored(&self) -> u64 {
         self.timeout + self.hung + self.skipped + self.interrupted
     }
@@ -175,12 +176,6 @@ impl Summary {
     /// Attempts that failed.
     pub fn failures(&self) -> u64 {
         self.errors.iter().map(|error| error.count).sum()
-    }
-
-    /// Attempts that whoever measured cut short, or did not make though they were due: they are in no duration.
-    pub fn interrupted(&self) -> u64 {
-        let told = self.succeeded() + self.censored() + self.failures();
-        self.attempts.saturating_sub(told)
     }
 }
 

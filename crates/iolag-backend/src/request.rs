@@ -1,6 +1,6 @@
 //! What a client asks of a session, and what comes back.
 
-use iolag_model::{FailureCode, Operation};
+use iolag_model::{FailureCode, MonotonicTime, Operation};
 
 /// Names an object: object `index` of dataset `dataset` of the client with rank `rank`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -24,7 +24,7 @@ pub struct Request {
     pub other: ObjectKey,
     /// Bytes to write, or bytes that a read must return.
     pub bytes: u64,
-    /// Where in the object a stream's block begins.
+    /// Where in the object a stream's block begins. A task has no blocks: see [`Request::until`].
     pub offset: u64,
 }
 
@@ -33,6 +33,16 @@ impl Request {
     #[inline]
     pub const fn new(operation: Operation, key: ObjectKey, bytes: u64) -> Self {
         Self { operation, key, other: key, bytes, offset: 0 }
+    }
+
+    /// A task that is to be ended at this moment, if it has not ended before.
+    pub const fn task(operation: Operation, key: ObjectKey, until: MonotonicTime) -> Self {
+        Self { offset: until.0, ..Self::new(operation, key, 0) }
+    }
+
+    /// When a task is to be ended; one that was made without such a moment goes on until it has ended.
+    pub const fn until(&self) -> MonotonicTime {
+        MonotonicTime(if self.offset == 0 { u64::MAX } else { self.offset })
     }
 }
 
@@ -56,6 +66,11 @@ impl Completion {
     #[inline]
     pub const fn failed(code: FailureCode) -> Self {
         Self { bytes: 0, code }
+    }
+
+    /// Ended by whoever measured, with this many bytes moved until then.
+    pub const fn interrupted(bytes: u64) -> Self {
+        Self { bytes, code: FailureCode::TIME_UP }
     }
 
     /// Whether it succeeded.

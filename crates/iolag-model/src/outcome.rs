@@ -97,9 +97,9 @@ impl FailureCode {
     pub const DEADLINE: Self = Self(0xf006);
     /// It was ended because the run ends: the loop makes [`Outcome::Interrupted`] of it.
     pub const CUT: Self = Self(0xf007);
-
-    /// Whoever measured ended it. A sample has [`Outcome::Interrupted`] instead.
-    pub const INTERRUPTED: Self = Self(0xf008);
+    /// It was ended when the time that was left for it was used up: the loop makes [`Outcome::Interrupted`] of it, too, but it
+    /// takes at least so long.
+    pub const TIME_UP: Self = Self(0xf008);
 
     /// The code of an errno.
     pub const fn from_errno(errno: i32) -> Self {

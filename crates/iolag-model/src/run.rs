@@ -302,7 +302,10 @@ mod tests {
         assert!(version("2.0").check_readable_by(supported).is_ok());
         assert!(version("2.9").check_readable_by(supported).is_ok());
         let newer = version("3.0").check_readable_by(supported).unwrap_err();
-        assert_eq!(newer.to_string(), "it has format 3.0, this iolag reads up to 2.1: use a newer iolag");
+        assert_eq!(
+            newer.to_string(),
+            "it has a newer format (3.0); this iolag reads up to 2.1: use a newer iolag"
+        );
         assert!(matches!(version("1.4").check_readable_by(supported), Err(FormatError::TooOld { .. })));
         assert!("x".parse::<FormatVersion>().is_err());
     }
@@ -311,7 +314,10 @@ mod tests {
     fn a_run_of_ping_is_too_new_for_who_does_not_know_it_and_older_runs_stay_readable() {
         let of_ping = RUN_FORMAT_WITH_PING;
         let refused = of_ping.check_readable_by(RUN_FORMAT).unwrap_err();
-        assert_eq!(refused.to_string(), "it has format 2.0, this iolag reads up to 1.0: use a newer iolag");
+        assert_eq!(
+            refused.to_string(),
+            "it has a newer format (2.0); this iolag reads up to 1.1: use a newer iolag"
+        );
         for readable in [of_ping, RUN_FORMAT, FormatVersion { major: 2, minor: 7 }] {
             assert!(readable.check_readable_run().is_ok(), "{readable}");
         }

@@ -11,7 +11,12 @@ fn analysis(probes: &[(Outcome, i64)]) -> PingAnalysis {
     let durations: Vec<i64> = probes.iter().map(|(_, milliseconds)| milliseconds * 1_000_000).collect();
     let codes: Vec<i32> = probes
         .iter()
-        .map(|(outcome, _)| i32::from(if *outcome == Outcome::Error { FailureCode(5).0 } else { 0 }))
+        .map(|(outcome, _)| match outcome {
+            Outcome::Error => FailureCode(5),
+            Outcome::Interrupted => FailureCode::CUT,
+            _ => FailureCode::NONE,
+        })
+        .map(|code| i32::from(code.0))
         .collect();
     let mut engine =
         Engine::new(Grouping::default(), Precision::Exact).with_censoring(Censoring::Informative);

@@ -13,9 +13,9 @@ use crate::{CheckTasks, Done};
 pub const CREATED_FILE_BYTES: u64 = 64;
 /// Bytes that a compiler writes for a small program, at most.
 const PROGRAM_BYTES_MAX: u64 = 4 << 20;
-/// How often an object's life is repeated in a turn.
+/// How often an object's life is repeated in a round.
 const LIVES: u32 = 20;
-/// How often both listings are repeated in a turn.
+/// How often both listings are repeated in a round.
 const LISTINGS: u32 = 5;
 /// Distance between an object's two names.
 const SECOND_NAME: u64 = 1_000_000;
@@ -26,15 +26,14 @@ pub fn bytes_to_write(spec: &CheckSpec, directories: u32) -> u64 {
     // An object's life writes it three times as operations and once as calls.
     let objects = u64::from(LIVES) * 4 * spec.object_bytes;
     let round = tasks.saturating_add(objects).saturating_add(spec.stream_bytes);
-    let listed = u64::from(spec.listed_files) * CREATED_FILE_BYTES;
+    let listed = u64::from(spec.listed_files) * spec.object_bytes;
     round.saturating_mul(u64::from(ROUNDS_MAX)).saturating_add(listed).saturating_mul(u64::from(directories))
 }
 
 /// Bytes that a check holds in one directory at one time, at most.
 pub(crate) fn bytes_held(spec: &CheckSpec) -> u64 {
-    let files = u64::from(spec.created_files) + u64::from(spec.listed_files);
-    (files * CREATED_FILE_BYTES + PROGRAM_BYTES_MAX)
-        .saturating_add(2 * spec.object_bytes)
+    (u64::from(spec.created_files) * CREATED_FILE_BYTES + PROGRAM_BYTES_MAX)
+        .saturating_add((u64::from(spec.listed_files) + 2) * spec.object_bytes)
         .saturating_add(spec.stream_bytes)
 }
 
@@ -86,21 +85,31 @@ const OTHERS: [Operation; 7] = [
 /// Units of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Group {
+    /// Makes what is listed; over when that is complete.
+    Setting,
     Listing,
     Creating,
-    Compiling,
     Objects,
+    Compiling,
     Calls,
     Stream,
 }
 
 impl Group {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Listing, Self::Creating, Self::Compiling, Self::Objects, Self::Calls, Self::Stream];
+    /// In the order in which a user asks.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Setting,
+        Self::Listing,
+        Self::Creating,
+        Self::Objects,
+        Self::Compiling,
+        Self::Calls,
+        Self::Stream,
+    ];
 
     pub(crate) const fn is_possible(self, tasks: CheckTasks) -> bool {
         match self {
-            Self::Listing | Self::Creating => !matches!(tasks, CheckTasks::None),
+            Self::Setting | Self::Listing | Self::Creating => !matches!(tasks, CheckTasks::None),
             Self::Compiling => matches!(tasks, CheckTasks::All),
             Self::Objects | Self::Calls | Self::Stream => true,
         }
@@ -110,15 +119,25 @@ impl Group {
         match self {
             Self::Listing => LISTINGS,
             Self::Objects | Self::Calls => LIVES,
-            Self::Creating | Self::Compiling | Self::Stream => 1,
+            Self::Setting | Self::Creating | Self::Compiling | Self::Stream => 1,
+        }
+    }
+
+    /// Requests after which the first unit has told something, roughly, if nothing is cached: in less time it is not begun. It may
+    /// be ended then.
+    pub(crate) const fn requests(self) -> u64 {
+        match self {
+            Self::Setting => 7,
+            Self::Objects | Self::Calls | Self::Stream => 12,
+            Self::Listing | Self::Creating | Self::Compiling => 15,
         }
     }
 
     /// The dataset that the group makes and removes in this round.
-    pub(crate) const fn dataset(self, round: usize) -> Option<u32> {
+    pub(crate) const fn dataset(self, round: u32) -> Option<u32> {
         match self {
-            Self::Objects => Some(round as u32 * 2 + 1),
-            Self::Calls => Some(round as u32 * 2 + 2),
+            Self::Objects => Some(round * 2 + 2),
+            Self::Calls => Some(round * 2 + 3),
             _ => None,
         }
     }
@@ -164,8 +183,18 @@ enum Condition {
 const LEAVE: usize = usize::MAX;
 
 impl Unit {
-    pub(crate) const fn is_begun(&self) -> bool {
-        !self.lines.is_empty()
+    /// Ends it, however far it is; whether there was one.
+    pub(crate) fn end(&mut self) -> bool {
+        let was_begun = !self.lines.is_empty();
+        self.restart();
+        was_begun
+    }
+
+    /// Ends it where it is, unless it is over.
+    pub(crate) fn leave(&mut self) {
+        if self.lines.get(self.at).is_some() {
+            (self.at, self.condition) = (LEAVE, Condition::Littered);
+        }
     }
 
     /// Whether repeating it makes no sense.
@@ -178,23 +207,32 @@ impl Unit {
     }
 
     /// `ls -l` and `ls -n`, each first every other time: the second finds what the first has brought into the cache.
-    pub(crate) fn list(&mut self, repetition: u32) {
+    pub(crate) fn list(&mut self, repetition: u32, until: MonotonicTime) {
         let mut both = [Operation::TaskList, Operation::TaskListNumeric];
         if repetition % 2 == 1 {
             both.reverse();
         }
         self.restart();
-        both.into_iter().for_each(|operation| self.push(operation, ObjectKey::default(), 0));
+        both.into_iter().for_each(|operation| self.push_task(operation, ObjectKey::default(), until));
     }
 
-    pub(crate) fn create_files(&mut self, number: u64) {
+    /// A file of the directory that is listed; the first one begins with the directory.
+    pub(crate) fn list_place(&mut self, key: ObjectKey, bytes: u64) {
         self.restart();
-        self.push(Operation::TaskCreate, ObjectKey { rank: 0, dataset: 0, index: number }, 0);
+        if key.index == 0 {
+            self.push(Operation::MakeDirectory, key, 0);
+        }
+        self.push(Operation::Create, key, bytes);
     }
 
-    pub(crate) fn compile(&mut self) {
+    pub(crate) fn create_files(&mut self, number: u64, until: MonotonicTime) {
         self.restart();
-        self.push(Operation::TaskCompile, ObjectKey::default(), 0);
+        self.push_task(Operation::TaskCreate, ObjectKey { rank: 0, dataset: 0, index: number }, until);
+    }
+
+    pub(crate) fn compile(&mut self, until: MonotonicTime) {
+        self.restart();
+        self.push_task(Operation::TaskCompile, ObjectKey::default(), until);
     }
 
     /// An object's life; the first one begins with its dataset.
@@ -290,10 +328,18 @@ impl Unit {
         (self.at, self.stream, self.name) = (0, None, Name::First);
     }
 
-    /// Adds a line that goes on with the next one, whatever happens.
     fn push(&mut self, operation: Operation, key: ObjectKey, bytes: u64) {
+        self.push_request(Request::new(operation, key, bytes));
+    }
+
+    fn push_task(&mut self, operation: Operation, key: ObjectKey, until: MonotonicTime) {
+        self.push_request(Request::task(operation, key, until));
+    }
+
+    /// Adds a line that goes on with the next one, whatever happens.
+    fn push_request(&mut self, request: Request) {
         let after_failure = self.lines.len() + 1;
-        self.lines.push(Line { request: Request::new(operation, key, bytes), after_failure });
+        self.lines.push(Line { request, after_failure });
     }
 }
 

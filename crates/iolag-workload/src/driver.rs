@@ -269,7 +269,7 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
 fn outcome_of_failure(code: FailureCode) -> Outcome {
     match code {
         FailureCode::DEADLINE => Outcome::Timeout,
-        FailureCode::CUT => Outcome::Interrupted,
+        FailureCode::CUT | FailureCode::TIME_UP => Outcome::Interrupted,
         _ => Outcome::Error,
     }
 }

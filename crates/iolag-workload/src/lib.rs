@@ -5,6 +5,7 @@
 
 mod batch;
 mod check;
+mod check_time;
 mod check_units;
 mod client;
 mod driver;
@@ -22,7 +23,8 @@ mod stages;
 mod tasks;
 
 pub use batch::BatchClient;
-pub use check::{CheckClient, CheckPlace, CheckTasks};
+pub use check::{CheckClient, CheckShare, CheckTasks, LISTED_DIRECTORY};
+pub use check_time::CheckTurns;
 pub use check_units::{CREATED_FILE_BYTES, bytes_to_write};
 pub use client::{Client, Done, Note, Step};
 pub use driver::{ClientLoop, DriveEnd, DriveOptions, drive_async, drive_blocking};
@@ -41,6 +43,6 @@ pub use stages::{
 };
 pub use tasks::{
     Compiler, Language, Ownership, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError,
-    TaskOptions, TaskOutput, TaskSession, TaskSpec, find_compiler, ownership_of, probe_task,
+    TaskLimits, TaskOptions, TaskOutput, TaskSession, TaskSpec, find_compiler, ownership_of, probe_task,
     remove_probe_files,
 };

@@ -3,11 +3,15 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use iolag_backend::{Backend, Completion, ObjectKey, PosixBackend, Request, Session, SessionOptions};
 use iolag_fixtures::{current_test, skip};
-use iolag_model::{ClientId, Durability, ErrorClass, FailureCode, Operation, Verification};
-use iolag_workload::{Compiler, Language, TaskOptions, TaskSession, find_compiler};
+use iolag_model::{
+    ClientId, Clock, Durability, ErrorClass, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds,
+    Operation, SimulatedClock, Verification,
+};
+use iolag_workload::{Compiler, Language, TaskLimits, TaskOptions, TaskSession, find_compiler};
 
 /// A session that must not be asked.
 struct Nobody;
@@ -23,11 +27,22 @@ impl Session for Nobody {
 }
 
 fn options(list_program: impl Into<PathBuf>, compiler: Option<Compiler>) -> TaskOptions {
-    TaskOptions { listed_files: 6, created_files: 500, list_program: list_program.into(), compiler }
+    TaskOptions {
+        listed: "check-list".into(),
+        created_files: 500,
+        list_program: list_program.into(),
+        compiler,
+    }
 }
 
 fn open(place: &Path, options: &TaskOptions) -> TaskSession {
-    TaskSession::open(Box::new(Nobody), place, options).expect("the place is a fresh directory")
+    open_within(place, options, TaskLimits::default())
+}
+
+fn open_within(place: &Path, options: &TaskOptions, limits: TaskLimits) -> TaskSession {
+    fs::create_dir_all(place.join("check-list")).expect("the place is a fresh directory");
+    (0..6).for_each(|file| fs::write(place.join(format!("check-list/file-{file}")), "").expect("it is new"));
+    TaskSession::open(Box::new(Nobody), place, options, limits).expect("the place can be opened")
 }
 
 fn run(session: &mut TaskSession, operation: Operation) -> (Completion, Option<String>) {
@@ -178,6 +193,73 @@ fn a_compiler_that_fails_says_why_and_one_that_is_missing_is_not_supported() {
     assert!(message.is_some_and(|message| message.contains("missing cannot be run")));
 }
 
+/// A clock that is a second later whenever it is looked at.
+#[derive(Debug, Default)]
+struct Hurrying(SimulatedClock);
+
+impl Clock for Hurrying {
+    fn now(&self) -> MonotonicTime {
+        self.0.advance(Nanoseconds::from_seconds(1));
+        self.0.now()
+    }
+
+    fn sleep_until(&self, moment: MonotonicTime) {
+        self.0.sleep_until(moment);
+    }
+
+    fn rest_until(&self, moment: MonotonicTime) {
+        self.0.rest_until(moment);
+    }
+}
+
+fn run_until(session: &mut TaskSession, operation: Operation, until: MonotonicTime) -> Completion {
+    let request = Request::task(operation, ObjectKey { index: 3, ..ObjectKey::default() }, until);
+    session.prepare(&request);
+    session.execute(&request)
+}
+
+#[test]
+fn files_are_created_until_the_time_is_over_and_what_was_created_is_said_and_removed() {
+    let (_outside, place) = place();
+    let limits = TaskLimits::new(Arc::new(Hurrying::default()), || false);
+    let mut session = open_within(&place, &options("/bin/ls", None), limits);
+    let end = MonotonicTime(32_000_000_000);
+    assert_eq!(run_until(&mut session, Operation::TaskCreate, end), Completion::interrupted(31 * 64));
+    let files = || fs::read_dir(place.join("check-create-3")).expect("it was made").count();
+    assert_eq!(files(), 31);
+    assert_eq!(run_until(&mut session, Operation::TaskCreate, end), Completion::interrupted(0));
+    assert_eq!(files(), 0, "the next one begins in an empty directory");
+}
+
+#[test]
+fn whoever_says_stop_ends_a_task() {
+    let (outside, place) = place();
+    let list = script(outside.path(), "ls", "sleep 1000");
+    let limits = TaskLimits::new(Arc::new(MonotonicClock), || true);
+    let mut session = open_within(&place, &options(list, None), limits);
+    for operation in [Operation::TaskCreate, Operation::TaskList] {
+        let request = Request::new(operation, ObjectKey::default(), 0);
+        session.prepare(&request);
+        assert_eq!(session.execute(&request), Completion::interrupted(0), "{operation}");
+    }
+}
+
+#[test]
+fn a_program_that_takes_too_long_is_ended_with_all_that_it_started() {
+    let (outside, place) = place();
+    let said = outside.path().join("child");
+    let text = format!("sleep 1000 & echo $! > {}; wait", said.display());
+    let list = script(outside.path(), "ls", &text);
+    let mut session = open(&place, &options(list, None));
+    let until = MonotonicClock.now().after(Nanoseconds::from_milliseconds(300));
+    assert_eq!(run_until(&mut session, Operation::TaskList, until), Completion::interrupted(0));
+    assert_eq!(session.message(), None, "that it was ended is no complaint");
+    let Ok(child) = fs::read_to_string(said) else { return };
+    // It was orphaned when it was killed, and whoever adopted it may not have buried it yet.
+    let state = fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z") || state.contains(") X"), "{state}");
+}
+
 #[test]
 fn a_program_that_prints_a_gigabyte_does_not_fill_memory() {
     let (outside, place) = place();
@@ -197,7 +279,8 @@ fn a_program_that_prints_a_gigabyte_does_not_fill_memory() {
 fn the_tasks_are_refused_where_there_is_no_directory() {
     let (outside, _) = place();
     let missing = outside.path().join("missing");
-    let refused = TaskSession::open(Box::new(Nobody), &missing, &options("/bin/ls", None));
+    let refused =
+        TaskSession::open(Box::new(Nobody), &missing, &options("/bin/ls", None), TaskLimits::default());
     let message = refused.err().expect("there is nothing").to_string();
     assert!(
         message.contains("cannot open the working directory") && message.contains("missing"),
@@ -223,7 +306,8 @@ fn other_operations_reach_the_inner_session_and_the_place_is_removed_whole() {
     {
         let inner = backend.open_session(&session_options).expect("the place was made");
         let mut session =
-            TaskSession::open(inner, &target.join("iolag-work"), &task_options).expect("the place was made");
+            TaskSession::open(inner, &target.join("iolag-work"), &task_options, TaskLimits::default())
+                .expect("the place was made");
         let key = ObjectKey { rank: 0, dataset: 1, index: 3 };
         for operation in [Operation::MakeDirectory, Operation::Create, Operation::Read] {
             let request = Request::new(operation, key, 100);

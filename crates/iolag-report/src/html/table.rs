@@ -83,7 +83,7 @@ pub(super) fn table(run: &ReportedRun<'_>, caption: &str, page: &mut Markup) {
     }
     let known: Vec<&Row<'_>> = match run.judged {
         Judged::Check(_) => rows.iter().filter(|row| KNOWN.contains(&row.summary.key.operation)).collect(),
-        Judged::Metadata(_) => Vec::new(),
+        Judged::Metadata(_) | Judged::Ping(_) => Vec::new(),
     };
     let all: Vec<&Row<'_>> = rows.iter().collect();
     if known.is_empty() || known.len() == all.len() {

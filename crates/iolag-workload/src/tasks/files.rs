@@ -6,11 +6,12 @@
 use std::ffi::CString;
 
 use iolag_backend::Completion;
-use iolag_model::FailureCode;
+use iolag_model::{FailureCode, MonotonicTime};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::{Errno, write};
 
+use super::limits::TaskLimits;
 use crate::CREATED_FILE_BYTES;
 
 /// What stands in each small file.
@@ -32,11 +33,13 @@ pub(super) fn make_directory(place: BorrowedFd<'_>, name: &str) -> Result<OwnedF
 
 /// Writes the file `name` anew.
 pub(super) fn write_file(directory: BorrowedFd<'_>, name: &str, content: &[u8]) -> Result<(), Errno> {
-    match unlinkat(directory, name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => {}
-        Err(error) => return Err(error),
+    match write_new(directory, name, content) {
+        Err(Errno::EXIST) => {
+            unlinkat(directory, name, AtFlags::empty())?;
+            write_new(directory, name, content)
+        }
+        written => written,
     }
-    write_new(directory, name, content)
 }
 
 /// Writes `count` small files, for the directory that is listed.
@@ -86,22 +89,32 @@ impl ManyFiles {
         self.directory = make_directory(place, &self.directory_name);
     }
 
-    /// Creates the files, up to the first that fails. Bytes are those written.
-    pub fn execute(&self) -> Completion {
-        let created = self.directory.as_ref().map_err(|error| *error).and_then(|directory| {
-            self.names.iter().try_for_each(|name| write_new(directory.as_fd(), name.as_c_str(), &CONTENT))
-        });
-        match created {
-            Ok(()) => Completion::ok(self.names.len() as u64 * CREATED_FILE_BYTES),
-            Err(error) => Completion::failed(FailureCode::from_errno(error.raw_os_error())),
+    /// Creates the files, up to the first that fails or to the end of the time. Bytes are those written.
+    pub fn execute(&self, until: MonotonicTime, limits: &TaskLimits) -> Completion {
+        let failed = |error: Errno| Completion::failed(FailureCode::from_errno(error.raw_os_error()));
+        let directory = match &self.directory {
+            Ok(directory) => directory.as_fd(),
+            Err(error) => return failed(*error),
+        };
+        for (created, name) in (0..).zip(&self.names) {
+            if limits.are_reached(until) {
+                return Completion::interrupted(created * CREATED_FILE_BYTES);
+            }
+            if let Err(error) = write_new(directory, name.as_c_str(), &CONTENT) {
+                return failed(error);
+            }
         }
+        Completion::ok(self.names.len() as u64 * CREATED_FILE_BYTES)
     }
 
     /// Whatever cannot be removed is left to the removal of the place, which reports it.
     pub fn remove(&mut self, place: BorrowedFd<'_>) {
         if let Ok(directory) = std::mem::replace(&mut self.directory, Err(Errno::BADF)) {
             for name in &self.names {
-                let _ = unlinkat(&directory, name.as_c_str(), AtFlags::empty());
+                // They were created in this order: behind one that is not there is none.
+                if unlinkat(&directory, name.as_c_str(), AtFlags::empty()) == Err(Errno::NOENT) {
+                    break;
+                }
             }
             let _ = unlinkat(place, self.directory_name.as_str(), AtFlags::REMOVEDIR);
         }

@@ -2,7 +2,7 @@
 //!
 //! [`TaskSession`] adds them to a session: `ls -l` and `ls -n` of a small directory, creating many small files in an empty
 //! directory, compiling and linking a small program. Everything they make is in the session's working directory and is named
-//! `check-…`, so that the removal of the place finds it.
+//! `check-…`, so that the removal of the place finds it. A task ends at the moment that its request says, however far it is.
 
 mod compiler;
 mod descent;
@@ -11,6 +11,7 @@ mod guard;
 mod guard_process;
 mod last_line;
 mod launch;
+mod limits;
 mod ownership;
 mod probe;
 mod probe_files;
@@ -26,6 +27,7 @@ mod terminal;
 mod usage;
 
 pub use compiler::{Compiler, Language, find_compiler};
+pub use limits::TaskLimits;
 pub use ownership::{Ownership, ownership_of};
 pub use probe::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
 pub use removal::remove_probe_files;

@@ -4,20 +4,30 @@
 //! did, so that no terminal is measured; of its standard error the first [`MESSAGE_BYTES_MAX`] bytes are kept, and the rest is
 //! read and dropped, so that neither memory nor the program's pipe can fill up.
 //!
+//! A program that takes longer than it may is killed, with everything that it started.
+//!
 //! Limits: the program is started by posix_spawn from the calling thread, in that thread's current directory. If the
-//! measuring process is killed meanwhile, the program runs on until it ends by itself.
+//! measuring process is killed meanwhile, the program runs on until it ends by itself. One that waits in the kernel is waited for,
+//! killed or not.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::process::{ChildStderr, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 
 use iolag_backend::Completion;
-use iolag_model::FailureCode;
+use iolag_model::{FailureCode, MonotonicTime, Nanoseconds};
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::descent::kill_descendants;
+use super::guard::timespec;
+use super::limits::TaskLimits;
 
 /// Bytes of a program's error output that are kept.
 pub(super) const MESSAGE_BYTES_MAX: usize = 4096;
+/// How often it is looked whether a program may go on.
+const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
 
 /// What is to be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,14 +74,15 @@ impl Runner {
         Ok(command)
     }
 
-    /// Runs what was prepared, until it has ended. A status other than 0 is [`FailureCode::EXIT`].
-    pub fn execute(&mut self) -> Completion {
+    /// Runs what was prepared, until it has ended or may not go on. A status other than 0 is [`FailureCode::EXIT`].
+    pub fn execute(&mut self, until: MonotonicTime, limits: &TaskLimits) -> Completion {
         let Some(mut command) = self.command.take() else {
             return Completion::failed(FailureCode::from_errno(libc::EBADF));
         };
-        match self.run(&mut command) {
-            Ok(status) if status.success() => Completion::ok(0),
-            Ok(status) => {
+        match self.run(&mut command, || limits.are_reached(until)) {
+            Ok(None) => Completion::interrupted(0),
+            Ok(Some(status)) if status.success() => Completion::ok(0),
+            Ok(Some(status)) => {
                 self.ending = Some(status.to_string());
                 Completion::failed(FailureCode::EXIT)
             }
@@ -82,13 +93,38 @@ impl Runner {
         }
     }
 
-    fn run(&mut self, command: &mut Command) -> io::Result<ExitStatus> {
+    /// The program's status; `None` if it was killed because it may not go on.
+    fn run(&mut self, command: &mut Command, is_to_end: impl Fn() -> bool) -> io::Result<Option<ExitStatus>> {
         let mut child = command.spawn()?;
-        if let Some(errors) = child.stderr.take() {
-            // A failure to read its complaints does not change what the program did.
-            let _ = keep_beginning(errors, &mut self.message);
+        let Some(mut errors) = child.stderr.take() else { return child.wait().map(Some) };
+        let mut was_killed = false;
+        // Its errors end when it does, and with it all that it started.
+        while !self.keep_some(&mut errors)? {
+            if !was_killed && is_to_end() {
+                was_killed = true;
+                kill_all(&mut child);
+            }
         }
-        child.wait()
+        child.wait().map(|status| (!was_killed).then_some(status))
+    }
+
+    /// Waits a little for the program's complaints, and keeps their beginning; whether they have ended.
+    fn keep_some(&mut self, errors: &mut ChildStderr) -> io::Result<bool> {
+        let mut waited = [PollFd::new(&*errors, PollFlags::IN)];
+        if matches!(poll(&mut waited, Some(&timespec(LOOK))), Ok(0) | Err(rustix::io::Errno::INTR)) {
+            return Ok(false);
+        }
+        let mut block = [0; MESSAGE_BYTES_MAX];
+        match errors.read(&mut block) {
+            Ok(read) => {
+                let room = MESSAGE_BYTES_MAX - self.message.len();
+                self.message.extend_from_slice(&block[..read.min(room)]);
+                Ok(read == 0)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+            // A failure to read its complaints does not change what the program did.
+            Err(_) => Ok(true),
+        }
     }
 
     /// How the last program ended and what it said, if it failed.
@@ -100,18 +136,9 @@ impl Runner {
     }
 }
 
-/// Reads to the end and keeps the first [`MESSAGE_BYTES_MAX`] bytes.
-fn keep_beginning(mut from: ChildStderr, kept: &mut Vec<u8>) -> io::Result<()> {
-    let mut block = [0; MESSAGE_BYTES_MAX];
-    loop {
-        match from.read(&mut block) {
-            Ok(0) => return Ok(()),
-            Ok(read) => {
-                let room = MESSAGE_BYTES_MAX - kept.len();
-                kept.extend_from_slice(&block[..read.min(room)]);
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+/// What a compiler has started goes on without it: it is looked for first, as long as the compiler is its parent.
+fn kill_all(child: &mut Child) {
+    kill_descendants(child.id());
+    // One that has just ended needs no killing.
+    let _ = child.kill();
 }

@@ -11,11 +11,10 @@ use rustix::process::fchdir;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use super::compiler::{Compiler, minimal_environment};
-use super::files::{ManyFiles, make_directory, write_file, write_small_files};
+use super::files::{ManyFiles, make_directory, write_file};
+use super::limits::TaskLimits;
 use super::program::{Program, Runner};
 
-/// The directory that is listed.
-const LISTED: &str = "check-list";
 /// The directory in which the program is compiled.
 const COMPILED: &str = "check-compile";
 /// The program, relative to that directory.
@@ -28,8 +27,10 @@ const PROGRAM: &str = "program";
 pub struct TaskSession {
     inner: Box<dyn Session>,
     place: OwnedFd,
-    /// Only if a compiler was found.
-    compile_directory: Option<OwnedFd>,
+    limits: TaskLimits,
+    compiler: Option<Compiler>,
+    /// Made before the first compilation.
+    compile_directory: Option<Result<OwnedFd, Errno>>,
     compile: Option<Program>,
     list: Program,
     list_numeric: Program,
@@ -49,8 +50,8 @@ enum Executor {
 /// What the tasks are to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskOptions {
-    /// Files in the directory that is listed.
-    pub listed_files: u32,
+    /// The directory that is listed, relative to the working directory. Whoever lists it has made it.
+    pub listed: String,
     /// Files that the create task makes.
     pub created_files: u32,
     /// The program that lists; `/bin/ls` in earnest.
@@ -69,12 +70,16 @@ pub struct TaskError {
 }
 
 impl TaskSession {
-    /// Sets up the directories of the tasks in the working directory `place`, untimed, and makes that the calling thread's
-    /// current directory.
+    /// Opens the working directory `place` for tasks, and makes it the calling thread's current directory.
     ///
     /// # Errors
-    /// If the working directory cannot be opened or something cannot be made in it.
-    pub fn open(inner: Box<dyn Session>, place: &Path, options: &TaskOptions) -> Result<Self, TaskError> {
+    /// If the working directory cannot be opened.
+    pub fn open(
+        inner: Box<dyn Session>,
+        place: &Path,
+        options: &TaskOptions,
+        limits: TaskLimits,
+    ) -> Result<Self, TaskError> {
         let failed = |action| {
             move |source: Errno| TaskError {
                 action,
@@ -92,22 +97,17 @@ impl TaskSession {
             }
             Err(_) => format!("{}/", place.display()),
         };
-        make_listed(&directory, options.listed_files).map_err(failed("make the directory to be listed"))?;
-        let compile_directory = options
-            .compiler
-            .as_ref()
-            .map(|compiler| make_compiled(&directory, compiler))
-            .transpose()
-            .map_err(failed("write the program to be compiled"))?;
         let list = |option: &str| Program {
             path: options.list_program.clone(),
-            arguments: vec![option.into(), format!("{prefix}{LISTED}").into()],
+            arguments: vec![option.into(), format!("{prefix}{}", options.listed).into()],
             environment: minimal_environment(),
         };
         Ok(Self {
             inner,
             place: directory,
-            compile_directory,
+            limits,
+            compiler: options.compiler.clone(),
+            compile_directory: None,
             compile: options.compiler.as_ref().map(|compiler| compilation(compiler, &prefix)),
             list: list("-l"),
             list_numeric: list("-n"),
@@ -126,11 +126,13 @@ impl TaskSession {
         self.compile.as_ref().map(|program| program.path.display().to_string())
     }
 
-    /// Removes the program of the last compilation, so that each one makes it anew.
+    /// Writes the source before the first compilation, and removes the program of the last one, so that each makes it anew.
     fn prepare_compilation(&mut self) {
-        if let Some(directory) = &self.compile_directory {
-            // It is not there before the first; any other trouble shows in the compilation itself.
-            let _ = unlinkat(directory, PROGRAM, AtFlags::empty());
+        match (&self.compile_directory, &self.compiler) {
+            // Any trouble shows in the compilation itself.
+            (Some(Ok(directory)), _) => drop(unlinkat(directory, PROGRAM, AtFlags::empty())),
+            (None, Some(compiler)) => self.compile_directory = Some(make_compiled(&self.place, compiler)),
+            _ => {}
         }
         if let Some(program) = &self.compile {
             self.runner.prepare(program);
@@ -162,11 +164,11 @@ impl Session for TaskSession {
     fn execute(&mut self, request: &Request) -> Completion {
         match self.last {
             Executor::Inner => self.inner.execute(request),
-            Executor::ManyFiles => self.many_files.execute(),
+            Executor::ManyFiles => self.many_files.execute(request.until(), &self.limits),
             Executor::Runner if request.operation == Operation::TaskCompile && self.compile.is_none() => {
                 Completion::failed(FailureCode::from_errno(libc::ENOTSUP))
             }
-            Executor::Runner => self.runner.execute(),
+            Executor::Runner => self.runner.execute(request.until(), &self.limits),
         }
     }
 
@@ -193,11 +195,6 @@ impl Session for TaskSession {
     fn as_posix(&mut self) -> Option<&mut PosixSession> {
         None
     }
-}
-
-fn make_listed(place: &OwnedFd, files: u32) -> Result<(), Errno> {
-    let directory = make_directory(place.as_fd(), LISTED)?;
-    write_small_files(directory.as_fd(), files)
 }
 
 fn make_compiled(place: &OwnedFd, compiler: &Compiler) -> Result<OwnedFd, Errno> {

@@ -90,6 +90,15 @@ enum Standing {
     GivenUp,
 }
 
+/// What a task takes.
+#[derive(Debug, Clone, Copy)]
+pub enum TaskCost {
+    /// So many files, this long each to make and to remove.
+    Files { count: u64, making: Nanoseconds, removing: Nanoseconds },
+    /// This long.
+    Whole(Nanoseconds),
+}
+
 /// Whether the clients work in the same place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Places {
@@ -117,6 +126,9 @@ pub struct Company {
     /// What an operation takes.
     pub duration: fn(u32, &Request) -> Nanoseconds,
     pub places: Places,
+    /// What a client's task takes per file, or in all; and what removing a file takes. Tasks end when they are told to.
+    pub tasks: fn(u32, &Request) -> Option<TaskCost>,
+    files: BTreeMap<usize, u64>,
     /// Which operations fail, whatever the world says: 0 to 1.
     pub fails: fn(u32, &Request) -> bool,
 }
@@ -138,6 +150,8 @@ impl Company {
             hangs_after: BTreeMap::new(),
             duration: |_, _| Nanoseconds(10),
             places: Places::Shared,
+            tasks: |_, _| None,
+            files: BTreeMap::new(),
             fails: |_, _| false,
         }
     }
@@ -192,9 +206,10 @@ impl Company {
     fn step(&mut self, index: usize) {
         match self.clients[index].next(self.now) {
             Step::Execute { request, intended } => self.execute(index, request, intended),
+            Step::Pause { until } => self.now = self.now.max(until),
             Step::Begin { stage, value } => self.arrive(index, value, Deed::Began(stage.0)),
             Step::Agree { value } => self.arrive(index, value, Deed::Agreed),
-            Step::Pause { .. } | Step::Note(_) => unreachable!("clients that meet do neither"),
+            Step::Note(_) => unreachable!("clients that meet note nothing"),
             Step::End => self.deeds[index].push(Deed::Ended),
             Step::Finished => self.standing[index] = Standing::Finished,
         }
@@ -205,6 +220,9 @@ impl Company {
             self.standing[index] = Standing::GivenUp;
             self.open_meetings();
             return;
+        }
+        if let Some(cost) = (self.tasks)(index as u32, &request) {
+            return self.execute_task(index, request, cost);
         }
         let start = self.now.max(intended.unwrap_or_default());
         let end = start.after((self.duration)(index as u32, &request));
@@ -218,10 +236,44 @@ impl Company {
             }
             self.world.execute(index as u32, &there)
         };
+        self.complete(index, request, Done { completion, start, end }, intended);
+    }
+
+    fn execute_task(&mut self, index: usize, request: Request, cost: TaskCost) {
+        let (start, took, completion) = match cost {
+            TaskCost::Whole(took) => (self.now, took, Completion::ok(0)),
+            TaskCost::Files { count, making, removing } => {
+                let there = self.files.get(&index).copied().unwrap_or(0);
+                let start = self.now.after(Nanoseconds(there * removing.0));
+                // One that is under way is finished.
+                let made = count.min(request.until().since(start).0.div_ceil(making.0));
+                self.files.insert(index, made);
+                let bytes = made * iolag_workload::CREATED_FILE_BYTES;
+                let completion =
+                    if made < count { Completion::interrupted(bytes) } else { Completion::ok(bytes) };
+                (start, Nanoseconds(made * making.0), completion)
+            }
+        };
+        let left = request.until().since(start);
+        let (took, completion) = match cost {
+            TaskCost::Whole(_) if took > left => (left, Completion::interrupted(0)),
+            _ => (took, completion),
+        };
+        self.now = start.after(took);
+        self.complete(index, request, Done { completion, start, end: self.now }, None);
+    }
+
+    /// Files that the last create task of a client has left.
+    pub fn files_left(&self, client: usize) -> u64 {
+        self.files.get(&client).copied().unwrap_or(0)
+    }
+
+    fn complete(&mut self, index: usize, request: Request, done: Done, intended: Option<MonotonicTime>) {
+        let Done { completion, start, end } = done;
         let is_ok = completion.is_ok();
         self.counts[index] += 1;
         self.deeds[index].push(Deed::Executed(Executed { request, is_ok, start, end, intended }));
-        self.clients[index].completed(&request, &Done { completion, start, end });
+        self.clients[index].completed(&request, &done);
     }
 
     fn arrive(&mut self, index: usize, value: u64, deed: Deed) {

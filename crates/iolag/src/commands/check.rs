@@ -3,40 +3,42 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use iolag_analysis::analyse_check;
 use iolag_backend::Target;
 use iolag_model::{
-    CheckSpec, ClientId, ClientRecord, FileSystem, Nanoseconds, OnHang, RunSpec, StageRecord, TargetIndex,
-    TargetRecord, WorkloadSpec, format_bytes,
+    CheckSpec, ClientId, ClientRecord, Clock, ContactRecord, FileSystem, MonotonicClock, MonotonicTime,
+    Nanoseconds, OnHang, RunSpec, TargetIndex, TargetRecord, WorkloadSpec, counted, format_bytes,
 };
 use iolag_report::{CheckRows, Judged, check_text, one_line, write_json};
-use iolag_workload::{bytes_held, bytes_to_write, stages, validate};
+use iolag_workload::{CheckTurns, bytes_held, bytes_to_write, stages, validate};
 
 use super::report::write_report_of;
 use super::start::{self, Beginning, Found, Keeper};
 use crate::args::{Check, Common};
 use crate::conduct::cleaning::CleanUp;
-use crate::conduct::measurer_check::{self, CheckAssignment, CheckedDirectory};
+use crate::conduct::measurer_check::{self, CheckAssignment, CheckedDirectory, Role};
 use crate::conduct::messages::DirectoryFacts;
 use crate::conduct::progress::{Extent, Progress, Verbosity};
-use crate::conduct::scout::{self, Answer};
+use crate::conduct::scout::{self, Answer, CONTACT_REQUESTS, Patience};
 use crate::conduct::supervision::{AtSignal, Policy, Schedule};
-use crate::conduct::{Conducted, GroupPlan, RunPlan, conduct, unanswered};
+use crate::conduct::{Conducted, GroupPlan, PLACE_REQUESTS, RunPlan, conduct, unanswered};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 
 /// Shared memory per directory: a check takes a few thousand samples a second at most.
 const RING_BYTES: u64 = 4 << 20;
-/// What is left of the budget for measuring, at least.
-const MEASURING_MIN: Nanoseconds = Nanoseconds::from_seconds(2);
+/// Where the machine's own memory can be written like a directory, for the control.
+const MEMORY_PLACES: [&str; 3] = ["/dev/shm", "/run/shm", "/tmp"];
+/// Requests that a client sends before it measures something, about: opening its session.
+const SESSION_REQUESTS: u64 = 4;
 
 /// Runs the command.
 ///
 /// # Errors
 /// If nothing can be measured.
 pub fn run(options: &Check, common: &Common) -> Result<ExitCode, Failure> {
+    let end = MonotonicClock.now().after(options.budget);
     let labels = super::labels(&options.run)?;
     let mut check = spec(options);
     let directories = directories(options, |name| std::env::var_os(name));
@@ -44,12 +46,17 @@ pub fn run(options: &Check, common: &Common) -> Result<ExitCode, Failure> {
     let keeper = start::become_keeper(common)?;
     output::refuse_lost_document(common)?;
     start::leave_current_directory();
-    let found = start::send_scouts(&keeper, &directories, options.deadline.min(options.budget))?;
+    // Whoever does not answer may have half of the time; the other half is for those who do.
+    let patience = Patience { deadline: options.deadline, in_all: Nanoseconds(options.budget.0 / 2) };
+    let memory = MEMORY_PLACES.map(PathBuf::from);
+    let asked = [directories.as_slice(), &memory].concat();
+    let mut found = start::send_scouts(&keeper, &asked, patience)?;
+    let memory = found.directories.split_off(directories.len());
     start::tell_notices(common, &found.notices);
-    let targets = targets(options, &directories, &found)?;
-    let slowest = targets.iter().filter_map(|target| target.unanswered_ns()).max().unwrap_or_default();
-    check.budget_ns = Nanoseconds(options.budget.0.saturating_sub(slowest.0)).max(MEASURING_MIN);
-    let asked = Asked { options, labels, check };
+    let Chosen { targets, left_out } = targets(options, &directories, &found)?;
+    let control = control(&memory, &targets, &check);
+    check.control = control.map(|_| TargetIndex(targets.len() as u16));
+    let asked = Asked { options, labels, check, control, left_out, end };
     let conducted = measure(&asked, common, &keeper, &found, &targets)?;
     report(options, common, &conducted, &targets)
 }
@@ -82,53 +89,100 @@ fn directories(options: &Check, variable: impl Fn(&str) -> Option<OsString>) -> 
 /// What the scouts found out about a directory.
 enum Scouted {
     Answers(Box<DirectoryFacts>),
-    Silent { name: PathBuf, age: Nanoseconds },
+    /// Its first contact did not come to an end in time.
+    Silent {
+        name: PathBuf,
+        age: Nanoseconds,
+        came_back: u64,
+    },
 }
 
 impl Scouted {
-    fn unanswered_ns(&self) -> Option<Nanoseconds> {
-        match self {
-            Self::Answers(_) => None,
-            Self::Silent { age, .. } => Some(*age),
-        }
+    fn is_silent(&self) -> bool {
+        matches!(self, Self::Silent { .. })
     }
+}
+
+/// What is measured, and in a sentence each what the user might miss.
+struct Chosen {
+    targets: Vec<Scouted>,
+    left_out: Vec<String>,
 }
 
 /// What the scouts found. Without arguments one directory per mounted file system stays, and what does not exist is left
 /// out; a directory that the user named and that cannot be measured is an error before anything is written.
-fn targets(options: &Check, directories: &[PathBuf], found: &Found) -> Result<Vec<Scouted>, Failure> {
+fn targets(options: &Check, directories: &[PathBuf], found: &Found) -> Result<Chosen, Failure> {
     let by_default = options.directories.is_empty();
-    let mut targets: Vec<Scouted> = Vec::new();
+    let mut chosen = Chosen { targets: Vec::new(), left_out: Vec::new() };
     let mut trouble = Vec::new();
     for (name, answer) in directories.iter().zip(&found.directories) {
         match answer {
-            Answer::Given(Ok(facts)) => {
-                let is_known = |target: &Scouted| match target {
-                    Scouted::Answers(known) => {
-                        known.path == facts.path
-                            || (by_default && known.file_system.device == facts.file_system.device)
-                    }
-                    Scouted::Silent { .. } => false,
-                };
-                if !targets.iter().any(is_known) {
-                    targets.push(Scouted::Answers(Box::new(facts.clone())));
-                }
-            }
+            Answer::Given(Ok(facts)) => match known(&chosen.targets, facts, by_default) {
+                None => chosen.targets.push(Scouted::Answers(Box::new(facts.clone()))),
+                Some(known) if known.path != facts.path => chosen.left_out.push(format!(
+                    "{} is left out: it lies on the file system of {}.",
+                    facts.path.display(),
+                    known.path.display()
+                )),
+                Some(_) => {}
+            },
             Answer::Given(Err(sentence)) => trouble.push(sentence.clone()),
-            Answer::None { age, .. } => targets.push(Scouted::Silent { name: name.clone(), age: *age }),
+            Answer::None { age, came_back, .. } => {
+                chosen.targets.push(Scouted::Silent { name: name.clone(), age: *age, came_back: *came_back });
+            }
         }
     }
-    if targets.is_empty() || (!by_default && !trouble.is_empty()) {
+    if chosen.targets.is_empty() || (!by_default && !trouble.is_empty()) {
         return Err(Failure::unusable(trouble.join("\niolag: ")));
     }
-    Ok(targets)
+    chosen.left_out.extend(trouble.into_iter().map(|sentence| format!("Left out: {sentence}.")));
+    Ok(chosen)
 }
 
-/// What the user asked for.
+/// The target that stands for this directory, too.
+fn known<'a>(targets: &'a [Scouted], facts: &DirectoryFacts, by_default: bool) -> Option<&'a DirectoryFacts> {
+    let is_same = |known: &&DirectoryFacts| {
+        known.path == facts.path || (by_default && known.file_system.device == facts.file_system.device)
+    };
+    answering(targets).map(|(_, facts)| facts).find(is_same)
+}
+
+fn answering(targets: &[Scouted]) -> impl Iterator<Item = (u16, &DirectoryFacts)> {
+    (0..).zip(targets).filter_map(|(index, target)| match target {
+        Scouted::Answers(facts) => Some((index, facts.as_ref())),
+        Scouted::Silent { .. } => None,
+    })
+}
+
+/// A directory in the machine's own memory with which the others are compared: one that is not among them.
+fn control<'a>(
+    memory: &'a [Answer<crate::conduct::messages::ScoutAnswer>],
+    targets: &[Scouted],
+    check: &CheckSpec,
+) -> Option<&'a DirectoryFacts> {
+    let needed = bytes_held(&WorkloadSpec::Check(check.clone()), 1);
+    let is_fit = |facts: &&DirectoryFacts| {
+        let file_system = &facts.file_system;
+        file_system.kind == "tmpfs"
+            && file_system.free_bytes.is_none_or(|free| free > needed)
+            && answering(targets).all(|(_, known)| known.file_system.device != file_system.device)
+    };
+    let given = memory.iter().filter_map(|answer| match answer {
+        Answer::Given(Ok(facts)) => Some(facts),
+        _ => None,
+    });
+    given.into_iter().find(is_fit)
+}
+
+/// What the user asked for, and what was made of it.
 struct Asked<'a> {
     options: &'a Check,
     labels: Vec<(String, String)>,
     check: CheckSpec,
+    control: Option<&'a DirectoryFacts>,
+    left_out: Vec<String>,
+    /// When everything is to be over.
+    end: MonotonicTime,
 }
 
 fn measure(
@@ -138,20 +192,15 @@ fn measure(
     found: &Found,
     targets: &[Scouted],
 ) -> Result<Conducted, Failure> {
-    let Asked { options, labels, check } = asked;
-    let answering: Vec<(u16, &DirectoryFacts)> = (0..)
-        .zip(targets)
-        .filter_map(|(index, target)| match target {
-            Scouted::Answers(facts) => Some((index, facts.as_ref())),
-            Scouted::Silent { .. } => None,
-        })
-        .collect();
+    let Asked { options, labels, check, control, left_out, end } = asked;
+    let answering: Vec<(u16, &DirectoryFacts)> = answering(targets).collect();
     if answering.is_empty() {
         return Err(nothing_answers(targets));
     }
     let answering = with_room(options, common, check, answering)?;
+    let control = control.map(|facts| (targets.len() as u16, facts));
+    let clients: Vec<(u16, &DirectoryFacts)> = answering.iter().copied().chain(control).collect();
     let workload = WorkloadSpec::Check(check.clone());
-    let clients = answering.len() as u32;
     let spec = RunSpec {
         workload: workload.clone(),
         targets: targets.iter().map(|target| target_of(target).to_string()).collect(),
@@ -159,44 +208,62 @@ fn measure(
         deadline_ns: options.deadline,
         on_hang: OnHang::Continue,
         seed: options.run.seed,
-        ring_bytes: RING_BYTES * u64::from(clients),
+        ring_bytes: RING_BYTES * clients.len() as u64,
     };
     let mut trust = Vec::new();
     let measured: Vec<u64> =
         answering.iter().filter_map(|(_, facts)| device_number(&facts.file_system)).collect();
     let spool_parent = start::choose_spool(found, &measured, &mut trust);
     let id = start::new_run_id(0);
-    announce(common, check, &answering, found, &id);
-    let stages: Arc<[StageRecord]> = stages(&workload).into();
+    announce(asked, common, &answering, found, &id);
     let beginning = Beginning {
         campaign: id.clone(),
         id: id.clone(),
         repetition: 1,
         labels: labels.clone(),
         spec: spec.clone(),
-        targets: targets.iter().map(target_record).collect(),
+        targets: targets
+            .iter()
+            .map(target_record)
+            .chain(control.map(|(_, facts)| record_of(facts)))
+            .collect(),
         clients: (0..)
-            .zip(&answering)
+            .zip(&clients)
             .map(|(client, (target, _))| ClientRecord {
                 client: ClientId(client),
                 target: TargetIndex(*target),
                 rank: 0,
             })
             .collect(),
-        stages: stages.to_vec(),
+        stages: stages(&workload),
         trust,
     };
+    let mut record = start::record(keeper, found, beginning);
+    record.remarks.extend(left_out.iter().cloned());
+    if control.is_none() && answering.iter().all(|(_, facts)| facts.file_system.kind != "tmpfs") {
+        record
+            .remarks
+            .push("Nothing was compared with this machine's memory: no tmpfs was found.".to_owned());
+    }
     let working_name = format!("iolag-check-{id}");
-    let groups = groups(&answering, &working_name, &spec, check, &stages);
+    let now = MonotonicClock.now();
+    let turns = CheckTurns::of_all(now, end.since(now), answering.len() as u32);
+    let assignment = CheckAssignment {
+        directories: checked_directories(&clients, control.is_some(), &turns),
+        working_name: working_name.clone(),
+        spec,
+        check: check.clone(),
+        end: *end,
+    };
     let verbosity = if common.quiet { Verbosity::Quiet } else { Verbosity::Normal };
-    let mut progress = Progress::new(Extent::Time(check.budget_ns), verbosity);
+    let mut progress = Progress::new(Extent::Time(end.since(now)), verbosity);
     let plan = RunPlan {
-        record: start::record(keeper, found, beginning),
+        record,
         root: found.root.clone(),
         spool_parent,
         thresholds: check.thresholds_ns.clone(),
-        groups,
-        planned_places: answering
+        groups: groups(assignment, &clients),
+        planned_places: clients
             .iter()
             .map(|(_, facts)| (facts.path.display().to_string(), working_name.clone()))
             .collect(),
@@ -213,42 +280,45 @@ fn measure(
     conduct(plan, &keeper.signals)
 }
 
+/// One client per directory; the control's is the last.
+fn checked_directories(
+    clients: &[(u16, &DirectoryFacts)],
+    has_control: bool,
+    turns: &[CheckTurns],
+) -> Vec<CheckedDirectory> {
+    let measured = clients.len() - usize::from(has_control);
+    (0..)
+        .zip(clients)
+        .zip(turns)
+        .map(|((client, (target, facts)), turns)| CheckedDirectory {
+            target: *target,
+            client,
+            path: facts.path.display().to_string(),
+            turns: *turns,
+            role: if (client as usize) < measured { Role::Measured } else { Role::Control },
+        })
+        .collect()
+}
+
 /// One measurer per mounted file system.
-fn groups<'a>(
-    answering: &[(u16, &DirectoryFacts)],
-    working_name: &str,
-    spec: &RunSpec,
-    check: &CheckSpec,
-    stages: &Arc<[StageRecord]>,
-) -> Vec<GroupPlan<'a>> {
-    let mut grouped: Vec<(String, Vec<CheckedDirectory>)> = Vec::new();
-    for (client, (target, facts)) in (0..).zip(answering) {
-        let directory = CheckedDirectory { target: *target, client, path: facts.path.display().to_string() };
-        let mount = facts.file_system.device.clone();
+fn groups<'a>(assignment: CheckAssignment, clients: &[(u16, &DirectoryFacts)]) -> Vec<GroupPlan<'a>> {
+    let mut grouped: Vec<(&str, Vec<CheckedDirectory>)> = Vec::new();
+    for (directory, (_, facts)) in assignment.directories.iter().zip(clients) {
+        let mount = facts.file_system.device.as_str();
         match grouped.iter_mut().find(|(known, _)| *known == mount && !mount.is_empty()) {
-            Some((_, directories)) => directories.push(directory),
-            None => grouped.push((mount, vec![directory])),
+            Some((_, directories)) => directories.push(directory.clone()),
+            None => grouped.push((mount, vec![directory.clone()])),
         }
     }
     grouped
         .into_iter()
         .map(|(_, directories)| {
-            let assignment = CheckAssignment {
-                all_directories: answering.len() as u32,
-                working_name: working_name.to_owned(),
-                spec: spec.clone(),
-                check: check.clone(),
-                stages: Arc::clone(stages),
-                directories,
-            };
+            let names: Vec<_> = directories.iter().map(|directory| directory.path.clone()).collect();
+            let clients = directories.iter().map(|directory| directory.client).collect();
+            let assignment = CheckAssignment { directories, ..assignment.clone() };
             GroupPlan {
-                name: assignment
-                    .directories
-                    .iter()
-                    .map(|directory| directory.path.clone())
-                    .collect::<Vec<_>>()
-                    .join(", "),
-                clients: assignment.directories.iter().map(|directory| directory.client).collect::<Vec<_>>(),
+                name: names.join(", "),
+                clients,
                 measure: Box::new(move |exchange, outbox| {
                     measurer_check::measure(&assignment, exchange, outbox)
                 }),
@@ -258,21 +328,29 @@ fn groups<'a>(
 }
 
 fn announce(
+    asked: &Asked<'_>,
     common: &Common,
-    check: &CheckSpec,
     answering: &[(u16, &DirectoryFacts)],
     found: &Found,
     id: &iolag_model::RunId,
 ) {
+    let Asked { options, check, control, left_out, .. } = asked;
     let names: Vec<_> =
         answering.iter().map(|(_, facts)| one_line(&facts.path.display().to_string())).collect();
+    for sentence in left_out {
+        output::notice(common, &one_line(sentence));
+    }
+    let compared = control.map_or_else(String::new, |facts| {
+        format!(", and a little in {}, to compare with the machine's own memory", facts.path.display())
+    });
     output::notice(
         common,
         &format!(
-            "measuring {} for at most {}: listing, creating, compiling, single operations, a short stream; each gets a directory \
-             iolag-check-{id}, at most {} are written in all, at most {} are there at one time, and everything is removed again",
+            "measuring {} for at most {} in all, setting up and cleaning up included: listing, creating, compiling, single \
+             operations, a short stream{compared}; each gets a directory iolag-check-{id}, at most {} are written in all, at \
+             most {} are there at one time, and everything is removed again",
             names.join(" and "),
-            check.budget_ns,
+            options.budget,
             format_bytes(bytes_to_write(check, answering.len() as u32)),
             format_bytes(bytes_held(&WorkloadSpec::Check(check.clone()), answering.len() as u32)),
         ),
@@ -309,13 +387,19 @@ fn with_room<'a>(
 }
 
 fn nothing_answers(targets: &[Scouted]) -> Failure {
-    let sentences: Vec<_> = targets
-        .iter()
-        .map(|target| {
-            let age = target.unanswered_ns().unwrap_or_default();
-            format!("{} does not answer: the first contact has been waiting for {age}", target_of(target))
-        })
-        .collect();
+    let sentence = |target: &Scouted| match target {
+        Scouted::Silent { name, age, came_back: 0 } => {
+            let name = name.display();
+            Some(format!("{name} does not answer: the first contact has been waiting for {age}"))
+        }
+        Scouted::Silent { name, age, came_back } => Some(format!(
+            "{} is too slow for this budget: {} came back in {age}; choose a longer --budget",
+            name.display(),
+            counted(*came_back, "request", "requests")
+        )),
+        Scouted::Answers(_) => None,
+    };
+    let sentences: Vec<_> = targets.iter().filter_map(sentence).collect();
     Failure { code: ExitCode::Incomplete, sentence: sentences.join("\niolag: ") }
 }
 
@@ -327,17 +411,34 @@ fn target_of(scouted: &Scouted) -> Target {
 }
 
 fn target_record(scouted: &Scouted) -> TargetRecord {
-    let target = target_of(scouted);
     match scouted {
-        Scouted::Answers(facts) => TargetRecord {
-            name: target.to_string(),
-            backend: target.kind().into(),
-            working_place: None,
-            file_system: Some(facts.file_system.clone()),
+        Scouted::Answers(facts) => record_of(facts),
+        Scouted::Silent { age, came_back: 0, .. } => unanswered(&target_of(scouted), *age),
+        Scouted::Silent { age, came_back, .. } => TargetRecord {
             unanswered_ns: None,
-            contact: None,
+            contact: Some(ContactRecord {
+                answered: *came_back,
+                needed: CONTACT_REQUESTS + PLACE_REQUESTS + SESSION_REQUESTS,
+                waited_ns: *age,
+            }),
+            ..unanswered(&target_of(scouted), *age)
         },
-        Scouted::Silent { age, .. } => unanswered(&target, *age),
+    }
+}
+
+fn record_of(facts: &DirectoryFacts) -> TargetRecord {
+    let target = Target::from(facts.path.clone());
+    TargetRecord {
+        name: target.to_string(),
+        backend: target.kind().into(),
+        working_place: None,
+        file_system: Some(facts.file_system.clone()),
+        unanswered_ns: None,
+        contact: Some(ContactRecord {
+            answered: CONTACT_REQUESTS,
+            needed: CONTACT_REQUESTS + PLACE_REQUESTS + SESSION_REQUESTS,
+            waited_ns: Nanoseconds::ZERO,
+        }),
     }
 }
 
@@ -367,7 +468,8 @@ fn report(
     if let Some(path) = &options.report {
         write_report_of(std::slice::from_ref(&conducted.run), path, common)?;
     }
-    let silent = targets.iter().any(|target| target.unanswered_ns().is_some());
+    let unmeasured = analysis.directories.iter().any(|directory| directory.summaries.is_empty());
+    let silent = unmeasured || targets.iter().any(Scouted::is_silent);
     Ok(match conducted.unusable.len() {
         0 if silent => ExitCode::Incomplete,
         0 => conducted.code,

@@ -1,21 +1,26 @@
-//! The measurer of `iolag check`: the directories of one mounted file system, one client each.
+//! The measurer of `iolag check`: the directories of one mounted file system, one thread and one client each.
+//!
+//! A directory is set up, measured and removed without regard to the others: whoever is slow in one of these keeps nobody waiting.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
-    CheckSpec, ClientId, Clock as _, Coordinator as _, Durability, ErrorClass, FailureCode, MonotonicClock,
-    RunSpec, StageRecord, Verification,
+    CheckSpec, ClientId, Clock, Coordinator as _, Durability, ErrorClass, FailureCode, MonotonicClock,
+    MonotonicTime, Nanoseconds, RunSpec, Verification,
 };
 use iolag_workload::{
-    CheckClient, CheckPlace, CheckTasks, ClientLoop, Compiler, DriveOptions, IfNotOpen, Job, TaskOptions,
-    TaskSession, find_compiler, run_threads,
+    CheckClient, CheckShare, CheckTasks, CheckTurns, ClientLoop, Compiler, DriveOptions, IfNotOpen, Job,
+    LISTED_DIRECTORY, ROUNDS_MAX, TaskLimits, TaskOptions, TaskSession, find_compiler, run_threads,
 };
 
 use super::calibration::calibrate;
 use super::messages::{FromMeasurer, MeasurerEnd, tell};
+
+/// Rounds of the control: enough for a median of the tasks.
+const CONTROL_ROUNDS: u32 = 10;
 
 /// One directory of a check.
 #[derive(Debug, Clone)]
@@ -26,6 +31,19 @@ pub struct CheckedDirectory {
     pub client: u32,
     /// Its path, absolute.
     pub path: String,
+    /// When it may begin something.
+    pub turns: CheckTurns,
+    /// What it is for.
+    pub role: Role,
+}
+
+/// What a directory is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The user wants to know how it feels.
+    Measured,
+    /// The others are compared with it: a few rounds are enough, and it may be missing.
+    Control,
 }
 
 /// What this measurer has to do.
@@ -33,36 +51,19 @@ pub struct CheckedDirectory {
 pub struct CheckAssignment {
     /// Its directories.
     pub directories: Vec<CheckedDirectory>,
-    /// Directories of all measurers together: they take turns.
-    pub all_directories: u32,
     /// Name of the working directories.
     pub working_name: String,
     /// The run's spec.
     pub spec: RunSpec,
     /// The check's part of it.
     pub check: CheckSpec,
-    /// The stages.
-    pub stages: Arc<[StageRecord]>,
+    /// When everything is to be removed again.
+    pub end: MonotonicTime,
 }
 
 /// The process.
 pub fn measure(assignment: &CheckAssignment, exchange: &Exchange, mut outbox: Outbox) -> i32 {
     let compiler = find_compiler(&std::env::vars_os().collect::<Vec<_>>());
-    let mut places = Vec::new();
-    for directory in &assignment.directories {
-        match make_place(assignment, directory, &mut outbox) {
-            Ok(backend) => places.push((directory, backend)),
-            Err(error) => {
-                let sentence = error.to_string();
-                tell(&mut outbox, &FromMeasurer::Failed { target: directory.target, sentence });
-                // The others must not wait for it.
-                exchange.coordinator().give_up(directory.client, MonotonicClock.now());
-            }
-        }
-    }
-    for (directory, _) in &places {
-        exchange.prefault(directory.client);
-    }
     if let Ok(calibration) = calibrate() {
         tell(&mut outbox, &FromMeasurer::Calibrated(calibration));
     }
@@ -74,104 +75,147 @@ pub fn measure(assignment: &CheckAssignment, exchange: &Exchange, mut outbox: Ou
         }
     };
     tell(&mut outbox, &FromMeasurer::Remark(remark));
-    places.iter().for_each(|(directory, _)| exchange.wait_until_noted(directory.client));
-    let jobs = places.iter().map(|(directory, backend)| {
-        job(assignment, exchange, directory, backend.as_ref(), compiler.as_ref())
+    let room =
+        MeasuringRoom { assignment, exchange, compiler: compiler.as_ref(), outbox: Mutex::new(outbox) };
+    let leftovers = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            assignment.directories.iter().map(|directory| scope.spawn(|| room.measure(directory))).collect();
+        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect::<Vec<_>>()
     });
-    let ends = run_threads(jobs.collect(), &exchange.coordinator(), &MonotonicClock);
-    for ((directory, _), end) in places.iter().zip(ends) {
-        if let Err(error) = end {
-            tell(
-                &mut outbox,
-                &FromMeasurer::Failed { target: directory.target, sentence: error.to_string() },
-            );
-        }
-    }
-    tell(&mut outbox, &FromMeasurer::Ended(remove_places(places)));
+    let end = MeasurerEnd { removed: true, leftovers: leftovers.concat(), ..MeasurerEnd::default() };
+    room.tell(&FromMeasurer::Ended(end));
     0
 }
 
-fn make_place(
-    assignment: &CheckAssignment,
-    directory: &CheckedDirectory,
-    outbox: &mut Outbox,
-) -> Result<Box<dyn Backend>, BackendError> {
-    let backend = PosixBackend::new(PathBuf::from(&directory.path), &assignment.working_name)?;
-    let place = backend.create_place()?;
-    tell(
-        outbox,
-        &FromMeasurer::Placed {
+/// What the threads of all directories share.
+struct MeasuringRoom<'a> {
+    assignment: &'a CheckAssignment,
+    exchange: &'a Exchange,
+    compiler: Option<&'a Compiler>,
+    outbox: Mutex<Outbox>,
+}
+
+impl MeasuringRoom<'_> {
+    fn tell(&self, message: &FromMeasurer) {
+        let mut outbox = self.outbox.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        tell(&mut outbox, message);
+    }
+
+    fn failed(&self, directory: &CheckedDirectory, error: &dyn std::fmt::Display) {
+        self.tell(&match directory.role {
+            Role::Measured => FromMeasurer::Failed { target: directory.target, sentence: error.to_string() },
+            Role::Control => FromMeasurer::Remark(format!("Nothing was compared with the memory: {error}.")),
+        });
+    }
+
+    /// Sets a directory up, measures and removes what was made; says what is left.
+    fn measure(&self, directory: &CheckedDirectory) -> Vec<String> {
+        let start = MonotonicClock.now();
+        let backend = match self.make_place(directory) {
+            Ok(backend) => backend,
+            Err(error) => {
+                self.failed(directory, &error);
+                self.exchange.coordinator().give_up(directory.client, MonotonicClock.now());
+                return Vec::new();
+            }
+        };
+        let place_cost = MonotonicClock.now().since(start);
+        self.exchange.prefault(directory.client);
+        self.exchange.wait_until_noted(directory.client);
+        let job = self.job(directory, backend.as_ref(), place_cost);
+        let ends = run_threads(vec![job], &self.exchange.coordinator(), &MonotonicClock);
+        for error in ends.into_iter().filter_map(Result::err) {
+            self.failed(directory, &error);
+        }
+        match backend.remove_place() {
+            Ok(leftovers) => {
+                leftovers.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect()
+            }
+            Err(error) => vec![format!("{}: {error}", directory.path)],
+        }
+    }
+
+    fn make_place(&self, directory: &CheckedDirectory) -> Result<Box<dyn Backend>, BackendError> {
+        let backend = PosixBackend::new(PathBuf::from(&directory.path), &self.assignment.working_name)?;
+        let place = backend.create_place()?;
+        self.tell(&FromMeasurer::Placed {
             target: directory.target,
             path: directory.path.clone(),
             name: place.name,
             identity: place.identity,
-        },
-    );
-    Ok(Box::new(backend))
-}
+        });
+        Ok(Box::new(backend))
+    }
 
-fn job<'a>(
-    assignment: &'a CheckAssignment,
-    exchange: &Exchange,
-    directory: &'a CheckedDirectory,
-    backend: &'a dyn Backend,
-    compiler: Option<&'a Compiler>,
-) -> Job<
-    iolag_keeper::SharedRecorder,
-    CheckClient,
-    impl FnOnce() -> Result<Box<dyn Session>, BackendError> + Send + 'a,
-> {
-    let spec = &assignment.spec;
-    let place = CheckPlace { directory: directory.client, directories: assignment.all_directories };
-    let tasks = if compiler.is_some() { CheckTasks::All } else { CheckTasks::WithoutCompiler };
-    let client = CheckClient::new(&assignment.check, place, tasks, Arc::clone(&assignment.stages), spec.seed);
-    let drive = DriveOptions {
-        client: ClientId(directory.client),
-        rank: directory.client,
-        deadline: spec.deadline_ns,
-    };
-    let options = SessionOptions {
-        client: ClientId(directory.client),
-        rank: 0,
-        seed: spec.seed,
-        bytes_max: assignment.check.object_bytes.max(assignment.check.block_bytes),
-        durability: Durability::Default,
-        verification: Verification::Length,
-    };
-    let task_options = TaskOptions {
-        listed_files: assignment.check.listed_files,
-        created_files: assignment.check.created_files,
-        list_program: "/bin/ls".into(),
-        compiler: compiler.cloned(),
-    };
-    let open = move || {
+    fn job<'b>(
+        &'b self,
+        directory: &'b CheckedDirectory,
+        backend: &'b dyn Backend,
+        place_cost: Nanoseconds,
+    ) -> Job<
+        iolag_keeper::SharedRecorder,
+        CheckClient,
+        impl FnOnce() -> Result<Box<dyn Session>, BackendError> + Send + 'b,
+    > {
+        let CheckAssignment { spec, check, end, .. } = self.assignment;
+        let share = CheckShare {
+            directory: directory.client,
+            turns: directory.turns,
+            end: *end,
+            deadline: spec.deadline_ns,
+            place_cost,
+            rounds: match directory.role {
+                Role::Measured => ROUNDS_MAX,
+                Role::Control => CONTROL_ROUNDS,
+            },
+        };
+        let tasks = if self.compiler.is_some() { CheckTasks::All } else { CheckTasks::WithoutCompiler };
+        let client = CheckClient::new(check, share, tasks, spec.seed);
+        let drive = DriveOptions {
+            client: ClientId(directory.client),
+            rank: directory.client,
+            deadline: spec.deadline_ns,
+        };
+        Job {
+            client: ClientLoop::new(client, self.exchange.recorder(directory.client), drive),
+            open: || self.open_session(directory, backend),
+            if_not_open: IfNotOpen::GoOn,
+        }
+    }
+
+    fn open_session(
+        &self,
+        directory: &CheckedDirectory,
+        backend: &dyn Backend,
+    ) -> Result<Box<dyn Session>, BackendError> {
+        let CheckAssignment { spec, check, working_name, .. } = self.assignment;
+        let options = SessionOptions {
+            client: ClientId(directory.client),
+            rank: 0,
+            seed: spec.seed,
+            bytes_max: check.object_bytes.max(check.block_bytes),
+            durability: Durability::Default,
+            verification: Verification::Length,
+        };
+        let task_options = TaskOptions {
+            listed: LISTED_DIRECTORY.to_owned(),
+            created_files: check.created_files,
+            list_program: "/bin/ls".into(),
+            compiler: self.compiler.cloned(),
+        };
+        let (coordinator, client) = (self.exchange.coordinator(), directory.client);
+        let limits = TaskLimits::new(Arc::new(MonotonicClock), move || coordinator.is_stopped(client));
         let inner = backend.open_session(&options)?;
-        let working = Path::new(&directory.path).join(&assignment.working_name);
-        let session =
-            TaskSession::open(inner, &working, &task_options).map_err(|error| BackendError::Failed {
+        let working = Path::new(&directory.path).join(working_name);
+        let session = TaskSession::open(inner, &working, &task_options, limits).map_err(|error| {
+            BackendError::Failed {
                 action: "set up the tasks in",
                 path: error.to_string(),
                 class: ErrorClass::Other,
                 code: FailureCode::EXIT,
-            })?;
-        Ok(Box::new(session) as Box<dyn Session>)
-    };
-    Job {
-        client: ClientLoop::new(client, exchange.recorder(directory.client), drive),
-        open,
-        if_not_open: IfNotOpen::GoOn,
+            }
+        })?;
+        Ok(Box::new(session))
     }
-}
-
-fn remove_places(places: Vec<(&CheckedDirectory, Box<dyn Backend>)>) -> MeasurerEnd {
-    let mut end = MeasurerEnd { removed: true, ..MeasurerEnd::default() };
-    for (directory, backend) in places {
-        match backend.remove_place() {
-            Ok(leftovers) => end
-                .leftovers
-                .extend(leftovers.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason))),
-            Err(error) => end.leftovers.push(format!("{}: {error}", directory.path)),
-        }
-    }
-    end
 }

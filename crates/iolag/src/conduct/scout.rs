@@ -134,7 +134,11 @@ where
     contact_all_patiently(role, questions, deadline.into(), |question, _| answer(question))
 }
 
-fn contact_all_patiently<Q, T>(
+/// [`contact_all`] with a limit in all, of children that say how far they are.
+///
+/// # Errors
+/// As [`ask_all`].
+pub fn contact_all_patiently<Q, T>(
     role: &'static str,
     questions: &[Q],
     patience: Patience,

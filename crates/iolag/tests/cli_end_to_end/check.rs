@@ -6,8 +6,8 @@ use iolag_fixtures::{LoopMount, TmpfsMount, current_test, skip, skip_unless_root
 
 use crate::user::{Said, User, said, text};
 
-/// A check that takes as long as it must and no longer.
-const SHORT: [&str; 4] = ["--budget", "1s", "--stream-size", "256KiB"];
+/// A check that takes as long as it must on a busy machine, setting up and cleaning up included.
+const SHORT: [&str; 4] = ["--budget", "6s", "--stream-size", "256KiB"];
 
 fn check(user: &User, arguments: &[&str]) -> Said {
     user.fine(&[&["check"], &SHORT[..], arguments].concat())
@@ -56,7 +56,7 @@ fn one_directory_is_announced_measured_judged_and_left_as_it_was() {
     let before = user.everything();
     let groups = ["ls -l", "ls -n", "create 500", "compile", "write+fsync", "call.fsync", "stream.read"];
     let said = user.with_time_for(&groups, |budget| {
-        user.fine(&["check", &directory, "--budget", budget, "--stream-size", "256KiB"])
+        user.fine(&["check", &directory, "--budget", budget, "--stream-size", "256KiB", "--full"])
     });
     assert_eq!(user.everything(), before);
     for announced in
@@ -69,14 +69,15 @@ fn one_directory_is_announced_measured_judged_and_left_as_it_was() {
         "ls -n",
         "create 500",
         "stat",
-        "open",
-        "read",
-        "close",
-        "write",
-        "fsync",
+        "call.stat",
+        "call.open",
+        "call.read",
+        "call.close",
+        "call.write",
+        "call.fsync",
         "rename",
-        "readdir",
-        "unlink",
+        "call.readdir",
+        "call.unlink",
     ] {
         assert!(said.output.lines().any(|line| line.trim_start().starts_with(row)), "{row}: {}", said.output);
     }
@@ -84,9 +85,14 @@ fn one_directory_is_announced_measured_judged_and_left_as_it_was() {
         assert!(said.output.split_whitespace().any(|word| word == column), "{column}: {}", said.output);
     }
     let place = |text: &str| said.output.find(text).unwrap_or_else(|| panic!("{text}: {}", said.output));
+    assert!(said.output.starts_with("Verdict"));
     assert!(place("How long it takes") < place("How often it takes long"));
-    assert!(place("How often it takes long") < place("Verdict"));
     assert!(said.output.contains("compile"));
+    let short = user.fine(&["show"]).output;
+    let is_for_experts = |line: &str| line.starts_with("call.") || line.starts_with("ls -n");
+    assert!(short.contains("\nls -l") && short.contains("--full"), "{short}");
+    assert!(!short.lines().any(is_for_experts), "{short}");
+    assert!(user.fine(&["show", "--full"]).output.contains("call.unlink"));
     assert!(!said.output.contains('\u{1b}'), "no colours into a pipe");
 }
 
@@ -135,7 +141,10 @@ fn the_same_directory_by_several_names_is_measured_once() {
 #[test]
 fn without_arguments_home_temporary_and_current_directory_one_per_file_system() {
     let user = User::new();
-    check(&user, &[]);
+    let alone = check(&user, &[]);
+    let left_out = format!("{} is left out: it lies on the file system of", user.path("tmp").display());
+    assert!(alone.errors.contains(&left_out), "{}", alone.errors);
+    assert!(user.record()["remarks"][0].as_str().unwrap().starts_with(&left_out));
     let home = user.path(".").canonicalize().unwrap().display().to_string();
     assert_eq!(names(&user.document("last")), [home.as_str()]);
     let Some(mount) = TmpfsMount::new(8 << 20) else { return };
@@ -145,6 +154,7 @@ fn without_arguments_home_temporary_and_current_directory_one_per_file_system() 
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(names(&user.document("last")), [home.as_str(), &mount.path().display().to_string()]);
     assert!(said.output.contains("(tmpfs)"), "{}", said.output);
+    assert!(said.output.contains("feel"), "they are ranked: {}", said.output);
 }
 
 #[test]
@@ -220,4 +230,43 @@ fn a_directory_that_is_none_is_one_sentence_and_nothing_is_measured() {
     }
     assert!(!user.path("iolag-check").exists());
     assert!(user.fine(&["list"]).output.contains("no runs in"));
+}
+
+#[test]
+fn six_directories_each_get_their_share() {
+    let user = User::new();
+    let directories: Vec<String> = (0..6).map(|number| user.directory(&format!("d{number}"))).collect();
+    let said = user.with_time_for(&["ls -l", "create 500", "stat"], |budget| {
+        let options = ["check", "--budget", budget, "--stream-size", "64KiB"];
+        user.fine(&[&options[..], &directories.iter().map(String::as_str).collect::<Vec<_>>()].concat())
+    });
+    let document = user.document("last");
+    assert_eq!(names(&document), directories);
+    let ranking = text(&document, "ranking");
+    assert!(directories.iter().all(|directory| ranking.contains(directory.as_str())), "{ranking}");
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(&said.output).starts_with(&flat(ranking)), "{}", said.output);
+    assert_eq!(user.record()["stages"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn directories_are_compared_with_the_machines_memory_and_nothing_is_left_there() {
+    let user = User::new();
+    let directory = user.directory("scratch");
+    let said = user.with_time_for(&["ls -l", "create 500"], |budget| {
+        user.fine(&["check", &directory, "--budget", budget, "--stream-size", "64KiB"])
+    });
+    let document = user.document("last");
+    assert_eq!(names(&document), [directory.as_str()]);
+    if !said.errors.contains("to compare with the machine's own memory") {
+        return skip(&current_test(), "there is no tmpfs beside what is measured");
+    }
+    let control = &document["control"];
+    assert_eq!(text(control, "file_system"), "tmpfs");
+    assert!(
+        control["summaries"].as_array().unwrap().iter().any(|one| text(one, "operation") == "create 500")
+    );
+    let id = text(&document["run"], "id");
+    assert!(!std::path::Path::new(text(control, "name")).join(format!("iolag-check-{id}")).exists());
+    assert!(!user.fine(&["list"]).output.contains(&format!(" {}", text(control, "name"))));
 }

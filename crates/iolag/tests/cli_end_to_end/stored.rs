@@ -74,7 +74,7 @@ fn a_run_is_shown_in_every_form() {
     let json: Value = serde_json::from_str(&user.fine(&["show", "--format", "json"]).output).unwrap();
     assert_eq!(json, user.document("last"));
     assert!(user.fine(&["show", "--format", "csv"]).output.starts_with("run,host"));
-    user.fine(&["check", ".", "--budget", "1s", "--stream-size", "64KiB", "-q"]);
+    user.fine(&["check", ".", "--budget", "6s", "--stream-size", "64KiB", "-q"]);
     let said = user.iolag(&["show", "--format", "md-workbench"]);
     assert_eq!(said.code, 2);
     assert!(said.errors.contains("this is a check"), "{}", said.errors);

@@ -7,9 +7,9 @@ use iolag_fixtures::{FuseCall, FuseMount, LoopMount, TmpfsMount};
 
 use crate::support::{Scene, assert_says, leftovers};
 
-/// The deadline is longer than what answers takes on a busy machine. Deadline, budget, clean-up and graces together take about 15 s; one
+/// The deadline is longer than what answers takes on a busy machine. Deadline, budget, clean-up and graces together take about 20 s; one
 /// that waits for what hangs waits longer than any test.
-const QUICK: [&str; 4] = ["--deadline", "4s", "--budget", "4s"];
+const QUICK: [&str; 4] = ["--deadline", "4s", "--budget", "10s"];
 
 fn check<'a>(directories: &[&'a str]) -> Vec<&'a str> {
     [&["check"], directories, QUICK.as_slice()].concat()

@@ -7,6 +7,7 @@
 mod support;
 
 mod check_hangs;
+mod check_slow;
 mod hangs;
 mod kills;
 mod many_clients;

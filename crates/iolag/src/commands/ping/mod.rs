@@ -130,7 +130,9 @@ fn first_contact(
 ) -> Result<(TargetRecord, Option<(Child, MonotonicTime)>), Failure> {
     let limit = options.deadline.min(FIRST_CONTACT);
     let mut answers =
-        scout::contact_all("scout", &[directory], limit, |directory| scout::look_at(directory))?;
+        scout::contact_all_patiently("scout", &[directory], limit.into(), |directory, steps| {
+            scout::look_at(directory, steps)
+        })?;
     match answers.pop() {
         Some(Contact::Given(Ok(facts))) => Ok((
             TargetRecord {
@@ -139,11 +141,12 @@ fn first_contact(
                 working_place: None,
                 file_system: Some(facts.file_system),
                 unanswered_ns: None,
+                contact: None,
             },
             None,
         )),
         Some(Contact::Given(Err(sentence))) => Err(Failure::unusable(sentence)),
-        Some(Contact::Silent { start, child }) => {
+        Some(Contact::Silent { start, child, .. }) => {
             let name = directory.display().to_string();
             let age = MonotonicClock.now().since(start);
             output::notice(

@@ -1,0 +1,89 @@
+//! `iolag check` where one of several file systems is slow: it is not dead, and takes nothing from the others.
+
+use std::time::{Duration, Instant};
+
+use iolag_fixtures::{FuseCall, FuseMount, LoopMount, TmpfsMount};
+
+use crate::support::{Exported, PATIENCE, Scene, assert_says, leftovers};
+
+const REQUEST: Duration = Duration::from_millis(200);
+
+fn count(samples: &[Exported], client: u64, operation: &str) -> usize {
+    let is_it = |sample: &&Exported| sample.client == client && sample.operation == operation;
+    samples.iter().filter(is_it).count()
+}
+
+#[test]
+fn a_slow_directory_is_measured_and_ranked_beside_quick_ones_that_lose_nothing() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
+    let Some(ext4) = LoopMount::ext4(64) else { return };
+    let [slow, memory, disk] =
+        [fuse.path(), tmpfs.path(), ext4.path()].map(|path| path.to_str().unwrap().to_owned());
+    fuse.delay_all(REQUEST);
+    let start = Instant::now();
+    let done = scene.run(&["check", &memory, &slow, &disk, "--budget", "45s"]);
+    assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    for place in [&scene.target(), tmpfs.path(), ext4.path()] {
+        assert_eq!(leftovers(place), Vec::<String>::new(), "{done:?}");
+    }
+    let first = done.stdout.split("\n\n").next().unwrap().replace('\n', " ");
+    assert_says(&first, &[&slow, &memory, &disk, "is slow"]);
+    assert!(
+        first.find("is slow") > first.find(&memory) && first.find("is slow") > first.find(&disk),
+        "{first}"
+    );
+    assert!(!done.stdout.contains("not answer") && !done.stdout.contains("unreliable"), "{}", done.stdout);
+    let samples = scene.exported();
+    assert!(samples.iter().all(|sample| sample.outcome != "hung"));
+    for healthy in [0, 2] {
+        assert!(count(&samples, healthy, "ls -l") >= 10, "directory {healthy}");
+        assert!(count(&samples, healthy, "create 500") >= 2, "directory {healthy}");
+    }
+    assert!(count(&samples, 1, "create 500") + count(&samples, 1, "create") > 0);
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn ctrl_c_while_a_directory_is_set_up_gives_what_there_is_and_calls_nobody_dead() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
+    let [slow, memory] = [fuse.path(), tmpfs.path()].map(|path| path.to_str().unwrap().to_owned());
+    fuse.delay(FuseCall::Mkdir, "iolag-check-*", Duration::from_secs(4));
+    let mut running = scene.start(&["check", &slow, &memory, "--budget", "1h", "--deadline", "1h"]);
+    running.wait_for("the run is kept");
+    let made = crate::support::wait_for("samples", || leftovers(tmpfs.path()).pop());
+    assert!(made.starts_with("iolag-check-"));
+    std::thread::sleep(Duration::from_millis(500));
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    let flat = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!flat.contains("not answer"), "{flat}");
+    assert_says(&flat, &["nothing could be measured yet: setting up had ", " requests of about ", &memory]);
+    for place in [&scene.target(), tmpfs.path()] {
+        assert_eq!(leftovers(place), Vec::<String>::new(), "{done:?}");
+    }
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_directory_too_slow_for_the_budget_says_how_many_requests_came_back() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
+    let [slow, memory] = [fuse.path(), tmpfs.path()].map(|path| path.to_str().unwrap().to_owned());
+    fuse.delay_all(Duration::from_millis(1_500));
+    let done = scene.run(&["check", &slow, &memory, "--budget", "6s"]);
+    assert_eq!(done.code, Some(4), "{done:?}");
+    let flat = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!flat.contains("not answer"), "{flat}");
+    assert_says(&flat, &["could not be measured", " of about ", " answered in ", &memory, "feels fast"]);
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
