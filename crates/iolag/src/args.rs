@@ -18,7 +18,7 @@ pub use history::{
     CommentMark, HISTORY, HistoryMethod, HistoryPlace, HistorySpan, Import, Method, Note, Stratification,
 };
 pub use serve::Serve;
-use target::TargetParser;
+use target::{DirectoryParser, TargetParser};
 pub use watch::{Ping, Unit, Watch};
 
 /// Measure how storage feels to the people and jobs that wait for it.
@@ -147,7 +147,7 @@ pub enum Bench {
 #[derive(Debug, Args)]
 pub struct Check {
     /// Directories to measure in [default: home, temporary and current directory, one per file system]
-    #[arg(value_name = "DIR", value_parser = parse_readable)]
+    #[arg(value_name = "DIR", value_parser = DirectoryParser)]
     pub directories: Vec<PathBuf>,
     /// Time for everything: all directories, setting up, cleaning up
     #[arg(long, value_name = "DURATION", default_value = "45s", allow_hyphen_values = true, value_parser = parse_budget)]

@@ -1,11 +1,12 @@
-//! How the user names a target.
+//! How the user names a target, or a directory to measure in.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error};
-use iolag_backend::Target;
+use iolag_backend::{Target, redact};
 
 /// Understands targets. Not a function: what clap says of its errors repeats the text, and with it a password.
 #[derive(Clone)]
@@ -17,5 +18,29 @@ impl TypedValueParser for TargetParser {
     fn parse_ref(&self, _command: &Command, _argument: Option<&Arg>, value: &OsStr) -> Result<Target, Error> {
         let text = value.to_str().ok_or_else(|| Error::new(ErrorKind::InvalidUtf8))?;
         Target::parse(text).map_err(|error| Error::raw(ErrorKind::ValueValidation, format!("{error}\n")))
+    }
+}
+
+/// Understands directories to measure in. What would be said of a URL later, as of a directory that is not there, would repeat its
+/// password.
+#[derive(Clone)]
+pub(super) struct DirectoryParser;
+
+impl TypedValueParser for DirectoryParser {
+    type Value = PathBuf;
+
+    fn parse_ref(
+        &self,
+        _command: &Command,
+        _argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<PathBuf, Error> {
+        let text = value.to_str().ok_or_else(|| Error::new(ErrorKind::InvalidUtf8))?;
+        if text.contains("://") {
+            let text = redact(text);
+            let sentence = format!("{text:?} is no directory, and this command measures nothing else\n");
+            return Err(Error::raw(ErrorKind::ValueValidation, sentence));
+        }
+        Ok(PathBuf::from(text))
     }
 }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use iolag_model::{Nanoseconds, parse_count};
 
 use super::history::parse_place;
-use super::{Launch, RunOptions, parse_file, parse_period};
+use super::{DirectoryParser, Launch, RunOptions, parse_file, parse_period};
 
 /// `iolag watch`.
 #[derive(Debug, Args)]
@@ -83,7 +83,7 @@ pub enum Unit {
 )]
 pub struct Ping {
     /// The directory
-    #[arg(value_name = "DIR", value_parser = parse_file)]
+    #[arg(value_name = "DIR", value_parser = DirectoryParser)]
     pub directory: PathBuf,
     /// Probe with a task instead, in a process of its own: stat, list, create, open-read, write-fsync, compile, shell, echo or
     /// list-large; starting it is part of the time

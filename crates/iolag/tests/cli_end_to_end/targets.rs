@@ -72,7 +72,7 @@ fn a_directory_whose_name_is_no_text_is_measured_through_a_link() {
     assert_eq!(text(&user.record()["targets"][0], "name"), format!("delayed:1us:{link}"));
     assert_eq!(user.fine(&["cleanup"]).output, format!("{link}/iolag-work is removed\n"));
     assert_eq!(names(&unreadable), [""; 0]);
-    assert_eq!(user.iolag(&["check", "link", "--budget", "1s", "-q"]).code, 0);
+    assert_eq!(user.iolag(&["check", "link", "--budget", "10s", "-q"]).code, 0);
     assert_eq!(names(&unreadable), [""; 0]);
 }
 
@@ -114,4 +114,18 @@ fn the_same_point_twice_is_refused_and_repetitions_are_not() {
     let listed = user.fine(&["list", "--json", "-"]).output;
     let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
     assert_eq!(listed.as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn a_url_is_no_directory_and_its_password_is_not_repeated() {
+    let user = User::new();
+    for command in
+        [&["check", "s3://me:hunter2@host/b"][..], &["ping", "postgres://me:hunter2@host/b", "-n", "1"]]
+    {
+        let refused = user.iolag(command);
+        assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
+        assert!(refused.errors.contains("://me:***@host/b\" is no directory"), "{refused:?}");
+        assert!(!refused.errors.contains("hunter2"), "{refused:?}");
+    }
+    assert!(!user.path("data").exists());
 }
