@@ -6,6 +6,7 @@
 
 use iolag_model::{ClientId, Verification};
 
+use crate::paged::PagedBytes;
 use crate::random::{GOLDEN, Random, mix};
 use crate::{BackendError, ObjectKey, SessionOptions};
 
@@ -87,9 +88,9 @@ pub(crate) struct Buffers {
     seed: u64,
     verification: Verification,
     /// What is written.
-    pub(crate) written: Vec<u8>,
+    pub(crate) written: PagedBytes,
     /// What was read.
-    pub(crate) read: Vec<u8>,
+    pub(crate) read: PagedBytes,
 }
 
 impl Buffers {
@@ -106,7 +107,7 @@ impl Buffers {
             seed: options.seed,
             verification: options.verification,
             written: noise(options.seed, options.client, length),
-            read: vec![0xff; length],
+            read: PagedBytes::new(0xff, length),
         })
     }
 
@@ -143,20 +144,19 @@ impl Buffers {
     fn grow(&mut self, bytes: u64) -> usize {
         let length = bytes.min(BUFFER_BYTES_MAX) as usize;
         if length > self.written.len() {
-            self.written.resize(length, 0xff);
-            self.read.resize(length, 0xff);
+            self.written = PagedBytes::new(0xff, length);
+            self.read = PagedBytes::new(0xff, length);
         }
         length
     }
 }
 
-fn noise(seed: u64, client: ClientId, length: usize) -> Vec<u8> {
+fn noise(seed: u64, client: ClientId, length: usize) -> PagedBytes {
     let mut random = Random::new(seed, u64::from(client.0));
-    let mut bytes = Vec::with_capacity(length + 8);
-    while bytes.len() < length {
-        bytes.extend_from_slice(&random.bits().to_le_bytes());
+    let mut bytes = PagedBytes::new(0, length);
+    for piece in bytes.chunks_mut(8) {
+        piece.copy_from_slice(&random.bits().to_le_bytes()[..piece.len()]);
     }
-    bytes.truncate(length);
     bytes
 }
 

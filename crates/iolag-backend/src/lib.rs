@@ -13,6 +13,7 @@ mod content;
 mod delayed;
 mod faulty;
 mod memory;
+mod paged;
 mod posix;
 mod random;
 mod redact;

@@ -10,6 +10,7 @@ mod many_clients;
 mod md_workbench;
 mod memory;
 mod metadata;
+mod overhead;
 mod processes;
 mod recording;
 mod setting;
@@ -36,7 +37,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("recording", recording::run),
     ("ceiling", ceiling::run),
     ("metadata", metadata::run),
-    ("overhead", metadata::run_overhead),
+    ("overhead", overhead::run),
     ("md-workbench", md_workbench::run),
     ("memory", memory::run),
     ("many-clients", many_clients::run),

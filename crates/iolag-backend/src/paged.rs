@@ -1,0 +1,61 @@
+//! Bytes that begin at the beginning of a page.
+//!
+//! Where in a page a buffer begins decides how fast the kernel copies to and from it: a loop on a tmpfs differed from itself by
+//! 1.6 % (docs/performance.md). Every session and every run have it alike.
+
+use std::ops::{Deref, DerefMut};
+
+/// Of all processors that we know, or a divisor of it.
+const PAGE_BYTES: usize = 4096;
+
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(4096))]
+struct Page([u8; PAGE_BYTES]);
+
+/// Invariant: `length` is at most the bytes of the pages.
+#[derive(Debug)]
+pub(crate) struct PagedBytes {
+    pages: Vec<Page>,
+    length: usize,
+}
+
+impl PagedBytes {
+    /// `length` bytes of this value; all of them have been written to.
+    pub(crate) fn new(value: u8, length: usize) -> Self {
+        Self { pages: vec![Page([value; PAGE_BYTES]); length.div_ceil(PAGE_BYTES)], length }
+    }
+}
+
+impl Deref for PagedBytes {
+    type Target = [u8];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the pages are bytes without gaps, one after the other, and `length` does not exceed them.
+        unsafe { std::slice::from_raw_parts(self.pages.as_ptr().cast(), self.length) }
+    }
+}
+
+impl DerefMut for PagedBytes {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and they are borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.pages.as_mut_ptr().cast(), self.length) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_begin_at_a_page_and_are_as_many_as_asked_for() {
+        for length in [0, 1, 3901, 4096, 1 << 20] {
+            let mut bytes = PagedBytes::new(7, length);
+            assert!(bytes.as_ptr().addr().is_multiple_of(PAGE_BYTES));
+            assert_eq!(*bytes, vec![7; length]);
+            bytes.fill(8);
+            assert_eq!(*bytes, vec![8; length]);
+        }
+    }
+}
