@@ -20,6 +20,10 @@ pub struct ClientId(pub u32);
 pub struct AttemptId(pub u64);
 
 impl AttemptId {
+    /// Sequence numbers of attempts that were never executed begin here; no client executes so many. They are counted on their
+    /// own: a client may record one of these, and go on with a lower number.
+    pub const UNSENT: u64 = 1 << (SEQUENCE_BITS - 1);
+
     /// The attempt number `sequence` of `client`.
     #[inline]
     pub const fn new(client: ClientId, sequence: u64) -> Self {
@@ -36,6 +40,12 @@ impl AttemptId {
     #[inline]
     pub const fn sequence(self) -> u64 {
         self.0 & ((1 << SEQUENCE_BITS) - 1)
+    }
+
+    /// Whether it was due and never executed.
+    #[inline]
+    pub const fn is_unsent(self) -> bool {
+        self.sequence() >= Self::UNSENT
     }
 }
 

@@ -27,13 +27,10 @@ use iolag_model::{
 
 use crate::{Client, Done, Note, Part, Step};
 
-/// Numbers of attempts that were not executed as operations begin here: no client executes so many.
-const UNSENT: u64 = 1 << 39;
-
 /// The number of the attempt of a probe, counted from 0, that was not sent. Client and keeper both may record it: by this
 /// number it counts once.
 pub const fn unsent_number(probe: u64) -> NonZeroU64 {
-    NonZeroU64::MIN.saturating_add(UNSENT + probe)
+    NonZeroU64::MIN.saturating_add(AttemptId::UNSENT + probe)
 }
 
 /// When probes are due, and when one is lost.

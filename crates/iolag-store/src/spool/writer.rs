@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 
-use iolag_model::{ClientId, Detail, Outcome, RunId, Sample};
+use iolag_model::{AttemptId, ClientId, Detail, Outcome, RunId, Sample};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
@@ -45,17 +45,21 @@ pub struct Resumed {
     pub samples: u64,
     /// Bytes of a torn or damaged tail that were cut off.
     pub dropped_bytes: u64,
-    /// The last sequence number of each client in it.
-    last_sequences: HashMap<ClientId, u64>,
+    /// The last attempt of each client in it, in each of its two numberings: of executed attempts, and of unsent ones.
+    last: HashMap<(ClientId, bool), AttemptId>,
 }
 
 impl Resumed {
-    /// Whether a sample that waits in its client's ring is in the file already. A client numbers its samples in ascending order,
-    /// and they are stored in that order.
+    /// Whether a sample that waits in its client's ring is in the file already. A client numbers what it executed
+    /// in ascending order, and so, on its own, what it did not send; they are stored in that order.
     pub fn is_stored(&self, sample: &Sample) -> bool {
-        let last = self.last_sequences.get(&sample.attempt.client());
-        last.is_some_and(|last| sample.attempt.sequence() <= *last)
+        self.last.get(&numbering(sample.attempt)).is_some_and(|last| sample.attempt <= *last)
     }
+}
+
+/// Whose numbers an attempt is compared with.
+const fn numbering(attempt: AttemptId) -> (ClientId, bool) {
+    (attempt.client(), attempt.is_unsent())
 }
 
 impl SpoolWriter {
@@ -83,19 +87,16 @@ impl SpoolWriter {
         let file = open_direct(spool, &number.file_name(), OFlags::RDWR)?;
         let mut writer = Self::new(file, spool, run, number)?;
         let mut reader = SpoolReader::open(spool, run, number)?;
-        let mut last_sequences = HashMap::new();
+        let mut last = HashMap::new();
         while let Some(block) = reader.next_block()? {
             if let Block::Samples(samples) = block {
-                last_sequences.extend(
-                    samples.iter().map(|sample| (sample.attempt.client(), sample.attempt.sequence())),
-                );
+                last.extend(samples.iter().map(|sample| (numbering(sample.attempt), sample.attempt)));
             }
         }
         writer.offset = reader.offset();
         writer.sequence = reader.sequence();
         writer.samples = reader.samples();
-        let resumed =
-            Resumed { samples: reader.samples(), dropped_bytes: reader.dropped_bytes(), last_sequences };
+        let resumed = Resumed { samples: reader.samples(), dropped_bytes: reader.dropped_bytes(), last };
         writer.cut_tail()?;
         Ok((writer, resumed))
     }

@@ -336,6 +336,11 @@ mod tests {
             client: u32,
             count: usize,
         },
+        /// Probes that were due and not sent, as ping notes them among the others.
+        RecordUnsent {
+            client: u32,
+            count: usize,
+        },
         KeeperRecords {
             count: usize,
         },
@@ -349,6 +354,7 @@ mod tests {
     fn any_action() -> impl Strategy<Value = Action> {
         prop_oneof![
             6 => (0..CLIENTS, 1_usize..400).prop_map(|(client, count)| Action::Record { client, count }),
+            3 => (0..CLIENTS, 1_usize..40).prop_map(|(client, count)| Action::RecordUnsent { client, count }),
             1 => (1_usize..5).prop_map(|count| Action::KeeperRecords { count }),
             2 => Just(Action::Drain(Patience::None)),
             1 => Just(Action::Drain(Patience::Some)),
@@ -390,6 +396,7 @@ mod tests {
             let mut recorders: Vec<SharedRecorder> = (0..CLIENTS).map(|client| exchange.recorder(client)).collect();
             let mut keeper = exchange.keeper_ring();
             let mut recorded = [0_u64; CLIENTS as usize];
+            let mut unsent = [0_u64; CLIENTS as usize];
             let mut of_keeper = Vec::new();
             let place = tempfile::tempdir().unwrap();
             let directory = Directory::open(place.path()).unwrap();
@@ -402,6 +409,15 @@ mod tests {
                             if recorder.has_room() {
                                 recorder.record(sample(client, recorded[client as usize]));
                                 recorded[client as usize] += 1;
+                            }
+                        }
+                    }
+                    Action::RecordUnsent { client, count } => {
+                        for _ in 0..count {
+                            let recorder = &mut recorders[client as usize];
+                            if recorder.has_room() {
+                                recorder.record(sample(client, AttemptId::UNSENT + unsent[client as usize]));
+                                unsent[client as usize] += 1;
                             }
                         }
                     }
@@ -434,8 +450,11 @@ mod tests {
             let stored = stored.concat();
             for client in 0..CLIENTS {
                 let of_client = stored.iter().filter(|sample| sample.attempt.client() == ClientId(client));
-                let sequences: Vec<u64> = of_client.map(|sample| sample.attempt.sequence()).collect();
+                let (unsent_here, sequences): (Vec<u64>, Vec<u64>) =
+                    of_client.map(|sample| sample.attempt.sequence()).partition(|sequence| *sequence >= AttemptId::UNSENT);
                 prop_assert_eq!(sequences, (0..recorded[client as usize]).collect::<Vec<_>>(), "client {}", client);
+                let expected = AttemptId::UNSENT..AttemptId::UNSENT + unsent[client as usize];
+                prop_assert_eq!(unsent_here, expected.collect::<Vec<_>>(), "client {}", client);
             }
         }
     }

@@ -138,9 +138,7 @@ impl Follower {
 fn is_unsent(sample: &Sample) -> bool {
     match sample.outcome() {
         Outcome::Skipped => true,
-        Outcome::Interrupted => {
-            sample.duration == Nanoseconds::ZERO && sample.attempt.sequence() >= unsent_number(0).get()
-        }
+        Outcome::Interrupted => sample.duration == Nanoseconds::ZERO && sample.attempt.is_unsent(),
         _ => false,
     }
 }
