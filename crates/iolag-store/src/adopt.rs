@@ -11,7 +11,7 @@
 //! Both directories are locked meanwhile. Only what is certain is done: the run was closed by a keeper that has ended, in this
 //! boot of this host; the store is the one that it names, and has no more than a stump. Else it is said where it lies.
 
-use iolag_model::{PartRecord, RUN_FORMAT, RunId, RunRecord};
+use iolag_model::{PartRecord, RunId, RunRecord};
 use rustix::io::Errno;
 
 use crate::liveness::KeeperIdentity;
@@ -182,7 +182,7 @@ fn take_in(
         own.write_manifest(&best.run.manifest()?)?;
     }
     record.rescue = None;
-    record.format = RUN_FORMAT;
+    record.format = record.spec.workload.run_format();
     own.write_record(&record)?;
     done(Step::RecordReplaced)
 }

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use iolag_model::{AttemptId, Detail, DetailKind, Rescue, RunState, Sample};
+use iolag_model::{
+    AttemptId, Detail, DetailKind, Nanoseconds, PingProbe, PingSpec, RUN_FORMAT_WITH_PING, Rescue, RunState,
+    Sample, WorkloadSpec,
+};
 
 use super::*;
 use crate::liveness::boot_id;
@@ -142,6 +145,20 @@ fn a_rescued_run_is_what_counts_and_the_next_command_takes_it_home() {
     );
     assert!(!scene.path("memory").exists(), "the place of rescue is left");
     assert!(scene.adopt().is_empty() && recover(&scene.store(), |_| false).unwrap().is_empty());
+}
+
+#[test]
+fn a_run_of_ping_keeps_its_format() {
+    let scene = Scene::new();
+    let rescued = scene.rescue(RunState::Complete, |_| {});
+    let mut record = rescued.record().unwrap();
+    let probe = PingProbe::Operations { object_bytes: 1 };
+    let every_ns = Nanoseconds::from_seconds(1);
+    record.spec.workload = WorkloadSpec::Ping(PingSpec { probe, every_ns, count: Some(1) });
+    record.format = RUN_FORMAT_WITH_PING;
+    rescued.write_record(&record).unwrap();
+    assert!(matches!(scene.adopt()[0].result, Ok(Adoption::Adopted { .. })));
+    assert_eq!(scene.stump().record().unwrap().format, RUN_FORMAT_WITH_PING);
 }
 
 #[test]
