@@ -129,19 +129,16 @@ impl Directory {
             .map_err(|errno| self.error(action, name, errno))
     }
 
-    /// Copies every regular file of `other` into this directory, under the same names and durable.
+    /// Copies the files of `other` into this directory, under the same names and durable, each as a whole: who is killed
+    /// meanwhile goes on where it was. What is here already stays, since more may have been added to it; so does what `other`
+    /// itself has not whole.
     ///
     /// # Errors
-    /// If one exists here already, cannot be read, or cannot be written.
+    /// If one cannot be read or written.
     pub fn copy_files(&self, other: &Self) -> Result<(), StoreError> {
-        for name in other.names()? {
-            let mut source = other.open_file(&name)?;
-            let mut copy = self.open_with(&name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, "create")?;
-            std::io::copy(&mut source, &mut copy)
-                .and_then(|_| copy.sync_data())
-                .map_err(|error| StoreError::system("write", self.path.join(&name), error))?;
-        }
-        self.sync()
+        let here = self.names()?;
+        let is_wanted = |name: &&String| !here.contains(name) && !name.ends_with(".new");
+        other.names()?.iter().filter(is_wanted).try_for_each(|name| self.take_copy(name, other, name))
     }
 
     /// Copies the file `source` of `other` under the name `name`, as a whole and durably. Every 8 MiB are made durable as they
@@ -351,6 +348,26 @@ mod tests {
         assert!(
             directory.read_file("run.json", 2).unwrap_err().to_string().contains("longer than the 2 bytes")
         );
+    }
+
+    #[test]
+    fn copying_goes_on_where_it_was_killed_and_leaves_what_was_added_since() {
+        let place = tempfile::tempdir().unwrap();
+        let make = |name: &str| Directory::open_or_create(&place.path().join(name)).unwrap();
+        let (from, to) = (make("from"), make("to"));
+        for (name, bytes) in [("one", "1"), ("two", "22"), ("three", "333"), ("four.new", "half")] {
+            from.replace_file(name, bytes.as_bytes()).unwrap();
+        }
+        // The first was whole and has grown since, the second was being copied when its copier was killed.
+        to.replace_file("one", b"1 and more").unwrap();
+        std::fs::write(to.path().join("two.new"), "2").unwrap();
+        for _ in 0..2 {
+            to.copy_files(&from).unwrap();
+            assert_eq!(to.names().unwrap(), ["one", "three", "two"]);
+            let content = |name| to.read_file(name, 100).unwrap();
+            assert_eq!((content("one"), content("two")), (b"1 and more".to_vec(), b"22".to_vec()));
+            assert_eq!(content("three"), b"333");
+        }
     }
 
     #[test]

@@ -245,7 +245,8 @@ pub(crate) fn is_part(name: &str) -> bool {
 
 fn remove_spool_in(parent: &Directory, name: &str, spool: &Directory) -> Result<(), StoreError> {
     for file in spool.names()? {
-        if SpoolNumber::from_file_name(&file).is_some() {
+        // Whoever took over a spool may have been killed in the middle of it.
+        if SpoolNumber::from_file_name(file.strip_suffix(".new").unwrap_or(&file)).is_some() {
             spool.remove_file(&file)?;
         }
     }

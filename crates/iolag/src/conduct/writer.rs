@@ -214,10 +214,13 @@ fn go_on_from_the_beginning(run: RunDirectory, plan: &WriterPlan) -> Result<Begi
             spool
         }
     };
-    if let Some(inherited) = &plan.inherited_spool {
-        spool.copy_files(&Directory::open(inherited)?)?;
-    }
+    take_over(plan, &spool)?;
     Ok(Beginning::Draining { run, spool, begun: plan.inherited_spool.is_some() })
+}
+
+/// Takes over what a failed writer had spooled elsewhere, as far as that has not been done.
+fn take_over(plan: &WriterPlan, spool: &Directory) -> Result<(), StoreError> {
+    plan.inherited_spool.iter().try_for_each(|inherited| spool.copy_files(&Directory::open(inherited)?))
 }
 
 fn reopen(store: &Store, plan: &WriterPlan) -> Result<Beginning, StoreError> {
@@ -243,7 +246,10 @@ fn reopen(store: &Store, plan: &WriterPlan) -> Result<Beginning, StoreError> {
     }
     // A spool is made after record and manifest. Without one the first writer was killed on its way there.
     match run.open_spool(&record)? {
-        Some(spool) => Ok(Beginning::Draining { run, spool, begun: true }),
+        Some(spool) => {
+            take_over(plan, &spool)?;
+            Ok(Beginning::Draining { run, spool, begun: true })
+        }
         None => go_on_from_the_beginning(run, plan),
     }
 }
