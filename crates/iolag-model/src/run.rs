@@ -171,7 +171,7 @@ pub struct Rescue {
     pub place: String,
     /// What the store did, as a sentence.
     pub cause: String,
-    /// Samples that only the store has, because it stopped answering after it had taken them.
+    /// Samples that only the store can have: it stopped answering after it had taken them, or they were lost on the way here.
     pub only_in_store: u64,
     /// Process id of the keeper that rescued the run.
     pub keeper_pid: u32,

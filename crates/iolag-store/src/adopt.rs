@@ -18,6 +18,7 @@ use crate::liveness::KeeperIdentity;
 use crate::part::{DETAILS_FILE, PartReader};
 use crate::rescue::{RescuedRun, is_closed, is_same_run, samples_of};
 use crate::run_directory::{RunDirectory, is_part};
+use crate::spool::spools;
 use crate::{Directory, Store, StoreError};
 
 /// A run that was found in a place of rescue.
@@ -134,20 +135,29 @@ fn why_not(store: &Store, best: &RescuedRun) -> Option<String> {
         return Some("the rescue was not completed, and the store may have what is missing there".to_owned());
     }
     let only_in_store = best.record.rescue.as_ref().map_or(0, |rescue| rescue.only_in_store);
-    if only_in_store > 0 {
-        return Some("the store has samples of it that are not there".to_owned());
-    }
-    match store.own_run(best.run.id()).and_then(|run| run.record()) {
+    let own = store.own_run(best.run.id()).and_then(|run| run.record().map(|record| (run, record)));
+    match own {
         Err(error) if error.is_missing() || matches!(error, StoreError::RunMissing { .. }) => None,
         Err(error) => Some(format!("it is not known what the store has of it: {error}")),
-        Ok(own) if !is_same_run(&own, &best.record) => {
+        Ok((_, own)) if !is_same_run(&own, &best.record) => {
             Some("the store has another run of this name".to_owned())
         }
-        Ok(own) if !is_closed(&own) && samples_of(&own) > samples_of(&best.record) => {
+        Ok((_, own)) if is_closed(&own) => None,
+        Ok((_, own)) if samples_of(&own) > samples_of(&best.record) => {
             Some("the store has more samples of it".to_owned())
+        }
+        Ok((run, own)) if only_in_store > 0 && may_have_samples(&run, &own) => {
+            Some("the store may have samples of it that are not there".to_owned())
         }
         Ok(_) => None,
     }
+}
+
+/// Whether a stump holds samples; one whose spool cannot be looked at may.
+fn may_have_samples(stump: &RunDirectory, record: &RunRecord) -> bool {
+    let has_spools =
+        |spool: Option<Directory>| spool.map_or(Ok(false), |spool| Ok(!spools(&spool)?.is_empty()));
+    samples_of(record) > 0 || stump.open_spool(record).and_then(has_spools).unwrap_or(true)
 }
 
 fn has_parts_of(own: &RunRecord, rescued: &RunRecord) -> bool {

@@ -285,7 +285,7 @@ fn what_is_not_certain_is_left_and_told_and_still_what_counts() {
     scene.stump().write_record(&stump).unwrap();
 
     scene.rescue(whole.clone(), |record| record.rescue.as_mut().unwrap().only_in_store = 7);
-    assert_eq!(scene.left(), "the store has samples of it that are not there");
+    assert_eq!(scene.left(), "the store may have samples of it that are not there");
     assert!(scene.truth().0 == everything());
 
     // Its keeper is still at work on it: nothing is done, and nothing said.
@@ -302,6 +302,27 @@ fn what_is_not_certain_is_left_and_told_and_still_what_counts() {
         panic!("it should say recovered")
     };
     assert!(reason.starts_with("iolag ended while it rescued the run"), "{reason}");
+}
+
+#[test]
+fn samples_that_are_missing_keep_the_stump_only_as_long_as_it_may_have_them() {
+    let scene = Scene::new();
+    let lacking = || {
+        let state = RunState::Incomplete { reason: "7 samples are missing: recorded, but not stored".into() };
+        scene.rescue(state, |record| record.rescue.as_mut().unwrap().only_in_store = 7);
+    };
+    lacking();
+    let spool = |scene: &Scene| scene.stump().open_spool(&scene.stump().record().unwrap()).unwrap();
+    assert_eq!(scene.left(), "the store may have samples of it that are not there");
+    assert_eq!(spools(&spool(&scene).unwrap()).unwrap(), [SpoolNumber(0)]);
+    // A store that has none of them has nothing to wait for: memory is no place to stay.
+    scene.stump().remove_spool().unwrap();
+    assert!(matches!(scene.adopt()[0].result, Ok(Adoption::Adopted { .. })));
+    lacking();
+    scene.store().remove_run(&run_id(1), |_| false).unwrap();
+    lacking();
+    assert!(matches!(scene.adopt()[0].result, Ok(Adoption::Adopted { .. })));
+    assert!(scene.truth().0 == everything() && !scene.path("memory").exists());
 }
 
 #[test]

@@ -348,6 +348,10 @@ fn judge(record: &mut RunRecord, encoded: &Encoded, due: Due) {
     }
     let missing = due.samples.saturating_sub(encoded.samples + encoded.superseded);
     if missing > 0 {
+        // The store may still have them: what it has is not to be removed.
+        if let Some(rescue) = &mut record.rescue {
+            rescue.only_in_store += missing;
+        }
         record.state.add_reason(format!(
             "{} missing: recorded, but not stored",
             counted(missing, "sample is", "samples are")
@@ -377,4 +381,45 @@ fn summarised(plan: &WriterPlan, run: &RunDirectory, mut record: RunRecord) -> R
     }
     let details = run.details()?;
     Ok(Stored { record, summaries, details })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_model::Rescue;
+
+    fn rescued() -> RunRecord {
+        const RECORD: &str =
+            include_str!("../../tests/written_by_0_1_0/store/runs/20261122-022728-4048/run.json");
+        let mut record: RunRecord = serde_json::from_str(RECORD).unwrap();
+        record.state = RunState::Complete;
+        record.rescue = Some(Rescue {
+            store: "/store".into(),
+            identity: None,
+            place: "/memory".into(),
+            cause: "it is full".into(),
+            only_in_store: 0,
+            keeper_pid: 1,
+            keeper_start_ticks: 1,
+        });
+        record
+    }
+
+    #[test]
+    fn what_a_rescued_run_lacks_is_noted_as_what_its_store_may_have() {
+        let stored = |samples| Encoded {
+            parts: Vec::new(),
+            samples,
+            superseded: 2,
+            still_hung: 0,
+            details: 0,
+            dropped: Vec::new(),
+        };
+        for (samples, missing) in [(98, 0), (91, 7)] {
+            let mut record = rescued();
+            judge(&mut record, &stored(samples), Due { samples: 100, details_lost: 0 });
+            assert_eq!(record.rescue.unwrap().only_in_store, missing);
+            assert_eq!(record.state == RunState::Complete, missing == 0);
+        }
+    }
 }
