@@ -38,7 +38,7 @@ use attendant::Attendant;
 use cleaning::CleanUp;
 use interruption::Interruption;
 use messages::{MeasurerEnd, Stored};
-use rescue::Rescuing;
+use rescue::{Rescued, Rescuing};
 use supervision::{Measurer, Placed, Policy, Watched, watch};
 use writer::{Source, WriterPlan};
 use writing::{Trouble, Writing};
@@ -117,7 +117,7 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
     let mut run_directory = plan.root.clone();
     match writing.wait_until_ready(&mut interruption) {
         Ok((run, _)) => run_directory = run,
-        Err(Trouble::NotWanted) => return Err(left_at_once(&[], &plan.record.id, &writing)),
+        Err(Trouble::NotWanted) => return Err(left_at_once(&[], &plan.record.id, &samples_of(&writing))),
         Err(trouble) => {
             notices.push(format!("{}; the run goes on, its samples stay in memory", trouble.sentence()));
         }
@@ -146,7 +146,7 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
         notices.extend(left);
     }
     if interruption.is_leaving() {
-        return Err(left_at_once(&left_places, &id, &writing));
+        return Err(left_at_once(&left_places, &id, &samples_of(&writing)));
     }
     let mut record = final_record(plan.record, &watched, &writing, &exchange);
     let finished = finish_writing(
@@ -158,7 +158,10 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
         &mut run_directory,
         &mut interruption,
     );
-    let Some(stored) = finished? else { return Err(left_at_once(&left_places, &id, &writing)) };
+    let stored = match finished? {
+        Finished::Stored(stored) => stored,
+        Finished::Left { samples } => return Err(left_at_once(&left_places, &id, &samples)),
+    };
     notices.extend(watched.abandoned.iter().cloned());
     notices.extend(watched.unusable.iter().map(|(_, sentence)| sentence.clone()));
     // What is left on a target is for the user to know, also by the exit code.
@@ -279,7 +282,15 @@ fn shorten(reasons: &mut Vec<String>) {
     }
 }
 
-/// The stored run, from the store or from a place of rescue; `None` if the user leaves.
+/// The end of writing.
+enum Finished {
+    /// The run is in the store or in a place of rescue.
+    Stored(Box<Stored>),
+    /// The user leaves; what becomes of the samples, as a clause.
+    Left { samples: String },
+}
+
+/// Stores the run in the store or in a place of rescue. A writer that is only not waited for goes on by itself.
 fn finish_writing(
     writing: &mut Writing,
     plan: &WriterPlan,
@@ -288,12 +299,14 @@ fn finish_writing(
     notices: &mut Vec<String>,
     run_directory: &mut PathBuf,
     interruption: &mut Interruption<'_>,
-) -> Result<Option<Box<Stored>>, Failure> {
+) -> Result<Finished, Failure> {
     let finished = writing.finish(record, interruption);
+    if matches!(finished, Err(Trouble::NotWanted)) {
+        return Ok(Finished::Left { samples: samples_of(writing) });
+    }
     writing.end();
     let trouble = match finished {
-        Ok(stored) => return Ok(Some(stored)),
-        Err(Trouble::NotWanted) => return Ok(None),
+        Ok(stored) => return Ok(Finished::Stored(stored)),
         Err(trouble) => trouble,
     };
     let sentence = trouble.sentence();
@@ -301,12 +314,17 @@ fn finish_writing(
     let rescued =
         Rescuing { failed: writing, trouble: &trouble, plan, exchange }.rescue(record, interruption);
     match rescued {
-        Ok((run, stored)) => {
+        Ok(Rescued::Stored { run, stored }) => {
             notices.push(format!("{sentence}; the run is kept in {} instead", run.display()));
             *run_directory = run;
-            Ok(Some(stored))
+            Ok(Finished::Stored(stored))
         }
-        Err(Trouble::NotWanted) => Ok(None),
+        Ok(Rescued::Left { place }) => Ok(Finished::Left {
+            samples: format!(
+                "{sentence}; the samples are still being written to {}, and the next iolag command recovers what is there",
+                place.display()
+            ),
+        }),
         Err(_) => Err(Failure {
             code: ExitCode::Incomplete,
             sentence: format!("{sentence}; no other place took the samples"),
@@ -314,7 +332,7 @@ fn finish_writing(
     }
 }
 
-fn left_at_once(places: &[Placed], id: &RunId, writing: &Writing) -> Failure {
+fn left_at_once(places: &[Placed], id: &RunId, samples: &str) -> Failure {
     let places: Vec<_> = places.iter().map(Placed::whole_path).collect();
     let left = match places.is_empty() {
         true => String::new(),
@@ -322,11 +340,24 @@ fn left_at_once(places: &[Placed], id: &RunId, writing: &Writing) -> Failure {
             format!(" {} may still be there: remove it with iolag cleanup {id};", places.join(" and "))
         }
     };
-    let samples = writing.spool().map_or_else(
-        || "nothing was recorded".to_owned(),
-        |spool| format!("the samples are in {}, and the next iolag command recovers them", spool.display()),
-    );
     Failure { code: ExitCode::Incomplete, sentence: format!("left at once:{left} {samples}") }
+}
+
+/// What becomes of the samples if nobody waits for the writer, as a clause. One that failed or hangs has left the rest in memory,
+/// which goes with this process.
+fn samples_of(writing: &Writing) -> String {
+    match (writing.spool(), writing.trouble()) {
+        (Some(spool), None) => {
+            format!("the samples are in {}, and the next iolag command recovers them", spool.display())
+        }
+        (Some(spool), Some(trouble)) => format!(
+            "{}; what the store has taken of the samples is in {}, the others are lost",
+            trouble.sentence(),
+            spool.display()
+        ),
+        (None, Some(trouble)) => format!("{}; what was recorded is lost", trouble.sentence()),
+        (None, None) => "nothing was recorded".to_owned(),
+    }
 }
 
 /// The state of a run that this process is about to start.

@@ -31,20 +31,48 @@ pub struct Rescuing<'a> {
     pub exchange: &'a Exchange,
 }
 
+/// What became of a run whose writer has failed.
+pub enum Rescued {
+    /// It is stored there.
+    Stored { run: PathBuf, stored: Box<Stored> },
+    /// The user does not wait until it is stored there.
+    Left { place: PathBuf },
+}
+
 impl Rescuing<'_> {
-    /// Writes the run to the first place of rescue that takes it: where it is, and what is stored there.
+    /// Writes the run to the first place of rescue that takes it.
     ///
     /// # Errors
-    /// The last trouble, if none takes it or the user leaves.
+    /// The last trouble, if none takes it.
     pub fn rescue(
         &self,
-        record: &mut RunRecord,
+        record: &RunRecord,
         interruption: &mut Interruption<'_>,
-    ) -> Result<(PathBuf, Box<Stored>), Trouble> {
-        let mut readable_spool = match self.trouble {
+    ) -> Result<Rescued, Trouble> {
+        let spool = match self.trouble {
             Trouble::Refuses(_) => self.failed.spool().cloned(),
             Trouble::Hangs(_) | Trouble::NotWanted => None,
         };
+        // If no place takes it, it may be the failed writer's spool that cannot be read: once more without.
+        let mut begun = Vec::new();
+        let mut trouble = self.trouble.clone();
+        for spool in spool.map(Some).into_iter().chain([None]) {
+            match self.rescue_with(spool, record, &mut begun, interruption) {
+                Err(failed) => trouble = failed,
+                rescued => return rescued,
+            }
+        }
+        Err(trouble)
+    }
+
+    /// `begun`: the places in which an earlier attempt has begun the run.
+    fn rescue_with(
+        &self,
+        mut readable_spool: Option<PathBuf>,
+        record: &RunRecord,
+        begun: &mut Vec<PathBuf>,
+        interruption: &mut Interruption<'_>,
+    ) -> Result<Rescued, Trouble> {
         let mut trouble = self.trouble.clone();
         let mut rescue = self.describe();
         for root in SPOOL_CANDIDATES.map(|candidate| memory_root(Path::new(candidate))) {
@@ -56,27 +84,34 @@ impl Rescuing<'_> {
                 Some(_) => 0,
                 None => self.exchange.samples_overwritten(),
             };
+            let mut record = record.clone();
             if rescue.only_in_store > 0 {
                 let samples = counted(rescue.only_in_store, "sample is", "samples are");
-                let reason = format!("{samples} only in the store that does not answer");
-                record.state = RunState::Incomplete { reason };
+                record.state.add_reason(format!("{samples} only in the store, and cannot be read there"));
             }
             record.rescue = Some(rescue.clone());
-            let plan = rescue_plan(self.plan, root, readable_spool.clone(), &rescue);
+            let is_begun = begun.contains(&root);
+            let plan = rescue_plan(self.plan, root.clone(), readable_spool.clone(), is_begun, &rescue);
             let Ok(mut writing) = Writing::start(plan, self.exchange, STORE_DEADLINE) else { break };
             self.failed.orders().iter().for_each(|order| writing.order(order));
             let stored = writing
                 .wait_until_ready(interruption)
-                .and_then(|(run, _)| writing.finish(record, interruption).map(|stored| (run, stored)));
+                .and_then(|(run, _)| writing.finish(&record, interruption).map(|stored| (run, stored)));
+            if matches!(stored, Err(Trouble::NotWanted)) {
+                // The writer is at work, and goes on without anybody who waits for it.
+                return Ok(Rescued::Left { place: root });
+            }
             writing.end();
             trouble = match stored {
-                Ok(stored) => {
+                Ok((run, stored)) => {
                     self.tell_stump(&rescue);
-                    return Ok(stored);
+                    return Ok(Rescued::Stored { run, stored });
                 }
-                Err(Trouble::NotWanted) => return Err(Trouble::NotWanted),
                 Err(trouble) => trouble,
             };
+            if writing.run().is_some() {
+                begun.push(root);
+            }
             readable_spool = match &trouble {
                 // It has everything that was taken over, and what it took out of the rings itself.
                 Trouble::Refuses(_) => readable_spool.map(|spool| writing.spool().cloned().unwrap_or(spool)),
@@ -130,6 +165,7 @@ fn rescue_plan(
     plan: &WriterPlan,
     root: PathBuf,
     readable_spool: Option<PathBuf>,
+    begun: bool,
     rescue: &Rescue,
 ) -> WriterPlan {
     let source = if readable_spool.is_some() { Source::Pending } else { Source::Retained };
@@ -138,7 +174,7 @@ fn rescue_plan(
         spool_parent: None,
         source,
         inherited_spool: readable_spool,
-        begun: false,
+        begun,
         ..plan.clone()
     };
     rescue_plan.record.rescue = Some(rescue.clone());

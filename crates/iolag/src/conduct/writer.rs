@@ -84,6 +84,7 @@ fn work(
     let (run, spool, begun) = match beginning {
         Beginning::Draining { run, spool, begun } => (run, spool, begun),
         Beginning::Stored { run, record } => {
+            tell_ready(outbox, &store, &run, run.path());
             let stored = summarised(plan, &run, *record)?;
             tell(outbox, &FromWriter::Done(Box::new(stored)));
             return Ok(());
@@ -91,14 +92,7 @@ fn work(
     };
     // As long as this process lives nobody else recovers the run, even if the keeper is gone.
     let _lock = run.lock()?;
-    tell(
-        outbox,
-        &FromWriter::Ready {
-            run: run.path().to_owned(),
-            spool: spool.path().to_owned(),
-            store: store.identity().ok(),
-        },
-    );
+    tell_ready(outbox, &store, &run, spool.path());
     let mut draining = Draining::new(exchange, &plan.measurers, &spool, plan.record.id.clone(), begun);
     let mut orders = Orders { run: &run, clients: &plan.record.clients, exchange, finish: None };
     let mut last_alive = Instant::now();
@@ -130,6 +124,11 @@ fn work(
     let stored = store_finally(plan, &run, &spool, *record, due)?;
     tell(outbox, &FromWriter::Done(Box::new(stored)));
     Ok(())
+}
+
+fn tell_ready(outbox: &mut Outbox, store: &Store, run: &RunDirectory, spool: &Path) {
+    let (run, spool) = (run.path().to_owned(), spool.to_owned());
+    tell(outbox, &FromWriter::Ready { run, spool, store: store.identity().ok() });
 }
 
 /// The keeper is gone, and the measurers with it: what they left in the rings goes to the spool, and the next command
@@ -188,11 +187,15 @@ enum Beginning {
 }
 
 fn begin(store: &Store, plan: &WriterPlan) -> Result<Beginning, StoreError> {
-    go_on_from_the_beginning(store.create_run(&plan.record)?, plan)
+    go_on_from_the_beginning(store, store.create_run(&plan.record)?, plan)
 }
 
 /// Fills a run directory with everything that is to be there before the first sample.
-fn go_on_from_the_beginning(run: RunDirectory, plan: &WriterPlan) -> Result<Beginning, StoreError> {
+fn go_on_from_the_beginning(
+    store: &Store,
+    run: RunDirectory,
+    plan: &WriterPlan,
+) -> Result<Beginning, StoreError> {
     let mut record = plan.record.clone();
     run.write_record(&record)?;
     let entries = plan.planned_places.iter().map(|(parent, name)| ManifestEntry {
@@ -214,7 +217,11 @@ fn go_on_from_the_beginning(run: RunDirectory, plan: &WriterPlan) -> Result<Begi
             spool
         }
     };
-    take_over(plan, &spool)?;
+    if let Err(error) = take_over(plan, &spool) {
+        // Nothing is here that is not elsewhere. What cannot be removed is only in the way.
+        let _ = store.remove_run(run.id(), |_| false);
+        return Err(error);
+    }
     Ok(Beginning::Draining { run, spool, begun: plan.inherited_spool.is_some() })
 }
 
@@ -232,7 +239,9 @@ fn reopen(store: &Store, plan: &WriterPlan) -> Result<Beginning, StoreError> {
     };
     let record = match run.record() {
         Ok(record) => record,
-        Err(error) if error.errno() == Some(libc::ENOENT) => return go_on_from_the_beginning(run, plan),
+        Err(error) if error.errno() == Some(libc::ENOENT) => {
+            return go_on_from_the_beginning(store, run, plan);
+        }
         Err(error) => return Err(error),
     };
     if !matches!(record.state, RunState::Running { .. }) {
@@ -242,7 +251,7 @@ fn reopen(store: &Store, plan: &WriterPlan) -> Result<Beginning, StoreError> {
     if plan.source == Source::Retained {
         // What the rings retain does not depend on what an earlier writer had copied of it.
         run.remove_spool()?;
-        return go_on_from_the_beginning(run, plan);
+        return go_on_from_the_beginning(store, run, plan);
     }
     // A spool is made after record and manifest. Without one the first writer was killed on its way there.
     match run.open_spool(&record)? {
@@ -250,7 +259,7 @@ fn reopen(store: &Store, plan: &WriterPlan) -> Result<Beginning, StoreError> {
             take_over(plan, &spool)?;
             Ok(Beginning::Draining { run, spool, begun: true })
         }
-        None => go_on_from_the_beginning(run, plan),
+        None => go_on_from_the_beginning(store, run, plan),
     }
 }
 

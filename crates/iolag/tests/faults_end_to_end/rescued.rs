@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use iolag_fixtures::{FuseCall, FuseMount, LoopMount};
+use iolag_fixtures::{FuseCall, FuseMount, LoopMount, TmpfsMount};
 
 use crate::support::{
-    Finished, PATIENCE, Running, Scene, assert_gapless, assert_says, exported, kill, wait_until,
+    Finished, PATIENCE, Running, Scene, assert_gapless, assert_says, exported, kill, wait_for, wait_until,
 };
 
 struct Rescued {
@@ -160,6 +160,55 @@ fn a_run_whose_place_of_rescue_fills_up_too_is_rescued_to_the_next_without_a_gap
 }
 
 #[test]
+fn who_does_not_wait_for_a_rescue_finds_the_run_later() {
+    let scene = Scene::new();
+    let backing = scene.path().join("backing");
+    fs::create_dir_all(backing.join("memory")).unwrap();
+    let Some(fuse) = FuseMount::start(&backing) else { return };
+    let Some(tmpfs) = TmpfsMount::new(400 << 10) else { return };
+    let (store, target) = (tmpfs.path().join("store"), scene.target());
+    let start = |arguments: &str| {
+        let script = format!(
+            "mount --make-rprivate / && mount --bind {}/memory /dev/shm && exec {} --store {} {arguments}",
+            fuse.path().display(),
+            env!("CARGO_BIN_EXE_iolag"),
+            store.display()
+        );
+        Running::start(scene.bare_command(Path::new("unshare"), &["-m", "sh", "-c", &script]))
+    };
+    let arguments = Scene::bench_arguments(target.to_str().unwrap(), &["-R20", "-n2"]).join(" ");
+    // The store fills up, and memory does not answer.
+    fuse.hang(FuseCall::Rename, "run.json*");
+    let mut running = start(&arguments);
+    assert!(fuse.wait_until_held(1, PATIENCE), "nothing was rescued");
+    // Close to each other they are one wish.
+    assert!(wait_until(PATIENCE, || {
+        running.signal(libc::SIGINT);
+        running.has_ended()
+    }));
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stderr, &["left at once", "still being written to /dev/shm/iolag-"]);
+    fuse.release();
+    scene.assert_nobody_is_left();
+    let done = start("export last --format json").finish();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let samples = exported(&done.stdout);
+    assert_gapless(&samples);
+    assert_eq!(samples.iter().filter(|sample| sample.operation == "stage").count(), 2 * 22);
+}
+
+/// Removes the one run of a store as soon as its spool is there; says where it was.
+fn remove_run_under_way(store: &Path) -> PathBuf {
+    let run = wait_for("spool", || {
+        let mut runs = fs::read_dir(store.join("runs")).ok()?.flatten().map(|run| run.path());
+        runs.find(|run| run.join("spool/ring-0.spool").exists())
+    });
+    fs::remove_dir_all(&run).unwrap();
+    run
+}
+
+#[test]
 fn a_command_that_is_killed_while_it_takes_a_run_home_loses_and_doubles_nothing() {
     let scene = Scene::new();
     let Some((mount, store)) = small_store() else { return };
@@ -252,4 +301,35 @@ fn what_killed_commands_leave_in_a_store_is_taken_away_by_the_next() {
         });
         assert!(is_tidy, "{:?}", names());
     }
+}
+
+#[test]
+fn a_run_whose_spool_is_gone_is_stored_from_memory() {
+    let scene = Scene::new();
+    // Another file system than the target's: the spool lies in it.
+    let Some(tmpfs) = TmpfsMount::new(16 << 20) else { return };
+    let (store, target) = (tmpfs.path().join("store"), scene.target().to_str().unwrap().to_owned());
+    // It is under way until it is told to end.
+    let arguments = Scene::bench_arguments(&target, &["-R10000", "--think", "2ms"]);
+    let mut running = start_with(&scene, &store, &arguments);
+    running.wait_for("measuring");
+    let run = remove_run_under_way(&store);
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert!(!done.stdout.contains("missing"), "{done:?}");
+    let (_, rest) = done.stderr.split_once("the run is kept in ").unwrap_or_else(|| panic!("{done:?}"));
+    let rescued = PathBuf::from(rest.split(" instead").next().unwrap());
+    // Nothing of it lies elsewhere.
+    let user = rustix::process::geteuid().as_raw();
+    let places = ["/dev/shm", "/tmp", "/var/tmp"];
+    let copies = places
+        .map(|place| Path::new(place).join(format!("iolag-{user}/runs")).join(run.file_name().unwrap()));
+    let copies: Vec<_> = copies.into_iter().filter(|copy| copy.exists()).collect();
+    assert_eq!(copies.iter().collect::<Vec<_>>(), [&rescued]);
+    let exported_run = run_with(&scene, &store, &["export", "last", "--format", "json"]);
+    assert_eq!(exported_run.code, Some(0), "{exported_run:?}");
+    assert_gapless(&exported(&exported_run.stdout));
+    assert!(!rescued.exists(), "the store takes it again");
+    scene.assert_nobody_is_left();
 }
