@@ -72,6 +72,22 @@ impl Directory {
         self.directory(name)
     }
 
+    /// The directory `name` in this one, made if it is missing.
+    ///
+    /// # Errors
+    /// If it is something else (a symbolic link, say), or cannot be made or opened.
+    pub(crate) fn directory_or_new(&self, name: &str) -> Result<Self, StoreError> {
+        match self.directory(name) {
+            Err(error) if error.is_missing() => {}
+            other => return other,
+        }
+        match self.create_directory(name) {
+            // Another command was faster.
+            Err(error) if error.errno() == Some(Errno::EXIST.raw_os_error()) => self.directory(name),
+            other => other,
+        }
+    }
+
     /// The path by which it was found: for messages.
     pub fn path(&self) -> &Path {
         &self.path

@@ -68,17 +68,20 @@ impl Store {
     /// If that cannot be done.
     pub fn open(root: &Path) -> Result<Self, StoreError> {
         let directory = Directory::open_or_create(root)?;
-        let runs = match directory.directory(RUNS_DIRECTORY) {
-            Err(error) if error.is_missing() => match directory.create_directory(RUNS_DIRECTORY) {
-                // Another command was faster.
-                Err(error) if error.errno() == Some(Errno::EXIST.raw_os_error()) => {
-                    directory.directory(RUNS_DIRECTORY)?
-                }
-                other => other?,
-            },
-            other => other?,
-        };
-        Ok(Self::new(runs, directory.path().to_owned()))
+        Ok(Self::new(directory.directory_or_new(RUNS_DIRECTORY)?, directory.path().to_owned()))
+    }
+
+    /// Opens a store in a directory in which others may make names, too, making it if it is missing: never through a symbolic
+    /// link, which would lead its files to where somebody else wants them, and nobody looks for them.
+    ///
+    /// # Errors
+    /// If that cannot be done.
+    pub fn open_among_others(root: &Path) -> Result<Self, StoreError> {
+        let missing = || StoreError::damaged(root, "it names no directory in another");
+        let (parent, name) =
+            root.parent().zip(root.file_name().and_then(|name| name.to_str())).ok_or_else(missing)?;
+        let directory = Directory::open(parent)?.directory_or_new(name)?;
+        Ok(Self::new(directory.directory_or_new(RUNS_DIRECTORY)?, root.to_owned()))
     }
 
     pub(crate) const fn new(runs: Directory, root: PathBuf) -> Self {
@@ -148,7 +151,9 @@ impl Store {
         let mut created = self.try_create_run(record);
         for _ in 1..TRIES {
             match created {
-                Err(error) if error.is_missing() => created = Self::open(&self.root)?.try_create_run(record),
+                Err(error) if error.is_missing() => {
+                    created = Self::open_among_others(&self.root)?.try_create_run(record)
+                }
                 other => return other,
             }
         }

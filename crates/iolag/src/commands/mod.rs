@@ -126,7 +126,7 @@ fn open_store(root: &Path) -> Result<Store, Failure> {
             root.display()
         )));
     }
-    Store::open(root).map_err(Failure::unusable)
+    place::open(root).map_err(Failure::unusable)
 }
 
 /// The labels of a run.

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use iolag_model::{Environment, MemoryState, Nanoseconds, PlaceIdentity, RunId, RunRecord, counted};
-use iolag_store::{Adoption, KeeperIdentity, Recovery, Store, adopt, recover};
+use iolag_store::{Adoption, KeeperIdentity, Recovery, Store, StoreError, adopt, recover};
 use serde::{Deserialize, Serialize};
 
 use super::scout::{Answer, ask_all};
@@ -53,6 +53,15 @@ pub fn memory_root(parent: &Path) -> PathBuf {
     parent.join(format!("iolag-{}", rustix::process::geteuid().as_raw()))
 }
 
+/// The store with this root, made if it is missing: one in a directory that all users share never through a symbolic link.
+///
+/// # Errors
+/// If that cannot be done.
+pub fn open(root: &Path) -> Result<Store, StoreError> {
+    let is_shared = SPOOL_CANDIDATES.iter().any(|candidate| memory_root(Path::new(candidate)) == root);
+    if is_shared { Store::open_among_others(root) } else { Store::open(root) }
+}
+
 /// Places for samples, best first: memory, then temporary directories.
 pub const SPOOL_CANDIDATES: [&str; 4] = ["/dev/shm", "/run/shm", "/tmp", "/var/tmp"];
 
@@ -92,7 +101,7 @@ impl RescuePlaces {
 
 /// Looks at the store; to be called in a process that may hang.
 pub fn look_at(root: &Path) -> StoreFacts {
-    let store = Store::open(root);
+    let store = open(root);
     let device = store.as_ref().map_err(ToString::to_string).and_then(|store| {
         store.probe_writing().map_err(|error| error.to_string())?;
         device_of(root).ok_or_else(|| format!("cannot look at the store {}", root.display()))
@@ -108,7 +117,7 @@ pub fn put_in_order(root: &Path, places: &RescuePlaces) -> Vec<String> {
     if !root.join("runs").is_dir() {
         return Vec::new();
     }
-    let Ok(store) = Store::open(root) else { return Vec::new() };
+    let Ok(store) = open(root) else { return Vec::new() };
     let store = store.with_places(&places.roots);
     // What is left lying about is for the next command.
     let _ = store.tidy();

@@ -15,7 +15,7 @@ use iolag_store::{
 
 use super::draining::{Busy, Draining, Patience};
 use super::messages::{FromWriter, Stored, ToWriter, tell, told};
-use super::target_failure;
+use super::{place, target_failure};
 use rustix::process::Pid;
 
 use crate::environment;
@@ -75,11 +75,7 @@ fn work(
     inbox: &mut Inbox,
     outbox: &mut Outbox,
 ) -> Result<(), StoreError> {
-    if let (Some(_), Some(parent)) = (&plan.record.rescue, plan.root.parent()) {
-        // A place of rescue is made in a directory of the system, which is not.
-        Directory::open(parent)?;
-    }
-    let store = Store::open(&plan.root)?;
+    let store = place::open(&plan.root)?;
     let beginning = if plan.begun { reopen(&store, plan)? } else { begin(&store, plan)? };
     let (run, spool, begun) = match beginning {
         Beginning::Draining { run, spool, begun } => (run, spool, begun),

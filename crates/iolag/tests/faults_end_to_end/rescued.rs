@@ -160,6 +160,29 @@ fn a_run_whose_place_of_rescue_fills_up_too_is_rescued_to_the_next_without_a_gap
 }
 
 #[test]
+fn a_place_of_rescue_that_somebody_made_a_link_is_passed_over() {
+    let scene = Scene::new();
+    let Some((mount, store)) = small_store() else { return };
+    let (program, target) = (env!("CARGO_BIN_EXE_iolag"), scene.target());
+    let elsewhere = scene.path().join("elsewhere");
+    std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&elsewhere).unwrap();
+    let script = format!(
+        "mount --make-rprivate / && mount -t tmpfs none /dev/shm && ln -s {} /dev/shm/iolag-$(id -u) && \
+         exec {program} --store {} bench metadata {} -D2 -P200 -I50 -R20 -n2",
+        elsewhere.display(),
+        store.display(),
+        target.display()
+    );
+    let done =
+        Running::start(scene.bare_command(Path::new("unshare"), &["-m", "sh", "-c", &script])).finish();
+    let rescued = Rescued::of(done);
+    assert!(rescued.path.starts_with("/tmp") || rescued.path.starts_with("/var/tmp"), "{:?}", rescued.path);
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    fs::remove_file(mount.path().join("ballast")).unwrap();
+    rescued.assert_whole(&scene, &store);
+}
+
+#[test]
 fn who_does_not_wait_for_a_rescue_finds_the_run_later() {
     let scene = Scene::new();
     let backing = scene.path().join("backing");
