@@ -11,14 +11,17 @@
 //! Both directories are locked meanwhile. Only what is certain is done: the run was closed by a keeper that has ended, in this
 //! boot of this host; the store is the one that it names, and has no more than a stump. Else it is said where it lies.
 
-use iolag_model::{PartRecord, RunId, RunRecord};
+use std::collections::HashSet;
+
+use iolag_model::{Detail, PartRecord, RunId, RunRecord};
 use rustix::io::Errno;
 
+use crate::directory::new_name;
 use crate::liveness::KeeperIdentity;
-use crate::part::{DETAILS_FILE, PartReader};
+use crate::part::{DETAILS_FILE, DetailsWriter, PartReader};
 use crate::rescue::{RescuedRun, is_closed, is_same_run, samples_of};
 use crate::run_directory::{RunDirectory, is_part};
-use crate::spool::spools;
+use crate::spool::{Block, SpoolReader, spools};
 use crate::{Directory, Store, StoreError};
 
 /// A run that was found in a place of rescue.
@@ -179,12 +182,13 @@ fn take_in(
         part.file = unused_name(&part.file, &used);
     }
     let copied = refuse_without_room(own.directory(), &best.run, &best.record)
-        .and_then(|()| copy_content(own.directory(), &record, best));
+        .and_then(|()| copy_content(own, stump, &record, best));
     if let Err(error) = copied {
         // A full store is not to be left fuller. What cannot be removed is overwritten by the next attempt.
         for part in &record.parts {
             let _ = own.directory().remove_file(&part.file);
         }
+        let _ = own.directory().remove_file(&new_name(DETAILS_FILE));
         return Err(error);
     }
     done(Step::PartsCopied)?;
@@ -220,8 +224,13 @@ fn refuse_without_room(to: &Directory, from: &RunDirectory, record: &RunRecord) 
     }
 }
 
-fn copy_content(to: &Directory, record: &RunRecord, best: &RescuedRun) -> Result<(), StoreError> {
-    let from = best.run.directory();
+fn copy_content(
+    own: &RunDirectory,
+    stump: Option<&RunRecord>,
+    record: &RunRecord,
+    best: &RescuedRun,
+) -> Result<(), StoreError> {
+    let (to, from) = (own.directory(), best.run.directory());
     for (part, source) in record.parts.iter().zip(&best.record.parts) {
         if !is_part(&source.file) {
             return Err(StoreError::damaged(from.path().join(&source.file), "it is not the name of a part"));
@@ -229,11 +238,26 @@ fn copy_content(to: &Directory, record: &RunRecord, best: &RescuedRun) -> Result
         to.take_copy(&part.file, from, &source.file)?;
         PartReader::open(to, part)?;
     }
-    match from.look_at(DETAILS_FILE) {
-        Ok(_) => to.take_copy(DETAILS_FILE, from, DETAILS_FILE),
-        Err(error) if error.is_missing() => Ok(()),
-        Err(error) => Err(error),
+    let mut seen = HashSet::new();
+    let mut texts = best.run.details()?;
+    texts.extend(stump.map_or(Ok(Vec::new()), |stump| details_of_stump(own, stump))?);
+    texts.retain(|detail| seen.insert((detail.attempt, detail.kind, detail.text.clone())));
+    let mut details = DetailsWriter::new(to)?;
+    details.append(&texts)?;
+    details.finish().map(drop)
+}
+
+/// Texts that the store has: those that a writer took before its store stopped answering nobody else has.
+fn details_of_stump(own: &RunDirectory, stump: &RunRecord) -> Result<Vec<Detail>, StoreError> {
+    let mut details = own.details()?;
+    let Some(spool) = own.open_spool(stump)? else { return Ok(details) };
+    for number in spools(&spool)? {
+        let mut reader = SpoolReader::open(&spool, own.id(), number)?;
+        while let Some(Block::Details(more)) = reader.next_block_of_details()? {
+            details.extend_from_slice(more);
+        }
     }
+    Ok(details)
 }
 
 /// What the stump had and the run does not need: its spool, and parts that run.json does not name.

@@ -52,6 +52,7 @@ pub enum Damage {
 enum Pass {
     Everything,
     OnlyHung,
+    OnlyDetails,
 }
 
 impl SpoolReader {
@@ -95,6 +96,11 @@ impl SpoolReader {
         self.advance(Pass::OnlyHung)
     }
 
+    /// The next block of details; the payloads of all others are neither read nor checked.
+    pub(crate) fn next_block_of_details(&mut self) -> Result<Option<Block<'_>>, StoreError> {
+        self.advance(Pass::OnlyDetails)
+    }
+
     /// Samples in the blocks passed so far.
     pub fn samples(&self) -> u64 {
         self.samples
@@ -124,8 +130,8 @@ impl SpoolReader {
             let wanted = match (header.kind, pass) {
                 (BlockKind::Unknown(_), _) => false,
                 (BlockKind::Samples, Pass::OnlyHung) => header.hung > 0,
-                (BlockKind::Details, Pass::OnlyHung) => false,
-                (_, Pass::Everything) => true,
+                (BlockKind::Samples, Pass::OnlyDetails) | (BlockKind::Details, Pass::OnlyHung) => false,
+                (BlockKind::Details, Pass::OnlyDetails) | (_, Pass::Everything) => true,
             };
             if !wanted {
                 self.pass_over(&header);

@@ -326,6 +326,24 @@ fn samples_that_are_missing_keep_the_stump_only_as_long_as_it_may_have_them() {
 }
 
 #[test]
+fn texts_that_only_the_store_has_are_kept_and_none_twice() {
+    for is_killed in [false, true] {
+        let scene = Scene::new();
+        if is_killed {
+            let store = scene.store();
+            let killed = |at| match at {
+                Step::PartsCopied => Err(StoreError::Locked { path: "killed here".into() }),
+                _ => Ok(()),
+            };
+            adopt_run(&store, &store.rescued(&run_id(1)), |_| false, killed).unwrap_err();
+        }
+        scene.adopt();
+        let texts: Vec<_> = scene.stump().details().unwrap().into_iter().map(|detail| detail.text).collect();
+        assert_eq!(texts, [OF_RUN.to_string(), OF_STUMP.to_string()]);
+    }
+}
+
+#[test]
 fn a_complete_run_is_never_replaced() {
     let scene = Scene::new();
     let run = scene.stump();
