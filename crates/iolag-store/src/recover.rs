@@ -61,9 +61,12 @@ pub fn recover_one(store: &Store, id: &RunId, is_alive: impl Fn(&KeeperIdentity)
     }
     let copies = store.rescued(id);
     // What a place of rescue has of the run may be all of it: a stump is not recovered as if it were the run.
-    let is_stump = copies.iter().any(RescuedRun::is_closed) || store.doubt(id).is_some();
+    // Nor is what an unfinished rescue left behind, once another was completed.
+    let has_closed = copies.iter().any(RescuedRun::is_closed);
+    let is_stump = has_closed || store.doubt(id).is_some();
     let own = store.own_run(id).ok().filter(|_| !is_stump);
-    for run in own.into_iter().chain(copies.into_iter().map(|copy| copy.run)) {
+    let copies = copies.into_iter().filter(|copy| copy.is_closed() || !has_closed);
+    for run in own.into_iter().chain(copies.map(|copy| copy.run)) {
         // A run that cannot be read is listed with what is wrong; recovery could do nothing for it.
         if run.record().is_err() {
             continue;

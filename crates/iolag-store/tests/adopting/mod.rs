@@ -234,7 +234,7 @@ fn a_run_that_was_rescued_twice_is_found_and_both_copies_go() {
     });
     let (samples, path) = scene.truth();
     assert!(samples == everything() && path.starts_with(scene.path("disk")));
-    recover(&scene.store(), |_| false).unwrap();
+    assert!(recover(&scene.store(), |_| false).unwrap().is_empty(), "it is closed, and called recovered");
     assert!(matches!(scene.adopt()[0].result, Ok(Adoption::Adopted { .. })));
     assert!(scene.truth().0 == everything());
     assert!(!scene.path("memory").exists() && !scene.path("disk").exists());
