@@ -192,9 +192,7 @@ fn take_in(
         return Err(error);
     }
     done(Step::PartsCopied)?;
-    if own.manifest()?.entries.is_empty() {
-        own.write_manifest(&best.run.manifest()?)?;
-    }
+    own.write_manifest(&own.manifest()?.merged(best.run.manifest()?))?;
     record.rescue = None;
     record.format = record.spec.workload.run_format();
     own.write_record(&record)?;

@@ -46,4 +46,18 @@ impl Manifest {
     pub fn new(entries: Vec<ManifestEntry>) -> Self {
         Self { format: RUN_FORMAT, entries }
     }
+
+    /// What two manifests of one run know together: of one directory, the entry that says which it is.
+    pub(crate) fn merged(mut self, other: Self) -> Self {
+        for entry in other.entries {
+            let is_same =
+                |known: &&mut ManifestEntry| known.parent == entry.parent && known.name == entry.name;
+            match self.entries.iter_mut().find(is_same) {
+                Some(known) if known.inode.is_none() => *known = entry,
+                Some(_) => {}
+                None => self.entries.push(entry),
+            }
+        }
+        self
+    }
 }

@@ -10,7 +10,7 @@ use iolag_model::{
 use super::*;
 use crate::liveness::boot_id;
 use crate::support::{Client, record, run_id};
-use crate::{Recovery, SpoolNumber, SpoolWriter, recover};
+use crate::{Manifest, ManifestEntry, ManifestKind, Recovery, SpoolNumber, SpoolWriter, recover};
 
 const OF_STUMP: usize = 500;
 const OF_RUN: usize = 3000;
@@ -341,6 +341,26 @@ fn texts_that_only_the_store_has_are_kept_and_none_twice() {
         let texts: Vec<_> = scene.stump().details().unwrap().into_iter().map(|detail| detail.text).collect();
         assert_eq!(texts, [OF_RUN.to_string(), OF_STUMP.to_string()]);
     }
+}
+
+#[test]
+fn an_adopted_run_knows_its_directories_as_well_as_either_copy() {
+    let scene = Scene::new();
+    let entry = |name: &str, inode| ManifestEntry {
+        parent: "/target".into(),
+        name: name.into(),
+        device: inode,
+        inode,
+        kind: ManifestKind::WorkingDirectory,
+    };
+    let manifest =
+        |one, two, more| Manifest::new([vec![entry("one", one), entry("two", two)], more].concat());
+    scene.stump().write_manifest(&manifest(None, Some(2), Vec::new())).unwrap();
+    let rescued = scene.store().rescued(&run_id(1)).remove(0).run;
+    rescued.write_manifest(&manifest(Some(1), None, vec![entry("three", Some(3))])).unwrap();
+    scene.adopt();
+    let expected = manifest(Some(1), Some(2), vec![entry("three", Some(3))]);
+    assert_eq!(scene.stump().manifest().unwrap(), expected);
 }
 
 #[test]
