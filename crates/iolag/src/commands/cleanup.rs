@@ -5,7 +5,7 @@ use iolag_model::PlaceIdentity;
 use iolag_store::{KeeperIdentity, ManifestKind, boot_id};
 use serde::{Deserialize, Serialize};
 
-use super::Located;
+use super::{Located, is_absent};
 use crate::args::{Cleanup, Common};
 use crate::conduct::STORE_DEADLINE;
 use crate::conduct::cleaning;
@@ -49,10 +49,11 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
     for entry in entries {
         let place = Placed { target: 0, path: entry.path, name: entry.name, identity: entry.identity };
         let where_ = place.whole_path();
-        let is_there = ask("scout", STORE_DEADLINE, || {
-            place.directory().is_some_and(|directory| directory.join(&place.name).symlink_metadata().is_ok())
+        let is_gone = ask("scout", STORE_DEADLINE, || {
+            let looked = place.directory().map(|directory| directory.join(&place.name).symlink_metadata());
+            looked.is_none_or(|looked| looked.is_err_and(|error| is_absent(&error)))
         })?;
-        if matches!(is_there, Answer::Given(false)) {
+        if matches!(is_gone, Answer::Given(true)) {
             output::print(&format!("{where_} is not there: nothing to remove\n"));
             continue;
         }

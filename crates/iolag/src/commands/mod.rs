@@ -107,6 +107,11 @@ impl Located {
     }
 }
 
+/// Whether an error says that there is nothing of that name; any other says nothing about it.
+fn is_absent(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}
+
 /// A store that is there: looking makes none.
 ///
 /// # Errors

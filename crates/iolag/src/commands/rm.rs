@@ -14,7 +14,7 @@ use iolag_store::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Located;
+use super::{Located, is_absent};
 use crate::args::{Common, Rm};
 use crate::conduct::STORE_DEADLINE;
 use crate::conduct::scout::{Answer, ask};
@@ -36,7 +36,17 @@ struct Doomed {
 #[derive(Serialize, Deserialize)]
 struct Place {
     path: String,
-    identity: PlaceIdentity,
+    /// Absent if the run did not note that it made it.
+    identity: Option<PlaceIdentity>,
+}
+
+/// What is found at the path of a place.
+#[derive(Serialize, Deserialize)]
+enum Found {
+    Nothing,
+    Something(PlaceIdentity),
+    /// The system refuses to say.
+    Unknown(String),
 }
 
 /// Runs the command: everything that is named goes, or nothing.
@@ -153,7 +163,7 @@ fn description(listed: &Listed) -> String {
     }
 }
 
-/// What the manifest names on targets and can be recognised there. One that cannot be read names nothing: such a run must be
+/// What the manifest names on targets. One that cannot be read names nothing: such a run must be
 /// removable all the same.
 fn places_of(run: &RunDirectory, listed: &Listed) -> Vec<Place> {
     let is_of_this_boot = listed.record.as_ref().is_ok_and(|record| {
@@ -162,26 +172,27 @@ fn places_of(run: &RunDirectory, listed: &Listed) -> Vec<Place> {
     });
     let place = |entry: ManifestEntry| {
         let device = entry.device.filter(|_| is_of_this_boot);
-        let identity = PlaceIdentity { device, inode: entry.inode? };
-        Some(Place { path: format!("{}/{}", entry.parent.trim_end_matches('/'), entry.name), identity })
+        let identity = entry.inode.map(|inode| PlaceIdentity { device, inode });
+        Place { path: format!("{}/{}", entry.parent.trim_end_matches('/'), entry.name), identity }
     };
     let entries = run.manifest().map(|manifest| manifest.entries).unwrap_or_default();
     let is_on_target =
         |entry: &ManifestEntry| entry.kind == ManifestKind::WorkingDirectory && entry.parent.starts_with('/');
-    entries.into_iter().filter(is_on_target).filter_map(place).collect()
+    entries.into_iter().filter(is_on_target).map(place).collect()
 }
 
 /// Without its manifest nobody could clean up after the run.
 fn refuse_working_places(run: &Doomed) -> Result<(), Failure> {
-    let identity_of = |path: &str| {
-        let status = std::fs::symlink_metadata(path).ok()?;
-        Some(PlaceIdentity { device: Some(status.dev()), inode: status.ino() })
-    };
     for place in &run.places {
         let path = &place.path;
-        let why = match ask("scout", STORE_DEADLINE, || identity_of(path))? {
-            Answer::Given(Some(there)) if place.identity.admits(there) => "is still there".to_owned(),
-            Answer::Given(_) => continue,
+        let why = match ask("scout", STORE_DEADLINE, || look_at(path))? {
+            Answer::Given(Found::Nothing) => continue,
+            Answer::Given(Found::Something(there)) => match place.identity {
+                Some(identity) if !identity.admits(there) => continue,
+                Some(_) => "is still there".to_owned(),
+                None => "may be what is there: the run did not note that it made it".to_owned(),
+            },
+            Answer::Given(Found::Unknown(error)) => format!("may still be there ({error})"),
             Answer::None { age, .. } => format!("may still be there, and has not answered for {age}"),
         };
         return Err(Failure::usage(format!(
@@ -190,6 +201,14 @@ fn refuse_working_places(run: &Doomed) -> Result<(), Failure> {
         )));
     }
     Ok(())
+}
+
+fn look_at(path: &str) -> Found {
+    match std::fs::symlink_metadata(path) {
+        Ok(status) => Found::Something(PlaceIdentity { device: Some(status.dev()), inode: status.ino() }),
+        Err(error) if is_absent(&error) => Found::Nothing,
+        Err(error) => Found::Unknown(error.to_string()),
+    }
 }
 
 /// Asks who is at the terminal.

@@ -5,9 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-use iolag_fixtures::{FuseMount, LoopMount, skip_unless_root};
+use iolag_fixtures::{FuseCall, FuseMount, LoopMount, skip_unless_root};
 
-use crate::support::{Finished, PATIENCE, Running, Scene, assert_gapless, assert_says, leftovers};
+use crate::support::{
+    Finished, PATIENCE, Running, Scene, assert_gapless, assert_says, leftovers, wait_until,
+};
 
 /// Refused in one sentence that names what, before anything was written.
 fn assert_refused(done: &Finished, code: i32, parts: &[&str]) {
@@ -107,7 +109,7 @@ fn a_working_directory_that_vanishes_is_told_and_loses_nothing() {
     let working = scene.target().join("iolag-work");
     // Files come while it is removed; from some moment on none do.
     let is_removed = || !working.exists() || fs::remove_dir_all(&working).is_ok();
-    assert!(crate::support::wait_until(PATIENCE, is_removed));
+    assert!(wait_until(PATIENCE, is_removed));
     let done = running.finish();
     assert_eq!(done.code, Some(4), "{done:?}");
     assert_says(&done.stdout, &["the target failed while it was measured", "not found"]);
@@ -170,4 +172,29 @@ fn what_a_killed_run_left_behind_wrappers_is_removed_where_it_is() {
         assert_eq!(leftovers(&directory), Vec::<String>::new(), "{target}");
         assert_eq!(leftovers(&scene.target()), Vec::<String>::new(), "{target}");
     }
+}
+
+#[test]
+fn a_directory_that_cannot_be_looked_at_is_not_taken_for_gone() {
+    let scene = Scene::new();
+    let backing = scene.path().join("backing");
+    fs::create_dir(&backing).unwrap();
+    let Some(fuse) = FuseMount::start(&backing) else { return };
+    let target = fuse.path().to_str().unwrap().to_owned();
+    let made = scene.run(&Scene::bench_arguments(&target, &["--phases", "precreate"]));
+    assert_eq!(made.code, Some(0), "{made:?}");
+    fuse.fail(FuseCall::Lookup, "iolag-work", libc::EACCES);
+    // For up to a second the kernel knows the directory by itself.
+    let is_refused = wait_until(PATIENCE, || {
+        let done = scene.run(&["rm", "last", "--yes"]);
+        assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{done:?}");
+        done.stderr.contains("may still be there (Permission denied")
+    });
+    assert!(is_refused, "the directory was looked at all the time");
+    let done = scene.run(&["cleanup", "last"]);
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert!(!done.stdout.contains("nothing to remove"), "{done:?}");
+    fuse.release();
+    assert_eq!(scene.run(&["cleanup", "last"]).code, Some(0));
+    assert_eq!(scene.run(&["rm", "last", "--yes"]).code, Some(0));
 }
