@@ -72,6 +72,23 @@ impl Located {
         Ok(open_store(&self.root)?.with_places(&self.places.roots))
     }
 
+    /// The store that a rescued run belongs to, with what counts of the run there: a path to what was rescued of it is one to
+    /// all of it. Nothing for other runs, and where that store is not there.
+    fn home_of(&self, run: &RunDirectory) -> Option<(Store, RunDirectory)> {
+        let rescue = run.record().ok()?.rescue?;
+        let home = open_store(Path::new(&rescue.store)).ok()?.with_places(&self.places.roots);
+        let found = home.run(run.id()).ok()?;
+        Some((home, found))
+    }
+
+    /// What is not known because a place of rescue did not answer.
+    fn silence(&self) -> Option<String> {
+        let silent: Vec<_> = self.places.silent.iter().map(|root| root.display().to_string()).collect();
+        let names = silent.join(" and ");
+        (!silent.is_empty())
+            .then(|| format!("{names} did not answer: runs that were rescued there were not looked at"))
+    }
+
     /// The run that `name` means, and the store that it is in; a path may lead into another one, or to a run that somebody
     /// copied out of any.
     ///

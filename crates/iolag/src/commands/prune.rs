@@ -54,7 +54,8 @@ pub fn run(options: &Prune, common: &Common) -> Result<ExitCode, Failure> {
         // What no rule may remove would stay for ever without a word.
         let complaints = listed.iter().filter_map(|run| run.record.as_ref().err());
         let complaints = complaints.filter(|flaw| flaw.kind != FlawKind::Damaged);
-        let complaints = complaints.map(|flaw| format!("not pruned: {}", flaw.sentence)).collect();
+        let complaints = complaints.map(|flaw| format!("not pruned: {}", flaw.sentence));
+        let complaints = complaints.chain(located.silence()).collect();
         Ok(Printed { text, complaints, ..Printed::default() })
     })
 }

@@ -103,7 +103,7 @@ fn find(located: &Located, name: &str) -> Result<(Store, RunDirectory), Failure>
     let nothing = |sentence: &str| Failure::usage(format!("{sentence}; nothing is removed"));
     if name.contains('/') {
         return match located.find(name) {
-            Ok((Some(store), run)) => Ok((store, run)),
+            Ok((Some(store), run)) => Ok(located.home_of(&run).unwrap_or((store, run))),
             Ok((None, _)) => Err(nothing(&format!("{name} is in no store: remove the directory yourself"))),
             Err(failure) => Err(nothing(&failure.sentence)),
         };
@@ -248,7 +248,7 @@ fn agree(doomed: &[Doomed]) -> Result<(), Failure> {
 }
 
 fn remove(located: &Located, doomed: &[Doomed]) -> Printed {
-    let mut printed = Printed::default();
+    let mut printed = Printed { complaints: located.silence().into_iter().collect(), ..Printed::default() };
     for run in doomed {
         let removed = find(located, &run.name).and_then(|(store, found)| {
             store.remove_run(found.id(), KeeperIdentity::is_alive).map_err(Failure::unusable)

@@ -79,8 +79,8 @@ pub struct StoreFacts {
 pub struct RescuePlaces {
     /// Those that hold something.
     pub roots: Vec<PathBuf>,
-    /// Whether one did not answer: then it is not known of any run that it was not rescued.
-    pub is_one_silent: bool,
+    /// Those that did not answer: then it is not known of any run that it was not rescued.
+    pub silent: Vec<PathBuf>,
 }
 
 impl RescuePlaces {
@@ -92,10 +92,15 @@ impl RescuePlaces {
         const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(5);
         let roots = SPOOL_CANDIDATES.map(|candidate| memory_root(Path::new(candidate)));
         let answers = ask_all("scout", &roots, DEADLINE, |root| root.join("runs").is_dir())?;
-        let is_one_silent = answers.iter().any(|answer| matches!(answer, Answer::None { .. }));
-        let holds = |answer: &Answer<bool>| matches!(answer, Answer::Given(true));
-        let roots = roots.into_iter().zip(&answers).filter(|(_, answer)| holds(answer));
-        Ok(Self { roots: roots.map(|(root, _)| root).collect(), is_one_silent })
+        let mut places = Self::default();
+        for (root, answer) in roots.into_iter().zip(answers) {
+            match answer {
+                Answer::Given(true) => places.roots.push(root),
+                Answer::Given(false) => {}
+                Answer::None { .. } => places.silent.push(root),
+            }
+        }
+        Ok(places)
     }
 }
 
@@ -122,7 +127,7 @@ pub fn put_in_order(root: &Path, places: &RescuePlaces) -> Vec<String> {
     // What is left lying about is for the next command.
     let _ = store.tidy();
     let mut sentences = adopt_all(&store);
-    if !places.is_one_silent {
+    if places.silent.is_empty() {
         sentences.extend(recover_all(&store));
     }
     sentences

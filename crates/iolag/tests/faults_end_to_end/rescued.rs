@@ -280,15 +280,47 @@ fn a_run_that_cannot_be_read_is_neither_called_damaged_nor_touched() {
 
 #[test]
 fn a_rescued_run_is_removed_with_its_stump() {
+    for is_by_path in [false, true] {
+        let scene = Scene::new();
+        let Some((mount, store)) = small_store() else { return };
+        let rescued = Rescued::run(&scene, &store);
+        let _ = mount.fill();
+        let removed = match is_by_path {
+            // Whatever store the command looks at.
+            true => run_with(&scene, &scene.store(), &["rm", rescued.path.to_str().unwrap(), "--yes"]),
+            false => run_with(&scene, &store, &["rm", rescued.id(), "--yes"]),
+        };
+        assert_eq!(removed.code, Some(0), "{removed:?}");
+        assert_says(&removed.stdout, &[rescued.id(), "removed: complete", &rescued.counted()]);
+        assert!(!rescued.path.exists());
+        assert_eq!(fs::read_dir(store.join("runs")).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn who_removes_runs_is_told_of_a_place_of_rescue_that_does_not_answer() {
     let scene = Scene::new();
-    let Some((mount, store)) = small_store() else { return };
-    let rescued = Rescued::run(&scene, &store);
-    let _ = mount.fill();
-    let removed = run_with(&scene, &store, &["rm", rescued.id(), "--yes"]);
-    assert_eq!(removed.code, Some(0), "{removed:?}");
-    assert_says(&removed.stdout, &[rescued.id(), "removed: complete", &rescued.counted()]);
-    assert!(!rescued.path.exists());
-    assert_eq!(fs::read_dir(store.join("runs")).unwrap().count(), 0);
+    let backing = scene.path().join("backing");
+    fs::create_dir_all(backing.join("memory")).unwrap();
+    let Some(fuse) = FuseMount::start(&backing) else { return };
+    let Some(tmpfs) = TmpfsMount::new(16 << 20) else { return };
+    let (store, target) = (tmpfs.path().join("store"), scene.target().to_str().unwrap().to_owned());
+    assert_eq!(run_with(&scene, &store, &Scene::bench_arguments(&target, &[])).code, Some(0));
+    for command in ["prune --keep-last 1 --yes", "rm last --yes"] {
+        fuse.hang(FuseCall::Lookup, "iolag-*");
+        let script = format!(
+            "mount --make-rprivate / && mount --bind {}/memory /dev/shm && exec {} --store {} {command}",
+            fuse.path().display(),
+            env!("CARGO_BIN_EXE_iolag"),
+            store.display()
+        );
+        let done =
+            Running::start(scene.bare_command(Path::new("unshare"), &["-m", "sh", "-c", &script])).finish();
+        fuse.release();
+        assert_eq!(done.code, Some(0), "{done:?}");
+        assert_says(&done.stderr, &["/dev/shm/iolag-", "did not answer: runs that were rescued there"]);
+    }
+    scene.assert_nobody_is_left();
 }
 
 #[test]
