@@ -132,7 +132,12 @@ pub(crate) fn adopt_run(
 /// Why the run is better left where it is.
 fn why_not(store: &Store, best: &RescuedRun) -> Option<String> {
     if !store.is_certainly_home_of(&best.record) {
-        return Some("it was rescued before this machine was restarted, or on another".to_owned());
+        let keeper = KeeperIdentity::of_rescue(&best.record);
+        let why = match keeper.is_some_and(|keeper| keeper.is_of_this_boot()) {
+            true => "the store was mounted anew since, and nothing in it shows that it is the same",
+            false => "it was rescued before this machine was restarted, or on another",
+        };
+        return Some(why.to_owned());
     }
     if !best.is_closed() {
         return Some("the rescue was not completed, and the store may have what is missing there".to_owned());

@@ -15,7 +15,7 @@
 
 use std::path::{Path, PathBuf};
 
-use iolag_model::{PlaceIdentity, RunId, RunRecord, RunState};
+use iolag_model::{PlaceIdentity, Rescue, RunId, RunRecord, RunState};
 
 use crate::error::{Flaw, FlawKind};
 use crate::liveness::KeeperIdentity;
@@ -91,25 +91,39 @@ impl Store {
     /// Whether a rescued run belongs to this store, as far as can be known.
     fn is_home_of(&self, record: &RunRecord) -> bool {
         let Some(rescue) = &record.rescue else { return false };
-        let has_path = || Path::new(&rescue.store).canonicalize().is_ok_and(|path| path == self.root());
         match (rescue.identity, self.identity()) {
-            (Some(then), Ok(now)) => {
-                self.is_certainly_home_of(record) || then.inode == now.inode && has_path()
-            }
-            _ => has_path(),
+            (Some(_), Ok(_)) => self.is_certainly_home_of(record) || self.has_place_of(rescue),
+            _ => self.has_path_of(rescue),
         }
+    }
+
+    fn has_path_of(&self, rescue: &Rescue) -> bool {
+        Path::new(&rescue.store).canonicalize().is_ok_and(|path| path == self.root())
+    }
+
+    /// Whether it is where the home was, but perhaps mounted anew, by which many file systems get another device number.
+    fn has_place_of(&self, rescue: &Rescue) -> bool {
+        let inode = self.identity().ok().map(|now| now.inode);
+        inode == rescue.identity.map(|then| then.inode) && self.has_path_of(rescue)
+    }
+
+    fn has_stump_of(&self, record: &RunRecord) -> bool {
+        let own = self.own_run(&record.id).and_then(|run| run.record());
+        own.is_ok_and(|own| is_same_run(&own, record))
     }
 
     /// Device numbers last for one boot, and paths may lead elsewhere: only together with the boot they settle it.
     pub(crate) fn is_certainly_home_of(&self, record: &RunRecord) -> bool {
         let is_of_this_boot =
             KeeperIdentity::of_rescue(record).is_some_and(|keeper| keeper.is_of_this_boot());
-        let identity = record.rescue.as_ref().map(|rescue| rescue.identity);
-        match identity {
-            Some(Some(then)) => is_of_this_boot && self.identity().is_ok_and(|now| now == then),
+        let Some(rescue) = record.rescue.as_ref().filter(|_| is_of_this_boot) else { return false };
+        match rescue.identity {
+            Some(then) => {
+                self.identity().is_ok_and(|now| now == then)
+                    || self.has_place_of(rescue) && self.has_stump_of(record)
+            }
             // Never opened: the path as it was named is all there is.
-            Some(None) => is_of_this_boot && self.is_home_of(record),
-            None => false,
+            None => self.has_path_of(rescue),
         }
     }
 

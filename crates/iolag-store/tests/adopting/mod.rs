@@ -364,6 +364,24 @@ fn an_adopted_run_knows_its_directories_as_well_as_either_copy() {
 }
 
 #[test]
+fn a_store_that_was_mounted_anew_is_known_by_the_stump() {
+    let scene = Scene::new();
+    let remounted = |record: &mut RunRecord| {
+        let identity = record.rescue.as_mut().unwrap().identity.as_mut().unwrap();
+        identity.device = identity.device.map(|device| device + 1);
+    };
+    scene.rescue(RunState::Complete, remounted);
+    assert!(matches!(scene.adopt()[0].result, Ok(Adoption::Adopted { .. })));
+    assert!(scene.truth().0 == everything());
+
+    let scene = Scene::new();
+    scene.rescue(RunState::Complete, remounted);
+    std::fs::remove_dir_all(scene.stump().path()).unwrap();
+    assert_eq!(scene.left(), "the store was mounted anew since, and nothing in it shows that it is the same");
+    assert!(scene.truth().0 == everything());
+}
+
+#[test]
 fn a_complete_run_is_never_replaced() {
     let scene = Scene::new();
     let run = scene.stump();
