@@ -110,8 +110,12 @@ pub(crate) fn adopt_run(
     };
     let adoption = match &stump {
         Some(whole) if is_closed(whole) => {
-            if !is_same_run(whole, &best.record) || !has_parts_of(whole, &best.record) {
+            if !is_same_run(whole, &best.record) {
                 let why = "the store has another run of this name".to_owned();
+                return Ok(Adoption::Left { why });
+            }
+            if !has_parts_of(whole, &best.record) {
+                let why = "the store has it, closed by its keeper, with other samples".to_owned();
                 return Ok(Adoption::Left { why });
             }
             Adoption::Removed

@@ -143,7 +143,7 @@ fn ending(run: &RunDirectory, record: &RunRecord) -> String {
     }
     match KeeperIdentity::of(record) {
         Some(keeper) if keeper.boot_id.is_some() && !keeper.is_of_this_boot() => {
-            "the machine was restarted during the run".to_owned()
+            "iolag ended without closing the run, and the machine was restarted since".to_owned()
         }
         _ => "iolag ended without closing the run".to_owned(),
     }

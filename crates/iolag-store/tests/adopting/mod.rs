@@ -382,13 +382,26 @@ fn a_store_that_was_mounted_anew_is_known_by_the_stump() {
 }
 
 #[test]
+fn a_run_of_an_earlier_boot_is_not_said_to_have_been_ended_by_it() {
+    let scene = Scene::new();
+    std::fs::remove_dir_all(scene.path("memory")).unwrap();
+    let mut stump = scene.stump().record().unwrap();
+    stump.environment.boot_id = Some("another boot".into());
+    scene.stump().write_record(&stump).unwrap();
+    let recovered = recover(&scene.store(), |_| false).unwrap();
+    let Ok(Recovery::Encoded { reason, .. }) = &recovered[0].result else { panic!("{recovered:?}") };
+    let expected = "iolag ended without closing the run, and the machine was restarted since; ";
+    assert!(reason.starts_with(expected), "{reason}");
+}
+
+#[test]
 fn a_complete_run_is_never_replaced() {
     let scene = Scene::new();
     let run = scene.stump();
     let mut record = run.record().unwrap();
     record.state = RunState::Complete;
     close(&run, &mut record);
-    assert_eq!(scene.left(), "the store has another run of this name");
+    assert_eq!(scene.left(), "the store has it, closed by its keeper, with other samples");
     assert_eq!(scene.truth().0.len(), OF_STUMP);
     // Nor is one that only has the name.
     record.anchors[0].realtime_ns += 1;
