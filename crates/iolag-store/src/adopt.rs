@@ -8,6 +8,9 @@
 //! 4 the stump's spool and parts removed                       killed here: done by the next command
 //! 5 the rescued run removed, run.json last, and its place     killed here: what is left of it is removed
 //! ```
+//! If the store has no room but for the stump's spool, and nothing is in that which the rescued run has not, it goes before step 2: else
+//! the run would stay in memory for good.
+//!
 //! Both directories are locked meanwhile. Only what is certain is done: the run was closed by a keeper that has ended, in this
 //! boot of this host; the store is the one that it names, and has no more than a stump. Else it is said where it lies.
 
@@ -146,7 +149,6 @@ fn why_not(store: &Store, best: &RescuedRun) -> Option<String> {
     if !best.is_closed() {
         return Some("the rescue was not completed, and the store may have what is missing there".to_owned());
     }
-    let only_in_store = best.record.rescue.as_ref().map_or(0, |rescue| rescue.only_in_store);
     let own = store.own_run(best.run.id()).and_then(|run| run.record().map(|record| (run, record)));
     match own {
         Err(error) if error.is_missing() || matches!(error, StoreError::RunMissing { .. }) => None,
@@ -158,7 +160,7 @@ fn why_not(store: &Store, best: &RescuedRun) -> Option<String> {
         Ok((_, own)) if samples_of(&own) > samples_of(&best.record) => {
             Some("the store has more samples of it".to_owned())
         }
-        Ok((run, own)) if only_in_store > 0 && may_have_samples(&run, &own) => {
+        Ok((run, own)) if lacking(&best.record) > 0 && may_have_samples(&run, &own) => {
             Some("the store may have samples of it that are not there".to_owned())
         }
         Ok(_) => None,
@@ -190,8 +192,9 @@ fn take_in(
     for part in &mut record.parts {
         part.file = unused_name(&part.file, &used);
     }
-    let copied = refuse_without_room(own.directory(), &best.run, &best.record)
-        .and_then(|()| copy_content(own, stump, &record, best));
+    let texts = Texts::of(own, stump, best)?;
+    let copied =
+        make_room(own, best, &texts).and_then(|()| copy_content(own.directory(), &record, best, &texts.all));
     if let Err(error) = copied {
         // A full store is not to be left fuller. What cannot be removed is overwritten by the next attempt.
         for part in &record.parts {
@@ -220,24 +223,33 @@ fn unused_name(file: &str, used: &[&str]) -> String {
     format!("{stem}-{}.parquet", number + of_target)
 }
 
-fn refuse_without_room(to: &Directory, from: &RunDirectory, record: &RunRecord) -> Result<(), StoreError> {
+/// Refuses a store without room for the run. It may be the run's own spool that fills it: then that goes first, if nothing is in it
+/// that the rescued run has not, and if that is enough.
+fn make_room(own: &RunDirectory, best: &RescuedRun, texts: &Texts) -> Result<(), StoreError> {
     const REST_BYTES: u64 = 64 << 10;
-    let files = record.parts.iter().map(|part| part.file.as_str()).chain([DETAILS_FILE]);
-    let sizes = files.filter_map(|file| from.directory().look_at(file).ok());
+    let files = best.record.parts.iter().map(|part| part.file.as_str()).chain([DETAILS_FILE]);
+    let sizes = files.filter_map(|file| best.run.directory().look_at(file).ok());
     let needed: u64 = sizes.map(|(bytes, _)| bytes).sum::<u64>() + REST_BYTES;
-    match to.free_bytes() {
-        Some(free) if free < needed => Err(StoreError::system("write to", to.path(), Errno::NOSPC)),
-        _ => Ok(()),
+    let Some(free) = own.directory().free_bytes().filter(|free| *free < needed) else { return Ok(()) };
+    let is_superfluous = lacking(&best.record) == 0 && texts.only_in_store == 0;
+    if is_superfluous && free.saturating_add(own.spool_bytes()) >= needed {
+        return own.remove_spool();
     }
+    Err(StoreError::system("write to", own.path(), Errno::NOSPC))
+}
+
+/// Samples that only the store can have.
+fn lacking(record: &RunRecord) -> u64 {
+    record.rescue.as_ref().map_or(0, |rescue| rescue.only_in_store)
 }
 
 fn copy_content(
-    own: &RunDirectory,
-    stump: Option<&RunRecord>,
+    to: &Directory,
     record: &RunRecord,
     best: &RescuedRun,
+    texts: &[Detail],
 ) -> Result<(), StoreError> {
-    let (to, from) = (own.directory(), best.run.directory());
+    let from = best.run.directory();
     for (part, source) in record.parts.iter().zip(&best.record.parts) {
         if !is_part(&source.file) {
             return Err(StoreError::damaged(from.path().join(&source.file), "it is not the name of a part"));
@@ -245,13 +257,29 @@ fn copy_content(
         to.take_copy(&part.file, from, &source.file)?;
         PartReader::open(to, part)?;
     }
-    let mut seen = HashSet::new();
-    let mut texts = best.run.details()?;
-    texts.extend(stump.map_or(Ok(Vec::new()), |stump| details_of_stump(own, stump))?);
-    texts.retain(|detail| seen.insert((detail.attempt, detail.kind, detail.text.clone())));
     let mut details = DetailsWriter::new(to)?;
-    details.append(&texts)?;
+    details.append(texts)?;
     details.finish().map(drop)
+}
+
+/// What is explained in both copies, none of it twice.
+struct Texts {
+    all: Vec<Detail>,
+    only_in_store: usize,
+}
+
+impl Texts {
+    fn of(own: &RunDirectory, stump: Option<&RunRecord>, best: &RescuedRun) -> Result<Self, StoreError> {
+        let mut seen = HashSet::new();
+        let mut is_new = |detail: &Detail| seen.insert((detail.attempt, detail.kind, detail.text.clone()));
+        let mut all = best.run.details()?;
+        all.retain(&mut is_new);
+        let mut of_stump = stump.map_or(Ok(Vec::new()), |stump| details_of_stump(own, stump))?;
+        of_stump.retain(&mut is_new);
+        let only_in_store = of_stump.len();
+        all.append(&mut of_stump);
+        Ok(Self { all, only_in_store })
+    }
 }
 
 /// Texts that the store has: those that a writer took before its store stopped answering nobody else has.

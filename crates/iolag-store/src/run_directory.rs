@@ -155,6 +155,14 @@ impl RunDirectory {
         }
     }
 
+    /// Bytes of the spool in the run directory. What cannot be looked at counts nothing.
+    pub(crate) fn spool_bytes(&self) -> u64 {
+        let Ok(spool) = self.directory.directory(SPOOL_DIRECTORY) else { return 0 };
+        let names = spool.names().unwrap_or_default();
+        let of_spool = names.iter().filter(|name| SpoolNumber::from_file_name(name).is_some());
+        of_spool.filter_map(|name| spool.look_at(name).ok()).map(|(bytes, _)| bytes).sum()
+    }
+
     /// Removes the spool, wherever it is: only spool files, and only directories that this run made.
     ///
     /// # Errors

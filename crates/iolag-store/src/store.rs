@@ -8,8 +8,7 @@ use rustix::io::Errno;
 
 use crate::error::{Flaw, FlawKind};
 use crate::liveness::{KeeperIdentity, boot_id};
-use crate::run_directory::{RunDirectory, SPOOL_DIRECTORY, is_known_file};
-use crate::spool::SpoolNumber;
+use crate::run_directory::{RunDirectory, is_known_file};
 use crate::tidy::was_never_begun;
 use crate::{Directory, StoreError};
 
@@ -378,15 +377,10 @@ fn refuse_living(run: &RunDirectory, is_alive: impl Fn(&KeeperIdentity) -> bool)
 
 /// Bytes of a run's files. What cannot be looked at counts nothing: this is for lists, which must not fail.
 fn bytes_of(run: &RunDirectory) -> u64 {
-    let sum = |directory: &Directory, wanted: &dyn Fn(&str) -> bool| -> u64 {
-        let names = directory.names().unwrap_or_default();
-        let sizes = names.iter().filter(|name| wanted(name)).filter_map(|name| directory.look_at(name).ok());
-        sizes.map(|(bytes, _)| bytes).sum()
-    };
-    let spool = run.directory().directory(SPOOL_DIRECTORY);
-    let spool_bytes =
-        spool.map_or(0, |spool| sum(&spool, &|name| SpoolNumber::from_file_name(name).is_some()));
-    spool_bytes + sum(run.directory(), &is_known_file)
+    let names = run.directory().names().unwrap_or_default();
+    let known = names.iter().filter(|name| is_known_file(name));
+    let sizes = known.filter_map(|name| run.directory().look_at(name).ok());
+    run.spool_bytes() + sizes.map(|(bytes, _)| bytes).sum::<u64>()
 }
 
 /// The moment in a run's name; 1970 if it names none (month 13, say).

@@ -450,6 +450,26 @@ fn a_store_without_room_stays_as_it_is() {
 }
 
 #[test]
+fn a_store_that_the_run_itself_filled_has_room_for_it() {
+    for (lacking, fits) in [(0, true), (1, false)] {
+        let Some(small) = iolag_fixtures::TmpfsMount::new(256 << 10) else { return };
+        let scene = Scene::new();
+        std::fs::rename(scene.path("store"), scene.path("moved")).unwrap();
+        std::os::unix::fs::symlink(small.path(), scene.path("store")).unwrap();
+        let mut record = scene.record(&scene.store());
+        record.rescue = None;
+        // Nothing in it that the rescued run has not.
+        spool(&scene.store().create_run(&record).unwrap(), OF_RUN);
+        scene.rescue(RunState::Complete, |record| record.rescue.as_mut().unwrap().only_in_store = lacking);
+        small.fill().unwrap();
+        let adopted = scene.adopt().remove(0).result.unwrap();
+        assert_eq!(matches!(adopted, Adoption::Adopted { .. }), fits, "{adopted:?}");
+        assert_eq!(scene.truth().1.starts_with(small.path()), fits);
+        assert!(scene.truth().0 == everything());
+    }
+}
+
+#[test]
 fn a_stump_whose_rescued_run_is_gone_says_where_it_was() {
     let scene = Scene::new();
     let run = scene.stump();
