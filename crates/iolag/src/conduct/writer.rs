@@ -427,4 +427,48 @@ mod tests {
             assert_eq!(record.state == RunState::Complete, missing == 0);
         }
     }
+
+    fn plan(root: &Path, inherited: &Path) -> WriterPlan {
+        let mut record = rescued();
+        record.state = super::super::running_state();
+        WriterPlan {
+            root: root.to_owned(),
+            spool_parent: None,
+            record,
+            measurers: Vec::new(),
+            thresholds: Vec::new(),
+            planned_places: Vec::new(),
+            source: Source::Pending,
+            inherited_spool: Some(inherited.to_owned()),
+            begun: true,
+        }
+    }
+
+    #[test]
+    fn a_writer_that_was_killed_while_it_took_over_a_spool_is_followed_by_one_that_goes_on() {
+        let place = tempfile::tempdir().unwrap();
+        let inherited = Directory::open_or_create(&place.path().join("inherited")).unwrap();
+        inherited.replace_file("ring-0.spool", b"whole").unwrap();
+        inherited.replace_file("ring-1.spool", b"whole").unwrap();
+        let plan = plan(&place.path().join("store"), inherited.path());
+        let store = Store::open(&plan.root).unwrap();
+        let spool = store.create_run(&plan.record).unwrap().create_spool().unwrap();
+        spool.replace_file("ring-0.spool", b"whole and more").unwrap();
+        std::fs::write(spool.path().join("ring-1.spool.new"), "who").unwrap();
+        let Beginning::Draining { spool, begun: true, .. } = reopen(&store, &plan).unwrap() else {
+            panic!("it was not begun")
+        };
+        assert_eq!(spool.names().unwrap(), ["ring-0.spool", "ring-1.spool"]);
+        assert_eq!(spool.read_file("ring-0.spool", 100).unwrap(), b"whole and more");
+        assert_eq!(spool.read_file("ring-1.spool", 100).unwrap(), b"whole");
+    }
+
+    #[test]
+    fn what_cannot_be_taken_over_leaves_nothing_behind() {
+        let place = tempfile::tempdir().unwrap();
+        let plan = plan(&place.path().join("store"), &place.path().join("gone"));
+        let store = Store::open(&plan.root).unwrap();
+        assert!(reopen(&store, &plan).is_err());
+        assert_eq!(std::fs::read_dir(plan.root.join("runs")).unwrap().count(), 0);
+    }
 }
