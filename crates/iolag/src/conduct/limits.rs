@@ -68,8 +68,7 @@ impl Limits {
                 let here = number(&group.join("pids.current")).unwrap_or(0);
                 threads.push((limit.saturating_sub(here), format!("pids.max of {}", group.display())));
             }
-            let limit = number(&group.join("memory.max"));
-            memory.extend(limit.map(|bytes| (bytes, format!("by memory.max of {}", group.display()))));
+            memory.extend(OF_MEMORY.iter().filter_map(|names| names.available(&group)));
         }
         Self {
             threads: threads.into_iter().min(),
@@ -133,6 +132,32 @@ impl Limits {
                 format_count(allowed)
             )
         })
+    }
+}
+
+/// What the two versions of control groups call the same: the limit, what is used of it, and in `memory.stat` the part of that which
+/// the system gives back where it is needed.
+struct MemoryNames {
+    limit: &'static str,
+    used: &'static str,
+    cached: &'static str,
+}
+
+const OF_MEMORY: [MemoryNames; 2] = [
+    MemoryNames { limit: "memory.max", used: "memory.current", cached: "file" },
+    MemoryNames { limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", cached: "total_cache" },
+];
+
+impl MemoryNames {
+    /// What a group leaves, and what says so.
+    fn available(&self, group: &Path) -> Option<(u64, String)> {
+        let limit = number(&group.join(self.limit))?;
+        let used = number(&group.join(self.used)).unwrap_or(0);
+        let statistics = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+        let mut fields = statistics.lines().filter_map(|line| line.split_once(' '));
+        let cached = fields.find(|(name, _)| *name == self.cached).and_then(|(_, bytes)| bytes.parse().ok());
+        let taken = used.saturating_sub(cached.unwrap_or(0));
+        Some((limit.saturating_sub(taken), format!("by {} of {}", self.limit, group.display())))
     }
 }
 
@@ -222,11 +247,24 @@ mod tests {
         write("groups/slice/pids.current", "4000\n");
         write("groups/pids/user/pids.max", "3000\n");
         write("groups/slice/job/memory.max", "1048576\n");
+        write("groups/slice/job/memory.current", "786432\n");
+        write("groups/slice/job/memory.stat", "anon 524288\nfile 262144\nfile_mapped 7\n");
         let limits = Limits::read(&place.path().join("proc"), &place.path().join("groups"));
         let (threads, by) = limits.threads.unwrap();
         assert!(threads == 1000 && by.ends_with("groups/slice"), "{threads} {by}");
         let (bytes, by) = limits.memory_bytes.unwrap();
-        assert!(bytes == 1 << 20 && by.ends_with("groups/slice/job"), "{bytes} {by}");
+        assert!(bytes == 512 << 10 && by.ends_with("groups/slice/job"), "{bytes} {by}");
+        assert!(by.starts_with("by memory.max of "), "{by}");
+
+        // The older version has its own names for the same.
+        write("proc/self/cgroup", "4:memory:/user/me\n");
+        write("groups/memory/user/memory.limit_in_bytes", "400000\n");
+        write("groups/memory/user/memory.usage_in_bytes", "300000\n");
+        write("groups/memory/user/memory.stat", "cache 1\ntotal_cache 200000\n");
+        let older = Limits::read(&place.path().join("proc"), &place.path().join("groups"));
+        let (bytes, by) = older.memory_bytes.unwrap();
+        assert_eq!(bytes, 300_000);
+        assert!(by.starts_with("by memory.limit_in_bytes of ") && by.ends_with("groups/memory/user"), "{by}");
         assert_eq!(limits.mappings, Some(65_530));
         let nothing = Limits::read(Path::new("/nowhere"), Path::new("/nowhere"));
         assert_eq!((nothing.mappings, nothing.memory_bytes), (None, None));
