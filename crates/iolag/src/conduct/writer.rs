@@ -76,7 +76,16 @@ fn work(
     outbox: &mut Outbox,
 ) -> Result<(), StoreError> {
     let store = place::open(&plan.root)?;
-    let beginning = if plan.begun { reopen(&store, plan)? } else { begin(&store, plan)? };
+    let alone;
+    let (plan, beginning) = match beginning(&store, plan) {
+        // The keeper would have tried without what cannot be taken over; it is gone.
+        Err(_) if plan.inherited_spool.is_some() && rustix::process::getppid() != Some(keeper) => {
+            alone =
+                WriterPlan { source: Source::Retained, inherited_spool: None, begun: true, ..plan.clone() };
+            (&alone, beginning(&store, &alone)?)
+        }
+        beginning => (plan, beginning?),
+    };
     let (run, spool, begun) = match beginning {
         Beginning::Draining { run, spool, begun } => (run, spool, begun),
         Beginning::Stored { run, record } => {
@@ -180,6 +189,10 @@ enum Beginning {
     Draining { run: RunDirectory, spool: Directory, begun: bool },
     /// Everything is stored: the writer before was killed while it summarised.
     Stored { run: RunDirectory, record: Box<RunRecord> },
+}
+
+fn beginning(store: &Store, plan: &WriterPlan) -> Result<Beginning, StoreError> {
+    if plan.begun { reopen(store, plan) } else { begin(store, plan) }
 }
 
 fn begin(store: &Store, plan: &WriterPlan) -> Result<Beginning, StoreError> {

@@ -186,11 +186,25 @@ fn a_place_of_rescue_that_somebody_made_a_link_is_passed_over() {
 
 #[test]
 fn who_does_not_wait_for_a_rescue_finds_the_run_later() {
+    // The store fills up, and what it took is taken over.
+    not_waited_for(&["-R20", "-n2"], 400 << 10, |_, _| {});
+}
+
+#[test]
+fn who_does_not_wait_for_a_rescue_finds_what_memory_held_of_a_run_whose_spool_is_gone() {
+    not_waited_for(&["-R10000", "--think", "2ms"], 16 << 20, |store, running| {
+        remove_run_under_way(store);
+        running.signal(libc::SIGINT);
+    });
+}
+
+/// A run whose place of rescue does not answer until the user has left.
+fn not_waited_for(more: &[&str], store_bytes: u64, spoil: impl FnOnce(&Path, &Running)) {
     let scene = Scene::new();
     let backing = scene.path().join("backing");
     fs::create_dir_all(backing.join("memory")).unwrap();
     let Some(fuse) = FuseMount::start(&backing) else { return };
-    let Some(tmpfs) = TmpfsMount::new(400 << 10) else { return };
+    let Some(tmpfs) = TmpfsMount::new(store_bytes) else { return };
     let (store, target) = (tmpfs.path().join("store"), scene.target());
     let start = |arguments: &str| {
         let script = format!(
@@ -201,10 +215,9 @@ fn who_does_not_wait_for_a_rescue_finds_the_run_later() {
         );
         Running::start(scene.bare_command(Path::new("unshare"), &["-m", "sh", "-c", &script]))
     };
-    let arguments = Scene::bench_arguments(target.to_str().unwrap(), &["-R20", "-n2"]).join(" ");
-    // The store fills up, and memory does not answer.
     fuse.hang(FuseCall::Rename, "run.json*");
-    let mut running = start(&arguments);
+    let mut running = start(&Scene::bench_arguments(target.to_str().unwrap(), more).join(" "));
+    spoil(&store, &running);
     assert!(fuse.wait_until_held(1, PATIENCE), "nothing was rescued");
     // Close to each other they are one wish.
     assert!(wait_until(PATIENCE, || {
@@ -218,9 +231,7 @@ fn who_does_not_wait_for_a_rescue_finds_the_run_later() {
     scene.assert_nobody_is_left();
     let done = start("export last --format json").finish();
     assert_eq!(done.code, Some(0), "{done:?}");
-    let samples = exported(&done.stdout);
-    assert_gapless(&samples);
-    assert_eq!(samples.iter().filter(|sample| sample.operation == "stage").count(), 2 * 22);
+    assert!(assert_gapless(&exported(&done.stdout)) > 0);
 }
 
 /// Removes the one run of a store as soon as its spool is there; says where it was.
