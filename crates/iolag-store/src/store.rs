@@ -71,7 +71,8 @@ impl Store {
     }
 
     /// Opens a store in a directory in which others may make names, too, making it if it is missing: never through a symbolic
-    /// link, which would lead its files to where somebody else wants them, and nobody looks for them.
+    /// link, which would lead its files to where somebody else wants them, and nobody looks for them. The directory itself is
+    /// the system's, which may have made it a link.
     ///
     /// # Errors
     /// If that cannot be done.
@@ -79,7 +80,8 @@ impl Store {
         let missing = || StoreError::damaged(root, "it names no directory in another");
         let (parent, name) =
             root.parent().zip(root.file_name().and_then(|name| name.to_str())).ok_or_else(missing)?;
-        let directory = Directory::open(parent)?.directory_or_new(name)?;
+        let parent = parent.canonicalize().map_err(|error| StoreError::system("find", parent, error))?;
+        let directory = Directory::open(&parent)?.directory_or_new(name)?;
         Ok(Self::new(directory.directory_or_new(RUNS_DIRECTORY)?, root.to_owned()))
     }
 
@@ -420,6 +422,20 @@ mod tests {
             std::os::unix::fs::chown(root.path(), Some(65534), None).unwrap();
             assert!(matches!(store.refuse_foreign(), Err(StoreError::Foreign { owner: 65534, .. })));
         }
+    }
+
+    #[test]
+    fn a_store_among_others_is_no_link_and_its_parent_may_be_one() {
+        let place = tempfile::tempdir().unwrap();
+        let real = place.path().join("real");
+        std::fs::create_dir(&real).unwrap();
+        for name in ["link", "planted"] {
+            std::os::unix::fs::symlink(&real, place.path().join(name)).unwrap();
+        }
+        assert!(Store::open_among_others(&place.path().join("planted")).is_err());
+        assert_eq!(std::fs::read_dir(&real).unwrap().count(), 0);
+        Store::open_among_others(&place.path().join("link/own")).unwrap();
+        assert!(real.join("own/runs").is_dir());
     }
 
     #[test]
