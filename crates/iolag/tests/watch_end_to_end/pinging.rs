@@ -192,6 +192,28 @@ fn a_directory_that_still_hangs_at_the_end_is_left_to_cleanup() {
 }
 
 #[test]
+fn a_file_of_lines_is_whole_though_who_measures_cannot_be_ended() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let json = scene.path().join("lines").display().to_string();
+    let directory = fuse.path().to_str().unwrap().to_owned();
+    let running = ping(&scene, &["--every", "100ms", "--deadline", "1s", "--json", &json, &directory]);
+    assert!(wait_until(PATIENCE, || running.stdout().contains("seq=2 ")), "{}", running.stdout());
+    fuse.hang_all();
+    assert!(wait_until(PATIENCE, || running.stdout().contains("; hung in ")), "{}", running.stdout());
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    // Who measures still hangs, and holds everything open that was open when it was forked.
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(!done.stderr.contains("cannot write"), "{}", done.stderr);
+    let text = fs::read_to_string(&json).unwrap();
+    assert!(!text.contains('\0'));
+    assert_eq!(json_lines(&text, "summary").len(), 1, "{text}");
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
+
+#[test]
 fn two_probes_of_what_hangs_are_two_probes_and_both_are_lost() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };

@@ -24,6 +24,9 @@ use crate::exit_code::Failure;
 const WAITING_BYTES_MAX: usize = 1 << 20;
 /// What a pipe takes without blocking if it takes anything (PIPE_BUF).
 const PIECE_BYTES: usize = 4096;
+/// What the scribe is told when everything has been said; no line of JSON holds it. The end of the pipe would not do: whoever was
+/// forked since holds it open, too, and may be waiting in the kernel for the file system that is measured.
+const END: u8 = 0;
 /// How long one look at a reader takes at the end.
 const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(50);
 
@@ -160,7 +163,9 @@ impl JsonLines {
         let scribe = {
             let (path, writer) = (&path, &writer);
             Child::fork("scribe", Orphanage::Survive, || {
-                // Its own copy would keep the end from coming.
+                // One that waits for its file in the kernel would keep whoever reads what iolag prints waiting, too.
+                leave_standard_streams();
+                // Its own copy would keep it from noticing that the keeper was killed.
                 // SAFETY: the child's copy of the descriptor; it never returns to who owns it.
                 unsafe { libc::close(std::os::fd::AsRawFd::as_raw_fd(writer)) };
                 copy(File::from(reader), path)
@@ -218,6 +223,9 @@ impl JsonLines {
     /// Waits until everything is read. A reader of a pipe may take its time; `is_told_to_leave` ends that. A file has the time that
     /// the store has.
     pub fn finish(mut self, mut is_told_to_leave: impl FnMut() -> bool) -> Written {
+        if self.scribe.is_some() {
+            self.waiting.push_back(END);
+        }
         let mut progress = (self.waiting.len(), MonotonicClock.now());
         while !self.waiting.is_empty() {
             self.write(LOOK);
@@ -255,6 +263,14 @@ impl JsonLines {
     }
 }
 
+fn leave_standard_streams() {
+    use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+    // Who keeps a stream works all the same.
+    if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
+        let _ = (dup2_stdin(&nothing), dup2_stdout(&nothing), dup2_stderr(&nothing));
+    }
+}
+
 /// The child that writes the file: every line as it comes, so that another program may follow it. Returns an errno.
 fn copy(mut from: File, path: &Path) -> i32 {
     let errno = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EIO);
@@ -267,8 +283,13 @@ fn copy(mut from: File, path: &Path) -> i32 {
         match from.read(&mut piece) {
             Ok(0) => return 0,
             Ok(read) => {
-                if let Err(error) = to.write_all(&piece[..read]) {
+                let said = &piece[..read];
+                let lines = said.strip_suffix(&[END]).unwrap_or(said);
+                if let Err(error) = to.write_all(lines) {
                     return errno(error);
+                }
+                if lines.len() < read {
+                    return 0;
                 }
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
