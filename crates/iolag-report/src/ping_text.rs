@@ -29,6 +29,9 @@ pub fn ping_text(analysis: &PingAnalysis, width: usize, colour: Colour) -> Strin
 
 /// `10 probes: 7 answered, 3 lost (1 late, 2 skipped)`.
 pub fn probes_in_words(probes: PingCounts) -> String {
+    if probes.due == 0 {
+        return "no probe was sent".to_owned();
+    }
     let mut parts = vec![format!("{} answered", format_count(probes.answered))];
     if probes.lost() > 0 {
         let causes = [

@@ -33,8 +33,8 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
     let answer = ask("store", STORE_DEADLINE, || {
         entries(&located, &options.run).map_err(|failure| (failure.code as u8, failure.sentence))
     });
-    let entries = match answer? {
-        Answer::Given(Ok(entries)) => entries,
+    let (run, entries) = match answer? {
+        Answer::Given(Ok(found)) => found,
         Answer::Given(Err((code, sentence))) => {
             return Err(Failure { code: ExitCode::from_number(code), sentence });
         }
@@ -57,7 +57,7 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
             output::print(&format!("{where_} is not there: nothing to remove\n"));
             continue;
         }
-        let left = cleaning::remove(&place, &options.run, STORE_DEADLINE, &mut || signals.next().is_some());
+        let left = cleaning::remove(&place, &run, STORE_DEADLINE, &mut || signals.next().is_some());
         if left.is_empty() {
             output::print(&format!("{where_} is removed\n"));
         } else {
@@ -68,7 +68,8 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
-fn entries(located: &Located, name: &str) -> Result<Vec<Entry>, Failure> {
+/// The run's id, and the places in its manifest.
+fn entries(located: &Located, name: &str) -> Result<(String, Vec<Entry>), Failure> {
     let (run, record) = super::show::open(located, name)?;
     if KeeperIdentity::of(&record).is_some_and(|keeper| keeper.is_alive()) {
         return Err(Failure::usage(format!("run {} is still running; end it first (Ctrl-C)", record.id)));
@@ -88,7 +89,7 @@ fn entries(located: &Located, name: &str) -> Result<Vec<Entry>, Failure> {
     };
     let manifest = run.manifest().map_err(Failure::unusable)?;
     let entries = manifest.entries.into_iter().filter(|entry| entry.kind == ManifestKind::WorkingDirectory);
-    Ok(entries
+    let entries = entries
         .map(|entry| Entry {
             path: entry.parent,
             name: entry.name,
@@ -96,5 +97,6 @@ fn entries(located: &Located, name: &str) -> Result<Vec<Entry>, Failure> {
                 .inode
                 .map(|inode| PlaceIdentity { device: entry.device.filter(|_| is_same_boot), inode }),
         })
-        .collect())
+        .collect();
+    Ok((record.id.to_string(), entries))
 }

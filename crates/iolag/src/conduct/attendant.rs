@@ -48,6 +48,11 @@ pub trait Attendant {
 
     /// Nothing more will be measured.
     fn finish(&mut self, exchange: &Exchange, now: MonotonicTime);
+
+    /// What the run lacks, as a sentence fragment, though everything in it ended as it had to. Asked after [`Attendant::finish`].
+    fn shortfall(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What an attendant sees.

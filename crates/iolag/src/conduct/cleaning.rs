@@ -43,7 +43,7 @@ pub fn clean_up(
         }));
         return notices;
     }
-    for place in &watched.places {
+    for place in watched.all_places() {
         // The first wish to end does not hold up cleaning up; the second does.
         let mut told_to_leave = || interruption.listen() == Wish::Leave || interruption.is_leaving();
         notices.extend(remove(place, run, deadline, &mut told_to_leave));
@@ -62,7 +62,7 @@ pub fn remove(
     const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(300);
     let where_ = place.whole_path();
     let child = Messenger::fork("clean-up", Orphanage::Survive, |_, mut outbox| {
-        tell(&mut outbox, &remove_here(place));
+        tell(&mut outbox, &remove_here(place, run));
         0
     });
     let Ok(mut child) = child else { return vec![format!("{where_} could not be removed: no process left")] };
@@ -94,10 +94,11 @@ pub fn remove(
     }
 }
 
-fn remove_here(place: &Placed) -> Vec<String> {
+fn remove_here(place: &Placed, run: &str) -> Vec<String> {
     // What was in memory went with its process.
     let Some(directory) = place.directory() else { return Vec::new() };
-    if place.identity.is_none() {
+    // A name that holds the run's is nobody else's: who made it was ended before it could say which directory it is.
+    if place.identity.is_none() && !place.name.ends_with(run) {
         return remove_if_empty(place);
     }
     let removed = PosixBackend::new(directory, &place.name).and_then(|backend| {

@@ -152,6 +152,14 @@ fn await_scout(assignment: &PingAssignment) {
 
 fn make_place(assignment: &PingAssignment, outbox: &mut Outbox) -> Result<Box<dyn Backend>, BackendError> {
     let backend = PosixBackend::new(PathBuf::from(&assignment.path), &assignment.working_name)?;
+    tell(
+        outbox,
+        &FromMeasurer::Placing {
+            target: TARGET,
+            path: assignment.path.clone(),
+            name: assignment.working_name.clone(),
+        },
+    );
     let place = backend.create_place()?;
     tell(
         outbox,

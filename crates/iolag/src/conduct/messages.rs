@@ -23,6 +23,15 @@ pub type ScoutAnswer = Result<DirectoryFacts, String>;
 /// From a measurer to the keeper.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromMeasurer {
+    /// From now on a working place may be there, whatever becomes of who makes it.
+    Placing {
+        /// Which target of the run.
+        target: u16,
+        /// Absolute path of the target.
+        path: String,
+        /// Name of the working place in it.
+        name: String,
+    },
     /// A working place was made or found.
     Placed {
         /// Which target of the run.

@@ -129,7 +129,7 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
     let watched =
         watch(&exchange, &mut measurers, &mut writing, &mut interruption, plan.policy, plan.attendant);
     let id = plan.record.id.clone();
-    let mut left_places = watched.places.clone();
+    let mut left_places: Vec<Placed> = watched.all_places().cloned().collect();
     if !interruption.is_leaving() {
         let deadline = plan.policy.deadline;
         let left = cleaning::clean_up(

@@ -107,12 +107,21 @@ pub struct Watched {
     pub ends: Vec<Option<MeasurerEnd>>,
     /// Working places that were made.
     pub places: Vec<Placed>,
+    /// Working places that may have been made: who did so has not said more.
+    pub placing: Vec<Placed>,
     /// Processes that could not be ended, in a sentence each.
     pub abandoned: Vec<String>,
     /// Attempts that were hung when the run ended.
     pub still_hung: u64,
     /// Attempts that passed their deadline, those that ended after all among them.
     pub past_deadline: u64,
+}
+
+impl Watched {
+    /// Working places that may have to be removed.
+    pub fn all_places(&self) -> impl Iterator<Item = &Placed> {
+        self.places.iter().chain(&self.placing)
+    }
 }
 
 /// A working place.
@@ -261,8 +270,12 @@ impl Watch<'_> {
     fn hear(&mut self, measurer: &mut Measurer, writing: &mut Writing, attendant: &mut dyn Attendant) {
         for message in heard::<FromMeasurer>(&mut measurer.messenger) {
             match message {
+                FromMeasurer::Placing { target, path, name } => {
+                    self.watched.placing.push(Placed { target, path, name, identity: None });
+                }
                 FromMeasurer::Placed { target, path, name, identity } => {
                     attendant.placed();
+                    self.watched.placing.retain(|placing| placing.target != target);
                     let (noted_path, noted_name) = (path.clone(), name.clone());
                     writing.order(&ToWriter::Placed { target, path: noted_path, name: noted_name, identity });
                     self.watched.places.push(Placed { target, path, name, identity });
@@ -565,6 +578,7 @@ impl Watch<'_> {
             }
         }
         attendant.finish(self.exchange, now);
+        self.watched.reasons.extend(attendant.shortfall());
         let last = attendant.records(now);
         self.watched.still_hung +=
             last.iter().filter(|sample| sample.outcome() == Outcome::Hung).count() as u64;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use iolag_fixtures::FuseMount;
+use iolag_fixtures::{FuseCall, FuseMount};
 
 use crate::stage::assert_refused;
 use crate::support::{Finished, PATIENCE, Running, Scene, assert_says, wait_until};
@@ -116,6 +116,48 @@ fn ctrl_c_ends_with_a_summary_and_a_clean_directory() {
         assert_says(&scene.run(&["list"]).stdout, &["complete"]);
         scene.assert_nobody_is_left();
     }
+}
+
+fn assert_no_probe_was_sent(scene: &Scene, done: &Finished) {
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stdout, &["no probe was sent"]);
+    assert_says(&done.stderr, &["the run is incomplete: ", " before the first probe was sent"]);
+    assert_says(&scene.run(&["list"]).stdout, &["incomplete"]);
+}
+
+#[test]
+fn ctrl_c_while_a_slow_directory_is_set_up_is_said_and_leaves_nothing() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    fuse.delay_all(std::time::Duration::from_millis(400));
+    let running = ping(&scene, &["--deadline", "1h", fuse.path().to_str().unwrap()]);
+    let is_made = || fs::read_dir(scene.target()).unwrap().count() > 0;
+    assert!(wait_until(PATIENCE, is_made), "{} {}", running.stdout(), running.stderr());
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_no_probe_was_sent(&scene, &done);
+    iolag_is_gone_from(scene.target().to_str().unwrap());
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn what_a_set_up_that_hangs_leaves_behind_is_known_to_cleanup() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    // The file that shows whether the working directory can be written.
+    fuse.hang(FuseCall::Create, "file-probe");
+    let running = ping(&scene, &["--deadline", "1h", fuse.path().to_str().unwrap()]);
+    assert!(fuse.wait_until_held(1, PATIENCE), "{} {}", running.stdout(), running.stderr());
+    running.signal(libc::SIGTERM);
+    let done = running.finish();
+    assert_no_probe_was_sent(&scene, &done);
+    assert_says(&done.stderr, &["may still be there", "iolag cleanup "]);
+    fuse.release();
+    scene.assert_nobody_is_left();
+    let cleaned = scene.run(&["cleanup", "last"]);
+    assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
+    iolag_is_gone_from(scene.target().to_str().unwrap());
 }
 
 #[test]

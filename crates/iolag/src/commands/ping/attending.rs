@@ -56,6 +56,10 @@ pub struct Attending {
     process: Option<u32>,
     /// When nothing more was to be due.
     over: Option<MonotonicTime>,
+    /// How the user told to end.
+    told_to_end: Option<String>,
+    /// Whether something is known of a probe.
+    has_result: bool,
     /// What the client left in flight.
     unfinished: Option<Sample>,
     records: Vec<Sample>,
@@ -106,6 +110,8 @@ impl Attending {
             told: Told::default(),
             process: None,
             over: None,
+            told_to_end: None,
+            has_result: false,
             unfinished: None,
             records: Vec::new(),
         }
@@ -118,6 +124,7 @@ impl Attending {
 
     fn tell(&mut self, probed: Vec<Probed>) {
         for probed in probed {
+            self.has_result |= has_result(&probed);
             for line in self.wording.lines(&probed) {
                 self.line(&line);
             }
@@ -357,7 +364,8 @@ impl Attendant for Attending {
     /// Why things end early is told by the result.
     fn say(&mut self, _message: &str) {}
 
-    fn stopping(&mut self, _how: &str) {
+    fn stopping(&mut self, how: &str) {
+        self.told_to_end.get_or_insert_with(|| how.to_owned());
         self.over.get_or_insert(Anchor::take().monotonic_ns);
     }
 
@@ -425,5 +433,26 @@ impl Attendant for Attending {
         if let Some(text) = &mut self.outputs.text {
             text.finish(Nanoseconds::from_seconds(1));
         }
+    }
+
+    /// A ping that ends by Ctrl-C is as long as its user wanted it, but not if it has found out nothing.
+    fn shortfall(&self) -> Option<String> {
+        let how = self.told_to_end.as_deref().filter(|_| !self.has_result)?;
+        // With a count to reach, being told to end is a reason by itself.
+        let how = if self.schedule.count.is_some() { "ended" } else { how };
+        Some(match self.follower.known() {
+            0 => format!("{how} before the first probe was sent"),
+            _ => format!("{how} before a probe had ended"),
+        })
+    }
+}
+
+/// Whether this says something of the target.
+fn has_result(probed: &Probed) -> bool {
+    match probed {
+        Probed::Sent { sample, .. } | Probed::Unsent { sample, .. } => {
+            sample.outcome() != Outcome::Interrupted
+        }
+        Probed::Unseen(_) => true,
     }
 }

@@ -291,6 +291,10 @@ impl Pinging<'_> {
             let colour = output::colour(self.common, |name| std::env::var_os(name));
             output::print_result(&format!("\n{}", ping_text(&analysis, output::width(), colour)))?;
         }
+        if let (RunState::Incomplete { reason }, true) = (&stored.record.state, conducted.unusable.is_empty())
+        {
+            output::complain(&format!("the run is incomplete: {reason}"));
+        }
         start::tell_outcome(self.common, conducted);
         let code = self.code(conducted, &analysis);
         if let Some(json) = json {
