@@ -48,8 +48,11 @@ pub struct PingCounts {
     pub hung: u64,
     /// Answered with an error.
     pub failed: u64,
-    /// Not sent, because an earlier one had not been answered.
+    /// Not sent, because of an earlier one that was lost.
     pub skipped: u64,
+    /// Not sent, because the one before took longer than the interval, though it was not lost. Neither answered nor lost.
+    #[serde(default)]
+    pub outrun: u64,
     /// Cut short by the end of iolag, or not sent because iolag itself stood still. Neither answered nor lost.
     pub interrupted: u64,
 }
@@ -63,6 +66,10 @@ impl PingCounts {
 
 impl From<&Summary> for PingCounts {
     fn from(probe: &Summary) -> Self {
+        // Of the interrupted ones only those that were not sent for want of time have a bound.
+        let bounds = probe.durations.censored;
+        let outrun =
+            bounds.saturating_sub(probe.timeout + probe.hung + probe.skipped).min(probe.interrupted);
         Self {
             due: probe.attempts,
             answered: probe.ok,
@@ -71,7 +78,8 @@ impl From<&Summary> for PingCounts {
             hung: probe.hung,
             failed: probe.failures(),
             skipped: probe.skipped,
-            interrupted: probe.interrupted,
+            outrun,
+            interrupted: probe.interrupted - outrun,
         }
     }
 }
@@ -100,7 +108,7 @@ pub fn analyse_ping(run: &RunRecord, summaries: &Summaries) -> PingAnalysis {
         every_ns,
         deadline_ns: run.spec.deadline_ns,
         probes,
-        findings: lost(probes, run.spec.deadline_ns).into_iter().collect(),
+        findings: lost(probes, run.spec.deadline_ns).into_iter().chain(outrun(probes, every_ns)).collect(),
         summaries: measured,
         trust: run.trust.clone(),
         remarks: run.remarks.clone(),
@@ -139,4 +147,17 @@ fn lost(probes: PingCounts, deadline_ns: Nanoseconds) -> Option<Finding> {
     let advice = "`iolag export` gives every probe with its moment: compare them with what the server, the network and other \
                   jobs did then. `iolag watch` keeps looking.";
     Some(Finding::new(Severity::Serious, sentence, advice))
+}
+
+fn outrun(probes: PingCounts, every_ns: Nanoseconds) -> Option<Finding> {
+    if probes.outrun == 0 {
+        return None;
+    }
+    let due = counted(probes.due, "probe", "probes");
+    let sentence = format!(
+        "{} of {due} were not sent: the one before took longer than the {every_ns} from one to the next.",
+        probes.outrun
+    );
+    let advice = "They count as at least as long as that one still took. Take a longer `--every`, and compare what was sent.";
+    Some(Finding::new(Severity::Note, sentence, advice))
 }

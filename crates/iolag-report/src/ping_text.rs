@@ -48,8 +48,11 @@ pub fn probes_in_words(probes: PingCounts) -> String {
             .collect();
         parts.push(format!("{} lost ({})", format_count(probes.lost()), causes.join(", ")));
     }
+    if probes.outrun > 0 {
+        parts.push(format!("{} not sent (the one before took longer)", format_count(probes.outrun)));
+    }
     if probes.interrupted > 0 {
-        parts.push(format!("{} interrupted or not sent", format_count(probes.interrupted)));
+        parts.push(format!("{} interrupted or missed by iolag itself", format_count(probes.interrupted)));
     }
     format!("{}: {}", counted(probes.due, "probe", "probes"), parts.join(", "))
 }

@@ -11,8 +11,10 @@ fn analysis(probes: &[(Outcome, i64)]) -> PingAnalysis {
     let durations: Vec<i64> = probes.iter().map(|(_, milliseconds)| milliseconds * 1_000_000).collect();
     let codes: Vec<i32> = probes
         .iter()
-        .map(|(outcome, _)| match outcome {
+        .map(|(outcome, milliseconds)| match outcome {
             Outcome::Error => FailureCode(5),
+            // Not sent for want of time; else cut off.
+            Outcome::Interrupted if *milliseconds >= 100 => FailureCode::TIME_UP,
             Outcome::Interrupted => FailureCode::CUT,
             _ => FailureCode::NONE,
         })
@@ -95,7 +97,22 @@ fn every_probe_is_in_one_count() {
         (Interrupted, 0),
     ];
     assert_eq!(analysis(&all).probes.lost(), 5);
-    let counts = "8 probes: 2 answered, 5 lost (1 late, 1 ended at the deadline, 1 hung, 1 failed, 1 skipped), 1 interrupted or not sent";
+    let counts = "8 probes: 2 answered, 5 lost (1 late, 1 ended at the deadline, 1 hung, 1 failed, 1 skipped), 1 interrupted or missed by iolag itself";
     let text = ping_text(&analysis(&all), 200, Colour::Never);
     assert_eq!(text.lines().take(2).collect::<Vec<_>>(), ["--- /scratch, a probe every 1.00 s ---", counts]);
+}
+
+#[test]
+fn what_a_slow_probe_outran_is_neither_answered_nor_lost_nor_interrupted() {
+    use Outcome::{Interrupted, Ok};
+    let probes = [(Ok, 300), (Interrupted, 200), (Interrupted, 100), (Interrupted, 0)];
+    let counts = analysis(&probes).probes;
+    assert_eq!(
+        (counts.due, counts.answered, counts.outrun, counts.interrupted, counts.lost()),
+        (4, 1, 2, 1, 0)
+    );
+    let said = "4 probes: 1 answered, 2 not sent (the one before took longer), 1 interrupted or missed by iolag itself";
+    assert!(ping_text(&analysis(&probes), 200, Colour::Never).contains(said));
+    // What was not sent would have waited at least so long.
+    assert_eq!(whole(&probes)[..3], ["3", "≥ 100 ms", "≥ 200 ms"]);
 }

@@ -5,8 +5,10 @@
 //! |probe 1| |probe 2 ................|    |probe 5|      probes are counted from 1
 //!                     skipped   skipped                  due while another was in flight, and on record as such
 //! ```
-//! No coordinated omission: a probe that is due while another is in flight, or while what that made is being removed, is skipped
-//! and recorded: it would have waited at least until that ended, which is its lower bound. One that is missed because this
+//! No coordinated omission: a probe that is due while another is in flight, or while what that made is being removed, is not sent
+//! and recorded: it would have waited at least until that ended, which is its lower bound. It counts as skipped, and as lost, if what
+//! was in its way passed the deadline; otherwise only the interval was shorter than a probe, which loses nothing, and its outcome is
+//! interrupted for want of time. One that is missed because this
 //! process itself was stopped, or got no processor for an interval or longer, is recorded as interrupted: that says nothing of the
 //! target. In no case are probes made up for: after a gap the schedule goes on with the next moment that is due.
 //!
@@ -108,10 +110,29 @@ pub struct PingClient {
 struct Skipping {
     /// Up to this one, from 0, itself not among them.
     until: u64,
-    /// Since when one could have been sent again; without, nothing was in the way but this process.
-    free: Option<MonotonicTime>,
+    /// Since when one could have been sent again, and what was in the way; without, that was this process itself.
+    free: Option<(MonotonicTime, Obstacle)>,
     /// What was in the way, from 1; told once.
     blocker: Option<NonZeroU64>,
+}
+
+/// What was in the way of a probe that was due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Something that passed the deadline.
+    Lost,
+    /// Something that took longer than the interval, and no longer than it may.
+    Slow,
+}
+
+impl Obstacle {
+    /// What becomes of a probe that was due because of it.
+    pub const fn outcome(self) -> (Outcome, FailureCode) {
+        match self {
+            Self::Lost => (Outcome::Skipped, FailureCode::NONE),
+            Self::Slow => (Outcome::Interrupted, FailureCode::TIME_UP),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,14 +193,14 @@ impl PingClient {
     }
 
     /// What was due before `free` while the probe before was in the way.
-    fn skip_blocked(&mut self, free: MonotonicTime) {
+    fn skip_blocked(&mut self, free: MonotonicTime, obstacle: Obstacle) {
         let waited = free.since(self.next_due()).0;
         if waited > 0 {
-            self.skip_until(self.next + waited.div_ceil(self.schedule.every.0), Some(free));
+            self.skip_until(self.next + waited.div_ceil(self.schedule.every.0), Some((free, obstacle)));
         }
     }
 
-    fn skip_until(&mut self, until: u64, free: Option<MonotonicTime>) {
+    fn skip_until(&mut self, until: u64, free: Option<(MonotonicTime, Obstacle)>) {
         let until = self.schedule.count.map_or(until, |count| until.min(count));
         if until > self.next {
             let blocker = free.and_then(|_| NonZeroU64::new(self.next));
@@ -204,10 +225,13 @@ impl PingClient {
 }
 
 /// A probe that was due and not sent: because of another until `free`, or because this process stood still.
-fn unsent(due: MonotonicTime, free: Option<MonotonicTime>) -> Sample {
+fn unsent(due: MonotonicTime, free: Option<(MonotonicTime, Obstacle)>) -> Sample {
     let sample = |duration| Sample::new(AttemptId(0), Operation::Probe, due, due, duration);
     match free {
-        Some(free) => sample(free.since(due)).with_outcome(Outcome::Skipped, FailureCode::NONE),
+        Some((free, obstacle)) => {
+            let (outcome, code) = obstacle.outcome();
+            sample(free.since(due)).with_outcome(outcome, code)
+        }
         None => sample(Nanoseconds::ZERO).with_outcome(Outcome::Interrupted, FailureCode::CUT),
     }
 }
@@ -242,7 +266,9 @@ impl Client for PingClient {
                 self.notes.push_back(Note { sample, number: None, blocker: None });
             }
         }
-        self.skip_blocked(done.end);
+        let is_lost = done.end.since(done.start) > self.schedule.deadline
+            || done.completion.code == FailureCode::DEADLINE;
+        self.skip_blocked(done.end, if is_lost { Obstacle::Lost } else { Obstacle::Slow });
     }
 
     fn met(&mut self, _meeting: &Meeting, now: MonotonicTime) {
@@ -259,7 +285,7 @@ impl Client for PingClient {
         let sample = Sample::new(AttemptId(0), Operation::Probe, contact, contact, waited)
             .with_outcome(Outcome::Late, FailureCode::NONE);
         self.notes.push_back(Note { sample, number: Some(unsent_number(0)), blocker: None });
-        self.skip_blocked(now);
+        self.skip_blocked(now, Obstacle::Lost);
     }
 
     fn last_note(&mut self) -> Option<Note> {

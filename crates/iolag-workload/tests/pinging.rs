@@ -221,6 +221,25 @@ fn a_stall_of_three_seconds_is_one_late_probe_and_those_that_it_was_in_the_way_o
 }
 
 #[test]
+fn what_comes_due_while_a_probe_is_on_its_way_within_its_deadline_is_not_sent_and_not_lost() {
+    let given = Given { deadline: Nanoseconds::from_seconds(5), ..Given::target("memory:", 4) };
+    let pinged = given.ping(|probe, clock, _| {
+        if probe == 1 {
+            clock.advance(Nanoseconds::from_milliseconds(2_200));
+        }
+    });
+    let expected = [
+        (1, Outcome::Ok, 0, 2_200),
+        (2, Outcome::Interrupted, 0, 1_200),
+        (3, Outcome::Interrupted, 0, 200),
+        (4, Outcome::Ok, 0, 0),
+    ];
+    assert_eq!(pinged.probes(start_of(&pinged), SECOND), expected);
+    let unsent = pinged.samples.iter().filter(|sample| sample.outcome() == Outcome::Interrupted);
+    assert!(unsent.into_iter().all(|sample| sample.code == iolag_model::FailureCode::TIME_UP));
+}
+
+#[test]
 fn a_removal_that_hangs_is_in_the_way_too_and_is_no_probe() {
     let pinged = Given::target("memory:", 4).ping(|probe, clock, _| {
         if probe == 1001 {

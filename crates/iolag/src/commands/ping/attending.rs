@@ -10,7 +10,7 @@ use iolag_model::{
     Activity, Anchor, AttemptId, Clock, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
     Outcome, Sample,
 };
-use iolag_workload::PingSchedule;
+use iolag_workload::{Obstacle, PingSchedule};
 use rustix::process::Signal;
 
 use super::super::watch::terminal::Lines;
@@ -291,10 +291,11 @@ impl Attending {
         }
     }
 
-    /// The probes that came to be due while something hung that never ended.
-    fn skip_to_the_end(&mut self, now: MonotonicTime) {
+    /// The probes that came to be due while something was in flight that never ended.
+    fn skip_to_the_end(&mut self, now: MonotonicTime, obstacle: Obstacle) {
         let Some(start) = self.follower.start() else { return };
         let end = self.over.unwrap_or(now).min(now);
+        let (outcome, code) = obstacle.outcome();
         let mut probed = Vec::new();
         let mut next = self.follower.known();
         while self.schedule.count.is_none_or(|count| next < count) {
@@ -303,7 +304,7 @@ impl Attending {
                 break;
             }
             let sample = Sample::new(unsent_attempt(next), Operation::Probe, due, due, now.since(due))
-                .with_outcome(Outcome::Skipped, FailureCode::NONE);
+                .with_outcome(outcome, code);
             self.records.push(sample);
             self.follower.take(sample, &mut probed);
             next += 1;
@@ -424,8 +425,12 @@ impl Attendant for Attending {
         }
         probed.extend(self.follower.settle());
         self.tell(probed);
-        if unfinished.is_some() || self.hung.is_some() {
-            self.skip_to_the_end(now);
+        let is_lost = self.hung.is_some()
+            || unfinished.is_some_and(|sample| sample.outcome() != Outcome::Interrupted);
+        if is_lost {
+            self.skip_to_the_end(now, Obstacle::Lost);
+        } else if unfinished.is_some() {
+            self.skip_to_the_end(now, Obstacle::Slow);
         }
         if let Some(line) = self.wording.settle() {
             self.line(&line);

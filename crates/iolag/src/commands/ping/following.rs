@@ -1,7 +1,7 @@
 //! From samples in shared memory to probes that have ended: what a ping tells needs neither the writer nor the store.
 
 use iolag_keeper::RingReader;
-use iolag_model::{AttemptId, ClientId, Level, MonotonicTime, Nanoseconds, Operation, Outcome, Sample};
+use iolag_model::{AttemptId, ClientId, FailureCode, Level, MonotonicTime, Operation, Outcome, Sample};
 use iolag_workload::{PingSchedule, unsent_number};
 
 /// Samples that are looked at in one go.
@@ -23,7 +23,7 @@ pub enum Probed {
     Unsent {
         /// Which, from 1.
         number: u64,
-        /// Why: skipped, or interrupted.
+        /// Why: skipped because of one that was lost, or interrupted.
         sample: Sample,
         /// Which one was in the way, if one was.
         blocker: Option<u64>,
@@ -111,7 +111,8 @@ impl Follower {
                 let number = self.number_of(sample.intended);
                 self.known = self.known.max(number);
                 if is_unsent(&sample) {
-                    let blocker = (sample.outcome() == Outcome::Skipped).then_some(self.last_sent);
+                    let is_blocked = sample.outcome() == Outcome::Skipped || sample.code == FailureCode::TIME_UP;
+                    let blocker = is_blocked.then_some(self.last_sent);
                     probed.push(Probed::Unsent { number, sample, blocker });
                 } else {
                     self.last_sent = number;
@@ -138,7 +139,7 @@ impl Follower {
 fn is_unsent(sample: &Sample) -> bool {
     match sample.outcome() {
         Outcome::Skipped => true,
-        Outcome::Interrupted => sample.duration == Nanoseconds::ZERO && sample.attempt.is_unsent(),
+        Outcome::Interrupted => sample.attempt.is_unsent(),
         _ => false,
     }
 }

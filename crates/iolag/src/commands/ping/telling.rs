@@ -10,6 +10,7 @@ struct Unsent {
     first: u64,
     last: u64,
     blocker: Option<u64>,
+    outcome: Outcome,
 }
 
 /// Puts probes into words.
@@ -27,9 +28,9 @@ impl Wording {
 
     /// The lines that a probe completes.
     pub fn lines(&mut self, probed: &Probed) -> Vec<String> {
-        if let (Probed::Unsent { number, blocker, .. }, Some(unsent)) = (probed, &mut self.unsent)
+        if let (Probed::Unsent { number, blocker, sample }, Some(unsent)) = (probed, &mut self.unsent)
             && unsent.last + 1 == *number
-            && unsent.blocker == *blocker
+            && (unsent.blocker, unsent.outcome) == (*blocker, sample.outcome())
         {
             unsent.last = *number;
             return Vec::new();
@@ -37,8 +38,9 @@ impl Wording {
         let mut lines: Vec<String> = self.settle().into_iter().collect();
         match probed {
             Probed::Sent { number, sample, parts } => lines.push(self.sent(*number, sample, parts)),
-            Probed::Unsent { number, blocker, .. } => {
-                self.unsent = Some(Unsent { first: *number, last: *number, blocker: *blocker });
+            Probed::Unsent { number, blocker, sample } => {
+                let (number, blocker, outcome) = (*number, *blocker, sample.outcome());
+                self.unsent = Some(Unsent { first: number, last: number, blocker, outcome });
             }
             Probed::Unseen(samples) => {
                 lines.push(format!("({samples} samples were not read in time; iolag show has them all)"));
@@ -49,9 +51,12 @@ impl Wording {
 
     /// The line of those that were not sent, when no more of them come.
     pub fn settle(&mut self) -> Option<String> {
-        let Unsent { first, last, blocker } = self.unsent.take()?;
+        let Unsent { first, last, blocker, outcome } = self.unsent.take()?;
         let which = if first == last { first.to_string() } else { format!("{first}..{last}") };
         Some(match blocker {
+            Some(blocker) if outcome == Outcome::Interrupted => {
+                format!("seq={which} not sent: seq={blocker} took longer than the interval")
+            }
             Some(blocker) => format!("seq={which} skipped while seq={blocker} waited"),
             None => format!("seq={which} not sent: iolag itself was stopped or got no processor"),
         })
@@ -123,7 +128,13 @@ mod tests {
     }
 
     fn unsent(number: u64, blocker: Option<u64>) -> Probed {
-        Probed::Unsent { number, sample: sample(Operation::Probe, Outcome::Skipped, 0), blocker }
+        let outcome = if blocker.is_some() { Outcome::Skipped } else { Outcome::Interrupted };
+        Probed::Unsent { number, sample: sample(Operation::Probe, outcome, 0), blocker }
+    }
+
+    fn outrun(number: u64, blocker: u64) -> Probed {
+        let sample = sample(Operation::Probe, Outcome::Interrupted, 1);
+        Probed::Unsent { number, sample, blocker: Some(blocker) }
     }
 
     #[test]
@@ -144,7 +155,9 @@ mod tests {
             sent(7, Outcome::Timeout, 1_000),
             sent(8, Outcome::Hung, 9_400),
             failed,
-            sent(10, Outcome::Interrupted, 3),
+            outrun(10, 9),
+            outrun(11, 9),
+            sent(12, Outcome::Interrupted, 3),
         ];
         let mut lines: Vec<String> = all.iter().flat_map(|probed| wording.lines(probed)).collect();
         lines.extend(wording.settle());
@@ -157,7 +170,8 @@ mod tests {
             "seq=7 no answer within the deadline of 1.00 s; ended (killed)",
             "seq=8 hung: not answered when iolag ended, after 9.40 s",
             "seq=9 failed in read after 4.00 ms: input/output error (errno 5)",
-            "seq=10 interrupted after 3.00 ms by the end of iolag: neither answered nor lost",
+            "seq=10..11 not sent: seq=9 took longer than the interval",
+            "seq=12 interrupted after 3.00 ms by the end of iolag: neither answered nor lost",
         ];
         assert_eq!(lines, expected);
     }
