@@ -373,6 +373,7 @@ fn what_cannot_be_pinged_is_refused() {
     let gone = scene.path().join("gone").display().to_string();
     refused(&[&gone], 3, &[&gone, "does not exist"]);
     refused(&["--plot=x.gif", &directory], 2, &["x.gif", ".svg"]);
+    refused(&["--json", "-", "--plot", &directory], 2, &["--json - and --plot", "name a file"]);
     iolag_is_gone_from(&directory);
 }
 

@@ -60,8 +60,14 @@ pub fn run(options: &Ping, common: &Common) -> Result<ExitCode, Failure> {
     };
     let workload = WorkloadSpec::Ping(ping.clone());
     validate(&workload, 1).map_err(Failure::usage)?;
-    if let Some(Some(figure)) = &options.plot {
-        pictures::form_of(figure)?;
+    match &options.plot {
+        Some(Some(figure)) => drop(pictures::form_of(figure)?),
+        Some(None) if !output::prints_text(common) => {
+            return Err(Failure::usage(
+                "--json - and --plot would both write to standard output: name a file for one of them, as in --plot=probes.svg",
+            ));
+        }
+        _ => {}
     }
     let directory = scout::absolute(&options.directory);
     let keeper = start::become_keeper(common)?;
