@@ -342,8 +342,6 @@ impl Group {
         let outcome = |outcome: Outcome| self.outcomes[outcome as usize];
         let spanned = self.last_end_ns >= self.first_start_ns;
         let moment = |ns: i64| spanned.then_some(MonotonicTime(ns.max(0) as u64));
-        let succeeded = outcome(Outcome::Ok) + outcome(Outcome::Late);
-        let seconds = self.last_end_ns.saturating_sub(self.first_start_ns) as f64 / 1e9;
         self.errors.sort_unstable_by_key(|error| error.class);
         Summary {
             key: self.key,
@@ -358,7 +356,7 @@ impl Group {
             bytes: self.bytes,
             first_start_ns: moment(self.first_start_ns),
             last_end_ns: moment(self.last_end_ns),
-            rate_per_second: (spanned && seconds > 0.0).then(|| succeeded as f64 / seconds),
+            rate_per_second: None,
             errors: self.errors,
             durations: self.durations.summarise(thresholds, how),
             failed: self.failed.map(|failed| failed.summarise(thresholds, how)),

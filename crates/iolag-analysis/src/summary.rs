@@ -157,8 +157,8 @@ pub struct Summary {
     pub first_start_ns: Option<MonotonicTime>,
     /// Last end, or last look at what had not ended.
     pub last_end_ns: Option<MonotonicTime>,
-    /// Attempts that succeeded, by the time of the stage ([`crate::StageClock`]) where stages are told apart, else by the time
-    /// from first start to last end.
+    /// Attempts that succeeded, by the time of the stage ([`crate::StageClock`]); absent where stages are not told apart: what a
+    /// schedule or a budget asked for is no rate of the target.
     pub rate_per_second: Option<f64>,
 }
 

@@ -315,6 +315,9 @@ fn a_stage_lasts_from_the_first_start_to_the_last_end_of_all_clients() {
     assert_eq!((read.per_second, read.summary.rate_per_second), (1000.0, Some(1000.0)));
     let harness = |summary: &&iolag_analysis::Summary| summary.key.operation == Operation::Stage;
     assert_eq!(summaries.summaries.iter().find(harness).and_then(|summary| summary.rate_per_second), None);
+    // Where stages are not told apart, nothing says what a rate would be by.
+    let apart = scenario.by_target();
+    assert!(apart.summaries.iter().all(|summary| summary.rate_per_second.is_none()), "{apart:?}");
 }
 
 #[test]
