@@ -431,7 +431,7 @@ fn an_interrupted_stage_is_censored() {
     });
     let samples = drain(&exchange);
     let stage = samples.iter().find(|sample| sample.operation() == Operation::Stage).unwrap();
-    assert_eq!(stage.outcome(), Outcome::Timeout);
+    assert_eq!(stage.outcome(), Outcome::Interrupted);
     assert_eq!(stage.bytes as usize, count(&samples, Operation::Stat));
 }
 

@@ -1,15 +1,15 @@
 //! Summaries as CSV (RFC 4180): one row per summary, names in the first line, times in ns.
 //!
-//! A quantile has two columns: its value, empty if there is none, and its kind: `exactly`, `at-least`,
+//! `role` is `control` for the machine's own memory beside a check, else `measured`. A quantile has two columns: its value, empty if there is none, and its kind: `exactly`, `at-least`,
 //! `too-few`.
 
 use std::io::{self, Write};
 
 use iolag_analysis::{QuantileInterval, QuantileValue, Summary};
-use iolag_model::{RunRecord, StageRecord};
+use iolag_model::{RunRecord, StageRecord, TargetIndex, WorkloadSpec};
 
-const HEADER: &str = "run,host,target,stage,phase,iteration,client,operation,level,attempts,ok,late,timeout,hung,\
-                      skipped,errors,bytes,rate_per_second,mean_ns,effective_attempts,min_ns,min_kind,p25_ns,p25_kind,\
+const HEADER: &str = "run,host,target,role,stage,phase,iteration,client,operation,level,attempts,ok,late,timeout,hung,\
+                      skipped,interrupted,errors,bytes,rate_per_second,mean_ns,effective_attempts,min_ns,min_kind,p25_ns,p25_kind,\
                       median_ns,median_kind,median_low_ns,median_high_ns,p75_ns,p75_kind,p90_ns,p90_kind,p95_ns,p95_kind,\
                       p99_ns,p99_kind,p99_low_ns,p99_high_ns,max_ns,max_kind";
 
@@ -37,6 +37,7 @@ fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
         run.id.to_string(),
         quoted(&run.environment.host),
         quoted(target.map_or("", |target| target.name.as_str())),
+        if is_control(run, key.target) { "control" } else { "measured" }.to_owned(),
         optional(key.stage.map(|stage| stage.0)),
         optional(stage.map(|stage| stage.phase)),
         optional(stage.map(|stage| stage.iteration)),
@@ -51,6 +52,7 @@ fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
         summary.timeout,
         summary.hung,
         summary.skipped,
+        summary.interrupted,
         summary.failures(),
         summary.bytes,
     ];
@@ -69,6 +71,11 @@ fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
     fields.extend(interval(durations.p99.interval));
     fields.extend(value(durations.max));
     fields
+}
+
+/// Whether this is the machine's own memory, which a check measures to compare with.
+fn is_control(run: &RunRecord, target: Option<TargetIndex>) -> bool {
+    matches!(&run.spec.workload, WorkloadSpec::Check(spec) if spec.control.is_some() && spec.control == target)
 }
 
 fn value(value: QuantileValue) -> [String; 2] {

@@ -123,6 +123,30 @@ fn summaries_as_csv() {
 }
 
 #[test]
+fn the_control_of_a_check_and_what_was_interrupted_have_names_in_csv() {
+    let mut scenario = three_directories();
+    let control = scenario.record.targets.len() - 1;
+    if let iolag_model::WorkloadSpec::Check(spec) = &mut scenario.record.spec.workload {
+        spec.control = Some(iolag_model::TargetIndex(control as u16));
+    }
+    let mut summaries = scenario.by_target().summaries;
+    summaries.retain(|summary| [Some(0), Some(control as u16)].contains(&summary.key.target.map(|target| target.0)));
+    summaries[0].interrupted = 7;
+    let mut bytes = Vec::new();
+    write_csv(&scenario.record, &summaries, &mut bytes).expect("a Vec takes everything");
+    let text = String::from_utf8(bytes).expect("it is text");
+    let names: Vec<&str> = text.lines().next().expect("a header").split(',').collect();
+    let column = |line: &str, name: &str| {
+        let place = names.iter().position(|column| *column == name).expect("a column of this name");
+        line.split(',').nth(place).expect("a field").to_owned()
+    };
+    let rows: Vec<&str> = text.lines().skip(1).collect();
+    assert_eq!(column(rows[0], "interrupted"), "7");
+    assert_eq!(column(rows[0], "role"), "measured");
+    assert_eq!(column(rows.last().expect("rows"), "role"), "control");
+}
+
+#[test]
 fn metadata_as_md_workbench_prints_it() {
     let scenario = usb_stick();
     let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());

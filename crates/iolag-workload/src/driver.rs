@@ -97,7 +97,7 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         loop {
             if coordinator.is_stopped(self.options.rank) {
                 self.record_last_notes();
-                self.end_stage(Outcome::Timeout);
+                self.end_stage(Outcome::Interrupted);
                 return Action::Leave(DriveEnd::Stopped);
             }
             match self.client.next(now) {

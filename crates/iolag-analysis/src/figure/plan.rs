@@ -191,16 +191,26 @@ fn parts_of(record: &RunRecord) -> (Vec<SeriesPart>, Vec<Option<u16>>) {
 }
 
 fn facts_of(record: &RunRecord, span: TimeSpan, clients: u32) -> RunFacts {
+    let control = match &record.spec.workload {
+        WorkloadSpec::Check(spec) => spec.control,
+        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => None,
+    };
     let targets: Vec<TargetFacts> = record
         .targets
         .iter()
-        .map(|target| TargetFacts {
-            name: target.name.clone(),
+        .zip(0..)
+        .map(|(target, index)| TargetFacts {
+            name: match control == Some(TargetIndex(index)) {
+                true => format!("{} (this machine's memory, to compare with)", target.name),
+                false => target.name.clone(),
+            },
             kind: target.file_system.as_ref().map_or_else(|| target.backend.clone(), |fs| fs.kind.clone()),
             unanswered_ns: target.unanswered_ns,
         })
         .collect();
-    let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+    let is_asked = |index: &usize| control.is_none_or(|control| usize::from(control.0) != *index);
+    let asked = (0..targets.len()).filter(is_asked);
+    let names: Vec<&str> = asked.map(|index| targets[index].name.as_str()).collect();
     let names = names.join(", ");
     let (title, thresholds_ns) = match &record.spec.workload {
         WorkloadSpec::Check(spec) => (format!("Check of {names}"), spec.thresholds_ns.clone()),

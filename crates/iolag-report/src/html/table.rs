@@ -14,6 +14,9 @@ use crate::numbers::{quantile, quantile_with_interval, rate, share};
 /// Durations over this are set in the colour of trouble, as in text output.
 const SLOW: Nanoseconds = Nanoseconds::from_seconds(1);
 
+/// What is said of the machine's own memory, which nobody asked for.
+const CONTROL: &str = " (to compare with: this machine's memory)";
+
 /// The summaries of a run in the order of the table, with where each was measured and its rate.
 pub(super) struct Row<'a> {
     pub place: String,
@@ -25,11 +28,14 @@ pub(super) struct Row<'a> {
 pub(super) fn rows<'a>(run: &ReportedRun<'a>) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = match run.judged {
         Judged::Check(analysis) => {
-            let of_directory = |directory: &'a iolag_analysis::DirectoryAnalysis| {
-                let row = |summary| Row { place: directory.name.clone(), summary, per_second: None };
+            let of_directory = |(directory, role): (&'a iolag_analysis::DirectoryAnalysis, &'static str)| {
+                let place = format!("{}{role}", directory.name);
+                let row = move |summary| Row { place: place.clone(), summary, per_second: None };
                 directory.summaries.iter().map(row)
             };
-            analysis.directories.iter().chain(&analysis.control).flat_map(of_directory).collect()
+            let measured = analysis.directories.iter().map(|directory| (directory, ""));
+            let control = analysis.control.iter().map(|control| (control, CONTROL));
+            measured.chain(control).flat_map(of_directory).collect()
         }
         Judged::Metadata(analysis) => {
             let of_stage = |stage: &'a iolag_analysis::StageAnalysis| {
@@ -49,10 +55,10 @@ pub(super) fn rows<'a>(run: &ReportedRun<'a>) -> Vec<Row<'a>> {
     };
     rows.retain(|row| row.summary.key.operation.level() != Level::Harness);
     if let Judged::Check(analysis) = run.judged {
-        // As on the terminal: what people feel first. Stages of a benchmark have an order of their own.
+        // As on the terminal: what people feel first. Stages of a benchmark have an order of their own. The control comes last.
         let place =
             |row: &Row<'_>| analysis.directories.iter().position(|directory| directory.name == row.place);
-        rows.sort_by_key(|row| (place(row), order(row.summary.key.operation.level())));
+        rows.sort_by_key(|row| (place(row).unwrap_or(usize::MAX), order(row.summary.key.operation.level())));
     }
     rows
 }
