@@ -87,8 +87,11 @@ impl DurationGroup {
         let shares = self.shares(thresholds, sample_size);
         let part_means_ns = self.sequence.part_means_ns(PARTS);
         let modes = two_modes(&self.histogram);
-        let ranks =
-            if exact { self.exact_censored_ranks(how.censoring) } else { self.histogram.censored_ranks() };
+        let ranks = if exact {
+            self.exact_censored_ranks(how.censoring)
+        } else {
+            self.histogram.ranks_under(how.censoring)
+        };
         let exactly = exact.then(|| {
             let wanted = wanted_ranks(&ranks, sample_size);
             std::mem::take(&mut self.values).order_statistics(&self.histogram, &wanted)

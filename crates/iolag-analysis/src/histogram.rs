@@ -11,7 +11,7 @@
 
 use iolag_model::Nanoseconds;
 
-use crate::quantile::{CensoredRanks, QuantileValue};
+use crate::quantile::{CensoredRanks, CensoredStep, Censoring, QuantileValue};
 
 /// Buckets of a histogram.
 pub const HISTOGRAM_BUCKETS: usize = 2880;
@@ -224,6 +224,22 @@ impl Histogram {
         });
         let steps: Vec<_> = steps.collect();
         CensoredRanks::new(self.count, &steps, self.max_ns.max(self.censored_max_ns))
+    }
+
+    /// The same by what censoring says. Of a bucket only its lower edge is certain.
+    pub fn ranks_under(&self, censoring: Censoring) -> CensoredRanks {
+        if censoring == Censoring::Independent {
+            return self.censored_ranks();
+        }
+        let mut known = 0;
+        let mut next = 0;
+        let steps = self.occupied_by_censored().map(|(bucket, count)| {
+            known += self.counts[next..bucket].iter().sum::<u64>();
+            next = bucket;
+            CensoredStep { bound_ns: bucket_bounds(bucket).0, known, count }
+        });
+        let steps = steps.collect();
+        CensoredRanks::informative(self.count, steps, self.max_ns.max(self.censored_max_ns))
     }
 }
 

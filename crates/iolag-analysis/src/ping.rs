@@ -68,8 +68,7 @@ impl From<&Summary> for PingCounts {
     fn from(probe: &Summary) -> Self {
         // Of the interrupted ones only those that were not sent for want of time have a bound.
         let bounds = probe.durations.censored;
-        let outrun =
-            bounds.saturating_sub(probe.timeout + probe.hung + probe.skipped).min(probe.interrupted);
+        let outrun = bounds.saturating_sub(probe.timeout + probe.hung + probe.skipped).min(probe.interrupted);
         Self {
             due: probe.attempts,
             answered: probe.ok,

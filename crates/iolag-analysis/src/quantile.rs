@@ -15,7 +15,7 @@
 //! least its lower bound, so the k-th smallest of them is at least the k-th smallest bound, and it is known exactly if
 //! nothing among the first k is censored.
 
-use iolag_model::Nanoseconds;
+use iolag_model::{Nanoseconds, WorkloadSpec};
 use serde::{Deserialize, Serialize};
 
 /// A quantile, or why there is none.
@@ -55,6 +55,16 @@ pub enum Censoring {
     Independent,
     /// That it may have been of another kind: only what is certain counts.
     Informative,
+}
+
+impl From<&WorkloadSpec> for Censoring {
+    /// Probes are cut off because something hangs: they would not have gone on like the others.
+    fn from(workload: &WorkloadSpec) -> Self {
+        match workload {
+            WorkloadSpec::Check(_) | WorkloadSpec::Metadata(_) => Self::Independent,
+            WorkloadSpec::Ping(_) => Self::Informative,
+        }
+    }
 }
 
 /// Durations that were censored at the same moment.

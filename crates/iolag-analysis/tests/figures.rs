@@ -160,6 +160,28 @@ fn hung_only_is_a_mark_and_a_share_that_did_not_end() {
 }
 
 #[test]
+fn figures_of_a_ping_claim_no_more_than_its_summary() {
+    let mut record = Scenario::check(&["/scratch"]).record;
+    let probe = PingProbe::Operations { object_bytes: 3901 };
+    record.spec.workload = WorkloadSpec::Ping(PingSpec { probe, every_ns: Nanoseconds(S), count: None });
+    let span = TimeSpan { begin: MonotonicTime(S), end: MonotonicTime(1001 * S) };
+    let hang = |ms: u64, outcome| Row::ok(Operation::Probe, 2 * S, ms * MS).but(outcome, 0);
+    let mut rows = vec![Row::ok(Operation::Probe, 2 * S, 2 * MS), hang(3_500, Outcome::Hung)];
+    rows.extend([2_500, 1_500, 500].map(|ms| hang(ms, Outcome::Skipped)));
+    // What Ctrl-C cut off says nothing of the directory.
+    let cut = i32::from(FailureCode::CUT.0);
+    rows.extend([9_000, 1].map(|ms| hang(ms, Outcome::Interrupted).but(Outcome::Interrupted, cut)));
+    let figures = draw(FigurePlan::new(&record, span), &rows);
+    let durations = &figures.boxes[0].durations;
+    assert_eq!(durations.attempts, 5);
+    // The third smallest bound, not the longest wait.
+    let QuantileValue::AtLeast(median) = durations.median else { panic!("{durations:?}") };
+    assert!((1_480 * MS..=1_500 * MS).contains(&median.0), "{median}");
+    let own = &figures.distributions[0];
+    assert_eq!((own.known, own.censored, own.share.0.last()), (1, 4, Some(&0.2)));
+}
+
+#[test]
 fn integrated_percent_is_exact_at_the_ends_and_at_thresholds() {
     // 100 listings of 10 ms to 1 s, of which the last ten took over 0.1 s; five were never answered.
     let mut rows: Vec<Row> =

@@ -16,7 +16,8 @@ pub const CURVE_POINTS_PER_BIN: u32 = 4;
 /// Clients with a box, or a line, of their own at most.
 pub const CLIENTS_SHOWN_MAX: usize = 64;
 
-/// "Integrated percent": the share of attempts that took at most so long, by Kaplan and Meier 1958.
+/// "Integrated percent": the share of attempts that took at most so long, by Kaplan and Meier 1958; of a ping
+/// ([`crate::Censoring::Informative`]) the share that certainly did.
 ///
 /// A step function: from `duration_ns[i]` up to the next one the share is `share[i]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -51,7 +51,8 @@ pub(super) fn draw(mut engine: FigureEngine) -> RunFigures {
             .filter(|(_, own)| own.histogram.total() > 0)
             .map(|(index, own)| {
                 let thresholds = &plan.facts.thresholds_ns;
-                shape::distribution(index, &own.histogram, thresholds, &own.known_over, own.sample_size())
+                let over = (thresholds.as_slice(), own.known_over.as_slice());
+                shape::distribution(index, &own.histogram, plan.censoring, over, own.sample_size())
             })
             .collect(),
         histograms: indexed()
@@ -59,10 +60,10 @@ pub(super) fn draw(mut engine: FigureEngine) -> RunFigures {
             .collect(),
         boxes: indexed()
             .filter_map(|(series, own)| {
-                shape::box_of(&own.histogram).map(|durations| SeriesBox { series, durations })
+                shape::box_of(&own.histogram, plan.censoring).map(|durations| SeriesBox { series, durations })
             })
             .collect(),
-        client_boxes: client_boxes(&engine.clients, plan.clients_per_group, &orders.layers),
+        client_boxes: client_boxes(&engine.clients, plan, &orders.layers),
         heat_map,
         rates: rates(engine.bin_ns, &series),
         fairness: fairness(plan, &engine.clients, &engine.stages),
@@ -198,7 +199,7 @@ fn shown(count: usize) -> (ClientsShown, Vec<(usize, Option<u32>)>) {
     }
 }
 
-fn client_boxes(clients: &[ClientRecorder], per_group: u32, layer_order: &[usize]) -> Vec<ClientBoxes> {
+fn client_boxes(clients: &[ClientRecorder], plan: &FigurePlan, layer_order: &[usize]) -> Vec<ClientBoxes> {
     let of_layer = |(layer, old): (u16, &usize)| {
         let mut own: Vec<(u32, &ClientDurations)> = (0..)
             .zip(clients)
@@ -213,8 +214,8 @@ fn client_boxes(clients: &[ClientRecorder], per_group: u32, layer_order: &[usize
         }
         let box_of = |&(index, percent): &(usize, Option<u32>)| {
             let (slot, durations) = own[index];
-            let durations = shape::box_of(&durations.histogram())?;
-            Some(ClientBox { client: ClientId(slot * per_group), percent, durations })
+            let durations = shape::box_of(&durations.histogram(), plan.censoring)?;
+            Some(ClientBox { client: ClientId(slot * plan.clients_per_group), percent, durations })
         };
         let boxes = places.iter().filter_map(box_of).collect();
         Some(ClientBoxes { layer, shown, clients: own.len() as u64, boxes })

@@ -192,6 +192,8 @@ impl FigureEngine {
         let bucket = match row.outcome {
             Outcome::Ok | Outcome::Late => Some(series.record_known(attempt, row.outcome, thresholds)),
             Outcome::Error => None,
+            // Who measured had enough: that says nothing of the target.
+            Outcome::Interrupted if row.code == FailureCode::CUT => None,
             Outcome::Timeout | Outcome::Hung | Outcome::Skipped | Outcome::Interrupted => {
                 series.record_censored(attempt.ns, thresholds);
                 None
@@ -202,7 +204,9 @@ impl FigureEngine {
             client.span(key.target, start, attempt.ns);
             match bucket {
                 Some(bucket) => client.record_known(layer, attempt, bucket),
-                None if row.outcome.is_censored() => client.record_censored(layer, bucket_of(attempt.ns)),
+                None if row.outcome.is_censored() && row.code != FailureCode::CUT => {
+                    client.record_censored(layer, bucket_of(attempt.ns))
+                }
                 None => {}
             }
         }

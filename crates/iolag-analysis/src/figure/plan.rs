@@ -8,7 +8,7 @@ use iolag_model::{
 use super::episode::gap_of;
 use super::run_figures::{RunFacts, SeriesPart, StageFacts, TargetFacts};
 use super::time_line::{MARKS_MAX, POINTS_MAX};
-use crate::{DEFAULT_THRESHOLDS, stage_name};
+use crate::{Censoring, DEFAULT_THRESHOLDS, stage_name};
 
 /// With more stages than this, series tell phases apart instead.
 pub const STAGES_APART_MAX: usize = 24;
@@ -104,6 +104,8 @@ pub struct FigurePlan {
     part_of_stage: Vec<Option<u16>>,
     pub(super) clients_per_group: u32,
     pub(super) gap: Nanoseconds,
+    /// As in the summary.
+    pub(super) censoring: Censoring,
     pub(super) limits: FigureLimits,
 }
 
@@ -119,6 +121,7 @@ impl FigurePlan {
             part_of_stage,
             clients_per_group: clients.div_ceil(CLIENTS_APART_MAX).max(1),
             gap: gap_of(span.length()),
+            censoring: Censoring::from(&record.spec.workload),
             limits: FigureLimits::default(),
         }
     }

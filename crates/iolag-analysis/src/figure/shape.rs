@@ -7,7 +7,7 @@ use super::distribution::{
     BINS_PER_DECADE, BoxFigure, CURVE_POINTS_PER_BIN, DISTRIBUTION_STEPS_MAX, Distribution, HistogramFigure,
     ShareAt, ShareAtLeast,
 };
-use crate::{EffectiveSampleSize, Histogram, QuantileValue, bucket_bounds, bucket_of, middle_of};
+use crate::{Censoring, EffectiveSampleSize, Histogram, QuantileValue, bucket_bounds, bucket_of, middle_of};
 
 /// A kernel reaches so many bandwidths to either side.
 const KERNEL_REACH: f64 = 4.0;
@@ -17,7 +17,7 @@ const LEAST_BANDWIDTH: f64 = 0.5 / BINS_PER_DECADE as f64;
 /// The greatest: beyond, the rule would smooth two modes, a cache and the price of missing it, into one.
 const GREATEST_BANDWIDTH: f64 = 0.25;
 
-/// The Kaplan-Meier estimate of a histogram, walked upwards. Within a bucket known durations come first.
+/// The Kaplan-Meier estimate of a histogram, or the share that is certain, walked upwards. Within a bucket known durations come first.
 struct ProductLimit<'a> {
     histogram: &'a Histogram,
     censored: Vec<(usize, u64)>,
@@ -27,8 +27,12 @@ struct ProductLimit<'a> {
 }
 
 impl<'a> ProductLimit<'a> {
-    fn new(histogram: &'a Histogram) -> Self {
-        let censored = histogram.occupied_by_censored().collect();
+    fn new(histogram: &'a Histogram, censoring: Censoring) -> Self {
+        let censored = match censoring {
+            Censoring::Independent => histogram.occupied_by_censored().collect(),
+            // They stay at risk for ever: only the share that certainly took at most so long counts.
+            Censoring::Informative => Vec::new(),
+        };
         Self { histogram, censored, next: 0, at_risk: histogram.total(), survival: 1.0 }
     }
 
@@ -63,8 +67,8 @@ impl<'a> ProductLimit<'a> {
 pub(super) fn distribution(
     series: u16,
     histogram: &Histogram,
-    thresholds: &[Nanoseconds],
-    known_over: &[u64],
+    censoring: Censoring,
+    (thresholds, known_over): (&[Nanoseconds], &[u64]),
     sample_size: EffectiveSampleSize,
 ) -> Distribution {
     let at_thresholds: Vec<ShareAt> = thresholds
@@ -72,10 +76,10 @@ pub(super) fn distribution(
         .zip(known_over)
         .map(|(&threshold_ns, &over)| ShareAt {
             threshold_ns,
-            share: share_at(histogram, threshold_ns, over),
+            share: share_at(histogram, censoring, threshold_ns, over),
         })
         .collect();
-    let (mut steps, top) = steps_of(histogram);
+    let (mut steps, top) = steps_of(histogram, censoring);
     if let (Some(min), Some(max)) = (histogram.min(), histogram.max()) {
         for at in &at_thresholds {
             let within = (min..max).contains(&at.threshold_ns);
@@ -107,7 +111,7 @@ fn band(n: f64) -> f64 {
 }
 
 /// Steps at the ends of occupied buckets, thinned out evenly on the axis, and the share at the last one.
-fn steps_of(histogram: &Histogram) -> (Vec<(u64, f64)>, f64) {
+fn steps_of(histogram: &Histogram, censoring: Censoring) -> (Vec<(u64, f64)>, f64) {
     let occupied: Vec<usize> = histogram.occupied().map(|(bucket, _)| bucket).collect();
     let (Some(&first), Some(&last), Some(min), Some(max)) =
         (occupied.first(), occupied.last(), histogram.min(), histogram.max())
@@ -117,7 +121,7 @@ fn steps_of(histogram: &Histogram) -> (Vec<(u64, f64)>, f64) {
     // Both ends and the thresholds need places too.
     let slots = DISTRIBUTION_STEPS_MAX - 16;
     let slot_of = |bucket: usize| (bucket - first) * slots / (last - first + 1);
-    let mut walk = ProductLimit::new(histogram);
+    let mut walk = ProductLimit::new(histogram, censoring);
     // At the shortest duration there is one attempt at least.
     let mut steps = vec![(min.0, walk.share_within(first, 1))];
     let mut share = 0.0;
@@ -137,12 +141,12 @@ fn steps_of(histogram: &Histogram) -> (Vec<(u64, f64)>, f64) {
 }
 
 /// The share at a threshold that `over` known durations pass; `None` where nothing is known any more.
-fn share_at(histogram: &Histogram, threshold: Nanoseconds, over: u64) -> Option<f64> {
+fn share_at(histogram: &Histogram, censoring: Censoring, threshold: Nanoseconds, over: u64) -> Option<f64> {
     if histogram.total() == 0 {
         return None;
     }
     let bucket = bucket_of(threshold.0);
-    let mut walk = ProductLimit::new(histogram);
+    let mut walk = ProductLimit::new(histogram, censoring);
     let mut passed = 0;
     for (below, count) in histogram.occupied().take_while(|(below, _)| *below < bucket) {
         walk.share_through(below);
@@ -212,18 +216,24 @@ fn bandwidth_of(histogram: &Histogram, logarithms: &[(f64, u64)]) -> f64 {
 }
 
 /// The box of a histogram; `None` if nothing was recorded.
-pub(super) fn box_of(histogram: &Histogram) -> Option<BoxFigure> {
+pub(super) fn box_of(histogram: &Histogram, censoring: Censoring) -> Option<BoxFigure> {
     if histogram.total() == 0 {
         return None;
     }
-    let ranks = histogram.censored_ranks();
+    let ranks = histogram.ranks_under(censoring);
     let quantile = |q: f64| ranks.quantile(q, |rank| histogram.value_of_rank(rank));
     let least_censored =
         || histogram.occupied_by_censored().next().map(|(bucket, _)| bucket_bounds(bucket).0);
-    let min = histogram.min().map_or_else(
-        || QuantileValue::AtLeast(Nanoseconds(least_censored().unwrap_or_default())),
-        QuantileValue::Exactly,
-    );
+    let bound = || Nanoseconds(least_censored().unwrap_or_default());
+    let min = match histogram.min() {
+        // One that was cut off earlier may have been shorter, whatever ended first.
+        Some(min)
+            if censoring == Censoring::Independent || histogram.censored_count() == 0 || bound() >= min =>
+        {
+            QuantileValue::Exactly(min)
+        }
+        _ => QuantileValue::AtLeast(bound()),
+    };
     let max = match (histogram.max(), histogram.censored_max()) {
         (Some(known), censored) if censored.is_none_or(|censored| censored < known) => {
             QuantileValue::Exactly(known)

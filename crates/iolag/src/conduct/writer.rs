@@ -308,11 +308,7 @@ pub fn summarise(
         WorkloadSpec::Metadata(_) => Grouping { stages: count(record.stages.len()), ..Grouping::default() },
         WorkloadSpec::Ping(_) => Grouping::default(),
     };
-    // Probes are cut off because something hangs: they would not have gone on like the others.
-    let censoring = match record.spec.workload {
-        WorkloadSpec::Check(_) | WorkloadSpec::Metadata(_) => Censoring::Independent,
-        WorkloadSpec::Ping(_) => Censoring::Informative,
-    };
+    let censoring = Censoring::from(&record.spec.workload);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let make = || {
         let engine = Engine::for_samples(samples, EXACT_SUMMARY_BYTES, grouping);
