@@ -54,12 +54,18 @@ impl PingFlight {
     /// # Errors
     /// If the kernel has no memory.
     pub fn new() -> Result<Self, iolag_keeper::KeeperError> {
-        SharedWords::new(3).map(Self)
+        SharedWords::new(4).map(Self)
     }
 
-    /// This operation begins.
+    /// This operation begins now.
     pub fn begins(&self, operation: Operation) {
+        self.0.store(3, MonotonicClock.now().0);
         self.0.store(0, operation as u64);
+    }
+
+    /// When that was.
+    pub fn since(&self) -> MonotonicTime {
+        MonotonicTime(self.0.load(3))
     }
 
     /// The operation that began last.

@@ -580,8 +580,10 @@ impl Watch<'_> {
         attendant.finish(self.exchange, now);
         self.watched.reasons.extend(attendant.shortfall());
         let last = attendant.records(now);
-        self.watched.still_hung +=
-            last.iter().filter(|sample| sample.outcome() == Outcome::Hung).count() as u64;
+        // What a probe hangs in is no second one that hangs.
+        let is_hung =
+            |sample: &&Sample| sample.outcome() == Outcome::Hung && sample.operation() == Operation::Probe;
+        self.watched.still_hung += last.iter().filter(is_hung).count() as u64;
         self.record_last(last);
         self.watched.still_hung += self.unfinished.len() as u64;
         if self.unrecorded > 0 {

@@ -229,8 +229,13 @@ fn a_directory_that_still_hangs_at_the_end_is_left_to_cleanup() {
     let cleaned = scene.run(&command.split(' ').collect::<Vec<_>>());
     assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
     iolag_is_gone_from(scene.target().to_str().unwrap());
-    let skipped = scene.exported().into_iter().filter(|sample| sample.outcome == "skipped").count();
+    let samples = scene.exported();
+    let skipped = samples.iter().filter(|sample| sample.outcome == "skipped").count();
     assert!(skipped >= 5, "a second at 0.1 s: {skipped}");
+    // The probe, and the one of its operations that it hangs in.
+    let hung: Vec<_> = samples.iter().filter(|sample| sample.outcome == "hung").collect();
+    let of = |operation: &str| hung.iter().filter(|sample| sample.operation == operation).count();
+    assert_eq!((of("probe"), hung.len()), (1, 2), "{hung:?}");
 }
 
 #[test]

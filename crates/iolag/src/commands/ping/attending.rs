@@ -7,10 +7,10 @@ use std::io::{IsTerminal, Stdout};
 
 use iolag_keeper::{Exchange, Hang, InFlight, RingReader, Signals};
 use iolag_model::{
-    Activity, Anchor, AttemptId, Clock, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
-    Outcome, Sample,
+    Activity, Anchor, AttemptId, ClientId, Clock, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds,
+    Operation, Outcome, Sample,
 };
-use iolag_workload::{Obstacle, PingSchedule};
+use iolag_workload::{Obstacle, PROBED, PingSchedule};
 use rustix::process::Signal;
 
 use super::super::watch::terminal::Lines;
@@ -291,6 +291,21 @@ impl Attending {
         }
     }
 
+    /// What a probe hangs in, by the number that the client would give it: it counts once, with its true duration if it ends.
+    fn part_in_flight(&self, probe: &Sample) -> Option<Sample> {
+        let operation = self.flight.operation()?;
+        let place = PROBED.iter().position(|part| *part == operation)?;
+        let since = self.flight.since();
+        let is_hung = probe.operation() == Operation::Probe && probe.outcome() == Outcome::Hung;
+        let attempt = AttemptId::new(ClientId(0), probe.attempt.sequence() + 1 + place as u64);
+        let age = probe.start.after(probe.duration).since(since);
+        (is_hung && since >= probe.start).then(|| {
+            Sample::new(attempt, operation, probe.intended, since, age)
+                .with_outcome(Outcome::Hung, probe.code)
+                .in_stage(probe.stage)
+        })
+    }
+
     /// The probes that came to be due while something was in flight that never ended.
     fn skip_to_the_end(&mut self, now: MonotonicTime, obstacle: Obstacle) {
         let Some(start) = self.follower.start() else { return };
@@ -379,6 +394,7 @@ impl Attendant for Attending {
                     return;
                 }
                 self.hung = Some(sample.start);
+                self.records.extend(self.part_in_flight(sample));
                 if sample.operation() == Operation::Probe {
                     self.follower.begin_at(sample.intended);
                 }
@@ -422,11 +438,15 @@ impl Attendant for Attending {
         let unfinished = self.unfinished.take();
         if let Some(sample) = unfinished.filter(|sample| sample.operation() == Operation::Probe) {
             self.follower.take(sample, &mut probed);
+            if let Some(part) = self.part_in_flight(&sample) {
+                self.records.push(part);
+                self.follower.take(part, &mut probed);
+            }
         }
         probed.extend(self.follower.settle());
         self.tell(probed);
-        let is_lost = self.hung.is_some()
-            || unfinished.is_some_and(|sample| sample.outcome() != Outcome::Interrupted);
+        let is_lost =
+            self.hung.is_some() || unfinished.is_some_and(|sample| sample.outcome() != Outcome::Interrupted);
         if is_lost {
             self.skip_to_the_end(now, Obstacle::Lost);
         } else if unfinished.is_some() {

@@ -111,7 +111,8 @@ impl Follower {
                 let number = self.number_of(sample.intended);
                 self.known = self.known.max(number);
                 if is_unsent(&sample) {
-                    let is_blocked = sample.outcome() == Outcome::Skipped || sample.code == FailureCode::TIME_UP;
+                    let is_blocked =
+                        sample.outcome() == Outcome::Skipped || sample.code == FailureCode::TIME_UP;
                     let blocker = is_blocked.then_some(self.last_sent);
                     probed.push(Probed::Unsent { number, sample, blocker });
                 } else {

@@ -89,6 +89,8 @@ struct PartLine {
     operation: Operation,
     start_ns: u64,
     duration_ns: Nanoseconds,
+    /// Whether the duration is only a lower bound.
+    censored: bool,
     failure: Option<String>,
 }
 
@@ -104,6 +106,7 @@ pub fn line_of(probed: &Probed, anchor: &Anchor) -> Line<'static> {
         operation: part.operation(),
         start_ns: part.start.0,
         duration_ns: part.duration,
+        censored: part.outcome().is_censored(),
         failure: failure_of(part),
     };
     Line::Probe(ProbeLine {
