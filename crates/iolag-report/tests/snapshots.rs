@@ -130,7 +130,9 @@ fn the_control_of_a_check_and_what_was_interrupted_have_names_in_csv() {
         spec.control = Some(iolag_model::TargetIndex(control as u16));
     }
     let mut summaries = scenario.by_target().summaries;
-    summaries.retain(|summary| [Some(0), Some(control as u16)].contains(&summary.key.target.map(|target| target.0)));
+    summaries.retain(|summary| {
+        [Some(0), Some(control as u16)].contains(&summary.key.target.map(|target| target.0))
+    });
     summaries[0].interrupted = 7;
     let mut bytes = Vec::new();
     write_csv(&scenario.record, &summaries, &mut bytes).expect("a Vec takes everything");

@@ -1,15 +1,17 @@
 //! What stands first: title, verdict in a paragraph, findings in sentences.
 
 use iolag_analysis::{
-    CheckAnalysis, Feeling, Finding, MetadataAnalysis, RepetitionJudgement, Severity, StageAnalysis,
-    median_of, stage_name,
+    CheckAnalysis, Feeling, Finding, MetadataAnalysis, PingAnalysis, RepetitionJudgement, Severity,
+    StageAnalysis, median_of, stage_name,
 };
-use iolag_model::{Phase, RunRecord, RunState, Trust, WorkloadSpec, counted, format_count, format_duration};
+use iolag_model::{
+    Operation, Phase, RunRecord, RunState, Trust, WorkloadSpec, counted, format_count, format_duration,
+};
 
 use super::markup::Markup;
 use super::report::{HtmlReport, ReportedRun};
 use crate::json::Judged;
-use crate::numbers::{percentage, quantile_with_interval, rate};
+use crate::numbers::{percentage, quantile, quantile_with_interval, rate};
 use crate::ping_text::probes_in_words;
 
 /// Title of the page, unless the caller has one.
@@ -66,10 +68,28 @@ pub(super) fn verdict(run: &ReportedRun<'_>, page: &mut Markup) {
             page.raw("<p class=\"lede\">").prose(&metadata_verdict(analysis)).raw("</p>\n");
         }
         Judged::Ping(analysis) => {
-            let sentence = format!("Of {}.", probes_in_words(analysis.probes));
-            page.raw("<p class=\"lede\">").prose(&sentence).raw("</p>\n");
+            page.raw("<p class=\"lede\">").prose(&ping_verdict(analysis)).raw("</p>\n");
         }
     }
+}
+
+/// `3 probes: 2 answered, 1 lost (1 late). A whole probe took 1.20 ms (median), at most 1.50 s.`
+fn ping_verdict(analysis: &PingAnalysis) -> String {
+    let counts = capitalised(&probes_in_words(analysis.probes));
+    let whole = analysis.summaries.iter().find(|summary| summary.key.operation == Operation::Probe);
+    match whole.map(|whole| &whole.durations).filter(|durations| durations.count > 0) {
+        Some(durations) => format!(
+            "{counts}. A whole probe took {} (median), the longest {}.",
+            quantile(durations.median.value),
+            quantile(durations.max)
+        ),
+        None => format!("{counts}."),
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 fn check_verdict(analysis: &CheckAnalysis, page: &mut Markup) {

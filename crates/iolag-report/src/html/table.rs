@@ -3,7 +3,7 @@
 //! The page's script sorts by `data-value` and copies `data-value` as CSV; without it the table is complete.
 
 use iolag_analysis::{QuantileEstimate, QuantileValue, ShareOver, Summary, stage_name};
-use iolag_model::{Level, Nanoseconds, format_count};
+use iolag_model::{Level, Nanoseconds, Operation, format_count};
 
 use super::markup::Markup;
 use super::report::ReportedRun;
@@ -80,6 +80,13 @@ struct Column {
     name: String,
 }
 
+/// Columns that not every table has.
+#[derive(Clone, Copy)]
+struct Has {
+    rates: bool,
+    interrupted: bool,
+}
+
 /// Writes the table; `caption` names the run.
 pub(super) fn table(run: &ReportedRun<'_>, caption: &str, page: &mut Markup) {
     let rows = rows(run);
@@ -103,20 +110,23 @@ pub(super) fn table(run: &ReportedRun<'_>, caption: &str, page: &mut Markup) {
 
 fn write_table(run: &ReportedRun<'_>, rows: &[&Row<'_>], caption: &str, page: &mut Markup) {
     let thresholds = thresholds(rows);
-    let has_rates = rows.iter().any(|row| row.per_second.is_some());
+    let has = Has {
+        rates: rows.iter().any(|row| row.per_second.is_some()),
+        interrupted: rows.iter().any(|row| row.summary.interrupted > 0),
+    };
     page.raw("<div class=\"table-box\"><table class=\"numbers\">").element(
         "<caption>",
         caption,
         "</caption>",
     );
     page.raw("<thead><tr>");
-    for column in columns(run, &thresholds, has_rates) {
+    for column in columns(run, &thresholds, has) {
         page.raw("<th scope=\"col\"").attribute("data-name", &column.name).raw(">");
         page.text(&column.title).raw("</th>");
     }
     page.raw("</tr></thead>\n<tbody>\n");
     for row in rows {
-        write_row(row, &thresholds, has_rates, page);
+        write_row(run, row, &thresholds, has, page);
     }
     page.raw("</tbody></table></div>\n");
 }
@@ -126,7 +136,7 @@ fn thresholds(rows: &[&Row<'_>]) -> Vec<Nanoseconds> {
     longest.map(|shares| shares.iter().map(|share| share.threshold_ns).collect()).unwrap_or_default()
 }
 
-fn columns(run: &ReportedRun<'_>, thresholds: &[Nanoseconds], has_rates: bool) -> Vec<Column> {
+fn columns(run: &ReportedRun<'_>, thresholds: &[Nanoseconds], has: Has) -> Vec<Column> {
     let column = |title: &str, name: &str| Column { title: title.to_owned(), name: name.to_owned() };
     let (place, place_name) = match run.judged {
         Judged::Check(_) | Judged::Ping(_) => ("Directory", "target"),
@@ -135,10 +145,13 @@ fn columns(run: &ReportedRun<'_>, thresholds: &[Nanoseconds], has_rates: bool) -
     let mut columns = vec![
         column(place, place_name),
         column("Operation", "operation"),
-        column("n", "attempts"),
+        column("attempts", "attempts"),
         column("not ok", "not_ok"),
     ];
-    if has_rates {
+    if has.interrupted {
+        columns.push(column("interrupted", "interrupted"));
+    }
+    if has.rates {
         columns.push(column("per s", "per_second"));
     }
     for (title, name) in [
@@ -158,16 +171,29 @@ fn columns(run: &ReportedRun<'_>, thresholds: &[Nanoseconds], has_rates: bool) -
     columns
 }
 
-fn write_row(row: &Row<'_>, thresholds: &[Nanoseconds], has_rates: bool, page: &mut Markup) {
+/// What an operation is called: in a ping, what belongs to the probe is told from what does not.
+fn name(run: &ReportedRun<'_>, operation: Operation) -> &'static str {
+    match (run.judged, operation) {
+        (Judged::Ping(_), Operation::Probe) => "whole probe",
+        (Judged::Ping(_), Operation::Delete) => "delete (not in the probe)",
+        _ => operation.name(),
+    }
+}
+
+fn write_row(run: &ReportedRun<'_>, row: &Row<'_>, thresholds: &[Nanoseconds], has: Has, page: &mut Markup) {
     let summary = row.summary;
     let durations = &summary.durations;
     page.raw("<tr><td>").text(&row.place).raw("</td><th scope=\"row\">");
-    page.text(summary.key.operation.name()).raw("</th>");
+    page.text(name(run, summary.key.operation)).raw("</th>");
     number(page, "", &summary.attempts.to_string(), &format_count(summary.attempts));
-    let not_ok = summary.failures() + summary.censored();
+    // What iolag itself ended is no fault of the target, and what came late was no success.
+    let not_ok = summary.failures() + summary.late + summary.timeout + summary.hung + summary.skipped;
     let class = if not_ok > 0 { "serious" } else { "faint" };
     number(page, class, &not_ok.to_string(), &format_count(not_ok));
-    if has_rates {
+    if has.interrupted {
+        number(page, "faint", &summary.interrupted.to_string(), &format_count(summary.interrupted));
+    }
+    if has.rates {
         let per_second = row.per_second.unwrap_or(f64::NAN);
         number(page, "", &raw_number(per_second), &rate(per_second));
     }
