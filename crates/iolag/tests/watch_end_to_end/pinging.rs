@@ -239,6 +239,22 @@ fn a_directory_that_still_hangs_at_the_end_is_left_to_cleanup() {
 }
 
 #[test]
+fn probes_that_end_before_anybody_looks_keep_their_numbers() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    // The second one is in flight when the keeper looks for the first time.
+    fuse.delay(FuseCall::Create, "file-2", std::time::Duration::from_millis(700));
+    let directory = fuse.path().to_str().unwrap().to_owned();
+    for every in ["1ms", "2ms", "5ms"] {
+        let done = ping(&scene, &["-n", "40", "--every", every, "--json", "-", &directory]).finish();
+        let numbers: Vec<_> =
+            json_lines(&done.stdout, "probe").iter().map(|probe| probe["seq"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, (1..=40).collect::<Vec<_>>(), "each once, in order: {done:?}");
+    }
+    scene.assert_nobody_is_left();
+}
+
+#[test]
 fn a_file_of_lines_is_whole_though_who_measures_cannot_be_ended() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };

@@ -48,6 +48,8 @@ pub struct Attending {
     contact: Contact,
     /// Since when something hangs: it has passed its deadline and has not ended.
     hung: Option<MonotonicTime>,
+    /// What has just passed its deadline, to be told with the next look.
+    hanging: Option<Sample>,
     /// What was in flight at the last look, and clocks from when it was first seen.
     seen: Option<(AttemptId, Anchor)>,
     anchor: Anchor,
@@ -105,6 +107,7 @@ impl Attending {
             follower: Follower::new(schedule),
             contact: Contact::Pending { since: MonotonicClock.now() },
             hung: None,
+            hanging: None,
             seen: None,
             anchor: Anchor::take(),
             told: Told::default(),
@@ -234,6 +237,20 @@ impl Attending {
         }
     }
 
+    /// Tells what hangs, when everything before it has been looked at.
+    fn begin_hang(&mut self, sample: &Sample) {
+        if sample.operation() == Operation::Probe {
+            self.follower.begin_at(sample.intended);
+        }
+        let wait = Wait {
+            since: sample.start,
+            number: self.number_of(sample.operation(), sample.intended),
+            what: self.what(sample.operation()),
+            process: self.process,
+        };
+        self.tell_hung(&wait, sample.start.after(sample.duration));
+    }
+
     /// The first contact is lost when it has not been answered within the deadline of a probe.
     fn look_at_contact(&mut self, round: &Round<'_>, flight: Option<InFlight>) {
         let now = round.anchor.monotonic_ns;
@@ -351,15 +368,19 @@ impl Attendant for Attending {
         let flight = round.exchange.in_flight(0);
         let activity = round.exchange.activity(0).0;
         let is_settled = flight.is_some() || matches!(activity, Activity::Pausing | Activity::Ended);
-        if let Some(flight) = flight {
-            if flight.operation == Operation::Probe {
-                self.follower.begin_at(flight.intended);
-            }
-            if self.seen.is_none_or(|(attempt, _)| attempt != flight.attempt) {
-                self.seen = Some((flight.attempt, round.anchor));
-            }
+        if let Some(flight) = flight
+            && self.seen.is_none_or(|(attempt, _)| attempt != flight.attempt)
+        {
+            self.seen = Some((flight.attempt, round.anchor));
         }
         self.follow(round.exchange, is_settled);
+        // Only now: the first probe may have ended before anybody looked.
+        if let Some(flight) = flight.filter(|flight| flight.operation == Operation::Probe) {
+            self.follower.begin_at(flight.intended);
+        }
+        if let Some(sample) = self.hanging.take() {
+            self.begin_hang(&sample);
+        }
         if matches!(self.contact, Contact::Lost { .. }) && self.follower.known() > 0 {
             // It came too late, and it came: the client has said so.
             self.contact = Contact::Answered;
@@ -395,16 +416,7 @@ impl Attendant for Attending {
                 }
                 self.hung = Some(sample.start);
                 self.records.extend(self.part_in_flight(sample));
-                if sample.operation() == Operation::Probe {
-                    self.follower.begin_at(sample.intended);
-                }
-                let wait = Wait {
-                    since: sample.start,
-                    number: self.number_of(sample.operation(), sample.intended),
-                    what: self.what(sample.operation()),
-                    process: self.process,
-                };
-                self.tell_hung(&wait, sample.start.after(sample.duration));
+                self.hanging = Some(*sample);
             }
             Hang::Ended { .. } => self.hung = None,
         }
