@@ -77,7 +77,7 @@ pub struct Policy {
 pub enum Schedule {
     /// Its clients, when they have done everything: one that hangs in making its working place will do nothing.
     Closed,
-    /// Its attendant: what hangs is waited for until then, and what is cut short by the end has not hung.
+    /// Its attendant: what hangs is waited for until then.
     Open,
 }
 
@@ -512,8 +512,8 @@ impl Watch<'_> {
         for client in measurer.clients.iter().copied() {
             if let Some(flight) = self.exchange.in_flight(client) {
                 let age = now.since(flight.start);
-                let is_cut =
-                    self.policy.schedule == Schedule::Open && self.is_over && age <= self.policy.deadline;
+                // What is cut short by the end has not hung.
+                let is_cut = self.exchange.coordinator().is_stopping() && age <= self.policy.deadline;
                 let (outcome, code) = match is_cut {
                     true => (Outcome::Interrupted, FailureCode::CUT),
                     false => (Outcome::Hung, FailureCode::ABANDONED),

@@ -48,6 +48,36 @@ fn a_slow_directory_is_measured_and_ranked_beside_quick_ones_that_lose_nothing()
 }
 
 #[test]
+fn what_ctrl_c_cuts_short_has_neither_hung_nor_timed_out() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
+    let [slow, memory] = [fuse.path(), tmpfs.path()].map(|path| path.to_str().unwrap().to_owned());
+    fuse.hang(FuseCall::Mkdir, "0_*");
+    let mut running = scene.start(&["check", &slow, &memory, "--budget", "1h", "--deadline", "1h"]);
+    running.wait_for("the run is kept");
+    assert!(fuse.wait_until_held(1, PATIENCE), "nothing was asked of the slow directory");
+    running.signal(libc::SIGINT);
+    // The client was given time to end, which is far less than its deadline. It is killed now, and dies when it is answered.
+    running.wait_for("ending the measurer of");
+    std::thread::sleep(Duration::from_millis(1_500));
+    fuse.release();
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    let flat = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for lie in ["unreliable", "did not end", "not answer"] {
+        assert!(!flat.contains(lie), "{flat}");
+    }
+    let samples = scene.exported();
+    let made: Vec<_> =
+        samples.iter().filter(|sample| sample.client == 0 && sample.operation == "mkdir").collect();
+    assert_eq!(made.len(), 1, "{made:?}");
+    // Or ok, where the keeper itself was kept waiting by a busy machine.
+    assert!(["interrupted", "ok"].contains(&made[0].outcome.as_str()), "{made:?}");
+    scene.assert_nobody_is_left();
+}
+
+#[test]
 fn ctrl_c_while_a_directory_is_set_up_gives_what_there_is_and_calls_nobody_dead() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };
