@@ -1,18 +1,16 @@
 //! `iolag check`: how the directories stand to each other, and per directory a verdict and findings.
 
-use iolag_model::{
-    CheckSpec, Level, Nanoseconds, Operation, RunRecord, TargetIndex, TargetRecord, Trust, WorkloadSpec,
-};
+use iolag_model::{Level, Nanoseconds, Operation, RunRecord, TargetIndex, TargetRecord, Trust, WorkloadSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::check_comparison::{Compared, Ranked, part_of, ranking, slower_than_best};
+use crate::check_comparison::{Compared, slower_than_any};
+use crate::check_few::tell_few;
 use crate::check_findings::check_findings;
+use crate::check_ranking::{Ranked, ranking};
 use crate::finding::Finding;
+use crate::partial_create::PartialCreate;
 use crate::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 use crate::verdict::{Evidence, Verdict, verdict};
-
-/// Bytes of each file of the create task.
-const CREATED_FILE_BYTES: u64 = 64;
 
 /// What `iolag check` found out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,7 +47,7 @@ pub struct DirectoryAnalysis {
     pub unanswered_ns: Option<Nanoseconds>,
     /// Its operations, iolag's own left out.
     pub summaries: Vec<Summary>,
-    /// What creating all files takes at least, where only a part of them could be created.
+    /// How far creating files came, where only a part of them could be created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_create: Option<PartialCreate>,
     /// How it feels.
@@ -58,27 +56,12 @@ pub struct DirectoryAnalysis {
     pub findings: Vec<Finding>,
 }
 
-/// A create task that was ended before all files were there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartialCreate {
-    /// Files that were created, on average over the attempts.
-    pub files: u64,
-    /// Files that were to be created.
-    pub of: u64,
-    /// In so long.
-    pub duration_ns: Nanoseconds,
-    /// At this pace all take at least this long.
-    pub at_least_ns: Nanoseconds,
-}
-
 /// Judges a run of `iolag check` by summaries that tell targets apart, but neither stages nor clients.
 pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
-    let spec = match &run.spec.workload {
-        WorkloadSpec::Check(spec) => Some(spec),
+    let control = match &run.spec.workload {
+        WorkloadSpec::Check(spec) => spec.control,
         WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => None,
     };
-    let task_bytes = spec.map_or(0, |spec: &CheckSpec| u64::from(spec.created_files) * CREATED_FILE_BYTES);
-    let control = spec.and_then(|spec| spec.control);
     let all: Vec<Measured<'_>> = run
         .targets
         .iter()
@@ -98,28 +81,27 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
     for (index, one) in all.iter().enumerate() {
         let (memory, others): (Vec<Compared<'_>>, Vec<Compared<'_>>) =
             compared[..index].iter().chain(&compared[index + 1..]).partition(|other| other.is_control);
-        // Another directory says more to a user than the memory, which is always quick.
-        let slower = slower_than_best(compared[index], &others, task_bytes)
-            .or_else(|| slower_than_best(compared[index], &memory, task_bytes));
         let evidence = Evidence {
             summaries: &one.summaries,
             unanswered_ns: one.unanswered_ns,
             contact: one.target.contact,
-            task_bytes,
-            slower,
+            partial: one.partial,
+            slower: slower_than_any(compared[index], &others),
+            slower_than_memory: slower_than_any(compared[index], &memory),
         };
         let verdict = verdict(&evidence);
         if Some(one.index) != control {
             ranked.push(Ranked {
                 name: one.title(),
+                compared: compared[index],
                 feeling: verdict.feeling,
                 weight: evidence.weight(),
                 slower: evidence.slower,
             });
         }
-        directories.push(one.analysis(verdict, task_bytes, run.calibration.overhead_per_sample_ns));
+        directories.push(one.analysis(verdict, run.calibration.overhead_per_sample_ns));
     }
-    let ranking = ranking(ranked);
+    let ranking = ranking(&ranked);
     let control = control
         .filter(|control| usize::from(control.0) < directories.len())
         .map(|control| directories.remove(usize::from(control.0)));
@@ -140,6 +122,7 @@ struct Measured<'a> {
     target: &'a TargetRecord,
     summaries: Vec<Summary>,
     unanswered_ns: Option<Nanoseconds>,
+    partial: Option<PartialCreate>,
 }
 
 impl<'a> Measured<'a> {
@@ -156,6 +139,7 @@ impl<'a> Measured<'a> {
         Self {
             index,
             target,
+            partial: measured.iter().find_map(|summary| PartialCreate::of(summary, run)),
             summaries: measured.into_iter().cloned().collect(),
             unanswered_ns: target.unanswered_ns.or(hung),
         }
@@ -172,22 +156,17 @@ impl<'a> Measured<'a> {
         }
     }
 
-    fn analysis(&self, verdict: Verdict, task_bytes: u64, overhead_ns: f64) -> DirectoryAnalysis {
+    fn analysis(&self, verdict: Verdict, overhead_ns: f64) -> DirectoryAnalysis {
         let mut findings = check_findings(&self.summaries, self.unanswered_ns, overhead_ns);
+        tell_few(&mut findings, &self.summaries, &verdict.sentence);
         findings.sort_by_key(|finding| finding.severity);
-        let part = self.summaries.iter().find_map(|summary| part_of(summary, task_bytes));
         DirectoryAnalysis {
             target: self.index,
             name: self.target.name.clone(),
             file_system: self.file_system(),
             unanswered_ns: self.unanswered_ns,
             summaries: self.summaries.clone(),
-            partial_create: part.map(|part| PartialCreate {
-                files: part.done,
-                of: part.of,
-                duration_ns: part.took,
-                at_least_ns: part.whole,
-            }),
+            partial_create: self.partial,
             verdict,
             findings,
         }

@@ -1,89 +1,69 @@
-//! The directories of a check beside each other: what a row typically takes, whom it is slower than, and in which order they stand.
+//! The directories of a check beside each other: which can be told apart, by which row, and how far apart they are.
 //!
-//! A difference counts if the intervals of both are apart, if it is a factor of two at least, and if people could notice it.
+//! A row tells two directories apart if each has at least six attempts of it, the intervals of the medians are apart, and people feel
+//! it: the slower median is over 0.1 s and twice the other, or ten times the other and 10 ms more. A directory may be so slow that no row
+//! has six attempts. Then they count together: those rows of which every attempt takes over 0.1 s and ten times the longest of the
+//! other's six or more, if it is a matter of chance in fewer than one of 10 000 cases that all of these are on one side.
+//!
+//! What cannot be told apart so is alike; two directories that are the same are told apart in fewer than 1 of 20 checks
+//! (`tests/check_ranking.rs`). Nothing is ranked by an extrapolation: a partial task took at least as long as was seen.
+
+use std::cmp::Ordering;
 
 use iolag_model::{Level, Nanoseconds, Operation};
 
 use crate::finding::factor_in_words;
 use crate::quantile::QuantileValue;
-use crate::summary::Summary;
-use crate::verdict::{Feeling, IMMEDIATE};
+use crate::summary::{QuantileInterval, Summary};
+use crate::verdict::IMMEDIATE;
 
+/// With fewer attempts there is no interval of the median, and nothing is said of shares.
+pub(crate) const ATTEMPTS_LEAST: u64 = 6;
 /// A factor below this is no news.
 const FACTOR_LEAST: f64 = 2.0;
-/// Of so few attempts that there is no interval, only what is far apart is news.
-const FACTOR_WITHOUT_INTERVAL: f64 = 10.0;
+/// Where a single answer is within what people notice, or where there is no interval, only what is far apart is news.
+const FACTOR_LARGE: f64 = 10.0;
+/// So often, at most, few attempts may lie beyond the others by chance.
+const CHANCE: f64 = 1e-4;
 /// A difference below this is felt by nobody, however often it is repeated by hand.
 const DIFFERENCE_LEAST: Nanoseconds = Nanoseconds::from_milliseconds(10);
 
-/// What a row typically takes, and what is sure of it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Typical {
-    pub value: QuantileValue,
+/// What a row typically takes, as far as it is known: the median or its lower bound.
+pub(crate) fn typical(summary: &Summary) -> Option<Nanoseconds> {
+    summary.durations.median.value.lower_bound()
+}
+
+/// A row with enough attempts for an interval of its median.
+#[derive(Debug, Clone, Copy)]
+struct Sure {
+    median_ns: f64,
     low: Nanoseconds,
     /// Absent if there is no upper bound.
     high: Option<Nanoseconds>,
-    /// A difference from this on is news.
-    factor_least: f64,
 }
 
-/// A task of which only a part was done.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Part {
-    pub done: u64,
-    pub of: u64,
-    pub took: Nanoseconds,
-    /// What the whole takes at this pace.
-    pub whole: Nanoseconds,
-}
-
-/// How far the attempts of a task came on average, if none was done; `task_bytes` are those of the whole.
-pub(crate) fn part_of(summary: &Summary, task_bytes: u64) -> Option<Part> {
-    const FILE_BYTES: u64 = 64;
-    let partial = summary.partial.filter(|partial| partial.bytes > 0)?;
-    if summary.key.operation != Operation::TaskCreate || summary.succeeded() > 0 {
-        return None;
-    }
-    let whole = partial.duration_ns.0 as f64 * task_bytes as f64 / partial.bytes as f64;
-    let attempts = summary.interrupted.max(1);
-    Some(Part {
-        done: partial.bytes / attempts / FILE_BYTES,
-        of: task_bytes / FILE_BYTES,
-        took: Nanoseconds(partial.duration_ns.0 / attempts),
-        whole: Nanoseconds(whole as u64),
-    })
-}
-
-impl Typical {
-    /// `None` if no attempt says anything.
-    pub(crate) fn of(summary: &Summary, task_bytes: u64) -> Option<Self> {
-        if let Some(part) = part_of(summary, task_bytes) {
-            let (value, low) = (QuantileValue::AtLeast(part.whole), part.whole);
-            return Some(Self { value, low, high: None, factor_least: FACTOR_WITHOUT_INTERVAL });
-        }
+impl Sure {
+    fn of(summary: &Summary) -> Option<Self> {
         let durations = &summary.durations;
-        let value = durations.median.value;
-        let middle = value.lower_bound()?;
-        let is_bound = matches!(value, QuantileValue::AtLeast(_));
-        let (low, high, factor_least) = match durations.median.interval.bounds() {
-            Some((low, high)) => (low, high, FACTOR_LEAST),
-            None => (durations.min.lower_bound()?, durations.max.lower_bound()?, FACTOR_WITHOUT_INTERVAL),
+        let QuantileInterval::Between { low, high } = durations.median.interval else { return None };
+        if durations.count < ATTEMPTS_LEAST {
+            return None;
+        }
+        let high = match high {
+            QuantileValue::Exactly(high) => Some(high),
+            QuantileValue::AtLeast(_) | QuantileValue::TooFew { .. } => None,
         };
-        let low = if is_bound { middle } else { low };
-        Some(Self { value, low, high: (!is_bound).then_some(high), factor_least })
+        Some(Self { median_ns: typical(summary)?.0 as f64, low: low.lower_bound()?, high })
     }
 
-    fn middle_ns(self) -> f64 {
-        self.value.lower_bound().map_or(0.0, |middle| middle.0 as f64)
-    }
-
-    /// How many times as long it takes, if that is a difference.
+    /// How many times as long it takes, if that is a difference that people feel.
     fn times(self, other: Self) -> Option<f64> {
-        let factor = self.middle_ns() / other.middle_ns().max(1.0);
-        let difference = self.middle_ns() - other.middle_ns();
+        let factor = self.median_ns / other.median_ns.max(1.0);
+        let difference = self.median_ns - other.median_ns;
         let is_apart = other.high.is_some_and(|high| self.low > high);
-        let least = self.factor_least.max(other.factor_least);
-        (is_apart && factor >= least && difference >= DIFFERENCE_LEAST.0 as f64).then_some(factor)
+        let is_felt = (self.low > IMMEDIATE && factor >= FACTOR_LEAST)
+            || (factor >= FACTOR_LARGE && difference >= DIFFERENCE_LEAST.0 as f64);
+        (is_apart && is_felt).then_some(factor)
     }
 }
 
@@ -100,6 +80,9 @@ pub(crate) struct Compared<'a> {
 pub(crate) struct Slower<'a> {
     pub operation: Operation,
     pub value: QuantileValue,
+    /// How many attempts `value` is of; with fewer than six it was not alone in deciding.
+    pub attempts: u64,
+    pub other: QuantileValue,
     pub times: f64,
     pub than: &'a str,
     pub than_control: bool,
@@ -111,7 +94,7 @@ impl Slower<'_> {
         self.value.lower_bound().is_some_and(|value| value > IMMEDIATE)
     }
 
-    /// ``70 times as long as on `/scratch` ``.
+    /// ``70 times as long as in /scratch``.
     pub(crate) fn words(&self) -> String {
         let at_least = if matches!(self.value, QuantileValue::AtLeast(_)) { "at least " } else { "" };
         let times = factor_in_words(self.times);
@@ -127,88 +110,73 @@ fn is_compared(summary: &&Summary) -> bool {
     matches!(summary.key.operation.level(), Level::Task | Level::Object)
 }
 
-/// The row of `one` that is worst beside the best of `others`; a felt one before any that is not.
-pub(crate) fn slower_than_best<'a>(
-    one: Compared<'_>,
-    others: &[Compared<'a>],
-    task_bytes: u64,
-) -> Option<Slower<'a>> {
-    let worse = one.summaries.iter().filter(is_compared).filter_map(|summary| {
-        let typical = Typical::of(summary, task_bytes)?;
-        let operation = summary.key.operation;
-        let (best, other) = others
-            .iter()
-            .filter_map(|other| {
-                let row = other.summaries.iter().find(|row| row.key.operation == operation)?;
-                Some((Typical::of(row, task_bytes)?, other))
-            })
-            .min_by(|left, right| left.0.middle_ns().total_cmp(&right.0.middle_ns()))?;
-        let times = typical.times(best)?;
-        let (than, than_control) = (other.name, other.is_control);
-        Some(Slower { operation, value: typical.value, times, than, than_control })
-    });
-    worse.max_by(|left, right| {
-        let key = |slower: &Slower<'_>| (slower.is_felt(), slower.operation.level() == Level::Task);
-        key(left).cmp(&key(right)).then(left.times.total_cmp(&right.times))
+/// Whether there is a row with enough attempts.
+pub(crate) fn has_enough(one: Compared<'_>) -> bool {
+    one.summaries.iter().filter(is_compared).any(|row| Sure::of(row).is_some())
+}
+
+/// Such rows that both have.
+fn compared_rows<'a>(
+    one: Compared<'a>,
+    other: Compared<'a>,
+) -> impl Iterator<Item = (&'a Summary, &'a Summary)> {
+    one.summaries.iter().filter(is_compared).filter_map(move |row| {
+        let operation = row.key.operation;
+        Some((row, other.summaries.iter().find(|other| other.key.operation == operation)?))
     })
 }
 
-/// A directory with its place in the ranking.
-#[derive(Debug, Clone)]
-pub(crate) struct Ranked<'a> {
-    pub name: String,
-    pub feeling: Feeling,
-    /// How long the worst row takes, as a part of what people notice: orders those that feel alike.
-    pub weight: f64,
-    pub slower: Option<Slower<'a>>,
+/// Whether there is a row of which both have enough attempts.
+pub(crate) fn can_be_compared(one: Compared<'_>, other: Compared<'_>) -> bool {
+    compared_rows(one, other).any(|(mine, theirs)| Sure::of(mine).is_some() && Sure::of(theirs).is_some())
 }
 
-/// One sentence about all directories, the best first; nothing for less than two.
-pub(crate) fn ranking(mut directories: Vec<Ranked<'_>>) -> Option<String> {
-    if directories.len() < 2 {
-        return None;
-    }
-    directories
-        .sort_by(|left, right| left.feeling.cmp(&right.feeling).then(left.weight.total_cmp(&right.weight)));
-    let mut clauses: Vec<String> = Vec::new();
-    let mut rest = directories.as_slice();
-    while let Some(first) = rest.first() {
-        // Those that feel alike, with nothing to add, stand together. What is fast needs no number.
-        let is_plain = |one: &Ranked<'_>| one.feeling == Feeling::Fast || one.slower.is_none();
-        let alike = |one: &&Ranked<'_>| one.feeling == first.feeling && is_plain(one) && is_plain(first);
-        let count = rest.iter().take_while(alike).count().max(1);
-        let names: Vec<&str> = rest[..count].iter().map(|one| one.name.as_str()).collect();
-        let what = match names.as_slice() {
-            [names @ .., last] if !names.is_empty() => {
-                format!("{} and {last} {}", names.join(", "), many_feel(first.feeling))
-            }
-            _ => format!("{} {}", first.name, one_feels(first.feeling)),
-        };
-        clauses.push(match first.slower.filter(|_| !is_plain(first)) {
-            Some(slower) => format!("{what}: `{}` takes {}", slower.operation, slower.words()),
-            None => what,
-        });
-        rest = &rest[count..];
-    }
-    Some(format!("{}.", clauses.join("; ")))
+/// The row by which `one` is slower than any of `others`, if they can be told apart; a felt one before any that is not.
+pub(crate) fn slower_than_any<'a>(one: Compared<'a>, others: &[Compared<'a>]) -> Option<Slower<'a>> {
+    others.iter().filter_map(|other| slower_than(one, *other)).max_by(tells_more)
 }
 
-fn one_feels(feeling: Feeling) -> String {
-    match feeling {
-        Feeling::Slower | Feeling::Sluggish | Feeling::Slow | Feeling::Unreliable => format!("is {feeling}"),
-        Feeling::Unknown => "could not be measured".to_owned(),
-        Feeling::Fast | Feeling::Noticeable | Feeling::NotAnswering => feeling.to_string(),
-    }
+fn tells_more(left: &Slower<'_>, right: &Slower<'_>) -> Ordering {
+    let key = |slower: &Slower<'_>| (slower.is_felt(), slower.operation.level() == Level::Task);
+    key(left).cmp(&key(right)).then(left.times.total_cmp(&right.times))
 }
 
-fn many_feel(feeling: Feeling) -> String {
-    match feeling {
-        Feeling::Slower | Feeling::Sluggish | Feeling::Slow | Feeling::Unreliable => {
-            format!("are {feeling}")
-        }
-        Feeling::Unknown => "could not be measured".to_owned(),
-        Feeling::Fast => "feel fast".to_owned(),
-        Feeling::Noticeable => "have slow moments".to_owned(),
-        Feeling::NotAnswering => "do not answer".to_owned(),
-    }
+fn slower_than<'a>(one: Compared<'a>, other: Compared<'a>) -> Option<Slower<'a>> {
+    let slower = |mine: &Summary, theirs: &Summary, times| Slower {
+        operation: mine.key.operation,
+        value: mine.durations.median.value,
+        attempts: mine.durations.count,
+        other: theirs.durations.median.value,
+        times,
+        than: other.name,
+        than_control: other.is_control,
+    };
+    let sure = compared_rows(one, other).filter_map(|(mine, theirs)| {
+        let times = Sure::of(mine)?.times(Sure::of(theirs)?)?;
+        Some(slower(mine, theirs, times))
+    });
+    sure.max_by(tells_more).or_else(|| {
+        let beyond: Vec<_> = compared_rows(one, other)
+            .filter_map(|(mine, theirs)| Some((mine, theirs, times_of_all(mine, theirs)?)))
+            .collect();
+        let chance: f64 = beyond.iter().map(|(mine, theirs, _)| chance_of_all(mine, theirs)).product();
+        let furthest = beyond.into_iter().max_by(|left, right| left.2.total_cmp(&right.2));
+        furthest.filter(|_| chance <= CHANCE).map(|(mine, theirs, times)| slower(mine, theirs, times))
+    })
+}
+
+/// How many times as long the middle one takes, if each attempt of `mine` is felt and far beyond each of `theirs`.
+fn times_of_all(mine: &Summary, theirs: &Summary) -> Option<f64> {
+    let QuantileValue::Exactly(longest) = theirs.durations.max else { return None };
+    let shortest = mine.durations.min.lower_bound()?;
+    let is_beyond = shortest > IMMEDIATE && shortest.0 as f64 >= FACTOR_LARGE * longest.0 as f64;
+    let is_known = theirs.durations.count >= ATTEMPTS_LEAST;
+    let times = typical(mine)?.0 as f64 / typical(theirs)?.0.max(1) as f64;
+    (is_known && is_beyond).then_some(times)
+}
+
+/// How often every attempt of `mine` is longer than every one of `theirs` if both are the same.
+fn chance_of_all(mine: &Summary, theirs: &Summary) -> f64 {
+    let others = theirs.durations.count as f64;
+    (1..=mine.durations.count).map(|number| number as f64 / (others + number as f64)).product()
 }

@@ -2,9 +2,7 @@
 
 use iolag_model::{Nanoseconds, Operation};
 
-use crate::finding::{
-    Finding, Severity, common_findings, factor_in_words, median_ns, share_in_words, summary_of,
-};
+use crate::finding::{Finding, Severity, common_findings, factor_in_words, median_ns, summary_of};
 use crate::summary::Summary;
 
 /// `ls -l` this many times slower than `ls -n` means that names are looked up somewhere slow.
@@ -57,11 +55,10 @@ fn names_looked_up(summaries: &[Summary]) -> Option<Finding> {
         (summary_of(summaries, Operation::TaskList)?, summary_of(summaries, Operation::TaskListNumeric)?);
     let (with_names, without) = (median_ns(names)?, median_ns(numbers)?);
     let factor = with_names / without.max(1.0);
-    // Two medians whose intervals meet are no difference.
-    let apart = match (names.durations.median.interval.bounds(), numbers.durations.median.interval.bounds()) {
-        (Some((low, _)), Some((_, high))) => low > high,
-        _ => factor >= 2.0 * LOOKUP_FACTOR,
-    };
+    // Two medians whose intervals meet, or that have none, are no difference.
+    let (low, _) = names.durations.median.interval.bounds()?;
+    let (_, high) = numbers.durations.median.interval.bounds()?;
+    let apart = low > high;
     if factor < LOOKUP_FACTOR || with_names - without < LOOKUP_LEAST.0 as f64 || !apart {
         return None;
     }
@@ -74,24 +71,23 @@ fn names_looked_up(summaries: &[Summary]) -> Option<Finding> {
     Some(Finding::new(Severity::Warning, sentence, advice).with_median(names).with_median(numbers))
 }
 
+/// By what a program waits for: until a small file is written, and until it is safe.
 fn fsync_dominates(summaries: &[Summary]) -> Option<Finding> {
-    let fsync = summary_of(summaries, Operation::CallFsync)?;
-    let write = summary_of(summaries, Operation::CallWrite)?;
-    let create = summary_of(summaries, Operation::CallCreate).and_then(median_ns).unwrap_or(0.0);
-    let durable = median_ns(fsync)?;
-    let rest = create + median_ns(write)?;
-    if durable < 5.0 * rest || durable < 1e6 {
+    let durable = summary_of(summaries, Operation::WriteDurably)?;
+    let create = summary_of(summaries, Operation::Create)?;
+    let (safe, written) = (median_ns(durable)?, median_ns(create)?);
+    let factor = safe / written.max(1.0);
+    if factor < 5.0 || safe < 1e6 {
         return None;
     }
-    let share = durable / (durable + rest);
     let sentence = format!(
-        "Making a small file durable takes {}: fsync is {} of it.",
-        Nanoseconds((durable + rest) as u64),
-        share_in_words(share)
+        "Until a small file is safe takes {} (`write+fsync`), {} times as long as creating one.",
+        Nanoseconds(safe as u64),
+        factor_in_words(factor)
     );
     let advice = "Databases, editors and package managers wait for this. A device or server with a protected write \
                   cache would shorten it.";
-    Some(Finding::new(Severity::Note, sentence, advice).with_median(fsync).with_median(write))
+    Some(Finding::new(Severity::Note, sentence, advice).with_median(durable).with_median(create))
 }
 
 fn close_flushes(summaries: &[Summary]) -> Option<Finding> {

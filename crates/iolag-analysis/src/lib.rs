@@ -11,7 +11,9 @@
 mod autocorrelation;
 mod check;
 mod check_comparison;
+mod check_few;
 mod check_findings;
+mod check_ranking;
 mod engine;
 pub mod figure;
 mod finding;
@@ -21,6 +23,7 @@ pub mod history;
 mod interval;
 mod metadata;
 mod parallel;
+mod partial_create;
 mod ping;
 mod quantile;
 mod self_read;
@@ -33,7 +36,7 @@ mod values;
 mod verdict;
 
 pub use autocorrelation::{EffectiveSampleSize, SEQUENCE_BLOCKS, Sequence, effective_sample_size_of};
-pub use check::{CheckAnalysis, DirectoryAnalysis, PartialCreate, analyse_check};
+pub use check::{CheckAnalysis, DirectoryAnalysis, analyse_check};
 pub use engine::{Engine, Grouping};
 pub use finding::{Evidence, Finding, Severity, duration_in_words};
 pub use histogram::{
@@ -46,6 +49,7 @@ pub use interval::{
 pub use metadata::{
     MetadataAnalysis, OperationRow, StageAnalysis, WorkingSetChange, analyse_metadata, stage_name,
 };
+pub use partial_create::PartialCreate;
 pub use ping::{PingAnalysis, PingCounts, analyse_ping};
 pub use quantile::{
     CensoredRanks, CensoredStep, Censoring, QuantileValue, certain_quantile_of, median_of, quantile_of,

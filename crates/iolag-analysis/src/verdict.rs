@@ -9,8 +9,9 @@ use std::fmt;
 use iolag_model::{ContactRecord, Level, Nanoseconds, Operation, counted};
 use serde::{Deserialize, Serialize};
 
-use crate::check_comparison::{Slower, Typical, part_of};
+use crate::check_comparison::{ATTEMPTS_LEAST, Slower, typical};
 use crate::finding::{duration_in_words, share_in_words, share_over};
+use crate::partial_create::PartialCreate;
 use crate::summary::Summary;
 
 pub(crate) const IMMEDIATE: Nanoseconds = Nanoseconds::from_milliseconds(100);
@@ -76,10 +77,12 @@ pub(crate) struct Evidence<'a> {
     pub unanswered_ns: Option<Nanoseconds>,
     /// How far first contact and setting up had come.
     pub contact: Option<ContactRecord>,
-    /// Bytes of the whole create task.
-    pub task_bytes: u64,
-    /// Where it is worst beside the best of the others.
+    /// How far the create task came, if it never came to its end.
+    pub partial: Option<PartialCreate>,
+    /// By what it is told apart from a quicker directory.
     pub slower: Option<Slower<'a>>,
+    /// The same beside the machine's own memory.
+    pub slower_than_memory: Option<Slower<'a>>,
 }
 
 /// The verdict on one directory: that of its worst operation, whichever that is.
@@ -88,14 +91,21 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
         return with(Feeling::NotAnswering, format!("waited {age} for the first contact"));
     }
     let Some(worst) = evidence.worst() else { return evidence.of_nothing() };
-    match (worst.feeling, evidence.slower) {
-        (Feeling::Fast, Some(slower)) if slower.is_felt() => {
-            let Slower { operation, value, .. } = slower;
-            let takes = duration_in_words(value);
-            with(Feeling::Slower, format!("`{operation}` takes {takes} (median), {}", slower.words()))
+    if worst.feeling != Feeling::Fast {
+        return with(worst.feeling, words_about(&worst, evidence.partial));
+    }
+    // Another directory says more to a user than the memory, which is always quick; the ranking says how long it takes in both.
+    let felt = |slower: &Slower<'_>| slower.is_felt();
+    if let Some(slower) = evidence.slower.filter(felt) {
+        return with(Feeling::Slower, format!("`{}` takes {}", slower.operation, slower.words()));
+    }
+    match evidence.slower_than_memory.filter(felt) {
+        Some(slower) => {
+            let takes = duration_in_words(slower.value);
+            let row = format!("`{}` takes {takes} (median)", slower.operation);
+            with(Feeling::Slower, format!("{row}, {}", slower.words()))
         }
-        (Feeling::Fast, _) => with(Feeling::Fast, evidence.fast_words()),
-        (feeling, _) => with(feeling, words_about(&worst, evidence.task_bytes)),
+        None => with(Feeling::Fast, evidence.fast_words()),
     }
 }
 
@@ -112,10 +122,8 @@ struct Judged<'a> {
 
 impl<'a> Evidence<'a> {
     fn judged(&self) -> impl Iterator<Item = Judged<'a>> {
-        let task_bytes = self.task_bytes;
-        self.summaries.iter().filter(|summary| is_judged(summary)).filter_map(move |summary| {
-            let feeling = feeling_of(summary, task_bytes)?;
-            Some(Judged { feeling, weight: weight_of(summary, task_bytes), summary })
+        self.summaries.iter().filter(|summary| is_judged(summary)).filter_map(|summary| {
+            Some(Judged { feeling: feeling_of(summary)?, weight: weight_of(summary), summary })
         })
     }
 
@@ -127,11 +135,7 @@ impl<'a> Evidence<'a> {
     /// How much of what people notice the worst row typically takes. Compiling is mostly the processor's work.
     pub(crate) fn weight(&self) -> f64 {
         let of_storage = self.judged().filter(|one| one.summary.key.operation != Operation::TaskCompile);
-        let typical = |judged: Judged<'_>| {
-            let typical = Typical::of(judged.summary, self.task_bytes)?.value.lower_bound()?;
-            Some(typical.0 as f64 / limits(judged.summary.key.operation).0.0 as f64)
-        };
-        of_storage.filter_map(typical).fold(0.0, f64::max)
+        of_storage.map(|judged| typical_weight(&judged)).fold(0.0, f64::max)
     }
 
     fn of_nothing(&self) -> Verdict {
@@ -155,11 +159,8 @@ impl<'a> Evidence<'a> {
         let Some(named) = tasks().max_by(heaviest).or_else(|| self.judged().max_by(heaviest)) else {
             return "nothing took long".to_owned();
         };
-        let summary = named.summary;
-        let longest = duration_in_words(summary.durations.max);
-        let median = duration_in_words(summary.durations.median.value);
-        let row = format!("`{}` takes {median} (median), the longest took {longest}", summary.key.operation);
-        match self.slower {
+        let row = usual_words(named.summary);
+        match self.slower_than_memory {
             Some(slower) => format!("{row}; `{}` takes {}", slower.operation, slower.words()),
             None => row,
         }
@@ -181,13 +182,13 @@ fn limits(operation: Operation) -> (Nanoseconds, Nanoseconds, Nanoseconds) {
 }
 
 /// `None` if the attempts say nothing: all were ended before anybody would have noticed.
-fn feeling_of(summary: &Summary, task_bytes: u64) -> Option<Feeling> {
+fn feeling_of(summary: &Summary) -> Option<Feeling> {
     // A rare failure is a finding; it does not hide how the rest feels.
     let failing = summary.failures() as f64 >= NOTICED_SHARE * summary.attempts as f64;
     if summary.hung + summary.timeout > 0 || (summary.failures() > 0 && failing) {
         return Some(Feeling::Unreliable);
     }
-    let typical = Typical::of(summary, task_bytes)?.value.lower_bound()?;
+    let typical = typical(summary)?;
     let (immediate, thought, attention) = limits(summary.key.operation);
     if summary.interrupted == summary.attempts && typical <= immediate {
         return None;
@@ -207,27 +208,36 @@ fn feeling_of(summary: &Summary, task_bytes: u64) -> Option<Feeling> {
 }
 
 /// How much of the limit the longest attempt took: the worst of equals.
-fn weight_of(summary: &Summary, task_bytes: u64) -> f64 {
+fn weight_of(summary: &Summary) -> f64 {
     let longest = summary.durations.max.lower_bound().unwrap_or_default();
-    let whole = part_of(summary, task_bytes).map_or(longest, |part| part.whole);
-    longest.max(whole).0 as f64 / limits(summary.key.operation).0.0 as f64
+    longest.0 as f64 / limits(summary.key.operation).0.0 as f64
 }
 
 /// The same of the median.
 fn typical_weight(judged: &Judged<'_>) -> f64 {
-    let median = judged.summary.durations.median.value.lower_bound().unwrap_or_default();
-    median.0 as f64 / limits(judged.summary.key.operation).0.0 as f64
+    typical(judged.summary).unwrap_or_default().0 as f64 / limits(judged.summary.key.operation).0.0 as f64
 }
 
-fn words_about(judged: &Judged<'_>, task_bytes: u64) -> String {
+/// What a row takes; "median" is said only of as many attempts as have one with an interval.
+fn usual_words(summary: &Summary) -> String {
+    let durations = &summary.durations;
+    let operation = summary.key.operation;
+    let longest = duration_in_words(durations.max);
+    match durations.count {
+        1 => format!("the one `{operation}` took {longest}"),
+        count if count < ATTEMPTS_LEAST => format!("the longest of {count} `{operation}` took {longest}"),
+        _ => {
+            let median = duration_in_words(durations.median.value);
+            format!("`{operation}` takes {median} (median), the longest took {longest}")
+        }
+    }
+}
+
+fn words_about(judged: &Judged<'_>, partial: Option<PartialCreate>) -> String {
     let Judged { feeling, summary, .. } = judged;
     let operation = summary.key.operation;
     let (immediate, thought, attention) = limits(operation);
-    if let Some(part) = part_of(summary, task_bytes) {
-        let (done, of, took, whole) = (part.done, part.of, part.took, part.whole);
-        return format!("`{operation}` made {done} of {of} in {took}: at least {whole}");
-    }
-    let count = summary.durations.count;
+    let durations = &summary.durations;
     if *feeling == Feeling::Unreliable {
         let lost = summary.hung + summary.timeout;
         let failures = summary.failures();
@@ -238,17 +248,20 @@ fn words_about(judged: &Judged<'_>, task_bytes: u64) -> String {
             _ => format!("of {of} `{operation}` {lost} did not end in time and {failures} failed"),
         };
     }
-    let median = duration_in_words(summary.durations.median.value);
+    let median = duration_in_words(durations.median.value);
+    if let Some(partial) = partial.filter(|_| operation == Operation::TaskCreate) {
+        return format!("`{operation}` takes {median} ({partial})");
+    }
+    let count = durations.count;
     if count == 1 {
-        return format!("the one `{operation}` took {median}");
+        return usual_words(summary);
     }
     let limit = match feeling {
         Feeling::Slow => [attention, thought],
-        Feeling::Sluggish => [thought, immediate],
         _ => [thought, immediate],
     };
     let share = limit.into_iter().find_map(|limit| {
-        let (over, share) = share_over(&summary.durations, limit)?;
+        let (over, share) = share_over(durations, limit)?;
         let many = if count < SHARE_ATTEMPTS {
             format!("{over} of {count}")
         } else {
@@ -257,7 +270,10 @@ fn words_about(judged: &Judged<'_>, task_bytes: u64) -> String {
         (over > 0).then(|| format!("{many} `{operation}` took over {limit}"))
     });
     match share {
+        Some(share) if count < ATTEMPTS_LEAST => {
+            format!("{share} (the longest {})", duration_in_words(durations.max))
+        }
         Some(share) => format!("{share} (median {median})"),
-        None => format!("`{operation}` takes {median} (median)"),
+        None => usual_words(summary),
     }
 }

@@ -7,7 +7,7 @@ use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, Summary};
 use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration};
 
 use crate::findings_text::{findings_text, trust_text};
-use crate::numbers::{NOTHING, quantile, quantile_with_interval, share};
+use crate::numbers::{NOTHING, median_of_task, quantile, share};
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, one_line, wrapped};
 
 const SECTIONS: [(Level, &str); 4] = [
@@ -160,28 +160,17 @@ fn duration_table(directories: &[&DirectoryAnalysis], rows: CheckRows) -> Table 
             _ => Cell::new(text),
         };
         let second = Nanoseconds::from_seconds(1);
-        let (mut median, mut max) = (
-            slow(quantile_with_interval(&durations.median), second, durations.median.value.lower_bound()),
-            slow(quantile(durations.max), second, durations.max.lower_bound()),
-        );
-        if let Some(part) =
-            directory.partial_create.filter(|_| summary.key.operation == Operation::TaskCreate)
-        {
-            let at_least = format!("≥ {}", format_duration(part.at_least_ns));
-            let took = format_duration(part.duration_ns);
-            median =
-                Cell::toned(format!("{} of {} in {took}: {at_least}", part.files, part.of), Tone::Serious);
-            max = Cell::toned(at_least, Tone::Serious);
-        }
+        let partial = directory.partial_create.filter(|_| summary.key.operation == Operation::TaskCreate);
+        let median = median_of_task(&durations.median, partial);
         let mut cells = vec![
             Cell::toned(format_count(summary.attempts), Tone::Faint),
-            median,
+            slow(median, second, durations.median.value.lower_bound()),
             slow(quantile(durations.p95.value), second, durations.p95.value.lower_bound()),
         ];
         if rows == CheckRows::All {
             cells.push(slow(quantile(durations.p99.value), second, durations.p99.value.lower_bound()));
         }
-        cells.push(max);
+        cells.push(slow(quantile(durations.max), second, durations.max.lower_bound()));
         cells
     });
     table

@@ -1,17 +1,19 @@
 //! Summaries as CSV (RFC 4180): one row per summary, names in the first line, times in ns.
 //!
-//! `role` is `control` for the machine's own memory beside a check, else `measured`. A quantile has two columns: its value, empty if there is none, and its kind: `exactly`, `at-least`,
-//! `too-few`.
+//! `role` is `control` for the machine's own memory beside a check, else `measured`. A quantile has two columns: its value, empty
+//! if there is none, and its kind: `exactly`, `at-least`, `too-few`. `created_files` and `at_this_pace_ns` tell of a create task that was
+//! ended before all files were there: how many there were on average, and what all of them would have taken at that pace, which is an
+//! extrapolation. Its quantiles are what was seen.
 
 use std::io::{self, Write};
 
-use iolag_analysis::{QuantileInterval, QuantileValue, Summary};
+use iolag_analysis::{PartialCreate, QuantileInterval, QuantileValue, Summary};
 use iolag_model::{RunRecord, StageRecord, TargetIndex, WorkloadSpec};
 
 const HEADER: &str = "run,host,target,role,stage,phase,iteration,client,operation,level,attempts,ok,late,timeout,hung,\
                       skipped,interrupted,errors,bytes,rate_per_second,mean_ns,effective_attempts,min_ns,min_kind,p25_ns,p25_kind,\
                       median_ns,median_kind,median_low_ns,median_high_ns,p75_ns,p75_kind,p90_ns,p90_kind,p95_ns,p95_kind,\
-                      p99_ns,p99_kind,p99_low_ns,p99_high_ns,max_ns,max_kind";
+                      p99_ns,p99_kind,p99_low_ns,p99_high_ns,max_ns,max_kind,created_files,at_this_pace_ns";
 
 /// Writes the summaries of a run.
 ///
@@ -70,6 +72,9 @@ fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
     fields.extend(value(durations.p99.value));
     fields.extend(interval(durations.p99.interval));
     fields.extend(value(durations.max));
+    let partial = PartialCreate::of(summary, run);
+    fields.push(optional(partial.map(|partial| partial.files)));
+    fields.push(optional(partial.map(|partial| partial.at_this_pace_ns.0)));
     fields
 }
 

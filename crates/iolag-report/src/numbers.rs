@@ -1,7 +1,7 @@
 //! Numbers as people read them in tables.
 
 use iolag_analysis::history::Knowledge;
-use iolag_analysis::{QuantileEstimate, QuantileInterval, QuantileValue, ShareOver};
+use iolag_analysis::{PartialCreate, QuantileEstimate, QuantileInterval, QuantileValue, ShareOver};
 use iolag_model::format_duration;
 
 use crate::interval_text::{Known, Measure, with_ends};
@@ -39,6 +39,12 @@ pub(crate) fn quantile_with_interval(estimate: &QuantileEstimate) -> String {
         (Some(value), Some((low, high))) => with_ends(Measure::Duration, value, [low, high]),
         _ => quantile(estimate.value),
     }
+}
+
+/// The same of a row that may be partial: `≥ 5.00 s (159 of 500; at this pace some 16 s)`.
+pub(crate) fn median_of_task(estimate: &QuantileEstimate, partial: Option<PartialCreate>) -> String {
+    let median = quantile_with_interval(estimate);
+    partial.map_or_else(|| median.clone(), |partial| format!("{median} ({partial})"))
 }
 
 /// Share of attempts over a threshold: `12 [7–20] %`, and `0 [≤4] %` where none was seen.

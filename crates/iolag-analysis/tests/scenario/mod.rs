@@ -138,6 +138,15 @@ impl Scenario {
         }
     }
 
+    /// Forgets all other samples.
+    pub fn retain(&mut self, is_kept: impl Fn(&Sample) -> bool) {
+        let kept: Vec<bool> = self.samples.iter().map(is_kept).collect();
+        let mut both = kept.iter().copied();
+        self.samples.retain(|_| both.next() == Some(true));
+        let mut both = kept.into_iter();
+        self.targets.retain(|_| both.next() == Some(true));
+    }
+
     /// A sample of a client in a stage, at a time of its own.
     pub fn at(
         &mut self,

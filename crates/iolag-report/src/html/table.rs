@@ -2,14 +2,14 @@
 //!
 //! The page's script sorts by `data-value` and copies `data-value` as CSV; without it the table is complete.
 
-use iolag_analysis::{QuantileEstimate, QuantileValue, ShareOver, Summary, stage_name};
+use iolag_analysis::{PartialCreate, QuantileEstimate, QuantileValue, ShareOver, Summary, stage_name};
 use iolag_model::{Level, Nanoseconds, Operation, format_count};
 
 use super::markup::Markup;
 use super::report::ReportedRun;
 use crate::check_text::KNOWN;
 use crate::json::Judged;
-use crate::numbers::{quantile, quantile_with_interval, rate, share};
+use crate::numbers::{median_of_task, quantile, rate, share};
 
 /// Durations over this are set in the colour of trouble, as in text output.
 const SLOW: Nanoseconds = Nanoseconds::from_seconds(1);
@@ -22,6 +22,7 @@ pub(super) struct Row<'a> {
     pub place: String,
     pub summary: &'a Summary,
     pub per_second: Option<f64>,
+    pub partial: Option<PartialCreate>,
 }
 
 /// Rows of everything that was measured; iolag's own operations are left out.
@@ -30,7 +31,14 @@ pub(super) fn rows<'a>(run: &ReportedRun<'a>) -> Vec<Row<'a>> {
         Judged::Check(analysis) => {
             let of_directory = |(directory, role): (&'a iolag_analysis::DirectoryAnalysis, &'static str)| {
                 let place = format!("{}{role}", directory.name);
-                let row = move |summary| Row { place: place.clone(), summary, per_second: None };
+                let row = move |summary: &'a Summary| Row {
+                    place: place.clone(),
+                    summary,
+                    per_second: None,
+                    partial: directory
+                        .partial_create
+                        .filter(|_| summary.key.operation == Operation::TaskCreate),
+                };
                 directory.summaries.iter().map(row)
             };
             let measured = analysis.directories.iter().map(|directory| (directory, ""));
@@ -44,12 +52,14 @@ pub(super) fn rows<'a>(run: &ReportedRun<'a>) -> Vec<Row<'a>> {
                     place: place.clone(),
                     summary: &row.summary,
                     per_second: Some(row.per_second),
+                    partial: None,
                 })
             };
             analysis.stages.iter().flat_map(of_stage).collect()
         }
         Judged::Ping(analysis) => {
-            let row = |summary| Row { place: analysis.target.clone(), summary, per_second: None };
+            let row =
+                |summary| Row { place: analysis.target.clone(), summary, per_second: None, partial: None };
             analysis.summaries.iter().map(row).collect()
         }
     };
@@ -198,7 +208,7 @@ fn write_row(run: &ReportedRun<'_>, row: &Row<'_>, thresholds: &[Nanoseconds], h
         number(page, "", &raw_number(per_second), &rate(per_second));
     }
     duration(page, durations.min, &quantile(durations.min));
-    estimate(page, &durations.median, &quantile_with_interval(&durations.median));
+    estimate(page, &durations.median, &median_of_task(&durations.median, row.partial));
     for of in [&durations.p90, &durations.p95, &durations.p99] {
         estimate(page, of, &quantile(of.value));
     }

@@ -1,0 +1,59 @@
+//! What may be said of rows with few attempts, and that nothing is said twice.
+//!
+//! Of fewer than six attempts neither a share nor a median says anything: they are told as what they are.
+
+use iolag_model::{Level, Nanoseconds, Operation};
+
+use crate::check_comparison::ATTEMPTS_LEAST;
+use crate::finding::{Finding, Severity, duration_in_words};
+use crate::summary::Summary;
+
+/// Whoever compiles or makes 500 files expects to wait; whoever lists a directory does not.
+const fn patience(operation: Operation) -> Nanoseconds {
+    match operation {
+        Operation::TaskCompile | Operation::TaskCreate => Nanoseconds::from_seconds(10),
+        _ => Nanoseconds::from_seconds(1),
+    }
+}
+
+/// Takes findings about rows of `summaries` with few attempts back, and what the `verdict` says already; tells the few that took
+/// long in one sentence.
+pub(crate) fn tell_few(findings: &mut Vec<Finding>, summaries: &[Summary], verdict: &str) {
+    let rests_on = |finding: &Finding, what: &str, operation: Operation| {
+        finding.evidence.iter().any(|evidence| evidence.name == format!("{what} {operation}"))
+    };
+    findings.retain(|finding| {
+        !summaries.iter().any(|summary| {
+            let operation = summary.key.operation;
+            let is_long = rests_on(finding, "longest", operation);
+            let is_told = is_long && verdict.contains(&format!("`{operation}` took over"));
+            is_told || (is_few(summary) && (is_long || rests_on(finding, "median of", operation)))
+        })
+    });
+    let is_long = |summary: &&Summary| {
+        let longest = summary.durations.max.lower_bound();
+        longest.is_some_and(|longest| longest > patience(summary.key.operation))
+    };
+    let is_told = |summary: &&Summary| verdict.contains(&format!("`{}`", summary.key.operation));
+    let few = summaries.iter().filter(|summary| is_few(summary));
+    let long: Vec<String> = few.filter(is_long).filter(|summary| !is_told(summary)).map(words).collect();
+    if !long.is_empty() {
+        let sentence = format!("Few attempts, but long: {}.", long.join(", "));
+        let advice = "Give it more time (`--budget`), or watch it (`iolag watch`): so few attempts may be an accident.";
+        findings.push(Finding::new(Severity::Warning, sentence, advice));
+    }
+}
+
+/// Streams are not about feeling.
+fn is_few(summary: &Summary) -> bool {
+    let is_felt = matches!(summary.key.operation.level(), Level::Task | Level::Object | Level::Call);
+    is_felt && (1..ATTEMPTS_LEAST).contains(&summary.durations.count)
+}
+
+fn words(summary: &Summary) -> String {
+    let longest = duration_in_words(summary.durations.max);
+    match summary.durations.count {
+        1 => format!("the one `{}` took {longest}", summary.key.operation),
+        count => format!("the longest of {count} `{}` took {longest}", summary.key.operation),
+    }
+}

@@ -1,0 +1,133 @@
+//! How the directories of a check stand to each other, in one sentence.
+
+use crate::check_comparison::{
+    ATTEMPTS_LEAST, Compared, Slower, can_be_compared, has_enough, slower_than_any,
+};
+use crate::finding::duration_in_words;
+use crate::verdict::Feeling;
+
+/// A directory with what decides its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Ranked<'a> {
+    pub name: String,
+    pub compared: Compared<'a>,
+    pub feeling: Feeling,
+    /// How long the worst row takes, as a part of what people notice: orders those that are slower than others.
+    pub weight: f64,
+    /// By what it is told apart from a quicker one.
+    pub slower: Option<Slower<'a>>,
+}
+
+/// One sentence about all directories, the best first; nothing for less than two.
+pub(crate) fn ranking(directories: &[Ranked<'_>]) -> Option<String> {
+    if directories.len() < 2 {
+        return None;
+    }
+    let (lost, measured): (Vec<&Ranked<'_>>, Vec<&Ranked<'_>>) =
+        directories.iter().partition(|one| one.feeling >= Feeling::Unreliable);
+    let (mut slower, others): (Vec<&Ranked<'_>>, Vec<&Ranked<'_>>) =
+        measured.iter().copied().partition(|one| one.slower.is_some());
+    slower.sort_by(|left, right| left.weight.total_cmp(&right.weight));
+    let is_comparable = |one: &&Ranked<'_>| {
+        let others = || measured.iter().filter(|other| !std::ptr::eq(**other, *one));
+        let is_alone = || !others().any(|other| has_enough(other.compared));
+        others().any(|other| can_be_compared(one.compared, other.compared))
+            || (has_enough(one.compared) && is_alone())
+    };
+    // Who is told apart from somebody by many rows has been compared with them, too.
+    let is_quicker = |one: &&Ranked<'_>| {
+        slower.iter().filter_map(|other| other.slower).any(|slower| slower.than == one.compared.name)
+    };
+    let is_compared = |one: &&Ranked<'_>| is_comparable(one) || is_quicker(one);
+    let (best, few): (Vec<&Ranked<'_>>, Vec<&Ranked<'_>>) = others.into_iter().partition(is_compared);
+    let mut clauses = Vec::new();
+    clauses.extend(best_words(&best));
+    clauses.extend(alike(&slower).iter().map(|group| slower_words(group, measured.len())));
+    clauses.extend(few_words(&few));
+    clauses.extend(lost_words(lost));
+    Some(format!("{}.", clauses.join("; ")))
+}
+
+fn names(directories: &[&Ranked<'_>]) -> String {
+    let names: Vec<&str> = directories.iter().map(|one| one.name.as_str()).collect();
+    match names.as_slice() {
+        [names @ .., last] if !names.is_empty() => format!("{} and {last}", names.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// Those that are slower than nobody.
+fn best_words(best: &[&Ranked<'_>]) -> Option<String> {
+    let first = best.first()?;
+    let feel = match (best.len(), first.feeling) {
+        // Slower than the memory: that is no place among directories.
+        (1, Feeling::Slower) => "is quickest",
+        (1, Feeling::Fast) => "feels fast",
+        (1, Feeling::Noticeable) => "has slow moments",
+        (1, Feeling::Sluggish) => "is sluggish",
+        (1, _) => "is slow",
+        _ if best.iter().any(|one| one.feeling != first.feeling) => "are alike",
+        (_, Feeling::Slower) => "are alike",
+        (_, Feeling::Fast) => "are alike: they feel fast",
+        (_, Feeling::Noticeable) => "are alike: they have slow moments",
+        (_, Feeling::Sluggish) => "are alike: they are sluggish",
+        (_, _) => "are alike: they are slow",
+    };
+    Some(format!("{} {feel}", names(best)))
+}
+
+/// Neighbours of which none can be told apart from another of its group.
+fn alike<'a, 'b>(slower: &[&'b Ranked<'a>]) -> Vec<Vec<&'b Ranked<'a>>> {
+    let mut groups: Vec<Vec<&Ranked<'_>>> = Vec::new();
+    let is_alike = |one: Compared<'_>, other: Compared<'_>| {
+        can_be_compared(one, other)
+            && slower_than_any(one, &[other]).is_none()
+            && slower_than_any(other, &[one]).is_none()
+    };
+    for one in slower {
+        match groups.last_mut() {
+            Some(group) if group.iter().all(|other| is_alike(one.compared, other.compared)) => {
+                group.push(one)
+            }
+            _ => groups.push(vec![*one]),
+        }
+    }
+    groups
+}
+
+/// Those that are slower than others, with the row that decided.
+fn slower_words(group: &[&Ranked<'_>], measured: usize) -> String {
+    let are = if group.len() > 1 { "are alike and slower" } else { "is slower" };
+    let Some(slower) = group.first().and_then(|one| one.slower) else { return names(group) };
+    let by = if slower.attempts < ATTEMPTS_LEAST { "by few attempts that are all far slower" } else { "by" };
+    let separator = if slower.attempts < ATTEMPTS_LEAST { ":" } else { "" };
+    let place = if measured > 2 { format!(" in {}", slower.than) } else { String::new() };
+    format!(
+        "{} {are}, {by}{separator} `{}`: {} against {}{place}",
+        names(group),
+        slower.operation,
+        duration_in_words(slower.value),
+        duration_in_words(slower.other)
+    )
+}
+
+fn few_words(few: &[&Ranked<'_>]) -> Option<String> {
+    let have = if few.len() > 1 { "have" } else { "has" };
+    (!few.is_empty()).then(|| format!("{} {have} too few attempts to be compared", names(few)))
+}
+
+/// Those that failed or did not answer, by what became of them.
+fn lost_words(mut lost: Vec<&Ranked<'_>>) -> Vec<String> {
+    lost.sort_by_key(|one| one.feeling);
+    let words = |group: &[&Ranked<'_>]| {
+        let became = match (group[0].feeling, group.len()) {
+            (Feeling::NotAnswering, 1) => "does not answer",
+            (Feeling::NotAnswering, _) => "do not answer",
+            (Feeling::Unknown, _) => "could not be measured",
+            (_, 1) => "is unreliable",
+            (_, _) => "are unreliable",
+        };
+        format!("{} {became}", names(group))
+    };
+    lost.chunk_by(|left, right| left.feeling == right.feeling).map(words).collect()
+}
