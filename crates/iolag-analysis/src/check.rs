@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check_comparison::{Compared, slower_than_any};
 use crate::check_few::tell_few;
-use crate::check_findings::check_findings;
+use crate::check_findings::{check_findings, measured_in_part};
 use crate::check_ranking::{Ranked, ranking};
 use crate::finding::Finding;
 use crate::partial_create::PartialCreate;
@@ -85,6 +85,7 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
             summaries: &one.summaries,
             unanswered_ns: one.unanswered_ns,
             contact: one.target.contact,
+            failure: one.target.failure.as_deref(),
             partial: one.partial,
             slower: slower_than_any(compared[index], &others),
             slower_than_memory: slower_than_any(compared[index], &memory),
@@ -159,6 +160,8 @@ impl<'a> Measured<'a> {
     fn analysis(&self, verdict: Verdict, overhead_ns: f64) -> DirectoryAnalysis {
         let mut findings = check_findings(&self.summaries, self.unanswered_ns, overhead_ns);
         tell_few(&mut findings, &self.summaries, &verdict.sentence);
+        let cut_short = self.target.failure.as_deref().filter(|_| !self.summaries.is_empty());
+        findings.extend(cut_short.map(measured_in_part));
         findings.sort_by_key(|finding| finding.severity);
         DirectoryAnalysis {
             target: self.index,

@@ -35,6 +35,12 @@ fn not_answering(age: Nanoseconds) -> Finding {
     Finding::new(Severity::Serious, sentence, advice).with("age", age.to_string())
 }
 
+/// Something could be measured, but not to the end.
+pub(crate) fn measured_in_part(failure: &str) -> Finding {
+    let sentence = format!("Not everything could be measured: {failure}.");
+    Finding::new(Severity::Serious, sentence, "Repeat the measurement when the cause is gone.")
+}
+
 fn hung_operation(summary: &Summary) -> Option<Finding> {
     if summary.hung + summary.timeout == 0 {
         return None;

@@ -64,7 +64,7 @@ impl fmt::Display for Feeling {
             Self::Slow => "slow",
             Self::Unreliable => "unreliable",
             Self::NotAnswering => "does not answer",
-            Self::Unknown => "unknown",
+            Self::Unknown => "could not be measured",
         })
     }
 }
@@ -77,6 +77,8 @@ pub(crate) struct Evidence<'a> {
     pub unanswered_ns: Option<Nanoseconds>,
     /// How far first contact and setting up had come.
     pub contact: Option<ContactRecord>,
+    /// Why it could not be measured, if that is known.
+    pub failure: Option<&'a str>,
     /// How far the create task came, if it never came to its end.
     pub partial: Option<PartialCreate>,
     /// By what it is told apart from a quicker directory.
@@ -139,15 +141,16 @@ impl<'a> Evidence<'a> {
     }
 
     fn of_nothing(&self) -> Verdict {
-        match self.contact {
-            Some(ContactRecord { answered, needed, waited_ns }) if answered < needed => with(
+        match (self.failure, self.contact) {
+            (Some(failure), _) => with(Feeling::Unknown, failure.to_owned()),
+            (None, Some(ContactRecord { answered, needed, waited_ns })) if answered < needed => with(
                 Feeling::Unknown,
                 format!(
-                    "nothing could be measured yet: setting up had {} of about {needed} answered in {waited_ns}",
+                    "setting up had {} of about {needed} answered in {waited_ns}",
                     counted(answered, "request", "requests")
                 ),
             ),
-            _ => with(Feeling::Unknown, "nothing could be measured".to_owned()),
+            _ => with(Feeling::Unknown, "nothing that was begun came to its end".to_owned()),
         }
     }
 

@@ -218,9 +218,26 @@ fn who_was_interrupted_while_it_was_set_up_is_not_called_dead() {
         verdict(&scenario),
         (
             Feeling::Unknown,
-            "unknown: nothing could be measured yet: setting up had 12 requests of about 40 answered in 4.00 s.".to_owned()
+            "could not be measured: setting up had 12 requests of about 40 answered in 4.00 s.".to_owned()
         )
     );
+}
+
+#[test]
+fn what_failed_is_told_as_a_failure_and_not_as_slowness() {
+    let mut scenario = Scenario::check(&["/full", "/quick"]);
+    scenario.record.targets[0].contact =
+        Some(ContactRecord { answered: 12, needed: 40, waited_ns: Nanoseconds(4 * S) });
+    let failure = "cannot create the working directory /full/iolag-check-1: no space left";
+    scenario.record.targets[0].failure = Some(failure.to_owned());
+    scenario.scatter(1, Operation::TaskList, 20, 3 * MS, 0.1);
+    assert_eq!(verdict(&scenario), (Feeling::Unknown, format!("could not be measured: {failure}.")));
+    let ranking =
+        |scenario: &Scenario| analyse_check(&scenario.record, &scenario.by_target()).ranking.unwrap();
+    assert_eq!(ranking(&scenario), "/quick (nfs4) feels fast; /full (nfs4) could not be measured.");
+    scenario.scatter(0, Operation::TaskList, 20, 3 * MS, 0.1);
+    assert_eq!(verdict(&scenario).0, Feeling::Fast);
+    assert_found(&scenario, &format!("Not everything could be measured: {failure}."));
 }
 
 #[test]

@@ -255,7 +255,7 @@ fn advice(class: &ErrorClass) -> &'static str {
         ErrorClass::NotFound => "; check the spelling, or create it first",
         ErrorClass::Permission => "; choose a directory that you may write to",
         ErrorClass::ReadOnly => "; choose a target that is mounted for writing",
-        ErrorClass::NoSpace => "; free some space, or reduce --precreate and --object-size",
+        ErrorClass::NoSpace => "; free some space, or choose another directory",
         ErrorClass::Stale => "; the directory was removed on the server, mount it again",
         ErrorClass::TooManyFiles => "; raise the limit of open files (ulimit -n), or use fewer clients",
         _ => "",

@@ -235,6 +235,9 @@ pub struct TargetRecord {
     /// How far the first contact and setting up had come; for targets of which that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<ContactRecord>,
+    /// Why it could not be measured, or not to the end: what was tried, on what, what the system answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
 /// How far the first contact with a target and setting it up had come: who is slow is not dead.

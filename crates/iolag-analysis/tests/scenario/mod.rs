@@ -75,6 +75,7 @@ impl Scenario {
             file_system: Some(FileSystem { kind: "nfs4".to_owned(), ..FileSystem::default() }),
             unanswered_ns: None,
             contact: None,
+            failure: None,
         };
         let record = RunRecord {
             format: RUN_FORMAT,

@@ -114,6 +114,9 @@ fn target_words(target: &TargetRecord) -> String {
     if let Some(age) = target.unanswered_ns {
         text.push_str(&format!("; did not answer, waited {}", format_duration(age)));
     }
+    if let Some(failure) = &target.failure {
+        text.push_str(&format!("; {failure}"));
+    }
     text
 }
 

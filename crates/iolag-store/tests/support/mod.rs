@@ -23,6 +23,7 @@ pub fn record(id: &RunId, targets: u16, clients: u32) -> RunRecord {
         file_system: None,
         unanswered_ns: None,
         contact: None,
+        failure: None,
     };
     let client = |index: u32| ClientRecord {
         client: ClientId(index),

@@ -197,6 +197,7 @@ impl Runner<'_> {
                 file_system: facts.map(|facts| facts.file_system),
                 unanswered_ns: None,
                 contact: None,
+                failure: None,
             }],
             clients: (0..point.clients)
                 .map(|rank| ClientRecord { client: ClientId(rank), target: TargetIndex(0), rank })

@@ -439,6 +439,7 @@ fn record_of(facts: &DirectoryFacts) -> TargetRecord {
             needed: CONTACT_REQUESTS + PLACE_REQUESTS + SESSION_REQUESTS,
             waited_ns: Nanoseconds::ZERO,
         }),
+        failure: None,
     }
 }
 

@@ -260,6 +260,11 @@ fn final_record(
             target.working_place = Some(placed.whole_path());
         }
     }
+    for (target, sentence) in &watched.unusable {
+        if let Some(target) = record.targets.get_mut(usize::from(*target)) {
+            target.failure.get_or_insert_with(|| sentence.clone());
+        }
+    }
     record
 }
 
@@ -380,5 +385,6 @@ pub fn unanswered(target: &Target, age: Nanoseconds) -> TargetRecord {
         file_system: None,
         unanswered_ns: Some(age),
         contact: None,
+        failure: None,
     }
 }

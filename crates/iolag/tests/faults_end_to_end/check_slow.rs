@@ -78,6 +78,27 @@ fn what_ctrl_c_cuts_short_has_neither_hung_nor_timed_out() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_set_up_is_told_with_its_failure_and_not_as_slow() {
+    let scene = Scene::new();
+    let Some(full) = LoopMount::ext4(32) else { return };
+    let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
+    // Bytes are left, but not a single inode.
+    let mut number = 0;
+    while std::fs::File::create(full.path().join(format!("file-{number}"))).is_ok() {
+        number += 1;
+    }
+    let [lost, memory] = [full.path(), tmpfs.path()].map(|path| path.to_str().unwrap().to_owned());
+    let done = scene.run(&["check", &lost, &memory, "--budget", "6s", "--stream-size", "64KiB"]);
+    assert_eq!(done.code, Some(4), "{done:?}");
+    let flat = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(&flat, &[&format!("{lost} could not be measured: "), "no space left"]);
+    assert!(!flat.contains("setting up had"), "{flat}");
+    let shown = scene.run(&["show", "last"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(&shown, &["could not be measured: ", "no space left"]);
+    scene.assert_nobody_is_left();
+}
+
+#[test]
 fn ctrl_c_while_a_directory_is_set_up_gives_what_there_is_and_calls_nobody_dead() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };
@@ -94,7 +115,7 @@ fn ctrl_c_while_a_directory_is_set_up_gives_what_there_is_and_calls_nobody_dead(
     assert_eq!(done.code, Some(4), "{done:?}");
     let flat = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(!flat.contains("not answer"), "{flat}");
-    assert_says(&flat, &["nothing could be measured yet: setting up had ", " requests of about ", &memory]);
+    assert_says(&flat, &["could not be measured: setting up had ", " requests of about ", &memory]);
     for place in [&scene.target(), tmpfs.path()] {
         assert_eq!(leftovers(place), Vec::<String>::new(), "{done:?}");
     }

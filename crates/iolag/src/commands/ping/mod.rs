@@ -148,6 +148,7 @@ fn first_contact(
                 file_system: Some(facts.file_system),
                 unanswered_ns: None,
                 contact: None,
+                failure: None,
             },
             None,
         )),
