@@ -41,6 +41,13 @@ impl TypedValueParser for DirectoryParser {
             let sentence = format!("{text:?} is no directory, and this command measures nothing else\n");
             return Err(Error::raw(ErrorKind::ValueValidation, sentence));
         }
+        // What has such a name and is no directory is meant as what benchmarks measure.
+        if Target::parse(text).is_ok_and(|target| target.kind() != "posix") {
+            let sentence = format!(
+                "{text:?} is no directory, and this command measures nothing else; `iolag bench metadata {text}` does\n"
+            );
+            return Err(Error::raw(ErrorKind::ValueValidation, sentence));
+        }
         Ok(PathBuf::from(text))
     }
 }

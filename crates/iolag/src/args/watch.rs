@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use iolag_model::{Nanoseconds, parse_count};
 
@@ -12,7 +13,7 @@ use super::{DirectoryParser, Launch, RunOptions, parse_file, parse_period};
 #[derive(Debug, Args)]
 pub struct Watch {
     /// Directories to watch [default: those of the configuration, else the home directory]
-    #[arg(value_name = "DIR", value_parser = parse_file)]
+    #[arg(value_name = "DIR", value_parser = DirectoryParser.try_map(std::path::absolute))]
     pub directories: Vec<PathBuf>,
     /// Configuration file; --print-config shows what it may say
     #[arg(short = 'c', long = "config", value_name = "FILE", value_parser = parse_file)]

@@ -117,11 +117,28 @@ fn the_same_point_twice_is_refused_and_repetitions_are_not() {
 }
 
 #[test]
+fn what_is_no_directory_is_told_with_the_command_that_measures_it() {
+    let user = User::new();
+    for (command, target) in [("check", "memory:"), ("ping", "memory:"), ("watch", "delayed:1ms:memory:")] {
+        let refused = user.iolag(&[command, target]);
+        assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
+        assert!(
+            refused.errors.contains("is no directory, and this command measures nothing else"),
+            "{refused:?}"
+        );
+        assert!(refused.errors.contains(&format!("`iolag bench metadata {target}` does")), "{refused:?}");
+    }
+    assert!(!user.path("data").exists());
+}
+
+#[test]
 fn a_url_is_no_directory_and_its_password_is_not_repeated() {
     let user = User::new();
-    for command in
-        [&["check", "s3://me:hunter2@host/b"][..], &["ping", "postgres://me:hunter2@host/b", "-n", "1"]]
-    {
+    for command in [
+        &["check", "s3://me:hunter2@host/b"][..],
+        &["ping", "postgres://me:hunter2@host/b", "-n", "1"],
+        &["watch", "s3://me:hunter2@host/b", "--once"],
+    ] {
         let refused = user.iolag(command);
         assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
         assert!(refused.errors.contains("://me:***@host/b\" is no directory"), "{refused:?}");
