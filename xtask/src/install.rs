@@ -11,6 +11,8 @@ use crate::places::{Places, run};
 /// A program that tests start, and the Debian package that holds it.
 const PROGRAMS: &[(&str, &str)] = &[
     ("fusermount3", "fuse3"),
+    ("sshfs", "sshfs"),
+    ("sftp-server", "openssh-sftp-server"),
     ("mkfs.ext4", "e2fsprogs"),
     ("mount", "mount"),
     ("cc", "gcc"),
@@ -91,7 +93,7 @@ fn install_python(places: &Places) -> Result<()> {
 fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
-        .chain(["/sbin".into(), "/usr/sbin".into()])
+        .chain(["/sbin".into(), "/usr/sbin".into(), "/usr/lib/openssh".into()])
         .any(|directory| directory.join(program).is_file())
 }
 

@@ -3,6 +3,7 @@
 //! - [`FuseMount`]: a file system in a process of its own that passes everything on to a directory, until it is told
 //!   to answer late, with an error, or not at all. Its callers then wait as those of a dead file server do.
 //! - [`LoopMount`], [`TmpfsMount`]: small real file systems for "full" and "read-only".
+//! - [`SshfsMount`]: the sshfs that people use, on OpenSSH's server of files.
 //! - [`PostgresServer`]: a real PostgreSQL, as an unprivileged user, on a socket and a port of the loopback.
 //! - [`skip`]: how a test says that it could not run here.
 //!
@@ -21,6 +22,7 @@ mod mounts;
 mod passthrough;
 mod postgres_server;
 mod skipping;
+mod sshfs_mount;
 
 pub use fuse_daemon::{DaemonError, USUAL_LIFE, serve};
 pub use fuse_mount::FuseMount;
@@ -28,3 +30,4 @@ pub use fuse_rules::FuseCall;
 pub use mounts::{LoopMount, TmpfsMount};
 pub use postgres_server::PostgresServer;
 pub use skipping::{SKIPPED_FILE_VARIABLE, current_test, skip, skip_unless_root, tell_what_is_left};
+pub use sshfs_mount::SshfsMount;

@@ -169,6 +169,8 @@ pub struct Exported {
     pub sequence: u64,
     pub operation: String,
     pub outcome: String,
+    /// By the monotonic clock.
+    pub start: Duration,
     pub duration: Duration,
 }
 
@@ -183,6 +185,7 @@ pub fn exported(lines: &str) -> Vec<Exported> {
                 sequence: attempt & ((1 << 40) - 1),
                 operation: value["operation"].as_str().unwrap().to_owned(),
                 outcome: value["outcome"].as_str().unwrap().to_owned(),
+                start: Duration::from_nanos(value["start_ns"].as_u64().unwrap()),
                 duration: Duration::from_nanos(value["duration_ns"].as_u64().unwrap()),
             }
         })

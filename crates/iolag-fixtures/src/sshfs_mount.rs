@@ -1,0 +1,105 @@
+//! A real sshfs: the client that people use, with OpenSSH's server of files behind it, but no network and no sshd between them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::mounts::{detach, new_directory};
+use crate::skipping::{current_test, skip, skip_unless_root};
+
+/// Where distributions put the server.
+const SERVERS: [&str; 3] =
+    ["/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server", "/usr/lib/ssh/sftp-server"];
+/// For a start on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// A mounted sshfs that shows a directory among the temporary files. Unmounted and removed when dropped.
+#[derive(Debug)]
+pub struct SshfsMount {
+    directory: PathBuf,
+    mount_point: PathBuf,
+    client: Child,
+}
+
+impl SshfsMount {
+    /// Mounts it. What sshfs takes for ssh is a script that executes the server.
+    ///
+    /// Returns `None`, the current test named as skipped, without root, sshfs or its server.
+    ///
+    /// # Panics
+    /// If they are there and do not serve: the fixture is broken, not the machine poor.
+    pub fn start() -> Option<Self> {
+        if skip_unless_root() {
+            return None;
+        }
+        let Some(server) = SERVERS.into_iter().find(|server| Path::new(server).exists()) else {
+            skip(&current_test(), "OpenSSH's sftp-server is not installed");
+            return None;
+        };
+        let directory = new_directory("sshfs");
+        let (mount_point, served, ssh) =
+            (directory.join("mount"), directory.join("served"), directory.join("ssh"));
+        fs::create_dir(&mount_point)
+            .and_then(|()| fs::create_dir(&served))
+            .and_then(|()| fs::write(&ssh, format!("#!/bin/sh\nexec {server}\n")))
+            .and_then(|()| fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)))
+            .expect("a directory that was just made can be written");
+        let client = Command::new("sshfs")
+            .arg("-f")
+            .arg("-o")
+            .arg(format!("ssh_command={}", ssh.display()))
+            .arg(format!("nowhere:{}", served.display()))
+            .arg(&mount_point)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn();
+        match client {
+            Ok(client) => {
+                let mut mount = Self { directory, mount_point, client };
+                mount.wait_until_mounted();
+                Some(mount)
+            }
+            Err(error) => {
+                skip(&current_test(), &format!("sshfs could not be started: {error}"));
+                let _ = fs::remove_dir_all(&directory);
+                None
+            }
+        }
+    }
+
+    fn wait_until_mounted(&mut self) {
+        let begin = Instant::now();
+        let mount_point = self.mount_point.to_str().expect("the temporary directory is text").to_owned();
+        let is_mounted = || {
+            let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+            mounts.lines().any(|line| line.split(' ').nth(1) == Some(&mount_point))
+        };
+        while !is_mounted() {
+            let ended = self.client.try_wait().ok().flatten();
+            assert!(ended.is_none() && begin.elapsed() < PATIENCE, "sshfs does not mount: {ended:?}");
+            std::thread::sleep(POLL_INTERVAL);
+        }
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> &Path {
+        &self.mount_point
+    }
+}
+
+impl Drop for SshfsMount {
+    fn drop(&mut self) {
+        detach(&self.mount_point);
+        // Its server ends with it: it reads the end of what sshfs sends.
+        let _ = self.client.kill();
+        let _ = self.client.wait();
+        // Not below the mount point: that is empty now, or still mounted and busy.
+        let _ = fs::remove_dir(&self.mount_point);
+        let _ = fs::remove_dir_all(self.directory.join("served"));
+        let _ = fs::remove_file(self.directory.join("ssh"));
+        let _ = fs::remove_dir(&self.directory);
+    }
+}
