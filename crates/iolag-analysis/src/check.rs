@@ -4,10 +4,9 @@ use iolag_model::{Level, Nanoseconds, Operation, RunRecord, TargetIndex, TargetR
 use serde::{Deserialize, Serialize};
 
 use crate::check_comparison::{Compared, slower_than_any};
-use crate::check_few::tell_few;
 use crate::check_findings::{check_findings, measured_in_part};
 use crate::check_ranking::{Ranked, ranking};
-use crate::finding::Finding;
+use crate::finding::{Finding, footnotes};
 use crate::partial_create::PartialCreate;
 use crate::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 use crate::verdict::{Evidence, Verdict, verdict};
@@ -27,6 +26,9 @@ pub struct CheckAnalysis {
     /// A directory on the machine's own memory, with which they were compared.
     #[serde(default)]
     pub control: Option<DirectoryAnalysis>,
+    /// What is to be known of nearly every result, each in a sentence; told in one line.
+    #[serde(default)]
+    pub footnotes: Vec<String>,
     /// What to know before trusting the numbers.
     pub trust: Vec<Trust>,
     /// How the numbers came about: for example which compiler was used.
@@ -100,7 +102,7 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
                 slower: evidence.slower,
             });
         }
-        directories.push(one.analysis(verdict, run.calibration.overhead_per_sample_ns));
+        directories.push(one.analysis(verdict));
     }
     let ranking = ranking(&ranked);
     let control = control
@@ -110,6 +112,10 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,
         ranking,
+        footnotes: footnotes(
+            directories.iter().flat_map(|directory| &directory.summaries),
+            run.calibration.overhead_per_sample_ns,
+        ),
         directories,
         control,
         trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
@@ -157,9 +163,8 @@ impl<'a> Measured<'a> {
         }
     }
 
-    fn analysis(&self, verdict: Verdict, overhead_ns: f64) -> DirectoryAnalysis {
-        let mut findings = check_findings(&self.summaries, self.unanswered_ns, overhead_ns);
-        tell_few(&mut findings, &self.summaries, &verdict.sentence);
+    fn analysis(&self, verdict: Verdict) -> DirectoryAnalysis {
+        let mut findings = check_findings(&self.summaries, self.unanswered_ns, &verdict.sentence);
         let cut_short = self.target.failure.as_deref().filter(|_| !self.summaries.is_empty());
         findings.extend(cut_short.map(measured_in_part));
         findings.sort_by_key(|finding| finding.severity);

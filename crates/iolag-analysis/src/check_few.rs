@@ -16,20 +16,22 @@ const fn patience(operation: Operation) -> Nanoseconds {
     }
 }
 
-/// Takes findings about rows of `summaries` with few attempts back, and what the `verdict` says already; tells the few that took
-/// long in one sentence.
-pub(crate) fn tell_few(findings: &mut Vec<Finding>, summaries: &[Summary], verdict: &str) {
-    let rests_on = |finding: &Finding, what: &str, operation: Operation| {
+/// Whether a finding is to be told: it does not rest on rows of `summaries` with few attempts, and the `verdict` does not say it
+/// already.
+pub(crate) fn is_said(finding: &Finding, summaries: &[Summary], verdict: &str) -> bool {
+    let rests_on = |what: &str, operation: Operation| {
         finding.evidence.iter().any(|evidence| evidence.name == format!("{what} {operation}"))
     };
-    findings.retain(|finding| {
-        !summaries.iter().any(|summary| {
-            let operation = summary.key.operation;
-            let is_long = rests_on(finding, "longest", operation);
-            let is_told = is_long && verdict.contains(&format!("`{operation}` took over"));
-            is_told || (is_few(summary) && (is_long || rests_on(finding, "median of", operation)))
-        })
-    });
+    !summaries.iter().any(|summary| {
+        let operation = summary.key.operation;
+        let is_long = rests_on("longest", operation);
+        let is_told = is_long && verdict.contains(&format!("`{operation}` took over"));
+        is_told || (is_few(summary) && (is_long || rests_on("median of", operation)))
+    })
+}
+
+/// The few attempts that took long and that the `verdict` does not name, in one sentence.
+pub(crate) fn told_few(summaries: &[Summary], verdict: &str) -> Option<Finding> {
     let is_long = |summary: &&Summary| {
         let longest = summary.durations.max.lower_bound();
         longest.is_some_and(|longest| longest > patience(summary.key.operation))
@@ -37,11 +39,11 @@ pub(crate) fn tell_few(findings: &mut Vec<Finding>, summaries: &[Summary], verdi
     let is_told = |summary: &&Summary| verdict.contains(&format!("`{}`", summary.key.operation));
     let few = summaries.iter().filter(|summary| is_few(summary));
     let long: Vec<String> = few.filter(is_long).filter(|summary| !is_told(summary)).map(words).collect();
-    if !long.is_empty() {
+    (!long.is_empty()).then(|| {
         let sentence = format!("Few attempts, but long: {}.", long.join(", "));
         let advice = "Give it more time (`--budget`), or watch it (`iolag watch`): so few attempts may be an accident.";
-        findings.push(Finding::new(Severity::Warning, sentence, advice));
-    }
+        Finding::new(Severity::Warning, sentence, advice)
+    })
 }
 
 /// Streams are not about feeling.

@@ -2,7 +2,9 @@
 
 use iolag_model::{Nanoseconds, Operation};
 
-use crate::finding::{Finding, Severity, common_findings, factor_in_words, median_ns, summary_of};
+use crate::check_few::{is_said, told_few};
+use crate::finding::{Finding, Severity, common_sightings, factor_in_words, median_ns, summary_of};
+use crate::merging::merged;
 use crate::summary::Summary;
 
 /// `ls -l` this many times slower than `ls -n` means that names are looked up somewhere slow.
@@ -10,11 +12,11 @@ const LOOKUP_FACTOR: f64 = 3.0;
 /// Below this difference nobody feels the looking up.
 const LOOKUP_LEAST: Nanoseconds = Nanoseconds::from_milliseconds(5);
 
-/// Findings about one directory, in no promised order.
+/// Findings about one directory, in no promised order: what may be said of its rows, and what the `verdict` does not say already.
 pub(crate) fn check_findings(
     summaries: &[Summary],
     unanswered_ns: Option<Nanoseconds>,
-    overhead_ns: f64,
+    verdict: &str,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(unanswered_ns.map(not_answering));
@@ -24,7 +26,12 @@ pub(crate) fn check_findings(
     findings.extend(close_flushes(summaries));
     findings.extend(create_slower_than_stat(summaries));
     findings.extend(remove_slower_than_create(summaries));
-    findings.extend(common_findings(summaries, overhead_ns));
+    findings.retain(|finding| is_said(finding, summaries, verdict));
+    let measured: Vec<&Summary> = summaries.iter().collect();
+    let mut sightings = common_sightings(&measured, None, |_, _| false);
+    sightings.retain(|sighting| is_said(&sighting.finding, summaries, verdict));
+    findings.extend(merged(sightings, &[]).into_iter().map(|(_, finding)| finding));
+    findings.extend(told_few(summaries, verdict));
     findings
 }
 
@@ -69,7 +76,7 @@ fn names_looked_up(summaries: &[Summary]) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "`ls -l` is {} times slower than `ls -n`: names of users and groups are being looked up over the network.",
+        "`ls -l` is {} times slower than `ls -n`: looking up the names of users and groups takes the difference.",
         factor_in_words(factor)
     );
     let advice = "Enable a cache of the name service on this host (nscd, or sssd with caching) and check that its \
@@ -104,13 +111,12 @@ fn close_flushes(summaries: &[Summary]) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "Closing a written file takes {}, {} times its write: the file system sends data to the server when files are \
-         closed.",
+        "Closing a written file takes {}, {} times its write, as where data are sent to a server when a file is closed.",
         Nanoseconds(closing as u64),
         factor_in_words(closing / writing.max(1.0))
     );
-    let advice = "This is how NFS keeps close-to-open consistency; many small files pay it each. Put scratch and build \
-                  directories on local storage, or pack small files.";
+    let advice = "NFS does that for close-to-open consistency. Each small file pays it: put scratch and build directories \
+                  on local storage, or pack small files.";
     Some(Finding::new(Severity::Note, sentence, advice).with_median(close).with_median(write))
 }
 
@@ -126,8 +132,8 @@ fn create_slower_than_stat(summaries: &[Summary]) -> Option<Finding> {
         Nanoseconds(creating as u64),
         factor_in_words(factor)
     );
-    let advice = "Attributes come from a cache here, creations from the server: unpacking archives and building software \
-                  will feel slow although browsing feels fast.";
+    let advice = "Unpacking archives and building software will feel slow although browsing feels fast, as where attributes come \
+                  from a cache and only creations go to a server.";
     Some(Finding::new(Severity::Note, sentence, advice).with_median(create).with_median(stat))
 }
 

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use iolag_model::{Nanoseconds, Operation, format_count};
+use iolag_model::{ErrorClass, Nanoseconds, Operation, counted, format_count};
 use serde::{Deserialize, Serialize};
 
+use crate::merging::{Kind, Sighting, StageKey};
 use crate::quantile::QuantileValue;
-use crate::summary::{DurationSummary, Summary};
+use crate::summary::{DurationSummary, ErrorCount, Summary};
 
 /// Something that was judged from summaries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,9 @@ pub struct Finding {
     pub advice: String,
     /// The numbers that it rests on.
     pub evidence: Vec<Evidence>,
+    /// In which stages it was found, if in several: the sentence has their number and names the worst.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<String>,
 }
 
 /// How much a finding matters; the gravest first.
@@ -54,7 +58,7 @@ pub struct Evidence {
 
 impl Finding {
     pub(crate) fn new(severity: Severity, sentence: String, advice: impl Into<String>) -> Self {
-        Self { severity, sentence, advice: advice.into(), evidence: Vec::new() }
+        Self { severity, sentence, advice: advice.into(), evidence: Vec::new(), places: Vec::new() }
     }
 
     pub(crate) fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
@@ -103,6 +107,12 @@ pub(crate) fn share_in_words(share: f64) -> String {
     }
 }
 
+/// A sentence that begins with these words.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// The median in ns, or its lower bound.
 pub(crate) fn median_ns(summary: &Summary) -> Option<f64> {
     summary.durations.median.value.lower_bound().map(|median| median.0 as f64)
@@ -119,20 +129,28 @@ pub(crate) fn share_over(durations: &DurationSummary, threshold: Nanoseconds) ->
     (durations.count > 0).then(|| (share.over, share.over as f64 / durations.count as f64))
 }
 
-/// Findings about one place that any workload may give: slow attempts, failures, two modes, drift.
-pub(crate) fn common_findings(summaries: &[Summary], overhead_ns: f64) -> Vec<Finding> {
-    let mut findings = Vec::new();
+/// What any workload may give in one place: slow attempts, failures, two modes. `is_explained` says which failures only follow
+/// from others.
+pub(crate) fn common_sightings(
+    summaries: &[&Summary],
+    stage: Option<StageKey>,
+    is_explained: impl Fn(Operation, ErrorClass) -> bool,
+) -> Vec<Sighting> {
+    let mut sightings = Vec::new();
     for summary in summaries {
-        findings.extend(over_one_second(summary));
-        findings.extend(failed(summary));
-        findings.extend(two_modes(summary));
+        let mut sight = |(kind, weight, finding): (Kind, f64, Finding)| {
+            let operation = Some(summary.key.operation);
+            sightings.push(Sighting { kind, operation, stage, weight, finding });
+        };
+        over_one_second(summary).into_iter().for_each(&mut sight);
+        let own = |error: &&ErrorCount| !is_explained(summary.key.operation, error.class);
+        summary.errors.iter().filter(own).map(|error| failed(summary, *error)).for_each(&mut sight);
+        two_modes(summary).into_iter().for_each(&mut sight);
     }
-    findings.extend(too_few_for_p99(summaries));
-    findings.extend(overhead_matters(summaries, overhead_ns));
-    findings
+    sightings
 }
 
-fn over_one_second(summary: &Summary) -> Option<Finding> {
+fn over_one_second(summary: &Summary) -> Option<(Kind, f64, Finding)> {
     // Whoever compiles or makes 500 files expects to wait; whoever lists a directory does not.
     let operation = summary.key.operation;
     let patience = match operation {
@@ -150,22 +168,24 @@ fn over_one_second(summary: &Summary) -> Option<Finding> {
     let advice = "Repeat the measurement at different times of the day to see when this happens, and look at server load, \
                   network and quota scans at these times.";
     let longest = duration_in_words(summary.durations.max);
-    Some(Finding::new(severity, sentence, advice).with(format!("longest {operation}"), longest))
+    let finding = Finding::new(severity, sentence, advice).with(format!("longest {operation}"), longest);
+    Some((Kind::Slow(patience), share, finding))
 }
 
-fn failed(summary: &Summary) -> Option<Finding> {
-    let failures = summary.failures();
-    let most = summary.errors.iter().max_by_key(|error| error.count)?;
-    let operation = summary.key.operation;
+fn failed(summary: &Summary, error: ErrorCount) -> (Kind, f64, Finding) {
+    let ErrorCount { class, count } = error;
     let sentence = format!(
-        "{failures} of {} `{operation}` failed, mostly with \"{}\" ({}).",
-        summary.attempts, most.class, most.count
+        "{} of {} `{}` failed: {class}.",
+        format_count(count),
+        format_count(summary.attempts),
+        summary.key.operation
     );
     let advice = "Failed attempts are in no quantile; repeat after the cause is gone.";
-    Some(Finding::new(Severity::Serious, sentence, advice))
+    let finding = Finding::new(Severity::Serious, sentence, advice);
+    (Kind::Failed(class), count as f64 / summary.attempts.max(1) as f64, finding)
 }
 
-fn two_modes(summary: &Summary) -> Option<Finding> {
+fn two_modes(summary: &Summary) -> Option<(Kind, f64, Finding)> {
     let modes = summary.durations.modes?;
     let (fast, slow) = (modes.fast_ns, modes.slow_ns);
     // Two modes below what anyone feels are of interest to nobody but the cache's author.
@@ -179,41 +199,47 @@ fn two_modes(summary: &Summary) -> Option<Finding> {
     );
     let advice = "That is what a cache and the price of missing it look like: find out what the slow ones have in \
                   common (`iolag export` gives every attempt with its time).";
-    Some(Finding::new(Severity::Warning, sentence, advice).with("share of the fast", share))
+    let finding = Finding::new(Severity::Warning, sentence, advice).with("share of the fast", share);
+    Some((Kind::TwoModes, slow.0 as f64, finding))
 }
 
-fn too_few_for_p99(summaries: &[Summary]) -> Option<Finding> {
-    let measured: Vec<&Summary> = summaries.iter().filter(|summary| summary.durations.count > 0).collect();
-    let too_few = |summary: &&&Summary| matches!(summary.durations.p99.value, QuantileValue::TooFew { .. });
-    let few: Vec<&&Summary> = measured.iter().filter(too_few).collect();
-    let least = few.iter().map(|summary| summary.durations.count).min()?;
-    let sentence = format!(
-        "{} of {} operations have too few attempts for a p99 ({least} at least, 368 are needed).",
-        few.len(),
-        measured.len()
-    );
-    let advice = "If the bad moments matter, measure more: more objects or iterations of a benchmark, or `iolag watch`, \
-                  which goes on for as long as you like.";
-    Some(Finding::new(Severity::Note, sentence, advice))
+/// What is to be known of nearly every result, each in a few words: it is no finding. `summaries` are the rows of all tables.
+pub(crate) fn footnotes<'a>(
+    summaries: impl Iterator<Item = &'a Summary> + Clone,
+    overhead_ns: f64,
+) -> Vec<String> {
+    too_few_for_p99(summaries.clone()).into_iter().chain(overhead_matters(summaries, overhead_ns)).collect()
 }
 
-fn overhead_matters(summaries: &[Summary], overhead_ns: f64) -> Option<Finding> {
-    let worst = summaries
-        .iter()
+fn too_few_for_p99<'a>(summaries: impl Iterator<Item = &'a Summary>) -> Option<String> {
+    let (mut rows, mut few, mut most) = (0_u64, 0_u64, 0);
+    for summary in summaries.filter(|summary| summary.durations.count > 0) {
+        rows += 1;
+        if let QuantileValue::TooFew { needed, .. } = summary.durations.p99.value {
+            (few, most) = (few + 1, needed.max(most));
+        }
+    }
+    (few > 0).then(|| {
+        format!(
+            "{} of {} have too few attempts for a p99 ({most} are needed).",
+            format_count(few),
+            counted(rows, "row", "rows")
+        )
+    })
+}
+
+fn overhead_matters<'a>(summaries: impl Iterator<Item = &'a Summary>, overhead_ns: f64) -> Option<String> {
+    let (summary, share) = summaries
         .filter_map(|summary| Some((summary, overhead_ns / median_ns(summary)?)))
         .filter(|(_, share)| share.is_finite())
         .max_by(|left, right| left.1.total_cmp(&right.1))?;
-    let (summary, share) = worst;
-    if share <= 0.05 {
-        return None;
-    }
-    let sentence = format!(
-        "Measuring itself costs {overhead_ns:.0} ns per operation, {} of the median of `{}`.",
-        share_in_words(share),
-        summary.key.operation
-    );
-    let advice = "Compare such short operations only with others measured by iolag on the same machine.";
-    Some(Finding::new(Severity::Note, sentence, advice).with_median(summary))
+    (share > 0.05).then(|| {
+        format!(
+            "Measuring itself costs {overhead_ns:.0} ns per operation, up to {} of a median (`{}`).",
+            share_in_words(share),
+            summary.key.operation
+        )
+    })
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod group;
 mod histogram;
 pub mod history;
 mod interval;
+mod merging;
 mod metadata;
 mod parallel;
 mod partial_create;
@@ -34,6 +35,7 @@ mod sweep;
 mod synthetic;
 mod values;
 mod verdict;
+mod working_set;
 
 pub use autocorrelation::{EffectiveSampleSize, SEQUENCE_BLOCKS, Sequence, effective_sample_size_of};
 pub use check::{CheckAnalysis, DirectoryAnalysis, analyse_check};
@@ -69,3 +71,4 @@ pub use sweep::{
 };
 pub use synthetic::Noise;
 pub use verdict::{Feeling, Verdict};
+pub use working_set::{LostObjects, WorkingSet};

@@ -1,17 +1,19 @@
 //! `iolag bench metadata`: per stage rates, balance between clients, and what to think of it.
 
 use iolag_model::{
-    Level, MetadataSpec, Nanoseconds, Operation, Pattern, Phase, RunRecord, StageIndex, StageRecord, Trust,
+    Level, Nanoseconds, Operation, Phase, RunRecord, StageIndex, StageRecord, TargetRecord, Trust,
     WorkloadSpec,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::finding::{Finding, Severity, common_findings, factor_in_words, share_in_words};
+use crate::finding::{Finding, Severity, common_sightings, factor_in_words, footnotes, share_in_words};
+use crate::merging::{Kind, Sighting, StageKey, merged};
 use crate::self_read::{SelfReadShare, self_read_share};
 use crate::stage_clock::{StageClock, StageTimes};
 use crate::stage_findings::{clients_start_late, stages_are_short};
 use crate::summary::{ErrorCount, Precision, SUMMARY_SCHEMA, StageClient, Summaries, Summary};
 use crate::sweep::{Repetition, RepetitionComparison, RepetitionJudgement, compare_repetitions};
+use crate::working_set::{Aftermath, WorkingSet};
 
 const MEBIBYTE: f64 = 1_048_576.0;
 
@@ -24,12 +26,16 @@ pub struct MetadataAnalysis {
     pub precision: Precision,
     /// The stages in which something was done, in their order.
     pub stages: Vec<StageAnalysis>,
+    /// Whether the working set stayed what it was.
+    pub working_set: WorkingSet,
     /// Share of objects that are read by the client that wrote them; absent if the run is no metadata run.
     pub self_read: Option<SelfReadShare>,
     /// Whether the iterations of the benchmark phase agree; absent for fewer than two.
     pub repetitions: Option<RepetitionComparison>,
     /// What was found, the gravest first.
     pub findings: Vec<Finding>,
+    /// What is to be known of nearly every result, each in a sentence; told in one line.
+    pub footnotes: Vec<String>,
     /// What to know before trusting the numbers.
     pub trust: Vec<Trust>,
 }
@@ -102,34 +108,69 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     let self_read =
         spec.map(|spec| self_read_share(run.spec.clients, spec.datasets, spec.offset, spec.pattern));
     let repetitions = repetitions_of(&stages);
+    let aftermath = Aftermath::of(&stages, spec, run.spec.clients);
     let mut findings = Vec::new();
-    findings.extend(self_read.zip(spec).and_then(|(share, spec)| caches_warm(share, spec)));
+    findings.extend(aftermath.finding(&stages));
+    findings.extend(found_in_stages(&stages, &aftermath));
     findings.extend(repetitions.as_ref().and_then(repetitions_differ));
     findings.extend(processors_busy(run));
-    findings.extend(stages.iter().filter_map(working_set_changed));
-    findings.extend(stages.iter().filter_map(clients_unbalanced));
     findings.extend(clients_start_late(&stages));
     findings.extend(stages_are_short(&stages));
     findings.extend(ring_waits(summaries));
-    let overhead_ns = run.calibration.overhead_per_sample_ns;
-    for stage in &stages {
-        let rows: Vec<Summary> = stage.rows.iter().map(|row| row.summary.clone()).collect();
-        let name = stage_name(stage.phase, stage.iteration);
-        findings.extend(common_findings(&rows, overhead_ns).into_iter().map(|mut finding| {
-            finding.sentence = format!("{name}: {}", finding.sentence);
-            finding
-        }));
-    }
     findings.sort_by_key(|finding| finding.severity);
+    let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
+    let mut footnotes = footnotes(rows, run.calibration.overhead_per_sample_ns);
+    footnotes.extend(self_read.filter(|_| has_other_caches(run)).and_then(caches_warm));
     MetadataAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,
+        working_set: aftermath.working_set,
         stages,
         self_read,
         repetitions,
         findings,
+        footnotes,
         trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
     }
+}
+
+/// What was found in single stages, told once for all that are alike.
+fn found_in_stages(stages: &[StageAnalysis], aftermath: &Aftermath) -> Vec<Finding> {
+    let mut sightings = Vec::new();
+    for (index, stage) in stages.iter().enumerate() {
+        let is_explained = |operation, class| aftermath.explains(index, operation, class);
+        let rows: Vec<&Summary> = stage.rows.iter().map(|row| &row.summary).collect();
+        sightings.extend(common_sightings(&rows, Some(stage.key()), is_explained));
+        sightings.extend(working_set_changed(stage));
+        sightings.extend(clients_unbalanced(stage));
+    }
+    let keys: Vec<StageKey> = stages.iter().map(StageAnalysis::key).collect();
+    let cause = sightings.iter().find_map(|sighting| {
+        let (stage, operation) = sighting.stage.zip(sighting.operation)?;
+        let is_cause =
+            matches!(sighting.kind, Kind::Failed(_)) && aftermath.is_cause(stages, stage, operation);
+        is_cause.then_some(sighting.kind)
+    });
+    let mut findings = merged(sightings, &keys);
+    // What a failure led to is told with it.
+    if let Some(consequences) = aftermath.consequences(stages) {
+        match findings.iter_mut().find(|(kind, _)| Some(*kind) == cause) {
+            Some((_, finding)) => {
+                let statement = finding.sentence.trim_end_matches('.');
+                finding.sentence = format!("{statement}; and, because of that, {consequences}.");
+            }
+            None => findings.push((Kind::LeftOut, left_out(&consequences))),
+        }
+    }
+    findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// What operations led to that did not end: they are told with the state of the run.
+fn left_out(consequences: &str) -> Finding {
+    let sentence = format!("Because operations before did not end, {consequences}.");
+    let advice =
+        "iolag does nothing more with an object after that, so others are missing or in the way later.";
+    Finding::new(Severity::Note, sentence, advice)
 }
 
 /// A stage as in `precreate`, `benchmark 2`, `batch-stat 3`: what may be repeated has a number.
@@ -225,31 +266,25 @@ fn repetitions_of(stages: &[StageAnalysis]) -> Option<RepetitionComparison> {
     (repetitions.len() > 1).then(|| compare_repetitions(&repetitions))
 }
 
-fn caches_warm(share: SelfReadShare, spec: &MetadataSpec) -> Option<Finding> {
-    let worst = share.precreated.max(share.steady_state);
-    if worst < 0.1 {
-        return None;
-    }
-    let sentence = format!(
-        "Caches are likely warm: clients read {} of the precreated objects and {} of later ones that they wrote \
-         themselves.",
-        share_in_words(share.precreated),
-        share_in_words(share.steady_state)
-    );
-    let others = match spec.pattern {
-        Pattern::Batch => {
-            format!("`--offset` (now {}) so that twice of it is no multiple of the clients", spec.offset)
-        }
-        Pattern::Code | Pattern::Paper => format!(
-            "`--offset` (now {}) so that no multiple of it up to twice the datasets ({}) is a multiple of the clients",
-            spec.offset, spec.datasets
-        ),
+/// What lies in memory has nothing behind its caches.
+fn has_other_caches(run: &RunRecord) -> bool {
+    let in_memory = |kind: &str| matches!(kind, "tmpfs" | "ramfs");
+    let on_file_system = |target: &TargetRecord| {
+        target.file_system.as_ref().is_some_and(|file_system| !in_memory(&file_system.kind))
     };
-    let advice = format!(
-        "To see the storage behind the caches, make the working set larger than the memory: the clients of a node share its \
-         cache, whoever wrote. To have clients read what others wrote, choose their number and {others}."
-    );
-    Some(Finding::new(Severity::Warning, sentence, advice))
+    run.targets.iter().any(on_file_system)
+}
+
+fn caches_warm(share: SelfReadShare) -> Option<String> {
+    let worst = share.precreated.max(share.steady_state);
+    (worst >= 0.1).then(|| {
+        format!(
+            "Caches are likely warm: clients read {} of the precreated objects and {} of later ones that they wrote themselves \
+             (`--offset`, and a working set larger than the memory, change that).",
+            share_in_words(share.precreated),
+            share_in_words(share.steady_state)
+        )
+    })
 }
 
 fn repetitions_differ(comparison: &RepetitionComparison) -> Option<Finding> {
@@ -260,7 +295,7 @@ fn repetitions_differ(comparison: &RepetitionComparison) -> Option<Finding> {
         RepetitionJudgement::Alike | RepetitionJudgement::TooFew => return None,
     };
     let sentence = format!("Iterations {reason}: the fastest is {factor} times as fast as the slowest.");
-    let advice = "Write-back timers, garbage collection or other users do that: use more and longer iterations, and \
+    let advice = "Write-back timers, garbage collection or other users may do that: use more and longer iterations, and \
                   report their range, not one number.";
     let finding = Finding::new(Severity::Warning, sentence, advice).with("fastest by slowest", factor);
     Some(match comparison.p {
@@ -282,32 +317,45 @@ fn processors_busy(run: &RunRecord) -> Option<Finding> {
     Some(Finding::new(Severity::Warning, sentence, advice).with("load, 1 min", format!("{load:.2}")))
 }
 
-fn working_set_changed(stage: &StageAnalysis) -> Option<Finding> {
+fn working_set_changed(stage: &StageAnalysis) -> Option<Sighting> {
     let change = stage.working_set;
-    if stage.phase != Phase::Benchmark || change.is_constant() {
+    let rows = [Operation::Create, Operation::CallCreate, Operation::Delete, Operation::CallUnlink];
+    let rows = rows.into_iter().filter_map(|operation| stage.row(operation));
+    let failed: u64 = rows.map(|row| row.summary.failures() + row.summary.censored()).sum();
+    // What failed is told as that.
+    if stage.phase != Phase::Benchmark || change.created.abs_diff(change.deleted) <= failed {
         return None;
     }
-    let name = stage_name(stage.phase, stage.iteration);
-    let sentence = format!(
-        "{name}: the working set changed: {} objects created, {} deleted.",
-        change.created, change.deleted
-    );
+    let sentence =
+        format!("the working set changed: {} objects created, {} deleted.", change.created, change.deleted);
     let advice = "Later iterations work on another number of objects; see the errors of create and delete.";
-    Some(Finding::new(Severity::Serious, sentence, advice))
+    Some(Sighting {
+        kind: Kind::WorkingSetChanged,
+        operation: None,
+        stage: Some(stage.key()),
+        weight: change.created.abs_diff(change.deleted) as f64,
+        finding: Finding::new(Severity::Serious, sentence, advice),
+    })
 }
 
-fn clients_unbalanced(stage: &StageAnalysis) -> Option<Finding> {
+fn clients_unbalanced(stage: &StageAnalysis) -> Option<Sighting> {
     let balance = stage.times.balance_percent.filter(|balance| *balance < 50.0)?;
     let (first, last) = stage.times.first_done_ns.zip(stage.times.last_done_ns)?;
     if last < Nanoseconds::from_seconds(1) {
         return None;
     }
-    let name = stage_name(stage.phase, stage.iteration);
-    let sentence = format!(
-        "{name}: clients are served unequally: the first was done after {first}, the last after {last}."
-    );
+    let sentence =
+        format!("clients are served unequally: the first was done after {first}, the last after {last}.");
     let advice = "Rates are of the whole time, in which some clients had nothing to do; use `--time-limit`.";
-    Some(Finding::new(Severity::Warning, sentence, advice).with("balance", format!("{balance:.0} %")))
+    let finding =
+        Finding::new(Severity::Warning, sentence, advice).with("balance", format!("{balance:.0} %"));
+    Some(Sighting {
+        kind: Kind::Unequal,
+        operation: None,
+        stage: Some(stage.key()),
+        weight: 100.0 - balance,
+        finding,
+    })
 }
 
 /// Told if they take more than a hundredth of the clients' time: less changes no figure.
@@ -347,6 +395,16 @@ impl StageAnalysis {
         let length = parts.clone().map(Vec::len).min().unwrap_or(0);
         let sum = |index: usize| parts.clone().map(|means| means[index]).sum();
         Repetition { rate_per_second: self.operations_per_second, parts: (0..length).map(sum).collect() }
+    }
+
+    /// Its phase and iteration.
+    pub(crate) const fn key(&self) -> StageKey {
+        (self.phase, self.iteration)
+    }
+
+    /// What it is called: see [`stage_name`].
+    pub fn name(&self) -> String {
+        stage_name(self.phase, self.iteration)
     }
 
     /// The row of this operation.

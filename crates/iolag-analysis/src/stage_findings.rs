@@ -2,7 +2,7 @@
 
 use iolag_model::{Nanoseconds, format_duration};
 
-use crate::finding::{Finding, Severity, share_in_words};
+use crate::finding::{Finding, Severity, capitalised, share_in_words};
 use crate::metadata::{StageAnalysis, stage_name};
 
 /// Clients that start later than this share of the stage are told.
@@ -59,9 +59,4 @@ fn stages_in_words(count: usize, all: usize) -> String {
         (count, all) if count == all => format!("each of {all} stages"),
         _ => format!("{count} of {all} stages"),
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, Summary};
 use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration};
 
-use crate::findings_text::{findings_text, trust_text};
+use crate::findings_text::{findings_text, footnotes_text, trust_text};
 use crate::numbers::{NOTHING, median_of_task, quantile, share};
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, one_line, wrapped};
 
@@ -70,6 +70,7 @@ pub fn check_text(analysis: &CheckAnalysis, rows: CheckRows, width: usize, colou
     }
     text.push_str(&findings(analysis, width, colour));
     text.push_str(&trust_text(&analysis.trust, width, colour));
+    text.push_str(&footnotes_text(&analysis.footnotes, width, colour));
     if !answering.is_empty() && rows == CheckRows::Known {
         text.push_str("\nAll rows, and how often each takes long: --full, also of iolag show.\n");
     }

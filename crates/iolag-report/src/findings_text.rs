@@ -53,3 +53,12 @@ pub fn trust_text(trust: &[Trust], width: usize, colour: Colour) -> String {
     }
     text
 }
+
+/// What is to be known of nearly every result, in one paragraph at its foot; nothing without any.
+pub fn footnotes_text(footnotes: &[String], width: usize, colour: Colour) -> String {
+    if footnotes.is_empty() {
+        return String::new();
+    }
+    let text = wrapped(&format!("To know: {}", footnotes.join(" ")), width, "  ");
+    format!("\n{}\n", colour.paint(Tone::Faint, &text))
+}

@@ -28,7 +28,7 @@ mod watch_text;
 pub use campaign_text::{CampaignRun, campaign_text};
 pub use check_text::{CheckRows, check_text};
 pub use csv::write_csv;
-pub use findings_text::{findings_text, trust_text};
+pub use findings_text::{findings_text, footnotes_text, trust_text};
 pub use history_text::{HistoryHead, history_text, write_history_json};
 pub use html::{
     HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page,

@@ -1,13 +1,12 @@
 //! `iolag bench metadata` on a terminal: a block per stage.
 
 use iolag_analysis::{
-    MetadataAnalysis, OperationRow, RepetitionJudgement, SelfReadShare, StageAnalysis, StageEnding,
-    stage_name,
+    MetadataAnalysis, OperationRow, RepetitionJudgement, StageAnalysis, StageEnding, WorkingSet, stage_name,
 };
-use iolag_model::{ErrorClass, Phase, counted, format_count, format_duration};
+use iolag_model::{ErrorClass, counted, format_count, format_duration};
 
-use crate::findings_text::{findings_text, trust_text};
-use crate::numbers::{percentage, quantile, quantile_with_interval, rate};
+use crate::findings_text::{findings_text, footnotes_text, trust_text};
+use crate::numbers::{quantile, quantile_with_interval, rate};
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 
 /// Renders a metadata run for a terminal of `width` columns.
@@ -17,26 +16,21 @@ pub fn metadata_text(analysis: &MetadataAnalysis, width: usize, colour: Colour) 
         text.push_str(&stage_text(stage, width, colour));
         text.push('\n');
     }
-    text.push_str(&wrapped(&working_set_line(&analysis.stages), width, "  "));
+    text.push_str(&wrapped(&working_set_line(&analysis.working_set), width, "  "));
     text.push('\n');
-    if let Some(share) = analysis.self_read {
-        text.push_str(&wrapped(&self_read_line(share), width, "  "));
-        text.push('\n');
-    }
-    if let Some(comparison) = analysis.repetitions {
-        let judgement = match comparison.judgement {
-            RepetitionJudgement::Alike => "no more than chance",
-            RepetitionJudgement::Differ => "more than chance",
-            RepetitionJudgement::DifferUntested => "a lot; too few parts to test for chance",
-            RepetitionJudgement::TooFew => "unknown, there is only one",
-        };
+    // More than that is a finding.
+    if let Some(comparison) = analysis.repetitions
+        && comparison.judgement == RepetitionJudgement::Alike
+    {
+        let factor = comparison.factor;
         let line =
-            format!("Iterations differ by a factor of {:.2} in their rates: {judgement}.", comparison.factor);
+            format!("Iterations differ by a factor of {factor:.2} in their rates: no more than chance.");
         text.push_str(&wrapped(&line, width, "  "));
         text.push('\n');
     }
     text.push_str(&findings_text(None, &analysis.findings, width, colour));
     text.push_str(&trust_text(&analysis.trust, width, colour));
+    text.push_str(&footnotes_text(&analysis.footnotes, width, colour));
     text
 }
 
@@ -119,30 +113,18 @@ fn cells(row: &OperationRow) -> Vec<Cell> {
     ]
 }
 
-fn working_set_line(stages: &[StageAnalysis]) -> String {
-    let benchmark: Vec<_> = stages.iter().filter(|stage| stage.phase == Phase::Benchmark).collect();
-    if benchmark.is_empty() {
-        return "Working set: not checked, there was no benchmark phase.".to_owned();
+fn working_set_line(working_set: &WorkingSet) -> String {
+    match working_set {
+        WorkingSet::NotChecked => "Working set: not checked, there was no benchmark phase.".to_owned(),
+        WorkingSet::Constant => {
+            "Working set: constant, every iteration created as many objects as it deleted.".to_owned()
+        }
+        WorkingSet::Changed { stage, created, deleted } => {
+            format!("Working set: changed in {stage} by {created} created and {deleted} deleted objects.")
+        }
+        WorkingSet::Unknown { stage } => {
+            format!("Working set: unknown, since nothing succeeded in {stage}.")
+        }
+        WorkingSet::Lost(lost) => format!("Working set: not what it was from {} on, see below.", lost.from),
     }
-    match benchmark.iter().find(|stage| !stage.working_set.is_constant()) {
-        None => "Working set: constant, every iteration created as many objects as it deleted.".to_owned(),
-        Some(stage) => format!(
-            "Working set: changed in {} by {} created and {} deleted objects.",
-            stage_name(stage.phase, stage.iteration),
-            stage.working_set.created,
-            stage.working_set.deleted
-        ),
-    }
-}
-
-fn self_read_line(share: SelfReadShare) -> String {
-    if share.precreated == 0.0 && share.steady_state == 0.0 {
-        return "Self-read objects: none, clients read only what others wrote.".to_owned();
-    }
-    format!(
-        "Self-read objects: clients read {} % of the precreated objects and {} % of later ones that they wrote \
-         themselves; these may come from caches.",
-        percentage(100.0 * share.precreated),
-        percentage(100.0 * share.steady_state)
-    )
 }

@@ -161,6 +161,7 @@ fn together(members: &[&HistoryFinding], names: &Names) -> HistoryFinding {
         severity: severity.unwrap_or(first.finding.severity),
         advice: first.finding.advice.clone(),
         evidence: Vec::new(),
+        places: Vec::new(),
     };
     HistoryFinding {
         kind: first.kind,

@@ -131,16 +131,14 @@ fn metadata_verdict(analysis: &MetadataAnalysis) -> String {
     let mut sentences = vec![headline(stage, stages.len())];
     sentences.extend(operations_sentence(stage));
     sentences.push(failures_sentence(analysis));
-    if let Some(comparison) = analysis.repetitions {
-        let judgement = match comparison.judgement {
-            RepetitionJudgement::Alike => Some("no more than chance makes them"),
-            RepetitionJudgement::Differ => Some("more than chance would make them"),
-            RepetitionJudgement::DifferUntested => Some("a lot, with too few parts to test for chance"),
-            RepetitionJudgement::TooFew => None,
-        };
-        sentences.extend(judgement.map(|judgement| {
-            format!("The iterations' rates differ by a factor of {:.2}: {judgement}.", comparison.factor)
-        }));
+    // More than that is a finding.
+    if let Some(comparison) = analysis.repetitions
+        && comparison.judgement == RepetitionJudgement::Alike
+    {
+        sentences.push(format!(
+            "The iterations' rates differ by a factor of {:.2}: no more than chance makes them.",
+            comparison.factor
+        ));
     }
     sentences.join(" ")
 }
@@ -236,16 +234,18 @@ type FindingGroup<'a> = (Option<&'a str>, &'a [Finding]);
 
 /// Findings with their advice, the gravest first, then doubts about the measurement itself.
 pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
-    let (groups, trust): (Vec<FindingGroup<'_>>, &[Trust]) = match run.judged {
+    let (groups, trust, footnotes): (Vec<FindingGroup<'_>>, &[Trust], &[String]) = match run.judged {
         Judged::Check(analysis) => {
             let is_alone = analysis.directories.len() == 1;
             let groups = analysis.directories.iter().map(|directory| {
                 ((!is_alone).then_some(directory.name.as_str()), directory.findings.as_slice())
             });
-            (groups.collect(), &analysis.trust)
+            (groups.collect(), &analysis.trust, &analysis.footnotes)
         }
-        Judged::Metadata(analysis) => (vec![(None, analysis.findings.as_slice())], &analysis.trust),
-        Judged::Ping(analysis) => (vec![(None, analysis.findings.as_slice())], &analysis.trust),
+        Judged::Metadata(analysis) => {
+            (vec![(None, analysis.findings.as_slice())], &analysis.trust, &analysis.footnotes)
+        }
+        Judged::Ping(analysis) => (vec![(None, analysis.findings.as_slice())], &analysis.trust, &[]),
     };
     if groups.iter().all(|(_, findings)| findings.is_empty()) {
         page.raw("<p class=\"nothing\">Nothing conspicuous was found.</p>\n");
@@ -263,6 +263,9 @@ pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
             page.raw("<p class=\"advice\">").prose(advice).raw("</p></li>\n");
         }
         page.raw("</ul>\n");
+    }
+    if !footnotes.is_empty() {
+        page.raw("<p class=\"nothing\">To know: ").prose(&footnotes.join(" ")).raw("</p>\n");
     }
 }
 

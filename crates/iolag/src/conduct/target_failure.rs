@@ -1,28 +1,40 @@
-//! Whether the target itself failed while it was measured: filled up, turned read-only, vanished.
+//! Whether the target itself failed while it was measured: filled up, turned read-only, vanished; or somebody removed what was
+//! measured.
 //!
 //! A failed operation is data, and a run with some of them is complete. But when the place that was to be measured is no
-//! longer there, or takes nothing any more, what was to be measured was not: such a run is incomplete, and says why.
+//! longer there, or takes nothing any more, or its working set is gone, what was to be measured was not: such a run is incomplete,
+//! and says why.
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::{Summaries, Summary};
+use iolag_analysis::{LostObjects, Summaries, Summary, WorkingSet, analyse_metadata};
 use iolag_model::{ErrorClass, RunRecord, counted, format_count};
 
 /// Marks the record of a run whose target failed. Returns whether anything was changed.
 pub fn note_in(record: &mut RunRecord, summaries: &Summaries) -> bool {
-    let Some(reason) = reason(&summaries.summaries) else { return false };
-    record.state.add_reason(reason);
-    true
+    let lost = match analyse_metadata(record, summaries).working_set {
+        WorkingSet::Lost(lost) if lost.is_destroyed() => Some(lost),
+        _ => None,
+    };
+    let unmistakable = |class| lost.is_none() || class != ErrorClass::NotFound;
+    let reasons = [lost.as_ref().map(LostObjects::in_words), reason(&summaries.summaries, unmistakable)];
+    let mut is_changed = false;
+    for reason in reasons.into_iter().flatten() {
+        record.state.add_reason(reason);
+        is_changed = true;
+    }
+    is_changed
 }
 
-fn reason(summaries: &[Summary]) -> Option<String> {
-    let failed = summaries.iter().filter(|summary| target_failed(summary));
+/// How the target failed. `counts` leaves out what is told otherwise.
+fn reason(summaries: &[Summary], counts: impl Fn(ErrorClass) -> bool) -> Option<String> {
+    let failed = summaries.iter().filter(|summary| target_failed(summary, &counts));
     let (mut attempts, mut failures) = (0, 0);
     let mut classes: BTreeMap<String, u64> = BTreeMap::new();
     for summary in failed {
         attempts += summary.attempts;
-        failures += summary.failures();
-        for error in &summary.errors {
+        for error in summary.errors.iter().filter(|error| counts(error.class)) {
+            failures += error.count;
             *classes.entry(error.class.to_string()).or_default() += error.count;
         }
     }
@@ -41,9 +53,9 @@ fn reason(summaries: &[Summary]) -> Option<String> {
 }
 
 /// Some failures speak for themselves; others do if nothing of the kind succeeded.
-fn target_failed(summary: &Summary) -> bool {
+fn target_failed(summary: &Summary, counts: impl Fn(ErrorClass) -> bool) -> bool {
     let all_failed = summary.failures() == summary.attempts;
-    summary.errors.iter().any(|error| match error.class {
+    summary.errors.iter().filter(|error| counts(error.class)).any(|error| match error.class {
         ErrorClass::NoSpace | ErrorClass::ReadOnly | ErrorClass::Stale | ErrorClass::Connection => true,
         ErrorClass::NotFound | ErrorClass::InputOutput | ErrorClass::Permission => all_failed,
         _ => false,
@@ -77,7 +89,7 @@ mod tests {
         };
         let mut engine = Engine::for_samples(10, 1 << 20, Grouping::default());
         engine.batch(columns);
-        reason(&engine.finish().summaries)
+        reason(&engine.finish().summaries, |_| true)
     }
 
     #[test]

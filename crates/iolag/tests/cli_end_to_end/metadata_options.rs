@@ -87,22 +87,21 @@ fn sizes_are_those_of_the_objects() {
 }
 
 #[test]
-fn the_offset_decides_whose_objects_are_read_and_the_share_is_printed() {
+fn the_offset_decides_whose_objects_are_read_and_the_share_is_in_the_document() {
     let user = User::new();
     let target = user.directory("target");
     // By default the offset is the number of clients on this node, so that on many nodes others' objects are read.
-    let output = bench(&user, &target, &["-n", "2"]);
-    assert!(output.contains("Self-read objects: clients read"), "{output}");
+    bench(&user, &target, &["-n", "2"]);
     let default = number(&spec(&user)["workload"], "offset");
     assert!(user.fine(&["bench", "metadata", "--help"]).output.contains("distance to the client"));
     for (clients, offset, precreated, steady) in
-        [("2", "1", "50 %", "100 %"), ("4", "1", "0 %", "50 %"), ("1", "1", "100 %", "100 %")]
+        [("2", "1", 0.5, 1.0), ("4", "1", 0.0, 0.5), ("1", "1", 1.0, 1.0)]
     {
-        let output = bench(&user, &target, &["-n", clients, "-O", offset]);
-        let flat = output.split_whitespace().collect::<Vec<_>>().join(" ");
-        let expected =
-            format!("clients read {precreated} of the precreated objects and {steady} of later ones");
-        assert!(flat.contains(&expected), "{clients} clients: {flat}");
+        bench(&user, &target, &["-n", clients, "-O", offset]);
+        let document = user.fine(&["show", "last", "--json", "-"]).output;
+        let document: Value = serde_json::from_str(&document).expect("it is JSON");
+        let share = |which: &str| document["self_read"][which].as_f64();
+        assert_eq!((share("precreated"), share("steady_state")), (Some(precreated), Some(steady)));
         assert_eq!(number(&spec(&user)["workload"], "offset"), 1);
     }
     assert!(default <= 2);

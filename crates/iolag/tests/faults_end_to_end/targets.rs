@@ -111,11 +111,35 @@ fn a_working_directory_that_vanishes_is_told_and_loses_nothing() {
     let is_removed = || !working.exists() || fs::remove_dir_all(&working).is_ok();
     assert!(wait_until(PATIENCE, is_removed));
     let done = running.finish();
+    assert_destroyed(&scene, &done);
+}
+
+/// Told as one cause with what followed; neither complete nor constant.
+fn assert_destroyed(scene: &Scene, done: &Finished) {
     assert_eq!(done.code, Some(4), "{done:?}");
-    assert_says(&done.stdout, &["the target failed while it was measured", "not found"]);
+    let told = "what iolag had made in its working directory was gone: in ";
+    assert_says(&done.stdout, &["incomplete", told, "Working set: not what it was from benchmark "]);
+    let serious = done.stdout.matches("serious: ").count();
+    assert_eq!(serious, 1, "{done:?}");
     assert_gapless(&scene.exported());
     assert_eq!(leftovers(&scene.target()), Vec::<String>::new());
     scene.assert_nobody_is_left();
+}
+
+#[test]
+fn files_that_somebody_removes_in_mid_run_are_told_once_and_the_run_is_not_complete() {
+    let scene = Scene::new();
+    let target = scene.target().to_str().unwrap().to_owned();
+    let running = scene.start(&Scene::bench_arguments(&target, &["-R200", "--think", "100us"]));
+    // Made by the first iteration: until the last of the 200 ends there is time to remove what is there.
+    let dataset = scene.target().join("iolag-work/0_0");
+    let later = dataset.join("file-200");
+    crate::support::wait_for("first iteration", || later.exists().then_some(()));
+    for entry in fs::read_dir(&dataset).unwrap().flatten() {
+        // iolag removes some at the same time.
+        let _ = fs::remove_file(entry.path());
+    }
+    assert_destroyed(&scene, &running.finish());
 }
 
 #[test]
@@ -130,7 +154,9 @@ fn a_target_whose_file_system_goes_away_is_told_and_loses_nothing() {
     fuse.abort().unwrap();
     let done = running.finish();
     assert_eq!(done.code, Some(4), "{done:?}");
-    assert_says(&done.stdout, &["the target failed while it was measured", "connection lost"]);
+    let told = ["the target failed while it was measured", "connection lost", "Working set: unknown"];
+    assert_says(&done.stdout, &told);
+    assert_eq!(done.stdout.matches("serious: ").count(), 1, "{done:?}");
     assert_gapless(&scene.exported());
     scene.assert_nobody_is_left();
 }
