@@ -225,6 +225,15 @@ pub enum BackendError {
         /// What it is.
         found: &'static str,
     },
+    /// Another file system is where the one was that the working place was made on.
+    #[error(
+        "{path} is left on the file system that was mounted there when it was made, and another one is there now: mount that again, \
+         then remove it with: iolag cleanup"
+    )]
+    Unmounted {
+        /// The working place.
+        path: String,
+    },
     /// Content of objects this long cannot be compared.
     #[error(
         "objects of {bytes} bytes are too long to compare their content: use --object-size of at most {bytes_max} bytes, or \

@@ -147,6 +147,29 @@ impl Drop for TmpfsMount {
     }
 }
 
+/// A directory of a mounted file system that is seen at a second place, until it is unmounted there or dropped.
+#[derive(Debug)]
+pub struct BindMount {
+    mount_point: PathBuf,
+}
+
+impl BindMount {
+    /// Shows `source` at `mount_point`, which is there.
+    ///
+    /// # Errors
+    /// What mount(2) answers.
+    pub fn new(source: &Path, mount_point: &Path) -> io::Result<Self> {
+        rustix::mount::mount_bind(source, mount_point)?;
+        Ok(Self { mount_point: mount_point.to_owned() })
+    }
+}
+
+impl Drop for BindMount {
+    fn drop(&mut self) {
+        detach(&self.mount_point);
+    }
+}
+
 /// Makes a directory that nobody else uses among the temporary files; readable by all, as a mount point is.
 pub(crate) fn new_directory(kind: &str) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use iolag_model::{FailureCode, PlaceIdentity};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fsync, mkdirat, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags, fsync, mkdirat, openat, statx, unlinkat};
 use rustix::io::{Errno, write};
 
 use super::directory::{self, attributes, identity_in, own_attributes, retry, type_in, type_name, type_of};
@@ -131,6 +131,27 @@ impl WorkingDirectory {
         }
         // Inodes are used again: without a device the directory must at least be one that only we can have filled.
         if expected.device.is_none() { self.refuse_shared(working) } else { Ok(()) }
+    }
+
+    /// Refuses a target on another file system than the one that the run made its directory on: what has this path now is not
+    /// what was measured. Of a target that is not there, the nearest directory above it tells.
+    pub(super) fn refuse_other_file_system(
+        &self,
+        expected: Option<PlaceIdentity>,
+    ) -> Result<(), BackendError> {
+        let Some(device) = expected.and_then(|expected| expected.device) else { return Ok(()) };
+        let look = |path: &Path| statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS);
+        for path in self.target.ancestors() {
+            match retry(|| look(path)) {
+                Err(Errno::NOENT) => {}
+                Ok(found) if identity_in(&found).device != Some(device) => {
+                    return Err(BackendError::Unmounted { path: self.path.display().to_string() });
+                }
+                // What cannot be looked at is told by who opens it.
+                Ok(_) | Err(_) => break,
+            }
+        }
+        Ok(())
     }
 
     /// Refuses datasets that are not directories: operations would go astray through a link. Returns the number of

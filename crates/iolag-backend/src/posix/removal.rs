@@ -31,6 +31,7 @@ pub(super) fn remove(
     working: &WorkingDirectory,
     expected: Option<PlaceIdentity>,
 ) -> Result<Vec<Leftover>, BackendError> {
+    working.refuse_other_file_system(expected)?;
     let target = working.open_target()?;
     let directory = match working.open_in(&target) {
         Ok(directory) => directory,

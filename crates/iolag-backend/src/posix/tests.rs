@@ -302,6 +302,19 @@ fn the_manifest_tells_another_process_which_directory_is_meant() {
 }
 
 #[test]
+fn a_working_directory_on_another_file_system_than_the_target_has_now_is_told_as_left() {
+    let (target, first) = working_set(1);
+    let place = first.reopen_place().unwrap();
+    let identity = place.identity.map(|identity| PlaceIdentity { device: Some(1), ..identity });
+    let second = backend(target.path());
+    second.expect_place(&Place { identity, ..place });
+    let told = |backend: &PosixBackend| backend.remove_place().unwrap_err().to_string();
+    assert!(told(&second).contains("iolag-work is left on the file system that was mounted there"));
+    fs::remove_dir_all(target.path()).unwrap();
+    assert!(told(&second).contains("iolag-work is left on the file system that was mounted there"));
+}
+
+#[test]
 fn after_a_reboot_the_device_may_have_changed_but_the_directory_must_be_ours_alone() {
     let (target, first) = working_set(1);
     let place = first.reopen_place().unwrap();

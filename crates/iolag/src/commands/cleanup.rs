@@ -9,6 +9,7 @@ use super::{Located, is_absent};
 use crate::args::{Cleanup, Common};
 use crate::conduct::STORE_DEADLINE;
 use crate::conduct::cleaning;
+use crate::conduct::place::device_of;
 use crate::conduct::scout::{Answer, ask};
 use crate::conduct::supervision::Placed;
 use crate::exit_code::{ExitCode, Failure};
@@ -50,8 +51,11 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
         let place = Placed { target: 0, path: entry.path, name: entry.name, identity: entry.identity };
         let where_ = place.whole_path();
         let is_gone = ask("scout", STORE_DEADLINE, || {
-            let looked = place.directory().map(|directory| directory.join(&place.name).symlink_metadata());
-            looked.is_none_or(|looked| looked.is_err_and(|error| is_absent(&error)))
+            place.directory().is_none_or(|directory| {
+                // Looking for what is in it mounts what is mounted on demand.
+                directory.join(&place.name).symlink_metadata().is_err_and(|error| is_absent(&error))
+                    && !is_elsewhere(&place, directory.ancestors().find_map(device_of))
+            })
         })?;
         if matches!(is_gone, Answer::Given(true)) {
             output::print(&format!("{where_} is not there: nothing to remove\n"));
@@ -66,6 +70,12 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
         }
     }
     Ok(code)
+}
+
+/// Whether another file system has the path now: then it says nothing that the working place is not there.
+fn is_elsewhere(place: &Placed, device_now: Option<u64>) -> bool {
+    let device = place.identity.and_then(|identity| identity.device);
+    device.zip(device_now).is_some_and(|(then, now)| then != now)
 }
 
 /// The run's id, and the places in its manifest.

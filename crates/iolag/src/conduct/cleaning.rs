@@ -1,6 +1,6 @@
 //! Cleaning up: in a child with a deadline, by descriptor, only what iolag made.
 
-use iolag_backend::{Backend, Place, PosixBackend};
+use iolag_backend::{Backend, BackendError, Place, PosixBackend};
 use iolag_keeper::{Messenger, Orphanage, processor_use};
 use iolag_model::{Clock, MonotonicClock, Nanoseconds};
 
@@ -113,6 +113,7 @@ fn remove_here(place: &Placed, run: &str) -> Vec<String> {
         Ok(leftovers) => {
             leftovers.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect()
         }
+        Err(error @ BackendError::Unmounted { .. }) => vec![format!("{error} {run}")],
         Err(error) => vec![format!("{} could not be removed: {error}", place.whole_path())],
     }
 }

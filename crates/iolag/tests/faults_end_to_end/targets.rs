@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-use iolag_fixtures::{FuseCall, FuseMount, LoopMount, skip_unless_root};
+use iolag_fixtures::{BindMount, FuseCall, FuseMount, LoopMount, TmpfsMount, skip_unless_root};
 
 use crate::support::{
     Finished, PATIENCE, Running, Scene, assert_gapless, assert_says, leftovers, wait_until,
@@ -140,6 +140,41 @@ fn files_that_somebody_removes_in_mid_run_are_told_once_and_the_run_is_not_compl
         let _ = fs::remove_file(entry.path());
     }
     assert_destroyed(&scene, &running.finish());
+}
+
+#[test]
+fn a_working_directory_on_a_file_system_that_is_unmounted_is_told_and_removed_once_it_is_back() {
+    let scene = Scene::new();
+    let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
+    // A directory in it, as users have it: its path goes with the mount.
+    let own = tmpfs.path().join("me");
+    fs::create_dir(&own).unwrap();
+    let mount = BindMount::new(tmpfs.path(), &scene.target()).unwrap();
+    let target = scene.target().join("me").to_str().unwrap().to_owned();
+    let running = scene.start(&Scene::bench_arguments(&target, &["-R10000", "--think", "100us"]));
+    let later = own.join("iolag-work/0_0/file-200");
+    crate::support::wait_for("first iteration", || later.exists().then_some(()));
+    drop(mount);
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    let left =
+        format!("{target}/iolag-work is left on the file system that was mounted there when it was made");
+    assert_says(&done.stderr, &[&left, "then remove it with: iolag cleanup 20"]);
+    assert_eq!(done.stderr.matches("is left on").count(), 1, "{done:?}");
+    assert_eq!(leftovers(&own), ["iolag-work"]);
+
+    // Whether another directory has its path meanwhile or none.
+    for _ in 0..2 {
+        let too_early = scene.run(&["cleanup"]);
+        assert_eq!(too_early.code, Some(4), "{too_early:?}");
+        assert_says(&too_early.stdout, &[&left]);
+        fs::create_dir_all(scene.target().join("me")).unwrap();
+    }
+    let _mount = BindMount::new(tmpfs.path(), &scene.target()).unwrap();
+    let cleaned = scene.run(&["cleanup"]);
+    assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
+    assert_eq!(leftovers(&own), Vec::<String>::new());
 }
 
 #[test]
