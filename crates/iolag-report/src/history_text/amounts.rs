@@ -116,11 +116,12 @@ pub(crate) fn ratio(ratio: &LevelRatio) -> String {
     let value = Known { amount: value, knowledge: ratio.value_is };
     // No more than a bound: "at most" includes it.
     let mark = value.mark().replace('<', "≤");
-    match (value.knowledge, ratio.low, ratio.high) {
-        (Knowledge::Exactly, Some(low), Some(high)) => {
-            format!("×{}", with_ends(Measure::Factor, value, [low, high].map(Known::exactly)))
+    match (ratio.low, ratio.high) {
+        (Some(low), Some(high)) => {
+            let ends = [low, high].map(Known::exactly);
+            format!("×{}", with_ends(Measure::Factor, value, ends).replacen('<', "≤", 1))
         }
-        (_, low, high) => format!("×{mark}{}{}", factor(value.amount), interval(low, high)),
+        (low, high) => format!("×{mark}{}{}", factor(value.amount), interval(low, high)),
     }
 }
 
@@ -151,13 +152,13 @@ pub(crate) fn shift(shift: &Shift) -> String {
     }
 }
 
-/// An interval with less than two ends, or beside a bound.
+/// An interval with less than two ends.
 fn interval(low: Option<f64>, high: Option<f64>) -> String {
     match (low, high) {
-        (Some(low), Some(high)) => format!(" [{}–{}]", factor(low), factor(high)),
         (Some(low), None) => format!(" [≥{}]", factor(low)),
         (None, Some(high)) => format!(" [≤{}]", factor(high)),
-        (None, None) => String::new(),
+        // Two ends are written with their value, which is known then.
+        (None, None) | (Some(_), Some(_)) => String::new(),
     }
 }
 
@@ -196,6 +197,8 @@ mod tests {
         let ratio_of = |value_is, low, high| LevelRatio { value: Some(0.0076), value_is, low, high };
         assert_eq!(ratio(&ratio_of(Knowledge::AtMost, None, None)), "×≤0.0076");
         assert_eq!(ratio(&ratio_of(Knowledge::Exactly, Some(0.005), Some(0.01))), "×0.0076 [0.0050–0.0100]");
+        let bound = LevelRatio { value: Some(2.04), ..ratio_of(Knowledge::AtLeast, Some(1.5), Some(12.3)) };
+        assert_eq!(ratio(&bound), "×≥2.0 [1.5–12.3]", "all three have the same decimals");
         assert_eq!(known(0.01, Knowledge::AtMost, Quantity::Duration), "< 10.0 ms");
     }
 }
