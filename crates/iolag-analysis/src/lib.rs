@@ -65,9 +65,9 @@ pub use summary::{
     UnknownSamples,
 };
 pub use sweep::{
-    REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison, RepetitionJudgement,
-    SWEEP_SIZES_NEEDED, Stability, SweepPoint, chi_squared_above, compare_repetitions, drift, kruskal_wallis,
-    stable_from,
+    RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
+    RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, chi_squared_above, compare_repetitions,
+    drift, kruskal_wallis, stable_from,
 };
 pub use synthetic::Noise;
 pub use verdict::{Feeling, Verdict};

@@ -1,7 +1,7 @@
 //! Over several sizes and repetitions: from where on do results stop changing, and do repetitions differ by
 //! more than chance?
 
-use iolag_model::Nanoseconds;
+use iolag_model::{Nanoseconds, format_count};
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::gamma_ur;
 
@@ -11,6 +11,9 @@ use crate::summary::Summary;
 
 /// Sizes needed before "results stop changing" can be said.
 pub const SWEEP_SIZES_NEEDED: usize = 3;
+
+/// Rates of one size needed before their range is an interval.
+pub const RATES_NEEDED: usize = 3;
 
 /// Repetitions differ by chance more rarely than this: then it is not chance.
 pub const REPETITION_SIGNIFICANCE: f64 = 0.01;
@@ -39,9 +42,9 @@ impl SweepPoint {
         Some(Self { size, value: value as f64, low: low as f64, high: high as f64 })
     }
 
-    /// The median of repeated rates; its interval is their range, which needs at least 3 of them.
+    /// The median of repeated rates; its interval is their range, which needs at least [`RATES_NEEDED`] of them.
     pub fn of_rates(size: u64, rates: &[f64]) -> Option<Self> {
-        if rates.len() < 3 {
+        if rates.len() < RATES_NEEDED {
             return None;
         }
         let mut sorted = rates.to_vec();
@@ -83,7 +86,9 @@ pub fn stable_from(points: &[SweepPoint]) -> Stability {
     let Some(largest) = points.last().filter(|_| points.len() >= SWEEP_SIZES_NEEDED) else {
         let more = SWEEP_SIZES_NEEDED - points.len();
         let advice = match points.last() {
-            Some(last) => format!("Measure {more} more size(s), for example {} and up.", last.size * 10),
+            Some(last) => {
+                format!("Measure {more} more, for example {} and up.", format_count(last.size * 10))
+            }
             None => format!("Measure at least {more} sizes, each ten times the one before."),
         };
         return Stability::TooFew { advice };
@@ -239,7 +244,7 @@ mod tests {
         else {
             panic!("two sizes are too few");
         };
-        assert_eq!(advice, "Measure 1 more size(s), for example 100000 and up.");
+        assert_eq!(advice, "Measure 1 more, for example 100 000 and up.");
         assert!(matches!(stable_from(&[]), Stability::TooFew { .. }));
     }
 

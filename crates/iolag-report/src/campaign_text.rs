@@ -1,10 +1,10 @@
 //! The runs of a campaign side by side on a terminal: a sweep, repetitions, several targets.
 
 use iolag_analysis::{
-    Repetition, RepetitionJudgement, Stability, StageAnalysis, SweepPoint, compare_repetitions, median_of,
-    stable_from,
+    RATES_NEEDED, Repetition, RepetitionJudgement, Stability, StageAnalysis, SweepPoint, compare_repetitions,
+    median_of, stable_from,
 };
-use iolag_model::{Phase, format_count};
+use iolag_model::{Phase, counted, format_count};
 
 use crate::numbers::{NOTHING, rate};
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
@@ -49,7 +49,7 @@ pub fn campaign_text(runs: &[CampaignRun<'_>], width: usize, colour: Colour) -> 
     };
     text.push_str(&format!("({what})\n\n"));
     text.push_str(&table(runs, &phases).render(colour));
-    for sentence in size_sentences(runs, &phases).into_iter().chain(repetition_sentences(runs, &phases)) {
+    for sentence in size_sentences(runs, &phases).into_iter().chain(repetition_sentence(runs, &phases)) {
         text.push_str(&format!("\n{}", wrapped(&sentence, width, INDENT)));
     }
     text.truncate(text.trim_end().len());
@@ -110,7 +110,8 @@ fn several_targets(runs: &[CampaignRun<'_>]) -> bool {
 
 /// Sizes that were swept with the same number of clients on the same target.
 fn size_sentences(runs: &[CampaignRun<'_>], phases: &[Phase]) -> Vec<String> {
-    let mut sentences = Vec::new();
+    // What is said, and of which runs.
+    let mut said: Vec<(String, Vec<String>)> = Vec::new();
     for (target, clients) in distinct(runs, |run| (run.target, run.clients)) {
         let own: Vec<_> = runs.iter().filter(|run| (run.target, run.clients) == (target, clients)).collect();
         let sizes = distinct(&own, |run| run.precreated_objects);
@@ -126,17 +127,28 @@ fn size_sentences(runs: &[CampaignRun<'_>], phases: &[Phase]) -> Vec<String> {
             };
             let points: Vec<SweepPoint> =
                 sizes.iter().filter_map(|size| SweepPoint::of_rates(*size, &rates_of(*size))).collect();
-            let mut head = format!("With {}", clients_in_words(clients));
+            let mut head = clients_in_words(clients);
             if several_targets(runs) {
                 head.push_str(&format!(" on {target}"));
             }
             if phases.len() > 1 {
                 head.push_str(&format!(", {}", phase.name()));
             }
-            sentences.push(format!("{head}: {}", stability_sentence(&stable_from(&points))));
+            let sentence = if points.len() < sizes.len() {
+                format!(
+                    "too few passes to say from which size on results stop changing: each size needs {RATES_NEEDED}, by --iterations \
+                     or --repeat."
+                )
+            } else {
+                stability_sentence(&stable_from(&points))
+            };
+            match said.iter_mut().find(|(known, _)| *known == sentence) {
+                Some((_, heads)) => heads.push(head),
+                None => said.push((sentence, vec![head])),
+            }
         }
     }
-    sentences
+    said.into_iter().map(|(sentence, heads)| format!("With {}: {sentence}", heads.join(", with "))).collect()
 }
 
 fn stability_sentence(stability: &Stability) -> String {
@@ -154,33 +166,49 @@ fn stability_sentence(stability: &Stability) -> String {
     }
 }
 
-/// Runs with the same parameters whose passes differ by more than chance.
-fn repetition_sentences(runs: &[CampaignRun<'_>], phases: &[Phase]) -> Vec<String> {
+/// Runs with the same parameters whose passes differ by more than chance, in one sentence.
+fn repetition_sentence(runs: &[CampaignRun<'_>], phases: &[Phase]) -> Option<String> {
     let key = |run: &CampaignRun<'_>| (run.target.to_owned(), run.clients, run.precreated_objects);
-    let mut sentences = Vec::new();
+    let (mut compared, mut differing) = (0_u64, Vec::new());
     for same in distinct(runs, key) {
         for phase in phases {
             let own = runs.iter().filter(|run| key(run) == same);
             let repetitions: Vec<Repetition> =
                 own.flat_map(|run| run.stages_of(*phase)).map(StageAnalysis::repetition).collect();
-            if repetitions.len() < 2
-                || compare_repetitions(&repetitions).judgement != RepetitionJudgement::Differ
-            {
+            if repetitions.len() < 2 {
                 continue;
             }
-            let (target, clients, objects) = &same;
-            let where_ = if several_targets(runs) { format!(" on {target}") } else { String::new() };
-            sentences.push(format!(
-                "The {} {} passes with {} and {} objects per dataset{where_} differ more than chance would: look for write-back \
-                 timers, other users, or caches filling; run longer passes or more of them.",
-                repetitions.len(),
-                phase.name(),
-                clients_in_words(*clients),
-                format_count(*objects)
-            ));
+            compared += 1;
+            if compare_repetitions(&repetitions).judgement == RepetitionJudgement::Differ {
+                let (target, clients, objects) = &same;
+                let where_ = if several_targets(runs) { format!(" on {target}") } else { String::new() };
+                differing.push(format!(
+                    "{} {} passes with {} and {} objects per dataset{where_}",
+                    repetitions.len(),
+                    phase.name(),
+                    clients_in_words(*clients),
+                    format_count(*objects)
+                ));
+            }
         }
     }
-    sentences
+    differing_in_words(&differing, compared)
+}
+
+/// One sentence, whether it is so in one case or in many.
+fn differing_in_words(differing: &[String], compared: u64) -> Option<String> {
+    let first = differing.first()?;
+    let which = match differing.len() {
+        1 => format!("The {first}"),
+        several => {
+            let all = counted(compared, "case", "cases");
+            format!("In {several} of {all} passes of the same thing (first the {first})")
+        }
+    };
+    Some(format!(
+        "{which} differ more than chance would: look for write-back timers, other users, or caches filling; run longer passes or more \
+         of them."
+    ))
 }
 
 fn clients_in_words(clients: u32) -> String {
@@ -283,6 +311,30 @@ mod tests {
             text.contains("With 2 clients: from 10 000 objects per dataset on, results no longer change."),
             "{text}"
         );
+    }
+
+    #[test]
+    fn with_two_passes_a_size_the_passes_are_too_few_and_not_the_sizes() {
+        let sizes = [1_000, 10_000, 100_000].map(|size| run("a", "/h", size, Phase::Benchmark, &[9e3, 10e3]));
+        let mut runs = sizes.to_vec();
+        runs.extend(sizes.map(|run| CampaignRun { clients: 4, ..run }));
+        let text = campaign_text(&runs, 200, Colour::Never);
+        assert!(text.contains("With 2 clients, with 4 clients: too few passes to say"), "{text}");
+        assert_eq!(text.matches("too few").count(), 1, "once for both: {text}");
+    }
+
+    #[test]
+    fn passes_that_differ_in_many_cases_are_one_sentence() {
+        let passes =
+            |clients| format!("2 benchmark passes with {clients} clients and 100 objects per dataset");
+        let one = differing_in_words(&[passes(2)], 6).unwrap_or_default();
+        assert!(
+            one.starts_with("The 2 benchmark passes with 2 clients and 100 objects per dataset differ more")
+        );
+        let several = differing_in_words(&[passes(2), passes(4)], 6).unwrap_or_default();
+        let told = "In 2 of 6 cases passes of the same thing (first the 2 benchmark passes with 2 clients and 100 objects";
+        assert!(several.starts_with(told), "{several}");
+        assert_eq!(differing_in_words(&[], 6), None);
     }
 
     #[test]
