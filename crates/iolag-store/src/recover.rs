@@ -88,6 +88,10 @@ pub fn recover_run(
     run: &RunDirectory,
     is_alive: impl Fn(&KeeperIdentity) -> bool,
 ) -> Result<Recovery, StoreError> {
+    // The writer of a run that begins takes the lock: who only looks is not to be in its way.
+    if KeeperIdentity::of(&run.record()?).is_some_and(|keeper| is_alive(&keeper)) {
+        return Ok(Recovery::Nothing);
+    }
     let _lock = run.lock()?;
     let mut record = run.record()?;
     match KeeperIdentity::of(&record) {

@@ -34,9 +34,9 @@ impl Store {
             // A directory that is not empty refuses.
             let is_gone = self.runs().remove_directory(id.as_str()).is_ok();
             if !is_gone
-                && run.lock().is_ok()
                 && was_never_begun(run.directory())
                 && is_forgotten(run.directory())
+                && run.lock().is_ok()
             {
                 for name in run.directory().names()? {
                     run.directory().remove_file(&name)?;

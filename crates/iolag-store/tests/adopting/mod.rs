@@ -10,7 +10,9 @@ use iolag_model::{
 use super::*;
 use crate::liveness::boot_id;
 use crate::support::{Client, record, run_id};
-use crate::{Manifest, ManifestEntry, ManifestKind, Recovery, SpoolNumber, SpoolWriter, recover};
+use crate::{
+    Manifest, ManifestEntry, ManifestKind, Recovery, SpoolNumber, SpoolWriter, recover, recover_run,
+};
 
 const OF_STUMP: usize = 500;
 const OF_RUN: usize = 3000;
@@ -392,6 +394,14 @@ fn a_run_of_an_earlier_boot_is_not_said_to_have_been_ended_by_it() {
     let Ok(Recovery::Encoded { reason, .. }) = &recovered[0].result else { panic!("{recovered:?}") };
     let expected = "iolag ended without closing the run, and the machine was restarted since; ";
     assert!(reason.starts_with(expected), "{reason}");
+}
+
+#[test]
+fn who_looks_whether_a_run_is_to_be_recovered_does_not_keep_its_writer_out() {
+    let scene = Scene::new();
+    let run = scene.stump();
+    let looked = recover_run(&run, |_| run.lock().is_ok()).unwrap();
+    assert_eq!(looked, Recovery::Nothing, "the lock was taken from the writer of a living run");
 }
 
 #[test]
