@@ -163,7 +163,8 @@ impl<'a> Evidence<'a> {
             return "nothing took long".to_owned();
         };
         let row = usual_words(named.summary);
-        match self.slower_than_memory {
+        // The ranking has told by what it is slower than another directory.
+        match self.slower_than_memory.filter(|_| self.slower.is_none()) {
             Some(slower) => format!("{row}; `{}` takes {}", slower.operation, slower.words()),
             None => row,
         }

@@ -3,7 +3,7 @@
 mod scenario;
 
 use iolag_analysis::{Noise, analyse_check};
-use iolag_model::{Nanoseconds, Operation};
+use iolag_model::{Nanoseconds, Operation, TargetIndex, WorkloadSpec};
 use scenario::{MS, S, Scenario};
 
 const CHECKS: u64 = 200;
@@ -120,6 +120,23 @@ fn few_attempts_of_many_rows_decide_together_if_all_are_far_slower() {
     scenario.add(1, rows[5], 3 * S);
     let text = ranking(&scenario);
     assert!(text.starts_with("/quick (nfs4) feels fast; /slow (nfs4) is slower, by few attempts that are all far slower: `delete`: 3.00 s against "), "{text}");
+}
+
+#[test]
+fn what_the_ranking_tells_is_not_told_again_beside_the_memory() {
+    let mut scenario = Scenario::check(&["/local", "/remote", "/dev/shm"]);
+    let WorkloadSpec::Check(spec) = &mut scenario.record.spec.workload else { panic!("it is a check") };
+    spec.control = Some(TargetIndex(2));
+    for (target, durable_us) in [(0, 50), (1, 23_000), (2, 1)] {
+        scenario.scatter(target, Operation::TaskList, 20, 3 * MS, 0.1);
+        scenario.scatter(target, Operation::WriteDurably, 20, durable_us * MS / 1_000, 0.1);
+    }
+    assert!(ranking(&scenario).contains("; /remote (nfs4) is slower, by `write+fsync`: "));
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    for directory in &analysis.directories {
+        let sentence = &directory.verdict.sentence;
+        assert!(sentence.starts_with("feels fast: `") && !sentence.contains("memory"), "{sentence}");
+    }
 }
 
 #[test]
