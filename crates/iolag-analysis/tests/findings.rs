@@ -7,8 +7,7 @@ use iolag_analysis::{
     analyse_metadata,
 };
 use iolag_model::{
-    ContactRecord, FailureCode, FileSystem, MemoryState, Nanoseconds, Operation, Outcome, Pattern, Phase,
-    Sample, WorkloadSpec,
+    ContactRecord, FailureCode, FileSystem, MemoryState, Nanoseconds, Operation, Outcome, Phase, Sample,
 };
 use proptest::prelude::*;
 use scenario::{MS, S, Scenario, slow_beside_quick, three_directories, usb_stick};
