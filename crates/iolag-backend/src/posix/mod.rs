@@ -81,6 +81,15 @@ impl PosixBackend {
         Ok(Self { working: WorkingDirectory::new(&target, working_name)?, identity: Mutex::new(None) })
     }
 
+    /// Removes a working directory that a run meant to make, without having noted that it did: it may be another run's. Only one that
+    /// is empty goes, or one with no more in it than what shows that it can be written to.
+    ///
+    /// # Errors
+    /// If there is more in it, it is another user's, or it cannot be removed.
+    pub fn remove_unnoted_place(&self) -> Result<(), BackendError> {
+        removal::remove_unnoted(&self.working)
+    }
+
     fn identity(&self) -> Option<PlaceIdentity> {
         *self.identity.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -225,7 +225,7 @@ impl WorkingDirectory {
     }
 
     /// An empty directory that somebody else made, or may write to, could get links in it while we measure.
-    fn refuse_shared(&self, working: &OwnedFd) -> Result<(), BackendError> {
+    pub(super) fn refuse_shared(&self, working: &OwnedFd) -> Result<(), BackendError> {
         let attributes = own_attributes(working.as_fd())
             .map_err(|errno| failed("look at the working directory", &self.path, errno))?;
         let writable_by_others = Mode::WGRP.union(Mode::WOTH);

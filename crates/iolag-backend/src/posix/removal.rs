@@ -8,12 +8,12 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use iolag_model::PlaceIdentity;
+use iolag_model::{ErrorClass, PlaceIdentity};
 use rustix::fs::{AtFlags, FileType, StatxAttributes, unlinkat};
 use rustix::io::Errno;
 
 use super::directory::{self, attributes, identity_in, own_attributes, type_name, type_of};
-use super::names::{TopName, is_object};
+use super::names::{PROBE, TopName, is_object};
 use super::place::{WorkingDirectory, failed, text};
 use crate::{BackendError, Leftover};
 
@@ -48,6 +48,38 @@ pub(super) fn remove(
         removal.remove_directory(target.as_fd(), working.name(), working.path());
     }
     Ok(removal.into_leftovers())
+}
+
+/// Removes a working directory of which nobody has noted that it was made: it may be another run's, so only if it is empty, or holds
+/// no more than the probe of `create_place`, whose maker was killed.
+///
+/// # Errors
+/// If it holds anything else, is another user's, or cannot be removed. One that is not there is removed already.
+pub(super) fn remove_unnoted(working: &WorkingDirectory) -> Result<(), BackendError> {
+    let answer = |result: Result<(), Errno>| match result {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(errno) => Err(failed("remove the working directory", working.path(), errno)),
+    };
+    let target = match working.open_target() {
+        Err(BackendError::Failed { class: ErrorClass::NotFound, .. }) => return Ok(()),
+        target => target?,
+    };
+    let directory = match working.open_in(&target) {
+        Err(BackendError::NoWorkingSet { .. }) => return Ok(()),
+        directory => directory?,
+    };
+    working.refuse_shared(&directory)?;
+    let is_more = directory::visit(directory.as_fd(), |name, listed| {
+        let is_probe = matches!(
+            (TopName::of(name.to_bytes()), type_of(directory.as_fd(), name, listed)),
+            (TopName::Probe, Ok(FileType::RegularFile))
+        );
+        (!is_probe).then_some(())
+    });
+    if is_more == Ok(None) {
+        answer(unlinkat(&directory, PROBE, AtFlags::empty()))?;
+    }
+    answer(unlinkat(&target, working.name(), AtFlags::REMOVEDIR))
 }
 
 /// Where an entry was found.

@@ -198,6 +198,30 @@ fn an_empty_directory_that_others_may_write_to_is_refused() {
     }
 }
 
+/// Who makes a working directory sees first whether it can be written to, and may be killed just then.
+#[test]
+fn an_unnoted_directory_goes_if_it_holds_no_more_than_a_probe() {
+    let target = tempdir().unwrap();
+    let working = target.path().join(WORKING_NAME);
+    let backend = backend(target.path());
+    backend.remove_unnoted_place().unwrap();
+    for files in [&[][..], &["file-probe"]] {
+        fs::create_dir(&working).unwrap();
+        files.iter().for_each(|name| fs::write(working.join(name), "z").unwrap());
+        backend.remove_unnoted_place().unwrap();
+        assert!(!working.exists(), "{files:?}");
+    }
+    fs::create_dir(&working).unwrap();
+    fs::write(working.join("file-probe"), "z").unwrap();
+    fs::create_dir(working.join("0_0")).unwrap();
+    assert!(backend.remove_unnoted_place().is_err());
+    assert_eq!(fs::read_dir(&working).unwrap().count(), 2, "another run's");
+    fs::remove_dir(working.join("0_0")).unwrap();
+    fs::set_permissions(&working, fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(backend.remove_unnoted_place().is_err());
+    assert!(working.join("file-probe").exists(), "anybody's");
+}
+
 #[test]
 fn a_link_or_a_file_as_working_directory_is_refused_everywhere() {
     let elsewhere = tempdir().unwrap();

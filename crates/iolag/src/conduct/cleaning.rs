@@ -1,5 +1,7 @@
 //! Cleaning up: in a child with a deadline, by descriptor, only what iolag made.
 
+use std::path::PathBuf;
+
 use iolag_backend::{Backend, BackendError, Place, PosixBackend};
 use iolag_keeper::{Messenger, Orphanage, processor_use};
 use iolag_model::{Clock, MonotonicClock, Nanoseconds};
@@ -99,7 +101,7 @@ fn remove_here(place: &Placed, run: &str) -> Vec<String> {
     let Some(directory) = place.directory() else { return Vec::new() };
     // A name that holds the run's is nobody else's: who made it was ended before it could say which directory it is.
     if place.identity.is_none() && !place.name.ends_with(run) {
-        return remove_if_empty(place);
+        return remove_unnoted(directory, place);
     }
     let removed = PosixBackend::new(directory, &place.name).and_then(|backend| {
         backend.expect_place(&Place {
@@ -118,16 +120,15 @@ fn remove_here(place: &Placed, run: &str) -> Vec<String> {
     }
 }
 
-/// A directory that the run meant to make, without having noted that it did: it may be another run's. Nothing is removed
-/// but the empty directory itself.
-fn remove_if_empty(place: &Placed) -> Vec<String> {
-    let where_ = place.whole_path();
-    match std::fs::remove_dir(&where_) {
+/// A directory that the run meant to make, without having noted that it did: it may be another run's.
+fn remove_unnoted(directory: PathBuf, place: &Placed) -> Vec<String> {
+    let removed =
+        PosixBackend::new(directory, &place.name).and_then(|backend| backend.remove_unnoted_place());
+    match removed {
         Ok(()) => Vec::new(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(error) => vec![format!(
-            "{where_} is left ({error}): the run did not note that it made it, so it may be another's; look into it and remove it \
-             yourself"
+            "{} is left ({error}): the run did not note that it made it, so it may be another's; look into it and remove it yourself",
+            place.whole_path()
         )],
     }
 }

@@ -366,7 +366,7 @@ fn every_form_of_the_result() {
     let user = User::new();
     let csv = bench(&user, "memory:", &["--format", "csv"]);
     let columns = csv.lines().next().unwrap().split(',').count();
-    assert!(csv.starts_with("run,host,target,stage") && csv.lines().count() > 6);
+    assert!(csv.starts_with("run,host,target,role,stage") && csv.lines().count() > 6);
     assert!(csv.lines().all(|line| line.split(',').count() == columns), "{csv}");
     let json: Value = serde_json::from_str(&bench(&user, "memory:", &["--format", "json"])).unwrap();
     assert_eq!(json, user.document("last"));
