@@ -1,7 +1,7 @@
 //! `iolag bench metadata`: per stage rates, balance between clients, and what to think of it.
 
 use iolag_model::{
-    Level, Nanoseconds, Operation, Phase, RunRecord, StageIndex, StageRecord, TargetRecord, Trust,
+    Level, Nanoseconds, Operation, Phase, RunRecord, RunState, StageIndex, StageRecord, TargetRecord, Trust,
     WorkloadSpec,
 };
 use serde::{Deserialize, Serialize};
@@ -108,7 +108,10 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     let self_read =
         spec.map(|spec| self_read_share(run.spec.clients, spec.datasets, spec.offset, spec.pattern));
     let repetitions = repetitions_of(&stages);
-    let aftermath = Aftermath::of(&stages, spec, run.spec.clients);
+    let mut aftermath = Aftermath::of(&stages, spec, run.spec.clients);
+    if matches!(run.state, RunState::Recovered { .. }) && aftermath.working_set == WorkingSet::Constant {
+        aftermath.working_set = WorkingSet::Unrecorded;
+    }
     let mut findings = Vec::new();
     findings.extend(aftermath.finding(&stages));
     findings.extend(found_in_stages(&stages, &aftermath));

@@ -37,6 +37,8 @@ pub enum WorkingSet {
         /// The first of them.
         stage: String,
     },
+    /// The run was not recorded to its end, so what was in flight then is not known.
+    Unrecorded,
     /// Something that iolag had made and not removed was gone.
     Lost(LostObjects),
 }

@@ -7,7 +7,8 @@ use iolag_analysis::{
     analyse_metadata,
 };
 use iolag_model::{
-    ContactRecord, FailureCode, FileSystem, MemoryState, Nanoseconds, Operation, Outcome, Phase, Sample,
+    ContactRecord, FailureCode, FileSystem, MemoryState, Nanoseconds, Operation, Outcome, Phase, RunState,
+    Sample,
 };
 use proptest::prelude::*;
 use scenario::{MS, S, Scenario, slow_beside_quick, three_directories, usb_stick};
@@ -594,4 +595,13 @@ fn an_object_or_two_that_are_gone_leave_the_run_what_it_was() {
     let WorkingSet::Lost(lost) = analysis.working_set else { panic!("{:?}", analysis.working_set) };
     assert!(lost.is_destroyed(), "a tenth");
     assert!(!LostObjects { attempts: 101, ..lost }.is_destroyed(), "less than a hundredth");
+}
+
+/// What was in flight when its keeper was killed is not known, and nobody counted the objects afterwards.
+#[test]
+fn the_working_set_of_a_run_that_was_not_recorded_to_its_end_is_not_called_constant() {
+    let mut scenario = outcomes(2, &[]);
+    assert_eq!(analyse_metadata(&scenario.record, &scenario.by_stage()).working_set, WorkingSet::Constant);
+    scenario.record.state = RunState::Recovered { reason: "the run was killed".into() };
+    assert_eq!(analyse_metadata(&scenario.record, &scenario.by_stage()).working_set, WorkingSet::Unrecorded);
 }

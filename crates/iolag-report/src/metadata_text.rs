@@ -125,6 +125,9 @@ fn working_set_line(working_set: &WorkingSet) -> String {
         WorkingSet::Unknown { stage } => {
             format!("Working set: unknown, since nothing succeeded in {stage}.")
         }
+        WorkingSet::Unrecorded => {
+            "Working set: unknown, since the run was not recorded to its end.".to_owned()
+        }
         WorkingSet::Lost(lost) => format!("Working set: not what it was from {} on, see below.", lost.from),
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use iolag_model::{
     ClientId, ClientRecord, MonotonicClock, Nanoseconds, OnHang, Phase, RunId, RunRecord, RunSpec,
-    StageRecord, TargetIndex, TargetRecord, Trust, Verification, WorkloadSpec, format_bytes, format_count,
+    StageRecord, TargetIndex, TargetRecord, Trust, Verification, WorkloadSpec, counted, format_bytes,
+    format_count,
 };
 use iolag_report::one_line;
 use iolag_workload::{
@@ -69,17 +70,14 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
                 if is_incomplete && left_out > 0 {
                     output::notice(
                         common,
-                        &format!("the campaign ends here: {left_out} further runs are left out"),
+                        &format!("the campaign ends here: {} left out", further_runs(left_out)),
                     );
                     break;
                 }
             }
             // What was measured before must not be lost with this.
             Err(failure) if !done.is_empty() => {
-                output::notice(
-                    common,
-                    &format!("{}; {left_out} further runs are left out", failure.sentence),
-                );
+                output::notice(common, &format!("{}; {} left out", failure.sentence, further_runs(left_out)));
                 worst = worst.max(failure.code);
                 break;
             }
@@ -101,6 +99,11 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
         write_report_of(&runs, path, common)?;
     }
     Ok(worst)
+}
+
+/// `1 further run is`, `2 further runs are`.
+fn further_runs(count: usize) -> String {
+    counted(count as u64, "further run is", "further runs are")
 }
 
 fn working_place(target: &Path, name: &str) -> String {

@@ -342,7 +342,8 @@ fn left_at_once(places: &[Placed], id: &RunId, samples: &str) -> Failure {
     let left = match places.is_empty() {
         true => String::new(),
         false => {
-            format!(" {} may still be there: remove it with iolag cleanup {id};", places.join(" and "))
+            let them = if places.len() == 1 { "it" } else { "them" };
+            format!(" {} may still be there: remove {them} with iolag cleanup {id};", places.join(" and "))
         }
     };
     Failure { code: ExitCode::Incomplete, sentence: format!("left at once:{left} {samples}") }
