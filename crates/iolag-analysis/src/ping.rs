@@ -109,7 +109,7 @@ pub fn analyse_ping(run: &RunRecord, summaries: &Summaries) -> PingAnalysis {
         probes,
         findings: lost(probes, run.spec.deadline_ns).into_iter().chain(outrun(probes, every_ns)).collect(),
         summaries: measured,
-        trust: run.trust.clone(),
+        trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
         remarks: run.remarks.clone(),
     }
 }
