@@ -10,6 +10,7 @@ use rustix::io::{Errno, write};
 
 use super::directory::{self, attributes, identity_in, own_attributes, retry, type_in, type_name, type_of};
 use super::names::{DatasetName, PROBE, TopName, is_object};
+use super::removal::remove_mere_probe;
 use crate::{BackendError, Inventory, ObjectKey, Place};
 
 /// A working directory in a target, by name: nothing is open.
@@ -58,7 +59,7 @@ impl WorkingDirectory {
         &self.name
     }
 
-    /// Makes it, or takes an empty one that is ours, and sees whether something can be written there.
+    /// Makes it, or takes one that is ours and empty but for the probe of a maker who was killed, and sees whether something can be written there.
     pub(super) fn create(&self) -> Result<Place, BackendError> {
         let target = self.open_target()?;
         let is_new = match mkdirat(&target, self.name(), Mode::RWXU) {
@@ -68,11 +69,14 @@ impl WorkingDirectory {
         };
         let working = self.open_in(&target)?;
         if !is_new {
-            self.refuse_not_empty(&working)?;
             self.refuse_shared(&working)?;
+            remove_mere_probe(&working)
+                .map_err(|errno| failed("look into the working directory", &self.path, errno))?;
+            self.refuse_not_empty(&working)?;
         }
         if let Err(errno) = write_probe(&working) {
-            if is_new {
+            // Whoever has removed the probe meanwhile has taken the directory.
+            if is_new && errno != Errno::NOENT {
                 // The caller is told about the greater trouble; an empty directory does no harm.
                 let _ = unlinkat(&target, self.name(), AtFlags::REMOVEDIR);
             }

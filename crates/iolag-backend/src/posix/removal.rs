@@ -69,17 +69,27 @@ pub(super) fn remove_unnoted(working: &WorkingDirectory) -> Result<(), BackendEr
         directory => directory?,
     };
     working.refuse_shared(&directory)?;
-    let is_more = directory::visit(directory.as_fd(), |name, listed| {
+    answer(remove_mere_probe(&directory))?;
+    answer(unlinkat(&target, working.name(), AtFlags::REMOVEDIR))
+}
+
+/// Removes the probe of `create_place`, whose maker was killed, from a directory that holds nothing else. Any other directory stays as it
+/// is.
+pub(super) fn remove_mere_probe(directory: &OwnedFd) -> Result<(), Errno> {
+    let other = directory::visit(directory.as_fd(), |name, listed| {
         let is_probe = matches!(
             (TopName::of(name.to_bytes()), type_of(directory.as_fd(), name, listed)),
             (TopName::Probe, Ok(FileType::RegularFile))
         );
         (!is_probe).then_some(())
-    });
-    if is_more == Ok(None) {
-        answer(unlinkat(&directory, PROBE, AtFlags::empty()))?;
+    })?;
+    match other {
+        Some(()) => Ok(()),
+        None => match unlinkat(directory, PROBE, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(errno),
+        },
     }
-    answer(unlinkat(&target, working.name(), AtFlags::REMOVEDIR))
 }
 
 /// Where an entry was found.

@@ -223,6 +223,29 @@ fn an_unnoted_directory_goes_if_it_holds_no_more_than_a_probe() {
 }
 
 #[test]
+fn a_probe_that_was_left_is_in_nobodys_way_and_anything_else_is() {
+    let target = tempdir().unwrap();
+    let working = target.path().join(WORKING_NAME);
+    let backend = backend(target.path());
+    fs::create_dir(&working).unwrap();
+    fs::write(working.join("file-probe"), "z").unwrap();
+    fs::set_permissions(&working, fs::Permissions::from_mode(0o777)).unwrap();
+    let error = backend.create_place().unwrap_err();
+    assert!(matches!(error, BackendError::NotOurs { .. }), "{error}");
+    fs::set_permissions(&working, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::write(working.join("mine"), "precious").unwrap();
+    let error = backend.create_place().unwrap_err();
+    assert!(matches!(error, BackendError::NotEmpty { .. }), "{error}");
+    assert_eq!(fs::read_dir(&working).unwrap().count(), 2, "where something else is, the probe stays, too");
+    fs::remove_file(working.join("mine")).unwrap();
+    backend.create_place().unwrap();
+    assert_eq!(fs::read_dir(&working).unwrap().count(), 0);
+    symlink("elsewhere", working.join("file-probe")).unwrap();
+    let error = backend.create_place().unwrap_err();
+    assert!(matches!(error, BackendError::NotEmpty { .. }), "{error}");
+}
+
+#[test]
 fn a_link_or_a_file_as_working_directory_is_refused_everywhere() {
     let elsewhere = tempdir().unwrap();
     fs::create_dir(elsewhere.path().join("0_0")).unwrap();
