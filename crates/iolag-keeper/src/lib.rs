@@ -39,7 +39,7 @@ pub use memory::SharedMemory;
 pub use messenger::{Inbox, Messenger, Outbox};
 pub use ring::{RingFull, RingProducer, RingReader};
 pub use room::Room;
-pub use sealed::{Residence, move_into_memory};
+pub use sealed::{Residence, move_into_memory, take_arguments};
 pub use separation::leave_inheritance;
 pub use signals::Signals;
 pub use slot::InFlight;

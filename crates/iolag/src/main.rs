@@ -9,12 +9,15 @@ use iolag::commands;
 use iolag::copies::one_of_several;
 use iolag::exit_code::{ExitCode, Failure};
 use iolag::output;
+use iolag_keeper::take_arguments;
 
 fn main() -> ProcessExit {
-    let arguments = match Arguments::try_parse() {
+    // SAFETY: no thread has been started.
+    let typed = unsafe { take_arguments() };
+    let arguments = match Arguments::try_parse_from(&typed) {
         Ok(arguments) => arguments,
         Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
-            output::complain(&unreadable_argument(std::env::args_os()));
+            output::complain(&unreadable_argument(typed.into_iter()));
             return ProcessExit::from(ExitCode::Usage as u8);
         }
         Err(error) => {

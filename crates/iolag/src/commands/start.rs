@@ -73,7 +73,7 @@ enum Reply {
 pub fn become_keeper(common: &Common) -> Result<Keeper, Failure> {
     // Blocked first: what comes while the program moves waits, and is heard afterwards.
     let signals = Signals::block().map_err(Failure::bug)?;
-    let residence = move_into_memory();
+    let residence = move_into_memory(redact);
     let store = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name));
     Ok(Keeper { signals, residence, store })
 }

@@ -107,6 +107,44 @@ fn a_full_disk_holds_no_probe_up_and_gets_everything_when_it_has_room() {
     drop(stage);
 }
 
+/// The command lines of all processes of a stage.
+fn command_lines(stage: &Stage) -> String {
+    let line = |(process, _): &(u32, String)| {
+        fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default()
+    };
+    stage.scene.processes().iter().map(line).collect()
+}
+
+#[test]
+fn a_password_that_was_typed_is_in_no_command_line() {
+    let stage = Stage::new().with_history("postgres://u:geheim@127.0.0.1:1/x");
+    let directory = stage.directory("scratch");
+    let watch = stage.start(&["--every", "100ms", "--tasks", "stat", &directory]);
+    stage.wait_for_rounds(2);
+    let told = command_lines(&stage);
+    assert!(told.contains("postgres://u:***@127.0.0.1:1/x") && !told.contains("geheim"), "{told}");
+    watch.signal(libc::SIGINT);
+    assert_eq!(watch.finish().code, Some(4), "there is no server");
+    stage.scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_password_that_was_typed_is_in_no_command_line_and_opens_the_history() {
+    let Some(server) = PostgresServer::start() else { return };
+    let stage = Stage::new().with_history(server.url("postgres"));
+    let directory = stage.directory("scratch");
+    let watch = stage.start(&["--every", "100ms", "--tasks", "stat", &directory]);
+    stage.wait_for_rounds(2);
+    let told = command_lines(&stage);
+    for secret in [PostgresServer::PASSWORD.to_owned(), PostgresServer::encoded_password()] {
+        assert!(told.contains(":***@127.0.0.1:") && !told.contains(&secret), "{told}");
+    }
+    watch.signal(libc::SIGINT);
+    let done = watch.finish();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(stage.remembered().wholes(&directory, "stat").len() >= 2);
+}
+
 #[test]
 fn a_site_history_in_postgresql_gets_everything_and_keeps_its_secret() {
     let Some(server) = PostgresServer::start() else { return };
