@@ -1,8 +1,9 @@
 //! `iolag ping`: a line for every probe, a summary at the end, and nothing left behind.
 
 use std::fs;
+use std::path::Path;
 
-use iolag_fixtures::{FuseCall, FuseMount};
+use iolag_fixtures::{FuseCall, FuseMount, current_test, skip};
 
 use crate::stage::assert_refused;
 use crate::support::{Finished, PATIENCE, Running, Scene, assert_says, wait_until};
@@ -32,8 +33,8 @@ fn iolag_is_gone_from(directory: &str) {
 fn every_probe_is_a_line_of_single_operations_and_the_run_is_kept() {
     let scene = Scene::new();
     let directory = scene.target().display().to_string();
-    let done = ping(&scene, &["-n", "4", "--every", "250ms", &directory]).finish();
-    assert!(matches!(done.code, Some(0 | 1)), "{done:?}");
+    let done = ping(&scene, &["-n", "4", "--every", "250ms", "--deadline", "1h", &directory]).finish();
+    assert_eq!(done.code, Some(0), "{done:?}");
     let told = lines(&done, "seq=");
     assert!(told.iter().any(|line| {
         ["stat ", "  read ", "  create ", "  total "].iter().all(|part| line.contains(part))
@@ -51,37 +52,47 @@ fn every_probe_is_a_line_of_single_operations_and_the_run_is_kept() {
     scene.assert_nobody_is_left();
 }
 
+/// The programs that a ping with these arguments starts besides itself, by name; `None` if strace is not there or may not trace.
+fn programs_started(task: &[&str]) -> Option<Vec<String>> {
+    let scene = Scene::new();
+    let trace = scene.path().join("trace");
+    let strace = |more: &[&str]| {
+        let mut command = scene.bare_command(
+            Path::new("strace"),
+            &["-f", "-qq", "-e", "trace=execve,execveat", "-e", "status=successful", "-o"],
+        );
+        command.arg(&trace).args(more);
+        command
+    };
+    if !strace(&["true"]).status().is_ok_and(|status| status.success()) {
+        skip(&current_test(), "strace is not installed or may not trace");
+        return None;
+    }
+    let (store, directory) = (scene.store().display().to_string(), scene.target().display().to_string());
+    let iolag = env!("CARGO_BIN_EXE_iolag");
+    let ping = [iolag, "--store", &store, "ping", "-n", "3", "--every", "2s", "--deadline", "1h"];
+    let done = Running::start(strace(&[&ping, task, &[&directory]].concat())).finish();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let trace = fs::read_to_string(&trace).unwrap();
+    // `PID execve("/usr/bin/ls", …) = 0`; the sealed copy is `execveat(3, "", …) = 0`.
+    let called = |name: &'static str| {
+        trace
+            .lines()
+            .filter_map(move |line| Some(line.split_once(name)?.1.split_once('"')?.1.split_once('"')?.0))
+    };
+    assert_eq!(called(" execveat(").collect::<Vec<_>>(), [""], "the copy of itself, once: {trace}");
+    let mut programs: Vec<_> = called(" execve(").collect();
+    assert_eq!(programs.remove(0), iolag, "{trace}");
+    Some(programs.iter().map(|path| path.rsplit('/').next().unwrap_or_default().to_owned()).collect())
+}
+
 #[test]
 fn single_operations_start_no_program() {
-    let scene = Scene::new();
-    let directory = scene.target().display().to_string();
-    let trace = scene.path().join("trace");
-    let mut command = std::process::Command::new("strace");
-    command.args(["-f", "-qq", "-e", "trace=execve", "-o"]).arg(&trace);
-    if command.arg("true").status().is_err() {
-        eprintln!("skipped: there is no strace");
-        return;
-    }
-    let mut command =
-        scene.bare_command(std::path::Path::new("strace"), &["-f", "-qq", "-e", "trace=execve", "-o"]);
-    command.arg(&trace).arg(env!("CARGO_BIN_EXE_iolag"));
-    command.args([
-        "--store",
-        scene.store().to_str().unwrap(),
-        "ping",
-        "-n",
-        "3",
-        "--every",
-        "200ms",
-        &directory,
-    ]);
-    let done = Running::start(command).finish();
-    assert!(matches!(done.code, Some(0 | 1)), "{done:?}");
-    let started = fs::read_to_string(&trace).unwrap();
-    // The program itself, and the sealed copy of it that it goes on from.
-    let others: Vec<_> =
-        started.lines().filter(|line| !line.contains("iolag") && !line.contains("/proc/self/fd")).collect();
-    assert!(others.iter().all(|line| !line.contains("execve(\"/")), "{started}");
+    let Some(programs) = programs_started(&[]) else { return };
+    assert_eq!(programs, Vec::<String>::new());
+    // What would be seen if there were any.
+    let programs = programs_started(&["--task", "list"]).expect("strace was there before");
+    assert!(programs.iter().filter(|program| *program == "ls").count() >= 3, "{programs:?}");
 }
 
 #[test]
@@ -89,8 +100,9 @@ fn a_task_on_request_is_told_with_what_starting_it_costs() {
     let scene = Scene::new();
     let directory = scene.target().display().to_string();
     for (task, part) in [("list", "ls -l "), ("create", "create 500 "), ("write-fsync", "write+fsync ")] {
-        let done = ping(&scene, &["-n", "2", "--every", "2s", "--task", task, &directory]).finish();
-        assert!(matches!(done.code, Some(0 | 1)), "{done:?}");
+        let arguments = ["-n", "2", "--every", "2s", "--deadline", "1h", "--task", task, &directory];
+        let done = ping(&scene, &arguments).finish();
+        assert_eq!(done.code, Some(0), "{done:?}");
         let told = lines(&done, "seq=");
         assert!(told.iter().any(|line| line.contains(part) && line.contains("  total ")), "{done:?}");
         assert_says(&done.stderr, &["in a process of its own; starting that is part of the total"]);
@@ -106,11 +118,11 @@ fn ctrl_c_ends_with_a_summary_and_a_clean_directory() {
     for signal in [libc::SIGINT, libc::SIGTERM] {
         let scene = Scene::new();
         let directory = scene.target().display().to_string();
-        let running = ping(&scene, &["--every", "60ms", &directory]);
+        let running = ping(&scene, &["--every", "60ms", "--deadline", "1h", &directory]);
         assert!(wait_until(PATIENCE, || running.stdout().contains("seq=3")), "{}", running.stdout());
         running.signal(signal);
         let done = running.finish();
-        assert!(matches!(done.code, Some(0 | 1)), "{done:?}");
+        assert_eq!(done.code, Some(0), "{done:?}");
         assert_says(&done.stdout, &[" probes: ", "median"]);
         iolag_is_gone_from(&directory);
         assert_says(&scene.run(&["list"]).stdout, &["complete"]);
@@ -357,7 +369,7 @@ fn a_reader_that_has_seen_enough_ends_a_ping_as_ctrl_c_does() {
         "'{}' --store '{store}' ping --every 50ms '{directory}' --json - | head -n 2",
         env!("CARGO_BIN_EXE_iolag")
     );
-    let mut command = scene.bare_command(std::path::Path::new("/bin/sh"), &["-c", &line]);
+    let mut command = scene.bare_command(Path::new("/bin/sh"), &["-c", &line]);
     command.env("PATH", "/usr/bin:/bin");
     let done = Running::start(command).finish();
     assert_eq!(json_lines(&done.stdout, "probe").len(), 2, "{done:?}");
