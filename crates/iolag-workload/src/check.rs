@@ -171,11 +171,12 @@ impl CheckClient {
         }
         match self.share.turns.at(now) {
             _ if self.holdings.is_waiting() => {}
-            Turn::Later(until) => return Some(Step::Pause { until }),
+            // A turn that comes after the end is none: removing does not wait for it.
+            Turn::Later(until) => return Some(Step::Pause { until: until.min(self.stop()) }),
             Turn::Own { number, end } => {
                 let expected = now.after(self.cost(open.group));
                 if expected > end && self.turn == Some(number) {
-                    return Some(Step::Pause { until: end });
+                    return Some(Step::Pause { until: end.min(self.stop()) });
                 }
                 self.turn = Some(number);
             }
