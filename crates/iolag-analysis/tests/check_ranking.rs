@@ -2,8 +2,8 @@
 
 mod scenario;
 
-use iolag_analysis::{Noise, analyse_check};
-use iolag_model::{Nanoseconds, Operation, TargetIndex, WorkloadSpec};
+use iolag_analysis::{Feeling, Noise, analyse_check};
+use iolag_model::{FailureCode, Nanoseconds, Operation, Outcome, TargetIndex, WorkloadSpec};
 use scenario::{MS, S, Scenario};
 
 const CHECKS: u64 = 200;
@@ -153,4 +153,43 @@ fn those_that_are_slow_alike_stand_together_and_those_that_are_lost_come_last() 
         "{text}"
     );
     assert!(text.ends_with("; /hung (nfs4) does not answer."), "{text}");
+}
+
+/// With the attempts that a check of 45 s has of them: the slow one has three.
+#[test]
+fn memory_disk_sshfs_and_one_with_a_fifth_of_a_second_per_request_stand_in_this_order() {
+    let mut scenario = Scenario::check(&["/sshfs", "/slow", "/disk", "/memory"]);
+    for (target, kind) in ["fuse.sshfs", "fuse", "ext4", "tmpfs"].into_iter().enumerate() {
+        let file_system = scenario.record.targets[target].file_system.as_mut();
+        file_system.expect("it has one").kind = kind.to_owned();
+    }
+    const US: u64 = MS / 1_000;
+    // Attempts on memory and disk; medians on memory, disk and sshfs.
+    let rows = [
+        (Operation::TaskList, 150, [1_300 * US, 1_400 * US, 12 * MS]),
+        (Operation::TaskCreate, 30, [9 * MS, 16 * MS, 900 * MS]),
+        (Operation::TaskCompile, 30, [150 * MS, 170 * MS, 260 * MS]),
+        (Operation::Create, 600, [20 * US, 35 * US, 1_500 * US]),
+        (Operation::Read, 600, [4 * US, 4 * US, 900 * US]),
+        (Operation::Stat, 600, [3 * US, 3 * US, 300 * US]),
+        (Operation::WriteDurably, 600, [5 * US, 3_700 * US, 1_800 * US]),
+    ];
+    for (operation, count, [memory, disk, sshfs]) in rows {
+        scenario.scatter(3, operation, count, memory, 0.3);
+        scenario.scatter(2, operation, count, disk, 0.3);
+        scenario.scatter(0, operation, 10, sshfs, 0.3);
+    }
+    let create = scenario.add(1, Operation::TaskCreate, 4_270 * MS);
+    *create = create.with_outcome(Outcome::Interrupted, FailureCode::NONE).with_bytes(3 * 64);
+    scenario.add(1, Operation::Create, 1_850 * MS);
+    scenario.add(1, Operation::Create, 1_830 * MS);
+    assert_eq!(
+        ranking(&scenario),
+        "/disk (ext4) and /memory (tmpfs) are alike: they feel fast; /sshfs (fuse.sshfs) is slower, by `create 500`: 854 ms against 8.88 \
+         ms in /memory; /slow (fuse) is slower, by few attempts that are all far slower: `create`: 1.83 s against 19.8 µs in /memory."
+    );
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    for directory in &analysis.directories {
+        assert!(directory.verdict.feeling < Feeling::Unreliable, "{}", directory.verdict.sentence);
+    }
 }
