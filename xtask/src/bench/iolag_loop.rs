@@ -2,7 +2,8 @@
 //! store on another file system.
 //!
 //! What is timed is what `bare_loop` times: the benchmark phase alone, the pauses between its iterations left out. iolag's
-//! own JSON says it: objects handled, and the longest time of a client, iteration by iteration.
+//! own JSON says it: objects handled, and the time of the stage (from the first start to the last end over all clients),
+//! iteration by iteration.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
