@@ -312,6 +312,41 @@ fn runs_with_other_numbers_of_clients_are_a_sweep() {
 }
 
 #[test]
+fn rates_where_a_client_starts_late_are_what_was_done_in_the_time() {
+    let late = scenario::one_after_the_other();
+    let rows = rows_of(&late);
+    // Two stages of 200 operations in 200 ms each: 1000 per second, although each client took 100 ms of its own.
+    let span = TimeSpan { begin: MonotonicTime(10 * S), end: MonotonicTime(20 * S + 200 * MS) };
+    let figures = draw(FigurePlan::new(&late.record, span), &rows);
+    let places = figures.series.iter().position(|series| series.operation == Operation::Read).unwrap();
+    let bins = figures.rates.operations.0.chunks(figures.rates.bins as usize).nth(places).unwrap();
+    // Whole bins within the first stage, and an operation at either edge.
+    let whole = (0.2e9 / figures.rates.bin_ns) as usize;
+    let rate = f64::from(bins[..whole].iter().sum::<u32>()) / (whole as f64 * figures.rates.bin_ns / 1e9);
+    assert!(whole > 5 && (rate - 1000.0).abs() < 12.0, "{rate} by {whole} bins");
+    let stages = &figures.fairness[0].stages;
+    let done = (stages[0].first_done_ns, stages[0].last_done_ns);
+    assert_eq!(done, (Some(Nanoseconds(100 * MS)), Some(Nanoseconds(200 * MS))));
+
+    let mut fewer = scenario::one_after_the_other();
+    fewer.record.spec.clients = 1;
+    fewer.samples.retain(|sample| sample.attempt.client() == ClientId(0));
+    let runs = [late, fewer].map(|scenario| {
+        let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+        (scenario.record, analysis)
+    });
+    let runs: Vec<_> = runs.iter().map(|(record, analysis)| SweepRun { record, analysis }).collect();
+    let sweep = sweep_figures(&runs);
+    assert_eq!(
+        sweep.iter().map(|figure| figure.phase).collect::<Vec<_>>(),
+        [Phase::Benchmark, Phase::Cleanup]
+    );
+    for rate in sweep.iter().flat_map(|figure| &figure.rates) {
+        assert_eq!((rate.median_per_second, rate.high_per_second), (1000.0, 1000.0), "{rate:?}");
+    }
+}
+
+#[test]
 fn slow_attempts_are_an_episode_unless_slowness_is_permanent() {
     let mut rows: Vec<Row> =
         (0..400).map(|index| Row::ok(Operation::Stat, (2 + index * 2) * S, 2 * MS)).collect();

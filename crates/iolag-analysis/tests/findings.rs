@@ -11,7 +11,7 @@ use iolag_model::{
     Sample,
 };
 use proptest::prelude::*;
-use scenario::{MS, S, Scenario, slow_beside_quick, three_directories, usb_stick};
+use scenario::{MS, S, Scenario, one_after_the_other, slow_beside_quick, three_directories, usb_stick};
 
 /// Findings of the first directory of a check, as sentences.
 fn sentences(scenario: &Scenario) -> Vec<String> {
@@ -343,22 +343,6 @@ fn one_client_has_no_standard_deviation() {
     let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
     let stage = &analysis.stages[0];
     assert_eq!((stage.times.standard_deviation_ns, stage.times.balance_percent), (None, Some(100.0)));
-}
-
-/// Two clients that share a processor: the second runs when the first has done its share. Each took 100 ms of its own.
-fn one_after_the_other() -> Scenario {
-    let mut scenario = Scenario::metadata(2, 1, 1, &[(Phase::Benchmark, 0), (Phase::Cleanup, 0)]);
-    for stage in 0..2 {
-        for client in 0..2 {
-            let begin = (1 + u64::from(stage)) * 10 * S + u64::from(client) * 100 * MS;
-            for step in 0..100 {
-                scenario.at(stage, client, Operation::Read, begin + step * MS, MS);
-            }
-            let ended = scenario.at(stage, client, Operation::Stage, begin, 100 * MS);
-            *ended = ended.with_bytes(100);
-        }
-    }
-    scenario
 }
 
 #[test]

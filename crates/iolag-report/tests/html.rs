@@ -6,8 +6,8 @@ mod scenario;
 use iolag_analysis::figure::Figures;
 use iolag_analysis::{analyse_check, analyse_metadata};
 use iolag_model::{Nanoseconds, Operation, Pattern, Phase, RunState, WorkloadSpec};
-use iolag_report::{HtmlReport, Judged, ReportedRun, write_html};
-use scenario::{Scenario, three_directories, usb_stick};
+use iolag_report::{CampaignRun, Colour, HtmlReport, Judged, ReportedRun, campaign_text, write_html};
+use scenario::{Scenario, one_after_the_other, three_directories, usb_stick};
 
 fn page_of(runs: &[ReportedRun<'_>]) -> String {
     let report = HtmlReport { title: None, runs, written_realtime_ns: None };
@@ -104,4 +104,36 @@ fn the_verdict_on_a_batch_names_the_rate_of_each_of_its_stages_and_what_is_alway
     let always_true = "To know: 4 of 4 rows have too few attempts for a p99 (368 are needed).";
     assert_eq!(text.matches(always_true).count(), 1, "{text}");
     assert_eq!(text.matches("attempts for a p99").count(), 1, "{text}");
+}
+
+#[test]
+fn the_page_tells_rates_by_the_stages_own_clock_where_a_client_starts_late() {
+    let bench = one_after_the_other();
+    let metadata = analyse_metadata(&bench.record, &bench.by_stage());
+    let page = page_of(&[ReportedRun { record: &bench.record, judged: Judged::Metadata(&metadata) }]);
+    let text = static_part(&page).replace('\u{a0}', " ");
+    let verdict = "2 clients in 200 ms did 1 000 operations/s, which is 1 000 objects/s, with a balance between \
+                   clients of 50 %.";
+    assert!(text.contains(verdict), "{text}");
+    let in_table = "<td data-value=\"1000\">1 000</td>";
+    assert_eq!(text.matches(in_table).count(), 2, "the rows of both stages: {text}");
+    assert!(!text.contains("2 000"), "{text}");
+}
+
+#[test]
+fn a_campaign_tells_the_true_rate_of_a_run_in_which_a_client_starts_late() {
+    let bench = one_after_the_other();
+    let stages = analyse_metadata(&bench.record, &bench.by_stage()).stages;
+    let id = bench.record.id.to_string();
+    let run = CampaignRun {
+        id: &id,
+        target: "/scratch",
+        clients: 2,
+        precreated_objects: 100,
+        repetition: 1,
+        stages,
+    };
+    let text = campaign_text(&[run], 100, Colour::Never);
+    let row = text.lines().find(|line| line.contains(&id)).expect("it has a row");
+    assert!(row.replace('\u{a0}', " ").contains("  1 000  "), "{text}");
 }

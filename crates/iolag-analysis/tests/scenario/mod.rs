@@ -302,3 +302,19 @@ pub fn usb_stick() -> Scenario {
     scenario.samples.sort_by_key(|sample| sample.start);
     scenario
 }
+
+/// Two clients that share a processor: the second runs when the first has done its share. Each took 100 ms of its own.
+pub fn one_after_the_other() -> Scenario {
+    let mut scenario = Scenario::metadata(2, 1, 1, &[(Phase::Benchmark, 0), (Phase::Cleanup, 0)]);
+    for stage in 0..2 {
+        for client in 0..2 {
+            let begin = (1 + u64::from(stage)) * 10 * S + u64::from(client) * 100 * MS;
+            for step in 0..100 {
+                scenario.at(stage, client, Operation::Read, begin + step * MS, MS);
+            }
+            let ended = scenario.at(stage, client, Operation::Stage, begin, 100 * MS);
+            *ended = ended.with_bytes(100);
+        }
+    }
+    scenario
+}
