@@ -38,12 +38,13 @@ pub(crate) fn told_few(summaries: &[Summary], verdict: &str) -> Option<Finding> 
     };
     let is_told = |summary: &&Summary| verdict.contains(&format!("`{}`", summary.key.operation));
     let few = summaries.iter().filter(|summary| is_few(summary));
-    let long: Vec<String> = few.filter(is_long).filter(|summary| !is_told(summary)).map(words).collect();
-    (!long.is_empty()).then(|| {
-        let sentence = format!("Few attempts, but long: {}.", long.join(", "));
-        let advice = "Give it more time (`--budget`), or watch it (`iolag watch`): so few attempts may be an accident.";
-        Finding::new(Severity::Warning, sentence, advice)
-    })
+    let long: Vec<&Summary> = few.filter(is_long).filter(|summary| !is_told(summary)).collect();
+    let longest = long.iter().filter_map(|summary| summary.durations.max.lower_bound()).max()?;
+    let words: Vec<String> = long.into_iter().map(words).collect();
+    let sentence = format!("Few attempts, but long: {}.", words.join(", "));
+    let advice =
+        "Give it more time (`--budget`), or watch it (`iolag watch`): so few attempts may be an accident.";
+    Some(Finding::new(Severity::Warning, sentence, advice).weighing(longest.as_seconds()))
 }
 
 /// Streams are not about feeling.

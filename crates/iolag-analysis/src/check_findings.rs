@@ -39,7 +39,7 @@ fn not_answering(age: Nanoseconds) -> Finding {
     let sentence = format!("The directory does not answer: the first contact has been waiting for {age}.");
     let advice = "Ask on the server side; on this host see `dmesg` and /proc/mounts. Programs that touch this mount \
                   will hang too.";
-    Finding::new(Severity::Serious, sentence, advice).with("age", age.to_string())
+    Finding::new(Severity::Serious, sentence, advice).with("age", age.to_string()).weighing(age.as_seconds())
 }
 
 /// Something could be measured, but not to the end.
@@ -60,7 +60,11 @@ fn hung_operation(summary: &Summary) -> Option<Finding> {
         summary.attempts
     );
     let advice = "They count as \"at least\" this long. `iolag show RUN` tells where they were waiting.";
-    Some(Finding::new(Severity::Serious, sentence, advice).with("longest age", age.to_string()))
+    Some(
+        Finding::new(Severity::Serious, sentence, advice)
+            .with("longest age", age.to_string())
+            .weighing(age.as_seconds()),
+    )
 }
 
 fn names_looked_up(summaries: &[Summary]) -> Option<Finding> {
@@ -81,7 +85,12 @@ fn names_looked_up(summaries: &[Summary]) -> Option<Finding> {
     );
     let advice = "Enable a cache of the name service on this host (nscd, or sssd with caching) and check that its \
                   server answers quickly (`time getent passwd $USER`).";
-    Some(Finding::new(Severity::Warning, sentence, advice).with_median(names).with_median(numbers))
+    Some(
+        Finding::new(Severity::Warning, sentence, advice)
+            .with_median(names)
+            .with_median(numbers)
+            .weighing(factor),
+    )
 }
 
 /// By what a program waits for: until a small file is written, and until it is safe.
@@ -100,7 +109,12 @@ fn fsync_dominates(summaries: &[Summary]) -> Option<Finding> {
     );
     let advice = "Databases, editors and package managers wait for this. A device or server with a protected write \
                   cache would shorten it.";
-    Some(Finding::new(Severity::Note, sentence, advice).with_median(durable).with_median(create))
+    Some(
+        Finding::new(Severity::Note, sentence, advice)
+            .with_median(durable)
+            .with_median(create)
+            .weighing(factor),
+    )
 }
 
 fn close_flushes(summaries: &[Summary]) -> Option<Finding> {
@@ -117,7 +131,12 @@ fn close_flushes(summaries: &[Summary]) -> Option<Finding> {
     );
     let advice = "NFS does that for close-to-open consistency. Each small file pays it: put scratch and build directories \
                   on local storage, or pack small files.";
-    Some(Finding::new(Severity::Note, sentence, advice).with_median(close).with_median(write))
+    Some(
+        Finding::new(Severity::Note, sentence, advice)
+            .with_median(close)
+            .with_median(write)
+            .weighing(closing / writing.max(1.0)),
+    )
 }
 
 fn create_slower_than_stat(summaries: &[Summary]) -> Option<Finding> {
@@ -134,7 +153,9 @@ fn create_slower_than_stat(summaries: &[Summary]) -> Option<Finding> {
     );
     let advice = "Unpacking archives and building software will feel slow although browsing feels fast, as where attributes come \
                   from a cache and only creations go to a server.";
-    Some(Finding::new(Severity::Note, sentence, advice).with_median(create).with_median(stat))
+    Some(
+        Finding::new(Severity::Note, sentence, advice).with_median(create).with_median(stat).weighing(factor),
+    )
 }
 
 /// Removing is usually about as much work as creating.
@@ -156,5 +177,10 @@ fn remove_slower_than_create(summaries: &[Summary]) -> Option<Finding> {
     let advice = "Cleaning up after builds and jobs takes longer than they took to write. A file system mounted with `discard` \
                   tells the device about every removed file at once: if it is (see /proc/mounts), a regular fstrim does that \
                   more cheaply.";
-    Some(Finding::new(Severity::Note, sentence, advice).with_median(delete).with_median(create))
+    Some(
+        Finding::new(Severity::Note, sentence, advice)
+            .with_median(delete)
+            .with_median(create)
+            .weighing(factor),
+    )
 }

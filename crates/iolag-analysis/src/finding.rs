@@ -23,6 +23,9 @@ pub struct Finding {
     /// In which stages it was found, if in several: the sentence has their number and names the worst.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<String>,
+    /// How bad it is among its like, in millionths; 0 if that is not known. It is in no file.
+    #[serde(skip)]
+    pub(crate) weight: u64,
 }
 
 /// How much a finding matters; the gravest first.
@@ -58,7 +61,19 @@ pub struct Evidence {
 
 impl Finding {
     pub(crate) fn new(severity: Severity, sentence: String, advice: impl Into<String>) -> Self {
-        Self { severity, sentence, advice: advice.into(), evidence: Vec::new(), places: Vec::new() }
+        Self {
+            severity,
+            sentence,
+            advice: advice.into(),
+            evidence: Vec::new(),
+            places: Vec::new(),
+            weight: 0,
+        }
+    }
+
+    /// As bad as this among its like.
+    pub(crate) fn weighing(self, weight: f64) -> Self {
+        Self { weight: (weight * 1e6) as u64, ..self }
     }
 
     pub(crate) fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {

@@ -14,6 +14,7 @@ mod check_comparison;
 mod check_few;
 mod check_findings;
 mod check_ranking;
+mod check_told;
 mod engine;
 pub mod figure;
 mod finding;
@@ -39,6 +40,7 @@ mod working_set;
 
 pub use autocorrelation::{EffectiveSampleSize, SEQUENCE_BLOCKS, Sequence, effective_sample_size_of};
 pub use check::{CheckAnalysis, DirectoryAnalysis, analyse_check};
+pub use check_told::ToldFindings;
 pub use engine::{Engine, Grouping};
 pub use finding::{Evidence, Finding, Severity, duration_in_words};
 pub use histogram::{

@@ -68,7 +68,8 @@ fn told(mut alike: Vec<Sighting>, all: &[StageKey]) -> Finding {
     alike.sort_by(|one, other| {
         one.finding.severity.cmp(&other.finding.severity).then(other.weight.total_cmp(&one.weight))
     });
-    let Sighting { operation, stage, mut finding, .. } = alike.swap_remove(0);
+    let Sighting { operation, stage, weight, finding, .. } = alike.swap_remove(0);
+    let mut finding = finding.weighing(weight);
     operations.retain(|other| Some(*other) != operation);
     let worst = stage.map(|(phase, iteration)| stage_name(phase, iteration)).unwrap_or_default();
     let head = match places.len() {

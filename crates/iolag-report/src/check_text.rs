@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, Summary};
+use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, Summary, ToldFindings};
 use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration};
 
 use crate::findings_text::{findings_text, footnotes_text, trust_text};
@@ -278,8 +278,12 @@ fn verdicts(analysis: &CheckAnalysis, width: usize, colour: Colour) -> String {
 
 fn findings(analysis: &CheckAnalysis, width: usize, colour: Colour) -> String {
     let mut text = String::new();
-    for directory in &analysis.directories {
-        text.push_str(&findings_text(Some(&directory.name), &directory.findings, width, colour));
+    for ToldFindings { directory, mut findings } in analysis.told_findings() {
+        // Sentences may have names of directories.
+        for finding in &mut findings {
+            finding.sentence = one_line(&finding.sentence);
+        }
+        text.push_str(&findings_text(directory, &findings, width, colour));
     }
     text
 }

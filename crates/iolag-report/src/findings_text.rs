@@ -15,20 +15,19 @@ pub fn findings_text(place: Option<&str>, findings: &[Finding], width: usize, co
     let heading =
         place.map_or_else(|| "Findings".to_owned(), |place| format!("Findings in {}", one_line(place)));
     let mut text = format!("\n{}\n", colour.paint(Tone::Strong, &heading));
-    let mut told: Vec<(Severity, &str)> = Vec::new();
+    let mut told: Vec<&str> = Vec::new();
     for finding in findings {
-        let same = |other: &&Finding| other.severity == finding.severity && other.advice == finding.advice;
-        if told.contains(&(finding.severity, finding.advice.as_str())) {
+        if told.contains(&finding.advice.as_str()) {
             continue;
         }
-        told.push((finding.severity, &finding.advice));
-        let tone = match finding.severity {
-            Severity::Serious => Tone::Serious,
-            Severity::Warning => Tone::Warning,
-            Severity::Note => Tone::Plain,
-        };
+        told.push(&finding.advice);
         // What leads to the same advice stands together, with the advice once.
-        for finding in findings.iter().filter(same) {
+        for finding in findings.iter().filter(|other| other.advice == finding.advice) {
+            let tone = match finding.severity {
+                Severity::Serious => Tone::Serious,
+                Severity::Warning => Tone::Warning,
+                Severity::Note => Tone::Plain,
+            };
             let sentence = format!("  {}: {}", finding.severity, finding.sentence);
             text.push_str(&colour.paint(tone, &wrapped(&sentence, width, INDENT)));
             text.push('\n');

@@ -5,8 +5,10 @@ mod scenario;
 
 use iolag_analysis::figure::Figures;
 use iolag_analysis::{analyse_check, analyse_metadata};
-use iolag_model::{Nanoseconds, Operation, Pattern, Phase, RunState, WorkloadSpec};
-use iolag_report::{CampaignRun, Colour, HtmlReport, Judged, ReportedRun, campaign_text, write_html};
+use iolag_model::{FailureCode, Nanoseconds, Operation, Outcome, Pattern, Phase, RunState, WorkloadSpec};
+use iolag_report::{
+    CampaignRun, CheckRows, Colour, HtmlReport, Judged, ReportedRun, campaign_text, check_text, write_html,
+};
 use scenario::{Scenario, one_after_the_other, three_directories, usb_stick};
 
 fn page_of(runs: &[ReportedRun<'_>]) -> String {
@@ -104,6 +106,40 @@ fn the_verdict_on_a_batch_names_the_rate_of_each_of_its_stages_and_what_is_alway
     let always_true = "To know: 4 of 4 rows have too few attempts for a p99 (368 are needed).";
     assert_eq!(text.matches(always_true).count(), 1, "{text}");
     assert_eq!(text.matches("attempts for a p99").count(), 1, "{text}");
+}
+
+#[test]
+fn what_several_directories_of_a_check_have_is_told_once_in_text_and_page() {
+    let names = ["/a", "/b", "/c", "/d", "/e", "/f"];
+    let mut check = Scenario::check(&names);
+    for target in 0..6_u16 {
+        // The third directory's is the worst.
+        for attempt in 0..200 {
+            let asked = check.add(target, Operation::CallStat, 20_000);
+            if attempt < if target == 2 { 10 } else { 2 } {
+                *asked = asked.with_outcome(Outcome::Error, FailureCode::from_errno(5));
+            }
+        }
+    }
+    for _ in 0..200 {
+        check.add(4, Operation::CallWrite, 20_000);
+        check.add(4, Operation::CallCloseWritten, 5_000_000);
+    }
+    let analysis = analyse_check(&check.record, &check.by_target());
+    assert!(analysis.directories.iter().all(|directory| !directory.findings.is_empty()), "{analysis:#?}");
+    let plain = |text: &str| text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = plain(&check_text(&analysis, CheckRows::Known, 100, Colour::Never));
+    let page = page_of(&[ReportedRun { record: &check.record, judged: Judged::Check(&analysis) }]);
+    let page = plain(static_part(&page)).replace("<code>", "`").replace("</code>", "`");
+    let sentence = "In /c: 10 of 200 `call.stat` failed: input/output error; also in /a, /b, /d, /e and /f.";
+    let advice = "Failed attempts are in no quantile";
+    let own = "Closing a written file takes 5.00 ms, 250 times its write";
+    for (told, heading) in [(&text, "Findings in /e"), (&page, "In `/e`")] {
+        assert_eq!((told.matches(sentence).count(), told.matches(advice).count()), (1, 1), "{told}");
+        assert_eq!(told.matches("`call.stat` failed: input").count(), 1, "{told}");
+        let (_, of_one) = told.split_once(heading).expect("what only one has stands under it");
+        assert_eq!((of_one.matches(own).count(), told.matches(own).count()), (1, 1), "{told}");
+    }
 }
 
 #[test]

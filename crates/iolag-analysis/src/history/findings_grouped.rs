@@ -162,6 +162,7 @@ fn together(members: &[&HistoryFinding], names: &Names) -> HistoryFinding {
         advice: first.finding.advice.clone(),
         evidence: Vec::new(),
         places: Vec::new(),
+        weight: 0,
     };
     HistoryFinding {
         kind: first.kind,

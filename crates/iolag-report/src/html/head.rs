@@ -1,5 +1,7 @@
 //! What stands first: title, verdict in a paragraph, findings in sentences.
 
+use std::borrow::Cow;
+
 use iolag_analysis::{
     CheckAnalysis, Feeling, Finding, MetadataAnalysis, PingAnalysis, RepetitionJudgement, Severity,
     StageAnalysis, median_of, stage_name,
@@ -230,22 +232,23 @@ fn failures_sentence(analysis: &MetadataAnalysis) -> String {
 }
 
 /// Findings, with the place that they are about if there are several.
-type FindingGroup<'a> = (Option<&'a str>, &'a [Finding]);
+type FindingGroup<'a> = (Option<&'a str>, Cow<'a, [Finding]>);
 
 /// Findings with their advice, the gravest first, then doubts about the measurement itself.
 pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
     let (groups, trust, footnotes): (Vec<FindingGroup<'_>>, &[Trust], &[String]) = match run.judged {
         Judged::Check(analysis) => {
             let is_alone = analysis.directories.len() == 1;
-            let groups = analysis.directories.iter().map(|directory| {
-                ((!is_alone).then_some(directory.name.as_str()), directory.findings.as_slice())
-            });
+            let groups = analysis
+                .told_findings()
+                .into_iter()
+                .map(|told| (told.directory.filter(|_| !is_alone), Cow::Owned(told.findings)));
             (groups.collect(), &analysis.trust, &analysis.footnotes)
         }
         Judged::Metadata(analysis) => {
-            (vec![(None, analysis.findings.as_slice())], &analysis.trust, &analysis.footnotes)
+            (vec![(None, Cow::Borrowed(&analysis.findings))], &analysis.trust, &analysis.footnotes)
         }
-        Judged::Ping(analysis) => (vec![(None, analysis.findings.as_slice())], &analysis.trust, &[]),
+        Judged::Ping(analysis) => (vec![(None, Cow::Borrowed(&analysis.findings))], &analysis.trust, &[]),
     };
     if groups.iter().all(|(_, findings)| findings.is_empty()) {
         page.raw("<p class=\"nothing\">Nothing conspicuous was found.</p>\n");
@@ -254,7 +257,7 @@ pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
         if let Some(place) = place {
             page.raw("<h4>In <code>").text(place).raw("</code></h4>\n");
         }
-        finding_list(findings, page);
+        finding_list(&findings, page);
     }
     if !trust.is_empty() {
         page.raw("<h4>Before you trust the numbers</h4>\n<ul class=\"findings\">\n");
@@ -271,21 +274,21 @@ pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
 
 fn finding_list(findings: &[Finding], page: &mut Markup) {
     page.raw("<ul class=\"findings\">\n");
-    let mut told: Vec<(Severity, &str)> = Vec::new();
+    let mut told: Vec<&str> = Vec::new();
     for finding in findings {
         // What leads to the same advice stands together, with the advice once.
-        let same = |other: &&Finding| other.severity == finding.severity && other.advice == finding.advice;
-        if told.contains(&(finding.severity, finding.advice.as_str())) {
+        if told.contains(&finding.advice.as_str()) {
             continue;
         }
-        told.push((finding.severity, &finding.advice));
-        let (class, name) = match finding.severity {
+        told.push(&finding.advice);
+        let of_severity = |severity: Severity| match severity {
             Severity::Serious => ("serious", "Serious"),
             Severity::Warning => ("warning", "Warning"),
             Severity::Note => ("note", "Note"),
         };
-        page.raw("<li").attribute("class", class).raw(">");
-        for finding in findings.iter().filter(same) {
+        page.raw("<li").attribute("class", of_severity(finding.severity).0).raw(">");
+        for finding in findings.iter().filter(|other| other.advice == finding.advice) {
+            let (_, name) = of_severity(finding.severity);
             page.raw("<p><strong>").raw(name).raw(".</strong> ").prose(&finding.sentence).raw("</p>");
         }
         page.raw("<p class=\"advice\">").prose(&finding.advice).raw("</p></li>\n");
