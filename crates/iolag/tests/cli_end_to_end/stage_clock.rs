@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use iolag_model::format_count;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
 use serde_json::Value;
 
 use crate::user::{User, number, text};
@@ -151,5 +153,70 @@ fn many_clients_on_few_processors_with_known_delays_are_not_faster_than_they_wer
         assert_eq!(intended.len(), 16);
         assert!(intended.iter().all(|moment| *moment == intended[0]), "stage {stage}: {intended:?}");
         assert!(of_stage().all(|(start, intended, _)| start >= intended), "stage {stage}");
+    }
+}
+
+/// One operation as the stored part has it.
+#[derive(Debug, Clone, Copy)]
+struct Stored {
+    client: u64,
+    stage: u64,
+    begin: u64,
+    end: u64,
+}
+
+/// The operations on objects of the last run, from its Parquet part.
+fn stored(user: &User) -> Vec<Stored> {
+    let record = user.record();
+    let run = user.store().join("runs").join(text(&record, "id"));
+    let parts = record["parts"].as_array().unwrap();
+    let mut found = Vec::new();
+    for part in parts {
+        let file = std::fs::File::open(run.join(text(part, "file"))).unwrap();
+        for row in SerializedFileReader::new(file).unwrap().get_row_iter(None).unwrap() {
+            let columns: BTreeMap<String, Field> = row.unwrap().into_columns().into_iter().collect();
+            let whole = |name: &str| match &columns[name] {
+                Field::Int(value) => u64::try_from(*value).unwrap(),
+                Field::Long(value) => u64::try_from(*value).unwrap(),
+                other => panic!("{name} is no whole number: {other:?}"),
+            };
+            let Field::Str(operation) = &columns["operation"] else { panic!("no name of an operation") };
+            if HARNESS.contains(&operation.as_str()) {
+                continue;
+            }
+            let (client, stage, begin) = (whole("client"), whole("stage"), whole("start_ns"));
+            found.push(Stored { client, stage, begin, end: begin + whole("duration_ns") });
+        }
+    }
+    found
+}
+
+#[test]
+fn on_one_processor_a_stage_lasts_at_least_what_its_operations_are_known_to_take() {
+    let user = User::new();
+    let (clients, delay_ns) = (8, 500_000);
+    let mut command = user.command("taskset");
+    let mine = rustix::thread::sched_getaffinity(None).unwrap();
+    let processor = (0..rustix::thread::CpuSet::MAX_CPU).find(|processor| mine.is_set(*processor)).unwrap();
+    command.args(["-c", &processor.to_string(), env!("CARGO_BIN_EXE_iolag"), "bench", "metadata"]);
+    command.args(["delayed:500us:memory:", "-n", "8", "-D", "1", "-P", "20", "-I", "10", "-R", "1", "-q"]);
+    let said = crate::user::said(command);
+    assert_eq!(said.code, 0, "{said:?}");
+    let operations = stored(&user);
+    let document = user.document("last");
+    let stages = document["stages"].as_array().unwrap();
+    assert_eq!(stages.len(), 3);
+    for stage in stages {
+        let own = || operations.iter().filter(|operation| operation.stage == number(stage, "stage"));
+        let of_client = |client: u64| own().filter(|operation| operation.client == client).count() as u64;
+        let most = (0..clients).map(of_client).max().unwrap();
+        assert!(most >= 20 && own().count() as u64 == number(stage, "operations"), "{stage}");
+        let time = number(stage, "phase_time_ns");
+        assert!(time >= most * delay_ns, "{most} operations of {delay_ns} ns each took {time} ns");
+        let (begin, end) = (own().map(|one| one.begin).min(), own().map(|one| one.end).max());
+        assert_eq!(time, end.unwrap() - begin.unwrap());
+        let rate = own().count() as f64 / (time as f64 / 1e9);
+        same(stage["operations_per_second"].as_f64().unwrap(), rate);
+        assert!(rate <= clients as f64 * 1e9 / delay_ns as f64, "{rate} operations/s");
     }
 }

@@ -70,6 +70,7 @@ fn bad_numbers_of_bench_metadata_are_refused_before_anything_is_created() {
         ("--iterations", "1M", "the number of iterations is 1000000, at most"),
         ("--object-size", "-4k", "\"-4k\" is not a size such as 3901"),
         ("--object-size", "1P", "the object size in bytes is 1125899906842624, at most"),
+        ("-S", "5T", "every client holds an object in memory, reduce --object-size"),
         ("--object-size", "4 furlongs", "\"4 furlongs\" is not a size"),
         ("--offset", "99999999999", "--offset 99999999999 is too large"),
         ("--repeat", "0", "--repeat 0 measures nothing"),
