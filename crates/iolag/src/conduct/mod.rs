@@ -126,8 +126,15 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
     let groups = if interruption.told().is_some() { &[] } else { plan.groups.as_slice() };
     let mut measurers = start_measurers(groups, &exchange)?;
     plan.attendant.begin(MonotonicClock.now());
-    let watched =
-        watch(&exchange, &mut measurers, &mut writing, &mut interruption, plan.policy, plan.attendant);
+    let watched = watch(
+        &plan.record,
+        &exchange,
+        &mut measurers,
+        &mut writing,
+        &mut interruption,
+        plan.policy,
+        plan.attendant,
+    );
     let id = plan.record.id.clone();
     let mut left_places: Vec<Placed> = watched.all_places().cloned().collect();
     if !interruption.is_leaving() {

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use iolag_keeper::{Ending, Exchange, Hang, HangWatch, KeeperRing, Messenger, evidence, processor_use};
 use iolag_model::{
-    Activity, Anchor, AttemptId, Calibration, ClientId, Clock, Coordinator, Detail, DetailKind, FailureCode,
-    MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, PlaceIdentity, Sample, counted,
+    Activity, Anchor, AttemptId, Calibration, ClientId, ClientRecord, Clock, Coordinator, Detail, DetailKind,
+    FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, PlaceIdentity,
+    RunRecord, Sample, counted,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
@@ -152,6 +153,7 @@ impl Placed {
 
 /// Watches until every measurer has ended or is abandoned.
 pub fn watch(
+    record: &RunRecord,
     exchange: &Exchange,
     measurers: &mut [Measurer],
     writing: &mut Writing,
@@ -168,7 +170,7 @@ pub fn watch(
         unfinished: BTreeSet::new(),
         unrecorded: 0,
         is_over: false,
-        names: names_of_clients(measurers),
+        names: names_of_clients(record),
     };
     if let Some(name) = interruption.told() {
         watch.stop(name, attendant);
@@ -216,17 +218,13 @@ struct Watch<'a> {
     names: BTreeMap<u32, String>,
 }
 
-/// A number says nothing to a user: where the client works does.
-fn names_of_clients(measurers: &[Measurer]) -> BTreeMap<u32, String> {
-    let of_one = |measurer: &Measurer| {
-        let place = measurer.name.clone();
-        measurer
-            .clients
-            .clone()
-            .into_iter()
-            .map(move |client| (client, format!("client {client} in {place}")))
+/// A number says nothing to a user: where the client works does, which is one directory of several that a measurer may have.
+fn names_of_clients(record: &RunRecord) -> BTreeMap<u32, String> {
+    let named = |client: &ClientRecord| {
+        let target = record.targets.get(usize::from(client.target.0))?;
+        Some((client.client.0, format!("client {} in {}", client.client.0, target.name)))
     };
-    measurers.iter().flat_map(of_one).collect()
+    record.clients.iter().filter_map(named).collect()
 }
 
 /// Nobody waits for them any more. They die with the keeper; what they started (a compiler, an `ls`) would not.

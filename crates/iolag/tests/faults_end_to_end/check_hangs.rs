@@ -83,6 +83,22 @@ fn a_directory_that_begins_to_hang_is_left_behind_with_evidence_and_cleaned_up_l
 }
 
 #[test]
+fn of_several_directories_on_one_mount_each_that_hangs_is_named_alone() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let directories = ["one", "two"].map(|name| fuse.path().join(name).to_str().unwrap().to_owned());
+    directories.iter().for_each(|directory| fs::create_dir(directory).unwrap());
+    // The first directory that either makes in its working directory.
+    fuse.hang(FuseCall::Mkdir, "0_*");
+    let [one, two] = &directories;
+    let done = scene.run(&check(&[one, two]));
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stderr, &[&format!("client 0 in {one} hangs:"), &format!("client 1 in {two} hangs:")]);
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
+
+#[test]
 fn a_directory_that_cannot_be_made_or_removed_is_not_waited_for() {
     for (call, said) in [(FuseCall::Mkdir, "making the working directory"), (FuseCall::Rmdir, "")] {
         let scene = Scene::new();
