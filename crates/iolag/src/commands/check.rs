@@ -337,24 +337,35 @@ fn announce(
     let Asked { options, check, control, left_out, .. } = asked;
     let names: Vec<_> =
         answering.iter().map(|(_, facts)| one_line(&facts.path.display().to_string())).collect();
-    for sentence in left_out {
-        output::notice(common, &one_line(sentence));
-    }
-    let compared = control.map_or_else(String::new, |facts| {
-        format!(", and a little in {}, to compare with the machine's own memory", facts.path.display())
-    });
+    let directories = answering.len() as u32;
     output::notice(
         common,
         &format!(
             "measuring {} for at most {} in all, setting up and cleaning up included: listing, creating, compiling, single \
-             operations, a short stream{compared}; each gets a directory iolag-check-{id}, at most {} are written in all, at \
-             most {} are there at one time, and everything is removed again",
+             operations, a short stream",
             names.join(" and "),
-            options.budget,
-            format_bytes(bytes_to_write(check, answering.len() as u32)),
-            format_bytes(bytes_held(&WorkloadSpec::Check(check.clone()), answering.len() as u32)),
+            options.budget
         ),
     );
+    output::notice(
+        common,
+        &format!(
+            "each gets a directory iolag-check-{id}: at most {} are written in all, at most {} are there at one time, and \
+             everything is removed again",
+            format_bytes(bytes_to_write(check, directories)),
+            format_bytes(bytes_held(&WorkloadSpec::Check(check.clone()), directories)),
+        ),
+    );
+    for sentence in left_out {
+        output::notice(common, &one_line(sentence));
+    }
+    if let Some(facts) = control {
+        let memory = one_line(&facts.path.display().to_string());
+        output::notice(
+            common,
+            &format!("a little is done in {memory}, too: the machine's own memory, to compare with"),
+        );
+    }
     output::notice(common, &format!("the run is kept as {id} in {}", found.root.display()));
 }
 

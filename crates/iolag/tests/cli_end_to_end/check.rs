@@ -64,6 +64,13 @@ fn one_directory_is_announced_measured_judged_and_left_as_it_was() {
     {
         assert!(said.errors.contains(announced), "{announced}: {}", said.errors);
     }
+    // A line for each thing, none of which is longer than two of a terminal.
+    let measuring = said.errors.lines().find(|line| line.contains("measuring ")).expect("it is said");
+    assert!(!measuring.contains("written") && !measuring.contains("memory"), "{measuring}");
+    assert!(measuring.chars().count() - directory.chars().count() <= 160, "{measuring}");
+    let written = said.errors.lines().find(|line| line.contains("written in all")).expect("it is said");
+    assert!(written.starts_with("iolag: each gets a directory iolag-check-"), "{written}");
+    assert!(written.chars().count() <= 200 && !written.contains("memory"), "{written}");
     for row in [
         "ls -l",
         "ls -n",
