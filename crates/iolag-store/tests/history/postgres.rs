@@ -179,8 +179,9 @@ fn the_server_is_proven_as_far_as_the_url_asks() {
         let history = connect(url, Access::Create).map_err(|error| error.to_string());
         history.map(|mut history| {
             history.hosts().unwrap();
+            // The last: the server may not have seen yet that the one before has ended.
             let statement = "SELECT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) \
-                             WHERE a.application_name = 'iolag'";
+                             WHERE a.application_name = 'iolag' ORDER BY a.backend_start DESC LIMIT 1";
             server.ask("site", statement)
         })
     };

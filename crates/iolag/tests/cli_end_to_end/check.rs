@@ -265,7 +265,7 @@ fn directories_are_compared_with_the_machines_memory_and_nothing_is_left_there()
     });
     let document = user.document("last");
     assert_eq!(names(&document), [directory.as_str()]);
-    if !said.errors.contains("to compare with the machine's own memory") {
+    if !said.errors.contains("the machine's own memory, to compare with") {
         return skip(&current_test(), "there is no tmpfs beside what is measured");
     }
     let control = &document["control"];
