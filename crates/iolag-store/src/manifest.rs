@@ -47,12 +47,16 @@ impl Manifest {
         Self { format: RUN_FORMAT, entries }
     }
 
-    /// What two manifests of one run know together: of one directory, the entry that says which it is.
+    /// What two manifests of one run know together, if the run was closed where it has the other: of one directory, the entry that
+    /// says which it is. Working directories that the other does not name were removed.
     pub(crate) fn merged(mut self, other: Self) -> Self {
+        let is_same =
+            |one: &ManifestEntry, other: &ManifestEntry| one.parent == other.parent && one.name == other.name;
+        self.entries.retain(|known| {
+            known.kind == ManifestKind::Spool || other.entries.iter().any(|entry| is_same(known, entry))
+        });
         for entry in other.entries {
-            let is_same =
-                |known: &&mut ManifestEntry| known.parent == entry.parent && known.name == entry.name;
-            match self.entries.iter_mut().find(is_same) {
+            match self.entries.iter_mut().find(|known| is_same(known, &entry)) {
                 Some(known) if known.inode.is_none() => *known = entry,
                 Some(_) => {}
                 None => self.entries.push(entry),

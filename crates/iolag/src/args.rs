@@ -405,6 +405,10 @@ pub struct Rm {
     /// Runs: ids, parts of ids that no other has, `last`, or paths
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<String>,
+    /// Remove also runs whose working directory is, or may be, left on a target (a file system that is gone for good): nobody
+    /// can clean up after them then
+    #[arg(long)]
+    pub abandon_places: bool,
     /// Remove without asking; needed where nobody is at a terminal
     #[arg(long)]
     pub yes: bool,

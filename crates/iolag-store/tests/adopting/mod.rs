@@ -357,7 +357,8 @@ fn an_adopted_run_knows_its_directories_as_well_as_either_copy() {
     };
     let manifest =
         |one, two, more| Manifest::new([vec![entry("one", one), entry("two", two)], more].concat());
-    scene.stump().write_manifest(&manifest(None, Some(2), Vec::new())).unwrap();
+    let removed = entry("removed", Some(4));
+    scene.stump().write_manifest(&manifest(None, Some(2), vec![removed])).unwrap();
     let rescued = scene.store().rescued(&run_id(1)).remove(0).run;
     rescued.write_manifest(&manifest(Some(1), None, vec![entry("three", Some(3))])).unwrap();
     scene.adopt();

@@ -2,13 +2,17 @@
 
 use std::fmt::Write as _;
 
-use iolag_model::Anchor;
-use iolag_store::{FlawKind, KeeperIdentity, Removal, Retention, runs_to_remove};
+use iolag_model::{Anchor, RunId};
+use iolag_store::{FlawKind, KeeperIdentity, Removal, Retention, Store, runs_to_remove};
 
-use super::Located;
+use super::left_places::{self, LeftPlace};
+use super::{Located, ask_store};
 use crate::args::{Common, Prune};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Printed};
+
+/// A run that is to go, with the working directories that it may have left.
+type Doomed = (RunId, Vec<LeftPlace>);
 
 /// Runs the command.
 ///
@@ -27,35 +31,51 @@ pub fn run(options: &Prune, common: &Common) -> Result<ExitCode, Failure> {
         older_than: options.older_than,
         bytes_max: options.max_size,
     };
+    let (doomed, flaws) = ask_store(&located, || look(&located, &retention))?;
+    let runs: Vec<_> = doomed.iter().map(|(id, places)| (id.as_str(), places.as_slice())).collect();
+    let needs = left_places::needs(&runs)?;
     output::with_store(&located.root, common, || {
         let store = located.open()?;
-        let listed = store.list().map_err(Failure::unusable)?;
-        let doomed =
-            runs_to_remove(&listed, &retention, Anchor::take().realtime_ns, KeeperIdentity::is_alive);
-        let mut text = String::new();
-        for id in &doomed {
-            let what = if options.yes {
-                match store.remove_run(id, KeeperIdentity::is_alive) {
-                    Ok(Removal::Complete) => "removed".to_owned(),
-                    Ok(Removal::Strangers(names)) => {
-                        format!("removed, except files that are not iolag's: {}", names.join(", "))
-                    }
-                    Err(error) => format!("not removed: {error}"),
-                }
-            } else {
-                "would be removed (add --yes)".to_owned()
-            };
+        let mut printed = Printed::default();
+        let kept = needs.iter().flatten();
+        printed.complaints.extend(kept.map(|need| format!("not pruned: {}: {}", need.clause, need.advice)));
+        let free = doomed.iter().zip(&needs).filter(|(_, needs)| needs.is_empty());
+        for ((id, _), _) in free {
+            let what = if options.yes { remove(&store, id) } else { "would be removed (add --yes)".into() };
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "{id}  {what}");
+            let _ = writeln!(printed.text, "{id}  {what}");
         }
         if doomed.is_empty() {
-            text.push_str("nothing to remove by these rules\n");
+            printed.text.push_str("nothing to remove by these rules\n");
         }
-        // What no rule may remove would stay for ever without a word.
-        let complaints = listed.iter().filter_map(|run| run.record.as_ref().err());
-        let complaints = complaints.filter(|flaw| flaw.kind != FlawKind::Damaged);
-        let complaints = complaints.map(|flaw| format!("not pruned: {}", flaw.sentence));
-        let complaints = complaints.chain(located.silence()).collect();
-        Ok(Printed { text, complaints, ..Printed::default() })
+        printed.complaints.extend(flaws.iter().cloned().chain(located.silence()));
+        Ok(printed)
     })
+}
+
+/// What goes by these rules; and why other runs stay.
+fn look(located: &Located, retention: &Retention) -> Result<(Vec<Doomed>, Vec<String>), Failure> {
+    let store = located.open()?;
+    let listed = store.list().map_err(Failure::unusable)?;
+    let doomed = runs_to_remove(&listed, retention, Anchor::take().realtime_ns, KeeperIdentity::is_alive);
+    let places = |id: &RunId| {
+        let record = listed.iter().find(|run| run.id == *id).and_then(|run| run.record.as_deref().ok());
+        // A manifest that cannot be read names nothing: such a run must be removable all the same.
+        store.run(id).and_then(|run| left_places::of(&run, record)).unwrap_or_default()
+    };
+    let doomed = doomed.into_iter().map(|id| (id.clone(), places(&id))).collect();
+    // What no rule may remove would stay for ever without a word.
+    let flaws = listed.iter().filter_map(|run| run.record.as_ref().err());
+    let flaws = flaws.filter(|flaw| flaw.kind != FlawKind::Damaged);
+    Ok((doomed, flaws.map(|flaw| format!("not pruned: {}", flaw.sentence)).collect()))
+}
+
+fn remove(store: &Store, id: &RunId) -> String {
+    match store.remove_run(id, KeeperIdentity::is_alive) {
+        Ok(Removal::Complete) => "removed".to_owned(),
+        Ok(Removal::Strangers(names)) => {
+            format!("removed, except files that are not iolag's: {}", names.join(", "))
+        }
+        Err(error) => format!("not removed: {error}"),
+    }
 }

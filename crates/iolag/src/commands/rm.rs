@@ -2,22 +2,18 @@
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
-use std::os::unix::fs::MetadataExt;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use iolag_keeper::Signals;
-use iolag_model::{PlaceIdentity, counted, format_bytes};
+use iolag_model::{counted, format_bytes};
 use iolag_report::state_name;
-use iolag_store::{
-    FlawKind, KeeperIdentity, Listed, ManifestEntry, ManifestKind, Removal, RunDirectory, Store, StoreError,
-};
+use iolag_store::{FlawKind, KeeperIdentity, Listed, Removal, RunDirectory, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
-use super::{Located, is_absent};
+use super::left_places::{self, LeftPlace, Need};
+use super::{Located, ask_store};
 use crate::args::{Common, Rm};
-use crate::conduct::STORE_DEADLINE;
-use crate::conduct::scout::{Answer, ask};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Printed};
 
@@ -30,23 +26,7 @@ struct Doomed {
     /// What it is, for people.
     what: String,
     /// Directories on targets that its manifest names.
-    places: Vec<Place>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Place {
-    path: String,
-    /// Absent if the run did not note that it made it.
-    identity: Option<PlaceIdentity>,
-}
-
-/// What is found at the path of a place.
-#[derive(Serialize, Deserialize)]
-enum Found {
-    Nothing,
-    Something(PlaceIdentity),
-    /// The system refuses to say.
-    Unknown(String),
+    places: Vec<LeftPlace>,
 }
 
 /// Runs the command: everything that is named goes, or nothing.
@@ -56,20 +36,11 @@ enum Found {
 pub fn run(options: &Rm, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "rm")?;
     let located = Located::of(common)?;
-    let found = ask("store", STORE_DEADLINE, || {
-        look(&located, &options.runs).map_err(|failure| (failure.code as u8, failure.sentence))
-    });
-    let doomed = match found? {
-        Answer::Given(Ok(doomed)) => doomed,
-        Answer::Given(Err((code, sentence))) => {
-            return Err(Failure { code: ExitCode::from_number(code), sentence });
-        }
-        Answer::None { age, .. } => {
-            let sentence = format!("the store {} has not answered for {age}", located.root.display());
-            return Err(Failure::unusable(sentence));
-        }
-    };
-    doomed.iter().try_for_each(refuse_working_places)?;
+    let mut doomed = ask_store(&located, || look(&located, &options.runs))?;
+    match options.abandon_places {
+        true => tell_abandoned(&mut doomed)?,
+        false => refuse_working_places(&doomed)?,
+    }
     if !options.yes {
         agree(&doomed)?;
     }
@@ -93,7 +64,8 @@ fn look(located: &Located, names: &[String]) -> Result<Vec<Doomed>, Failure> {
             id: run.id().to_string(),
             name: if name.contains('/') { name.clone() } else { run.id().to_string() },
             what: description(&listed),
-            places: places_of(&run, &listed),
+            // A manifest that cannot be read names nothing: such a run must be removable all the same.
+            places: left_places::of(&run, listed.record.as_deref().ok()).unwrap_or_default(),
         });
     }
     Ok(doomed)
@@ -163,52 +135,30 @@ fn description(listed: &Listed) -> String {
     }
 }
 
-/// What the manifest names on targets. One that cannot be read names nothing: such a run must be
-/// removable all the same.
-fn places_of(run: &RunDirectory, listed: &Listed) -> Vec<Place> {
-    let is_of_this_boot = listed.record.as_ref().is_ok_and(|record| {
-        let then = record.environment.boot_id.as_ref();
-        then.is_some() && then == iolag_store::boot_id().as_ref()
-    });
-    let place = |entry: ManifestEntry| {
-        let device = entry.device.filter(|_| is_of_this_boot);
-        let identity = entry.inode.map(|inode| PlaceIdentity { device, inode });
-        Place { path: format!("{}/{}", entry.parent.trim_end_matches('/'), entry.name), identity }
-    };
-    let entries = run.manifest().map(|manifest| manifest.entries).unwrap_or_default();
-    let is_on_target =
-        |entry: &ManifestEntry| entry.kind == ManifestKind::WorkingDirectory && entry.parent.starts_with('/');
-    entries.into_iter().filter(is_on_target).map(place).collect()
+fn needs(doomed: &[Doomed]) -> Result<Vec<Vec<Need>>, Failure> {
+    let runs: Vec<_> = doomed.iter().map(|run| (run.id.as_str(), run.places.as_slice())).collect();
+    left_places::needs(&runs)
 }
 
-/// Without its manifest nobody could clean up after the run.
-fn refuse_working_places(run: &Doomed) -> Result<(), Failure> {
-    for place in &run.places {
-        let path = &place.path;
-        let why = match ask("scout", STORE_DEADLINE, || look_at(path))? {
-            Answer::Given(Found::Nothing) => continue,
-            Answer::Given(Found::Something(there)) => match place.identity {
-                Some(identity) if !identity.admits(there) => continue,
-                Some(_) => "is still there".to_owned(),
-                None => "may be what is there: the run did not note that it made it".to_owned(),
-            },
-            Answer::Given(Found::Unknown(error)) => format!("may still be there ({error})"),
-            Answer::None { age, .. } => format!("may still be there, and has not answered for {age}"),
-        };
-        return Err(Failure::usage(format!(
-            "the working directory {path} of run {id} {why}: remove it first with iolag cleanup {id}; nothing is removed",
-            id = run.id
-        )));
+fn refuse_working_places(doomed: &[Doomed]) -> Result<(), Failure> {
+    match needs(doomed)?.into_iter().flatten().next() {
+        None => Ok(()),
+        Some(Need { clause, advice }) => Err(Failure::usage(format!(
+            "{clause}: {advice}, or give it up with --abandon-places; nothing is removed"
+        ))),
+    }
+}
+
+/// Says with each run what nobody will clean up after it.
+fn tell_abandoned(doomed: &mut [Doomed]) -> Result<(), Failure> {
+    let needs = needs(doomed)?;
+    for (run, needs) in doomed.iter_mut().zip(needs) {
+        for need in needs {
+            // Writing to a String cannot fail.
+            let _ = write!(run.what, "; abandoned: {}", need.clause);
+        }
     }
     Ok(())
-}
-
-fn look_at(path: &str) -> Found {
-    match std::fs::symlink_metadata(path) {
-        Ok(status) => Found::Something(PlaceIdentity { device: Some(status.dev()), inode: status.ino() }),
-        Err(error) if is_absent(&error) => Found::Nothing,
-        Err(error) => Found::Unknown(error.to_string()),
-    }
 }
 
 /// Asks who is at the terminal.

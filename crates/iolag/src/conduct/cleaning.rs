@@ -7,7 +7,7 @@ use iolag_keeper::{Messenger, Orphanage, processor_use};
 use iolag_model::{Clock, MonotonicClock, Nanoseconds};
 
 use super::interruption::{Interruption, Wish};
-use super::messages::{heard, tell};
+use super::messages::{MeasurerEnd, heard, tell};
 use super::supervision::{Placed, Watched};
 
 /// When working places are removed by the keeper's child.
@@ -30,12 +30,8 @@ pub fn clean_up(
     deadline: Nanoseconds,
     interruption: &mut Interruption<'_>,
 ) -> Vec<String> {
-    if clean_up == CleanUp::Nothing {
-        return Vec::new();
-    }
-    let removed = watched.ends.iter().flatten().any(|end| end.removed);
     let mut notices: Vec<_> = watched.ends.iter().flatten().flat_map(|end| end.leftovers.clone()).collect();
-    if removed && watched.ends.iter().all(|end| end.as_ref().is_some_and(|end| end.removed)) {
+    if clean_up == CleanUp::Nothing || measurers_removed(watched) {
         return notices;
     }
     if clean_up == CleanUp::UnlessHung && (watched.still_hung > 0 || !watched.abandoned.is_empty()) {
@@ -51,6 +47,12 @@ pub fn clean_up(
         notices.extend(remove(place, run, deadline, &mut told_to_leave));
     }
     notices
+}
+
+/// Whether all measurers removed what they made themselves, as far as it went.
+pub fn measurers_removed(watched: &Watched) -> bool {
+    let removed = |end: &Option<MeasurerEnd>| end.as_ref().is_some_and(|end| end.removed);
+    !watched.ends.is_empty() && watched.ends.iter().all(removed)
 }
 
 /// Removes one working place of `run` in a child; says what is left. Ends early when told to leave.

@@ -67,14 +67,14 @@ pub struct MeasurerEnd {
     pub working_set_faults: Vec<String>,
     /// How many datasets were counted for that.
     pub datasets_counted: u64,
-    /// Whether the working places were removed.
+    /// Whether the measurer has removed the working places itself, but for what it says is left.
     pub removed: bool,
     /// What could not be removed, with reasons.
     pub leftovers: Vec<String>,
 }
 
 /// From the keeper to the writer.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum ToWriter {
     /// A working place exists now: note it for clean-up, and say so to its clients.
     Placed {
@@ -87,6 +87,8 @@ pub enum ToWriter {
         /// Which directory it is, if it is one.
         identity: Option<PlaceIdentity>,
     },
+    /// Every working place that was noted is removed again.
+    Removed,
     /// Everything is measured: this is the final record.
     Finish(Box<RunRecord>),
 }

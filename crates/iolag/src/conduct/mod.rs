@@ -37,7 +37,7 @@ use crate::exit_code::{ExitCode, Failure};
 use attendant::Attendant;
 use cleaning::CleanUp;
 use interruption::Interruption;
-use messages::{MeasurerEnd, Stored};
+use messages::{MeasurerEnd, Stored, ToWriter};
 use rescue::{Rescued, Rescuing};
 use supervision::{Measurer, Placed, Policy, Watched, watch};
 use writer::{Source, WriterPlan};
@@ -137,6 +137,8 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
     );
     let id = plan.record.id.clone();
     let mut left_places: Vec<Placed> = watched.all_places().cloned().collect();
+    // What is left on a target is for the user to know, also by the exit code.
+    let mut is_clean = false;
     if !interruption.is_leaving() {
         let deadline = plan.policy.deadline;
         let left = cleaning::clean_up(
@@ -147,8 +149,10 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
             deadline,
             &mut interruption,
         );
-        if plan.clean_up != CleanUp::Nothing && left.is_empty() {
+        is_clean = left.is_empty();
+        if is_clean && (plan.clean_up != CleanUp::Nothing || cleaning::measurers_removed(&watched)) {
             left_places.clear();
+            writing.order(&ToWriter::Removed);
         }
         notices.extend(left);
     }
@@ -171,8 +175,6 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
     };
     notices.extend(watched.abandoned.iter().cloned());
     notices.extend(watched.unusable.iter().map(|(_, sentence)| sentence.clone()));
-    // What is left on a target is for the user to know, also by the exit code.
-    let is_clean = plan.clean_up == CleanUp::Nothing || left_places.is_empty();
     let code = match &stored.record.state {
         // A run of which everything ended is complete; that something took longer than the user allowed, or that the user
         // told to end while it was being stored, is still told.

@@ -175,6 +175,14 @@ impl Orders<'_> {
                 told.for_each(|client| self.exchange.set_noted(client.client.0));
                 Ok(())
             }
+            // Once a file system is unmounted nobody can see what is not there.
+            ToWriter::Removed => {
+                let mut manifest = self.run.manifest()?;
+                manifest
+                    .entries
+                    .retain(|entry| entry.kind != ManifestKind::WorkingDirectory || entry.inode.is_none());
+                self.run.write_manifest(&manifest)
+            }
             ToWriter::Finish(record) => {
                 self.finish = Some(record);
                 Ok(())

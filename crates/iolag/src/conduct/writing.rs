@@ -143,13 +143,8 @@ impl Writing {
         if let Some(messenger) = &mut self.messenger {
             order(messenger, message);
         }
-        if let ToWriter::Placed { target, path, name, identity } = message {
-            self.orders.push(ToWriter::Placed {
-                target: *target,
-                path: path.clone(),
-                name: name.clone(),
-                identity: *identity,
-            });
+        if !matches!(message, ToWriter::Finish(_)) {
+            self.orders.push(message.clone());
         }
     }
 

@@ -21,6 +21,7 @@ fn help_of_every_command() {
         ("note", &["note", "--help"]),
         ("import", &["import", "--help"]),
         ("prune", &["prune", "--help"]),
+        ("rm", &["rm", "--help"]),
         ("cleanup", &["cleanup", "--help"]),
     ] {
         let said = user.fine(arguments);

@@ -169,12 +169,61 @@ fn a_working_directory_on_a_file_system_that_is_unmounted_is_told_and_removed_on
         let too_early = scene.run(&["cleanup"]);
         assert_eq!(too_early.code, Some(4), "{too_early:?}");
         assert_says(&too_early.stdout, &[&left]);
+        assert_stays(&scene);
         fs::create_dir_all(scene.target().join("me")).unwrap();
     }
+    let mount = BindMount::new(tmpfs.path(), &scene.target()).unwrap();
+    assert_says(&scene.run(&["rm", "last", "--yes"]).stderr, &["iolag-work of run 20", " is still there"]);
+    drop(mount);
+    // After another boot the device number says nothing, but where it was mounted does.
+    let record = of_last_run(&scene, "run.json");
+    let written = fs::read_to_string(&record).unwrap();
+    fs::write(&record, written.replace("\"boot_id\": \"", "\"boot_id\": \"not ")).unwrap();
+    fs::remove_dir(scene.target().join("me")).unwrap();
+    assert_stays(&scene);
     let _mount = BindMount::new(tmpfs.path(), &scene.target()).unwrap();
     let cleaned = scene.run(&["cleanup"]);
     assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
     assert_eq!(leftovers(&own), Vec::<String>::new());
+}
+
+/// Who cleans up later needs the run, and is told so.
+fn assert_stays(scene: &Scene) {
+    let left = "may be left on the file system that was mounted there when it was made: mount that again, \
+                then iolag cleanup 20";
+    let refused = scene.run(&["rm", "last", "--yes"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
+    assert_says(&refused.stderr, &[left, "or give it up with --abandon-places; nothing is removed"]);
+    let pruned = scene.run(&["prune", "--older-than", "0", "--yes"]);
+    assert_eq!((pruned.code, pruned.stdout.as_str()), (Some(0), ""), "{pruned:?}");
+    assert_says(&pruned.stderr, &["not pruned: the working directory ", left]);
+}
+
+/// A file of the only run of the scene.
+fn of_last_run(scene: &Scene, file: &str) -> std::path::PathBuf {
+    let mut runs = fs::read_dir(scene.store().join("runs")).unwrap();
+    runs.next().unwrap().unwrap().path().join(file)
+}
+
+#[test]
+fn a_run_goes_whose_working_directory_is_given_up_or_was_removed_before_its_file_system_was_unmounted() {
+    let scene = Scene::new();
+    let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
+    for (phases, flag) in [("precreate", "--abandon-places"), ("precreate,benchmark,cleanup", "-q")] {
+        let mount = BindMount::new(tmpfs.path(), &scene.target()).unwrap();
+        let target = scene.target().to_str().unwrap().to_owned();
+        let made = scene.run(&Scene::bench_arguments(&target, &["--phases", phases]));
+        assert_eq!(made.code, Some(0), "{made:?}");
+        drop(mount);
+        let removed = scene.run(&["rm", "last", "--yes", flag]);
+        assert_eq!((removed.code, removed.stderr.as_str()), (Some(0), ""), "{removed:?}");
+        let abandoned = removed.stdout.contains("; abandoned: the working directory ");
+        assert_eq!(abandoned, flag == "--abandon-places", "{removed:?}");
+        assert_eq!(leftovers(&scene.store().join("runs")), Vec::<String>::new());
+        if abandoned {
+            fs::remove_dir_all(tmpfs.path().join("iolag-work")).unwrap();
+        }
+    }
 }
 
 #[test]
