@@ -53,11 +53,20 @@ pub trait Backend: Send + Sync {
     /// If it cannot be listed.
     fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError>;
 
+    /// Refuses a working place that this process made or found, and that somebody has moved since. Asks nothing of a target on which
+    /// nothing was moved.
+    ///
+    /// # Errors
+    /// [`BackendError::Moved`].
+    fn refuse_moved(&self) -> Result<(), BackendError> {
+        Ok(())
+    }
+
     /// Removes the working place and everything in it that iolag could have made, and nothing else. Returns what is left and
     /// why.
     ///
     /// # Errors
-    /// If the place cannot be reached at all.
+    /// If the place was moved, or cannot be reached at all.
     fn remove_place(&self) -> Result<Vec<Leftover>, BackendError>;
 }
 
@@ -233,6 +242,16 @@ pub enum BackendError {
     Unmounted {
         /// The working place.
         path: String,
+    },
+    /// Somebody gave the working place another name or put it elsewhere.
+    #[error(
+        "{path} was moved by somebody: what is left of it is {now}; look into that and remove it yourself"
+    )]
+    Moved {
+        /// The working place.
+        path: String,
+        /// Where it is.
+        now: String,
     },
     /// Content of objects this long cannot be compared.
     #[error(

@@ -76,6 +76,10 @@ impl<D: Disturbance> Backend for Wrapper<D> {
         self.inner.inventory(rank, dataset)
     }
 
+    fn refuse_moved(&self) -> Result<(), BackendError> {
+        self.inner.refuse_moved()
+    }
+
     fn remove_place(&self) -> Result<Vec<Leftover>, BackendError> {
         self.inner.remove_place()
     }

@@ -22,7 +22,7 @@ use iolag_model::{Operation, PlaceIdentity};
 use crate::{
     Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session, SessionOptions,
 };
-use place::WorkingDirectory;
+use place::{Whereabouts, WorkingDirectory};
 
 pub use session::PosixSession;
 
@@ -69,6 +69,8 @@ pub struct PosixBackend {
     working: WorkingDirectory,
     /// Which directory the working directory is, once known: no other one is touched from then on.
     identity: Mutex<Option<PlaceIdentity>>,
+    /// Where the working directory was made or found by this process.
+    found: Mutex<Option<Whereabouts>>,
 }
 
 impl PosixBackend {
@@ -78,7 +80,11 @@ impl PosixBackend {
     /// # Errors
     /// If `target` is empty, or `working_name` is not a plain file name.
     pub fn new(target: PathBuf, working_name: &str) -> Result<Self, BackendError> {
-        Ok(Self { working: WorkingDirectory::new(&target, working_name)?, identity: Mutex::new(None) })
+        Ok(Self {
+            working: WorkingDirectory::new(&target, working_name)?,
+            identity: Mutex::new(None),
+            found: Mutex::new(None),
+        })
     }
 
     /// Removes a working directory that a run meant to make, without having noted that it did: it may be another run's. Only one that
@@ -92,6 +98,12 @@ impl PosixBackend {
 
     fn identity(&self) -> Option<PlaceIdentity> {
         *self.identity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, (place, found): (Place, Whereabouts)) -> Place {
+        self.set_identity(place.identity);
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+        place
     }
 
     fn set_identity(&self, identity: Option<PlaceIdentity>) {
@@ -117,15 +129,11 @@ impl Backend for PosixBackend {
     }
 
     fn create_place(&self) -> Result<Place, BackendError> {
-        let place = self.working.create()?;
-        self.set_identity(place.identity);
-        Ok(place)
+        Ok(self.keep(self.working.create()?))
     }
 
     fn reopen_place(&self) -> Result<Place, BackendError> {
-        let place = self.working.reopen(self.identity())?;
-        self.set_identity(place.identity);
-        Ok(place)
+        Ok(self.keep(self.working.reopen(self.identity())?))
     }
 
     fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
@@ -138,7 +146,15 @@ impl Backend for PosixBackend {
         self.working.inventory(self.identity(), rank, dataset)
     }
 
+    fn refuse_moved(&self) -> Result<(), BackendError> {
+        match &*self.found.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(found) => self.working.refuse_moved(found),
+            None => Ok(()),
+        }
+    }
+
     fn remove_place(&self) -> Result<Vec<Leftover>, BackendError> {
+        self.refuse_moved()?;
         let leftovers = removal::remove(&self.working, self.identity())?;
         if leftovers.is_empty() {
             self.set_identity(None);

@@ -1,7 +1,7 @@
 //! The working directory: made, found again, and refused where it is not ours.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use iolag_model::{FailureCode, PlaceIdentity};
@@ -19,6 +19,20 @@ pub(super) struct WorkingDirectory {
     target: PathBuf,
     name: CString,
     path: PathBuf,
+}
+
+/// An open directory, and where the kernel said that it is.
+#[derive(Debug)]
+pub(super) struct Whereabouts {
+    directory: OwnedFd,
+    path: Option<PathBuf>,
+}
+
+impl Whereabouts {
+    fn of(directory: OwnedFd) -> Self {
+        let path = path_of(&directory);
+        Self { directory, path }
+    }
 }
 
 impl WorkingDirectory {
@@ -60,7 +74,7 @@ impl WorkingDirectory {
     }
 
     /// Makes it, or takes one that is ours and empty but for the probe of a maker who was killed, and sees whether something can be written there.
-    pub(super) fn create(&self) -> Result<Place, BackendError> {
+    pub(super) fn create(&self) -> Result<(Place, Whereabouts), BackendError> {
         let target = self.open_target()?;
         let is_new = match mkdirat(&target, self.name(), Mode::RWXU) {
             Ok(()) => true,
@@ -82,16 +96,19 @@ impl WorkingDirectory {
             }
             return Err(failed("write to the working directory", &self.path, errno));
         }
-        self.place(&working)
+        Ok((self.place(&working)?, Whereabouts::of(working)))
     }
 
     /// Finds it with at least one dataset in it.
-    pub(super) fn reopen(&self, expected: Option<PlaceIdentity>) -> Result<Place, BackendError> {
+    pub(super) fn reopen(
+        &self,
+        expected: Option<PlaceIdentity>,
+    ) -> Result<(Place, Whereabouts), BackendError> {
         let working = self.open(expected)?;
         if self.refuse_linked_datasets(&working)? == 0 {
             return Err(BackendError::NoWorkingSet { path: self.path.display().to_string() });
         }
-        self.place(&working)
+        Ok((self.place(&working)?, Whereabouts::of(working)))
     }
 
     /// Opens it, if it is the one that is expected.
@@ -156,6 +173,23 @@ impl WorkingDirectory {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a working directory that is elsewhere than it was found. Only if the kernel, which asks nobody for that, gives another
+    /// path is the file system asked whether the directory is there: the path of one that was removed or unmounted leads nowhere.
+    pub(super) fn refuse_moved(&self, found: &Whereabouts) -> Result<(), BackendError> {
+        let Some(now) = path_of(&found.directory).filter(|now| Some(now) != found.path.as_ref()) else {
+            return Ok(());
+        };
+        let there = retry(|| statx(CWD, &now, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS));
+        let own = own_attributes(found.directory.as_fd());
+        match (there, own) {
+            (Ok(there), Ok(own)) if identity_in(&there) == identity_in(&own) => Err(BackendError::Moved {
+                path: self.path.display().to_string(),
+                now: now.display().to_string(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses datasets that are not directories: operations would go astray through a link. Returns the number of
@@ -245,6 +279,11 @@ impl WorkingDirectory {
     pub(super) fn not_ours(&self, path: &Path, found: &'static str) -> BackendError {
         BackendError::NotOurs { path: path.display().to_string(), found }
     }
+}
+
+/// Where the kernel says that a directory is that this thread has opened.
+fn path_of(directory: &OwnedFd) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/thread-self/fd/{}", directory.as_raw_fd())).ok()
 }
 
 /// An error of the harness from a system call's answer.

@@ -320,11 +320,10 @@ fn another_directory_of_the_same_name_is_not_touched() {
     fs::rename(&working, target.path().join("moved")).unwrap();
     fs::create_dir_all(working.join("0_0")).unwrap();
     fs::write(working.join("0_0/file-0"), "precious").unwrap();
-    for error in [
-        backend.remove_place().unwrap_err(),
-        backend.reopen_place().unwrap_err(),
-        backend.open_session(&options()).map(|_| ()).unwrap_err(),
-    ] {
+    assert!(matches!(backend.remove_place(), Err(BackendError::Moved { .. })));
+    for error in
+        [backend.reopen_place().unwrap_err(), backend.open_session(&options()).map(|_| ()).unwrap_err()]
+    {
         assert!(error.to_string().contains("another directory than the one that this run made"), "{error}");
     }
     assert_eq!(fs::read(working.join("0_0/file-0")).unwrap(), b"precious");
@@ -359,6 +358,26 @@ fn a_working_directory_on_another_file_system_than_the_target_has_now_is_told_as
     assert!(told(&second).contains("iolag-work is left on the file system that was mounted there"));
     fs::remove_dir_all(target.path()).unwrap();
     assert!(told(&second).contains("iolag-work is left on the file system that was mounted there"));
+}
+
+#[test]
+fn a_working_directory_that_somebody_moves_is_told_and_one_that_is_removed_is_not() {
+    let (directory, backend) = working_set(1);
+    let (from, to) = (directory.path().join(WORKING_NAME), directory.path().join("mine"));
+    backend.refuse_moved().unwrap();
+    fs::rename(&from, &to).unwrap();
+    // Whether something has its name meanwhile or nothing.
+    for _ in 0..2 {
+        let error = backend.remove_place().unwrap_err();
+        assert!(
+            matches!(&error, BackendError::Moved { now, .. } if *now == to.display().to_string()),
+            "{error}"
+        );
+        fs::create_dir_all(&from).unwrap();
+    }
+    assert!(to.join("0_0").exists());
+    fs::remove_dir_all(&to).unwrap();
+    backend.refuse_moved().unwrap();
 }
 
 #[test]

@@ -171,6 +171,11 @@ fn finish(
     stopped: bool,
 ) -> MeasurerEnd {
     let mut end = MeasurerEnd { positions: accounting.positions(), ..MeasurerEnd::default() };
+    // Who looks for it by its path finds nothing, as if it were removed.
+    if let Err(moved) = backend.refuse_moved() {
+        end.removed = true;
+        end.leftovers.push(moved.to_string());
+    }
     if stopped {
         return end;
     }
@@ -182,6 +187,10 @@ fn finish(
         }
         return end;
     }
+    if !end.leftovers.is_empty() {
+        return end;
+    }
+    let keeper_removes = assignment.target.directory().is_some() && makes_working_set(&assignment.metadata);
     match backend.remove_place() {
         Ok(leftovers) => {
             end.removed = true;
@@ -189,7 +198,7 @@ fn finish(
                 leftovers.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect();
         }
         // The keeper tries a directory once more, and tells.
-        Err(_) if assignment.target.directory().is_some() => {}
+        Err(_) if keeper_removes => {}
         Err(error) => end.leftovers.push(error.to_string()),
     }
     end

@@ -227,6 +227,29 @@ fn a_run_goes_whose_working_directory_is_given_up_or_was_removed_before_its_file
 }
 
 #[test]
+fn a_working_directory_that_somebody_moves_in_mid_run_is_told_with_its_new_path() {
+    for signal in [None, Some(libc::SIGINT)] {
+        let scene = Scene::new();
+        let target = scene.target().to_str().unwrap().to_owned();
+        let running = scene.start(&Scene::bench_arguments(&target, &["-R200", "--think", "100us"]));
+        let (from, to) = (scene.target().join("iolag-work"), scene.target().join("mine"));
+        let later = from.join("0_0/file-200");
+        crate::support::wait_for("first iteration", || later.exists().then_some(()));
+        fs::rename(&from, &to).unwrap();
+        if let Some(signal) = signal {
+            running.signal(signal);
+        }
+        let done = running.finish();
+        assert_eq!(done.code, Some(4), "{done:?}");
+        let told = format!("iolag-work was moved by somebody: what is left of it is {}; look", to.display());
+        assert_says(&done.stderr, &[&told]);
+        assert!(to.is_dir() && !from.exists(), "{done:?}");
+        assert_gapless(&scene.exported());
+        scene.assert_nobody_is_left();
+    }
+}
+
+#[test]
 fn a_target_whose_file_system_goes_away_is_told_and_loses_nothing() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };
