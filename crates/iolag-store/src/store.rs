@@ -142,10 +142,31 @@ impl Store {
         self.runs.remove_file(&name)
     }
 
-    /// Makes the directory of a new run and writes its record.
+    /// Takes the first of these names that is free, by making its directory: no other process takes it then.
     ///
     /// # Errors
-    /// [`StoreError::RunExists`] if the name is taken; [`StoreError::Foreign`]; else if it cannot be written.
+    /// [`StoreError::Foreign`]; [`StoreError::RunExists`] if none is free; else if it cannot be made.
+    pub fn claim(&self, names: impl IntoIterator<Item = RunId>) -> Result<RunId, StoreError> {
+        self.refuse_foreign()?;
+        let mut taken = None;
+        for id in names {
+            match self.runs.create_directory(id.as_str()) {
+                Ok(_) => return Ok(id),
+                Err(error) if error.errno() == Some(Errno::EXIST.raw_os_error()) => taken = Some(id),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(self.exists(&taken.map(String::from).unwrap_or_default()))
+    }
+
+    fn exists(&self, id: &str) -> StoreError {
+        StoreError::RunExists { id: id.to_owned(), root: self.root.clone() }
+    }
+
+    /// Writes the record of a new run into the directory that was claimed for it, or into one that it makes.
+    ///
+    /// # Errors
+    /// [`StoreError::RunExists`] if a run of this name has begun; [`StoreError::Foreign`]; else if it cannot be written.
     pub fn create_run(&self, record: &RunRecord) -> Result<RunDirectory, StoreError> {
         // Empty directories are taken away by whoever tidies the store, at any moment.
         const TRIES: usize = 3;
@@ -163,13 +184,10 @@ impl Store {
 
     fn try_create_run(&self, record: &RunRecord) -> Result<RunDirectory, StoreError> {
         self.refuse_foreign()?;
-        let directory = self.runs.create_directory(record.id.as_str()).map_err(|error| {
-            if error.errno() == Some(Errno::EXIST.raw_os_error()) {
-                StoreError::RunExists { id: record.id.to_string(), root: self.root.clone() }
-            } else {
-                error
-            }
-        })?;
+        let directory = self.runs.directory_or_new(record.id.as_str())?;
+        if !was_never_begun(&directory) {
+            return Err(self.exists(record.id.as_str()));
+        }
         let run = RunDirectory::new(directory, record.id.clone());
         run.write_record(record)?;
         Ok(run)

@@ -66,6 +66,24 @@ fn a_run_is_found_by_name_beginning_end_last_and_path() {
 }
 
 #[test]
+fn a_name_is_claimed_once_and_its_run_begins_in_it() {
+    let place = tempfile::tempdir().unwrap();
+    let store = Store::open(place.path()).unwrap();
+    let names = ["20261120-185900-0000", "20261120-185900-0001"].map(id);
+    assert_eq!(store.claim(names.clone()).unwrap(), names[0]);
+    assert_eq!(store.claim(names.clone()).unwrap(), names[1]);
+    let none = store.claim(names.clone()).unwrap_err();
+    assert!(matches!(none, StoreError::RunExists { .. }), "{none}");
+    assert!(store.list().unwrap().is_empty());
+    store.create_run(&record(&names[0], 1, 1)).unwrap();
+    // Whoever tidies takes what was only claimed away; its run begins all the same.
+    store.tidy().unwrap();
+    assert!(!place.path().join("runs").join(names[1].as_str()).exists());
+    store.create_run(&record(&names[1], 1, 1)).unwrap();
+    assert_eq!(store.list().unwrap().len(), 2);
+}
+
+#[test]
 fn a_list_shows_damaged_runs_with_what_is_wrong() {
     let place = tempfile::tempdir().unwrap();
     let store = Store::open(place.path()).unwrap();

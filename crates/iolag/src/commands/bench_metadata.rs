@@ -56,10 +56,8 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
         let found = start::send_scouts(&keeper, &named, options.deadline)?;
         start::tell_notices(common, &found.notices);
         let runner = Runner { options, labels: &labels, common, keeper: &keeper, found: &found };
-        let id = start::new_run_id(number);
-        let campaign = campaign.get_or_insert_with(|| id.clone()).clone();
         let outcome = facts_of(&directories, point.target, &found)
-            .and_then(|facts| runner.run(point, id, campaign, facts))
+            .and_then(|facts| runner.run(point, &mut campaign, facts))
             .and_then(|conducted| Ok((runner.report(point, &conducted, points.len(), number)?, conducted)));
         let left_out = points.len() - done.len() - 1;
         match outcome {
@@ -146,8 +144,7 @@ impl Runner<'_> {
     fn run(
         &self,
         point: &Point,
-        id: RunId,
-        campaign: RunId,
+        campaign: &mut Option<RunId>,
         facts: Option<DirectoryFacts>,
     ) -> Result<Conducted, Failure> {
         let options = self.options;
@@ -173,6 +170,8 @@ impl Runner<'_> {
         let mut trust = doubts(point);
         let measured: Vec<u64> = facts.iter().filter_map(|facts| device_number(&facts.file_system)).collect();
         let spool_parent = start::choose_spool(self.found, &measured, &mut trust);
+        let id = start::new_run_id(self.found)?;
+        let campaign = campaign.get_or_insert_with(|| id.clone()).clone();
         self.announce(point, &shown, &id);
         let assignment = MetadataAssignment {
             target: target.clone(),

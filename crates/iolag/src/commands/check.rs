@@ -214,7 +214,7 @@ fn measure(
     let measured: Vec<u64> =
         answering.iter().filter_map(|(_, facts)| device_number(&facts.file_system)).collect();
     let spool_parent = start::choose_spool(found, &measured, &mut trust);
-    let id = start::new_run_id(0);
+    let id = start::new_run_id(found)?;
     announce(asked, common, &answering, found, &id);
     let beginning = Beginning {
         campaign: id.clone(),

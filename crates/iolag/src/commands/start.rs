@@ -15,7 +15,7 @@ use crate::args::Common;
 use crate::conduct::messages::ScoutAnswer;
 use crate::conduct::place::{self, Choice, RescuePlaces, Spool, StoreChoice, StoreFacts};
 use crate::conduct::scout::{self, Answer, Patience};
-use crate::conduct::{Conducted, first_anchor, running_state};
+use crate::conduct::{Conducted, STORE_DEADLINE, first_anchor, running_state};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{complain, notice};
 
@@ -265,10 +265,21 @@ pub fn record(keeper: &Keeper, found: &Found, beginning: Beginning) -> RunRecord
     }
 }
 
-/// A name for a run that starts now.
-pub fn new_run_id(offset: u16) -> RunId {
-    let salt = (std::process::id() as u16).wrapping_add(offset);
-    place::new_run_id(Anchor::take().realtime_ns, salt)
+/// A name for a run that starts now, and that no other run of the store gets. A store that does not answer any more will
+/// not keep the run either.
+///
+/// # Errors
+/// If no child can be started.
+pub fn new_run_id(found: &Found) -> Result<RunId, Failure> {
+    let realtime_ns = Anchor::take().realtime_ns;
+    let claimed = scout::ask("store", STORE_DEADLINE, || {
+        let store = place::open(&found.root).ok()?;
+        store.claim(place::run_ids(realtime_ns)).ok()
+    })?;
+    match claimed {
+        Answer::Given(Some(id)) => Ok(id),
+        _ => Ok(place::run_ids(realtime_ns).next().expect("there are names in any second")),
+    }
 }
 
 /// Tells the user what came of a run besides its numbers. Why something failed is told to those who want no notices, too.

@@ -223,12 +223,18 @@ pub fn choose_spool(store_device: u64, measured: &[u64], candidates: &[(PathBuf,
         .map_or(Spool::InRunThoughMeasured, |(path, _)| Spool::Elsewhere(path.clone()))
 }
 
-/// A new run id: wall clock and process id tell runs apart.
-pub fn new_run_id(realtime_ns: u64, salt: u16) -> RunId {
+/// Names for a run that starts now, best first. What tells runs of one second apart is the part of the second that has
+/// passed, so that names are in the order of their runs.
+pub fn run_ids(realtime_ns: u64) -> impl Iterator<Item = RunId> {
+    const SECOND_NS: u64 = 1_000_000_000;
     let timestamp =
         jiff::Timestamp::from_nanosecond(i128::from(realtime_ns)).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     let text = timestamp.strftime("%Y%m%d-%H%M%S").to_string();
-    RunId::new(&text, salt).expect("a formatted timestamp has the form of a run id")
+    let passed = ((realtime_ns % SECOND_NS) << u16::BITS) / SECOND_NS;
+    (0..=u16::MAX).map(move |further| {
+        let salt = (passed as u16).wrapping_add(further);
+        RunId::new(&text, salt).expect("a formatted timestamp has the form of a run id")
+    })
 }
 
 #[cfg(test)]
@@ -256,7 +262,10 @@ mod tests {
     }
 
     #[test]
-    fn run_ids_are_dates() {
-        assert!(new_run_id(1_795_201_140_000_000_000, 7).as_str().ends_with("-0007"));
+    fn run_ids_are_in_the_order_of_their_runs() {
+        let ids = |realtime_ns| run_ids(realtime_ns).take(2).map(String::from).collect::<Vec<_>>();
+        assert_eq!(ids(1_795_201_140_000_000_000), ["20261120-185900-0000", "20261120-185900-0001"]);
+        assert_eq!(ids(1_795_201_140_500_000_000), ["20261120-185900-8000", "20261120-185900-8001"]);
+        assert_eq!(ids(1_795_201_140_999_999_999), ["20261120-185900-ffff", "20261120-185900-0000"]);
     }
 }

@@ -48,6 +48,34 @@ fn runs_are_found_by_name_part_path_and_last() {
     assert!(said.errors.contains("cannot open the run ./nowhere"), "{}", said.errors);
 }
 
+/// Their points follow each other within a second, as do their processes: each run needs a name that no other has.
+#[test]
+fn sweeps_side_by_side_keep_all_their_runs() {
+    const SWEEPS: usize = 6;
+    const POINTS: usize = 4;
+    let user = User::new();
+    let sweep = || {
+        let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
+        command.args([
+            "bench", "metadata", "memory:", "-n", "1,2,3,4", "-D", "1", "-P", "2", "-I", "2", "-R", "1",
+        ]);
+        said(command)
+    };
+    std::thread::scope(|scope| {
+        let sweeps: Vec<_> = (0..SWEEPS).map(|_| scope.spawn(sweep)).collect();
+        for sweep in sweeps {
+            let said = sweep.join().unwrap();
+            assert_eq!(said.code, 0, "{said:?}");
+            assert!(!said.errors.contains("is kept in /"), "{}", said.errors);
+        }
+    });
+    let said = user.fine(&["list", "--json", "-"]);
+    let listed: Value = serde_json::from_str(&said.output).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), SWEEPS * POINTS, "{}", said.errors);
+    assert!(!said.errors.contains("another run of this name"), "{}", said.errors);
+    assert_eq!(std::fs::read_dir(user.store().join("runs")).unwrap().count(), SWEEPS * POINTS);
+}
+
 fn find(user: &User, id: &str) -> std::path::PathBuf {
     let mut waiting = vec![user.store()];
     while let Some(directory) = waiting.pop() {

@@ -198,7 +198,7 @@ impl Pinging<'_> {
         let mut trust = Vec::new();
         let measured: Vec<u64> = self.target.file_system.iter().filter_map(device_number).collect();
         let spool_parent = start::choose_spool(self.found, &measured, &mut trust);
-        let id = start::new_run_id(0);
+        let id = start::new_run_id(self.found)?;
         let working_name = format!("iolag-ping-{id}");
         self.announce(&id, &working_name);
         let beginning = Beginning {
