@@ -26,6 +26,16 @@ export function durationRange(items: Shown[]): [number, number] {
   return roundedLog(Math.max(1, Math.min(...lows, high)), Math.max(high, 1));
 }
 
+/** Why curves stop below 100 %, by the rule that each run's numbers follow: crates/iolag-analysis/src/quantile.rs. */
+export function openInWords(runs: { series: { operation: string }[] }[]): string {
+  const pings = runs.filter(({ series }) => series.some(({ operation }) => operation === "probe")).length;
+  if (pings === 0) return "curves that stop below 100 % say how many (Kaplan and Meier)";
+  const certain = "the share that certainly was done within the time";
+  return pings === runs.length
+    ? `a curve gives ${certain}`
+    : `curves that stop below 100 % say how many (Kaplan and Meier; of a ping, ${certain})`;
+}
+
 const zoomed = (range: [number, number], view: View): [number, number] => view.zoom ?? range;
 
 export function integratedPercent(selection: Selection): FigureContent | null {
@@ -36,6 +46,7 @@ export function integratedPercent(selection: Selection): FigureContent | null {
   const range = durationRange(all.map(({ item }) => item));
   const attempts = all.reduce((sum, { data }) => sum + data.known + data.censored, 0);
   const open = all.reduce((sum, { data }) => sum + data.censored, 0);
+  const runs = [...new Set(all.map(({ item }) => item.run))].map((run) => report.figures.runs[run]);
   return {
     legend: arrangement.legend("line"),
     panelWidth: arrangement.panels.length > 1 ? 340 : 720,
@@ -44,7 +55,7 @@ export function integratedPercent(selection: Selection): FigureContent | null {
       `the better. The band holds the true curve with 95 % confidence (Dvoretzky, Kiefer and Wolfowitz, with the ` +
       `effective sample size). ${plural(attempts, "sample")}` +
       (open > 0
-        ? `, of which ${count(open)} had not ended: curves that stop below 100 % say how many (Kaplan and Meier).`
+        ? `, of which ${count(open)} had not ended: ${openInWords(runs)}.`
         : "."),
     pictures: (view) =>
       arrangement.panels.map(({ title, items }) => {

@@ -22,6 +22,42 @@ export function duration(ns: number): string {
   return `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3_600)} h`;
 }
 
+/** A duration in ns, or what it is at least. */
+export interface Known {
+  ns: number;
+  isAtLeast: boolean;
+}
+
+const UNIT_SIZES: Record<string, number> = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9 };
+
+/** `12.7 [12.6–13.0] µs`, `726 µs [257 µs–19.1 ms]`: as `with_ends` in crates/iolag-report/src/interval_text.rs writes durations. */
+export function durationWithEnds(value: Known, low: Known, high: Known): string {
+  const mark = (known: Known): string => (known.isAtLeast ? "≥" : "");
+  const [first, from, to] = [value, low, high].map(({ ns }) => duration(ns).split(" "));
+  const gap = value.isAtLeast ? "≥ " : "";
+  const common = commonDecimals(first, low, high);
+  if (common !== null) {
+    const size = UNIT_SIZES[first[1]];
+    const number = ({ ns }: Known): string => (ns / size).toFixed(common);
+    return `${gap}${number(value)} [${mark(low)}${number(low)}–${mark(high)}${number(high)}] ${first[1]}`;
+  }
+  if ([first, from, to].every((words) => words.length === 2 && words[1] === first[1])) {
+    return `${gap}${first[0]} [${mark(low)}${from[0]}–${mark(high)}${to[0]}] ${first[1]}`;
+  }
+  return `${gap}${first.join(" ")} [${mark(low)}${from.join(" ")}–${mark(high)}${to.join(" ")}]`;
+}
+
+/** With how many decimals all three stand in the unit of the value; null if the ends are too far apart for that. */
+function commonDecimals([number, unit, ...more]: string[], low: Known, high: Known): number | null {
+  const size = UNIT_SIZES[unit];
+  if (size === undefined || more.length > 0 || high.ns / size >= 9_999.5) return null;
+  const own = number.split(".")[1]?.length ?? 0;
+  // Nanoseconds have no parts; elsewhere the lower end keeps two digits.
+  const keeps = (decimals: number): boolean => low.ns === 0 || size === 1 || (low.ns / size) * 10 ** decimals >= 10;
+  const candidates = [own, Math.min(own + 1, Math.max(2, own))];
+  return candidates.find(keeps) ?? null;
+}
+
 const TICK_UNITS: [number, string][] = [
   [86_400e9, "d"],
   [3_600e9, "h"],

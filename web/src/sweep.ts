@@ -1,8 +1,8 @@
 // Sweeps: rates and durations against the number of clients or the size of the working set.
 
-import { bound, isAtLeast, type Estimate, type Sweep } from "./data";
+import { bound, isAtLeast, type Estimate, type Quantile, type Sweep } from "./data";
 import type { FigureContent, LegendEntry, View } from "./figure";
-import { count, duration, numberTick, plural, rate } from "./format";
+import { count, duration, durationWithEnds, numberTick, plural, rate, type Known } from "./format";
 import { line, type Picture, type Plot, type Tip } from "./panel";
 import { linear, logDuration, roundedLog, type Scale, type Tick } from "./scale";
 import type { Selection } from "./selection";
@@ -88,27 +88,41 @@ function ratePoints(sweep: Sweep): Point[] {
   });
 }
 
-/** The middle result of every size, with its own interval. */
-function durationPoints(sweep: Sweep, quantile: "median" | "p95" | "p99"): Point[] {
+/** The median of the results of every size, as the plots draw it; a result that is the middle one has its own interval. */
+export function durationPoints(sweep: Pick<Sweep, "points" | "rates">, quantile: "median" | "p95" | "p99"): Point[] {
   return sweep.rates.flatMap(({ size }) => {
-    const points = sweep.points
+    const estimates = sweep.points
       .filter((point) => point.size === size)
       .map((point) => point[quantile])
       .filter((estimate) => bound(estimate.value) !== null)
-      .sort((left, right) => (bound(left.value) ?? 0) - (bound(right.value) ?? 0));
-    const middle = points[Math.floor(points.length / 2)];
-    return middle === undefined ? [] : [{ size, ...estimatePoint(middle) }];
+      .sort((left, right) => amount(left.value) - amount(right.value));
+    if (estimates.length === 0) return [];
+    const lower = estimates[Math.floor((estimates.length - 1) / 2)];
+    const upper = estimates[Math.floor(estimates.length / 2)];
+    return [{ size, ...(lower === upper ? estimatePoint(lower) : between(known(lower.value), known(upper.value))) }];
   });
 }
 
+const amount = (value: Quantile): number => bound(value) ?? 0;
+const known = (value: Quantile): Known => ({ ns: amount(value), isAtLeast: isAtLeast(value) });
+/** On the logarithmic axis. */
+const place = ({ ns }: Known): number => Math.max(1, ns);
+const alone = ({ ns, isAtLeast }: Known): string => `${isAtLeast ? "≥ " : ""}${duration(ns)}`;
+
+/** The mean of the middle two of an even number of results, which has no interval. */
+function between(lower: Known, upper: Known): Omit<Point, "size"> {
+  const mean = { ns: lower.ns + (upper.ns - lower.ns) / 2, isAtLeast: lower.isAtLeast || upper.isAtLeast };
+  return { value: place(mean), low: place(mean), high: place(mean), words: alone(mean) };
+}
+
 function estimatePoint({ value, interval }: Estimate): Omit<Point, "size"> {
-  const middle = Math.max(1, bound(value) ?? 1);
-  const between = "between" in interval ? interval.between : null;
-  const low = between === null ? middle : Math.max(1, bound(between.low) ?? middle);
-  const high = between === null ? middle : Math.max(1, bound(between.high) ?? middle);
-  const mark = isAtLeast(value) ? "≥ " : "";
-  const words = between === null ? `${mark}${duration(middle)}` : `${mark}${duration(middle)} [${duration(low)}–${duration(high)}]`;
-  return { value: middle, low, high, words };
+  const middle = known(value);
+  const ends = "between" in interval && "exactly_ns" in interval.between.low ? interval.between : null;
+  if (ends === null || bound(ends.high) === null) {
+    return { value: place(middle), low: place(middle), high: place(middle), words: alone(middle) };
+  }
+  const [low, high] = [known(ends.low), known(ends.high)];
+  return { value: place(middle), low: place(low), high: place(high), words: durationWithEnds(middle, low, high) };
 }
 
 /** Sizes on a logarithmic axis, with a tick for each. */

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { colours, drawAll, fingerprint, launch, missing, open, paper, program, reports, screenshot } from "./browser.mjs";
 
 const NAMES = ["check", "metadata", "several", "empty", "all-errors", "one-sample", "script"];
@@ -31,6 +32,58 @@ for (const name of NAMES) {
     await close();
   });
 }
+
+const withoutBrowser = program(
+  null,
+  async () => {},
+  async () => {},
+);
+
+/** A module of the page, which this version of Node need not understand by itself. */
+async function moduleOfPage(name) {
+  const { outputFiles } = await build({ entryPoints: [`src/${name}.ts`], bundle: true, write: false, format: "esm" });
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
+}
+
+withoutBrowser("durations with their intervals are those of the tables", async () => {
+  const { durationWithEnds } = await moduleOfPage("format");
+  const exactly = (ns) => ({ ns, isAtLeast: false });
+  const written = (...amounts) => durationWithEnds(...amounts.map(exactly));
+  // The known answers of crates/iolag-report/src/interval_text.rs.
+  assert.equal(written(12.7e3, 12.6e3, 13.04e3), "12.7 [12.6–13.0] µs");
+  assert.equal(written(1.25e6, 1.11e6, 1.4e6), "1.25 [1.11–1.40] ms");
+  assert.equal(written(104e3, 9.6e3, 2.3e6), "104.0 [9.6–2300.0] µs");
+  assert.equal(written(18, 5, 25), "18 [5–25] ns");
+  assert.equal(written(3.27e3, 0.83e3, 71e3), "3.27 [0.83–71.00] µs");
+  assert.equal(written(726e3, 257e3, 19_097e3), "726 µs [257 µs–19.1 ms]");
+  assert.equal(written(1.3e6, 57.4e3, 1.4e6), "1.30 ms [57.4 µs–1.40 ms]");
+  assert.equal(written(250e9, 90e9, 7200e9), "4 min 10 s [90.0 s–2 h 00 min]");
+  assert.equal(written(90e9, 80e9, 130e9), "90.0 [80.0–130.0] s");
+  const bound = { ns: 15e9, isAtLeast: true };
+  assert.equal(durationWithEnds(bound, exactly(14e9), bound), "≥ 15.0 [14.0–≥15.0] s");
+});
+
+withoutBrowser("of an even number of results a sweep shows the mean of the middle two", async () => {
+  const { durationPoints } = await moduleOfPage("sweep");
+  const point = (size, value) => {
+    const interval = { between: { low: { exactly_ns: 990_000 }, high: { exactly_ns: 9_400_000 } } };
+    return { size, median: { value, interval } };
+  };
+  const exactly = (size, ns) => point(size, { exactly_ns: ns });
+  const points = [exactly(1, 4e6), exactly(1, 1e6), exactly(2, 1e6), exactly(2, 2e6), exactly(2, 9e6)];
+  const cut = [exactly(4, 2e6), point(4, { at_least_ns: 4e6 })];
+  const rates = [{ size: 1 }, { size: 2 }, { size: 4 }];
+  const words = durationPoints({ points: [...points, ...cut], rates }, "median").map(({ words }) => words);
+  assert.deepEqual(words, ["2.50 ms", "2.00 [0.99–9.40] ms", "≥ 3.00 ms"]);
+});
+
+withoutBrowser("what had not ended is told by the rule of its run", async () => {
+  const { openInWords } = await moduleOfPage("distributions");
+  const run = (operation) => ({ series: [{ operation }] });
+  assert.match(openInWords([run("create")]), /Kaplan and Meier\)$/);
+  assert.doesNotMatch(openInWords([run("probe")]), /Kaplan/);
+  assert.match(openInWords([run("probe"), run("create")]), /Kaplan and Meier; of a ping, the share that certainly/);
+});
 
 inBrowser("dark, phone and paper", async () => {
   for (const name of ["check", "metadata", "several", "script"]) {
