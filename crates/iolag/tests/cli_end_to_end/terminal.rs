@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -11,8 +11,27 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::user::User;
 
-/// What a command prints on a terminal of so many columns.
+/// Which stream of a command is a terminal; the other one is nobody's.
+#[derive(Clone, Copy)]
+enum Stream {
+    Output,
+    Errors,
+}
+
+/// What a command that succeeds prints on a terminal of so many columns.
 fn on_terminal(user: &User, columns: u16, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let (text, status) = stream_on_terminal(user, Stream::Output, columns, arguments, variables);
+    assert!(status.success(), "{status:?}");
+    text
+}
+
+fn stream_on_terminal(
+    user: &User,
+    stream: Stream,
+    columns: u16,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> (String, ExitStatus) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -20,12 +39,11 @@ fn on_terminal(user: &User, columns: u16, arguments: &[&str], variables: &[(&str
     let slave = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
     tcsetwinsize(&slave, Winsize { ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
     let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
-    command
-        .args(arguments)
-        .envs(variables.iter().copied())
-        .stdin(Stdio::null())
-        .stdout(slave)
-        .stderr(Stdio::null());
+    command.args(arguments).envs(variables.iter().copied()).stdin(Stdio::null());
+    match stream {
+        Stream::Output => command.stdout(slave).stderr(Stdio::null()),
+        Stream::Errors => command.stdout(Stdio::null()).stderr(slave),
+    };
     let mut child = command.spawn().unwrap();
     // The command's end of the terminal must not stay open here.
     drop(command);
@@ -46,8 +64,7 @@ fn on_terminal(user: &User, columns: u16, arguments: &[&str], variables: &[(&str
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    assert!(status.success(), "{status:?}");
-    reader.join().unwrap()
+    (reader.join().unwrap(), status)
 }
 
 #[test]
@@ -88,4 +105,41 @@ fn colours_are_for_terminals_and_for_those_who_want_them() {
     assert!(coloured(&["show", "--colour", "always"], &[("NO_COLOR", "1")]));
     assert!(user.fine(&["show", "--colour", "always"]).output.contains('\u{1b}'));
     assert!(!user.fine(&["show"]).output.contains('\u{1b}'));
+}
+
+/// What these arguments announce on a terminal of 60 columns, the lines joined again. No line is too long, but for a single word.
+fn announced(user: &User, arguments: &[&str]) -> String {
+    const COLUMNS: u16 = 60;
+    let (text, _) = stream_on_terminal(user, Stream::Errors, COLUMNS, arguments, &[("NO_COLOR", "1")]);
+    let is_wrapped = text.lines().any(|line| line.starts_with("  "));
+    let fits = |line: &str| line.chars().count() <= usize::from(COLUMNS) || !line.trim().contains(' ');
+    assert!(is_wrapped && text.lines().all(fits), "{text}");
+    text.replace("\n  ", " ")
+}
+
+#[test]
+fn an_announcement_is_wrapped_between_words_and_no_wider_than_the_terminal() {
+    let user = User::new();
+    let (one, store) = (user.directory("one"), user.store().display().to_string());
+    let says = |text: &str, parts: &[&str]| {
+        for part in parts {
+            assert!(text.contains(part), "{part:?} is missing in: {text}");
+        }
+    };
+    let check = announced(&user, &["check", &one, "--budget", "6s", "--stream-size", "256KiB"]);
+    says(
+        &check,
+        &[
+            &format!(
+                "iolag: measuring {one} for at most 6.00 s in all, setting up and cleaning up included: listing,"
+            ),
+            "listing, creating, compiling, single operations, a short stream\n",
+            " are written in all, at most ",
+            " are there at one time, and everything is removed again\n",
+            &format!(" in {store}\n"),
+        ],
+    );
+    let sizes = ["-D", "1", "-P", "10", "-I", "10", "-R", "1"];
+    let bench = announced(&user, &[&["bench", "metadata", "memory:"], &sizes[..]].concat());
+    says(&bench, &["iolag: measuring memory: with 1 client: ", " objects of ", " in the directory ", &store]);
 }
