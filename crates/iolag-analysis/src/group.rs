@@ -6,8 +6,8 @@ use crate::autocorrelation::{EffectiveSampleSize, Sequence};
 use crate::histogram::{Histogram, bucket_of, middle_of};
 use crate::quantile::{CensoredRanks, Censoring, censored_steps, informative_steps};
 use crate::summary::{
-    DurationSummary, Durations, ErrorCount, Partial, Precision, QUANTILES, ShareOver, Summary, SummaryKey,
-    TwoModes, share_over,
+    DurationSummary, Durations, ErrorCount, HeldUp, Partial, Precision, QUANTILES, ShareOver, Summary,
+    SummaryKey, TwoModes, share_over,
 };
 use crate::values::Values;
 
@@ -237,6 +237,7 @@ pub(crate) struct Group {
     durations: DurationGroup,
     failed: Option<Box<DurationGroup>>,
     /// What interrupted attempts had done.
+    held_up: HeldUp,
     partial: Option<Partial>,
     bytes: u64,
     first_start_ns: i64,
@@ -251,6 +252,7 @@ impl Group {
             errors: Vec::new(),
             durations: DurationGroup::new(thresholds),
             failed: None,
+            held_up: HeldUp::default(),
             partial: None,
             bytes: 0,
             first_start_ns: i64::MAX,
@@ -290,8 +292,14 @@ impl Group {
             self.count_error(code.class(), 1);
             let failed = self.failed.get_or_insert_with(|| Box::new(DurationGroup::new(thresholds.len())));
             failed.record(ns, thresholds, keep);
-        } else if outcome == Outcome::Interrupted && code == FailureCode::CUT {
-            // Who measured had enough: that says nothing of the target.
+        } else if outcome.is_censored() && !outcome.is_lower_bound(code) {
+            // Who measured had enough, or was in its own way: that says nothing of the target.
+            if code == FailureCode::REMOVAL {
+                let held_up = &mut self.held_up;
+                let count =
+                    if outcome == Outcome::Skipped { &mut held_up.skipped } else { &mut held_up.interrupted };
+                *count += 1;
+            }
         } else if outcome.is_censored() {
             self.durations.record_censored(ns, thresholds);
             if outcome == Outcome::Interrupted && bytes > 0 {
@@ -329,6 +337,8 @@ impl Group {
             (mine @ None, theirs) => *mine = theirs,
             (Some(_), None) => {}
         }
+        self.held_up.skipped += other.held_up.skipped;
+        self.held_up.interrupted += other.held_up.interrupted;
         if let Some(partial) = other.partial {
             self.add_partial(partial);
         }
@@ -355,6 +365,7 @@ impl Group {
             hung: outcome(Outcome::Hung),
             skipped: outcome(Outcome::Skipped),
             interrupted: outcome(Outcome::Interrupted),
+            held_up: self.held_up,
             partial: self.partial,
             bytes: self.bytes,
             first_start_ns: moment(self.first_start_ns),

@@ -62,9 +62,9 @@ pub use quantile::{
 pub use self_read::{SelfReadShare, same_node_share, self_read_share};
 pub use stage_clock::{StageClock, StageTimes};
 pub use summary::{
-    DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, Partial, Precision, QuantileEstimate, QuantileInterval,
-    SUMMARY_SCHEMA, ShareOver, StageClient, StageEnding, Summaries, Summary, SummaryKey, TwoModes,
-    UnknownSamples,
+    DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, HeldUp, Partial, Precision, QuantileEstimate,
+    QuantileInterval, SUMMARY_SCHEMA, ShareOver, StageClient, StageEnding, Summaries, Summary, SummaryKey,
+    TwoModes, UnknownSamples,
 };
 pub use sweep::{
     RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,

@@ -48,11 +48,14 @@ pub struct PingCounts {
     pub hung: u64,
     /// Answered with an error.
     pub failed: u64,
-    /// Not sent, because of an earlier one that was lost.
+    /// Not sent, because of an earlier one, or of the removal of its file, that passed the deadline.
     pub skipped: u64,
     /// Not sent, because the one before took longer than the interval, though it was not lost. Neither answered nor lost.
     #[serde(default)]
     pub outrun: u64,
+    /// Not sent, because iolag was still removing the file of the one before, though that was not lost. Neither answered nor lost.
+    #[serde(default)]
+    pub held_up: u64,
     /// Cut short by the end of iolag, or not sent because iolag itself stood still. Neither answered nor lost.
     pub interrupted: u64,
 }
@@ -68,7 +71,10 @@ impl From<&Summary> for PingCounts {
     fn from(probe: &Summary) -> Self {
         // Of the interrupted ones only those that were not sent for want of time have a bound.
         let bounds = probe.durations.censored;
-        let outrun = bounds.saturating_sub(probe.timeout + probe.hung + probe.skipped).min(probe.interrupted);
+        let held_up = probe.held_up;
+        let of_others = probe.timeout + probe.hung + probe.skipped - held_up.skipped;
+        let interrupted = probe.interrupted - held_up.interrupted;
+        let outrun = bounds.saturating_sub(of_others).min(interrupted);
         Self {
             due: probe.attempts,
             answered: probe.ok,
@@ -78,7 +84,8 @@ impl From<&Summary> for PingCounts {
             failed: probe.failures(),
             skipped: probe.skipped,
             outrun,
-            interrupted: probe.interrupted - outrun,
+            held_up: held_up.interrupted,
+            interrupted: interrupted - outrun,
         }
     }
 }
@@ -107,7 +114,7 @@ pub fn analyse_ping(run: &RunRecord, summaries: &Summaries) -> PingAnalysis {
         every_ns,
         deadline_ns: run.spec.deadline_ns,
         probes,
-        findings: lost(probes, run.spec.deadline_ns).into_iter().chain(outrun(probes, every_ns)).collect(),
+        findings: lost(probes, run.spec.deadline_ns).into_iter().chain(not_sent(probes, every_ns)).collect(),
         summaries: measured,
         trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
         remarks: run.remarks.clone(),
@@ -136,7 +143,9 @@ fn lost(probes: PingCounts, deadline_ns: Nanoseconds) -> Option<Finding> {
         causes.push(format!("{unanswered} without an answer within {deadline_ns}"));
     }
     if probes.skipped > 0 {
-        causes.push(format!("{} skipped meanwhile", probes.skipped));
+        // Nobody but a removal can have been in the way if every probe that was sent was answered in time.
+        let when = if unanswered > 0 { "meanwhile" } else { "while the removal of a file waited" };
+        causes.push(format!("{} skipped {when}", probes.skipped));
     }
     if probes.failed > 0 {
         causes.push(format!("{} with an error", probes.failed));
@@ -148,15 +157,45 @@ fn lost(probes: PingCounts, deadline_ns: Nanoseconds) -> Option<Finding> {
     Some(Finding::new(Severity::Serious, sentence, advice))
 }
 
-fn outrun(probes: PingCounts, every_ns: Nanoseconds) -> Option<Finding> {
-    if probes.outrun == 0 {
-        return None;
-    }
+/// Not sent, though nothing was lost: why, and what to do.
+fn not_sent(probes: PingCounts, every_ns: Nanoseconds) -> impl Iterator<Item = Finding> {
     let due = counted(probes.due, "probe", "probes");
-    let sentence = format!(
-        "{} of {due} were not sent: the one before took longer than the {every_ns} from one to the next.",
-        probes.outrun
+    let of = move |count: u64, why: String, advice: &str| {
+        let were = if count == 1 { "was" } else { "were" };
+        (count > 0).then(|| {
+            Finding::new(Severity::Note, format!("{count} of {due} {were} not sent: {why}."), advice)
+        })
+    };
+    let outrun = of.clone()(
+        probes.outrun,
+        format!("the one before took longer than the {every_ns} from one to the next"),
+        "They count as at least as long as that one still took. Take a longer `--every`, and compare what was sent.",
     );
-    let advice = "They count as at least as long as that one still took. Take a longer `--every`, and compare what was sent.";
-    Some(Finding::new(Severity::Note, sentence, advice))
+    let held_up = of(
+        probes.held_up,
+        "removing the file of the one before was not done".to_owned(),
+        "That is no part of a probe, so they are in no duration; the row `remove` says how long it took. Take a longer `--every`.",
+    );
+    outrun.into_iter().chain(held_up)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_name_the_cause_that_lines_and_summary_name() {
+        let second = Nanoseconds::from_seconds(1);
+        let held_up = PingCounts { due: 9, answered: 6, outrun: 1, held_up: 2, ..PingCounts::default() };
+        let said: Vec<_> = not_sent(held_up, second).map(|finding| finding.sentence).collect();
+        let expected = [
+            "1 of 9 probes was not sent: the one before took longer than the 1.00 s from one to the next.",
+            "2 of 9 probes were not sent: removing the file of the one before was not done.",
+        ];
+        assert_eq!(said, expected);
+        let skipped = PingCounts { due: 9, answered: 6, skipped: 3, ..PingCounts::default() };
+        let said = lost(skipped, second).map(|finding| finding.sentence);
+        let expected = "3 of 9 probes went lost: 3 skipped while the removal of a file waited.";
+        assert_eq!(said.as_deref(), Some(expected));
+    }
 }

@@ -142,6 +142,9 @@ pub struct Summary {
     /// least so long; of who was cut off nothing is known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub interrupted: u64,
+    /// Of those that were not made: the ones without a bound, since iolag itself was in the way.
+    #[serde(default, skip_serializing_if = "HeldUp::is_nothing")]
+    pub held_up: HeldUp,
     /// What the interrupted ones had done; absent if nothing of that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Partial>,
@@ -176,6 +179,21 @@ impl Summary {
     /// Attempts that failed.
     pub fn failures(&self) -> u64 {
         self.errors.iter().map(|error| error.count).sum()
+    }
+}
+
+/// Attempts that were due and not made while iolag was removing what the one before had made. They are in no duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct HeldUp {
+    /// Of those that were skipped: the removal passed the deadline.
+    pub skipped: u64,
+    /// Of the interrupted ones: it only took longer than the interval.
+    pub interrupted: u64,
+}
+
+impl HeldUp {
+    const fn is_nothing(&self) -> bool {
+        self.skipped + self.interrupted == 0
     }
 }
 

@@ -171,6 +171,11 @@ fn figures_of_a_ping_claim_no_more_than_its_summary() {
     // What Ctrl-C cut off says nothing of the directory.
     let cut = i32::from(FailureCode::CUT.0);
     rows.extend([9_000, 1].map(|ms| hang(ms, Outcome::Interrupted).but(Outcome::Interrupted, cut)));
+    // Nor does what was not sent while iolag removed a file.
+    let removal = i32::from(FailureCode::REMOVAL.0);
+    rows.extend(
+        [Outcome::Interrupted, Outcome::Skipped].map(|outcome| hang(0, outcome).but(outcome, removal)),
+    );
     let figures = draw(FigurePlan::new(&record, span), &rows);
     let durations = &figures.boxes[0].durations;
     assert_eq!(durations.attempts, 5);

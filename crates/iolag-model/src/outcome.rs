@@ -42,6 +42,16 @@ impl Outcome {
         !matches!(self, Self::Hung)
     }
 
+    /// Whether an attempt that ended so, with this code, took at least its recorded duration: then it is in the durations.
+    pub const fn is_lower_bound(self, code: FailureCode) -> bool {
+        match self {
+            Self::Timeout | Self::Hung => true,
+            Self::Skipped => code.0 != FailureCode::REMOVAL.0,
+            Self::Interrupted => code.0 != FailureCode::CUT.0 && code.0 != FailureCode::REMOVAL.0,
+            Self::Ok | Self::Error | Self::Late => false,
+        }
+    }
+
     /// The name in tables and files.
     pub const fn name(self) -> &'static str {
         match self {
@@ -100,6 +110,9 @@ impl FailureCode {
     /// It was ended when the time that was left for it was used up: the loop makes [`Outcome::Interrupted`] of it, too, but it
     /// takes at least so long.
     pub const TIME_UP: Self = Self(0xf008);
+    /// It was due and not made, because iolag itself was still removing what the one before had made: nothing is known of how
+    /// long it would have taken.
+    pub const REMOVAL: Self = Self(0xf009);
 
     /// The code of an errno.
     pub const fn from_errno(errno: i32) -> Self {
@@ -128,7 +141,7 @@ impl FailureCode {
             116 => ErrorClass::Stale,
             5 => ErrorClass::InputOutput,
             11 | 16 => ErrorClass::Busy,
-            4 | 0xf008 => ErrorClass::Interrupted,
+            4 | 0xf008 | 0xf009 => ErrorClass::Interrupted,
             110 | 62 => ErrorClass::TimedOut,
             38 | 95 => ErrorClass::NotSupported,
             32 | 103 | 104 | 107 | 111 | 112 | 113 => ErrorClass::Connection,

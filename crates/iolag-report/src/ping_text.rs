@@ -51,6 +51,10 @@ pub fn probes_in_words(probes: PingCounts) -> String {
     if probes.outrun > 0 {
         parts.push(format!("{} not sent (the one before took longer)", format_count(probes.outrun)));
     }
+    if probes.held_up > 0 {
+        let held_up = format_count(probes.held_up);
+        parts.push(format!("{held_up} not sent (removing the file of the one before was not done)"));
+    }
     if probes.interrupted > 0 {
         parts.push(format!("{} interrupted or missed by iolag itself", format_count(probes.interrupted)));
     }

@@ -4,16 +4,21 @@ use iolag_analysis::{Censoring, Engine, Grouping, PingAnalysis, PingCounts, Prec
 use iolag_model::{FailureCode, Nanoseconds, Operation, Outcome, SampleColumns};
 use iolag_report::{Colour, ping_text};
 
+/// Instead of a duration: what was not sent while the file of the probe before was being removed.
+const HELD_UP: i64 = -1;
+
 /// The analysis of these probes: outcome and duration in ms.
 fn analysis(probes: &[(Outcome, i64)]) -> PingAnalysis {
     let count = probes.len();
     let outcomes: Vec<i32> = probes.iter().map(|(outcome, _)| *outcome as i32).collect();
-    let durations: Vec<i64> = probes.iter().map(|(_, milliseconds)| milliseconds * 1_000_000).collect();
+    let durations: Vec<i64> =
+        probes.iter().map(|(_, milliseconds)| milliseconds.max(&0) * 1_000_000).collect();
     let codes: Vec<i32> = probes
         .iter()
         .map(|(outcome, milliseconds)| match outcome {
             Outcome::Error => FailureCode(5),
-            // Not sent for want of time; else cut off.
+            // Not sent: because a file was being removed, or for want of time; else cut off.
+            Outcome::Skipped | Outcome::Interrupted if *milliseconds == HELD_UP => FailureCode::REMOVAL,
             Outcome::Interrupted if *milliseconds >= 100 => FailureCode::TIME_UP,
             Outcome::Interrupted => FailureCode::CUT,
             _ => FailureCode::NONE,
@@ -115,4 +120,23 @@ fn what_a_slow_probe_outran_is_neither_answered_nor_lost_nor_interrupted() {
     assert!(ping_text(&analysis(&probes), 200, Colour::Never).contains(said));
     // What was not sent would have waited at least so long.
     assert_eq!(whole(&probes)[..3], ["3", "≥ 100 ms", "≥ 200 ms"]);
+}
+
+#[test]
+fn what_a_removal_held_up_is_counted_by_its_cause_and_in_no_figure() {
+    use Outcome::{Interrupted, Ok, Skipped};
+    let probes = [
+        (Ok, 300),
+        (Ok, 310),
+        (Interrupted, 100),
+        (Interrupted, HELD_UP),
+        (Interrupted, HELD_UP),
+        (Interrupted, 0),
+        (Skipped, HELD_UP),
+        (Skipped, 400),
+    ];
+    let said = "8 probes: 2 answered, 2 lost (2 skipped), 1 not sent (the one before took longer), 2 not sent (removing the file of the one before was not done), 1 interrupted or missed by iolag itself";
+    let text = ping_text(&analysis(&probes), 300, Colour::Never);
+    assert!(text.contains(said), "{text}");
+    assert_eq!(whole(&probes)[..2], ["4", "≥ 100 ms"]);
 }

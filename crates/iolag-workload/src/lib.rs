@@ -36,7 +36,7 @@ pub use metadata_validation::{
     SpecError, validate, validate_check, validate_metadata, validate_ping, validate_positions,
 };
 pub use pacer::Pacer;
-pub use ping::{Contact, Obstacle, PingClient, PingSchedule, unsent_number};
+pub use ping::{Contact, Doing, Obstacle, Pace, PingClient, PingSchedule, unsent_number};
 pub use probe_session::{PROBED, Part, ProbeSession};
 pub use stages::{
     ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, samples_per_client, stages,

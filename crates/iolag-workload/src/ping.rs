@@ -5,12 +5,12 @@
 //! |probe 1| |probe 2 ................|    |probe 5|      probes are counted from 1
 //!                     skipped   skipped                  due while another was in flight, and on record as such
 //! ```
-//! No coordinated omission: a probe that is due while another is in flight, or while what that made is being removed, is not sent
-//! and recorded: it would have waited at least until that ended, which is its lower bound. It counts as skipped, and as lost, if what
-//! was in its way passed the deadline; otherwise only the interval was shorter than a probe, which loses nothing, and its outcome is
-//! interrupted for want of time. One that is missed because this
-//! process itself was stopped, or got no processor for an interval or longer, is recorded as interrupted: that says nothing of the
-//! target. In no case are probes made up for: after a gap the schedule goes on with the next moment that is due.
+//! No coordinated omission: a probe that is due while another is in flight is not sent and recorded: it would have waited at least
+//! until that ended, which is its lower bound. It counts as skipped, and as lost, if what was in its way passed the deadline; otherwise
+//! only the interval was shorter than a probe, which loses nothing, and its outcome is interrupted for want of time. One that is due
+//! while the file of the one before is being removed is recorded likewise, but without a bound: a probe removes nothing, so that says
+//! nothing of how long it would have taken. One that is missed because this process itself was stopped, or got no processor for an
+//! interval or longer, is recorded as interrupted: that says nothing of the target. In no case are probes made up for: after a gap the schedule goes on with the next moment that is due.
 //!
 //! Probe 1 is the first contact if that took longer than the deadline: then the schedule began with it.
 //!
@@ -110,29 +110,70 @@ pub struct PingClient {
 struct Skipping {
     /// Up to this one, from 0, itself not among them.
     until: u64,
-    /// Since when one could have been sent again, and what was in the way; without, that was this process itself.
-    free: Option<(MonotonicTime, Obstacle)>,
+    /// What was in the way; without, that was this process itself.
+    obstacle: Option<Obstacle>,
     /// What was in the way, from 1; told once.
     blocker: Option<NonZeroU64>,
 }
 
 /// What was in the way of a probe that was due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Obstacle {
-    /// Something that passed the deadline.
+pub struct Obstacle {
+    /// Since when it no longer is.
+    pub free: MonotonicTime,
+    /// How long it took.
+    pub pace: Pace,
+    /// What it did.
+    pub doing: Doing,
+}
+
+/// How long something was in the way of probes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// It passed the deadline.
     Lost,
-    /// Something that took longer than the interval, and no longer than it may.
+    /// It took longer than the interval, and no longer than it may.
     Slow,
 }
 
-impl Obstacle {
-    /// What becomes of a probe that was due because of it.
-    pub const fn outcome(self) -> (Outcome, FailureCode) {
-        match self {
-            Self::Lost => (Outcome::Skipped, FailureCode::NONE),
-            Self::Slow => (Outcome::Interrupted, FailureCode::TIME_UP),
+/// What was in the way of probes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doing {
+    /// A probe, or the first contact: a further one would have waited as long.
+    Probing,
+    /// Removing the file of a probe, which is no part of one.
+    Removing,
+}
+
+impl Doing {
+    /// What an operation of the client is.
+    pub const fn of(operation: Operation) -> Self {
+        match operation {
+            Operation::Delete => Self::Removing,
+            _ => Self::Probing,
         }
     }
+}
+
+impl Obstacle {
+    /// The probe that was due then and not sent because of it.
+    pub fn unsent(self, due: MonotonicTime) -> Sample {
+        let (outcome, code) = match (self.pace, self.doing) {
+            (Pace::Lost, Doing::Probing) => (Outcome::Skipped, FailureCode::NONE),
+            (Pace::Slow, Doing::Probing) => (Outcome::Interrupted, FailureCode::TIME_UP),
+            (Pace::Lost, Doing::Removing) => (Outcome::Skipped, FailureCode::REMOVAL),
+            (Pace::Slow, Doing::Removing) => (Outcome::Interrupted, FailureCode::REMOVAL),
+        };
+        let at_least = match self.doing {
+            Doing::Probing => self.free.since(due),
+            Doing::Removing => Nanoseconds::ZERO,
+        };
+        unsent(due, at_least).with_outcome(outcome, code)
+    }
+}
+
+fn unsent(due: MonotonicTime, at_least: Nanoseconds) -> Sample {
+    Sample::new(AttemptId(0), Operation::Probe, due, due, at_least)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,19 +233,19 @@ impl PingClient {
         Step::Execute { request: Request::new(Operation::Probe, key, 0), intended: Some(due) }
     }
 
-    /// What was due before `free` while the probe before was in the way.
-    fn skip_blocked(&mut self, free: MonotonicTime, obstacle: Obstacle) {
-        let waited = free.since(self.next_due()).0;
+    /// What was due while the probe before, or the removal of its file, was in the way.
+    fn skip_blocked(&mut self, obstacle: Obstacle) {
+        let waited = obstacle.free.since(self.next_due()).0;
         if waited > 0 {
-            self.skip_until(self.next + waited.div_ceil(self.schedule.every.0), Some((free, obstacle)));
+            self.skip_until(self.next + waited.div_ceil(self.schedule.every.0), Some(obstacle));
         }
     }
 
-    fn skip_until(&mut self, until: u64, free: Option<(MonotonicTime, Obstacle)>) {
+    fn skip_until(&mut self, until: u64, obstacle: Option<Obstacle>) {
         let until = self.schedule.count.map_or(until, |count| until.min(count));
         if until > self.next {
-            let blocker = free.and_then(|_| NonZeroU64::new(self.next));
-            self.skipping = Some(Skipping { until, free, blocker });
+            let blocker = obstacle.and_then(|_| NonZeroU64::new(self.next));
+            self.skipping = Some(Skipping { until, obstacle, blocker });
         }
     }
 
@@ -214,25 +255,18 @@ impl PingClient {
         }
         let skipping = self.skipping.as_mut()?;
         let blocker = skipping.blocker.take();
-        let (free, until) = (skipping.free, skipping.until);
+        let (obstacle, until) = (skipping.obstacle, skipping.until);
         let (probe, due) = (self.next, self.schedule.due(self.start, self.next));
         self.next += 1;
         if self.next >= until {
             self.skipping = None;
         }
-        Some(Note { sample: unsent(due, free), number: Some(unsent_number(probe)), blocker })
-    }
-}
-
-/// A probe that was due and not sent: because of another until `free`, or because this process stood still.
-fn unsent(due: MonotonicTime, free: Option<(MonotonicTime, Obstacle)>) -> Sample {
-    let sample = |duration| Sample::new(AttemptId(0), Operation::Probe, due, due, duration);
-    match free {
-        Some((free, obstacle)) => {
-            let (outcome, code) = obstacle.outcome();
-            sample(free.since(due)).with_outcome(outcome, code)
-        }
-        None => sample(Nanoseconds::ZERO).with_outcome(Outcome::Interrupted, FailureCode::CUT),
+        let sample = match obstacle {
+            Some(obstacle) => obstacle.unsent(due),
+            // This process stood still.
+            None => unsent(due, Nanoseconds::ZERO).with_outcome(Outcome::Interrupted, FailureCode::CUT),
+        };
+        Some(Note { sample, number: Some(unsent_number(probe)), blocker })
     }
 }
 
@@ -268,7 +302,8 @@ impl Client for PingClient {
         }
         let is_lost = done.end.since(done.start) > self.schedule.deadline
             || done.completion.code == FailureCode::DEADLINE;
-        self.skip_blocked(done.end, if is_lost { Obstacle::Lost } else { Obstacle::Slow });
+        let pace = if is_lost { Pace::Lost } else { Pace::Slow };
+        self.skip_blocked(Obstacle { free: done.end, pace, doing: Doing::of(request.operation) });
     }
 
     fn met(&mut self, _meeting: &Meeting, now: MonotonicTime) {
@@ -285,7 +320,7 @@ impl Client for PingClient {
         let sample = Sample::new(AttemptId(0), Operation::Probe, contact, contact, waited)
             .with_outcome(Outcome::Late, FailureCode::NONE);
         self.notes.push_back(Note { sample, number: Some(unsent_number(0)), blocker: None });
-        self.skip_blocked(now, Obstacle::Lost);
+        self.skip_blocked(Obstacle { free: now, pace: Pace::Lost, doing: Doing::Probing });
     }
 
     fn last_note(&mut self) -> Option<Note> {

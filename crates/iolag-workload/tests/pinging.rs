@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use iolag_backend::{Completion, Request, Session, SessionOptions, Target};
 use iolag_model::{
-    Activity, Arrival, AttemptId, ClientId, Clock, Coordinator, Detail, Durability, Meeting, MonotonicTime,
-    Nanoseconds, Operation, Outcome, Recorder, Sample, SimulatedClock, StageIndex, Verification, Waiting,
+    Activity, Arrival, AttemptId, ClientId, Clock, Coordinator, Detail, Durability, FailureCode, Meeting,
+    MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, SimulatedClock, StageIndex,
+    Verification, Waiting,
 };
 use iolag_workload::{
     ClientLoop, Contact, DriveEnd, DriveOptions, PingClient, PingSchedule, ProbeSession, drive_blocking,
@@ -236,23 +237,35 @@ fn what_comes_due_while_a_probe_is_on_its_way_within_its_deadline_is_not_sent_an
     ];
     assert_eq!(pinged.probes(start_of(&pinged), SECOND), expected);
     let unsent = pinged.samples.iter().filter(|sample| sample.outcome() == Outcome::Interrupted);
-    assert!(unsent.into_iter().all(|sample| sample.code == iolag_model::FailureCode::TIME_UP));
+    assert!(unsent.into_iter().all(|sample| sample.code == FailureCode::TIME_UP));
 }
 
 #[test]
-fn a_removal_that_hangs_is_in_the_way_too_and_is_no_probe() {
-    let pinged = Given::target("memory:", 4).ping(|probe, clock, _| {
-        if probe == 1001 {
-            clock.advance(Nanoseconds::from_milliseconds(1_500));
-        }
-    });
-    let expected = [
-        (1, Outcome::Ok, 0, 0),
-        (2, Outcome::Skipped, 0, 500),
-        (3, Outcome::Ok, 0, 0),
-        (4, Outcome::Ok, 0, 0),
-    ];
-    assert_eq!(pinged.probes(start_of(&pinged), SECOND), expected);
+fn what_comes_due_while_a_file_is_removed_is_not_sent_and_has_no_bound() {
+    // Probe 2 is in the way of 3; removing its file of 4 and 5.
+    let slow = |probe: u32, clock: &SimulatedClock, _: &Alone| match probe {
+        2 => clock.advance(Nanoseconds::from_milliseconds(1_200)),
+        1002 => clock.advance(Nanoseconds::from_milliseconds(1_900)),
+        _ => {}
+    };
+    for (deadline, of_probe, of_removal) in [
+        (Nanoseconds::from_seconds(5), Outcome::Interrupted, Outcome::Interrupted),
+        (Nanoseconds::from_milliseconds(1_500), Outcome::Interrupted, Outcome::Skipped),
+    ] {
+        let pinged = Given { deadline, ..Given::target("memory:", 6) }.ping(slow);
+        let expected = [
+            (1, Outcome::Ok, 0, 0),
+            (2, Outcome::Ok, 0, 1_200),
+            (3, of_probe, 0, 200),
+            (4, of_removal, 0, 0),
+            (5, of_removal, 0, 0),
+            (6, Outcome::Ok, 0, 0),
+        ];
+        assert_eq!(pinged.probes(start_of(&pinged), SECOND), expected);
+        let codes: Vec<_> = pinged.of(Operation::Probe).iter().map(|sample| sample.code).collect();
+        let (none, removal) = (FailureCode::NONE, FailureCode::REMOVAL);
+        assert_eq!(codes, [none, none, FailureCode::TIME_UP, removal, removal, none]);
+    }
 }
 
 #[test]

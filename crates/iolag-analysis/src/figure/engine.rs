@@ -192,8 +192,8 @@ impl FigureEngine {
         let bucket = match row.outcome {
             Outcome::Ok | Outcome::Late => Some(series.record_known(attempt, row.outcome, thresholds)),
             Outcome::Error => None,
-            // Who measured had enough: that says nothing of the target.
-            Outcome::Interrupted if row.code == FailureCode::CUT => None,
+            // Who measured had enough, or was in its own way: that says nothing of the target.
+            outcome if !outcome.is_lower_bound(row.code) => None,
             Outcome::Timeout | Outcome::Hung | Outcome::Skipped | Outcome::Interrupted => {
                 series.record_censored(attempt.ns, thresholds);
                 None
@@ -204,7 +204,7 @@ impl FigureEngine {
             client.span(key.target, start, attempt.ns);
             match bucket {
                 Some(bucket) => client.record_known(layer, attempt, bucket),
-                None if row.outcome.is_censored() && row.code != FailureCode::CUT => {
+                None if row.outcome.is_lower_bound(row.code) => {
                     client.record_censored(layer, bucket_of(attempt.ns))
                 }
                 None => {}

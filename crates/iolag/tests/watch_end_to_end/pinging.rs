@@ -202,11 +202,11 @@ fn a_directory_that_hangs_is_told_while_it_does_and_when_it_answers() {
     said("no answer for 2.00 s (process ");
     said("no answer within the deadline of 6.00 s; hung in ");
     fuse.release();
-    said("skipped while seq=");
+    said("skipped while ");
     running.signal(libc::SIGINT);
     let done = running.finish();
     assert_eq!(done.code, Some(1), "{done:?}");
-    let skipped = done.stdout.lines().filter(|line| line.contains(" skipped while seq=")).count();
+    let skipped = done.stdout.lines().filter(|line| line.contains(" skipped while ")).count();
     assert!(skipped < 10, "each hang has one line for those that were skipped: {}", done.stdout);
     let text = fs::read_to_string(&json).unwrap();
     assert_eq!(json_lines(&text, "waiting").len(), 1, "{text}");
@@ -232,7 +232,7 @@ fn a_directory_that_still_hangs_at_the_end_is_left_to_cleanup() {
     running.signal(libc::SIGINT);
     let done = running.finish();
     assert_eq!(done.code, Some(1), "{done:?}");
-    assert_says(&done.stdout, &[" skipped while seq=", " hung", "≥ "]);
+    assert_says(&done.stdout, &[" skipped while ", " hung", "≥ "]);
     assert!(!done.stdout.contains("no answer for 2.00 s"), "the deadline is 1 s: {}", done.stdout);
     assert_says(&done.stderr, &["may still be there", "iolag cleanup "]);
     fuse.release();
@@ -248,6 +248,34 @@ fn a_directory_that_still_hangs_at_the_end_is_left_to_cleanup() {
     let hung: Vec<_> = samples.iter().filter(|sample| sample.outcome == "hung").collect();
     let of = |operation: &str| hung.iter().filter(|sample| sample.operation == operation).count();
     assert_eq!((of("probe"), hung.len()), (1, 2), "{hung:?}");
+}
+
+#[test]
+fn removing_the_file_of_a_probe_is_in_no_duration_and_has_a_sentence_of_its_own() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    fuse.delay(FuseCall::Unlink, "*", std::time::Duration::from_secs(5));
+    let directory = fuse.path().to_str().unwrap().to_owned();
+    let json = scene.path().join("lines").display().to_string();
+    let done =
+        ping(&scene, &["-n", "4", "--every", "2s", "--deadline", "1h", "--json", &json, &directory]).finish();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let cause = "not sent: removing the file of seq=1 was not done";
+    assert_says(&done.stdout, &[cause, "not sent (removing the file of the one before was not done)"]);
+    let text = fs::read_to_string(&json).unwrap();
+    let probes = json_lines(&text, "probe");
+    let (sent, unsent): (Vec<_>, Vec<_>) = probes.iter().partition(|probe| probe["blocked_by"].is_null());
+    let longest = |probes: &[&serde_json::Value]| {
+        probes.iter().map(|probe| probe["duration_ns"].as_u64().unwrap()).max().unwrap_or(0)
+    };
+    assert!(longest(&unsent) <= longest(&sent), "a bound comes from a probe alone: {text}");
+    let (held_up, _): (Vec<_>, Vec<_>) = unsent.iter().partition(|probe| probe["blocked_in"] == "removal");
+    assert!(!held_up.is_empty() && longest(&held_up) == 0, "{text}");
+    let [summary] = &json_lines(&text, "summary")[..] else { panic!("{text}") };
+    assert_eq!(summary["probes"]["held_up"], held_up.len(), "{text}");
+    let shown = scene.run(&["show", "last"]);
+    assert_says(&shown.stdout, &["not sent (removing the file of the one before was not done)"]);
+    scene.assert_nobody_is_left();
 }
 
 #[test]
@@ -354,7 +382,7 @@ fn at_a_terminal_one_line_is_renewed_while_a_probe_waits() {
     assert_eq!(told, 1, "it is one line that is written anew: {}", terminal.text());
     assert!(terminal.text().contains("(process "), "{}", terminal.text());
     fuse.release();
-    assert!(wait_until(PATIENCE, || terminal.text().contains(" not sent: seq=")), "{}", terminal.text());
+    assert!(wait_until(PATIENCE, || terminal.text().contains(" not sent: ")), "{}", terminal.text());
     let (text, code) = terminal.end(libc::SIGINT);
     assert_eq!(code, Some(0), "{text}");
     scene.assert_nobody_is_left();

@@ -10,7 +10,7 @@ use iolag_model::{
     Activity, Anchor, AttemptId, ClientId, Clock, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds,
     Operation, Outcome, Sample,
 };
-use iolag_workload::{Obstacle, PROBED, PingSchedule};
+use iolag_workload::{Doing, Obstacle, PROBED, Pace, PingSchedule};
 use rustix::process::Signal;
 
 use super::super::watch::terminal::Lines;
@@ -324,10 +324,9 @@ impl Attending {
     }
 
     /// The probes that came to be due while something was in flight that never ended.
-    fn skip_to_the_end(&mut self, now: MonotonicTime, obstacle: Obstacle) {
+    fn skip_to_the_end(&mut self, obstacle: Obstacle) {
         let Some(start) = self.follower.start() else { return };
-        let end = self.over.unwrap_or(now).min(now);
-        let (outcome, code) = obstacle.outcome();
+        let end = self.over.unwrap_or(obstacle.free).min(obstacle.free);
         let mut probed = Vec::new();
         let mut next = self.follower.known();
         while self.schedule.count.is_none_or(|count| next < count) {
@@ -335,8 +334,8 @@ impl Attending {
             if due >= end {
                 break;
             }
-            let sample = Sample::new(unsent_attempt(next), Operation::Probe, due, due, now.since(due))
-                .with_outcome(outcome, code);
+            let mut sample = obstacle.unsent(due);
+            sample.attempt = unsent_attempt(next);
             self.records.push(sample);
             self.follower.take(sample, &mut probed);
             next += 1;
@@ -459,10 +458,10 @@ impl Attendant for Attending {
         self.tell(probed);
         let is_lost =
             self.hung.is_some() || unfinished.is_some_and(|sample| sample.outcome() != Outcome::Interrupted);
-        if is_lost {
-            self.skip_to_the_end(now, Obstacle::Lost);
-        } else if unfinished.is_some() {
-            self.skip_to_the_end(now, Obstacle::Slow);
+        if is_lost || unfinished.is_some() {
+            let pace = if is_lost { Pace::Lost } else { Pace::Slow };
+            let doing = unfinished.map_or(Doing::Probing, |sample| Doing::of(sample.operation()));
+            self.skip_to_the_end(Obstacle { free: now, pace, doing });
         }
         if let Some(line) = self.wording.settle() {
             self.line(&line);

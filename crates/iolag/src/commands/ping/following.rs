@@ -25,7 +25,7 @@ pub enum Probed {
         number: u64,
         /// Why: skipped because of one that was lost, or interrupted.
         sample: Sample,
-        /// Which one was in the way, if one was.
+        /// Which one was in the way, itself or the removal of its file, if one was.
         blocker: Option<u64>,
     },
     /// So many samples were written over before anybody could look at them; the store has them.
@@ -111,8 +111,8 @@ impl Follower {
                 let number = self.number_of(sample.intended);
                 self.known = self.known.max(number);
                 if is_unsent(&sample) {
-                    let is_blocked =
-                        sample.outcome() == Outcome::Skipped || sample.code == FailureCode::TIME_UP;
+                    let is_blocked = sample.outcome() == Outcome::Skipped
+                        || matches!(sample.code, FailureCode::TIME_UP | FailureCode::REMOVAL);
                     let blocker = is_blocked.then_some(self.last_sent);
                     probed.push(Probed::Unsent { number, sample, blocker });
                 } else {

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 
 use iolag_analysis::{PingCounts, Summary};
 use iolag_keeper::{Child, Ending, Orphanage};
-use iolag_model::{Anchor, Clock, MonotonicClock, Nanoseconds, Operation, Outcome, RunId, RunState, Sample};
+use iolag_model::{
+    Anchor, Clock, FailureCode, MonotonicClock, Nanoseconds, Operation, Outcome, RunId, RunState, Sample,
+};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::Serialize;
@@ -81,7 +83,17 @@ pub struct ProbeLine {
     failure: Option<String>,
     first_contact: bool,
     blocked_by: Option<u64>,
+    blocked_in: Option<BlockedIn>,
     parts: Vec<PartLine>,
+}
+
+/// What the probe that was in the way did.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum BlockedIn {
+    Probe,
+    /// Its file was being removed, which is no part of it.
+    Removal,
 }
 
 #[derive(Debug, Serialize)]
@@ -120,6 +132,10 @@ pub fn line_of(probed: &Probed, anchor: &Anchor) -> Line<'static> {
         failure: failure_of(sample),
         first_contact: is_sent && sample.attempt == unsent_attempt(0),
         blocked_by,
+        blocked_in: blocked_by.map(|_| match sample.code {
+            FailureCode::REMOVAL => BlockedIn::Removal,
+            _ => BlockedIn::Probe,
+        }),
         parts: parts.iter().map(part).collect(),
     })
 }

@@ -1,6 +1,6 @@
 //! A line per probe, in words.
 
-use iolag_model::{Nanoseconds, Outcome, Sample, format_duration};
+use iolag_model::{FailureCode, Nanoseconds, Outcome, Sample, format_duration};
 
 use super::following::{Probed, unsent_attempt};
 
@@ -11,6 +11,7 @@ struct Unsent {
     last: u64,
     blocker: Option<u64>,
     outcome: Outcome,
+    code: FailureCode,
 }
 
 /// Puts probes into words.
@@ -30,7 +31,7 @@ impl Wording {
     pub fn lines(&mut self, probed: &Probed) -> Vec<String> {
         if let (Probed::Unsent { number, blocker, sample }, Some(unsent)) = (probed, &mut self.unsent)
             && unsent.last + 1 == *number
-            && (unsent.blocker, unsent.outcome) == (*blocker, sample.outcome())
+            && (unsent.blocker, unsent.outcome, unsent.code) == (*blocker, sample.outcome(), sample.code)
         {
             unsent.last = *number;
             return Vec::new();
@@ -39,8 +40,9 @@ impl Wording {
         match probed {
             Probed::Sent { number, sample, parts } => lines.push(self.sent(*number, sample, parts)),
             Probed::Unsent { number, blocker, sample } => {
-                let (number, blocker, outcome) = (*number, *blocker, sample.outcome());
-                self.unsent = Some(Unsent { first: number, last: number, blocker, outcome });
+                let (first, last, blocker) = (*number, *number, *blocker);
+                self.unsent =
+                    Some(Unsent { first, last, blocker, outcome: sample.outcome(), code: sample.code });
             }
             Probed::Unseen(samples) => {
                 lines.push(format!("({samples} samples were not read in time; iolag show has them all)"));
@@ -51,13 +53,18 @@ impl Wording {
 
     /// The line of those that were not sent, when no more of them come.
     pub fn settle(&mut self) -> Option<String> {
-        let Unsent { first, last, blocker, outcome } = self.unsent.take()?;
+        let Unsent { first, last, blocker, outcome, code } = self.unsent.take()?;
         let which = if first == last { first.to_string() } else { format!("{first}..{last}") };
+        let is_lost = outcome == Outcome::Skipped;
         Some(match blocker {
-            Some(blocker) if outcome == Outcome::Interrupted => {
-                format!("seq={which} not sent: seq={blocker} took longer than the interval")
+            Some(blocker) if code == FailureCode::REMOVAL && is_lost => {
+                format!("seq={which} skipped while the removal of the file of seq={blocker} waited")
             }
-            Some(blocker) => format!("seq={which} skipped while seq={blocker} waited"),
+            Some(blocker) if code == FailureCode::REMOVAL => {
+                format!("seq={which} not sent: removing the file of seq={blocker} was not done")
+            }
+            Some(blocker) if is_lost => format!("seq={which} skipped while seq={blocker} waited"),
+            Some(blocker) => format!("seq={which} not sent: seq={blocker} took longer than the interval"),
             None => format!("seq={which} not sent: iolag itself was stopped or got no processor"),
         })
     }
@@ -137,6 +144,11 @@ mod tests {
         Probed::Unsent { number, sample, blocker: Some(blocker) }
     }
 
+    fn held_up(number: u64, outcome: Outcome) -> Probed {
+        let sample = sample(Operation::Probe, outcome, 0).with_outcome(outcome, FailureCode::REMOVAL);
+        Probed::Unsent { number, sample, blocker: Some(12) }
+    }
+
     #[test]
     fn every_outcome_has_its_words_and_those_not_sent_have_a_line_together() {
         let mut wording = Wording::new(SECOND);
@@ -158,6 +170,10 @@ mod tests {
             outrun(10, 9),
             outrun(11, 9),
             sent(12, Outcome::Interrupted, 3),
+            outrun(13, 12),
+            held_up(14, Outcome::Interrupted),
+            held_up(15, Outcome::Interrupted),
+            held_up(16, Outcome::Skipped),
         ];
         let mut lines: Vec<String> = all.iter().flat_map(|probed| wording.lines(probed)).collect();
         lines.extend(wording.settle());
@@ -172,6 +188,9 @@ mod tests {
             "seq=9 failed in read after 4.00 ms: input/output error (errno 5)",
             "seq=10..11 not sent: seq=9 took longer than the interval",
             "seq=12 interrupted after 3.00 ms by the end of iolag: neither answered nor lost",
+            "seq=13 not sent: seq=12 took longer than the interval",
+            "seq=14..15 not sent: removing the file of seq=12 was not done",
+            "seq=16 skipped while the removal of the file of seq=12 waited",
         ];
         assert_eq!(lines, expected);
     }
