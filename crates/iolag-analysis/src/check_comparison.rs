@@ -15,7 +15,7 @@ use iolag_model::{Level, Nanoseconds, Operation};
 use crate::finding::factor_in_words;
 use crate::quantile::QuantileValue;
 use crate::summary::{QuantileInterval, Summary};
-use crate::verdict::IMMEDIATE;
+use crate::verdict::{IMMEDIATE, KNOWN_ROWS};
 
 /// With fewer attempts there is no interval of the median, and nothing is said of shares.
 pub(crate) const ATTEMPTS_LEAST: u64 = 6;
@@ -137,7 +137,10 @@ pub(crate) fn slower_than_any<'a>(one: Compared<'a>, others: &[Compared<'a>]) ->
 }
 
 fn tells_more(left: &Slower<'_>, right: &Slower<'_>) -> Ordering {
-    let key = |slower: &Slower<'_>| (slower.is_felt(), slower.operation.level() == Level::Task);
+    let key = |slower: &Slower<'_>| {
+        let operation = slower.operation;
+        (slower.is_felt(), operation.level() == Level::Task, KNOWN_ROWS.contains(&operation))
+    };
     key(left).cmp(&key(right)).then(left.times.total_cmp(&right.times))
 }
 

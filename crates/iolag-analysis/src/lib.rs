@@ -72,5 +72,5 @@ pub use sweep::{
     drift, kruskal_wallis, stable_from,
 };
 pub use synthetic::Noise;
-pub use verdict::{Feeling, Verdict};
+pub use verdict::{Feeling, KNOWN_ROWS, Verdict};
 pub use working_set::{LostObjects, WorkingSet};

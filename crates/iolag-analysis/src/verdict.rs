@@ -18,6 +18,18 @@ pub(crate) const IMMEDIATE: Nanoseconds = Nanoseconds::from_milliseconds(100);
 const THOUGHT: Nanoseconds = Nanoseconds::from_seconds(1);
 const ATTENTION: Nanoseconds = Nanoseconds::from_seconds(10);
 
+/// The rows of a check that a user knows, in their order: the others are told only to who asks for all.
+pub const KNOWN_ROWS: [Operation; 8] = [
+    Operation::TaskList,
+    Operation::TaskCreate,
+    Operation::TaskCompile,
+    Operation::Create,
+    Operation::Read,
+    Operation::Stat,
+    Operation::WriteDurably,
+    Operation::StreamWrite,
+];
+
 /// Share of slow attempts from which people notice.
 const NOTICED_SHARE: f64 = 0.01;
 /// Of fewer attempts a share in percent says more than is known.
@@ -156,12 +168,13 @@ impl<'a> Evidence<'a> {
 
     /// The row in which one waits longest, as a part of what people notice, and how that is elsewhere.
     fn fast_words(&self) -> String {
-        let tasks = || self.judged().filter(|judged| judged.summary.key.operation.level() == Level::Task);
-        let heaviest =
-            |left: &Judged<'_>, right: &Judged<'_>| typical_weight(left).total_cmp(&typical_weight(right));
-        let Some(named) = tasks().max_by(heaviest).or_else(|| self.judged().max_by(heaviest)) else {
-            return "nothing took long".to_owned();
+        let rank = |judged: &Judged<'_>| {
+            (is_known(judged.summary), judged.summary.key.operation.level() == Level::Task)
         };
+        let heaviest = self.judged().max_by(|left, right| {
+            rank(left).cmp(&rank(right)).then(typical_weight(left).total_cmp(&typical_weight(right)))
+        });
+        let Some(named) = heaviest else { return "nothing took long".to_owned() };
         let row = usual_words(named.summary);
         // The ranking has told by what it is slower than another directory.
         match self.slower_than_memory.filter(|_| self.slower.is_none()) {
@@ -169,6 +182,11 @@ impl<'a> Evidence<'a> {
             None => row,
         }
     }
+}
+
+/// Of rows that say the same, the one is named that the reader sees.
+fn is_known(summary: &Summary) -> bool {
+    KNOWN_ROWS.contains(&summary.key.operation)
 }
 
 /// Streams move as much as they are told to; how long that takes says nothing about feeling.

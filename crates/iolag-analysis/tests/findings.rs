@@ -224,6 +224,20 @@ fn who_was_interrupted_while_it_was_set_up_is_not_called_dead() {
 }
 
 #[test]
+fn of_rows_that_say_the_same_the_one_is_named_that_a_user_sees() {
+    let mut scenario = Scenario::check(&["/a", "/b"]);
+    for (operation, ms) in [(Operation::TaskList, 9), (Operation::TaskListNumeric, 10)] {
+        scenario.scatter(0, operation, 20, ms * MS, 0.1);
+        scenario.scatter(1, operation, 20, 50 * ms * MS, 0.1);
+    }
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    let ranking = analysis.ranking.as_deref().unwrap();
+    assert!(ranking.contains("slower, by `ls -l`: "), "{ranking}");
+    let fast = &analysis.directories[0].verdict.sentence;
+    assert!(fast.starts_with("feels fast: `ls -l` takes ") && !fast.contains("`ls -n`"), "{fast}");
+}
+
+#[test]
 fn what_failed_is_told_as_a_failure_and_not_as_slowness() {
     let mut scenario = Scenario::check(&["/full", "/quick"]);
     scenario.record.targets[0].contact =

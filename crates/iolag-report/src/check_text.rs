@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, Summary, ToldFindings};
+use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, KNOWN_ROWS, Summary, ToldFindings};
 use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration};
 
 use crate::findings_text::{findings_text, footnotes_text, trust_text};
@@ -15,18 +15,6 @@ const SECTIONS: [(Level, &str); 4] = [
     (Level::Object, "Small files, whole operations"),
     (Level::Call, "Small files, single calls"),
     (Level::Stream, "Stream, per block"),
-];
-
-/// The rows that a user knows, in their order.
-pub(crate) const KNOWN: [Operation; 8] = [
-    Operation::TaskList,
-    Operation::TaskCreate,
-    Operation::TaskCompile,
-    Operation::Create,
-    Operation::Read,
-    Operation::Stat,
-    Operation::WriteDurably,
-    Operation::StreamWrite,
 ];
 
 /// How much of a check is told.
@@ -72,9 +60,25 @@ pub fn check_text(analysis: &CheckAnalysis, rows: CheckRows, width: usize, colou
     text.push_str(&trust_text(&analysis.trust, width, colour));
     text.push_str(&footnotes_text(&analysis.footnotes, width, colour));
     if !answering.is_empty() && rows == CheckRows::Known {
-        text.push_str("\nAll rows, and how often each takes long: --full, also of iolag show.\n");
+        let rows = format!(
+            "All rows{}, and how often each takes long: --full, also of iolag show.",
+            with_rows(&text)
+        );
+        text.push_str(&format!("\n{}\n", wrapped(&rows, width, "  ")));
     }
     text
+}
+
+/// The rows that are named in a text whose table has not got them, as a part of a sentence.
+fn with_rows(text: &str) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut rows: Vec<String> = Operation::ALL
+        .iter()
+        .filter(|operation| !KNOWN_ROWS.contains(operation))
+        .map(|row| format!("`{row}`"))
+        .collect();
+    rows.retain(|row| flat.contains(row.as_str()));
+    if rows.is_empty() { String::new() } else { format!(", with {}", rows.join(", ")) }
 }
 
 /// Directories that did not answer, with their age: they stand where their numbers would.
@@ -242,7 +246,9 @@ fn fill(
         table.row(cells);
     };
     match rows {
-        CheckRows::Known => KNOWN.iter().for_each(|operation| fill_row(table, *operation, &mut None, "")),
+        CheckRows::Known => {
+            KNOWN_ROWS.iter().for_each(|operation| fill_row(table, *operation, &mut None, ""))
+        }
         CheckRows::All => {
             for (level, heading) in SECTIONS {
                 let mut heading = Some(heading);

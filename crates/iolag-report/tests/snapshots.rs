@@ -4,12 +4,12 @@
 mod scenario;
 
 use iolag_analysis::{analyse_check, analyse_metadata};
-use iolag_model::{RunState, Trust};
+use iolag_model::{Operation, RunState, Trust};
 use iolag_report::{
     CheckRows, Colour, Judged, check_text, list_text, metadata_text, show_head, write_csv, write_json,
     write_md_workbench,
 };
-use scenario::{slow_beside_quick, three_directories, usb_stick};
+use scenario::{Scenario, slow_beside_quick, three_directories, usb_stick};
 use unicode_width::UnicodeWidthStr;
 
 fn check(rows: CheckRows, width: usize, colour: Colour) -> String {
@@ -37,6 +37,23 @@ fn a_check_of_a_slow_directory_beside_quick_ones_and_memory() {
     let scenario = slow_beside_quick();
     let analysis = analyse_check(&scenario.record, &scenario.by_target());
     insta::assert_snapshot!(check_text(&analysis, CheckRows::Known, 100, Colour::Never));
+}
+
+#[test]
+fn a_row_that_a_sentence_names_and_the_table_lacks_is_said_to_be_among_all() {
+    let mut scenario = Scenario::check(&["/scratch"]);
+    scenario.scatter(0, Operation::Stat, 20, 1_000_000, 0.1);
+    let text = |scenario: &Scenario| {
+        let analysis = analyse_check(&scenario.record, &scenario.by_target());
+        check_text(&analysis, CheckRows::Known, 80, Colour::Never)
+    };
+    let always = "\nAll rows, and how often each takes long: --full, also of iolag show.\n";
+    assert!(text(&scenario).ends_with(always), "{}", text(&scenario));
+    scenario.scatter(0, Operation::Rename, 20, 2_000_000_000, 0.1);
+    let named = text(&scenario);
+    assert!(named.contains("slow: 100 % of `rename` took over 1.00 s"), "{named}");
+    let with = "\nAll rows, with `rename`, and how often each takes long: --full, also of iolag\n  show.\n";
+    assert!(named.ends_with(with), "{named}");
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //!
 //! The page's script sorts by `data-value` and copies `data-value` as CSV; without it the table is complete.
 
-use iolag_analysis::{PartialCreate, QuantileEstimate, QuantileValue, ShareOver, Summary, stage_name};
+use iolag_analysis::{
+    KNOWN_ROWS, PartialCreate, QuantileEstimate, QuantileValue, ShareOver, Summary, stage_name,
+};
 use iolag_model::{Level, Nanoseconds, Operation, format_count};
 
 use super::markup::Markup;
 use super::report::ReportedRun;
-use crate::check_text::KNOWN;
 use crate::json::Judged;
 use crate::numbers::{median_of_task, quantile, rate, share};
 
@@ -105,7 +106,9 @@ pub(super) fn table(run: &ReportedRun<'_>, caption: &str, page: &mut Markup) {
         return;
     }
     let known: Vec<&Row<'_>> = match run.judged {
-        Judged::Check(_) => rows.iter().filter(|row| KNOWN.contains(&row.summary.key.operation)).collect(),
+        Judged::Check(_) => {
+            rows.iter().filter(|row| KNOWN_ROWS.contains(&row.summary.key.operation)).collect()
+        }
         Judged::Metadata(_) | Judged::Ping(_) => Vec::new(),
     };
     let all: Vec<&Row<'_>> = rows.iter().collect();
