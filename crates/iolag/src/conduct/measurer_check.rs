@@ -5,11 +5,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use iolag_analysis::Summaries;
 use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
     CheckSpec, ClientId, Clock, Coordinator as _, Durability, ErrorClass, FailureCode, MonotonicClock,
-    MonotonicTime, Nanoseconds, RunSpec, Verification,
+    MonotonicTime, Nanoseconds, Operation, RunRecord, RunSpec, Verification, WorkloadSpec,
 };
 use iolag_workload::{
     CheckClient, CheckShare, CheckTasks, CheckTurns, ClientLoop, Compiler, DriveOptions, IfNotOpen, Job,
@@ -21,6 +22,8 @@ use super::messages::{FromMeasurer, MeasurerEnd, tell};
 
 /// Rounds of the control: enough for a median of the tasks.
 const CONTROL_ROUNDS: u32 = 10;
+/// How the sentence begins that names the compiler.
+const COMPILER: &str = "The compile task uses ";
 
 /// One directory of a check.
 #[derive(Debug, Clone)]
@@ -68,7 +71,7 @@ pub fn measure(assignment: &CheckAssignment, exchange: &Exchange, mut outbox: Ou
         tell(&mut outbox, &FromMeasurer::Calibrated(calibration));
     }
     let remark = match &compiler {
-        Some(compiler) => format!("The compile task uses {} ({:?}).", compiler.name(), compiler.language),
+        Some(compiler) => format!("{COMPILER}{} ({:?}).", compiler.name(), compiler.language),
         None => {
             "No C or Fortran compiler was found, so nothing is compiled; put one on PATH to measure that too."
                 .to_owned()
@@ -86,6 +89,23 @@ pub fn measure(assignment: &CheckAssignment, exchange: &Exchange, mut outbox: Ou
     let end = MeasurerEnd { removed: true, leftovers: leftovers.concat(), ..MeasurerEnd::default() };
     room.tell(&FromMeasurer::Ended(end));
     0
+}
+
+/// Leaves the compiler out of the remarks if no directory had time to compile. Returns whether anything was changed.
+pub fn forget_unused_compiler(record: &mut RunRecord, summaries: &Summaries) -> bool {
+    let control = match &record.spec.workload {
+        WorkloadSpec::Check(check) => check.control,
+        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => return false,
+    };
+    let keys = || summaries.summaries.iter().map(|summary| summary.key);
+    if keys()
+        .any(|key| key.operation == Operation::TaskCompile && (key.target.is_none() || key.target != control))
+    {
+        return false;
+    }
+    let before = record.remarks.len();
+    record.remarks.retain(|remark| !remark.starts_with(COMPILER));
+    record.remarks.len() < before
 }
 
 /// What the threads of all directories share.
@@ -217,5 +237,46 @@ impl MeasuringRoom<'_> {
             }
         })?;
         Ok(Box::new(session))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_analysis::{Engine, Grouping};
+    use iolag_model::{SampleColumns, TargetIndex};
+    use std::num::NonZeroU32;
+
+    #[test]
+    fn the_compiler_is_named_only_where_something_was_compiled() {
+        const RECORD: &str =
+            include_str!("../../tests/written_by_0_1_0/store/runs/20261122-022729-4066/run.json");
+        let told = |target: i32, operation: Operation| {
+            let mut record: RunRecord = serde_json::from_str(RECORD).unwrap();
+            let WorkloadSpec::Check(check) = &mut record.spec.workload else { panic!("it is a check") };
+            check.control = Some(TargetIndex(1));
+            record.remarks = vec!["Nothing else.".to_owned(), format!("{COMPILER}/usr/bin/cc (C).")];
+            let columns = SampleColumns {
+                client: &[0],
+                stage: &[0],
+                target: &[target],
+                operation_code: &[operation as i32],
+                outcome_code: &[0],
+                failure_code: &[0],
+                start_ns: &[1],
+                duration_ns: &[5],
+                bytes: &[0],
+                ..SampleColumns::default()
+            };
+            let grouping = Grouping { targets: NonZeroU32::new(2), ..Grouping::default() };
+            let mut engine = Engine::for_samples(1, 1 << 20, grouping);
+            engine.batch(columns);
+            let is_changed = forget_unused_compiler(&mut record, &engine.finish());
+            assert_eq!(is_changed, record.remarks.len() == 1);
+            record.remarks.len()
+        };
+        assert_eq!(told(0, Operation::TaskCompile), 2);
+        assert_eq!(told(0, Operation::TaskList), 1);
+        assert_eq!(told(1, Operation::TaskCompile), 1, "the control has no column");
     }
 }

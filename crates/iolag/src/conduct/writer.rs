@@ -15,7 +15,7 @@ use iolag_store::{
 
 use super::draining::{Busy, Draining, Patience};
 use super::messages::{FromWriter, Stored, ToWriter, tell, told};
-use super::{place, target_failure};
+use super::{measurer_check, place, target_failure};
 use rustix::process::Pid;
 
 use crate::environment;
@@ -398,7 +398,8 @@ fn judge(record: &mut RunRecord, encoded: &Encoded, due: Due) {
 
 fn summarised(plan: &WriterPlan, run: &RunDirectory, mut record: RunRecord) -> Result<Stored, StoreError> {
     let summaries = summarise(run, &record, &plan.thresholds)?;
-    if target_failure::note_in(&mut record, &summaries) {
+    let has_failed = target_failure::note_in(&mut record, &summaries);
+    if measurer_check::forget_unused_compiler(&mut record, &summaries) || has_failed {
         run.write_record(&record)?;
     }
     let details = run.details()?;
