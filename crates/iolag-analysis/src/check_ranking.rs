@@ -1,5 +1,7 @@
 //! How the directories of a check stand to each other, in one sentence.
 
+use iolag_model::ContactEnd;
+
 use crate::check_comparison::{
     ATTEMPTS_LEAST, Compared, Slower, can_be_compared, has_enough, slower_than_any,
 };
@@ -12,6 +14,8 @@ pub(crate) struct Ranked<'a> {
     pub name: String,
     pub compared: Compared<'a>,
     pub feeling: Feeling,
+    /// What setting it up came to an end by, if it came no further.
+    pub set_up_end: ContactEnd,
     /// How long the worst row takes, as a part of what people notice: orders those that are slower than others.
     pub weight: f64,
     /// By what it is told apart from a quicker one.
@@ -118,16 +122,22 @@ fn few_words(few: &[&Ranked<'_>]) -> Option<String> {
 
 /// Those that failed or did not answer, by what became of them.
 fn lost_words(mut lost: Vec<&Ranked<'_>>) -> Vec<String> {
-    lost.sort_by_key(|one| one.feeling);
+    let became = |one: &Ranked<'_>| {
+        let is_interrupted = one.feeling == Feeling::Unknown && one.set_up_end == ContactEnd::Interrupted;
+        (one.feeling, is_interrupted)
+    };
+    lost.sort_by_key(|one| became(one));
     let words = |group: &[&Ranked<'_>]| {
-        let became = match (group[0].feeling, group.len()) {
-            (Feeling::NotAnswering, 1) => "does not answer",
-            (Feeling::NotAnswering, _) => "do not answer",
-            (Feeling::Unknown, _) => "could not be measured",
+        let words = match (became(group[0]), group.len()) {
+            ((Feeling::NotAnswering, _), 1) => "does not answer",
+            ((Feeling::NotAnswering, _), _) => "do not answer",
+            ((Feeling::Unknown, true), 1) => "was interrupted while it was set up",
+            ((Feeling::Unknown, true), _) => "were interrupted while they were set up",
+            ((Feeling::Unknown, false), _) => "could not be measured",
             (_, 1) => "is unreliable",
             (_, _) => "are unreliable",
         };
-        format!("{} {became}", names(group))
+        format!("{} {words}", names(group))
     };
-    lost.chunk_by(|left, right| left.feeling == right.feeling).map(words).collect()
+    lost.chunk_by(|left, right| became(left) == became(right)).map(words).collect()
 }

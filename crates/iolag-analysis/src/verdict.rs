@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use iolag_model::{ContactRecord, Level, Nanoseconds, Operation, counted};
+use iolag_model::{ContactEnd, ContactRecord, Level, Nanoseconds, Operation, counted};
 use serde::{Deserialize, Serialize};
 
 use crate::check_comparison::{ATTEMPTS_LEAST, Slower, typical};
@@ -152,16 +152,25 @@ impl<'a> Evidence<'a> {
         of_storage.map(|judged| typical_weight(&judged)).fold(0.0, f64::max)
     }
 
+    /// What setting up came to an end by, if it came no further and nothing failed.
+    pub(crate) fn set_up_end(&self) -> ContactEnd {
+        match (self.failure, self.contact) {
+            (None, Some(contact)) if contact.answered < contact.needed => contact.end,
+            _ => ContactEnd::Own,
+        }
+    }
+
     fn of_nothing(&self) -> Verdict {
         match (self.failure, self.contact) {
             (Some(failure), _) => with(Feeling::Unknown, failure.to_owned()),
-            (None, Some(ContactRecord { answered, needed, waited_ns })) if answered < needed => with(
-                Feeling::Unknown,
-                format!(
-                    "setting up had {} of about {needed} answered in {waited_ns}",
-                    counted(answered, "request", "requests")
-                ),
-            ),
+            (None, Some(ContactRecord { answered, needed, waited_ns, end })) if answered < needed => {
+                let had = match end {
+                    ContactEnd::Own => "setting up had",
+                    ContactEnd::Interrupted => "interrupted while setting up, with",
+                };
+                let answered = counted(answered, "request", "requests");
+                with(Feeling::Unknown, format!("{had} {answered} of about {needed} answered in {waited_ns}"))
+            }
             _ => with(Feeling::Unknown, "nothing that was begun came to its end".to_owned()),
         }
     }

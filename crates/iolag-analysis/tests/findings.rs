@@ -7,8 +7,8 @@ use iolag_analysis::{
     analyse_metadata,
 };
 use iolag_model::{
-    ContactRecord, FailureCode, FileSystem, MemoryState, Nanoseconds, Operation, Outcome, Phase, RunState,
-    Sample,
+    ContactEnd, ContactRecord, FailureCode, FileSystem, MemoryState, Nanoseconds, Operation, Outcome, Phase,
+    RunState, Sample,
 };
 use proptest::prelude::*;
 use scenario::{MS, S, Scenario, one_after_the_other, slow_beside_quick, three_directories, usb_stick};
@@ -211,7 +211,7 @@ fn one_attempt_is_told_as_one() {
 fn who_was_interrupted_while_it_was_set_up_is_not_called_dead() {
     let mut scenario = Scenario::check(&["/slow"]);
     scenario.record.targets[0].contact =
-        Some(ContactRecord { answered: 12, needed: 40, waited_ns: Nanoseconds(4 * S) });
+        Some(ContactRecord { answered: 12, needed: 40, waited_ns: Nanoseconds(4 * S), end: ContactEnd::Own });
     let opening = scenario.add(0, Operation::OpenSession, 3 * S);
     *opening = opening.with_outcome(Outcome::Hung, FailureCode::NONE);
     assert_eq!(
@@ -221,6 +221,23 @@ fn who_was_interrupted_while_it_was_set_up_is_not_called_dead() {
             "could not be measured: setting up had 12 requests of about 40 answered in 4.00 s.".to_owned()
         )
     );
+}
+
+#[test]
+fn that_setting_up_was_interrupted_is_said_wherever_its_directory_is() {
+    let mut scenario = Scenario::check(&["/slow", "/quick"]);
+    let contact = ContactRecord {
+        answered: 14,
+        needed: 18,
+        waited_ns: Nanoseconds(4 * S),
+        end: ContactEnd::Interrupted,
+    };
+    scenario.record.targets[0].contact = Some(contact);
+    scenario.scatter(1, Operation::TaskList, 20, 3 * MS, 0.1);
+    let told = "could not be measured: interrupted while setting up, with 14 requests of about 18 answered in 4.00 s.";
+    assert_eq!(verdict(&scenario), (Feeling::Unknown, told.to_owned()));
+    let ranking = analyse_check(&scenario.record, &scenario.by_target()).ranking.unwrap();
+    assert_eq!(ranking, "/quick (nfs4) feels fast; /slow (nfs4) was interrupted while it was set up.");
 }
 
 #[test]
@@ -241,7 +258,7 @@ fn of_rows_that_say_the_same_the_one_is_named_that_a_user_sees() {
 fn what_failed_is_told_as_a_failure_and_not_as_slowness() {
     let mut scenario = Scenario::check(&["/full", "/quick"]);
     scenario.record.targets[0].contact =
-        Some(ContactRecord { answered: 12, needed: 40, waited_ns: Nanoseconds(4 * S) });
+        Some(ContactRecord { answered: 12, needed: 40, waited_ns: Nanoseconds(4 * S), end: ContactEnd::Own });
     let failure = "cannot create the working directory /full/iolag-check-1: no space left";
     scenario.record.targets[0].failure = Some(failure.to_owned());
     scenario.scatter(1, Operation::TaskList, 20, 3 * MS, 0.1);

@@ -34,8 +34,8 @@ pub use operation::{Level, Operation, UnknownOperation};
 pub use outcome::{ErrorClass, Failure, FailureCode, Outcome, UnknownOutcome};
 pub use recorder::{Activity, Arrival, Coordinator, Meeting, Recorder, Waiting};
 pub use run::{
-    ClientRecord, ContactRecord, FormatError, FormatVersion, PartRecord, RUN_FORMAT, RUN_FORMAT_WITH_PING,
-    Rescue, RunRecord, RunState, StageRecord, TargetRecord, Trust,
+    ClientRecord, ContactEnd, ContactRecord, FormatError, FormatVersion, PartRecord, RUN_FORMAT,
+    RUN_FORMAT_WITH_PING, Rescue, RunRecord, RunState, StageRecord, TargetRecord, Trust,
 };
 pub use sample::{Sample, SampleError};
 pub use spec::{

@@ -249,6 +249,26 @@ pub struct ContactRecord {
     pub needed: u64,
     /// From the first request to the end of the contact, or of the run.
     pub waited_ns: Nanoseconds,
+    /// What ended it, or what came after it.
+    #[serde(default, skip_serializing_if = "ContactEnd::is_own")]
+    pub end: ContactEnd,
+}
+
+/// What ended a first contact and setting up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContactEnd {
+    /// Itself, or that its time was over.
+    #[default]
+    Own,
+    /// The user, who wanted the run to end.
+    Interrupted,
+}
+
+impl ContactEnd {
+    fn is_own(&self) -> bool {
+        *self == Self::Own
+    }
 }
 
 /// One client of a run.

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use iolag_analysis::analyse_check;
 use iolag_backend::Target;
 use iolag_model::{
-    CheckSpec, ClientId, ClientRecord, Clock, ContactRecord, FileSystem, MonotonicClock, MonotonicTime,
-    Nanoseconds, OnHang, RunSpec, TargetIndex, TargetRecord, WorkloadSpec, counted, format_bytes,
+    CheckSpec, ClientId, ClientRecord, Clock, ContactEnd, ContactRecord, FileSystem, MonotonicClock,
+    MonotonicTime, Nanoseconds, OnHang, RunSpec, TargetIndex, TargetRecord, WorkloadSpec, counted,
+    format_bytes,
 };
 use iolag_report::{CheckRows, Judged, check_text, one_line, write_json};
 use iolag_workload::{CheckTurns, bytes_held, bytes_to_write, stages, validate};
@@ -431,6 +432,7 @@ fn target_record(scouted: &Scouted) -> TargetRecord {
                 answered: *came_back,
                 needed: CONTACT_REQUESTS + PLACE_REQUESTS + SESSION_REQUESTS,
                 waited_ns: *age,
+                end: ContactEnd::Own,
             }),
             ..unanswered(&target_of(scouted), *age)
         },
@@ -449,6 +451,7 @@ fn record_of(facts: &DirectoryFacts) -> TargetRecord {
             answered: CONTACT_REQUESTS,
             needed: CONTACT_REQUESTS + PLACE_REQUESTS + SESSION_REQUESTS,
             waited_ns: Nanoseconds::ZERO,
+            end: ContactEnd::Own,
         }),
         failure: None,
     }

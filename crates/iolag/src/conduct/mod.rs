@@ -30,7 +30,8 @@ use std::path::PathBuf;
 use iolag_backend::Target;
 use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room, Signals, start_ticks};
 use iolag_model::{
-    Anchor, Clock, MonotonicClock, Nanoseconds, RunId, RunRecord, RunState, TargetRecord, Trust, counted,
+    Anchor, Clock, ContactEnd, MonotonicClock, Nanoseconds, RunId, RunRecord, RunState, TargetIndex,
+    TargetRecord, Trust, counted,
 };
 
 use crate::exit_code::{ExitCode, Failure};
@@ -135,6 +136,10 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
         plan.policy,
         plan.attendant,
     );
+    let contacts_ended_by = match interruption.told() {
+        Some(_) => ContactEnd::Interrupted,
+        None => ContactEnd::Own,
+    };
     let id = plan.record.id.clone();
     let mut left_places: Vec<Placed> = watched.all_places().cloned().collect();
     // What is left on a target is for the user to know, also by the exit code.
@@ -160,6 +165,7 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
         return Err(left_at_once(&left_places, &id, &samples_of(&writing)));
     }
     let mut record = final_record(plan.record, &watched, &writing, &exchange);
+    note_contacts(&mut record, &watched, contacts_ended_by);
     let finished = finish_writing(
         &mut writing,
         &writer_plan,
@@ -232,6 +238,11 @@ fn final_record(
     if watched.still_hung > 0 {
         reasons.push(format!("{} not ended", counted(watched.still_hung, "operation had", "operations had")));
     }
+    for (target, sentence) in &watched.unusable {
+        if let Some(target) = record.targets.get_mut(usize::from(*target)) {
+            target.failure.get_or_insert_with(|| sentence.clone());
+        }
+    }
     reasons.extend(watched.unusable.iter().map(|(_, sentence)| sentence.clone()));
     let lost = exchange.samples_lost();
     if lost > 0 {
@@ -257,7 +268,20 @@ fn final_record(
     if let Some(calibration) = watched.calibration {
         record.calibration = calibration;
     }
-    let waited = waited(&record);
+    record
+}
+
+/// Says of each target how far setting up had come, and where.
+fn note_contacts(record: &mut RunRecord, watched: &Watched, ended_by: ContactEnd) {
+    let waited = waited(record);
+    let with_clients: Vec<TargetIndex> = record.clients.iter().map(|client| client.target).collect();
+    for (index, target) in (0..).zip(&mut record.targets) {
+        // Who was given up before has no client, and was not interrupted.
+        let has_client = with_clients.contains(&TargetIndex(index));
+        if let Some(contact) = target.contact.as_mut().filter(|_| has_client) {
+            contact.end = ended_by;
+        }
+    }
     for contact in record.targets.iter_mut().filter_map(|target| target.contact.as_mut()) {
         contact.waited_ns = contact.waited_ns.max(waited);
     }
@@ -269,12 +293,6 @@ fn final_record(
             target.working_place = Some(placed.whole_path());
         }
     }
-    for (target, sentence) in &watched.unusable {
-        if let Some(target) = record.targets.get_mut(usize::from(*target)) {
-            target.failure.get_or_insert_with(|| sentence.clone());
-        }
-    }
-    record
 }
 
 /// Requests of making a working directory and of trying whether it can be written, at least.

@@ -168,7 +168,16 @@ fn ctrl_c_while_a_directory_is_set_up_gives_what_there_is_and_calls_nobody_dead(
     assert_eq!(done.code, Some(4), "{done:?}");
     let flat = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(!flat.contains("not answer"), "{flat}");
-    assert_says(&flat, &["could not be measured: setting up had ", " requests of about ", &memory]);
+    let interrupted = "could not be measured: interrupted while setting up, with ";
+    assert_says(
+        &flat,
+        &[interrupted, " requests of about ", &memory, " was interrupted while it was set up."],
+    );
+    let document = scene.run(&["show", "last", "--json", "-"]).stdout;
+    assert_says(&document, &[interrupted]);
+    let records: serde_json::Value =
+        serde_json::from_str(&scene.run(&["list", "--json", "-"]).stdout).unwrap();
+    assert_eq!(records[0]["targets"][0]["contact"]["end"], "interrupted");
     assert!(!flat.contains(&format!("{memory} could not be measured")), "{flat}");
     let (_, table) = done.stdout.split_once("How long it takes").expect("there is a table");
     assert!(table.contains(&format!("{memory} (tmpfs)")), "{table}");
