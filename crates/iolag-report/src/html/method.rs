@@ -33,7 +33,7 @@ pub(super) fn configuration(run: &ReportedRun<'_>, page: &mut Markup) {
         fact(page, "Target", &target_words(target));
     }
     fact(page, "Workload", &workload(record));
-    fact(page, "State", &state(&record.state));
+    fact(page, "State", state(&record.state));
     page.raw("</dl>\n");
 }
 
@@ -113,9 +113,6 @@ fn target_words(target: &TargetRecord) -> String {
     }
     if let Some(age) = target.unanswered_ns {
         text.push_str(&format!("; did not answer, waited {}", format_duration(age)));
-    }
-    if let Some(failure) = &target.failure {
-        text.push_str(&format!("; {failure}"));
     }
     text
 }
@@ -202,11 +199,12 @@ fn iterations(metadata: &MetadataSpec) -> String {
     }
 }
 
-fn state(state: &RunState) -> String {
+/// In a word: the page begins with what is missing, and why.
+const fn state(state: &RunState) -> &'static str {
     match state {
-        RunState::Running { .. } => "still running, or not closed".to_owned(),
-        RunState::Complete => "complete".to_owned(),
-        RunState::Incomplete { reason } => format!("incomplete: {reason}"),
-        RunState::Recovered { reason } => format!("recovered: {reason}"),
+        RunState::Running { .. } => "still running, or not closed",
+        RunState::Complete => "complete",
+        RunState::Incomplete { .. } => "incomplete",
+        RunState::Recovered { .. } => "recovered",
     }
 }

@@ -1,15 +1,15 @@
 //! `iolag check`: how does this storage feel right now?
 
+mod scouted;
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use iolag_analysis::analyse_check;
-use iolag_backend::Target;
 use iolag_model::{
-    CheckSpec, ClientId, ClientRecord, Clock, ContactEnd, ContactRecord, FileSystem, MonotonicClock,
-    MonotonicTime, Nanoseconds, OnHang, RunSpec, TargetIndex, TargetRecord, WorkloadSpec, counted,
-    format_bytes,
+    CheckSpec, ClientId, ClientRecord, Clock, FileSystem, MonotonicClock, MonotonicTime, Nanoseconds, OnHang,
+    RunSpec, TargetIndex, WorkloadSpec, format_bytes,
 };
 use iolag_report::{CheckRows, Judged, check_text, one_line, write_json};
 use iolag_workload::{CheckTurns, bytes_held, bytes_to_write, stages, validate};
@@ -21,18 +21,19 @@ use crate::conduct::cleaning::CleanUp;
 use crate::conduct::measurer_check::{self, CheckAssignment, CheckedDirectory, Role};
 use crate::conduct::messages::DirectoryFacts;
 use crate::conduct::progress::{Extent, Progress, Verbosity};
-use crate::conduct::scout::{self, Answer, CONTACT_REQUESTS, Patience};
+use crate::conduct::scout::{self, Answer, Patience};
 use crate::conduct::supervision::{AtSignal, Policy, Schedule};
-use crate::conduct::{Conducted, GroupPlan, PLACE_REQUESTS, RunPlan, conduct, unanswered};
+use crate::conduct::{Conducted, GroupPlan, RunPlan, conduct};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
+use scouted::{
+    Chosen, Scouted, answering, nothing_to_measure, record_of, target_of, target_record, targets, trouble,
+};
 
 /// Shared memory per directory: a check takes a few thousand samples a second at most.
 const RING_BYTES: u64 = 4 << 20;
 /// Where the machine's own memory can be written like a directory, for the control.
 const MEMORY_PLACES: [&str; 3] = ["/dev/shm", "/run/shm", "/tmp"];
-/// Requests that a client sends before it measures something, about: opening its session.
-const SESSION_REQUESTS: u64 = 4;
 
 /// Runs the command.
 ///
@@ -54,7 +55,7 @@ pub fn run(options: &Check, common: &Common) -> Result<ExitCode, Failure> {
     let mut found = start::send_scouts(&keeper, &asked, patience)?;
     let memory = found.directories.split_off(directories.len());
     start::tell_notices(common, &found.notices);
-    let Chosen { targets, left_out } = targets(options, &directories, &found)?;
+    let Chosen { targets, left_out } = targets(options, &check, &directories, &found)?;
     let control = control(&memory, &targets, &check);
     check.control = control.map(|_| TargetIndex(targets.len() as u16));
     let asked = Asked { options, labels, check, control, left_out, end };
@@ -85,74 +86,6 @@ fn directories(options: &Check, variable: impl Fn(&str) -> Option<OsString>) -> 
         options.directories.clone()
     };
     given.iter().map(|directory| scout::absolute(directory)).collect()
-}
-
-/// What the scouts found out about a directory.
-enum Scouted {
-    Answers(Box<DirectoryFacts>),
-    /// Its first contact did not come to an end in time.
-    Silent {
-        name: PathBuf,
-        age: Nanoseconds,
-        came_back: u64,
-    },
-}
-
-impl Scouted {
-    fn is_silent(&self) -> bool {
-        matches!(self, Self::Silent { .. })
-    }
-}
-
-/// What is measured, and in a sentence each what the user might miss.
-struct Chosen {
-    targets: Vec<Scouted>,
-    left_out: Vec<String>,
-}
-
-/// What the scouts found. Without arguments one directory per mounted file system stays, and what does not exist is left
-/// out; a directory that the user named and that cannot be measured is an error before anything is written.
-fn targets(options: &Check, directories: &[PathBuf], found: &Found) -> Result<Chosen, Failure> {
-    let by_default = options.directories.is_empty();
-    let mut chosen = Chosen { targets: Vec::new(), left_out: Vec::new() };
-    let mut trouble = Vec::new();
-    for (name, answer) in directories.iter().zip(&found.directories) {
-        match answer {
-            Answer::Given(Ok(facts)) => match known(&chosen.targets, facts, by_default) {
-                None => chosen.targets.push(Scouted::Answers(Box::new(facts.clone()))),
-                Some(known) if known.path != facts.path => chosen.left_out.push(format!(
-                    "{} is left out: it lies on the file system of {}.",
-                    facts.path.display(),
-                    known.path.display()
-                )),
-                Some(_) => {}
-            },
-            Answer::Given(Err(sentence)) => trouble.push(sentence.clone()),
-            Answer::None { age, came_back, .. } => {
-                chosen.targets.push(Scouted::Silent { name: name.clone(), age: *age, came_back: *came_back });
-            }
-        }
-    }
-    if chosen.targets.is_empty() || (!by_default && !trouble.is_empty()) {
-        return Err(Failure::unusable(trouble.join("\niolag: ")));
-    }
-    chosen.left_out.extend(trouble.into_iter().map(|sentence| format!("Left out: {sentence}.")));
-    Ok(chosen)
-}
-
-/// The target that stands for this directory, too.
-fn known<'a>(targets: &'a [Scouted], facts: &DirectoryFacts, by_default: bool) -> Option<&'a DirectoryFacts> {
-    let is_same = |known: &&DirectoryFacts| {
-        known.path == facts.path || (by_default && known.file_system.device == facts.file_system.device)
-    };
-    answering(targets).map(|(_, facts)| facts).find(is_same)
-}
-
-fn answering(targets: &[Scouted]) -> impl Iterator<Item = (u16, &DirectoryFacts)> {
-    (0..).zip(targets).filter_map(|(index, target)| match target {
-        Scouted::Answers(facts) => Some((index, facts.as_ref())),
-        Scouted::Silent { .. } => None,
-    })
 }
 
 /// A directory in the machine's own memory with which the others are compared: one that is not among them.
@@ -196,9 +129,11 @@ fn measure(
     let Asked { options, labels, check, control, left_out, end } = asked;
     let answering: Vec<(u16, &DirectoryFacts)> = answering(targets).collect();
     if answering.is_empty() {
-        return Err(nothing_answers(targets));
+        return Err(nothing_to_measure(targets, left_out));
     }
-    let answering = with_room(options, common, check, answering)?;
+    for target in targets.iter().filter(|target| !target.is_silent()) {
+        trouble(target).iter().for_each(|sentence| output::complain(sentence));
+    }
     let control = control.map(|facts| (targets.len() as u16, facts));
     let clients: Vec<(u16, &DirectoryFacts)> = answering.iter().copied().chain(control).collect();
     let workload = WorkloadSpec::Check(check.clone());
@@ -370,93 +305,6 @@ fn announce(
     output::notice(common, &format!("the run is kept as {id} in {}", found.root.display()));
 }
 
-/// Leaves out directories without room: as an error if the user named them, else by saying so.
-fn with_room<'a>(
-    options: &Check,
-    common: &Common,
-    check: &CheckSpec,
-    answering: Vec<(u16, &'a DirectoryFacts)>,
-) -> Result<Vec<(u16, &'a DirectoryFacts)>, Failure> {
-    let needed = bytes_held(&WorkloadSpec::Check(check.clone()), 1);
-    let lacks_room = |facts: &DirectoryFacts| facts.file_system.free_bytes.is_some_and(|free| free < needed);
-    let sentence = |facts: &DirectoryFacts| {
-        format!(
-            "cannot measure in {}: {} are free and {} are needed; free some space, or reduce --stream-size",
-            facts.path.display(),
-            format_bytes(facts.file_system.free_bytes.unwrap_or(0)),
-            format_bytes(needed)
-        )
-    };
-    let (full, with_room): (Vec<_>, Vec<_>) = answering.into_iter().partition(|(_, facts)| lacks_room(facts));
-    if let Some((_, facts)) = full.first().filter(|_| !options.directories.is_empty() || with_room.is_empty())
-    {
-        return Err(Failure::unusable(sentence(facts)));
-    }
-    for (_, facts) in full {
-        output::notice(common, &sentence(facts));
-    }
-    Ok(with_room)
-}
-
-fn nothing_answers(targets: &[Scouted]) -> Failure {
-    let sentence = |target: &Scouted| match target {
-        Scouted::Silent { name, age, came_back: 0 } => {
-            let name = name.display();
-            Some(format!("{name} does not answer: the first contact has been waiting for {age}"))
-        }
-        Scouted::Silent { name, age, came_back } => Some(format!(
-            "{} is too slow for this budget: {} came back in {age}; choose a longer --budget",
-            name.display(),
-            counted(*came_back, "request", "requests")
-        )),
-        Scouted::Answers(_) => None,
-    };
-    let sentences: Vec<_> = targets.iter().filter_map(sentence).collect();
-    Failure { code: ExitCode::Incomplete, sentence: sentences.join("\niolag: ") }
-}
-
-fn target_of(scouted: &Scouted) -> Target {
-    match scouted {
-        Scouted::Answers(facts) => facts.path.clone().into(),
-        Scouted::Silent { name, .. } => name.clone().into(),
-    }
-}
-
-fn target_record(scouted: &Scouted) -> TargetRecord {
-    match scouted {
-        Scouted::Answers(facts) => record_of(facts),
-        Scouted::Silent { age, came_back: 0, .. } => unanswered(&target_of(scouted), *age),
-        Scouted::Silent { age, came_back, .. } => TargetRecord {
-            unanswered_ns: None,
-            contact: Some(ContactRecord {
-                answered: *came_back,
-                needed: CONTACT_REQUESTS + PLACE_REQUESTS + SESSION_REQUESTS,
-                waited_ns: *age,
-                end: ContactEnd::Own,
-            }),
-            ..unanswered(&target_of(scouted), *age)
-        },
-    }
-}
-
-fn record_of(facts: &DirectoryFacts) -> TargetRecord {
-    let target = Target::from(facts.path.clone());
-    TargetRecord {
-        name: target.to_string(),
-        backend: target.kind().into(),
-        working_place: None,
-        file_system: Some(facts.file_system.clone()),
-        unanswered_ns: None,
-        contact: Some(ContactRecord {
-            answered: CONTACT_REQUESTS,
-            needed: CONTACT_REQUESTS + PLACE_REQUESTS + SESSION_REQUESTS,
-            waited_ns: Nanoseconds::ZERO,
-            end: ContactEnd::Own,
-        }),
-        failure: None,
-    }
-}
-
 /// The device number in the form of stat(2), from `major:minor`.
 pub fn device_number(file_system: &FileSystem) -> Option<u64> {
     let (major, minor) = file_system.device.split_once(':')?;
@@ -485,7 +333,8 @@ fn report(
     }
     let unmeasured = analysis.directories.iter().any(|directory| directory.summaries.is_empty());
     let silent = unmeasured || targets.iter().any(Scouted::is_silent);
-    Ok(match conducted.unusable.len() {
+    let unusable = stored.record.targets.iter().filter(|target| target.failure.is_some()).count();
+    Ok(match unusable {
         0 if silent => ExitCode::Incomplete,
         0 => conducted.code,
         unusable if unusable == targets.len() => ExitCode::Unusable,

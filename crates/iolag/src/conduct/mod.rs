@@ -31,7 +31,7 @@ use iolag_backend::Target;
 use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room, Signals, start_ticks};
 use iolag_model::{
     Anchor, Clock, ContactEnd, MonotonicClock, Nanoseconds, RunId, RunRecord, RunState, TargetIndex,
-    TargetRecord, Trust, counted,
+    TargetRecord, Trust, WorkloadSpec, counted,
 };
 
 use crate::exit_code::{ExitCode, Failure};
@@ -243,7 +243,7 @@ fn final_record(
             target.failure.get_or_insert_with(|| sentence.clone());
         }
     }
-    reasons.extend(watched.unusable.iter().map(|(_, sentence)| sentence.clone()));
+    reasons.extend(unusable_reasons(&record, watched));
     let lost = exchange.samples_lost();
     if lost > 0 {
         reasons.push(format!("{} found no room", counted(lost, "sample", "samples")));
@@ -269,6 +269,16 @@ fn final_record(
         record.calibration = calibration;
     }
     record
+}
+
+/// Why targets could not be measured. A check tells that with each directory, so here it has only their number.
+fn unusable_reasons(record: &RunRecord, watched: &Watched) -> Vec<String> {
+    if !matches!(record.spec.workload, WorkloadSpec::Check(_)) {
+        return watched.unusable.iter().map(|(_, sentence)| sentence.clone()).collect();
+    }
+    let failed = record.targets.iter().filter(|target| target.failure.is_some()).count();
+    let all = counted(record.spec.targets.len() as u64, "directory", "directories");
+    (failed > 0).then(|| format!("{failed} of {all} could not be measured to the end")).into_iter().collect()
 }
 
 /// Says of each target how far setting up had come, and where.

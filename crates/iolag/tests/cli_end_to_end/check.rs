@@ -28,6 +28,65 @@ fn why_nothing_could_be_measured_is_said_to_those_who_want_no_notices_too() {
     assert!(said.errors.contains("read-only") && !said.errors.contains("is kept as"), "{}", said.errors);
 }
 
+/// Who has no room and who takes no writes, beside one that can be measured: the others lose nothing by them.
+#[test]
+fn directories_without_room_are_told_in_the_result_and_the_others_are_measured_and_ranked() {
+    let user = User::new();
+    let (Some(full), Some(locked)) = (TmpfsMount::new(1 << 20), LoopMount::ext4(16)) else { return };
+    full.fill().unwrap();
+    locked.fill().unwrap();
+    locked.remount_read_only().unwrap();
+    let good = user.directory("scratch");
+    let [full, locked] = [full.path(), locked.path()].map(|path| path.display().to_string());
+    let said = user.iolag(&[&["check", &full, &good, &locked, "-q"], &SHORT[..]].concat());
+    assert_eq!(said.code, 4, "{said:?}");
+    let document = user.document("last");
+    assert_eq!(names(&document), [full.as_str(), &good, &locked]);
+    let verdict = |index: usize| text(&document["directories"][index]["verdict"], "sentence").to_owned();
+    assert!(verdict(0).starts_with("could not be measured: 0 B are free and "), "{}", verdict(0));
+    assert!(!verdict(1).contains("could not be measured"), "{}", verdict(1));
+    assert!(verdict(2).contains("read-only") && !verdict(2).contains("free"), "{}", verdict(2));
+    let ranking = text(&document, "ranking");
+    assert!(ranking.starts_with(&good) && ranking.ends_with(" could not be measured."), "{ranking}");
+    assert!([&full, &locked].iter().all(|lost| ranking.contains(lost.as_str())), "{ranking}");
+    let reason = text(&document["run"]["state"], "reason");
+    assert_eq!(reason, "2 of 3 directories could not be measured to the end");
+    let flat = said.output.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(&verdict(0)) && flat.contains(&verdict(2)), "{flat}");
+}
+
+#[test]
+fn if_no_directory_has_room_each_is_named() {
+    let user = User::new();
+    let (Some(one), Some(two)) = (TmpfsMount::new(1 << 20), TmpfsMount::new(1 << 20)) else { return };
+    let [one, two] = [&one, &two].map(|mount| mount.path().display().to_string());
+    let said = user.iolag(&["check", &one, &two, "-q"]);
+    assert_eq!((said.code, said.output.as_str()), (3, ""), "{said:?}");
+    for name in [one, two] {
+        assert!(said.errors.contains(&format!("cannot measure in {name}: 1.00 MiB are free")), "{said:?}");
+    }
+    assert!(user.fine(&["list"]).output.contains("no runs in"));
+}
+
+#[test]
+fn without_arguments_too_a_directory_without_room_is_told_wherever_the_result_is() {
+    let user = User::new();
+    let Some(full) = TmpfsMount::new(1 << 20) else { return };
+    let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
+    command.args(["check", "-q", "--report", "page.html"]).args(SHORT).env("TMPDIR", full.path());
+    let said = said(command);
+    assert_eq!(said.code, 4, "{said:?}");
+    let told = "1.00 MiB are free and 4.31 MiB are needed; free some space, or reduce --stream-size";
+    let place = full.path().display();
+    assert!(said.errors.contains(&format!("cannot measure in {place}: {told}")), "{}", said.errors);
+    assert!(text(&user.record()["targets"][1], "failure") == told);
+    let page = std::fs::read_to_string(user.path("page.html")).unwrap();
+    for text in [&said.output, &page, &user.document("last").to_string()] {
+        let flat = text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(&format!("could not be measured: {told}")), "{flat}");
+    }
+}
+
 #[test]
 fn a_name_with_a_line_end_is_one_line_everywhere() {
     let user = User::new();

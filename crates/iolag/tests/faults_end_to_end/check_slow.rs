@@ -44,7 +44,13 @@ fn a_slow_directory_is_measured_and_ranked_beside_quick_ones_that_lose_nothing()
     let flat = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(!flat.contains("not answer") && !flat.contains("unreliable"), "{}", done.stdout);
     assert!(!flat.contains("could not be measured"), "{}", done.stdout);
-    assert_ranked(&done.stdout.split("\n\n").next().unwrap().replace('\n', " "), &memory, &slow);
+    let first = done.stdout.split("\n\n").next().unwrap();
+    let ranking = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_ranked(&ranking, &memory, &slow);
+    // Whoever is only compared with stands there without its kind.
+    for directory in [&memory, &slow, &disk].into_iter().chain(&remote) {
+        assert!(ranking.contains(&format!("{directory} (")), "{directory} has no place: {ranking}");
+    }
     let samples = scene.exported();
     assert!(samples.iter().all(|sample| sample.outcome != "hung"));
     let first = samples.iter().map(|sample| sample.start).min().unwrap();
@@ -91,7 +97,7 @@ fn assert_ranked(ranking: &str, memory: &str, slow: &str) {
     let last = clauses.last().unwrap();
     assert!(last.starts_with(slow) && !last.contains("alike"), "{ranking}");
     assert!(last.contains("slower, by") || last.contains("too few attempts to be compared"), "{ranking}");
-    assert!(clauses[0].contains(memory) && !clauses[0].contains("slower"), "{ranking}");
+    assert!(clauses[0].contains(&format!("{memory} (")) && !clauses[0].contains("slower"), "{ranking}");
 }
 
 #[test]
@@ -135,13 +141,23 @@ fn a_directory_that_cannot_be_set_up_is_told_with_its_failure_and_not_as_slow() 
         number += 1;
     }
     let [lost, memory] = [full.path(), tmpfs.path()].map(|path| path.to_str().unwrap().to_owned());
-    let done = scene.run(&["check", &lost, &memory, "--budget", "6s", "--stream-size", "64KiB"]);
+    let page = scene.path().join("page.html");
+    let report = ["--report", page.to_str().unwrap()];
+    let arguments = ["check", &lost, &memory, "--budget", "6s", "--stream-size", "64KiB"];
+    let done = scene.run(&[&arguments[..], &report].concat());
     assert_eq!(done.code, Some(4), "{done:?}");
     let flat = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_says(&flat, &[&format!("{lost} could not be measured: "), "no space left"]);
     assert!(!flat.contains("setting up had"), "{flat}");
     let shown = scene.run(&["show", "last"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_says(&shown, &["could not be measured: ", "no space left"]);
+    assert_says(&shown, &["could not be measured: ", "1 of 2 directories could not be measured to the end"]);
+    // The cause is told once, wherever the result is told.
+    let page = std::fs::read_to_string(page).unwrap();
+    // The data for the pictures name every class of errors.
+    let (page, _) = page.split_once("<script type=\"application/json\"").unwrap();
+    for told in [flat.as_str(), &shown, page] {
+        assert_eq!(told.matches("no space left").count(), 1, "{told}");
+    }
     scene.assert_nobody_is_left();
 }
 
