@@ -5,7 +5,9 @@ mod scenario;
 
 use iolag_analysis::figure::Figures;
 use iolag_analysis::{analyse_check, analyse_metadata};
-use iolag_model::{FailureCode, Nanoseconds, Operation, Outcome, Pattern, Phase, RunState, WorkloadSpec};
+use iolag_model::{
+    FailureCode, Nanoseconds, Operation, Outcome, Pattern, Phase, RunRecord, RunState, WorkloadSpec,
+};
 use iolag_report::{
     CampaignRun, CheckRows, Colour, HtmlReport, Judged, ReportedRun, campaign_text, check_text, write_html,
 };
@@ -172,4 +174,48 @@ fn a_campaign_tells_the_true_rate_of_a_run_in_which_a_client_starts_late() {
     let text = campaign_text(&[run], 100, Colour::Never);
     let row = text.lines().find(|line| line.contains(&id)).expect("it has a row");
     assert!(row.replace('\u{a0}', " ").contains("  1 000  "), "{text}");
+}
+
+/// The headings under which the verdicts of these runs stand.
+fn headings(records: &[RunRecord]) -> Vec<String> {
+    let check = Scenario::check(&["/home/me"]);
+    let (metadata, check) = (usb_stick(), analyse_check(&check.record, &check.by_target()));
+    let metadata = analyse_metadata(&metadata.record, &metadata.by_stage());
+    let judged = |record: &RunRecord| match record.spec.workload {
+        WorkloadSpec::Metadata(_) => Judged::Metadata(&metadata),
+        WorkloadSpec::Check(_) | WorkloadSpec::Ping(_) => Judged::Check(&check),
+    };
+    let runs: Vec<_> = records.iter().map(|record| ReportedRun { record, judged: judged(record) }).collect();
+    let page = page_of(&runs).replace('\u{a0}', " ");
+    let (head, _) = page.split_once("</header>").expect("a head");
+    head.split("<h3>").skip(1).filter_map(|rest| Some(rest.split_once("</h3>")?.0.to_owned())).collect()
+}
+
+#[test]
+fn headings_tell_the_runs_of_a_sweep_apart_and_no_more() {
+    let run = |target: &str, clients: u32, precreated: u64, repetition: u32| {
+        let mut record = usb_stick().record;
+        record.targets[0].name = target.to_owned();
+        record.spec.clients = clients;
+        record.repetition = repetition;
+        let WorkloadSpec::Metadata(spec) = &mut record.spec.workload else { panic!("a metadata run") };
+        spec.precreated_objects = precreated;
+        record
+    };
+    let id = "(20261120-185900-3fa7)";
+    let named = |names: &[&str]| names.iter().map(|name| format!("{name} {id}")).collect::<Vec<_>>();
+    // The same last name; the clients are the same, and so not named.
+    let directories = [run("/mnt/fast/data", 4, 100, 1), run("/mnt/slow/data", 4, 100, 1)];
+    assert_eq!(headings(&directories), named(&["…/fast/data", "…/slow/data"]));
+    let wrapped = [run("/mnt/data", 1, 100, 1), run("delayed:1ms:/mnt/data", 2, 100, 1)];
+    assert_eq!(headings(&wrapped), named(&["/mnt/data, 1 client", "delayed:1ms:/mnt/data, 2 clients"]));
+    let mut sizes = [run("/mnt/data", 4, 100, 1), run("/mnt/data", 4, 1000, 2)];
+    let told = ["100 objects per dataset, repetition 1", "1 000 objects per dataset, repetition 2"];
+    assert_eq!(headings(&sizes), named(&told));
+    sizes[1] = sizes[0].clone();
+    assert_eq!(headings(&sizes), ["20261120-185900-3fa7"; 2]);
+    sizes[1].labels.insert("mount".to_owned(), "new".to_owned());
+    assert_eq!(headings(&sizes), ["20261120-185900-3fa7".to_owned(), format!("mount=new {id}")]);
+    let kinds = [run("/home/me", 4, 100, 1), Scenario::check(&["/home/me"]).record];
+    assert_eq!(headings(&kinds), named(&["metadata", "check"]));
 }

@@ -6,9 +6,7 @@ use iolag_analysis::{
     CheckAnalysis, Feeling, Finding, MetadataAnalysis, PingAnalysis, RepetitionJudgement, Severity,
     StageAnalysis, median_of, stage_name,
 };
-use iolag_model::{
-    Operation, Phase, RunRecord, RunState, Trust, WorkloadSpec, counted, format_count, format_duration,
-};
+use iolag_model::{Operation, Phase, RunState, Trust, WorkloadSpec, counted, format_count, format_duration};
 
 use super::markup::Markup;
 use super::report::{HtmlReport, ReportedRun};
@@ -40,17 +38,6 @@ pub(super) fn title(report: &HtmlReport<'_>) -> String {
             }
         }
     }
-}
-
-/// What tells this run from the others of the page.
-pub(super) fn run_name(record: &RunRecord) -> String {
-    let mut parts: Vec<String> =
-        record.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    if let WorkloadSpec::Metadata(_) = record.spec.workload {
-        let clients = record.spec.clients;
-        parts.push(if clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") });
-    }
-    if parts.is_empty() { record.id.to_string() } else { format!("{} ({})", parts.join(", "), record.id) }
 }
 
 /// The verdict on a run.

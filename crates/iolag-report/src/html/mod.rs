@@ -18,6 +18,7 @@ mod live_page;
 mod markup;
 mod method;
 mod report;
+mod run_names;
 mod table;
 
 pub use history::{

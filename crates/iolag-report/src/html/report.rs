@@ -7,9 +7,10 @@ use iolag_model::RunRecord;
 
 use super::bad_moments::bad_moments;
 use super::embed::write_data;
-use super::head::{findings, run_name, title, verdict};
+use super::head::{findings, title, verdict};
 use super::markup::Markup;
 use super::method::{commands, configuration, method};
+use super::run_names::run_names;
 use super::table::table;
 use crate::json::Judged;
 use crate::numbers::utc;
@@ -45,7 +46,7 @@ pub struct HtmlReport<'a> {
 /// # Errors
 /// Those of the writer.
 pub fn write_html(report: &HtmlReport<'_>, figures: Figures, writer: &mut dyn Write) -> io::Result<()> {
-    let names: Vec<String> = report.runs.iter().map(|run| run_name(run.record)).collect();
+    let names = run_names(&report.runs.iter().map(|run| run.record).collect::<Vec<_>>());
     let mut page = Markup::default();
     write_static(report, &names, &figures, &mut page);
     writeln!(writer, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
