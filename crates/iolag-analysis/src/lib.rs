@@ -30,6 +30,7 @@ mod ping;
 mod quantile;
 mod self_read;
 mod stage_clock;
+mod stage_endings;
 mod stage_findings;
 mod summary;
 mod sweep;
@@ -61,6 +62,7 @@ pub use quantile::{
 };
 pub use self_read::{SelfReadShare, same_node_share, self_read_share};
 pub use stage_clock::{StageClock, StageTimes};
+pub use stage_endings::Unfinished;
 pub use summary::{
     DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, HeldUp, Partial, Precision, QuantileEstimate,
     QuantileInterval, SUMMARY_SCHEMA, ShareOver, StageClient, StageEnding, Summaries, Summary, SummaryKey,

@@ -100,6 +100,19 @@ pub(crate) fn places_in_words(places: &[StageKey], all: &[StageKey]) -> String {
     }
 }
 
+/// Which stages these are, by name where that is short: `benchmark 2`, `benchmark 1 to 3`, `each of 5 iterations`, `3 of 5 iterations`.
+pub(crate) fn named_places(places: &[StageKey], all: &[StageKey]) -> String {
+    let follow = places.windows(2).all(|pair| pair[0].0 == pair[1].0 && pair[0].1 + 1 == pair[1].1);
+    let of_phase = |phase: Phase| all.iter().filter(|stage| stage.0 == phase).count();
+    match places {
+        [(phase, only)] => stage_name(*phase, *only),
+        [(phase, first), .., (_, last)] if follow && places.len() < of_phase(*phase) => {
+            format!("{} to {}", stage_name(*phase, *first), last + 1)
+        }
+        _ => places_in_words(places, all),
+    }
+}
+
 /// `a`, `b` and `c`.
 fn list(operations: &[Operation]) -> String {
     joined(operations.iter().map(|operation| format!("`{operation}`")).collect())

@@ -10,7 +10,8 @@ use crate::finding::{Finding, Severity, common_sightings, factor_in_words, footn
 use crate::merging::{Kind, Sighting, StageKey, merged};
 use crate::self_read::{SelfReadShare, self_read_share};
 use crate::stage_clock::{StageClock, StageTimes};
-use crate::stage_findings::{clients_start_late, stages_are_short};
+use crate::stage_endings::{Unfinished, count_unfinished, cut_off};
+use crate::stage_findings::{clients_start_late, stage_cut_off, stages_are_short};
 use crate::summary::{ErrorCount, Precision, SUMMARY_SCHEMA, StageClient, Summaries, Summary};
 use crate::sweep::{Repetition, RepetitionComparison, RepetitionJudgement, compare_repetitions};
 use crate::working_set::{Aftermath, WorkingSet};
@@ -70,6 +71,9 @@ pub struct StageAnalysis {
     pub rows: Vec<OperationRow>,
     /// Each client's time.
     pub clients: Vec<StageClient>,
+    /// Clients that did not finish it.
+    #[serde(default, skip_serializing_if = "Unfinished::is_none")]
+    pub unfinished: Unfinished,
 }
 
 /// One operation within a stage.
@@ -99,8 +103,9 @@ impl WorkingSetChange {
 
 /// Judges a metadata run by summaries that tell stages apart, but neither targets nor clients.
 pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnalysis {
-    let stages: Vec<StageAnalysis> =
+    let mut stages: Vec<StageAnalysis> =
         run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
+    count_unfinished(&mut stages, run, summaries);
     let spec = match &run.spec.workload {
         WorkloadSpec::Metadata(spec) => Some(spec),
         WorkloadSpec::Check(_) | WorkloadSpec::Ping(_) => None,
@@ -109,7 +114,9 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
         spec.map(|spec| self_read_share(run.spec.clients, spec.datasets, spec.offset, spec.pattern));
     let repetitions = repetitions_of(&stages);
     let mut aftermath = Aftermath::of(&stages, spec, run.spec.clients);
-    if matches!(run.state, RunState::Recovered { .. }) && aftermath.working_set == WorkingSet::Constant {
+    if matches!(run.state, RunState::Recovered { .. })
+        && matches!(aftermath.working_set, WorkingSet::Constant | WorkingSet::Unfinished { .. })
+    {
         aftermath.working_set = WorkingSet::Unrecorded;
     }
     let mut findings = Vec::new();
@@ -119,6 +126,7 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     findings.extend(processors_busy(run));
     findings.extend(clients_start_late(&stages));
     findings.extend(stages_are_short(&stages));
+    findings.extend(stage_cut_off(&stages, run.spec.clients));
     findings.extend(ring_waits(summaries));
     findings.sort_by_key(|finding| finding.severity);
     let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
@@ -238,6 +246,7 @@ fn stage_analysis(record: &StageRecord, summaries: &Summaries) -> Option<StageAn
             })
             .collect(),
         clients,
+        unfinished: Unfinished::default(),
     })
 }
 
@@ -261,9 +270,11 @@ fn errors_of(summaries: &[&Summary]) -> Vec<ErrorCount> {
 /// Iterations of the benchmark phase as repetitions; a part's result is the time per object, summed over
 /// operations.
 fn repetitions_of(stages: &[StageAnalysis]) -> Option<RepetitionComparison> {
+    let is_whole = |stage: &&StageAnalysis| cut_off(stages).is_none_or(|cut| cut.stage != stage.stage);
     let repetitions: Vec<Repetition> = stages
         .iter()
         .filter(|stage| stage.phase == Phase::Benchmark)
+        .filter(is_whole)
         .map(StageAnalysis::repetition)
         .collect();
     (repetitions.len() > 1).then(|| compare_repetitions(&repetitions))
@@ -325,8 +336,9 @@ fn working_set_changed(stage: &StageAnalysis) -> Option<Sighting> {
     let rows = [Operation::Create, Operation::CallCreate, Operation::Delete, Operation::CallUnlink];
     let rows = rows.into_iter().filter_map(|operation| stage.row(operation));
     let failed: u64 = rows.map(|row| row.summary.failures() + row.summary.censored()).sum();
-    // What failed is told as that.
-    if stage.phase != Phase::Benchmark || change.created.abs_diff(change.deleted) <= failed {
+    // What failed is told as that, and so is who stopped between the two.
+    let explained = failed + stage.unfinished.clients;
+    if stage.phase != Phase::Benchmark || change.created.abs_diff(change.deleted) <= explained {
         return None;
     }
     let sentence =

@@ -4,6 +4,7 @@ use iolag_model::{Nanoseconds, format_duration};
 
 use crate::finding::{Finding, Severity, capitalised, share_in_words};
 use crate::metadata::{StageAnalysis, stage_name};
+use crate::stage_endings::cut_off;
 
 /// Clients that start later than this share of the stage are told.
 const SKEW_SHARE: f64 = 0.05;
@@ -37,9 +38,10 @@ pub(crate) fn clients_start_late(stages: &[StageAnalysis]) -> Option<Finding> {
     )
 }
 
-/// Stages so short that their rates say little of how it goes on.
+/// Stages so short that their rates say little of how it goes on. One that was cut off is told as that.
 pub(crate) fn stages_are_short(stages: &[StageAnalysis]) -> Option<Finding> {
-    let short = stages.iter().filter(|stage| stage.times.phase_time_ns < SHORT);
+    let whole = &stages[..stages.len() - usize::from(cut_off(stages).is_some())];
+    let short = whole.iter().filter(|stage| stage.times.phase_time_ns < SHORT);
     let count = short.clone().count();
     let shortest = short.min_by_key(|stage| stage.times.phase_time_ns)?;
     let time = format_duration(shortest.times.phase_time_ns);
@@ -51,6 +53,19 @@ pub(crate) fn stages_are_short(stages: &[StageAnalysis]) -> Option<Finding> {
     let advice =
         "A stage this short measures its beginning and chance: use more objects, and compare no rates of it.";
     Some(Finding::new(Severity::Note, sentence, advice).with("shortest stage", time))
+}
+
+/// The stage in which the run was stopped or killed.
+pub(crate) fn stage_cut_off(stages: &[StageAnalysis], clients: u32) -> Option<Finding> {
+    let stage = cut_off(stages)?;
+    let who = match stage.unfinished.clients {
+        all if all == u64::from(clients) => "before any client had finished it".to_owned(),
+        some => format!("before {some} of {clients} clients had finished it"),
+    };
+    let time = format_duration(stage.times.phase_time_ns);
+    let sentence = format!("{} was cut off after {time}, {who}.", capitalised(&stage.name()));
+    let advice = "Its figures are of its beginning: compare no rates of it, and measure again.";
+    Some(Finding::new(Severity::Note, sentence, advice))
 }
 
 fn stages_in_words(count: usize, all: usize) -> String {

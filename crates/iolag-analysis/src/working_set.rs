@@ -8,9 +8,8 @@ use iolag_model::{ErrorClass, MetadataSpec, Operation, Phase, format_count};
 use serde::{Deserialize, Serialize};
 
 use crate::finding::{Finding, Severity, capitalised};
-use crate::merging::{StageKey, joined, places_in_words};
+use crate::merging::{StageKey, joined, named_places, places_in_words};
 use crate::metadata::{OperationRow, StageAnalysis};
-use crate::summary::StageEnding;
 
 /// With fewer of an operation's attempts lost in each stage, the run has still measured what it was to measure.
 const DESTROYED_SHARE: f64 = 0.01;
@@ -23,18 +22,25 @@ pub enum WorkingSet {
     NotChecked,
     /// Every iteration created as many objects as it deleted, and found what was made before.
     Constant,
-    /// An iteration created another number of objects than it deleted.
+    /// Iterations created another number of objects than they deleted.
     Changed {
         /// The first of them.
         stage: String,
-        /// Objects created in it.
+        /// All of them, in words: `benchmark 1`, `benchmark 1 to 3`, `3 of 5 iterations`.
+        stages: String,
+        /// Objects created in all of them.
         created: u64,
-        /// Objects deleted in it.
+        /// Objects deleted in all of them.
         deleted: u64,
     },
     /// Nothing of an iteration succeeded, so nothing is known.
     Unknown {
         /// The first of them.
+        stage: String,
+    },
+    /// A client was killed or given up, and what it did last is not known.
+    Unfinished {
+        /// The first stage in which that was so.
         stage: String,
     },
     /// The run was not recorded to its end, so what was in flight then is not known.
@@ -179,19 +185,34 @@ fn failed(followed: &[String]) -> Option<String> {
 
 /// The working set where nothing was lost.
 fn without_loss(stages: &[StageAnalysis]) -> WorkingSet {
-    let benchmark = || stages.iter().filter(|stage| stage.phase == Phase::Benchmark);
-    let changed = benchmark().find(|stage| !stage.working_set.is_constant());
+    let is_benchmark = |stage: &&StageAnalysis| stage.phase == Phase::Benchmark;
+    let Some(last) = stages.iter().rposition(|stage| is_benchmark(&stage)) else {
+        return WorkingSet::NotChecked;
+    };
     let failed = |stage: &&StageAnalysis| stage.operations == 0 && !stage.errors.is_empty();
-    match (benchmark().next(), changed, benchmark().find(failed)) {
-        (None, ..) => WorkingSet::NotChecked,
-        (_, _, Some(stage)) => WorkingSet::Unknown { stage: stage.name() },
-        (_, Some(stage), None) => WorkingSet::Changed {
-            stage: stage.name(),
-            created: stage.working_set.created,
-            deleted: stage.working_set.deleted,
-        },
-        (_, None, None) => WorkingSet::Constant,
+    if let Some(stage) = stages.iter().filter(is_benchmark).find(failed) {
+        return WorkingSet::Unknown { stage: stage.name() };
     }
+    // What somebody did who was not seen to its end may make up for the difference.
+    let is_unseen = |stage: &&StageAnalysis| stage.unfinished.unrecorded > 0;
+    let changed: Vec<&StageAnalysis> = stages
+        .iter()
+        .filter(|stage| is_benchmark(stage) && !is_unseen(stage) && !stage.working_set.is_constant())
+        .collect();
+    match (changed.first(), stages[..=last].iter().find(is_unseen)) {
+        (Some(first), _) => WorkingSet::Changed {
+            stage: first.name(),
+            stages: named_places(&keys(&changed), &keys(&stages.iter().collect::<Vec<_>>())),
+            created: changed.iter().map(|stage| stage.working_set.created).sum(),
+            deleted: changed.iter().map(|stage| stage.working_set.deleted).sum(),
+        },
+        (None, Some(stage)) => WorkingSet::Unfinished { stage: stage.name() },
+        (None, None) => WorkingSet::Constant,
+    }
+}
+
+fn keys(stages: &[&StageAnalysis]) -> Vec<StageKey> {
+    stages.iter().map(|stage| stage.key()).collect()
 }
 
 /// The first stage in which more was not found than iolag itself can have left out.
@@ -204,8 +225,9 @@ fn first_lost(stages: &[StageAnalysis], spec: &MetadataSpec, clients: u32) -> Op
     let mut left_out = inherited;
     for (index, stage) in stages.iter().enumerate() {
         // Without its directory no object of a dataset is found, and what a client did not come to make is not there.
-        let is_unfinished = stage.clients.iter().any(|client| client.ending == StageEnding::Unfinished);
-        if is_unfinished || stage.rows.iter().any(|row| makes_directories(row) && unsuccessful(row) > 0) {
+        if !stage.unfinished.is_none()
+            || stage.rows.iter().any(|row| makes_directories(row) && unsuccessful(row) > 0)
+        {
             return None;
         }
         let not_found: u64 = stage.rows.iter().map(not_found).sum();

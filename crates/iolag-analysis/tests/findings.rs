@@ -407,6 +407,76 @@ fn late_starts_and_short_stages_are_told_once_for_all_stages() {
     assert_eq!((told(late), told(short)), (1, 1), "{findings:#?}");
 }
 
+/// Two clients that both finished precreate; of the benchmark only its beginning is on record.
+fn cut_off_in_benchmark() -> Scenario {
+    let mut scenario = Scenario::metadata(2, 1, 1, &[(Phase::Precreate, 0), (Phase::Benchmark, 0)]);
+    for client in 0..2 {
+        scenario.at(0, client, Operation::Create, S, 2 * S);
+        scenario.at(0, client, Operation::Stage, S, 2 * S);
+        scenario.at(1, client, Operation::Read, 4 * S, 200 * MS);
+    }
+    scenario
+}
+
+#[test]
+fn a_stage_that_was_cut_off_is_told_as_that_and_not_as_a_short_one() {
+    let told = |scenario: &Scenario| -> Vec<String> {
+        let findings = analyse_metadata(&scenario.record, &scenario.by_stage()).findings;
+        let sentences = findings.into_iter().map(|finding| finding.sentence);
+        sentences.filter(|sentence| sentence.contains("200 ms")).collect()
+    };
+    let short = "1 of 2 stages lasted less than 1.00 s: benchmark 1 only 200 ms.";
+    let mut scenario = cut_off_in_benchmark();
+    assert_eq!(told(&scenario), [short], "a run that is complete lacks nobody");
+    scenario.record.state = RunState::Recovered { reason: "the run was killed".into() };
+    let all = "Benchmark 1 was cut off after 200 ms, before any client had finished it.";
+    assert_eq!(told(&scenario), [all]);
+    // The kill came after one client was done; the other was stopped, and recorded that itself.
+    scenario.at(1, 0, Operation::Stage, 4 * S, 200 * MS);
+    let one = "Benchmark 1 was cut off after 200 ms, before 1 of 2 clients had finished it.";
+    assert_eq!(told(&scenario), [one]);
+    scenario.record.state = RunState::Incomplete { reason: "it was interrupted".into() };
+    let stopped = scenario.at(1, 1, Operation::Stage, 4 * S, 200 * MS);
+    *stopped = stopped.with_outcome(Outcome::Interrupted, FailureCode::NONE);
+    assert_eq!(told(&scenario), [one]);
+    // What was in flight when its process was killed did not end, but it had not hung.
+    let mut killed = cut_off_in_benchmark();
+    killed.record.state = RunState::Incomplete { reason: "the measurer ended by signal 9".into() };
+    for (client, age) in [(0, 50 * MS), (1, 199 * MS)] {
+        let in_flight = killed.at(1, client, Operation::Create, 4 * S, age);
+        *in_flight = in_flight.with_outcome(Outcome::Hung, FailureCode::NONE);
+    }
+    assert_eq!(told(&killed), [all]);
+}
+
+#[test]
+fn a_last_stage_in_which_a_client_hangs_is_not_cut_off() {
+    let mut scenario = cut_off_in_benchmark();
+    scenario.record.state = RunState::Incomplete { reason: "1 operation did not end".into() };
+    scenario.at(1, 0, Operation::Stage, 4 * S, 200 * MS);
+    let hung = scenario.at(1, 1, Operation::Create, 4 * S, 16 * S);
+    *hung = hung.with_outcome(Outcome::Hung, FailureCode::NONE);
+    let findings = analyse_metadata(&scenario.record, &scenario.by_stage()).findings;
+    assert!(!findings.iter().any(|finding| finding.sentence.contains("cut off")), "{findings:#?}");
+}
+
+#[test]
+fn an_iteration_that_was_cut_off_is_no_repetition_and_its_half_object_no_finding() {
+    let mut scenario = outcomes(2, &[]);
+    // The run ended between the removal of the fifth object and the creation of its successor.
+    scenario.retain(|sample| {
+        let done = if sample.operation() == Operation::Create { 4 } else { 5 };
+        sample.stage.0 < 2 || sample.stage.0 == 2 && sample.start.0 < 30 * S + done * MS
+    });
+    for stage in 0..2 {
+        scenario.at(stage, 0, Operation::Stage, u64::from(stage + 1) * 10 * S, 2 * S);
+    }
+    scenario.record.state = RunState::Incomplete { reason: "the measurer ended by signal 9".into() };
+    let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+    assert_eq!(analysis.stages.len(), 3);
+    assert_eq!((analysis.repetitions, serious(&analysis)), (None, vec![]));
+}
+
 proptest! {
     #[test]
     fn no_rate_is_higher_than_what_was_done_between_the_first_start_and_the_last_end(
@@ -563,7 +633,7 @@ fn what_a_client_that_hung_did_not_come_to_make_is_no_loss() {
     let hung = scenario.at(0, 0, Operation::Stage, 10 * S, S);
     *hung = hung.with_outcome(Outcome::Hung, FailureCode::NONE);
     let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
-    assert_eq!(analysis.working_set, WorkingSet::Constant);
+    assert_eq!(analysis.working_set, WorkingSet::Unfinished { stage: "precreate".to_owned() });
 }
 
 #[test]

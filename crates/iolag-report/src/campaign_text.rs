@@ -226,7 +226,7 @@ fn distinct<T, K: Ord>(items: &[T], of: impl Fn(&T) -> K) -> Vec<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iolag_analysis::{StageTimes, WorkingSetChange};
+    use iolag_analysis::{StageTimes, Unfinished, WorkingSetChange};
     use iolag_model::{Nanoseconds, StageIndex};
 
     fn stage(phase: Phase, iteration: u32, objects_per_second: f64) -> StageAnalysis {
@@ -252,6 +252,7 @@ mod tests {
             working_set: WorkingSetChange { created: 0, deleted: 0 },
             rows: Vec::new(),
             clients: Vec::new(),
+            unfinished: Unfinished::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! `iolag bench metadata` on a terminal: a block per stage.
 
 use iolag_analysis::{
-    MetadataAnalysis, OperationRow, RepetitionJudgement, StageAnalysis, StageEnding, WorkingSet, stage_name,
+    MetadataAnalysis, OperationRow, RepetitionJudgement, StageAnalysis, WorkingSet, stage_name,
 };
 use iolag_model::{ErrorClass, counted, format_count, format_duration};
 
@@ -78,8 +78,7 @@ fn headline(stage: &StageAnalysis) -> String {
         }
         line.push(')');
     }
-    let unfinished = stage.clients.iter().filter(|client| client.ending == StageEnding::Unfinished);
-    let unfinished = unfinished.count() as u64;
+    let unfinished = stage.unfinished.clients;
     if unfinished > 0 {
         line.push_str(&format!(", {} did not finish", counted(unfinished, "client", "clients")));
     }
@@ -119,11 +118,16 @@ fn working_set_line(working_set: &WorkingSet) -> String {
         WorkingSet::Constant => {
             "Working set: constant, every iteration created as many objects as it deleted.".to_owned()
         }
-        WorkingSet::Changed { stage, created, deleted } => {
-            format!("Working set: changed in {stage} by {created} created and {deleted} deleted objects.")
-        }
+        WorkingSet::Changed { stages, created, deleted, .. } => format!(
+            "Working set: changed in {stages} by {} created and {} deleted objects.",
+            format_count(*created),
+            format_count(*deleted)
+        ),
         WorkingSet::Unknown { stage } => {
             format!("Working set: unknown, since nothing succeeded in {stage}.")
+        }
+        WorkingSet::Unfinished { stage } => {
+            format!("Working set: unknown, since not every client was seen to finish {stage}.")
         }
         WorkingSet::Unrecorded => {
             "Working set: unknown, since the run was not recorded to its end.".to_owned()

@@ -4,12 +4,12 @@
 mod scenario;
 
 use iolag_analysis::{analyse_check, analyse_metadata};
-use iolag_model::{Operation, RunState, Trust};
+use iolag_model::{ClientId, FailureCode, Operation, Outcome, Phase, RunState, Sample, Trust};
 use iolag_report::{
     CheckRows, Colour, Judged, check_text, list_text, metadata_text, show_head, write_csv, write_json,
     write_md_workbench,
 };
-use scenario::{Scenario, slow_beside_quick, three_directories, usb_stick};
+use scenario::{S, Scenario, slow_beside_quick, three_directories, usb_stick};
 use unicode_width::UnicodeWidthStr;
 
 fn check(rows: CheckRows, width: usize, colour: Colour) -> String {
@@ -80,6 +80,89 @@ fn metadata_as_text() {
     });
     let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
     insta::assert_snapshot!(metadata_text(&analysis, 110, Colour::Never));
+}
+
+/// Five iterations by two clients, each of which ends all its stages and in each iteration replaces an object.
+fn five_iterations() -> Scenario {
+    let mut phases = vec![(Phase::Precreate, 0)];
+    phases.extend((0..5).map(|iteration| (Phase::Benchmark, iteration)));
+    let mut scenario = Scenario::metadata(2, 1, 1, &phases);
+    for stage in 0..6_u16 {
+        for client in 0..2 {
+            let begin = u64::from(stage + 1) * 10 * S;
+            scenario.at(stage, client, Operation::Create, begin, S);
+            if stage > 0 {
+                scenario.at(stage, client, Operation::Delete, begin + S, S);
+            }
+            scenario.at(stage, client, Operation::Stage, begin, 2 * S);
+        }
+    }
+    scenario
+}
+
+/// What the text says of the working set.
+fn working_set_told(scenario: &Scenario) -> String {
+    let text = metadata_text(&analyse_metadata(&scenario.record, &scenario.by_stage()), 200, Colour::Never);
+    text.lines().find(|line| line.starts_with("Working set:")).expect("it is told").replace('\u{a0}', " ")
+}
+
+#[test]
+fn every_iteration_that_changed_the_working_set_is_told() {
+    let told = |iterations: &[u16]| {
+        let mut scenario = five_iterations();
+        for &iteration in iterations {
+            scenario.at(iteration, 0, Operation::Create, u64::from(iteration + 1) * 10 * S, S);
+        }
+        working_set_told(&scenario)
+    };
+    assert_eq!(told(&[]), "Working set: constant, every iteration created as many objects as it deleted.");
+    assert_eq!(told(&[2]), "Working set: changed in benchmark 2 by 3 created and 2 deleted objects.");
+    assert_eq!(
+        told(&[1, 2, 3]),
+        "Working set: changed in benchmark 1 to 3 by 9 created and 6 deleted objects."
+    );
+    assert_eq!(
+        told(&[1, 3, 4]),
+        "Working set: changed in 3 of 5 iterations by 9 created and 6 deleted objects."
+    );
+    let all = "Working set: changed in each of 5 iterations by 15 created and 10 deleted objects.";
+    assert_eq!(told(&[1, 2, 3, 4, 5]), all);
+}
+
+#[test]
+fn the_working_set_is_not_called_constant_where_a_client_was_given_up_or_killed() {
+    let not_known = "Working set: unknown, since not every client was seen to finish benchmark 2.";
+    let of_client = |sample: &Sample| sample.attempt.client() == ClientId(1) && sample.stage.0 >= 2;
+    // Nothing comes from it after an operation that did not end; the other goes on.
+    let mut given_up = five_iterations();
+    given_up.retain(|sample| !of_client(sample));
+    let hung = given_up.at(2, 1, Operation::Read, 30 * S, 15 * S);
+    *hung = hung.with_outcome(Outcome::Hung, FailureCode::NONE);
+    given_up.record.state = RunState::Incomplete { reason: "1 operation did not end".to_owned() };
+    assert_eq!(working_set_told(&given_up), not_known);
+    let text = metadata_text(&analyse_metadata(&given_up.record, &given_up.by_stage()), 200, Colour::Never);
+    assert_eq!(text.matches("1 client did not finish").count(), 1, "{text}");
+    assert!(!text.contains("cut off"), "the others went on: {text}");
+    // Both are killed.
+    let mut killed = five_iterations();
+    killed
+        .retain(|sample| sample.stage.0 < 2 || sample.stage.0 == 2 && sample.operation() != Operation::Stage);
+    killed.record.state = RunState::Incomplete { reason: "the measurer ended by signal 9".to_owned() };
+    assert_eq!(working_set_told(&killed), not_known);
+    // Who is stopped records what it did.
+    let mut stopped = five_iterations();
+    stopped
+        .retain(|sample| sample.stage.0 < 2 || sample.stage.0 == 2 && sample.operation() != Operation::Stage);
+    stopped.record.state = RunState::Incomplete { reason: "it was interrupted".to_owned() };
+    for client in 0..2 {
+        let ended = stopped.at(2, client, Operation::Stage, 30 * S, 2 * S);
+        *ended = ended.with_outcome(Outcome::Interrupted, FailureCode::NONE);
+    }
+    assert!(
+        working_set_told(&stopped).starts_with("Working set: constant"),
+        "{}",
+        working_set_told(&stopped)
+    );
 }
 
 #[test]
