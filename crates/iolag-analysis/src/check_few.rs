@@ -2,19 +2,11 @@
 //!
 //! Of fewer than six attempts neither a share nor a median says anything: they are told as what they are.
 
-use iolag_model::{Level, Nanoseconds, Operation};
+use iolag_model::{Level, Operation};
 
 use crate::check_comparison::ATTEMPTS_LEAST;
-use crate::finding::{Finding, Severity, duration_in_words};
+use crate::finding::{Finding, Severity, duration_in_words, patience};
 use crate::summary::Summary;
-
-/// Whoever compiles or makes 500 files expects to wait; whoever lists a directory does not.
-const fn patience(operation: Operation) -> Nanoseconds {
-    match operation {
-        Operation::TaskCompile | Operation::TaskCreate => Nanoseconds::from_seconds(10),
-        _ => Nanoseconds::from_seconds(1),
-    }
-}
 
 /// Whether a finding is to be told: it does not rest on rows of `summaries` with few attempts, and the `verdict` does not say it
 /// already.

@@ -165,13 +165,17 @@ pub(crate) fn common_sightings(
     sightings
 }
 
-fn over_one_second(summary: &Summary) -> Option<(Kind, f64, Finding)> {
-    // Whoever compiles or makes 500 files expects to wait; whoever lists a directory does not.
-    let operation = summary.key.operation;
-    let patience = match operation {
+/// Whoever compiles or makes 500 files expects to wait; whoever lists a directory does not.
+pub(crate) const fn patience(operation: Operation) -> Nanoseconds {
+    match operation {
         Operation::TaskCompile | Operation::TaskCreate => Nanoseconds::from_seconds(10),
         _ => Nanoseconds::from_seconds(1),
-    };
+    }
+}
+
+fn over_one_second(summary: &Summary) -> Option<(Kind, f64, Finding)> {
+    let operation = summary.key.operation;
+    let patience = patience(operation);
     let (over, share) = share_over(&summary.durations, patience)?;
     if over == 0 || summary.hung == summary.durations.count {
         return None;
