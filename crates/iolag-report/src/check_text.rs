@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, KNOWN_ROWS, Summary, ToldFindings};
+use iolag_analysis::{
+    CheckAnalysis, DirectoryAnalysis, Feeling, KNOWN_ROWS, PartialCreate, Summary, ToldFindings,
+};
 use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration};
 
 use crate::findings_text::{findings_text, footnotes_text, trust_text};
-use crate::numbers::{NOTHING, median_of_task, quantile, share};
+use crate::numbers::{NOTHING, quantile, quantile_with_interval, share};
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, one_line, wrapped};
 
 const SECTIONS: [(Level, &str); 4] = [
@@ -92,12 +94,20 @@ fn silent(analysis: &CheckAnalysis, colour: Colour) -> String {
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// How the numbers came about.
+/// How the numbers came about, and of partial tasks what the verdicts do not say: in the table it would not fit a terminal.
 fn remarks(analysis: &CheckAnalysis, width: usize) -> String {
-    if analysis.remarks.is_empty() {
+    let pace = |directory: &DirectoryAnalysis| {
+        let partial = directory.partial_create.map(|partial| partial.to_string())?;
+        let is_told = directory.verdict.sentence.contains(&partial);
+        let row = Operation::TaskCreate;
+        (!is_told).then(|| format!("`{row}` in {} made {partial}.", one_line(&directory.name)))
+    };
+    let paces = analysis.directories.iter().filter_map(pace);
+    let remarks: Vec<String> = paces.chain(analysis.remarks.iter().cloned()).collect();
+    if remarks.is_empty() {
         return String::new();
     }
-    format!("\n{}\n", wrapped(&analysis.remarks.join(" "), width, "  "))
+    format!("\n{}\n", wrapped(&remarks.join(" "), width, "  "))
 }
 
 /// Whether any attempt took longer than the least threshold, or may have.
@@ -166,7 +176,11 @@ fn duration_table(directories: &[&DirectoryAnalysis], rows: CheckRows) -> Table 
         };
         let second = Nanoseconds::from_seconds(1);
         let partial = directory.partial_create.filter(|_| summary.key.operation == Operation::TaskCreate);
-        let median = median_of_task(&durations.median, partial);
+        let median = quantile_with_interval(&durations.median);
+        let median = match partial {
+            Some(PartialCreate { files, of, .. }) => format!("{median} ({files} of {of})"),
+            None => median,
+        };
         let mut cells = vec![
             Cell::toned(format_count(summary.attempts), Tone::Faint),
             slow(median, second, durations.median.value.lower_bound()),
