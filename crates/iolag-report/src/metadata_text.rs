@@ -16,7 +16,8 @@ pub fn metadata_text(analysis: &MetadataAnalysis, width: usize, colour: Colour) 
         text.push_str(&stage_text(stage, width, colour));
         text.push('\n');
     }
-    text.push_str(&wrapped(&working_set_line(&analysis.working_set), width, "  "));
+    let line = format!("Working set: {}.", working_set_words(&analysis.working_set));
+    text.push_str(&wrapped(&line, width, "  "));
     text.push('\n');
     // More than that is a finding.
     if let Some(comparison) = analysis.repetitions
@@ -112,26 +113,23 @@ fn cells(row: &OperationRow) -> Vec<Cell> {
     ]
 }
 
-fn working_set_line(working_set: &WorkingSet) -> String {
+/// What became of it.
+pub(crate) fn working_set_words(working_set: &WorkingSet) -> String {
     match working_set {
-        WorkingSet::NotChecked => "Working set: not checked, there was no benchmark phase.".to_owned(),
-        WorkingSet::Constant => {
-            "Working set: constant, every iteration created as many objects as it deleted.".to_owned()
-        }
+        WorkingSet::NotChecked => "not checked, there was no benchmark phase".to_owned(),
+        WorkingSet::Constant => "constant, every iteration created as many objects as it deleted".to_owned(),
         WorkingSet::Changed { stages, created, deleted, .. } => format!(
-            "Working set: changed in {stages} by {} created and {} deleted objects.",
+            "changed in {stages} by {} created and {} deleted objects",
             format_count(*created),
             format_count(*deleted)
         ),
         WorkingSet::Unknown { stage } => {
-            format!("Working set: unknown, since nothing succeeded in {stage}.")
+            format!("unknown, since nothing succeeded in {stage}")
         }
         WorkingSet::Unfinished { stage } => {
-            format!("Working set: unknown, since not every client was seen to finish {stage}.")
+            format!("unknown, since not every client was seen to finish {stage}")
         }
-        WorkingSet::Unrecorded => {
-            "Working set: unknown, since the run was not recorded to its end.".to_owned()
-        }
-        WorkingSet::Lost(lost) => format!("Working set: not what it was from {} on, see below.", lost.from),
+        WorkingSet::Unrecorded => "unknown, since the run was not recorded to its end".to_owned(),
+        WorkingSet::Lost(lost) => format!("not what it was from {} on", lost.from),
     }
 }

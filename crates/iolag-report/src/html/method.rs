@@ -10,6 +10,7 @@ use super::command::{shell_command, spec_command};
 use super::markup::Markup;
 use super::report::ReportedRun;
 use crate::json::Judged;
+use crate::metadata_text::working_set_words;
 use crate::numbers::utc;
 
 /// A definition list of what was measured where, on what, with what.
@@ -33,6 +34,9 @@ pub(super) fn configuration(run: &ReportedRun<'_>, page: &mut Markup) {
         fact(page, "Target", &target_words(target));
     }
     fact(page, "Workload", &workload(record));
+    if let Judged::Metadata(analysis) = run.judged {
+        fact(page, "Working set", &working_set_words(&analysis.working_set));
+    }
     fact(page, "State", state(&record.state));
     page.raw("</dl>\n");
 }
