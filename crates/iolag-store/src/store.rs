@@ -213,16 +213,12 @@ impl Store {
         }
     }
 
-    /// All runs, oldest first; damaged ones with what is wrong.
+    /// All runs, oldest first by their names, as `last` takes them; damaged ones with what is wrong.
     ///
     /// # Errors
     /// Only if the store itself cannot be read.
     pub fn list(&self) -> Result<Vec<Listed>, StoreError> {
-        let mut listed: Vec<_> = self.ids()?.into_iter().filter_map(|id| self.look_at(id)).collect();
-        listed.sort_by(|one, other| {
-            (one.started_realtime_ns, &one.id).cmp(&(other.started_realtime_ns, &other.id))
-        });
-        Ok(listed)
+        Ok(self.ids()?.into_iter().filter_map(|id| self.look_at(id)).collect())
     }
 
     /// The run that `text` means: its name, the beginning or the end of it, `last`, or a path to its directory.

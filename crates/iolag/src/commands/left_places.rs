@@ -27,8 +27,17 @@ pub struct LeftPlace {
     name: String,
     /// Absent if the run did not note that it made it.
     identity: Option<PlaceIdentity>,
-    /// Where its file system was mounted, if the device number says nothing any more.
-    mount_point: Option<String>,
+    mounted: Mounted,
+}
+
+/// Where the file system of a place was mounted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+enum Mounted {
+    At(String),
+    /// The record does not say.
+    Unnoted,
+    /// The record that says so cannot be read.
+    Unreadable,
 }
 
 /// What is found at the path of a place.
@@ -71,10 +80,10 @@ pub fn of(run: &RunDirectory, record: Option<&RunRecord>) -> Result<Vec<LeftPlac
             identity: entry.inode.map(|inode| PlaceIdentity { device, inode }),
             directory: entry.parent,
             name: entry.name,
-            mount_point: None,
+            mounted: Mounted::Unreadable,
         };
-        if device.is_none() && place.identity.is_some() {
-            place.mount_point = record.and_then(|record| mount_point(record, &place.path()));
+        if let Some(record) = record {
+            place.mounted = mount_point(record, &place.path()).map_or(Mounted::Unnoted, Mounted::At);
         }
         place
     };
@@ -112,23 +121,27 @@ impl LeftPlace {
         match (self.identity, there) {
             (None, Some(_)) => Found::Unnoted,
             (Some(identity), Some(there)) if identity.admits(there) => Found::Itself,
+            (Some(_), _) if self.mounted == Mounted::Unreadable => Found::Unknown(
+                "the run's record cannot be read, which says where its file system was mounted".into(),
+            ),
             _ if self.is_elsewhere() => Found::Elsewhere,
             (_, Some(_)) => Found::Another,
             (_, None) => Found::Nothing,
         }
     }
 
-    /// Whether another file system has the path now.
+    /// Whether another file system has the path now, or another part of the same one.
     fn is_elsewhere(&self) -> bool {
         let ancestors = || Path::new(&self.directory).ancestors();
-        match (self.identity.and_then(|identity| identity.device), &self.mount_point) {
-            (Some(then), _) => ancestors().find_map(device_of).is_some_and(|now| now != then),
-            (None, Some(then)) => ancestors().find(|directory| directory.is_dir()).is_some_and(|directory| {
-                let now = identify(directory, Path::new("/proc"), Path::new("/sys")).mount_point;
-                !now.is_empty() && now != *then
-            }),
-            (None, None) => false,
+        let device = self.identity.and_then(|identity| identity.device);
+        if device.zip(ancestors().find_map(device_of)).is_some_and(|(then, now)| then != now) {
+            return true;
         }
+        let Mounted::At(then) = &self.mounted else { return false };
+        ancestors().find(|directory| directory.is_dir()).is_some_and(|directory| {
+            let now = identify(directory, Path::new("/proc"), Path::new("/sys")).mount_point;
+            !now.is_empty() && now != *then
+        })
     }
 
     fn path(&self) -> String {

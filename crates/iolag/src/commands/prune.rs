@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use iolag_model::{Anchor, RunId};
-use iolag_store::{FlawKind, KeeperIdentity, Removal, Retention, Store, runs_to_remove};
+use iolag_store::{FlawKind, KeeperIdentity, Removal, Retention, Store, StoreError, runs_to_remove};
 
 use super::left_places::{self, LeftPlace};
 use super::{Located, ask_store};
@@ -31,24 +31,34 @@ pub fn run(options: &Prune, common: &Common) -> Result<ExitCode, Failure> {
         older_than: options.older_than,
         bytes_max: options.max_size,
     };
-    let (doomed, flaws) = ask_store(&located, || look(&located, &retention))?;
+    let (doomed, kept) = ask_store(&located, || look(&located, &retention))?;
     let runs: Vec<_> = doomed.iter().map(|(id, places)| (id.as_str(), places.as_slice())).collect();
     let needs = left_places::needs(&runs)?;
     output::with_store(&located.root, common, || {
         let store = located.open()?;
         let mut printed = Printed::default();
-        let kept = needs.iter().flatten();
-        printed.complaints.extend(kept.map(|need| format!("not pruned: {}: {}", need.clause, need.advice)));
+        let needed = needs.iter().flatten();
+        printed.complaints.extend(needed.map(|need| format!("not pruned: {}: {}", need.clause, need.advice)));
         let free = doomed.iter().zip(&needs).filter(|(_, needs)| needs.is_empty());
         for ((id, _), _) in free {
-            let what = if options.yes { remove(&store, id) } else { "would be removed (add --yes)".into() };
-            // Writing to a String cannot fail.
-            let _ = writeln!(printed.text, "{id}  {what}");
+            let what = match options.yes {
+                true => remove(&store, id),
+                false => Ok("would be removed (add --yes)".into()),
+            };
+            match what {
+                // Writing to a String cannot fail.
+                Ok(what) => drop(writeln!(printed.text, "{id}  {what}")),
+                Err(error) => {
+                    printed.complaints.push(format!("run {id} is not removed: {error}"));
+                    printed.code = ExitCode::Unusable;
+                }
+            }
         }
         if doomed.is_empty() {
             printed.text.push_str("nothing to remove by these rules\n");
         }
-        printed.complaints.extend(flaws.iter().cloned().chain(located.silence()));
+        printed.complaints.extend(kept.iter().map(|why| format!("not pruned: {why}")));
+        printed.complaints.extend(located.silence());
         Ok(printed)
     })
 }
@@ -58,24 +68,26 @@ fn look(located: &Located, retention: &Retention) -> Result<(Vec<Doomed>, Vec<St
     let store = located.open()?;
     let listed = store.list().map_err(Failure::unusable)?;
     let doomed = runs_to_remove(&listed, retention, Anchor::take().realtime_ns, KeeperIdentity::is_alive);
-    let places = |id: &RunId| {
-        let record = listed.iter().find(|run| run.id == *id).and_then(|run| run.record.as_deref().ok());
-        // A manifest that cannot be read names nothing: such a run must be removable all the same.
-        store.run(id).and_then(|run| left_places::of(&run, record)).unwrap_or_default()
-    };
-    let doomed = doomed.into_iter().map(|id| (id.clone(), places(&id))).collect();
     // What no rule may remove would stay for ever without a word.
     let flaws = listed.iter().filter_map(|run| run.record.as_ref().err());
-    let flaws = flaws.filter(|flaw| flaw.kind != FlawKind::Damaged);
-    Ok((doomed, flaws.map(|flaw| format!("not pruned: {}", flaw.sentence)).collect()))
+    let flaws = flaws.filter(|flaw| flaw.kind != FlawKind::Damaged).map(|flaw| flaw.sentence.clone());
+    let mut kept: Vec<String> = flaws.collect();
+    let mut removable = Vec::new();
+    for id in doomed {
+        let record = listed.iter().find(|run| run.id == id).and_then(|run| run.record.as_deref().ok());
+        match store.run(&id).and_then(|run| left_places::of(&run, record)) {
+            Ok(places) => removable.push((id, places)),
+            Err(error) => kept.push(format!("what run {id} left on targets is not known: {error}")),
+        }
+    }
+    Ok((removable, kept))
 }
 
-fn remove(store: &Store, id: &RunId) -> String {
-    match store.remove_run(id, KeeperIdentity::is_alive) {
-        Ok(Removal::Complete) => "removed".to_owned(),
-        Ok(Removal::Strangers(names)) => {
+fn remove(store: &Store, id: &RunId) -> Result<String, StoreError> {
+    Ok(match store.remove_run(id, KeeperIdentity::is_alive)? {
+        Removal::Complete => "removed".to_owned(),
+        Removal::Strangers(names) => {
             format!("removed, except files that are not iolag's: {}", names.join(", "))
         }
-        Err(error) => format!("not removed: {error}"),
-    }
+    })
 }

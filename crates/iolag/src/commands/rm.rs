@@ -60,12 +60,17 @@ fn look(located: &Located, names: &[String]) -> Result<Vec<Doomed>, Failure> {
             return Err(Failure::usage(sentence));
         };
         refuse(&listed)?;
+        let mut what = description(&listed);
+        // A run whose manifest cannot be read must be removable all the same.
+        let places = left_places::of(&run, listed.record.as_deref().ok()).unwrap_or_else(|error| {
+            what.push_str(&format!("; what it left on targets is not known: {error}"));
+            Vec::new()
+        });
         doomed.push(Doomed {
             id: run.id().to_string(),
             name: if name.contains('/') { name.clone() } else { run.id().to_string() },
-            what: description(&listed),
-            // A manifest that cannot be read names nothing: such a run must be removable all the same.
-            places: left_places::of(&run, listed.record.as_deref().ok()).unwrap_or_default(),
+            what,
+            places,
         });
     }
     Ok(doomed)

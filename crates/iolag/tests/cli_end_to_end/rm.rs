@@ -77,6 +77,33 @@ fn damaged_and_newer_runs_go_and_strangers_stay() {
     assert_eq!(std::fs::read_to_string(path(3).join("notes.txt")).unwrap(), "mine");
 }
 
+/// Whoever cleans up needs the manifest; without the record nobody knows where the file system of a directory was mounted.
+#[test]
+fn a_damaged_run_that_may_have_left_something_is_not_let_go_without_a_word() {
+    let user = User::new();
+    let target = user.directory("target");
+    user.fine(&["bench", "metadata", &target, "-D1", "-P20", "-I10", "--phases", "precreate", "-q"]);
+    let run = text(&user.record(), "id").to_owned();
+    std::fs::rename(&target, user.path("unmounted")).unwrap();
+    std::fs::write(user.store().join("runs").join(&run).join("run.json"), "{").unwrap();
+    let rules = ["prune", "--older-than", "0", "--yes"];
+    let expected = "/iolag-work of run ";
+    let refused = user.iolag(&["rm", "--yes", &run]);
+    assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
+    assert!(
+        refused.errors.contains(expected) && refused.errors.contains("record cannot be read"),
+        "{refused:?}"
+    );
+    let kept = user.fine(&rules);
+    assert!(kept.errors.contains("not pruned: ") && kept.errors.contains(expected), "{kept:?}");
+
+    std::fs::write(user.store().join("runs").join(&run).join("manifest.json"), "{").unwrap();
+    let kept = user.fine(&rules);
+    assert!(kept.errors.contains(&format!("what run {run} left on targets is not known: ")), "{kept:?}");
+    let removed = user.fine(&["rm", "--yes", &run]);
+    assert!(removed.output.contains("; what it left on targets is not known: "), "{removed:?}");
+}
+
 #[test]
 fn a_run_that_lives_and_one_that_is_needed_for_clean_up_stay() {
     let user = User::new();

@@ -226,6 +226,43 @@ fn a_run_goes_whose_working_directory_is_given_up_or_was_removed_before_its_file
     }
 }
 
+/// The device is the same whether it is mounted there or not.
+#[test]
+fn a_working_directory_below_another_name_of_its_file_system_is_not_taken_for_removed() {
+    let scene = Scene::new();
+    let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
+    let (real, other) = (tmpfs.path().join("real"), tmpfs.path().join("other"));
+    for directory in [&real, &other] {
+        fs::create_dir(directory).unwrap();
+    }
+    let mount = BindMount::new(&real, &other).unwrap();
+    let target = other.to_str().unwrap().to_owned();
+    let made = scene.run(&Scene::bench_arguments(&target, &["--phases", "precreate"]));
+    assert_eq!(made.code, Some(0), "{made:?}");
+    drop(mount);
+    assert_stays(&scene);
+    assert_eq!(scene.run(&["cleanup"]).code, Some(4));
+    // Also if the place where it was mounted is gone.
+    fs::remove_dir(&other).unwrap();
+    assert_stays(&scene);
+    assert!(real.join("iolag-work").is_dir());
+}
+
+#[test]
+fn a_ping_whose_directory_somebody_moves_says_so_and_is_incomplete() {
+    let scene = Scene::new();
+    let target = scene.target().to_str().unwrap().to_owned();
+    let running = scene.start(&["ping", &target, "--every", "50ms"]);
+    crate::support::wait_for("probe", || running.stdout().contains("seq=1 ").then_some(()));
+    let mut names = leftovers(&scene.target()).into_iter();
+    let from = scene.target().join(names.find(|name| name.starts_with("iolag-ping-")).unwrap());
+    fs::rename(&from, scene.target().join("mine")).unwrap();
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_says(&done.stderr, &["was moved by somebody"]);
+    assert_eq!(done.code, Some(4), "{done:?}");
+}
+
 #[test]
 fn a_working_directory_that_somebody_moves_in_mid_run_is_told_with_its_new_path() {
     for signal in [None, Some(libc::SIGINT)] {

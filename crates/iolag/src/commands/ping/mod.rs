@@ -342,13 +342,14 @@ impl Pinging<'_> {
             None => true,
         };
         let was_told = conducted.code != ExitCode::Fine;
+        let leaves_something = conducted.ends.iter().flatten().any(|end| !end.leftovers.is_empty());
         match (&conducted.stored.record.state, probes.lost()) {
             _ if !conducted.unusable.is_empty() => ExitCode::Unusable,
             _ if !is_whole && (was_told || probes.due < self.options.count.unwrap_or(0)) => {
                 ExitCode::Incomplete
             }
             (_, 1..) => ExitCode::Found,
-            (RunState::Complete, 0) => ExitCode::Fine,
+            (RunState::Complete, 0) if !leaves_something => ExitCode::Fine,
             _ => ExitCode::Incomplete,
         }
     }
