@@ -38,9 +38,13 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
 /// # Errors
 /// If it is not a number with such a unit, is negative, or does not fit 64 bits.
 pub fn parse_count(text: &str) -> Result<u64, UnitError> {
-    const EXPECTED: &str = "a count such as 3000, 10k or 1M";
+    const EXPECTED: &str = "a whole number such as 3000, 10k or 1M";
     scaled(text, EXPECTED, |unit| {
-        if unit.is_empty() { Some(1.0) } else { Some(1000_f64.powi(power_of(&unit.to_ascii_lowercase())?)) }
+        if unit.is_empty() {
+            (!text.contains('.')).then_some(1.0)
+        } else {
+            Some(1000_f64.powi(power_of(&unit.to_ascii_lowercase())?))
+        }
     })
 }
 
@@ -186,6 +190,7 @@ mod tests {
         assert_eq!(parse_count("10k"), Ok(10_000));
         assert_eq!(parse_count("1.5M"), Ok(1_500_000));
         assert!(parse_count("10Ki").is_err());
+        assert!(parse_count("1.5").unwrap_err().to_string().contains("a whole number"));
     }
 
     #[test]

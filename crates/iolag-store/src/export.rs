@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use iolag_model::{Phase, RunRecord};
+use iolag_model::{Operation, Outcome, Phase, RunRecord, Sample};
 
 use crate::run_directory::RunDirectory;
 use crate::scan::StoredSample;
@@ -95,9 +95,11 @@ impl Row {
     /// Names of operations, outcomes and phases hold no comma and no quote (a test says so), so nothing is quoted.
     fn write_csv(&self, output: &mut impl Write) -> io::Result<()> {
         let sample = &self.stored.sample;
+        // What was never sent never started.
+        let start = if is_never_sent(sample) { String::new() } else { sample.start.0.to_string() };
         write!(
             output,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{start},{},{},{}\r\n",
             sample.attempt.0,
             sample.attempt.client().0,
             self.stored.target,
@@ -110,7 +112,6 @@ impl Row {
             self.phase,
             self.iteration,
             sample.intended.0,
-            sample.start.0,
             sample.duration.0,
             sample.bytes,
             sample.tag
@@ -142,6 +143,13 @@ impl Row {
             sample.tag
         )
     }
+}
+
+/// Whether this is a probe of a ping that was due, and is on record only as that.
+fn is_never_sent(sample: &Sample) -> bool {
+    matches!(sample.outcome(), Outcome::Skipped | Outcome::Interrupted)
+        && sample.operation() == Operation::Probe
+        && sample.attempt.is_unsent()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::process::ExitCode as ProcessExit;
 
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use iolag::args::{Arguments, Bench, Command, unreadable_argument};
 use iolag::commands;
 use iolag::copies::one_of_several;
@@ -21,6 +21,7 @@ fn main() -> ProcessExit {
             return ProcessExit::from(ExitCode::Usage as u8);
         }
         Err(error) => {
+            let error = with_hint(error, &typed);
             // Printing help fails only if the terminal is gone.
             let _ = error.print();
             let code = if error.use_stderr() { ExitCode::Usage } else { ExitCode::Fine };
@@ -38,6 +39,15 @@ fn main() -> ProcessExit {
             ProcessExit::from(failure.code as u8)
         }
     }
+}
+
+/// `--plot FILE DIR` looks right: what follows `--plot` without a `=` is taken for the directory.
+fn with_hint(mut error: clap::Error, typed: &[std::ffi::OsString]) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument && typed.iter().any(|argument| argument == "--plot") {
+        let hint = "to write the figure to a file, join them with a =: --plot=FILE";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+    }
+    error
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {

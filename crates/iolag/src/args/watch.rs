@@ -79,7 +79,7 @@ pub enum Unit {
 #[command(
     after_help = "A probe is a stat of a file, an open and read of it, and a create of another, all in a directory that iolag makes \
                         in DIR and removes again. Its time is that of the three together; no program is started.\n\
-                        Exit codes: 0 every probe was answered, 1 one was lost (late, hung, failed or skipped), 2 usage, 3 DIR unusable, \
+                        Exit codes: 0 every probe was answered, 1 one was lost (late, hung, failed, ended or skipped), 2 usage, 3 DIR unusable, \
                         4 ended before --count probes."
 )]
 pub struct Ping {
@@ -90,10 +90,11 @@ pub struct Ping {
     /// list-large; starting it is part of the time
     #[arg(long, value_name = "NAME")]
     pub task: Option<String>,
-    /// From the begin of one probe to the begin of the next; one that is due while another is in flight is skipped
+    /// From the begin of one probe to the begin of the next; one that is due while another is in flight is not sent; it counts as
+    /// skipped, and lost, only if the other was lost
     #[arg(long, value_name = "DURATION", default_value = "1s", allow_hyphen_values = true, value_parser = parse_period)]
     pub every: Nanoseconds,
-    /// End after so many probes, those that were skipped among them
+    /// End after so many probes, those that were due and not sent among them
     #[arg(short = 'n', long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_some)]
     pub count: Option<u64>,
     /// After this long a whole probe is lost; the process of a task is ended then
