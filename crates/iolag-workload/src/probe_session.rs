@@ -7,7 +7,7 @@
 use std::sync::mpsc::Sender;
 
 use iolag_backend::{BackendError, Completion, ObjectKey, Request, Session};
-use iolag_model::{AttemptId, Clock, FailureCode, MonotonicTime, Operation, Outcome, Sample};
+use iolag_model::{AttemptId, Clock, ErrorClass, FailureCode, MonotonicTime, Operation, Outcome, Sample};
 
 /// What a probe consists of, in this order. The first that fails ends it.
 pub const PROBED: [Operation; 3] = [Operation::Stat, Operation::Read, Operation::Create];
@@ -45,6 +45,8 @@ pub struct ProbeSession<C, W> {
     begins: W,
     /// Parts of the last probe, sent after its end.
     done: [Option<Part>; PROBED.len()],
+    /// Whether the last create failed: then there may be a file to remove, or none.
+    has_failed_to_create: bool,
 }
 
 /// The object that is looked at and read.
@@ -73,7 +75,15 @@ impl<C: Clock, W: FnMut(Operation) + Send> ProbeSession<C, W> {
                 return Err(BackendError::Failed { action, path, class: code.class(), code });
             }
         }
-        Ok(Self { inner, clock, object_bytes, parts, begins, done: [None; PROBED.len()] })
+        Ok(Self {
+            inner,
+            clock,
+            object_bytes,
+            parts,
+            begins,
+            done: [None; PROBED.len()],
+            has_failed_to_create: false,
+        })
     }
 
     fn probe(&mut self, created: ObjectKey) -> Completion {
@@ -90,6 +100,7 @@ impl<C: Clock, W: FnMut(Operation) + Send> ProbeSession<C, W> {
             let completion = self.inner.execute(&request);
             let end = self.clock.now();
             *done = Some(Part { operation, start, end, completion });
+            self.has_failed_to_create = operation == Operation::Create && !completion.is_ok();
             bytes += completion.bytes;
             if !completion.is_ok() {
                 return completion;
@@ -124,6 +135,11 @@ impl<C: Clock, W: FnMut(Operation) + Send> Session for ProbeSession<C, W> {
 
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
         if request.operation != Operation::Probe {
+            let is_nothing_there = completion.code.class() == ErrorClass::NotFound;
+            if request.operation == Operation::Delete && self.has_failed_to_create && is_nothing_there {
+                // The target did nothing wrong.
+                return Completion::ok(0);
+            }
             return self.inner.inspect(request, completion);
         }
         for part in self.done.iter_mut().filter_map(Option::take) {

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::{LostObjects, Summaries, Summary, WorkingSet, analyse_metadata};
-use iolag_model::{ErrorClass, RunRecord, counted, format_count};
+use iolag_model::{ErrorClass, Operation, RunRecord, counted, format_count};
 
 /// Marks the record of a run whose target failed. Returns whether anything was changed.
 pub fn note_in(record: &mut RunRecord, summaries: &Summaries) -> bool {
@@ -28,7 +28,13 @@ pub fn note_in(record: &mut RunRecord, summaries: &Summaries) -> bool {
 
 /// How the target failed. `counts` leaves out what is told otherwise.
 fn reason(summaries: &[Summary], counts: impl Fn(ErrorClass) -> bool) -> Option<String> {
-    let failed = summaries.iter().filter(|summary| target_failed(summary, &counts));
+    // A probe fails with the operation that it fails in: that is one failure.
+    let is_ping = summaries.iter().any(|summary| summary.key.operation == Operation::Probe);
+    let (one, many) = if is_ping { ("probe", "probes") } else { ("operation", "operations") };
+    let failed = summaries
+        .iter()
+        .filter(|summary| !is_ping || summary.key.operation == Operation::Probe)
+        .filter(|summary| target_failed(summary, &counts));
     let (mut attempts, mut failures) = (0, 0);
     let mut classes: BTreeMap<String, u64> = BTreeMap::new();
     for summary in failed {
@@ -47,7 +53,7 @@ fn reason(summaries: &[Summary], counts: impl Fn(ErrorClass) -> bool) -> Option<
     Some(format!(
         "the target failed while it was measured: {} of {} ended with {}",
         format_count(failures),
-        counted(attempts, "operation", "operations"),
+        counted(attempts, one, many),
         names.join(", ")
     ))
 }
@@ -66,7 +72,7 @@ fn target_failed(summary: &Summary, counts: impl Fn(ErrorClass) -> bool) -> bool
 mod tests {
     use super::*;
     use iolag_analysis::{Engine, Grouping};
-    use iolag_model::{FailureCode, Operation, Outcome, SampleColumns};
+    use iolag_model::{FailureCode, Outcome, SampleColumns};
 
     /// What is said of 10 reads of which `failed` ended with `errno`.
     fn said(failed: usize, errno: i32) -> Option<String> {
