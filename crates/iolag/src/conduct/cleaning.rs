@@ -15,11 +15,15 @@ use super::supervision::{Placed, Watched};
 pub enum CleanUp {
     /// Whatever the measurers left.
     Everything,
-    /// The same, unless something hangs there: whoever went there to remove it would only be the next.
+    /// The same, unless who went there cannot be ended: whoever went there to remove it would only be the next. A single request is
+    /// waited for as long as [`PATIENCE_AFTER_HANG`], whatever the deadline of a probe is.
     UnlessHung,
     /// Nothing: a later phase goes on with it.
     Nothing,
 }
+
+/// How long a single request of cleaning up may take where nobody knows whether the directory is slow or hangs.
+const PATIENCE_AFTER_HANG: Nanoseconds = Nanoseconds::from_seconds(5);
 
 /// Removes what the measurers left; says what could not be removed.
 pub fn clean_up(
@@ -34,17 +38,22 @@ pub fn clean_up(
     if clean_up == CleanUp::Nothing || measurers_removed(watched) {
         return notices;
     }
-    if clean_up == CleanUp::UnlessHung && (watched.still_hung > 0 || !watched.abandoned.is_empty()) {
+    // Who could be ended was not stuck: what hung was perhaps only slow.
+    if clean_up == CleanUp::UnlessHung && !watched.abandoned.is_empty() {
         notices.extend(planned.iter().map(|(path, name)| {
             let where_ = format!("{}/{name}", path.trim_end_matches('/'));
             format!("{where_} may still be there: the directory hangs; remove it when it answers again, with: iolag cleanup {run}")
         }));
         return notices;
     }
+    let limit = match clean_up {
+        CleanUp::UnlessHung => PATIENCE_AFTER_HANG,
+        CleanUp::Everything | CleanUp::Nothing => deadline,
+    };
     for place in watched.all_places() {
         // The first wish to end does not hold up cleaning up; the second does.
         let mut told_to_leave = || interruption.listen() == Wish::Leave || interruption.is_leaving();
-        notices.extend(remove(place, run, deadline, &mut told_to_leave));
+        notices.extend(remove(place, run, limit, &mut told_to_leave));
     }
     notices
 }

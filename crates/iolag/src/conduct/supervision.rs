@@ -458,7 +458,7 @@ impl Watch<'_> {
             // Until the end what hangs before the clients is waited for; after it only a clean-up is.
             Schedule::Open => {
                 let is_making = measurer.clients.iter().any(is_unstarted) && !self.is_over;
-                !is_making && now.since(measurer.silence.since) > self.policy.deadline.min(STOP_GRACE)
+                !is_making && now.since(measurer.silence.since) > STOP_GRACE
             }
         }
     }
