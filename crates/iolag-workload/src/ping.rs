@@ -83,7 +83,8 @@ impl Contact {
         let _ = self.0.compare_exchange(ANSWERED, now.0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    fn start(&self) -> MonotonicTime {
+    /// Since when, as far as that was not answered in time.
+    pub fn start(&self) -> MonotonicTime {
         MonotonicTime(self.0.load(Ordering::Relaxed))
     }
 }

@@ -54,7 +54,7 @@ impl PingFlight {
     /// # Errors
     /// If the kernel has no memory.
     pub fn new() -> Result<Self, iolag_keeper::KeeperError> {
-        SharedWords::new(4).map(Self)
+        SharedWords::new(5).map(Self)
     }
 
     /// This operation begins now.
@@ -94,6 +94,16 @@ impl PingFlight {
     pub fn contact(&self) -> Option<MonotonicTime> {
         Some(MonotonicTime(self.0.load(2))).filter(|since| since.0 != 0)
     }
+
+    /// The first contact has been answered, though the client has not told so yet.
+    pub fn ends_contact(&self, now: MonotonicTime) {
+        self.0.store(4, now.0);
+    }
+
+    /// When that was.
+    pub fn contact_end(&self) -> Option<MonotonicTime> {
+        Some(MonotonicTime(self.0.load(4))).filter(|end| end.0 != 0)
+    }
 }
 
 /// When probes are due.
@@ -132,7 +142,10 @@ pub fn measure(assignment: &PingAssignment, exchange: &Exchange, mut outbox: Out
         client: ClientLoop::new(client, exchange.recorder(CLIENT), drive),
         open: || {
             contact.goes_on(MonotonicClock.now());
-            open(assignment, exchange, backend.as_ref(), sender)
+            assignment.flight.contacts(contact.start());
+            let session = open(assignment, exchange, backend.as_ref(), sender)?;
+            assignment.flight.ends_contact(MonotonicClock.now());
+            Ok(session)
         },
         if_not_open: IfNotOpen::StopAll,
     };

@@ -178,7 +178,7 @@ pub fn watch(
     loop {
         wait_for_anything(measurers, writing, interruption);
         let now = MonotonicClock.now();
-        watch.hear_measurers(measurers, writing, attendant);
+        measurers.iter_mut().for_each(|measurer| watch.hear(measurer, writing, attendant));
         match interruption.listen() {
             Wish::GoOn => {}
             Wish::Stop(name) => watch.stop(name, attendant),
@@ -254,17 +254,6 @@ fn wait_for_anything(measurers: &[Measurer], writing: &Writing, interruption: &I
 }
 
 impl Watch<'_> {
-    fn hear_measurers(
-        &mut self,
-        measurers: &mut [Measurer],
-        writing: &mut Writing,
-        attendant: &mut dyn Attendant,
-    ) {
-        for measurer in measurers {
-            self.hear(measurer, writing, attendant);
-        }
-    }
-
     fn hear(&mut self, measurer: &mut Measurer, writing: &mut Writing, attendant: &mut dyn Attendant) {
         for message in heard::<FromMeasurer>(&mut measurer.messenger) {
             match message {
@@ -474,8 +463,11 @@ impl Watch<'_> {
         let what = if waiting.is_empty() { "cleaning up" } else { "making the working directory" };
         let reason = format!("{what} in {} has not been answered for {age}", measurer.name);
         attendant.say(&reason);
-        self.watched.reasons.push(reason);
         self.watched.past_deadline += 1;
+        // On an open schedule the attendant tells how long the first contact has been waited for in all.
+        if self.policy.schedule == Schedule::Closed || waiting.is_empty() {
+            self.watched.reasons.push(reason);
+        }
         for client in waiting {
             // No client comes to the last sequence number, so the record stands for itself.
             let attempt = AttemptId::new(ClientId(client), u64::MAX);
@@ -584,6 +576,10 @@ impl Watch<'_> {
         self.watched.still_hung += last.iter().filter(is_hung).count() as u64;
         self.record_last(last);
         self.watched.still_hung += self.unfinished.len() as u64;
+        if self.policy.schedule == Schedule::Open {
+            // Its one client waits for one thing, whatever that is part of: opening its session is the first contact.
+            self.watched.still_hung = self.watched.still_hung.min(1);
+        }
         if self.unrecorded > 0 {
             self.watched.reasons.push(format!(
                 "{} found no room",

@@ -20,6 +20,7 @@ mod hangs;
 mod histories;
 mod kills;
 mod pinging;
+mod pinging_slowly;
 mod restarts;
 mod starting;
 mod stopping;

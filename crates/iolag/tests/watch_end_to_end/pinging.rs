@@ -9,7 +9,7 @@ use crate::stage::assert_refused;
 use crate::support::{Finished, PATIENCE, Running, Scene, assert_says, wait_until};
 use crate::terminal::AtTerminal;
 
-fn ping(scene: &Scene, arguments: &[&str]) -> Running {
+pub fn ping(scene: &Scene, arguments: &[&str]) -> Running {
     let mut all = vec!["ping"];
     all.extend(arguments);
     Running::start(scene.command(&all))
@@ -20,12 +20,12 @@ fn lines<'a>(done: &'a Finished, start: &str) -> Vec<&'a str> {
 }
 
 /// The JSON lines of a kind.
-fn json_lines(text: &str, kind: &str) -> Vec<serde_json::Value> {
+pub fn json_lines(text: &str, kind: &str) -> Vec<serde_json::Value> {
     let all = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     all.filter(|line| line["kind"] == kind).collect()
 }
 
-fn iolag_is_gone_from(directory: &str) {
+pub fn iolag_is_gone_from(directory: &str) {
     assert_eq!(fs::read_dir(directory).unwrap().count(), 0, "nothing is left");
 }
 

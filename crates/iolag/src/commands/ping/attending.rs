@@ -255,8 +255,8 @@ impl Attending {
     fn look_at_contact(&mut self, round: &Round<'_>, flight: Option<InFlight>) {
         let now = round.anchor.monotonic_ns;
         let Contact::Pending { since } = self.contact else { return };
-        // The measurer knows better, unless it has come to its session: then the client does.
-        let since = flight.map_or_else(|| self.flight.contact().unwrap_or(since), |_| since);
+        // The measurer knows better.
+        let since = self.flight.contact().unwrap_or(since);
         if now.since(since) <= self.schedule.deadline || self.over.is_some() {
             return;
         }
@@ -409,14 +409,19 @@ impl Attendant for Attending {
         match hang {
             Hang::Began { sample, .. } | Hang::Stalled { sample, .. } => {
                 if sample.operation() == Operation::OpenSession && self.follower.known() == 0 {
-                    // The keeper's own watch of the first contact tells it.
-                    self.contact = Contact::Pending { since: sample.start };
+                    // The keeper's own watch of the first contact tells it, once, and from its beginning.
+                    if !matches!(self.contact, Contact::Lost { .. }) {
+                        let since = self.flight.contact().unwrap_or(sample.start);
+                        self.contact = Contact::Pending { since };
+                    }
                     return;
                 }
                 self.hung = Some(sample.start);
                 self.records.extend(self.part_in_flight(sample));
                 self.hanging = Some(*sample);
             }
+            // The first contact is over when the client has told it.
+            Hang::Ended { .. } if matches!(self.contact, Contact::Lost { .. }) => {}
             Hang::Ended { .. } => self.hung = None,
         }
     }
@@ -439,10 +444,15 @@ impl Attendant for Attending {
         self.anchor = Anchor::take();
         self.follow(exchange, true);
         let mut probed = Vec::new();
+        let mut free = now;
         if let Contact::Lost { since } = self.contact
             && self.follower.known() == 0
         {
-            let sample = contact_sample(since, now);
+            let sample = match self.flight.contact_end() {
+                Some(end) => contact_sample(since, end).with_outcome(Outcome::Late, FailureCode::NONE),
+                None => contact_sample(since, now),
+            };
+            free = sample.start.after(sample.duration);
             self.records.push(sample);
             self.follower.take(sample, &mut probed);
         }
@@ -461,7 +471,7 @@ impl Attendant for Attending {
         if is_lost || unfinished.is_some() {
             let pace = if is_lost { Pace::Lost } else { Pace::Slow };
             let doing = unfinished.map_or(Doing::Probing, |sample| Doing::of(sample.operation()));
-            self.skip_to_the_end(Obstacle { free: now, pace, doing });
+            self.skip_to_the_end(Obstacle { free, pace, doing });
         }
         if let Some(line) = self.wording.settle() {
             self.line(&line);
