@@ -43,13 +43,21 @@ pub fn in_child(what: &'static str, work: impl FnOnce() -> Result<(), Failure>) 
     }
 }
 
-/// Writes a file for the user, as a whole or not at all. A pipe or device of the user's is written as it is.
+/// Writes a file for the user, as a whole or not at all. A pipe or device of the user's is written as it is. `option` names the file
+/// in the command.
 ///
 /// # Errors
 /// One sentence, if it cannot be written; nothing half-written stays.
-pub fn replace_by(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), Failure> {
+pub fn replace_by(
+    path: &Path,
+    option: &str,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
-        Failure::unusable(format!("cannot write {}: {error}; name another place with -o", path.display()))
+        Failure::unusable(format!(
+            "cannot write {}: {error}; name another place with {option}",
+            path.display()
+        ))
     };
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         let mut file = std::fs::OpenOptions::new().write(true).open(path).map_err(failed)?;

@@ -147,7 +147,21 @@ pub fn prints_text(common: &Common) -> bool {
 /// # Errors
 /// One sentence.
 pub fn refuse_lost_document(common: &Common) -> Result<(), Failure> {
-    let Some(path) = common.json.as_deref().filter(|path| !is_standard_output(path)) else { return Ok(()) };
+    match common.json.as_deref().filter(|path| !is_standard_output(path)) {
+        Some(path) => refuse_lost(path, "JSON document"),
+        None => Ok(()),
+    }
+}
+
+/// The same for a file of `--report`.
+///
+/// # Errors
+/// One sentence.
+pub fn refuse_lost_report(path: Option<&Path>) -> Result<(), Failure> {
+    path.map_or(Ok(()), |path| refuse_lost(path, "report"))
+}
+
+fn refuse_lost(path: &Path, what: &str) -> Result<(), Failure> {
     let path = crate::conduct::scout::absolute(path);
     let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
     let question = || match (parent.is_dir(), path.is_dir()) {
@@ -158,9 +172,9 @@ pub fn refuse_lost_document(common: &Common) -> Result<(), Failure> {
     match ask("scribe", STORE_DEADLINE, question)? {
         Answer::Given(None) => Ok(()),
         Answer::Given(Some(reason)) => {
-            Err(Failure::usage(format!("cannot write the JSON document {}: {reason}", path.display())))
+            Err(Failure::usage(format!("cannot write the {what} {}: {reason}", path.display())))
         }
-        Answer::None { age, .. } => Err(Failure::unusable(silent_document(&path, age))),
+        Answer::None { age, .. } => Err(Failure::unusable(silent_file(what, &path, age))),
     }
 }
 
@@ -177,9 +191,9 @@ pub fn refuse_document(common: &Common, command: &str) -> Result<(), Failure> {
     }
 }
 
-fn silent_document(path: &Path, age: iolag_model::Nanoseconds) -> String {
+fn silent_file(what: &str, path: &Path, age: iolag_model::Nanoseconds) -> String {
     format!(
-        "cannot write the JSON document {}: its file system has not answered for {age}; name another file",
+        "cannot write the {what} {}: its file system has not answered for {age}; name another file",
         path.display()
     )
 }
@@ -195,7 +209,7 @@ fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
             "cannot write the JSON document {}: {error}; the run is kept, write it elsewhere with: iolag show --json FILE",
             path.display()
         ))),
-        Answer::None { age, .. } => Err(Failure::unusable(silent_document(&path, age))),
+        Answer::None { age, .. } => Err(Failure::unusable(silent_file("JSON document", &path, age))),
     }
 }
 

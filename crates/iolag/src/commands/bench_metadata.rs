@@ -45,6 +45,7 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
     }
     let keeper = start::become_keeper(common)?;
     output::refuse_lost_document(common)?;
+    output::refuse_lost_report(options.report.as_deref())?;
     let directories: Vec<Option<PathBuf>> =
         options.targets.iter().map(|target| target.directory().map(scout::absolute)).collect();
     let named: Vec<PathBuf> = directories.iter().flatten().cloned().collect();

@@ -47,6 +47,7 @@ pub fn run(options: &Check, common: &Common) -> Result<ExitCode, Failure> {
     validate(&WorkloadSpec::Check(check.clone()), directories.len() as u32).map_err(Failure::usage)?;
     let keeper = start::become_keeper(common)?;
     output::refuse_lost_document(common)?;
+    output::refuse_lost_report(options.report.as_deref())?;
     start::leave_current_directory();
     // Whoever does not answer may have half of the time; the other half is for those who do.
     let patience = Patience { deadline: options.deadline, in_all: Nanoseconds(options.budget.0 / 2) };

@@ -53,7 +53,7 @@ fn stream(run: &RunDirectory, form: TextForm, to: &Path) -> Result<(), Failure> 
         };
     }
     let mut trouble = None;
-    let written = replace_by(to, |file| {
+    let written = replace_by(to, "-o", |file| {
         let mut output = BufWriter::new(file);
         match run.export_text(form, &mut output, to) {
             // That this file could not be written is no matter of the store.

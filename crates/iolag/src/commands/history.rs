@@ -340,7 +340,7 @@ fn print_records(history: &mut dyn History, span: WallSpan) -> Result<(), Failur
 
 fn write_file(history: &mut dyn History, span: WallSpan, path: &Path) -> Result<u64, Failure> {
     let (mut count, mut trouble) = (0, None);
-    let written = replace_by(path, |file: &mut File| {
+    let written = replace_by(path, "-o", |file: &mut File| {
         let mut output = BufWriter::new(file);
         match write_records(history, span, &mut output) {
             Ok(records) => count = records,

@@ -50,7 +50,7 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
             written: now(),
             iolag_version: env!("CARGO_PKG_VERSION"),
         });
-        replace_by(&path, |file| file.write_all(text.as_bytes()))
+        replace_by(&path, "-o", |file| file.write_all(text.as_bytes()))
     })?;
     output::notice(common, &format!("the report is in {}", path.display()));
     if options.open {

@@ -141,7 +141,7 @@ pub fn plot_of(run: &Path, file: Option<&Path>, common: &Common) -> Result<(), F
         let size = PlotSize::Millimetres { width: 160.0, height: 100.0 };
         let drawn =
             plot(PlotKind::TimeLine, &figures, &selection, size, form_of(file)?).map_err(Failure::usage)?;
-        replace_by(file, |file| file.write_all(&drawn))?;
+        replace_by(file, "--plot", |file| file.write_all(&drawn))?;
         output::notice(common, &format!("the figure is in {}", file.display()));
         Ok(())
     };

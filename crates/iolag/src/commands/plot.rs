@@ -47,7 +47,7 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
             ));
         }
         let picture = plot(kind, &figures, &selection, size, form).map_err(Failure::usage)?;
-        replace_by(&path, |file| file.write_all(&picture))?;
+        replace_by(&path, "-o", |file| file.write_all(&picture))?;
         output::notice(common, &format!("the figure is in {}", path.display()));
         Ok(())
     })

@@ -33,9 +33,9 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
         };
         let title = options.title.as_deref();
         if options.incident {
-            replace_by(&path, |file| file.write_all(incident(&runs).as_bytes()))?;
+            replace_by(&path, "-o", |file| file.write_all(incident(&runs).as_bytes()))?;
         } else {
-            write(runs, title, &path)?;
+            write(runs, title, &path, "-o")?;
         }
         tell(&path, common);
         if options.open { open(&path) } else { Ok(()) }
@@ -50,7 +50,7 @@ pub fn write_report_of(runs: &[PathBuf], path: &Path, common: &Common) -> Result
     let path = absolute(path);
     let code = in_child("report", || {
         let names: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
-        write(open_all(&Located::nowhere(), &names)?, None, &path)?;
+        write(open_all(&Located::nowhere(), &names)?, None, &path, "--report")?;
         tell(&path, common);
         Ok(())
     })?;
@@ -84,12 +84,12 @@ fn default_path(runs: &[Pictured], incident: bool) -> PathBuf {
     })
 }
 
-fn write(runs: Vec<Pictured>, title: Option<&str>, path: &Path) -> Result<(), Failure> {
+fn write(runs: Vec<Pictured>, title: Option<&str>, path: &Path, option: &str) -> Result<(), Failure> {
     let (figures, runs) = figures_of(runs);
     let reported: Vec<_> =
         runs.iter().map(|(record, analysis)| ReportedRun { record, judged: analysis.judged() }).collect();
     let report = HtmlReport { title, runs: &reported, written_realtime_ns: Some(Anchor::take().realtime_ns) };
-    replace_by(path, |file| {
+    replace_by(path, option, |file| {
         let mut writer = BufWriter::new(file);
         write_html(&report, figures, &mut writer)?;
         writer.flush()

@@ -51,7 +51,7 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
     };
     ask_history(&chosen, || {
         reported(&chosen, &options.span, &options.method, options.title.as_deref(), |report, figures| {
-            replace_by(&path, |file| {
+            replace_by(&path, "-o", |file| {
                 let mut writer = BufWriter::new(file);
                 write_history_html(report, figures, &mut writer)?;
                 writer.flush()

@@ -158,6 +158,7 @@ fn bad_options_of_a_check_are_refused() {
         ("--stream-size", "big", "\"big\" is not a size"),
         ("--json", "", "expected a file, or -"),
         ("--json", "missing/result.json", "there is no directory"),
+        ("--report", "missing/report.html", "there is no directory"),
         ("--json", ".", "it is a directory"),
     ] {
         refused(&user, &["check", ".", option, value], 2, &[expected]);
