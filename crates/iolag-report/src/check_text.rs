@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use iolag_analysis::{
-    CheckAnalysis, DirectoryAnalysis, Feeling, KNOWN_ROWS, PartialCreate, Summary, ToldFindings,
+    CheckAnalysis, DirectoryAnalysis, Feeling, KNOWN_ROWS, PartialCreate, ShareOver, Summary, ToldFindings,
 };
 use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration};
 
 use crate::findings_text::{findings_text, footnotes_text, trust_text};
-use crate::numbers::{NOTHING, quantile, quantile_with_interval, share};
+use crate::numbers::{NOTHING, none_of, quantile, quantile_with_interval, share};
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, one_line, wrapped};
 
 const SECTIONS: [(Level, &str); 4] = [
@@ -63,7 +63,7 @@ pub fn check_text(analysis: &CheckAnalysis, rows: CheckRows, width: usize, colou
     text.push_str(&footnotes_text(&analysis.footnotes, width, colour));
     if !answering.is_empty() && rows == CheckRows::Known {
         let rows = format!(
-            "All rows{}, and how often each takes long: --full, also of iolag show.",
+            "`iolag check --full` and `iolag show --full` print all rows{}, and how often each takes long.",
             with_rows(&text)
         );
         text.push_str(&format!("\n{}\n", wrapped(&rows, width, "  ")));
@@ -214,13 +214,23 @@ fn share_table(directories: &[&DirectoryAnalysis]) -> Table {
         let cell = |index: usize| match shares.get(index) {
             Some(over) => {
                 let tone = if over.over > 0 { Tone::Warning } else { Tone::Plain };
-                Cell::toned(share(over, summary.durations.count), tone)
+                Cell::toned(share_of(summary, over), tone)
             }
             None => Cell::new(NOTHING),
         };
         (0..thresholds.len()).map(cell).collect()
     });
     table
+}
+
+/// A share; what iolag itself cut off before the threshold is not told as one that may have been over it.
+fn share_of(summary: &Summary, over: &ShareOver) -> String {
+    let count = summary.durations.count;
+    match over.undecided {
+        undecided if undecided == count => NOTHING.to_owned(),
+        undecided if over.over == 0 && undecided <= summary.interrupted => none_of(over.interval.high),
+        _ => share(over, count),
+    }
 }
 
 fn new_table(directories: &[&DirectoryAnalysis], names: &[(Cow<'static, str>, Side)]) -> Table {

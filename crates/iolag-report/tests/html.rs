@@ -40,6 +40,19 @@ fn a_tiny_report() {
 }
 
 #[test]
+fn nothing_conspicuous_is_found_only_where_everything_feels_fast() {
+    let page = |ms: u64| {
+        let mut scenario = Scenario::check(&["/home/me"]);
+        scenario.add(0, Operation::TaskList, ms * 1_000_000);
+        let analysis = analyse_check(&scenario.record, &scenario.by_target());
+        page_of(&[ReportedRun { record: &scenario.record, judged: Judged::Check(&analysis) }])
+    };
+    assert!(page(3).contains("Nothing conspicuous was found."));
+    assert!(!page(300).contains("Nothing conspicuous"), "it is sluggish");
+    assert!(page(300).contains("Nothing was found besides the verdicts."));
+}
+
+#[test]
 fn the_only_script_that_runs_is_ours() {
     let (mut check, bench) = (three_directories(), usb_stick());
     let attack = "</script><script>alert(1)</script><!--";

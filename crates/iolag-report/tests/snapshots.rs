@@ -47,13 +47,32 @@ fn a_row_that_a_sentence_names_and_the_table_lacks_is_said_to_be_among_all() {
         let analysis = analyse_check(&scenario.record, &scenario.by_target());
         check_text(&analysis, CheckRows::Known, 80, Colour::Never)
     };
-    let always = "\nAll rows, and how often each takes long: --full, also of iolag show.\n";
+    let always =
+        "\n`iolag check --full` and `iolag show --full` print all rows, and how often each\n  takes long.\n";
     assert!(text(&scenario).ends_with(always), "{}", text(&scenario));
     scenario.scatter(0, Operation::Rename, 20, 2_000_000_000, 0.1);
     let named = text(&scenario);
     assert!(named.contains("slow: 100 % of `rename` took over 1.00 s"), "{named}");
-    let with = "\nAll rows, with `rename`, and how often each takes long: --full, also of iolag\n  show.\n";
+    let with = "\n`iolag check --full` and `iolag show --full` print all rows, with `rename`, and\n  how often each takes long.\n";
     assert!(named.ends_with(with), "{named}");
+}
+
+#[test]
+fn a_share_says_nothing_of_what_was_cut_off_before_the_threshold() {
+    let mut scenario = Scenario::check(&["/scratch"]);
+    for _ in 0..20 {
+        scenario.add(0, Operation::TaskCreate, 5_000_000);
+    }
+    for operation in [Operation::TaskCreate, Operation::TaskCompile] {
+        let cut = scenario.add(0, operation, 16_000);
+        *cut = cut.with_outcome(Outcome::Interrupted, FailureCode::NONE);
+    }
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    let text = check_text(&analysis, CheckRows::All, 120, Colour::Never);
+    let shares = text.split("How often it takes long").nth(1).expect("it is told");
+    let row = |name: &str| shares.lines().find(|line| line.trim_start().starts_with(name)).expect("a row");
+    assert!(!shares.contains('≥') && row("create 500").contains("0 [≤"), "{text}");
+    assert_eq!(row("compile").matches('–').count(), 4, "{text}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use iolag_analysis::{
-    CheckAnalysis, Feeling, Finding, MetadataAnalysis, PingAnalysis, RepetitionJudgement, Severity,
-    StageAnalysis, median_of, stage_name,
+    CheckAnalysis, DirectoryAnalysis, Feeling, Finding, MetadataAnalysis, PingAnalysis, RepetitionJudgement,
+    Severity, StageAnalysis, median_of, stage_name,
 };
 use iolag_model::{Operation, Phase, RunState, Trust, WorkloadSpec, counted, format_count, format_duration};
 
@@ -238,7 +238,14 @@ pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
         Judged::Ping(analysis) => (vec![(None, Cow::Borrowed(&analysis.findings))], &analysis.trust, &[]),
     };
     if groups.iter().all(|(_, findings)| findings.is_empty()) {
-        page.raw("<p class=\"nothing\">Nothing conspicuous was found.</p>\n");
+        let is_fast = |directory: &DirectoryAnalysis| directory.verdict.feeling == Feeling::Fast;
+        let is_all = match run.judged {
+            Judged::Check(analysis) => analysis.directories.iter().all(is_fast),
+            Judged::Metadata(_) | Judged::Ping(_) => true,
+        };
+        let found =
+            if is_all { "Nothing conspicuous was found" } else { "Nothing was found besides the verdicts" };
+        page.element("<p class=\"nothing\">", &format!("{found}."), "</p>\n");
     }
     for (place, findings) in groups.into_iter().filter(|(_, findings)| !findings.is_empty()) {
         if let Some(place) = place {
