@@ -5,7 +5,8 @@
 //! has six attempts. Then they count together: those rows of which every attempt takes over 0.1 s and ten times the longest of the
 //! other's six or more, if it is a matter of chance in fewer than one of 10 000 cases that all of these are on one side.
 //!
-//! What cannot be told apart so is alike; two directories that are the same are told apart in fewer than 1 of 20 checks
+//! Few attempts of which one takes ten times the longest of the other's six or more are told, but no factor is made of them ([`FewButLong`]).
+//! What cannot be told apart so is alike if it feels the same; two directories that are the same are told apart in fewer than 1 of 20 checks
 //! (`tests/check_ranking.rs`). Nothing is ranked by an extrapolation: a partial task took at least as long as was seen.
 
 use std::cmp::Ordering;
@@ -166,6 +167,34 @@ fn slower_than<'a>(one: Compared<'a>, other: Compared<'a>) -> Option<Slower<'a>>
         let furthest = beyond.into_iter().max_by(|left, right| left.2.total_cmp(&right.2));
         furthest.filter(|_| chance <= CHANCE).map(|(mine, theirs, times)| slower(mine, theirs, times))
     })
+}
+
+/// A row with few attempts of which one took far longer than all of a directory that feels fast: a fact, and no factor.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FewButLong<'a> {
+    pub operation: Operation,
+    pub longest: QuantileValue,
+    pub attempts: u64,
+    pub other: QuantileValue,
+    pub than: &'a str,
+}
+
+/// The row of which an attempt of `one` stands out furthest from all of `other`.
+pub(crate) fn few_but_long<'a>(one: Compared<'a>, other: Compared<'a>) -> Option<FewButLong<'a>> {
+    let far = compared_rows(one, other).filter_map(|(mine, theirs)| {
+        let few = &mine.durations;
+        let longest = few.max.lower_bound()?;
+        let QuantileValue::Exactly(others) = theirs.durations.max else { return None };
+        let is_few = few.count < ATTEMPTS_LEAST && theirs.durations.count >= ATTEMPTS_LEAST;
+        let times = longest.0 as f64 / others.0.max(1) as f64;
+        (is_few && longest > IMMEDIATE && times >= FACTOR_LARGE).then_some((longest, mine, theirs))
+    });
+    // What a user waits for longest says most.
+    let (_, mine, theirs) = far.max_by_key(|(longest, ..)| *longest)?;
+    let other_median = theirs.durations.median.value;
+    let (operation, attempts) = (mine.key.operation, mine.durations.count);
+    let longest = mine.durations.max;
+    Some(FewButLong { operation, longest, attempts, other: other_median, than: other.name })
 }
 
 /// How many times as long the middle one takes, if each attempt of `mine` is felt and far beyond each of `theirs`.

@@ -3,8 +3,10 @@
 use iolag_model::{Nanoseconds, Operation};
 
 use crate::check_few::{is_said, told_few};
-use crate::finding::{Finding, Severity, common_sightings, factor_in_words, median_ns, summary_of};
-use crate::merging::merged;
+use crate::finding::{
+    Finding, Severity, common_sightings, factor_in_words, median_ns, share_over, summary_of,
+};
+use crate::merging::{Kind, Sighting, merged};
 use crate::summary::Summary;
 
 /// `ls -l` this many times slower than `ls -n` means that names are looked up somewhere slow.
@@ -29,7 +31,8 @@ pub(crate) fn check_findings(
     findings.retain(|finding| is_said(finding, summaries, verdict));
     let measured: Vec<&Summary> = summaries.iter().collect();
     let mut sightings = common_sightings(&measured, None, |_, _| false);
-    sightings.retain(|sighting| is_said(&sighting.finding, summaries, verdict));
+    sightings
+        .retain(|sighting| is_said(&sighting.finding, summaries, verdict) && !only_hung(sighting, summaries));
     findings.extend(merged(sightings, &[]).into_iter().map(|(_, finding)| finding));
     findings.extend(told_few(summaries, verdict));
     findings
@@ -59,12 +62,22 @@ fn hung_operation(summary: &Summary) -> Option<Finding> {
         summary.hung + summary.timeout,
         summary.attempts
     );
-    let advice = "They count as \"at least\" this long. `iolag show RUN` tells where they were waiting.";
+    let advice = "They count as \"at least\" this long. `iolag export` has each with its moment: ask on the server side, or see \
+                  `dmesg`, what happened then.";
     Some(
         Finding::new(Severity::Serious, sentence, advice)
             .with("longest age", age.to_string())
             .weighing(age.as_seconds()),
     )
+}
+
+/// Whether it is about long attempts of which none ended: another finding tells them.
+fn only_hung(sighting: &Sighting, summaries: &[Summary]) -> bool {
+    let Kind::Slow(limit) = sighting.kind else { return false };
+    let summary = summaries.iter().find(|summary| Some(summary.key.operation) == sighting.operation);
+    summary.is_some_and(|summary| {
+        share_over(&summary.durations, limit).is_some_and(|(over, _)| over <= summary.hung + summary.timeout)
+    })
 }
 
 fn names_looked_up(summaries: &[Summary]) -> Option<Finding> {

@@ -3,7 +3,7 @@
 use iolag_model::ContactEnd;
 
 use crate::check_comparison::{
-    ATTEMPTS_LEAST, Compared, Slower, can_be_compared, has_enough, slower_than_any,
+    ATTEMPTS_LEAST, Compared, FewButLong, Slower, can_be_compared, few_but_long, has_enough, slower_than_any,
 };
 use crate::finding::duration_in_words;
 use crate::verdict::Feeling;
@@ -32,6 +32,8 @@ pub(crate) fn ranking(directories: &[Ranked<'_>]) -> Option<String> {
     let (mut slower, others): (Vec<&Ranked<'_>>, Vec<&Ranked<'_>>) =
         measured.iter().copied().partition(|one| one.slower.is_some());
     slower.sort_by(|left, right| left.weight.total_cmp(&right.weight));
+    let (long, others): (Vec<&Ranked<'_>>, Vec<&Ranked<'_>>) =
+        others.into_iter().partition(|one| long_of(one, &measured).is_some());
     let is_comparable = |one: &&Ranked<'_>| {
         let others = || measured.iter().filter(|other| !std::ptr::eq(**other, *one));
         let is_alone = || !others().any(|other| has_enough(other.compared));
@@ -40,16 +42,26 @@ pub(crate) fn ranking(directories: &[Ranked<'_>]) -> Option<String> {
     };
     // Who is told apart from somebody by many rows has been compared with them, too.
     let is_quicker = |one: &&Ranked<'_>| {
-        slower.iter().filter_map(|other| other.slower).any(|slower| slower.than == one.compared.name)
+        let slower = slower.iter().filter_map(|other| other.slower).map(|slower| slower.than);
+        let long = long.iter().filter_map(|other| long_of(other, &measured)).map(|long| long.than);
+        slower.chain(long).any(|than| than == one.compared.name)
     };
     let is_compared = |one: &&Ranked<'_>| is_comparable(one) || is_quicker(one);
     let (best, few): (Vec<&Ranked<'_>>, Vec<&Ranked<'_>>) = others.into_iter().partition(is_compared);
     let mut clauses = Vec::new();
     clauses.extend(best_words(&best));
     clauses.extend(alike(&slower).iter().map(|group| slower_words(group, measured.len())));
+    clauses.extend(long.iter().filter_map(|one| Some(long_words(one, long_of(one, &measured)?))));
     clauses.extend(few_words(&few));
     clauses.extend(lost_words(lost));
     Some(format!("{}.", clauses.join("; ")))
+}
+
+/// The longest of its few attempts beside a directory that feels fast, if that is far beyond all of that one's.
+fn long_of<'a>(one: &Ranked<'a>, measured: &[&Ranked<'a>]) -> Option<FewButLong<'a>> {
+    let quick = measured.iter().filter(|other| other.feeling <= Feeling::Slower);
+    let long = quick.filter_map(|other| few_but_long(one.compared, other.compared));
+    long.max_by_key(|long| long.longest.lower_bound())
 }
 
 fn names(directories: &[&Ranked<'_>]) -> String {
@@ -70,7 +82,7 @@ fn best_words(best: &[&Ranked<'_>]) -> Option<String> {
         (1, Feeling::Noticeable) => "has slow moments",
         (1, Feeling::Sluggish) => "is sluggish",
         (1, _) => "is slow",
-        _ if best.iter().any(|one| one.feeling != first.feeling) => "are alike",
+        _ if best.iter().any(|one| one.feeling != first.feeling) => "cannot be told apart",
         (_, Feeling::Slower) => "are alike",
         (_, Feeling::Fast) => "are alike: they feel fast",
         (_, Feeling::Noticeable) => "are alike: they have slow moments",
@@ -83,16 +95,15 @@ fn best_words(best: &[&Ranked<'_>]) -> Option<String> {
 /// Neighbours of which none can be told apart from another of its group.
 fn alike<'a, 'b>(slower: &[&'b Ranked<'a>]) -> Vec<Vec<&'b Ranked<'a>>> {
     let mut groups: Vec<Vec<&Ranked<'_>>> = Vec::new();
-    let is_alike = |one: Compared<'_>, other: Compared<'_>| {
-        can_be_compared(one, other)
-            && slower_than_any(one, &[other]).is_none()
-            && slower_than_any(other, &[one]).is_none()
+    let is_alike = |one: &Ranked<'_>, other: &Ranked<'_>| {
+        one.feeling == other.feeling
+            && can_be_compared(one.compared, other.compared)
+            && slower_than_any(one.compared, &[other.compared]).is_none()
+            && slower_than_any(other.compared, &[one.compared]).is_none()
     };
     for one in slower {
         match groups.last_mut() {
-            Some(group) if group.iter().all(|other| is_alike(one.compared, other.compared)) => {
-                group.push(one)
-            }
+            Some(group) if group.iter().all(|other| is_alike(one, other)) => group.push(one),
             _ => groups.push(vec![*one]),
         }
     }
@@ -113,6 +124,20 @@ fn slower_words(group: &[&Ranked<'_>], measured: usize) -> String {
         duration_in_words(slower.value),
         duration_in_words(slower.other)
     )
+}
+
+/// One that took long in few attempts, which is no factor.
+fn long_words(one: &Ranked<'_>, long: FewButLong<'_>) -> String {
+    let felt = match one.feeling {
+        Feeling::Fast | Feeling::Slower => "took long",
+        Feeling::Noticeable => "had slow moments",
+        Feeling::Sluggish => "felt sluggish",
+        _ => "felt slow",
+    };
+    let FewButLong { operation, longest, attempts, other, than } = long;
+    let (longest, other) = (duration_in_words(longest), duration_in_words(other));
+    let name = &one.name;
+    format!("{name} {felt} in few attempts: `{operation}` took {longest} (n = {attempts}), {other} in {than}")
 }
 
 fn few_words(few: &[&Ranked<'_>]) -> Option<String> {

@@ -69,7 +69,7 @@ fn words(sentence: &str) -> impl Iterator<Item = &str> {
     sentence
         .split(|character: char| character.is_whitespace() || ",;:()".contains(character))
         .map(|word| word.trim_end_matches('.'))
-        .filter(|word| !word.is_empty() && !OF_NUMBERS.contains(word))
+        .filter(|word| !word.is_empty() && !OF_NUMBERS.iter().any(|of| of.eq_ignore_ascii_case(word)))
         .filter(|word| !word.starts_with(|first: char| first.is_ascii_digit()))
 }
 

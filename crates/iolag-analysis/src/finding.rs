@@ -144,6 +144,12 @@ pub(crate) fn share_over(durations: &DurationSummary, threshold: Nanoseconds) ->
     (durations.count > 0).then(|| (share.over, share.over as f64 / durations.count as f64))
 }
 
+/// What stands before a number of attempts over a threshold if some were cut off before it.
+pub(crate) fn at_least(durations: &DurationSummary, threshold: Nanoseconds) -> &'static str {
+    let share = durations.shares.iter().find(|share| share.threshold_ns == threshold);
+    if share.is_some_and(|share| share.undecided > 0) { "at least " } else { "" }
+}
+
 /// What any workload may give in one place: slow attempts, failures, two modes. `is_explained` says which failures only follow
 /// from others.
 pub(crate) fn common_sightings(
@@ -182,8 +188,12 @@ fn over_one_second(summary: &Summary) -> Option<(Kind, f64, Finding)> {
     }
     let severity = if share >= 0.01 { Severity::Serious } else { Severity::Warning };
     let count = summary.durations.count;
-    let sentence =
-        format!("{over} of {count} `{operation}` ({}) took over {patience}.", share_in_words(share));
+    let at_least = at_least(&summary.durations, patience);
+    let sentence = format!(
+        "{at_least}{over} of {count} `{operation}` ({}) took over {patience}.",
+        share_in_words(share)
+    );
+    let sentence = capitalised(&sentence);
     let advice = "Repeat the measurement at different times of the day to see when this happens, and look at server load, \
                   network and quota scans at these times.";
     let longest = duration_in_words(summary.durations.max);
@@ -247,14 +257,23 @@ fn too_few_for_p99<'a>(summaries: impl Iterator<Item = &'a Summary>) -> Option<S
     })
 }
 
-fn overhead_matters<'a>(summaries: impl Iterator<Item = &'a Summary>, overhead_ns: f64) -> Option<String> {
+fn overhead_matters<'a>(
+    summaries: impl Iterator<Item = &'a Summary> + Clone,
+    overhead_ns: f64,
+) -> Option<String> {
+    let shortest = summaries.clone().filter_map(|summary| match summary.durations.min {
+        QuantileValue::Exactly(min) => Some(min),
+        QuantileValue::AtLeast(_) | QuantileValue::TooFew { .. } => None,
+    });
+    // What a duration has of it is in the shortest one, too.
+    let overhead_ns = overhead_ns.min(shortest.min()?.0 as f64);
     let (summary, share) = summaries
         .filter_map(|summary| Some((summary, overhead_ns / median_ns(summary)?)))
         .filter(|(_, share)| share.is_finite())
         .max_by(|left, right| left.1.total_cmp(&right.1))?;
     (share > 0.05).then(|| {
         format!(
-            "Measuring itself costs {overhead_ns:.0} ns per operation, up to {} of a median (`{}`).",
+            "Measuring itself adds at most {overhead_ns:.0} ns to a duration, up to {} of a median (`{}`).",
             share_in_words(share),
             summary.key.operation
         )

@@ -119,8 +119,8 @@ impl DurationGroup {
         let known_at_most = |limit| counts.get(&limit).copied().unwrap_or_default();
         let known = self.histogram.count();
         let longest = self.histogram.max().max(self.histogram.censored_max()).unwrap_or_default();
-        match censoring {
-            Censoring::Independent => {
+        match censoring.of(self.histogram.total()) {
+            Censoring::Independent | Censoring::InformativeIfFew => {
                 CensoredRanks::new(known, &censored_steps(&self.censored_ns, known_at_most), longest.0)
             }
             Censoring::Informative => {

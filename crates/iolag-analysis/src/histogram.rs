@@ -228,7 +228,7 @@ impl Histogram {
 
     /// The same by what censoring says. Of a bucket only its lower edge is certain.
     pub fn ranks_under(&self, censoring: Censoring) -> CensoredRanks {
-        if censoring == Censoring::Independent {
+        if censoring.of(self.total()) == Censoring::Independent {
             return self.censored_ranks();
         }
         let mut known = 0;

@@ -18,6 +18,8 @@
 use iolag_model::{Nanoseconds, WorkloadSpec};
 use serde::{Deserialize, Serialize};
 
+use crate::check_comparison::ATTEMPTS_LEAST;
+
 /// A quantile, or why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -55,13 +57,28 @@ pub enum Censoring {
     Independent,
     /// That it may have been of another kind: only what is certain counts.
     Informative,
+    /// That only of few attempts, where a single one that was cut off decides what the median is.
+    InformativeIfFew,
+}
+
+impl Censoring {
+    /// What it is of so many attempts: one of the first two.
+    pub(crate) const fn of(self, attempts: u64) -> Self {
+        match self {
+            Self::InformativeIfFew if attempts < ATTEMPTS_LEAST => Self::Informative,
+            Self::InformativeIfFew => Self::Independent,
+            Self::Independent | Self::Informative => self,
+        }
+    }
 }
 
 impl From<&WorkloadSpec> for Censoring {
-    /// Probes are cut off because something hangs: they would not have gone on like the others.
+    /// Probes are cut off because something hangs: they would not have gone on like the others. What a check cuts off had no time
+    /// left, which the long ones have less often.
     fn from(workload: &WorkloadSpec) -> Self {
         match workload {
-            WorkloadSpec::Check(_) | WorkloadSpec::Metadata(_) => Self::Independent,
+            WorkloadSpec::Check(_) => Self::InformativeIfFew,
+            WorkloadSpec::Metadata(_) => Self::Independent,
             WorkloadSpec::Ping(_) => Self::Informative,
         }
     }

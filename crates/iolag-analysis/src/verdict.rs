@@ -10,9 +10,9 @@ use iolag_model::{ContactEnd, ContactRecord, Level, Nanoseconds, Operation, coun
 use serde::{Deserialize, Serialize};
 
 use crate::check_comparison::{ATTEMPTS_LEAST, Slower, typical};
-use crate::finding::{duration_in_words, share_in_words, share_over};
+use crate::finding::{at_least, duration_in_words, share_in_words, share_over};
 use crate::partial_create::PartialCreate;
-use crate::summary::Summary;
+use crate::summary::{DurationSummary, Summary};
 
 pub(crate) const IMMEDIATE: Nanoseconds = Nanoseconds::from_milliseconds(100);
 const THOUGHT: Nanoseconds = Nanoseconds::from_seconds(1);
@@ -225,16 +225,26 @@ fn feeling_of(summary: &Summary) -> Option<Feeling> {
         return None;
     }
     let over = |limit: Nanoseconds| share_over(&summary.durations, limit).unwrap_or((0, 0.0));
+    let is_typical = |limit: Nanoseconds| typical > limit || is_typical_of_few(&summary.durations, limit);
     // One slow attempt may be an accident; two are a habit.
     let often = |limit: Nanoseconds| over(limit).0 >= 2 && over(limit).1 >= NOTICED_SHARE;
-    Some(if typical > thought || often(attention) {
+    Some(if is_typical(thought) || often(attention) {
         Feeling::Slow
-    } else if typical > immediate || often(thought) {
+    } else if is_typical(immediate) || often(thought) {
         Feeling::Sluggish
     } else if often(immediate) || over(thought).0 > 0 {
         Feeling::Noticeable
     } else {
         Feeling::Fast
+    })
+}
+
+/// Whether most of the few attempts passed the limit, those left out that were cut off before it: they say neither yes nor no.
+fn is_typical_of_few(durations: &DurationSummary, limit: Nanoseconds) -> bool {
+    let share = durations.shares.iter().find(|share| share.threshold_ns == limit);
+    share.filter(|_| durations.count < ATTEMPTS_LEAST).is_some_and(|share| {
+        let decided = durations.count - share.undecided;
+        decided - share.over < decided.div_ceil(2)
     })
 }
 
@@ -298,7 +308,8 @@ fn words_about(judged: &Judged<'_>, partial: Option<PartialCreate>) -> String {
         } else {
             format!("{} of", share_in_words(share))
         };
-        (over > 0).then(|| format!("{many} `{operation}` took over {limit}"))
+        let at_least = at_least(durations, limit);
+        (over > 0).then(|| format!("{at_least}{many} `{operation}` took over {limit}"))
     });
     match share {
         Some(share) if count < ATTEMPTS_LEAST => {

@@ -88,10 +88,10 @@ pub struct Pressure {
 /// What measuring itself costs here, measured before the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// Median cost of one clock reading in ns.
+    /// Cost of one clock reading in ns.
     pub clock_read_ns: f64,
     /// Smallest step between two different readings in ns.
     pub clock_resolution_ns: f64,
-    /// Median cost of recording one sample, both clock readings included, in ns.
+    /// Cost of recording one sample, both clock readings included, in ns.
     pub overhead_per_sample_ns: f64,
 }

@@ -28,8 +28,10 @@ struct ProductLimit<'a> {
 
 impl<'a> ProductLimit<'a> {
     fn new(histogram: &'a Histogram, censoring: Censoring) -> Self {
-        let censored = match censoring {
-            Censoring::Independent => histogram.occupied_by_censored().collect(),
+        let censored = match censoring.of(histogram.total()) {
+            Censoring::Independent | Censoring::InformativeIfFew => {
+                histogram.occupied_by_censored().collect()
+            }
             // They stay at risk for ever: only the share that certainly took at most so long counts.
             Censoring::Informative => Vec::new(),
         };
@@ -228,7 +230,9 @@ pub(super) fn box_of(histogram: &Histogram, censoring: Censoring) -> Option<BoxF
     let min = match histogram.min() {
         // One that was cut off earlier may have been shorter, whatever ended first.
         Some(min)
-            if censoring == Censoring::Independent || histogram.censored_count() == 0 || bound() >= min =>
+            if censoring.of(histogram.total()) == Censoring::Independent
+                || histogram.censored_count() == 0
+                || bound() >= min =>
         {
             QuantileValue::Exactly(min)
         }

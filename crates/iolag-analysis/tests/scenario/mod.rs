@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use iolag_analysis::{Engine, Grouping, Noise, Precision, Summaries};
+use iolag_analysis::{Censoring, Engine, Grouping, Noise, Precision, Summaries};
 use iolag_model::*;
 
 pub const MS: u64 = 1_000_000;
@@ -188,7 +188,8 @@ impl Scenario {
         }
         let samples = &self.samples;
         let target: Vec<i32> = self.targets.iter().map(|target| i32::from(*target)).collect();
-        let mut engine = Engine::new(grouping, Precision::Exact);
+        let censoring = Censoring::from(&self.record.spec.workload);
+        let mut engine = Engine::new(grouping, Precision::Exact).with_censoring(censoring);
         engine.batch(SampleColumns {
             attempt: &column(samples, |sample| sample.attempt.0 as i64),
             client: &column(samples, |sample| sample.attempt.client().0 as i32),
