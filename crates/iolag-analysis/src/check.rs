@@ -98,7 +98,7 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
                 name: one.title(),
                 compared: compared[index],
                 feeling: verdict.feeling,
-                set_up_end: evidence.set_up_end(),
+                left_undone: evidence.left_undone(),
                 weight: evidence.weight(),
                 slower: evidence.slower,
             });

@@ -1,12 +1,10 @@
 //! How the directories of a check stand to each other, in one sentence.
 
-use iolag_model::ContactEnd;
-
 use crate::check_comparison::{
     ATTEMPTS_LEAST, Compared, FewButLong, Slower, can_be_compared, few_but_long, has_enough, slower_than_any,
 };
 use crate::finding::duration_in_words;
-use crate::verdict::Feeling;
+use crate::verdict::{Feeling, LeftUndone};
 
 /// A directory with what decides its place.
 #[derive(Debug, Clone)]
@@ -14,8 +12,8 @@ pub(crate) struct Ranked<'a> {
     pub name: String,
     pub compared: Compared<'a>,
     pub feeling: Feeling,
-    /// What setting it up came to an end by, if it came no further.
-    pub set_up_end: ContactEnd,
+    /// What the user's wish to end left undone, if nothing was measured.
+    pub left_undone: LeftUndone,
     /// How long the worst row takes, as a part of what people notice: orders those that are slower than others.
     pub weight: f64,
     /// By what it is told apart from a quicker one.
@@ -147,18 +145,20 @@ fn few_words(few: &[&Ranked<'_>]) -> Option<String> {
 
 /// Those that failed or did not answer, by what became of them.
 fn lost_words(mut lost: Vec<&Ranked<'_>>) -> Vec<String> {
-    let became = |one: &Ranked<'_>| {
-        let is_interrupted = one.feeling == Feeling::Unknown && one.set_up_end == ContactEnd::Interrupted;
-        (one.feeling, is_interrupted)
+    let became = |one: &Ranked<'_>| match (one.feeling, one.compared.summaries.is_empty()) {
+        (Feeling::Unknown, true) => (one.feeling, one.left_undone),
+        _ => (one.feeling, LeftUndone::Nothing),
     };
     lost.sort_by_key(|one| became(one));
     let words = |group: &[&Ranked<'_>]| {
         let words = match (became(group[0]), group.len()) {
             ((Feeling::NotAnswering, _), 1) => "does not answer",
             ((Feeling::NotAnswering, _), _) => "do not answer",
-            ((Feeling::Unknown, true), 1) => "was interrupted while it was set up",
-            ((Feeling::Unknown, true), _) => "were interrupted while they were set up",
-            ((Feeling::Unknown, false), _) => "could not be measured",
+            ((Feeling::Unknown, LeftUndone::SettingUp), 1) => "was interrupted while it was set up",
+            ((Feeling::Unknown, LeftUndone::SettingUp), _) => "were interrupted while they were set up",
+            ((Feeling::Unknown, LeftUndone::Measuring), 1) => "was interrupted before anything was measured",
+            ((Feeling::Unknown, LeftUndone::Measuring), _) => "were interrupted before anything was measured",
+            ((Feeling::Unknown, LeftUndone::Nothing), _) => "could not be measured",
             (_, 1) => "is unreliable",
             (_, _) => "are unreliable",
         };

@@ -127,6 +127,21 @@ fn with(feeling: Feeling, words: String) -> Verdict {
     Verdict { feeling, sentence: format!("{feeling}: {words}.") }
 }
 
+const fn was_or_were(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
+}
+
+/// What the user's wish to end left undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum LeftUndone {
+    /// There was no such wish, or something else was in the way.
+    Nothing,
+    /// Setting up.
+    SettingUp,
+    /// Measuring anything.
+    Measuring,
+}
+
 /// A row with what it comes to.
 struct Judged<'a> {
     feeling: Feeling,
@@ -152,11 +167,13 @@ impl<'a> Evidence<'a> {
         of_storage.map(|judged| typical_weight(&judged)).fold(0.0, f64::max)
     }
 
-    /// What setting up came to an end by, if it came no further and nothing failed.
-    pub(crate) fn set_up_end(&self) -> ContactEnd {
+    /// What the user's wish to end left undone, if nothing failed.
+    pub(crate) fn left_undone(&self) -> LeftUndone {
         match (self.failure, self.contact) {
-            (None, Some(contact)) if contact.answered < contact.needed => contact.end,
-            _ => ContactEnd::Own,
+            (None, Some(ContactRecord { answered, needed, end: ContactEnd::Interrupted, .. })) => {
+                if answered < needed { LeftUndone::SettingUp } else { LeftUndone::Measuring }
+            }
+            _ => LeftUndone::Nothing,
         }
     }
 
@@ -164,12 +181,21 @@ impl<'a> Evidence<'a> {
         match (self.failure, self.contact) {
             (Some(failure), _) => with(Feeling::Unknown, failure.to_owned()),
             (None, Some(ContactRecord { answered, needed, waited_ns, end })) if answered < needed => {
-                let had = match end {
-                    ContactEnd::Own => "setting up had",
-                    ContactEnd::Interrupted => "interrupted while setting up, with",
+                let (requests, were) = (counted(answered, "request", "requests"), was_or_were(answered));
+                let words = match end {
+                    ContactEnd::Own => {
+                        format!(
+                            "setting up did not end within {waited_ns}; at least {requests} {were} answered"
+                        )
+                    }
+                    ContactEnd::Interrupted => format!(
+                        "interrupted while setting up, after {waited_ns}; at least {requests} {were} answered"
+                    ),
                 };
-                let answered = counted(answered, "request", "requests");
-                with(Feeling::Unknown, format!("{had} {answered} of about {needed} answered in {waited_ns}"))
+                with(Feeling::Unknown, words)
+            }
+            _ if self.summaries.is_empty() && self.left_undone() == LeftUndone::Measuring => {
+                with(Feeling::Unknown, "interrupted before anything was measured".to_owned())
             }
             _ => with(Feeling::Unknown, "nothing that was begun came to its end".to_owned()),
         }

@@ -3,7 +3,9 @@
 mod scenario;
 
 use iolag_analysis::{Feeling, Noise, analyse_check};
-use iolag_model::{FailureCode, Nanoseconds, Operation, Outcome, TargetIndex, WorkloadSpec};
+use iolag_model::{
+    ContactEnd, ContactRecord, FailureCode, Nanoseconds, Operation, Outcome, TargetIndex, WorkloadSpec,
+};
 use scenario::{MS, S, Scenario};
 
 const CHECKS: u64 = 200;
@@ -194,4 +196,22 @@ fn memory_disk_sshfs_and_one_with_a_fifth_of_a_second_per_request_stand_in_this_
     for directory in &analysis.directories {
         assert!(directory.verdict.feeling < Feeling::Unreliable, "{}", directory.verdict.sentence);
     }
+}
+
+#[test]
+fn who_was_ready_and_had_no_turn_before_ctrl_c_was_not_interrupted_while_it_was_set_up() {
+    let mut scenario = Scenario::check(&["/ready", "/quick"]);
+    let contact = ContactRecord {
+        answered: 18,
+        needed: 18,
+        waited_ns: Nanoseconds(4 * S),
+        end: ContactEnd::Interrupted,
+    };
+    scenario.record.targets[0].contact = Some(contact);
+    scenario.scatter(1, Operation::TaskList, 20, 3 * MS, 0.1);
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    let told = "could not be measured: interrupted before anything was measured.";
+    assert_eq!(analysis.directories[0].verdict.sentence, told);
+    let told = "/quick (nfs4) feels fast; /ready (nfs4) was interrupted before anything was measured.";
+    assert_eq!(ranking(&scenario), told);
 }

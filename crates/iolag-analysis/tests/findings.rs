@@ -214,7 +214,7 @@ fn who_was_interrupted_while_it_was_set_up_is_not_called_dead() {
         verdict(&scenario),
         (
             Feeling::Unknown,
-            "could not be measured: setting up had 12 requests of about 40 answered in 4.00 s.".to_owned()
+            "could not be measured: setting up did not end within 4.00 s; at least 12 requests were answered.".to_owned()
         )
     );
 }
@@ -230,7 +230,7 @@ fn that_setting_up_was_interrupted_is_said_wherever_its_directory_is() {
     };
     scenario.record.targets[0].contact = Some(contact);
     scenario.scatter(1, Operation::TaskList, 20, 3 * MS, 0.1);
-    let told = "could not be measured: interrupted while setting up, with 14 requests of about 18 answered in 4.00 s.";
+    let told = "could not be measured: interrupted while setting up, after 4.00 s; at least 14 requests were answered.";
     assert_eq!(verdict(&scenario), (Feeling::Unknown, told.to_owned()));
     let ranking = analyse_check(&scenario.record, &scenario.by_target()).ranking.unwrap();
     assert_eq!(ranking, "/quick (nfs4) feels fast; /slow (nfs4) was interrupted while it was set up.");

@@ -181,6 +181,11 @@ impl Holdings {
     }
 }
 
+/// Time that removing an empty working directory takes that took `place_cost` to make.
+pub fn place_removal(place_cost: Nanoseconds) -> Nanoseconds {
+    Holdings::new(place_cost).removal()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,7 +24,7 @@ mod tasks;
 
 pub use batch::BatchClient;
 pub use check::{CheckClient, CheckShare, CheckTasks, LISTED_DIRECTORY};
-pub use check_time::CheckTurns;
+pub use check_time::{CheckTurns, place_removal};
 pub use check_units::{CREATED_FILE_BYTES, bytes_to_write};
 pub use client::{Client, Done, Note, Step};
 pub use driver::{ClientLoop, DriveEnd, DriveOptions, drive_async, drive_blocking};

@@ -228,8 +228,8 @@ pub fn validate_check(spec: &CheckSpec, directories: u32) -> Result<(), SpecErro
     )?;
     within("the number of listed files", u64::from(spec.listed_files), 100_000, "choose fewer")?;
     within("the number of created files", u64::from(spec.created_files), 100_000, "choose fewer")?;
-    at_least_one("the block size in bytes", spec.block_bytes)?;
     at_least_one("the stream size in bytes", spec.stream_bytes)?;
+    at_least_one("the block size in bytes", spec.block_bytes)?;
     not_longer("the block size", spec.block_bytes, OBJECT_BYTES_MAX, "reduce --stream-size")?;
     not_longer("the stream size", spec.stream_bytes, 1 << 40, "reduce --stream-size")?;
     not_longer("the object size", spec.object_bytes, OBJECT_BYTES_MAX, OBJECT_ADVICE)?;

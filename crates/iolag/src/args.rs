@@ -501,9 +501,9 @@ fn parse_period(text: &str) -> Result<Nanoseconds, String> {
 /// In less time a check cannot set up, measure something and clean up.
 fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
     const BUDGET_MIN: Nanoseconds = Nanoseconds::from_seconds(1);
-    let budget = parse_period(text)?;
+    let budget = parse_duration(text).map_err(|error| error.to_string())?;
     if budget < BUDGET_MIN {
-        return Err(format!("a check needs at least {} s", BUDGET_MIN.as_seconds()));
+        return Err("a check needs at least 1s".to_owned());
     }
     Ok(budget)
 }

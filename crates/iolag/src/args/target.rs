@@ -36,6 +36,10 @@ impl TypedValueParser for DirectoryParser {
         value: &OsStr,
     ) -> Result<PathBuf, Error> {
         let text = value.to_str().ok_or_else(|| Error::new(ErrorKind::InvalidUtf8))?;
+        if text.is_empty() {
+            let sentence = "a directory has a name; write . for the current one\n";
+            return Err(Error::raw(ErrorKind::ValueValidation, sentence));
+        }
         if text.contains("://") {
             let text = redact(text);
             let sentence = format!("{text:?} is no directory, and this command measures nothing else\n");

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use iolag_analysis::analyse_check;
 use iolag_model::{
     CheckSpec, ClientId, ClientRecord, Clock, FileSystem, MonotonicClock, MonotonicTime, Nanoseconds, OnHang,
-    RunSpec, TargetIndex, WorkloadSpec, format_bytes,
+    RunSpec, TargetIndex, TargetRecord, WorkloadSpec, format_bytes,
 };
 use iolag_report::{CheckRows, Judged, check_text, one_line, write_json};
 use iolag_workload::{CheckTurns, bytes_held, bytes_to_write, stages, validate};
@@ -26,9 +26,7 @@ use crate::conduct::supervision::{AtSignal, Policy, Schedule};
 use crate::conduct::{Conducted, GroupPlan, RunPlan, conduct};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
-use scouted::{
-    Chosen, Scouted, answering, nothing_to_measure, record_of, target_of, target_record, targets, trouble,
-};
+use scouted::{Chosen, Scouted, answering, nothing_to_measure, record_of, target_of, target_record, targets};
 
 /// Shared memory per directory: a check takes a few thousand samples a second at most.
 const RING_BYTES: u64 = 4 << 20;
@@ -56,7 +54,8 @@ pub fn run(options: &Check, common: &Common) -> Result<ExitCode, Failure> {
     let mut found = start::send_scouts(&keeper, &asked, patience)?;
     let memory = found.directories.split_off(directories.len());
     start::tell_notices(common, &found.notices);
-    let Chosen { targets, left_out } = targets(options, &check, &directories, &found)?;
+    let Chosen { targets, left_out } =
+        targets(options, &check, &directories, &found, end.since(MonotonicClock.now()))?;
     let control = control(&memory, &targets, &check);
     check.control = control.map(|_| TargetIndex(targets.len() as u16));
     let asked = Asked { options, labels, check, control, left_out, end };
@@ -131,9 +130,6 @@ fn measure(
     let answering: Vec<(u16, &DirectoryFacts)> = answering(targets).collect();
     if answering.is_empty() {
         return Err(nothing_to_measure(targets, left_out));
-    }
-    for target in targets.iter().filter(|target| !target.is_silent()) {
-        trouble(target).iter().for_each(|sentence| output::complain(sentence));
     }
     let control = control.map(|facts| (targets.len() as u16, facts));
     let clients: Vec<(u16, &DirectoryFacts)> = answering.iter().copied().chain(control).collect();
@@ -278,7 +274,7 @@ fn announce(
     output::notice(
         common,
         &format!(
-            "measuring {} for at most {} in all, setting up and cleaning up included: listing, creating, compiling, single \
+            "measuring {} for at most {} in all, first contact and cleaning up included: listing, creating, compiling, single \
              operations, a short stream",
             names.join(" and "),
             options.budget
@@ -334,7 +330,9 @@ fn report(
     }
     let unmeasured = analysis.directories.iter().any(|directory| directory.summaries.is_empty());
     let silent = unmeasured || targets.iter().any(Scouted::is_silent);
-    let unusable = stored.record.targets.iter().filter(|target| target.failure.is_some()).count();
+    let is_unusable =
+        |(target, scouted): &(&TargetRecord, &Scouted)| target.failure.is_some() && !scouted.is_silent();
+    let unusable = stored.record.targets.iter().zip(targets).filter(is_unusable).count();
     Ok(match unusable {
         0 if silent => ExitCode::Incomplete,
         0 => conducted.code,

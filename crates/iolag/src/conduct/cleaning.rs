@@ -38,12 +38,16 @@ pub fn clean_up(
     if clean_up == CleanUp::Nothing || measurers_removed(watched) {
         return notices;
     }
+    let hangs = |where_: String| {
+        format!(
+            "{where_} may still be there: the directory hangs; remove it when it answers again, with: iolag cleanup {run}"
+        )
+    };
     // Who could be ended was not stuck: what hung was perhaps only slow.
     if clean_up == CleanUp::UnlessHung && !watched.abandoned.is_empty() {
-        notices.extend(planned.iter().map(|(path, name)| {
-            let where_ = format!("{}/{name}", path.trim_end_matches('/'));
-            format!("{where_} may still be there: the directory hangs; remove it when it answers again, with: iolag cleanup {run}")
-        }));
+        notices.extend(
+            planned.iter().map(|(path, name)| hangs(format!("{}/{name}", path.trim_end_matches('/')))),
+        );
         return notices;
     }
     let limit = match clean_up {
@@ -51,6 +55,10 @@ pub fn clean_up(
         CleanUp::Everything | CleanUp::Nothing => deadline,
     };
     for place in watched.all_places() {
+        if watched.hung.contains(&place.target) {
+            notices.push(hangs(place.whole_path()));
+            continue;
+        }
         // The first wish to end does not hold up cleaning up; the second does.
         let mut told_to_leave = || interruption.listen() == Wish::Leave || interruption.is_leaving();
         notices.extend(remove(place, run, limit, &mut told_to_leave));

@@ -14,11 +14,12 @@ use iolag_model::{
 };
 use iolag_workload::{
     CheckClient, CheckShare, CheckTasks, CheckTurns, ClientLoop, Compiler, DriveOptions, IfNotOpen, Job,
-    LISTED_DIRECTORY, ROUNDS_MAX, TaskLimits, TaskOptions, TaskSession, find_compiler, run_threads,
+    LISTED_DIRECTORY, ROUNDS_MAX, TaskLimits, TaskOptions, TaskSession, find_compiler, place_removal,
+    run_threads,
 };
 
 use super::calibration::calibrate;
-use super::messages::{FromMeasurer, MeasurerEnd, tell};
+use super::messages::{FromMeasurer, MeasurerEnd, SetUpOutcome, tell};
 
 /// Rounds of the control: enough for a median of the tasks.
 const CONTROL_ROUNDS: u32 = 10;
@@ -132,21 +133,43 @@ impl MeasuringRoom<'_> {
     /// Sets a directory up, measures and removes what was made; says what is left.
     fn measure(&self, directory: &CheckedDirectory) -> Vec<String> {
         let start = MonotonicClock.now();
-        let backend = match self.make_place(directory) {
-            Ok(backend) => backend,
+        if self.is_over(directory, Nanoseconds::ZERO) {
+            self.cut_short(directory, start);
+            return Vec::new();
+        }
+        let left = match self.make_place(directory) {
+            Ok(backend) => self.measure_in(directory, backend.as_ref(), start),
             Err(error) => {
                 self.failed(directory, &error);
                 self.exchange.coordinator().give_up(directory.client, MonotonicClock.now());
-                return Vec::new();
+                Vec::new()
             }
         };
+        self.tell(&FromMeasurer::Removed { target: directory.target });
+        left
+    }
+
+    /// Measures in a place that setting up has made since `start`, and removes it. Each step may have taken the time of the next.
+    fn measure_in(
+        &self,
+        directory: &CheckedDirectory,
+        backend: &dyn Backend,
+        start: MonotonicTime,
+    ) -> Vec<String> {
         let place_cost = MonotonicClock.now().since(start);
-        self.exchange.prefault(directory.client);
-        self.exchange.wait_until_noted(directory.client);
-        let job = self.job(directory, backend.as_ref(), place_cost);
-        let ends = run_threads(vec![job], &self.exchange.coordinator(), &MonotonicClock);
-        for error in ends.into_iter().filter_map(Result::err) {
-            self.failed(directory, &error);
+        let removal = place_removal(place_cost);
+        if !self.is_over(directory, removal) {
+            self.exchange.prefault(directory.client);
+            self.exchange.wait_until_noted(directory.client);
+        }
+        if self.is_over(directory, removal) {
+            self.cut_short(directory, start);
+        } else {
+            let job = self.job(directory, backend, (start, place_cost));
+            let ends = run_threads(vec![job], &self.exchange.coordinator(), &MonotonicClock);
+            for error in ends.into_iter().filter_map(Result::err) {
+                self.failed(directory, &error);
+            }
         }
         match backend.remove_place() {
             Ok(leftovers) => {
@@ -156,7 +179,28 @@ impl MeasuringRoom<'_> {
         }
     }
 
+    /// Whether nothing more is to be begun here than removing, which takes `removal`.
+    fn is_over(&self, directory: &CheckedDirectory, removal: Nanoseconds) -> bool {
+        MonotonicClock.now().after(removal) >= self.assignment.end
+            || self.exchange.coordinator().is_stopped(directory.client)
+    }
+
+    fn cut_short(&self, directory: &CheckedDirectory, start: MonotonicTime) {
+        self.set_up(directory, start, SetUpOutcome::CutShort);
+        self.exchange.coordinator().give_up(directory.client, MonotonicClock.now());
+    }
+
+    fn set_up(&self, directory: &CheckedDirectory, start: MonotonicTime, outcome: SetUpOutcome) {
+        let took = MonotonicClock.now().since(start);
+        self.tell(&FromMeasurer::SetUp { target: directory.target, took, outcome });
+    }
+
     fn make_place(&self, directory: &CheckedDirectory) -> Result<Box<dyn Backend>, BackendError> {
+        self.tell(&FromMeasurer::Placing {
+            target: directory.target,
+            path: directory.path.clone(),
+            name: self.assignment.working_name.clone(),
+        });
         let backend = PosixBackend::new(PathBuf::from(&directory.path), &self.assignment.working_name)?;
         let place = backend.create_place()?;
         self.tell(&FromMeasurer::Placed {
@@ -172,7 +216,7 @@ impl MeasuringRoom<'_> {
         &'b self,
         directory: &'b CheckedDirectory,
         backend: &'b dyn Backend,
-        place_cost: Nanoseconds,
+        (start, place_cost): (MonotonicTime, Nanoseconds),
     ) -> Job<
         iolag_keeper::SharedRecorder,
         CheckClient,
@@ -199,7 +243,11 @@ impl MeasuringRoom<'_> {
         };
         Job {
             client: ClientLoop::new(client, self.exchange.recorder(directory.client), drive),
-            open: || self.open_session(directory, backend),
+            open: move || {
+                let session = self.open_session(directory, backend)?;
+                self.set_up(directory, start, SetUpOutcome::Ready);
+                Ok(session)
+            },
             if_not_open: IfNotOpen::GoOn,
         }
     }

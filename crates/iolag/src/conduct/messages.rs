@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use iolag_analysis::Summaries;
 use iolag_keeper::{Inbox, Messenger, Outbox};
-use iolag_model::{Calibration, Detail, FileSystem, PlaceIdentity, RunRecord};
+use iolag_model::{Calibration, Detail, FileSystem, Nanoseconds, PlaceIdentity, RunRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,10 @@ pub struct DirectoryFacts {
     pub path: PathBuf,
     /// What it lies on.
     pub file_system: FileSystem,
+    /// How long finding that out took.
+    pub contact_ns: Nanoseconds,
+    /// How long a request takes there, at the least.
+    pub pace_ns: Nanoseconds,
 }
 
 /// What a scout answers: facts, or one sentence why not.
@@ -43,6 +47,20 @@ pub enum FromMeasurer {
         /// Which directory it is, if it is one.
         identity: Option<PlaceIdentity>,
     },
+    /// Setting a target up, its working place included, has ended or was given up after so long.
+    SetUp {
+        /// Which target of the run.
+        target: u16,
+        /// How long it took.
+        took: Nanoseconds,
+        /// What became of it.
+        outcome: SetUpOutcome,
+    },
+    /// The working place was removed by who made it, but for what is told at the end.
+    Removed {
+        /// Which target of the run.
+        target: u16,
+    },
     /// What measuring costs.
     Calibrated(Calibration),
     /// Something to know about how the numbers came about, for example which compiler was found.
@@ -56,6 +74,15 @@ pub enum FromMeasurer {
     },
     /// All clients have ended.
     Ended(MeasurerEnd),
+}
+
+/// What became of setting a target up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SetUpOutcome {
+    /// It can be measured.
+    Ready,
+    /// The time was over, or the user wanted the run to end.
+    CutShort,
 }
 
 /// What a measurer knows at its end.

@@ -22,6 +22,7 @@ mod rescue;
 pub mod scout;
 pub mod supervision;
 mod target_failure;
+mod watched;
 pub mod writer;
 pub mod writing;
 
@@ -38,7 +39,7 @@ use crate::exit_code::{ExitCode, Failure};
 use attendant::Attendant;
 use cleaning::CleanUp;
 use interruption::Interruption;
-use messages::{MeasurerEnd, Stored, ToWriter};
+use messages::{MeasurerEnd, SetUpOutcome, Stored, ToWriter};
 use rescue::{Rescued, Rescuing};
 use supervision::{Measurer, Placed, Policy, Watched, watch};
 use writer::{Source, WriterPlan};
@@ -288,18 +289,23 @@ fn note_contacts(record: &mut RunRecord, watched: &Watched, ended_by: ContactEnd
     for (index, target) in (0..).zip(&mut record.targets) {
         // Who was given up before has no client, and was not interrupted.
         let has_client = with_clients.contains(&TargetIndex(index));
-        if let Some(contact) = target.contact.as_mut().filter(|_| has_client) {
-            contact.end = ended_by;
+        let Some(contact) = target.contact.as_mut().filter(|_| has_client) else { continue };
+        contact.end = ended_by;
+        if watched.places.iter().any(|placed| placed.target == index) {
+            contact.answered += PLACE_REQUESTS;
         }
-    }
-    for contact in record.targets.iter_mut().filter_map(|target| target.contact.as_mut()) {
-        contact.waited_ns = contact.waited_ns.max(waited);
+        match watched.set_up.get(&index) {
+            Some((took, outcome)) => {
+                contact.waited_ns = Nanoseconds(contact.waited_ns.0.saturating_add(took.0));
+                if *outcome == SetUpOutcome::Ready {
+                    contact.answered = contact.needed;
+                }
+            }
+            None => contact.waited_ns = contact.waited_ns.max(waited),
+        }
     }
     for placed in &watched.places {
         if let Some(target) = record.targets.get_mut(usize::from(placed.target)) {
-            if let Some(contact) = &mut target.contact {
-                contact.answered += PLACE_REQUESTS;
-            }
             target.working_place = Some(placed.whole_path());
         }
     }

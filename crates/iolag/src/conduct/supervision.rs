@@ -2,13 +2,11 @@
 //! shared memory and /proc.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use iolag_keeper::{Ending, Exchange, Hang, HangWatch, KeeperRing, Messenger, evidence, processor_use};
 use iolag_model::{
-    Activity, Anchor, AttemptId, Calibration, ClientId, ClientRecord, Clock, Coordinator, Detail, DetailKind,
-    FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, PlaceIdentity,
-    RunRecord, Sample, counted,
+    Activity, Anchor, AttemptId, ClientId, ClientRecord, Clock, Coordinator, Detail, DetailKind, FailureCode,
+    MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, RunRecord, Sample, counted,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
@@ -16,6 +14,7 @@ use rustix::process::Signal;
 use super::attendant::{Attendance, Attendant, Round};
 use super::interruption::{Interruption, Wish};
 use super::messages::{FromMeasurer, MeasurerEnd, ToWriter, heard};
+pub use super::watched::{Placed, Watched};
 use super::writing::Writing;
 
 /// How often the keeper looks at everything.
@@ -91,66 +90,6 @@ pub enum AtSignal {
     Over,
 }
 
-/// Everything that a watch found out.
-#[derive(Debug, Default)]
-pub struct Watched {
-    /// Why the run is not complete, as sentence fragments.
-    pub reasons: Vec<String>,
-    /// Targets that cannot be measured, with one sentence each.
-    pub unusable: Vec<(u16, String)>,
-    /// What measurers remarked.
-    pub remarks: Vec<String>,
-    /// Clocks, read together every minute.
-    pub anchors: Vec<Anchor>,
-    /// What measuring costs.
-    pub calibration: Option<Calibration>,
-    /// What measurers said at their end, in their order.
-    pub ends: Vec<Option<MeasurerEnd>>,
-    /// Working places that were made.
-    pub places: Vec<Placed>,
-    /// Working places that may have been made: who did so has not said more.
-    pub placing: Vec<Placed>,
-    /// Processes that could not be ended, in a sentence each.
-    pub abandoned: Vec<String>,
-    /// Attempts that were hung when the run ended.
-    pub still_hung: u64,
-    /// Attempts that passed their deadline, those that ended after all among them.
-    pub past_deadline: u64,
-}
-
-impl Watched {
-    /// Working places that may have to be removed.
-    pub fn all_places(&self) -> impl Iterator<Item = &Placed> {
-        self.places.iter().chain(&self.placing)
-    }
-}
-
-/// A working place.
-#[derive(Debug, Clone)]
-pub struct Placed {
-    /// Which target.
-    pub target: u16,
-    /// Path of the target.
-    pub path: String,
-    /// Name of the working place in it.
-    pub name: String,
-    /// Which directory it is, if it is one.
-    pub identity: Option<PlaceIdentity>,
-}
-
-impl Placed {
-    /// The directory that it was made in; `None` where that is no directory (`memory:`). Places are recorded without the
-    /// wrappers around their target, and directories by their absolute path: nothing has to be taken apart.
-    pub fn directory(&self) -> Option<PathBuf> {
-        self.path.starts_with('/').then(|| PathBuf::from(&self.path))
-    }
-
-    /// The working place as it is shown.
-    pub fn whole_path(&self) -> String {
-        format!("{}/{}", self.path.trim_end_matches('/'), self.name)
-    }
-}
-
 /// Watches until every measurer has ended or is abandoned.
 pub fn watch(
     record: &RunRecord,
@@ -171,6 +110,7 @@ pub fn watch(
         unrecorded: 0,
         is_over: false,
         names: names_of_clients(record),
+        targets: record.clients.iter().map(|client| (client.client.0, client.target.0)).collect(),
     };
     if let Some(name) = interruption.told() {
         watch.stop(name, attendant);
@@ -216,6 +156,8 @@ struct Watch<'a> {
     is_over: bool,
     /// What each client is called.
     names: BTreeMap<u32, String>,
+    /// Where each client works.
+    targets: BTreeMap<u32, u16>,
 }
 
 /// A number says nothing to a user: where the client works does, which is one directory of several that a measurer may have.
@@ -266,6 +208,12 @@ impl Watch<'_> {
                     let (noted_path, noted_name) = (path.clone(), name.clone());
                     writing.order(&ToWriter::Placed { target, path: noted_path, name: noted_name, identity });
                     self.watched.places.push(Placed { target, path, name, identity });
+                }
+                FromMeasurer::SetUp { target, took, outcome } => {
+                    self.watched.set_up.insert(target, (took, outcome));
+                }
+                FromMeasurer::Removed { target } => {
+                    self.watched.removed.insert(target);
                 }
                 FromMeasurer::Calibrated(calibration) => {
                     self.watched.calibration.get_or_insert(calibration);
@@ -468,6 +416,9 @@ impl Watch<'_> {
         if self.policy.schedule == Schedule::Closed || waiting.is_empty() {
             self.watched.reasons.push(reason);
         }
+        let placing: BTreeSet<u16> = self.watched.placing.iter().map(|place| place.target).collect();
+        let targets = waiting.iter().filter_map(|client| self.targets.get(client));
+        self.watched.hung.extend(targets.filter(|target| placing.contains(target)));
         for client in waiting {
             // No client comes to the last sequence number, so the record stands for itself.
             let attempt = AttemptId::new(ClientId(client), u64::MAX);
@@ -543,8 +494,13 @@ impl Watch<'_> {
             return false;
         }
         let since = *measurer.stop_since.get_or_insert(now);
-        let clients_run =
-            measurer.clients.iter().any(|client| self.exchange.activity(*client).0 != Activity::Ended);
+        // One that was given up before it began has nothing left but what its measurer removes.
+        let runs = |client: &u32| match self.exchange.activity(*client).0 {
+            Activity::Ended => false,
+            Activity::Unstarted => self.exchange.is_expected(*client),
+            _ => true,
+        };
+        let clients_run = measurer.clients.iter().any(runs);
         let grace = match self.policy.schedule {
             Schedule::Closed => STOP_GRACE,
             Schedule::Open => SIGNAL_GRACE,

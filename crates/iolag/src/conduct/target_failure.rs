@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::{LostObjects, Summaries, Summary, WorkingSet, analyse_metadata};
-use iolag_model::{ErrorClass, Operation, RunRecord, counted, format_count};
+use iolag_model::{ErrorClass, Level, Operation, RunRecord, WorkloadSpec, counted, format_count};
 
 /// Marks the record of a run whose target failed. Returns whether anything was changed.
 pub fn note_in(record: &mut RunRecord, summaries: &Summaries) -> bool {
@@ -24,6 +24,27 @@ pub fn note_in(record: &mut RunRecord, summaries: &Summaries) -> bool {
         is_changed = true;
     }
     is_changed
+}
+
+/// Marks the record of a check that measured nothing in a directory whose failure is not told yet. Returns whether anything was changed.
+pub fn note_unmeasured(record: &mut RunRecord, summaries: &Summaries) -> bool {
+    if !matches!(record.spec.workload, WorkloadSpec::Check(_)) {
+        return false;
+    }
+    let directories = record.spec.targets.len();
+    let is_measured = |index: usize| {
+        summaries.summaries.iter().map(|summary| summary.key).any(|key| {
+            key.target.is_none_or(|target| usize::from(target.0) == index)
+                && key.operation.level() != Level::Harness
+        })
+    };
+    let unmeasured = record.targets.iter().take(directories).enumerate();
+    let count = unmeasured.filter(|(index, target)| target.failure.is_none() && !is_measured(*index)).count();
+    if count > 0 {
+        let all = counted(directories as u64, "directory", "directories");
+        record.state.add_reason(format!("nothing was measured in {count} of {all}"));
+    }
+    count > 0
 }
 
 /// How the target failed. `counts` leaves out what is told otherwise.

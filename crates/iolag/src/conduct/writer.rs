@@ -399,7 +399,8 @@ fn judge(record: &mut RunRecord, encoded: &Encoded, due: Due) {
 fn summarised(plan: &WriterPlan, run: &RunDirectory, mut record: RunRecord) -> Result<Stored, StoreError> {
     let summaries = summarise(run, &record, &plan.thresholds)?;
     let has_failed = target_failure::note_in(&mut record, &summaries);
-    if measurer_check::forget_unused_compiler(&mut record, &summaries) || has_failed {
+    let lacks_something = target_failure::note_unmeasured(&mut record, &summaries);
+    if measurer_check::forget_unused_compiler(&mut record, &summaries) || has_failed || lacks_something {
         run.write_record(&record)?;
     }
     let details = run.details()?;

@@ -131,7 +131,7 @@ fn an_announcement_is_wrapped_between_words_and_no_wider_than_the_terminal() {
         &check,
         &[
             &format!(
-                "iolag: measuring {one} for at most 6.00 s in all, setting up and cleaning up included: listing,"
+                "iolag: measuring {one} for at most 6.00 s in all, first contact and cleaning up included: listing,"
             ),
             "listing, creating, compiling, single operations, a short stream\n",
             " are written in all, at most ",

@@ -145,15 +145,15 @@ fn targets_and_commands_that_nobody_knows_are_refused() {
 fn bad_options_of_a_check_are_refused() {
     let user = User::new();
     for (option, value, expected) in [
-        ("--budget", "0", "expected at least 1ms"),
-        ("--budget", "300ms", "a check needs at least 1 s"),
+        ("--budget", "0", "a check needs at least 1s"),
+        ("--budget", "300ms", "a check needs at least 1s"),
         ("--budget", "45", "the unit is required"),
         ("--budget", "-1s", "\"-1s\" is not a duration"),
         ("--budget", "400d", "the budget"),
         ("--deadline", "0", "expected at least 1ms"),
         ("--thresholds", "0.1", "the unit is required"),
         ("--thresholds", "0,1s", "expected at least 1ms"),
-        ("--stream-size", "0", "size in bytes is 0"),
+        ("--stream-size", "0", "the stream size in bytes is 0"),
         ("--stream-size", "1P", "the stream size in bytes is 1125899906842624"),
         ("--stream-size", "big", "\"big\" is not a size"),
         ("--json", "", "expected a file, or -"),
@@ -163,6 +163,7 @@ fn bad_options_of_a_check_are_refused() {
     ] {
         refused(&user, &["check", ".", option, value], 2, &[expected]);
     }
+    refused(&user, &["check", ""], 2, &["a directory has a name; write . for the current one"]);
 }
 
 #[test]

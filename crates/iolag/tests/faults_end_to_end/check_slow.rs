@@ -185,10 +185,15 @@ fn ctrl_c_while_a_directory_is_set_up_gives_what_there_is_and_calls_nobody_dead(
     assert_eq!(done.code, Some(4), "{done:?}");
     let flat = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(!flat.contains("not answer"), "{flat}");
-    let interrupted = "could not be measured: interrupted while setting up, with ";
+    let interrupted = "could not be measured: interrupted while setting up, after ";
     assert_says(
         &flat,
-        &[interrupted, " requests of about ", &memory, " was interrupted while it was set up."],
+        &[
+            interrupted,
+            "; at least 14 requests were answered",
+            &memory,
+            " was interrupted while it was set up.",
+        ],
     );
     let document = scene.run(&["show", "last", "--json", "-"]).stdout;
     assert_says(&document, &[interrupted]);
@@ -222,7 +227,68 @@ fn a_directory_too_slow_for_the_budget_says_how_many_requests_came_back() {
     assert_eq!(done.code, Some(4), "{done:?}");
     let flat = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(!flat.contains("not answer"), "{flat}");
-    assert_says(&flat, &["could not be measured", " of about ", " answered in ", &memory, "feels fast"]);
+    assert_says(&flat, &["could not be measured", " came back in ", &memory, "feels fast"]);
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
+
+/// Setting up and removing alone take some 50 requests.
+#[test]
+fn where_setting_up_does_not_fit_into_the_budget_nothing_is_made_and_the_others_are_measured() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
+    let [slow, memory] = [fuse.path(), tmpfs.path()].map(|path| path.to_str().unwrap().to_owned());
+    fuse.delay_all(REQUEST);
+    for budget in ["3s", "5s"] {
+        let done = scene.run(&["check", &slow, &memory, "--budget", budget]);
+        assert_eq!(done.code, Some(4), "{done:?}");
+        let flat = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_says(
+            &flat,
+            &[
+                "could not be measured: too slow for this budget: ",
+                " came back in ",
+                "; choose a longer --budget.",
+                &format!("{memory} (tmpfs) feels fast; {slow} (fuse"),
+            ],
+        );
+        assert_says(&done.stderr, &[&format!("measuring {memory} for at most ")]);
+        let listed = scene.run(&["list", "--json", "-"]).stdout;
+        let records: serde_json::Value = serde_json::from_str(&listed).unwrap();
+        let record = records.as_array().unwrap().last().unwrap();
+        assert_eq!(record["targets"][0]["working_place"], serde_json::Value::Null, "{record}");
+        assert_eq!(record["state"]["state"], "incomplete", "{}", record["state"]);
+        let samples = scene.exported();
+        assert!(count(&samples, 0, "create") > 0, "the healthy one was measured");
+    }
+    let done = scene.run(&["check", &slow, "--budget", "3s"]);
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stderr, &[&format!("{slow} is too slow for this budget: ")]);
+    fuse.release();
+    scene.assert_nobody_is_left();
+}
+
+/// The place that is being made is named, and the one that was removed already is not.
+#[test]
+fn who_leaves_while_a_place_is_being_made_is_told_where_it_may_be() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let Some(tmpfs) = TmpfsMount::new(64 << 20) else { return };
+    let [slow, memory] = [fuse.path(), tmpfs.path()].map(|path| path.to_str().unwrap().to_owned());
+    fuse.hang(FuseCall::Mkdir, "iolag-check-*");
+    let mut running = scene.start(&["check", &slow, &memory, "--budget", "1h", "--deadline", "1h"]);
+    running.wait_for("the run is kept");
+    assert!(fuse.wait_until_held(1, PATIENCE), "no place was to be made");
+    let made = crate::support::wait_for("a place", || leftovers(tmpfs.path()).pop());
+    running.signal(libc::SIGINT);
+    crate::support::wait_for("removal", || leftovers(tmpfs.path()).is_empty().then_some(()));
+    // Signals that are close together are one wish.
+    std::thread::sleep(Duration::from_millis(600));
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stderr, &[&format!("left at once: {slow}/{made} may still be there")]);
     fuse.release();
     scene.assert_nobody_is_left();
 }

@@ -17,6 +17,9 @@ use crate::exit_code::{ExitCode, Failure};
 
 /// Requests that a client sends before it measures something, about: opening its session.
 const SESSION_REQUESTS: u64 = 4;
+/// Requests of setting up and removing without measuring anything, after the first contact, where nothing is cached: counted on a
+/// file system whose every request reaches its server. Where more is cached the pace of the first contact is far quicker.
+const BARE_REQUESTS: u64 = 50;
 
 /// What the scouts found out about a directory.
 pub(super) enum Scouted {
@@ -26,6 +29,8 @@ pub(super) enum Scouted {
         facts: Box<DirectoryFacts>,
         failure: String,
     },
+    /// It answers too slowly for the time that is left, so nothing is begun there.
+    Slow(Box<DirectoryFacts>),
     /// Its first contact did not come to an end in time.
     Silent {
         name: PathBuf,
@@ -35,13 +40,24 @@ pub(super) enum Scouted {
 }
 
 impl Scouted {
+    /// What becomes of a directory that answers, by its room and by its pace.
+    fn of(facts: &DirectoryFacts, check: &CheckSpec, left: Nanoseconds) -> Self {
+        let facts = Box::new(facts.clone());
+        match lack_of_room(&facts, check) {
+            Some(failure) => Self::Unusable { facts, failure },
+            None if facts.pace_ns.0.saturating_mul(BARE_REQUESTS) > left.0 => Self::Slow(facts),
+            None => Self::Answers(facts),
+        }
+    }
+
+    /// Whether it did not come as far as that anything could be begun in the time that there was.
     pub(super) fn is_silent(&self) -> bool {
-        matches!(self, Self::Silent { .. })
+        matches!(self, Self::Silent { .. } | Self::Slow(_))
     }
 
     fn facts(&self) -> Option<&DirectoryFacts> {
         match self {
-            Self::Answers(facts) | Self::Unusable { facts, .. } => Some(facts),
+            Self::Answers(facts) | Self::Unusable { facts, .. } | Self::Slow(facts) => Some(facts),
             Self::Silent { .. } => None,
         }
     }
@@ -61,6 +77,7 @@ pub(super) fn targets(
     check: &CheckSpec,
     directories: &[PathBuf],
     found: &Found,
+    left: Nanoseconds,
 ) -> Result<Chosen, Failure> {
     let by_default = options.directories.is_empty();
     let mut chosen = Chosen { targets: Vec::new(), left_out: Vec::new() };
@@ -68,13 +85,7 @@ pub(super) fn targets(
     for (name, answer) in directories.iter().zip(&found.directories) {
         match answer {
             Answer::Given(Ok(facts)) => match known(&chosen.targets, facts, by_default) {
-                None => {
-                    let facts = Box::new(facts.clone());
-                    chosen.targets.push(match lack_of_room(&facts, check) {
-                        None => Scouted::Answers(facts),
-                        Some(failure) => Scouted::Unusable { facts, failure },
-                    });
-                }
+                None => chosen.targets.push(Scouted::of(facts, check, left)),
                 Some(known) if known.path != facts.path => chosen.left_out.push(format!(
                     "{} is left out: it lies on the file system of {}.",
                     facts.path.display(),
@@ -106,18 +117,31 @@ fn known<'a>(targets: &'a [Scouted], facts: &DirectoryFacts, by_default: bool) -
 pub(super) fn answering(targets: &[Scouted]) -> impl Iterator<Item = (u16, &DirectoryFacts)> {
     (0..).zip(targets).filter_map(|(index, target)| match target {
         Scouted::Answers(facts) => Some((index, facts.as_ref())),
-        Scouted::Unusable { .. } | Scouted::Silent { .. } => None,
+        Scouted::Unusable { .. } | Scouted::Slow(_) | Scouted::Silent { .. } => None,
     })
 }
 
-/// Why a directory has too little room for a check, if it has. One that takes no writes is not helped by room: what it answers when it
-/// is measured says so.
+/// Why nothing can be written there, if that is known: the mount takes no writes, which no room would help, or there is too little room
+/// for a check.
 fn lack_of_room(facts: &DirectoryFacts, check: &CheckSpec) -> Option<String> {
-    let needed = bytes_held(&WorkloadSpec::Check(check.clone()), 1);
-    let is_read_only = facts.file_system.options.split(',').any(|option| option == "ro");
-    let free = facts.file_system.free_bytes.filter(|free| *free < needed && !is_read_only)?;
+    if facts.file_system.options.split(',').any(|option| option == "ro") {
+        return Some("the file system is mounted read-only".to_owned());
+    }
+    let needed_with = |stream_bytes| {
+        let check =
+            CheckSpec { stream_bytes, block_bytes: check.block_bytes.min(stream_bytes), ..check.clone() };
+        bytes_held(&WorkloadSpec::Check(check), 1)
+    };
+    let needed = needed_with(check.stream_bytes);
+    let free = facts.file_system.free_bytes.filter(|free| *free < needed)?;
+    let advice = if free < needed_with(1) { "" } else { ", or reduce --stream-size" };
     let (free, needed) = (format_bytes(free), format_bytes(needed));
-    Some(format!("{free} are free and {needed} are needed; free some space, or reduce --stream-size"))
+    Some(format!("{free} are free and {needed} are needed; free some space{advice}"))
+}
+
+fn too_slow(came_back: u64, age: Nanoseconds) -> String {
+    let requests = counted(came_back, "request", "requests");
+    format!("too slow for this budget: {requests} came back in {age}; choose a longer --budget")
 }
 
 fn cannot_measure(facts: &DirectoryFacts, failure: &str) -> String {
@@ -140,17 +164,20 @@ pub(super) fn trouble(target: &Scouted) -> Option<String> {
             let name = name.display();
             Some(format!("{name} does not answer: the first contact has been waiting for {age}"))
         }
-        Scouted::Silent { name, age, came_back } => Some(format!(
-            "{} is too slow for this budget: {} came back in {age}; choose a longer --budget",
-            name.display(),
-            counted(*came_back, "request", "requests")
-        )),
+        Scouted::Silent { name, age, came_back } => {
+            Some(format!("{} is {}", name.display(), too_slow(*came_back, *age)))
+        }
+        Scouted::Slow(facts) => {
+            Some(format!("{} is {}", facts.path.display(), too_slow(CONTACT_REQUESTS, facts.contact_ns)))
+        }
     }
 }
 
 pub(super) fn target_of(scouted: &Scouted) -> Target {
     match scouted {
-        Scouted::Answers(facts) | Scouted::Unusable { facts, .. } => facts.path.clone().into(),
+        Scouted::Answers(facts) | Scouted::Unusable { facts, .. } | Scouted::Slow(facts) => {
+            facts.path.clone().into()
+        }
         Scouted::Silent { name, .. } => name.clone().into(),
     }
 }
@@ -161,15 +188,14 @@ pub(super) fn target_record(scouted: &Scouted) -> TargetRecord {
         Scouted::Unusable { facts, failure } => {
             TargetRecord { failure: Some(failure.clone()), ..record_of(facts) }
         }
+        Scouted::Slow(facts) => {
+            TargetRecord { failure: Some(too_slow(CONTACT_REQUESTS, facts.contact_ns)), ..record_of(facts) }
+        }
         Scouted::Silent { age, came_back: 0, .. } => unanswered(&target_of(scouted), *age),
         Scouted::Silent { age, came_back, .. } => TargetRecord {
             unanswered_ns: None,
-            contact: Some(ContactRecord {
-                answered: *came_back,
-                needed: CONTACT_REQUESTS + PLACE_REQUESTS + SESSION_REQUESTS,
-                waited_ns: *age,
-                end: ContactEnd::Own,
-            }),
+            contact: Some(contact(*came_back, *age)),
+            failure: Some(too_slow(*came_back, *age)),
             ..unanswered(&target_of(scouted), *age)
         },
     }
@@ -183,12 +209,12 @@ pub(super) fn record_of(facts: &DirectoryFacts) -> TargetRecord {
         working_place: None,
         file_system: Some(facts.file_system.clone()),
         unanswered_ns: None,
-        contact: Some(ContactRecord {
-            answered: CONTACT_REQUESTS,
-            needed: CONTACT_REQUESTS + PLACE_REQUESTS + SESSION_REQUESTS,
-            waited_ns: Nanoseconds::ZERO,
-            end: ContactEnd::Own,
-        }),
+        contact: Some(contact(CONTACT_REQUESTS, facts.contact_ns)),
         failure: None,
     }
+}
+
+const fn contact(answered: u64, waited_ns: Nanoseconds) -> ContactRecord {
+    let needed = CONTACT_REQUESTS + PLACE_REQUESTS + SESSION_REQUESTS;
+    ContactRecord { answered, needed, waited_ns, end: ContactEnd::Own }
 }

@@ -1,0 +1,74 @@
+//! What the keeper's watch over a run found out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use iolag_model::{Anchor, Calibration, Nanoseconds, PlaceIdentity};
+
+use super::messages::{MeasurerEnd, SetUpOutcome};
+
+/// Everything that a watch found out.
+#[derive(Debug, Default)]
+pub struct Watched {
+    /// Why the run is not complete, as sentence fragments.
+    pub reasons: Vec<String>,
+    /// Targets that cannot be measured, with one sentence each.
+    pub unusable: Vec<(u16, String)>,
+    /// What measurers remarked.
+    pub remarks: Vec<String>,
+    /// Clocks, read together every minute.
+    pub anchors: Vec<Anchor>,
+    /// What measuring costs.
+    pub calibration: Option<Calibration>,
+    /// What measurers said at their end, in their order.
+    pub ends: Vec<Option<MeasurerEnd>>,
+    /// Working places that were made.
+    pub places: Vec<Placed>,
+    /// Working places that may have been made: who did so has not said more.
+    pub placing: Vec<Placed>,
+    /// Targets whose working place is no longer there: who made it has removed it.
+    pub removed: BTreeSet<u16>,
+    /// Targets in which making the working place hangs: nobody else is sent there.
+    pub hung: BTreeSet<u16>,
+    /// How long setting up took, and what became of it, by target.
+    pub set_up: BTreeMap<u16, (Nanoseconds, SetUpOutcome)>,
+    /// Processes that could not be ended, in a sentence each.
+    pub abandoned: Vec<String>,
+    /// Attempts that were hung when the run ended.
+    pub still_hung: u64,
+    /// Attempts that passed their deadline, those that ended after all among them.
+    pub past_deadline: u64,
+}
+
+impl Watched {
+    /// Working places that may have to be removed.
+    pub fn all_places(&self) -> impl Iterator<Item = &Placed> {
+        self.places.iter().chain(&self.placing).filter(|place| !self.removed.contains(&place.target))
+    }
+}
+
+/// A working place.
+#[derive(Debug, Clone)]
+pub struct Placed {
+    /// Which target.
+    pub target: u16,
+    /// Path of the target.
+    pub path: String,
+    /// Name of the working place in it.
+    pub name: String,
+    /// Which directory it is, if it is one.
+    pub identity: Option<PlaceIdentity>,
+}
+
+impl Placed {
+    /// The directory that it was made in; `None` where that is no directory (`memory:`). Places are recorded without the
+    /// wrappers around their target, and directories by their absolute path: nothing has to be taken apart.
+    pub fn directory(&self) -> Option<PathBuf> {
+        self.path.starts_with('/').then(|| PathBuf::from(&self.path))
+    }
+
+    /// The working place as it is shown.
+    pub fn whole_path(&self) -> String {
+        format!("{}/{}", self.path.trim_end_matches('/'), self.name)
+    }
+}
