@@ -16,7 +16,7 @@ pub enum CleanUp {
     /// Whatever the measurers left.
     Everything,
     /// The same, unless who went there cannot be ended: whoever went there to remove it would only be the next. A single request is
-    /// waited for as long as [`PATIENCE_AFTER_HANG`], whatever the deadline of a probe is.
+    /// waited for 5 s, whatever the deadline of a probe is.
     UnlessHung,
     /// Nothing: a later phase goes on with it.
     Nothing,
