@@ -6,6 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use iolag_report::{Colour, wrapped};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ColourWhen, Common};
@@ -258,15 +259,25 @@ pub fn with_store(
     common: &Common,
     work: impl Fn() -> Result<Printed, Failure>,
 ) -> Result<ExitCode, Failure> {
+    let printed = ask_store(store, work)?;
+    let document = printed.document.unwrap_or_default();
+    deliver(common, &printed.text, || Ok(document.into_bytes()))?;
+    printed.complaints.iter().for_each(|sentence| complain(sentence));
+    Ok(printed.code)
+}
+
+/// Asks the store something, in a child.
+///
+/// # Errors
+/// The child's, or that the store does not answer.
+pub fn ask_store<T: Serialize + DeserializeOwned>(
+    store: &Path,
+    question: impl Fn() -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let answer =
-        ask("store", STORE_DEADLINE, || work().map_err(|failure| (failure.code as u8, failure.sentence)));
+        ask("store", STORE_DEADLINE, || question().map_err(|failure| (failure.code as u8, failure.sentence)));
     match answer? {
-        Answer::Given(Ok(printed)) => {
-            let document = printed.document.unwrap_or_default();
-            deliver(common, &printed.text, || Ok(document.into_bytes()))?;
-            printed.complaints.iter().for_each(|sentence| complain(sentence));
-            Ok(printed.code)
-        }
+        Answer::Given(Ok(found)) => Ok(found),
         Answer::Given(Err((code, sentence))) => Err(Failure { code: ExitCode::from_number(code), sentence }),
         Answer::None { age, .. } => {
             Err(Failure::unusable(format!("the store {} has not answered for {age}", store.display())))

@@ -4,8 +4,8 @@ use iolag_backend::BackendError;
 use iolag_keeper::Signals;
 use iolag_store::KeeperIdentity;
 
+use super::Located;
 use super::left_places::{self, Found, LeftPlace};
-use super::{Located, ask_store};
 use crate::args::{Cleanup, Common};
 use crate::conduct::STORE_DEADLINE;
 use crate::conduct::cleaning;
@@ -21,7 +21,7 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "cleanup")?;
     let located = Located::of(common)?;
     let signals = Signals::block().map_err(Failure::bug)?;
-    let (run, places) = ask_store(&located, || places(&located, &options.run))?;
+    let (run, places) = output::ask_store(&located.root, || places(&located, &options.run))?;
     if places.is_empty() {
         output::print(&format!("run {run} has left nothing on its targets: nothing to remove\n"));
     }
@@ -49,7 +49,7 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
         }
     }
     if !removed.is_empty() {
-        ask_store(&located, || forget(&located, &options.run, &removed))?;
+        output::ask_store(&located.root, || forget(&located, &options.run, &removed))?;
     }
     Ok(code)
 }

@@ -27,14 +27,12 @@ pub mod watch;
 use std::path::{Path, PathBuf};
 
 use iolag_store::{RunDirectory, Store};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::args::{Common, RunOptions};
 use crate::conduct::STORE_DEADLINE;
 use crate::conduct::place::{self, RescuePlaces, StoreChoice};
 use crate::conduct::scout::{Answer, ask};
-use crate::exit_code::{ExitCode, Failure};
+use crate::exit_code::Failure;
 use crate::output::notice;
 
 /// The store that a command looks at, in order, and where runs of it may have been rescued to.
@@ -124,26 +122,6 @@ impl Located {
         let store = Store::open(root).map_err(Failure::unusable)?.with_places(&self.places.roots);
         let run = store.find(&path.to_string_lossy()).map_err(Failure::unusable)?;
         Ok((Some(store), run))
-    }
-}
-
-/// Asks the store something, in a child.
-///
-/// # Errors
-/// The child's, or that the store does not answer.
-fn ask_store<T: Serialize + DeserializeOwned>(
-    located: &Located,
-    question: impl Fn() -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let answer =
-        ask("store", STORE_DEADLINE, || question().map_err(|failure| (failure.code as u8, failure.sentence)));
-    match answer? {
-        Answer::Given(Ok(found)) => Ok(found),
-        Answer::Given(Err((code, sentence))) => Err(Failure { code: ExitCode::from_number(code), sentence }),
-        Answer::None { age, .. } => {
-            let sentence = format!("the store {} has not answered for {age}", located.root.display());
-            Err(Failure::unusable(sentence))
-        }
     }
 }
 

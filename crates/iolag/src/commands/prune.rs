@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use iolag_model::{Anchor, RunId};
 use iolag_store::{FlawKind, KeeperIdentity, Removal, Retention, Store, StoreError, runs_to_remove};
 
+use super::Located;
 use super::left_places::{self, LeftPlace};
-use super::{Located, ask_store};
 use crate::args::{Common, Prune};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Printed};
@@ -31,7 +31,7 @@ pub fn run(options: &Prune, common: &Common) -> Result<ExitCode, Failure> {
         older_than: options.older_than,
         bytes_max: options.max_size,
     };
-    let (doomed, kept) = ask_store(&located, || look(&located, &retention))?;
+    let (doomed, kept) = output::ask_store(&located.root, || look(&located, &retention))?;
     let runs: Vec<_> = doomed.iter().map(|(id, places)| (id.as_str(), places.as_slice())).collect();
     let needs = left_places::needs(&runs)?;
     output::with_store(&located.root, common, || {

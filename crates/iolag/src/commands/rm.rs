@@ -11,8 +11,8 @@ use iolag_report::state_name;
 use iolag_store::{FlawKind, KeeperIdentity, Listed, Removal, RunDirectory, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
+use super::Located;
 use super::left_places::{self, LeftPlace, Need};
-use super::{Located, ask_store};
 use crate::args::{Common, Rm};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Printed};
@@ -36,7 +36,7 @@ struct Doomed {
 pub fn run(options: &Rm, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "rm")?;
     let located = Located::of(common)?;
-    let mut doomed = ask_store(&located, || look(&located, &options.runs))?;
+    let mut doomed = output::ask_store(&located.root, || look(&located, &options.runs))?;
     match options.abandon_places {
         true => tell_abandoned(&mut doomed)?,
         false => refuse_working_places(&doomed)?,
