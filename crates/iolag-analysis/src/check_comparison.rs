@@ -14,12 +14,10 @@ use std::cmp::Ordering;
 use iolag_model::{Level, Nanoseconds, Operation};
 
 use crate::finding::factor_in_words;
-use crate::quantile::QuantileValue;
+use crate::quantile::{ATTEMPTS_LEAST, QuantileValue};
 use crate::summary::{QuantileInterval, Summary};
 use crate::verdict::{IMMEDIATE, KNOWN_ROWS};
 
-/// With fewer attempts there is no interval of the median, and nothing is said of shares.
-pub(crate) const ATTEMPTS_LEAST: u64 = 6;
 /// A factor below this is no news.
 const FACTOR_LEAST: f64 = 2.0;
 /// Where a single answer is within what people notice, or where there is no interval, only what is far apart is news.

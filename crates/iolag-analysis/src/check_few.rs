@@ -4,8 +4,8 @@
 
 use iolag_model::{Level, Operation};
 
-use crate::check_comparison::ATTEMPTS_LEAST;
 use crate::finding::{Finding, Severity, duration_in_words, patience};
+use crate::quantile::ATTEMPTS_LEAST;
 use crate::summary::Summary;
 
 /// Whether a finding is to be told: it does not rest on rows of `summaries` with few attempts, and the `verdict` does not say it

@@ -1,9 +1,10 @@
 //! How the directories of a check stand to each other, in one sentence.
 
 use crate::check_comparison::{
-    ATTEMPTS_LEAST, Compared, FewButLong, Slower, can_be_compared, few_but_long, has_enough, slower_than_any,
+    Compared, FewButLong, Slower, can_be_compared, few_but_long, has_enough, slower_than_any,
 };
 use crate::finding::duration_in_words;
+use crate::quantile::ATTEMPTS_LEAST;
 use crate::verdict::{Feeling, LeftUndone};
 
 /// A directory with what decides its place.

@@ -160,23 +160,22 @@ fn lost(probes: PingCounts, deadline_ns: Nanoseconds) -> Option<Finding> {
 /// Not sent, though nothing was lost: why, and what to do.
 fn not_sent(probes: PingCounts, every_ns: Nanoseconds) -> impl Iterator<Item = Finding> {
     let due = counted(probes.due, "probe", "probes");
-    let of = move |count: u64, why: String, advice: &str| {
+    let causes = [
+        (
+            probes.outrun,
+            format!("the one before took longer than the {every_ns} from one to the next"),
+            "They count as at least as long as that one still took. Take a longer `--every`, and compare what was sent.",
+        ),
+        (
+            probes.held_up,
+            "removing the file of the one before was not done".to_owned(),
+            "That is no part of a probe, so they are in no duration; the row `remove` says how long it took. Take a longer `--every`.",
+        ),
+    ];
+    causes.into_iter().filter(|(count, ..)| *count > 0).map(move |(count, why, advice)| {
         let were = if count == 1 { "was" } else { "were" };
-        (count > 0).then(|| {
-            Finding::new(Severity::Note, format!("{count} of {due} {were} not sent: {why}."), advice)
-        })
-    };
-    let outrun = of.clone()(
-        probes.outrun,
-        format!("the one before took longer than the {every_ns} from one to the next"),
-        "They count as at least as long as that one still took. Take a longer `--every`, and compare what was sent.",
-    );
-    let held_up = of(
-        probes.held_up,
-        "removing the file of the one before was not done".to_owned(),
-        "That is no part of a probe, so they are in no duration; the row `remove` says how long it took. Take a longer `--every`.",
-    );
-    outrun.into_iter().chain(held_up)
+        Finding::new(Severity::Note, format!("{count} of {due} {were} not sent: {why}."), advice)
+    })
 }
 
 #[cfg(test)]

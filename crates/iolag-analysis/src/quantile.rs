@@ -18,7 +18,8 @@
 use iolag_model::{Nanoseconds, WorkloadSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::check_comparison::ATTEMPTS_LEAST;
+/// With fewer attempts there is no interval of the median, and nothing is said of shares.
+pub(crate) const ATTEMPTS_LEAST: u64 = 6;
 
 /// A quantile, or why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

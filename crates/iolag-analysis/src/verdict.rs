@@ -9,9 +9,10 @@ use std::fmt;
 use iolag_model::{ContactEnd, ContactRecord, Level, Nanoseconds, Operation, counted};
 use serde::{Deserialize, Serialize};
 
-use crate::check_comparison::{ATTEMPTS_LEAST, Slower, typical};
+use crate::check_comparison::{Slower, typical};
 use crate::finding::{at_least, duration_in_words, share_in_words, share_over};
 use crate::partial_create::PartialCreate;
+use crate::quantile::ATTEMPTS_LEAST;
 use crate::summary::{DurationSummary, Summary};
 
 pub(crate) const IMMEDIATE: Nanoseconds = Nanoseconds::from_milliseconds(100);

@@ -88,10 +88,10 @@ pub struct Pressure {
 /// What measuring itself costs here, measured before the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// Cost of one clock reading in ns.
+    /// Cost of one clock reading in ns: the least of short batches.
     pub clock_read_ns: f64,
     /// Smallest step between two different readings in ns.
     pub clock_resolution_ns: f64,
-    /// Cost of recording one sample, both clock readings included, in ns.
+    /// Cost of recording one sample, both clock readings included, in ns: the least of short batches.
     pub overhead_per_sample_ns: f64,
 }
