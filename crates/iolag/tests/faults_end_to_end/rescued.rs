@@ -388,16 +388,16 @@ fn a_run_whose_spool_is_gone_is_stored_from_memory() {
     assert!(!done.stdout.contains("missing"), "{done:?}");
     let (_, rest) = done.stderr.split_once("the run is kept in ").unwrap_or_else(|| panic!("{done:?}"));
     let rescued = PathBuf::from(rest.split(" instead").next().unwrap());
-    // Nothing of it lies elsewhere.
-    let user = rustix::process::geteuid().as_raw();
-    let places = ["/dev/shm", "/tmp", "/var/tmp"];
-    let copies = places
-        .map(|place| Path::new(place).join(format!("iolag-{user}/runs")).join(run.file_name().unwrap()));
-    let copies: Vec<_> = copies.into_iter().filter(|copy| copy.exists()).collect();
-    assert_eq!(copies.iter().collect::<Vec<_>>(), [&rescued]);
+    assert!(rescued.exists(), "{done:?}");
     let exported_run = run_with(&scene, &store, &["export", "last", "--format", "json"]);
     assert_eq!(exported_run.code, Some(0), "{exported_run:?}");
     assert_gapless(&exported(&exported_run.stdout));
-    assert!(!rescued.exists(), "the store takes it again");
+    // The store takes it again, and nothing of it lies elsewhere: a place that was too slow for the rescue may have begun it too.
+    let user = rustix::process::geteuid().as_raw();
+    let places = ["/dev/shm", "/run/shm", "/tmp", "/var/tmp"];
+    let copies = places
+        .map(|place| Path::new(place).join(format!("iolag-{user}/runs")).join(run.file_name().unwrap()));
+    let copies: Vec<_> = copies.into_iter().filter(|copy| copy.exists()).collect();
+    assert!(copies.is_empty(), "{copies:?} {done:?} {exported_run:?}");
     scene.assert_nobody_is_left();
 }
