@@ -11,20 +11,25 @@ use crate::places::{Places, output};
 /// The house: each crate and the crates of ours that it may use. A crate that is not here has no place yet.
 const ARROWS: &[(&str, &[&str])] = &[
     ("iolag-model", &[]),
-    ("iolag-backend", &["iolag-model"]),
+    ("iolag-directory", &[]),
+    ("iolag-backend", &["iolag-directory", "iolag-model"]),
     ("iolag-keeper", &["iolag-model"]),
     ("iolag-trace", &["iolag-model"]),
-    ("iolag-store", &["iolag-model"]),
+    ("iolag-store", &["iolag-directory", "iolag-model"]),
     ("iolag-analysis", &["iolag-model"]),
     ("iolag-report", &["iolag-model", "iolag-analysis"]),
-    ("iolag-workload", &["iolag-model", "iolag-backend", "iolag-trace"]),
-    ("iolag-watch", &["iolag-model", "iolag-backend", "iolag-trace", "iolag-workload", "iolag-keeper"]),
+    ("iolag-workload", &["iolag-directory", "iolag-model", "iolag-backend", "iolag-trace"]),
+    (
+        "iolag-watch",
+        &["iolag-directory", "iolag-model", "iolag-backend", "iolag-trace", "iolag-workload", "iolag-keeper"],
+    ),
     ("iolag-mpi", &["iolag-model", "iolag-backend", "iolag-trace", "iolag-workload", "iolag-keeper"]),
     ("iolag-fixtures", &[]),
     ("xtask", &[]),
     (
         "iolag",
         &[
+            "iolag-directory",
             "iolag-model",
             "iolag-backend",
             "iolag-keeper",

@@ -33,7 +33,7 @@ impl FuseFilesystem {
     }
 
     /// Passes a request about `name`: executes `work`, then replies with `done` or with the error.
-    fn pass<R: Refuse, T>(
+    fn pass<R: Refuse, T: Send + 'static>(
         &self,
         call: FuseCall,
         name: &OsStr,
@@ -42,14 +42,20 @@ impl FuseFilesystem {
         done: impl FnOnce(R, T) + Send + 'static,
     ) {
         let directory = self.directory.clone();
-        self.gate.pass(call, name, reply, move |reply: R| match work(&directory) {
-            Ok(value) => done(reply, value),
-            Err(errno) => reply.refuse(Errno::from_i32(errno.raw_os_error())),
-        });
+        self.gate.pass(
+            call,
+            name,
+            reply,
+            move || work(&directory),
+            move |reply: R, result| match result {
+                Ok(value) => done(reply, value),
+                Err(errno) => reply.refuse(Errno::from_i32(errno.raw_os_error())),
+            },
+        );
     }
 
     /// The same for a request about a node.
-    fn pass_node<R: Refuse, T>(
+    fn pass_node<R: Refuse, T: Send + 'static>(
         &self,
         call: FuseCall,
         node: INodeNo,

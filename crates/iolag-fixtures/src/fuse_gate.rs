@@ -35,6 +35,21 @@ type Held = Box<dyn FnOnce() + Send>;
 struct State {
     rules: Vec<Rule>,
     held: Vec<Held>,
+    /// Requests that change something, since the trap was set.
+    changes: u32,
+    /// What happens to the one with this number, from 1.
+    trap: Option<(u32, Verdict)>,
+}
+
+impl State {
+    /// Counts the request; what the trap does to it.
+    fn trap(&mut self, call: FuseCall) -> Option<Verdict> {
+        if !call.changes() {
+            return None;
+        }
+        self.changes += 1;
+        self.trap.filter(|(change, _)| *change == self.changes).map(|(_, verdict)| verdict)
+    }
 }
 
 /// Rules and held requests, shared by the file system and its control socket.
@@ -42,28 +57,35 @@ struct State {
 pub(crate) struct Gate(Arc<Mutex<State>>);
 
 impl Gate {
-    /// Lets a request pass according to the newest rule that concerns it: `answer` executes it and replies.
-    pub fn pass<R: Refuse>(
+    /// Lets a request pass according to the newest rule that concerns it: `execute` does it, `answer` replies.
+    pub fn pass<R: Refuse, T: Send + 'static>(
         &self,
         call: FuseCall,
         name: &OsStr,
         reply: R,
-        answer: impl FnOnce(R) + Send + 'static,
+        execute: impl FnOnce() -> T + Send + 'static,
+        answer: impl FnOnce(R, T) + Send + 'static,
     ) {
         let mut state = self.state();
         let name = name.to_string_lossy();
+        let trapped = state.trap(call);
         let rule = state.rules.iter().rev().find(|rule| rule.concerns(call, &name));
-        match rule.map_or(Verdict::Answer, |rule| rule.verdict) {
-            Verdict::Hang => state.held.push(Box::new(move || answer(reply))),
+        match trapped.or(rule.map(|rule| rule.verdict)).unwrap_or(Verdict::Answer) {
+            Verdict::Hang => state.held.push(Box::new(move || answer(reply, execute()))),
+            Verdict::Withhold => {
+                drop(state);
+                let done = execute();
+                self.state().held.push(Box::new(move || answer(reply, done)));
+            }
             Verdict::Answer => {
                 drop(state);
-                answer(reply);
+                answer(reply, execute());
             }
             Verdict::Fail(errno) => reply.refuse(Errno::from_i32(errno)),
             Verdict::Delay(time) => {
                 std::thread::spawn(move || {
                     std::thread::sleep(time);
-                    answer(reply);
+                    answer(reply, execute());
                 });
             }
         }
@@ -78,8 +100,15 @@ impl Gate {
                 "ok".to_owned()
             }
             Command::Held => state.held.len().to_string(),
+            Command::Trap { change, verdict } => {
+                state.changes = 0;
+                state.trap = Some((change, verdict));
+                "ok".to_owned()
+            }
+            Command::Changes => state.changes.to_string(),
             Command::Release => {
                 state.rules.clear();
+                state.trap = None;
                 let held = std::mem::take(&mut state.held);
                 drop(state);
                 for answer in held {

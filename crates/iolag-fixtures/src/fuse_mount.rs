@@ -96,6 +96,31 @@ impl FuseMount {
         self.add(Some(call), name, Verdict::Hang);
     }
 
+    /// From now on executes requests of this kind about this name at once, and does not answer them.
+    pub fn withhold(&self, call: FuseCall, name: &str) {
+        self.add(Some(call), name, Verdict::Withhold);
+    }
+
+    /// From now on counts the requests that change something, executes the one with this number, from 1, and does not answer it.
+    pub fn withhold_change(&self, change: u32) {
+        self.tell(&Command::Trap { change, verdict: Verdict::Withhold });
+    }
+
+    /// From now on counts the requests that change something, and answers the one with this number, from 1, with `errno`, without
+    /// executing it.
+    pub fn fail_change(&self, change: u32, errno: i32) {
+        self.tell(&Command::Trap { change, verdict: Verdict::Fail(errno) });
+    }
+
+    /// How many requests have changed something since then.
+    ///
+    /// # Panics
+    /// If the daemon does not answer within 60 s.
+    pub fn changes(&self) -> u32 {
+        let answer = self.tell(&Command::Changes);
+        answer.parse().unwrap_or_else(|_| panic!("the FUSE daemon answered {answer:?} instead of a count"))
+    }
+
     /// From now on executes and answers every request after `time`, which is rounded down to milliseconds.
     pub fn delay_all(&self, time: Duration) {
         self.add(None, "*", Verdict::Delay(time));

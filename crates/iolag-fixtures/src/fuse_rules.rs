@@ -19,6 +19,24 @@ macro_rules! calls {
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
+
+            /// Whether it changes what is stored.
+            pub const fn changes(self) -> bool {
+                matches!(
+                    self,
+                    Self::Setattr
+                        | Self::Symlink
+                        | Self::Link
+                        | Self::Mknod
+                        | Self::Mkdir
+                        | Self::Rmdir
+                        | Self::Unlink
+                        | Self::Rename
+                        | Self::Create
+                        | Self::Write
+                        | Self::Fallocate
+                )
+            }
         }
     };
 }
@@ -65,6 +83,8 @@ pub(crate) enum Verdict {
     Fail(i32),
     /// It is taken, and neither executed nor answered until all are released.
     Hang,
+    /// It is executed at once, and not answered until all are released.
+    Withhold,
 }
 
 /// A verdict for the requests of one kind (or all) that concern a name.
@@ -94,6 +114,10 @@ pub(crate) enum Command {
     Release,
     /// Tell how many requests are held.
     Held,
+    /// Count requests that change something from now on; the one with this number, from 1, gets this verdict.
+    Trap { change: u32, verdict: Verdict },
+    /// Tell how many requests have changed something since then.
+    Changes,
 }
 
 /// A line that is no command.
@@ -104,7 +128,7 @@ impl fmt::Display for CommandError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "{:?} is no command: expected `hang CALL|* PATTERN`, `delay CALL|* PATTERN MILLISECONDS`, \
+            "{:?} is no command: expected `hang|withhold CALL|* PATTERN`, `trap CHANGE withhold|ERRNO`, `changes`, `delay CALL|* PATTERN MILLISECONDS`, \
              `fail CALL|* PATTERN ERRNO`, `release` or `held`",
             self.0
         )
@@ -116,12 +140,18 @@ impl fmt::Display for Command {
         let rule = match self {
             Self::Release => return formatter.write_str("release"),
             Self::Held => return formatter.write_str("held"),
+            Self::Changes => return formatter.write_str("changes"),
+            Self::Trap { change, verdict: Verdict::Fail(errno) } => {
+                return write!(formatter, "trap {change} {errno}");
+            }
+            Self::Trap { change, .. } => return write!(formatter, "trap {change} withhold"),
             Self::Add(rule) => rule,
         };
         let (call, pattern) = (rule.call.map_or("*", FuseCall::name), &rule.pattern);
         match rule.verdict {
             Verdict::Answer => write!(formatter, "answer {call} {pattern}"),
             Verdict::Hang => write!(formatter, "hang {call} {pattern}"),
+            Verdict::Withhold => write!(formatter, "withhold {call} {pattern}"),
             Verdict::Delay(time) => write!(formatter, "delay {call} {pattern} {}", time.as_millis()),
             Verdict::Fail(errno) => write!(formatter, "fail {call} {pattern} {errno}"),
         }
@@ -137,6 +167,14 @@ impl FromStr for Command {
         let (verb, call, pattern, number) = match words[..] {
             ["release"] => return Ok(Self::Release),
             ["held"] => return Ok(Self::Held),
+            ["changes"] => return Ok(Self::Changes),
+            ["trap", change, verdict] => {
+                let verdict = match verdict {
+                    "withhold" => Verdict::Withhold,
+                    errno => Verdict::Fail(errno.parse().map_err(|_| error())?),
+                };
+                return Ok(Self::Trap { change: change.parse().map_err(|_| error())?, verdict });
+            }
             [verb, call, pattern] => (verb, call, pattern, None),
             [verb, call, pattern, number] => {
                 (verb, call, pattern, Some(number.parse::<u32>().map_err(|_| error())?))
@@ -150,6 +188,7 @@ impl FromStr for Command {
         let verdict = match (verb, number) {
             ("answer", None) => Verdict::Answer,
             ("hang", None) => Verdict::Hang,
+            ("withhold", None) => Verdict::Withhold,
             ("delay", Some(milliseconds)) => Verdict::Delay(Duration::from_millis(milliseconds.into())),
             ("fail", Some(errno)) if errno > 0 => Verdict::Fail(errno as i32),
             _ => return Err(error()),
@@ -194,9 +233,18 @@ mod tests {
 
     #[test]
     fn commands_lead_back() {
-        for line in
-            ["release", "held", "hang * *", "delay read big* 250", "fail lookup x 116", "answer open y"]
-        {
+        for line in [
+            "release",
+            "held",
+            "changes",
+            "trap 7 withhold",
+            "trap 7 5",
+            "withhold mkdir x",
+            "hang * *",
+            "delay read big* 250",
+            "fail lookup x 116",
+            "answer open y",
+        ] {
             assert_eq!(line.parse::<Command>().map(|command| command.to_string()).as_deref(), Ok(line));
         }
         for line in ["", "hang", "hang everything *", "delay * *", "fail * * 0", "fail * * EIO", "hang * * 3"]

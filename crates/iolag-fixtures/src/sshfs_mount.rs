@@ -1,7 +1,7 @@
 //! A real sshfs: the client that people use, with OpenSSH's server of files behind it, but no network and no sshd between them.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -32,6 +32,14 @@ impl SshfsMount {
     /// # Panics
     /// If they are there and do not serve: the fixture is broken, not the machine poor.
     pub fn start() -> Option<Self> {
+        Self::start_as(0, "rw")
+    }
+
+    /// The same with the server's files belonging to this user there, whoever asks here, and with more options for sshfs.
+    ///
+    /// # Panics
+    /// As [`Self::start`].
+    pub fn start_as(user: u32, options: &str) -> Option<Self> {
         if skip_unless_root() {
             return None;
         }
@@ -42,15 +50,17 @@ impl SshfsMount {
         let directory = new_directory("sshfs");
         let (mount_point, served, ssh) =
             (directory.join("mount"), directory.join("served"), directory.join("ssh"));
+        let script = format!("#!/bin/sh\nexec setpriv --reuid={user} --clear-groups {server}\n");
         fs::create_dir(&mount_point)
             .and_then(|()| fs::create_dir(&served))
-            .and_then(|()| fs::write(&ssh, format!("#!/bin/sh\nexec {server}\n")))
+            .and_then(|()| fs::write(&ssh, script))
+            .and_then(|()| chown(&served, Some(user), None))
             .and_then(|()| fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)))
             .expect("a directory that was just made can be written");
         let client = Command::new("sshfs")
             .arg("-f")
             .arg("-o")
-            .arg(format!("ssh_command={}", ssh.display()))
+            .arg(format!("ssh_command={},{options}", ssh.display()))
             .arg(format!("nowhere:{}", served.display()))
             .arg(&mount_point)
             .stdin(Stdio::null())

@@ -9,18 +9,18 @@
 //! Runs in a probe's child only: all of it may hang. Nothing is followed below the target, and what is not ours is refused. So is what is
 //! mounted over a place: whoever may mount (with FUSE, everybody) decides what such a file system says of its owners.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::ffi::CString;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use iolag_directory::{Origin, Refusal, Unproven};
 use iolag_model::FailureCode;
-use iolag_workload::{Ownership, ProbeTaskError, ownership_of};
-use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, mkdirat, openat};
+use iolag_workload::ProbeTaskError;
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// Permissions by which others could put something else there.
-const OTHERS_WRITE: u32 = 0o022;
 
 /// Where a task is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,15 +36,6 @@ pub enum Place {
     },
     /// Nowhere in particular: a covariate belongs to the host.
     Host,
-}
-
-/// Whether a place was there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// It was, with what an earlier probe had prepared.
-    Found,
-    /// It was not: everything in it has to be prepared first.
-    Made,
 }
 
 impl Place {
@@ -72,91 +63,46 @@ impl Place {
             let root = openat(CWD, "/", DIRECTORY, Mode::empty());
             return root
                 .map(|root| (root, Origin::Found))
-                .map_err(|errno| failed("open", Path::new("/"), errno));
+                .map_err(|errno| failed("open the directory", Path::new("/"), errno));
         };
-        let opened =
-            openat(CWD, target, DIRECTORY, Mode::empty()).map_err(|errno| failed("open", target, errno))?;
+        let opened = openat(CWD, target, DIRECTORY, Mode::empty())
+            .map_err(|errno| failed("open the directory", target, errno))?;
         let path = target.join(watch);
-        let (ours, _) = open_own(opened.as_fd(), watch, &path, Owner::ToBeFound)?;
-        let owner = fstat(&ours).map_err(|errno| failed("look at", &path, errno))?.st_uid;
-        open_own(ours.as_fd(), task, &path.join(task), Owner::Known(owner))
+        let find = |parent: BorrowedFd<'_>, name: &str| {
+            let name =
+                CString::new(name).map_err(|_| Refusal::System { action: "name", errno: Errno::INVAL })?;
+            Unproven::make_or_open(parent, &name)
+        };
+        let ours = find(opened.as_fd(), watch).and_then(Unproven::recognise);
+        let ours = ours.map_err(|why| refused(&path, why))?;
+        let place = find(ours.as_fd(), task).and_then(|place| place.recognise_as(ours.owner()));
+        let place = place.map_err(|why| refused(&path.join(task), why))?;
+        let origin = place.origin();
+        Ok((place.into_descriptor(), origin))
     }
 }
 
-/// The kernel's number of the mount that an open file lies on.
-pub(crate) fn mount_number(file: BorrowedFd<'_>) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
-    text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
-}
-
-/// Whose a directory has to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Owner {
-    /// Ours, which is found out.
-    ToBeFound,
-    /// This user's, whose the directory above is.
-    Known(u32),
-}
-
-fn open_own(
-    parent: BorrowedFd<'_>,
-    name: &str,
-    path: &Path,
-    owner: Owner,
-) -> Result<(OwnedFd, Origin), ProbeTaskError> {
-    let origin = match mkdirat(parent, name, Mode::RWXU) {
-        Ok(()) => Origin::Made,
-        Err(Errno::EXIST) => Origin::Found,
-        Err(errno) => return Err(failed("make", path, errno)),
-    };
-    let opened = openat(parent, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
-        .map_err(|errno| failed("open", path, errno))?;
-    let status = fstat(&opened).map_err(|errno| failed("look at", path, errno))?;
-    let above = fstat(parent).map_err(|errno| failed("look at what is above", path, errno))?;
-    if status.st_dev != above.st_dev || mount_number(opened.as_fd()) != mount_number(parent) {
-        return Err(mounted_over(path));
-    }
-    // Also what was just made is looked at: where all may rename, another may stand in its place by now.
-    let is_own = match owner {
-        Owner::Known(user) => status.st_uid == user,
-        Owner::ToBeFound => {
-            ownership_of(opened.as_fd()).map_err(|errno| failed("find out who owns", path, errno))?
-                != Ownership::Foreign
+fn refused(path: &Path, why: Refusal) -> ProbeTaskError {
+    let path_shown = path.display();
+    let message = match why {
+        Refusal::System { action, errno } => return failed(action, path, errno),
+        Refusal::MountedOver => format!(
+            "another file system is mounted at {path_shown}, so it is not iolag's own: unmount it, and what is below is found again"
+        ),
+        Refusal::Foreign { owner, mode } | Refusal::Open { owner, mode } => format!(
+            "{path_shown} is not iolag's own (owner {owner}, mode {mode:o}): move it away, and it is made anew"
+        ),
+        Refusal::NotADirectory { .. } | Refusal::Unprotected { .. } => {
+            format!("{path_shown} is {why}, not iolag's own: move it away, and it is made anew")
         }
     };
-    if is_own && status.st_mode & OTHERS_WRITE == 0 {
-        Ok((opened, origin))
-    } else {
-        Err(foreign(path, &status))
-    }
-}
-
-fn foreign(path: &Path, status: &Stat) -> ProbeTaskError {
-    ProbeTaskError {
-        failure: FailureCode::from_errno(Errno::PERM.raw_os_error()),
-        message: format!(
-            "{} is not iolag's own (owner {}, mode {:o}): move it away, and it is made anew",
-            path.display(),
-            status.st_uid,
-            status.st_mode & 0o7777
-        ),
-    }
-}
-
-fn mounted_over(path: &Path) -> ProbeTaskError {
-    ProbeTaskError {
-        failure: FailureCode::from_errno(Errno::PERM.raw_os_error()),
-        message: format!(
-            "another file system is mounted at {}, so it is not iolag's own: unmount it, and what is below is found again",
-            path.display()
-        ),
-    }
+    ProbeTaskError { failure: FailureCode::from_errno(why.errno().raw_os_error()), message }
 }
 
 fn failed(action: &str, path: &Path, errno: Errno) -> ProbeTaskError {
     ProbeTaskError {
         failure: FailureCode::from_errno(errno.raw_os_error()),
-        message: format!("cannot {action} the directory {}: {errno}", path.display()),
+        message: format!("cannot {action} {}: {errno}", path.display()),
     }
 }
 
@@ -203,7 +149,7 @@ mod tests {
         let target = tempfile::tempdir().unwrap();
         let place = Place::of_task(target.path(), "node1", runtime(), "list");
         let (opened, origin) = place.open().unwrap();
-        assert!(mount_number(opened.as_fd()).is_some());
+        assert!(iolag_directory::mount_number(opened.as_fd()).is_some());
         assert_eq!((origin, place.open().unwrap().1), (Origin::Made, Origin::Found));
         let Place::Below { watch, .. } = &place else { panic!() };
         let made = std::fs::metadata(target.path().join(watch).join("list")).unwrap();

@@ -11,7 +11,9 @@ use iolag_workload::ProbeTask;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
-use crate::place::{Origin, Place, mount_number};
+use iolag_directory::{Origin, mount_number};
+
+use crate::place::Place;
 use crate::{AtDeadline, StampRecorder, Stamps};
 
 /// How often a process is looked at where the kernel cannot tell of its end.

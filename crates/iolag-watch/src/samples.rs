@@ -26,7 +26,7 @@ use iolag_workload::PartEnding;
 use serde::{Deserialize, Serialize};
 
 use crate::Stamps;
-use crate::place::Origin;
+use iolag_directory::Origin;
 
 /// What takes longer before the task begins is the task's time.
 const PREPARATION_MAX: Nanoseconds = Nanoseconds::from_seconds(1);

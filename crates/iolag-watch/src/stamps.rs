@@ -16,8 +16,8 @@ use iolag_keeper::{KeeperError, SharedWords, start_ticks};
 use iolag_model::{Clock, FailureCode, MonotonicTime, Nanoseconds};
 use iolag_workload::{PartEnding, PartRecorder, ProbeTaskError};
 
-use crate::place::Origin;
 use crate::process::KeptProcess;
+use iolag_directory::Origin;
 
 const WORDS: usize = 512;
 const OPENED: usize = 0;

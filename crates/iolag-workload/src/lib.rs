@@ -42,7 +42,6 @@ pub use stages::{
     ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, samples_per_client, stages,
 };
 pub use tasks::{
-    Compiler, Language, Ownership, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError,
-    TaskLimits, TaskOptions, TaskOutput, TaskSession, TaskSpec, find_compiler, ownership_of, probe_task,
-    remove_probe_files,
+    Compiler, Language, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError, TaskLimits,
+    TaskOptions, TaskOutput, TaskSession, TaskSpec, find_compiler, probe_task, remove_probe_files,
 };

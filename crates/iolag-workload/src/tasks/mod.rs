@@ -12,7 +12,6 @@ mod guard_process;
 mod last_line;
 mod launch;
 mod limits;
-mod ownership;
 mod probe;
 mod probe_files;
 mod probe_programs;
@@ -28,7 +27,6 @@ mod usage;
 
 pub use compiler::{Compiler, Language, find_compiler};
 pub use limits::TaskLimits;
-pub use ownership::{Ownership, ownership_of};
 pub use probe::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
 pub use removal::remove_probe_files;
 pub use session::{TaskError, TaskOptions, TaskSession};

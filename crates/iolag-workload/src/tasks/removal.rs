@@ -14,13 +14,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use iolag_backend::Leftover;
+use iolag_directory::{Refusal, Unproven, is_owner_file};
 use iolag_model::FailureCode;
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, RawDir, Statx, StatxAttributes, StatxFlags, openat, statx, unlinkat,
 };
 use rustix::io::Errno;
 
-use super::ownership::{OWNER_PREFIX, Ownership, ownership_of};
 use super::probe_files::{CREATED, LOOKED_AT, READY, WRITTEN};
 use super::probe_programs::{COMPILED, LISTED};
 use super::{Language, ProbeTaskError};
@@ -45,17 +45,15 @@ pub fn remove_probe_files(target: &Path, watch: &str) -> Result<Vec<Leftover>, P
     };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let parent = openat(CWD, target, flags, Mode::empty()).map_err(|error| failed("open", target, error))?;
-    let directory = match openat(&parent, name.as_c_str(), DIRECTORY, Mode::empty()) {
+    let directory = match Unproven::open(parent.as_fd(), &name).and_then(Unproven::recognise) {
         Ok(directory) => directory,
-        Err(Errno::NOENT) => return Ok(Vec::new()),
-        Err(error) => return Err(failed("open", &path, error)),
+        Err(Refusal::System { errno: Errno::NOENT, .. }) => return Ok(Vec::new()),
+        Err(why) => {
+            let message = format!("cannot remove {}: it is {why}", path.display());
+            return Err(ProbeTaskError { failure: failure_of(why.errno()), message });
+        }
     };
     let own = attributes(directory.as_fd(), c"").map_err(|error| failed("look at", &path, error))?;
-    match ownership_of(directory.as_fd()) {
-        Ok(Ownership::Own | Ownership::Mapped) => {}
-        Ok(Ownership::Foreign) => return Err(failed("remove what another user owns,", &path, Errno::PERM)),
-        Err(error) => return Err(failed("find out who owns", &path, error)),
-    }
     let mut removal = Removal { device: device_of(&own), leftovers: Vec::new(), unlisted: 0 };
     removal.remove_entries(directory.as_fd(), &path, Inside::Watch);
     removal.remove_directory(parent.as_fd(), &name, &path);
@@ -81,7 +79,7 @@ enum Made {
 impl Inside {
     fn made(self, name: &[u8]) -> Made {
         match self {
-            Self::Watch if name.starts_with(OWNER_PREFIX.as_bytes()) => Made::File,
+            Self::Watch | Self::Task if is_owner_file(name) => Made::File,
             Self::Watch => Made::Directory(Self::Task),
             Self::Task if name == CREATED.as_bytes() => Made::Directory(Self::Files),
             Self::Task if is_numbered(name, LISTED) => Made::Directory(Self::Files),
@@ -215,9 +213,13 @@ fn device_of(attributes: &Statx) -> (u32, u32) {
 
 fn failed(action: &str, path: &Path, error: Errno) -> ProbeTaskError {
     ProbeTaskError {
-        failure: FailureCode::from_errno(error.raw_os_error()),
+        failure: failure_of(error),
         message: format!("cannot {action} the directory {}: {error}", path.display()),
     }
+}
+
+fn failure_of(error: Errno) -> FailureCode {
+    FailureCode::from_errno(error.raw_os_error())
 }
 
 #[cfg(test)]
@@ -238,8 +240,11 @@ mod tests {
         assert_eq!(Inside::Task.made(b"listed-3500"), Made::Directory(Inside::Files));
         assert_eq!(Inside::Files.made(b"file-499"), Made::File);
         assert_eq!(Inside::Files.made(b"file"), Made::Foreign);
-        assert_eq!(Inside::Watch.made(b".owner-4711-0"), Made::File);
-        assert_eq!(Inside::Task.made(b".owner-4711-0"), Made::Foreign);
+        let owner = format!(".owner-{:032x}", 4711);
+        for inside in [Inside::Watch, Inside::Task] {
+            assert_eq!(inside.made(owner.as_bytes()), Made::File);
+        }
+        assert_eq!(Inside::Files.made(owner.as_bytes()), Made::Foreign);
     }
 
     proptest! {
