@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let directory = arguments.next().map_or_else(|| PathBuf::from("/dev/shm"), PathBuf::from);
     let target = tempfile::tempdir_in(directory)?;
     let backend = PosixBackend::new(target.path().to_owned(), WORKING_NAME)?;
-    backend.create_place()?;
+    backend.create_place(&iolag_backend::conformance::maker())?;
     let measured = measure(&backend, &target.path().join(WORKING_NAME), objects.max(1), pairs.max(1));
     backend.remove_place()?;
     let (mut ratios, bare_ns, session_ns, prepare_ns) = measured?;

@@ -3,7 +3,10 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use iolag_model::{ClientId, Durability, ErrorClass, FailureCode, Operation, PlaceIdentity, Verification};
+use iolag_model::{
+    ClientId, Durability, ErrorClass, FailureCode, Operation, PlaceIdentity, PlaceMaker, PlaceToken, RunId,
+    Verification,
+};
 
 use crate::{Completion, ObjectKey, PosixSession, Request};
 
@@ -20,12 +23,12 @@ pub trait Backend: Send + Sync {
     /// any other under the same name. Does nothing on targets whose places have no identity but their name.
     fn expect_place(&self, _place: &Place) {}
 
-    /// Makes the working place (a directory, prefix or table) in the target.
+    /// Makes the working place (a directory, prefix or table) in the target, and leaves the maker's token in it before anything else.
     ///
     /// # Errors
     /// If the target does not exist, is not a directory, is not writable or full, or if the place exists already: a place
-    /// with anything in it is never taken over silently.
-    fn create_place(&self) -> Result<Place, BackendError>;
+    /// with anything in it but this token is never taken over silently.
+    fn create_place(&self, maker: &PlaceMaker) -> Result<Place, BackendError>;
 
     /// Finds a working place that an earlier run made, for a later phase.
     ///
@@ -166,8 +169,12 @@ pub struct Place {
     pub target: String,
     /// Name of the working place in it.
     pub name: String,
-    /// Which directory it is, where it is one: clean-up removes only the very same directory.
+    /// Which directory it is, where it is one.
     pub identity: Option<PlaceIdentity>,
+    /// What was left in it: clean-up removes only a place in which it is.
+    pub token: Option<PlaceToken>,
+    /// What to know about it, as a sentence.
+    pub remark: Option<String>,
 }
 
 /// What is in a dataset.
@@ -226,13 +233,24 @@ pub enum BackendError {
         /// The working place.
         path: String,
     },
+    /// The working place is that of another run.
+    #[error(
+        "the working directory {path} is that of run {run}: continue on its working set with --phases benchmark,cleanup, or remove it \
+         with iolag cleanup {run} (by hand, if no store knows that run any more)"
+    )]
+    Claimed {
+        /// The working place.
+        path: String,
+        /// Whose it is.
+        run: RunId,
+    },
     /// Something else is where the working directory, or a dataset in it, should be.
     #[error("{path} is {found}, not what iolag made there: remove it, or choose another target")]
     NotOurs {
         /// What was looked at.
         path: String,
         /// What it is.
-        found: &'static str,
+        found: String,
     },
     /// Another file system is where the one was that the working place was made on.
     #[error(

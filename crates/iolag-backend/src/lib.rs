@@ -26,7 +26,7 @@ pub use backend::{
     Place, Session, SessionOptions,
 };
 pub use memory::MemoryBackend;
-pub use posix::{PosixBackend, PosixSession, WORKING_NAME};
+pub use posix::{PosixBackend, PosixSession, WORKING_NAME, token_name};
 pub use redact::redact;
 pub use request::{Completion, ObjectKey, Request};
 pub use target::Target;

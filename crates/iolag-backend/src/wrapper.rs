@@ -1,5 +1,7 @@
 //! A target around another one: everything is forwarded but the sessions, which a [`Disturbance`] wraps.
 
+use iolag_model::PlaceMaker;
+
 use crate::{
     AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session,
     SessionOptions,
@@ -52,8 +54,8 @@ impl<D: Disturbance> Backend for Wrapper<D> {
         self.inner.expect_place(place);
     }
 
-    fn create_place(&self) -> Result<Place, BackendError> {
-        self.inner.create_place()
+    fn create_place(&self, maker: &PlaceMaker) -> Result<Place, BackendError> {
+        self.inner.create_place(maker)
     }
 
     fn reopen_place(&self) -> Result<Place, BackendError> {

@@ -71,6 +71,57 @@ impl PlaceIdentity {
     }
 }
 
+/// A number that nobody can guess, by which a working place is known for its run's own: a file in the place is named after it. The run's
+/// manifest has it before the place is made, so that the place is known whenever its maker is killed, and inodes and device numbers,
+/// which are given out again, prove nothing. Text: 32 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PlaceToken(pub u128);
+
+/// A text that is not a token.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not the token of a working place: expected 32 hexadecimal digits")]
+pub struct PlaceTokenError(String);
+
+impl fmt::Display for PlaceToken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:032x}", self.0)
+    }
+}
+
+impl FromStr for PlaceToken {
+    type Err = PlaceTokenError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        let number = (text.len() == 32 && text.bytes().all(is_digit)).then(|| u128::from_str_radix(text, 16));
+        number.and_then(Result::ok).map(Self).ok_or_else(|| PlaceTokenError(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for PlaceToken {
+    type Error = PlaceTokenError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<PlaceToken> for String {
+    fn from(token: PlaceToken) -> Self {
+        token.to_string()
+    }
+}
+
+/// Who makes a working place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlaceMaker {
+    /// Its run.
+    pub run: RunId,
+    /// What the place is known by.
+    pub token: PlaceToken,
+}
+
 /// Index into the targets of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -160,6 +211,16 @@ mod tests {
         assert!(place.admits(place) && !place.admits(remounted));
         assert!(place.across_boots().admits(remounted));
         assert!(!place.across_boots().admits(PlaceIdentity { device: Some(7), inode: 10 }));
+    }
+
+    #[test]
+    fn a_token_is_32_digits() {
+        let token = PlaceToken(0x2a);
+        assert_eq!(token.to_string(), "0000000000000000000000000000002a");
+        assert_eq!(token.to_string().parse(), Ok(token));
+        for bad in ["", "2a", "0000000000000000000000000000002A", "+000000000000000000000000000002a"] {
+            assert!(bad.parse::<PlaceToken>().is_err(), "{bad}");
+        }
     }
 
     #[test]

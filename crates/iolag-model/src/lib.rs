@@ -29,7 +29,10 @@ pub use history::{
     HistorySample, LastSample, Outage, OutageEnding, ProbeId, ProbePhase, ProbeStatus, Series, SeriesKey,
     SeriesKind, SessionEnd, Surroundings, WallSpan, WallTime, WatchSession, WatchStatus,
 };
-pub use identity::{AttemptId, ClientId, PlaceIdentity, RunId, RunIdError, StageIndex, TargetIndex};
+pub use identity::{
+    AttemptId, ClientId, PlaceIdentity, PlaceMaker, PlaceToken, PlaceTokenError, RunId, RunIdError,
+    StageIndex, TargetIndex,
+};
 pub use operation::{Level, Operation, UnknownOperation};
 pub use outcome::{ErrorClass, Failure, FailureCode, Outcome, UnknownOutcome};
 pub use recorder::{Activity, Arrival, Coordinator, Meeting, Recorder, Waiting};

@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         name: format!("iolag-{id}"),
         device: Some(2049),
         inode: Some(4711),
+        token: None,
         kind: ManifestKind::WorkingDirectory,
     }]))?;
     let spool = run.create_spool()?;

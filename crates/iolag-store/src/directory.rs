@@ -3,11 +3,13 @@
 //! Invariants: names are plain (no separator); every open carries `O_NOFOLLOW` and `O_CLOEXEC`; directories are made
 //! 0700 and files 0600 whatever the umask allows more. The path is kept for messages only.
 
+use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use iolag_directory::{OwnDirectory, Refusal, Unproven};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -72,6 +74,39 @@ impl Directory {
         self.directory(name)
     }
 
+    /// Makes the directory `name` in this one, where others may write too, and opens it if it is ours then.
+    ///
+    /// # Errors
+    /// If it exists already, cannot be made, or is not ours.
+    pub(crate) fn create_own_directory(&self, name: &str) -> Result<Self, StoreError> {
+        let made =
+            self.own(name, |name| Unproven::make(self.descriptor(), name).and_then(Unproven::prove))?;
+        self.sync()?;
+        Ok(made)
+    }
+
+    /// Opens the directory `name` in this one, where others may write too, if it is ours.
+    ///
+    /// # Errors
+    /// If it does not exist, cannot be opened, or is not ours.
+    pub(crate) fn own_directory(&self, name: &str) -> Result<Self, StoreError> {
+        self.own(name, |name| Unproven::open(self.descriptor(), name).and_then(Unproven::recognise))
+    }
+
+    fn own(
+        &self,
+        name: &str,
+        open: impl FnOnce(&CStr) -> Result<OwnDirectory, Refusal>,
+    ) -> Result<Self, StoreError> {
+        let path = self.path.join(name);
+        let plain = CString::new(name).map_err(|_| self.error("open", name, Errno::INVAL))?;
+        match open(&plain) {
+            Ok(own) => Ok(Self { descriptor: own.into_descriptor(), path }),
+            Err(Refusal::System { action, errno }) => Err(StoreError::system(action, &path, errno)),
+            Err(found) => Err(StoreError::damaged(&path, format!("it is {found}; it is not used"))),
+        }
+    }
+
     /// The directory `name` in this one, made if it is missing.
     ///
     /// # Errors
@@ -116,6 +151,15 @@ impl Directory {
     /// If the system does not say.
     pub fn status(&self) -> Result<Stat, StoreError> {
         rustix::fs::fstat(&self.descriptor).map_err(|errno| StoreError::system("look at", &self.path, errno))
+    }
+
+    /// Owner, mode, device and inode of what is called `name`, of a link itself.
+    ///
+    /// # Errors
+    /// If it is missing, or the system does not say.
+    pub(crate) fn status_of(&self, name: &str) -> Result<Stat, StoreError> {
+        rustix::fs::statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|errno| self.error("look at", name, errno))
     }
 
     /// Opens the file `name` for reading.

@@ -44,6 +44,21 @@ pub enum StoreError {
         /// Who asked.
         user: u32,
     },
+    /// A run that somebody else wrote, or may write to: nothing that it says is acted upon.
+    #[error(
+        "{} belongs to user {owner} with mode {mode:o}, and you are user {user}: what it says is not acted upon; let its owner clean up",
+        path.display()
+    )]
+    Stranger {
+        /// The run's directory, or a file in it.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+        /// Its permissions.
+        mode: u32,
+        /// Who asked.
+        user: u32,
+    },
     /// Another format than this program's.
     #[error("cannot read {}: {source}", path.display())]
     Format {

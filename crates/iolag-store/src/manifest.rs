@@ -1,11 +1,12 @@
 //! manifest.json: what a run created outside its own directory, so that it can be removed after any crash.
 //!
-//! It is written before anything is created. Device and inode are added as soon as the directory exists; clean-up
-//! removes a directory only if they match, so that a name that somebody else took is never emptied.
+//! It is written before anything is created, with the token by which a working directory will be known. Device and inode are added
+//! as soon as the directory exists. Clean-up removes only a directory that holds the token (older runs have none: then device and
+//! inode must match), so that a name that somebody else took is never emptied.
 
 use serde::{Deserialize, Serialize};
 
-use iolag_model::{FormatVersion, RUN_FORMAT};
+use iolag_model::{FormatVersion, PlaceToken, RUN_FORMAT};
 
 /// manifest.json.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +28,9 @@ pub struct ManifestEntry {
     pub device: Option<u64>,
     /// Inode number, once it exists.
     pub inode: Option<u64>,
+    /// By what a working directory is known: its file is made in it before anything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<PlaceToken>,
     /// What it is for.
     pub kind: ManifestKind,
 }

@@ -1,9 +1,10 @@
 //! One run: `<root>/runs/<RunId>/`.
 
 use std::os::fd::BorrowedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use iolag_model::{Detail, FormatVersion, RunId, RunRecord, RunState};
+use rustix::fs::Stat;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -87,11 +88,36 @@ impl RunDirectory {
         self.write_json(RECORD_FILE, record)
     }
 
-    /// manifest.json; an empty one if there is none.
+    /// Refuses a run that another user wrote, or may write to: its directory, its record and its manifest must be ours alone.
     ///
     /// # Errors
-    /// If it is not readable by this version, or damaged.
+    /// [`StoreError::Stranger`].
+    pub fn refuse_stranger(&self) -> Result<(), StoreError> {
+        const OTHERS_MAY_WRITE: u32 = 0o022;
+        let user = rustix::process::geteuid().as_raw();
+        let judge = |path: PathBuf, status: &Stat| {
+            if status.st_uid == user && status.st_mode & OTHERS_MAY_WRITE == 0 {
+                return Ok(());
+            }
+            Err(StoreError::Stranger { path, owner: status.st_uid, mode: status.st_mode & 0o7777, user })
+        };
+        judge(self.path().to_owned(), &self.directory.status()?)?;
+        for name in [RECORD_FILE, MANIFEST_FILE] {
+            match self.directory.status_of(name) {
+                Ok(status) => judge(self.path().join(name), &status)?,
+                Err(error) if error.is_missing() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// manifest.json; an empty one if there is none. It is for acting upon: what another user wrote is not read.
+    ///
+    /// # Errors
+    /// [`StoreError::Stranger`]; else if it is not readable by this version, or damaged.
     pub fn manifest(&self) -> Result<Manifest, StoreError> {
+        self.refuse_stranger()?;
         match self.read_json(MANIFEST_FILE) {
             Err(error) if error.is_missing() => Ok(Manifest::new(Vec::new())),
             other => other,
@@ -120,17 +146,18 @@ impl RunDirectory {
     /// # Errors
     /// If it exists or cannot be made.
     pub fn create_spool_in(&self, parent: &Directory) -> Result<Directory, StoreError> {
-        let name = format!("iolag-spool-{}", self.id);
+        let name = self.spool_name();
         let mut manifest = self.manifest()?;
         manifest.entries.push(ManifestEntry {
             parent: parent.path().display().to_string(),
             name: name.clone(),
             device: None,
             inode: None,
+            token: None,
             kind: ManifestKind::Spool,
         });
         self.write_manifest(&manifest)?;
-        let spool = parent.create_directory(&name)?;
+        let spool = parent.create_own_directory(&name)?;
         let status = spool.status()?;
         if let Some(entry) = manifest.entries.last_mut() {
             (entry.device, entry.inode) = (Some(status.st_dev), Some(status.st_ino));
@@ -142,17 +169,62 @@ impl RunDirectory {
     /// The spool that the record points to, if it is still there.
     ///
     /// # Errors
-    /// If it cannot be opened, or belongs to another user (a spool elsewhere may be in a directory open to all).
+    /// If it cannot be opened, or is not this run's (a spool elsewhere may be in a directory open to all).
     pub fn open_spool(&self, record: &RunRecord) -> Result<Option<Directory>, StoreError> {
-        let opened = match &record.state {
-            RunState::Running { spool: Some(path), .. } => Directory::open(Path::new(path)).and_then(own),
-            _ => self.directory.directory(SPOOL_DIRECTORY),
-        };
-        match opened {
+        if let RunState::Running { spool: Some(path), .. } = &record.state {
+            let entries = self.manifest()?.entries;
+            let is_meant =
+                |entry: &&ManifestEntry| Path::new(&entry.parent).join(&entry.name) == Path::new(path);
+            let Some(entry) = entries.iter().find(is_meant) else {
+                let what = format!("it names a spool, {path}, that is not in the run's manifest");
+                return Err(StoreError::damaged(self.path().join(RECORD_FILE), what));
+            };
+            return Ok(self.open_spool_elsewhere(entry)?.map(|(_, spool)| spool));
+        }
+        match self.directory.directory(SPOOL_DIRECTORY) {
             Ok(spool) => Ok(Some(spool)),
             Err(error) if error.is_missing() => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Where the run has a spool outside of its directory, if it is there.
+    ///
+    /// # Errors
+    /// If that cannot be found out.
+    pub fn spool_elsewhere(&self) -> Result<Option<PathBuf>, StoreError> {
+        for entry in self.manifest()?.entries.iter().filter(|entry| entry.kind == ManifestKind::Spool) {
+            if let Some((_, spool)) = self.open_spool_elsewhere(entry)? {
+                return Ok(Some(spool.path().to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn spool_name(&self) -> String {
+        format!("iolag-spool-{}", self.id)
+    }
+
+    /// The spool of this entry and the directory that it lies in; `None` if it is not there, another has its name by now, or it is none
+    /// that this run makes.
+    fn open_spool_elsewhere(
+        &self,
+        entry: &ManifestEntry,
+    ) -> Result<Option<(Directory, Directory)>, StoreError> {
+        if entry.name != self.spool_name() || !entry.parent.starts_with('/') {
+            return Ok(None);
+        }
+        let opened = Directory::open(Path::new(&entry.parent)).and_then(|parent| {
+            let spool = parent.own_directory(&entry.name)?;
+            Ok((parent, spool))
+        });
+        let (parent, spool) = match opened {
+            Ok(opened) => opened,
+            Err(error) if error.is_missing() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let inode = spool.status()?.st_ino;
+        Ok(entry.inode.is_none_or(|noted| noted == inode).then_some((parent, spool)))
     }
 
     /// Bytes of the spool in the run directory. What cannot be looked at counts nothing.
@@ -174,28 +246,11 @@ impl RunDirectory {
             Err(error) => return Err(error),
         }
         for entry in self.manifest()?.entries.iter().filter(|entry| entry.kind == ManifestKind::Spool) {
-            self.remove_spool_elsewhere(entry)?;
+            if let Some((parent, spool)) = self.open_spool_elsewhere(entry)? {
+                remove_spool_in(&parent, &entry.name, &spool)?;
+            }
         }
         Ok(())
-    }
-
-    fn remove_spool_elsewhere(&self, entry: &ManifestEntry) -> Result<(), StoreError> {
-        let opened = Directory::open(Path::new(&entry.parent)).and_then(|parent| {
-            let spool = own(parent.directory(&entry.name)?)?;
-            Ok((parent, spool))
-        });
-        let (parent, spool) = match opened {
-            Ok(opened) => opened,
-            Err(error) if error.is_missing() => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        let status = spool.status()?;
-        let is_other = |known: Option<u64>, found| known.is_some_and(|known| known != found);
-        if is_other(entry.device, status.st_dev) || is_other(entry.inode, status.st_ino) {
-            // Somebody else has that name by now; what this run made is gone.
-            return Ok(());
-        }
-        remove_spool_in(&parent, &entry.name, &spool)
     }
 
     /// Detail records, in stored order.
@@ -259,15 +314,6 @@ fn remove_spool_in(parent: &Directory, name: &str, spool: &Directory) -> Result<
         }
     }
     parent.remove_directory(name)
-}
-
-/// The directory, if this user owns it.
-fn own(directory: Directory) -> Result<Directory, StoreError> {
-    let owner = directory.status()?.st_uid;
-    if owner == rustix::process::geteuid().as_raw() {
-        return Ok(directory);
-    }
-    Err(StoreError::damaged(directory.path(), format!("it belongs to user {owner}; it is not used")))
 }
 
 #[cfg(test)]

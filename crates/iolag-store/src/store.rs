@@ -258,13 +258,14 @@ impl Store {
     /// What the manifest names on targets is not touched: clean it up first.
     ///
     /// # Errors
-    /// [`StoreError::RunAlive`] while its keeper lives; [`StoreError::Locked`] while it is being recovered; else if
+    /// [`StoreError::Foreign`] and [`StoreError::Stranger`] if others wrote it; [`StoreError::RunAlive`] while its keeper lives; [`StoreError::Locked`] while it is being recovered; else if
     /// something cannot be removed.
     pub fn remove_run(
         &self,
         id: &RunId,
         is_alive: impl Fn(&KeeperIdentity) -> bool,
     ) -> Result<Removal, StoreError> {
+        self.refuse_foreign()?;
         let copies = self.rescued(id);
         let mut removal = match self.own_run(id) {
             Err(StoreError::RunMissing { .. }) if !copies.is_empty() => Removal::Complete,
@@ -304,6 +305,7 @@ impl Store {
     }
 
     fn remove_locked(&self, run: &RunDirectory) -> Result<Removal, StoreError> {
+        run.refuse_stranger()?;
         // With a manifest that cannot be read, a spool elsewhere stays; the run must be removable all the same.
         if run.manifest().is_ok() {
             run.remove_spool()?;

@@ -121,7 +121,7 @@ impl Given {
         let clock = SimulatedClock::starting_at(START);
         let alone = Alone::default();
         let backend = Target::parse(self.target).unwrap().backend("w", Arc::new(clock.clone())).unwrap();
-        backend.create_place().unwrap();
+        backend.create_place(&iolag_backend::conformance::maker()).unwrap();
         let options = SessionOptions {
             client: ClientId(0),
             rank: 0,
@@ -291,7 +291,7 @@ fn who_was_stopped_makes_up_for_nothing_and_blames_nobody() {
     let (sender, parts) = mpsc::channel();
     let schedule = PingSchedule { every: SECOND, count: Some(7), deadline: SECOND };
     let backend = Target::parse("memory:").unwrap().backend("w", Arc::new(clock.clone())).unwrap();
-    backend.create_place().unwrap();
+    backend.create_place(&iolag_backend::conformance::maker()).unwrap();
     let options = SessionOptions {
         client: ClientId(0),
         rank: 0,

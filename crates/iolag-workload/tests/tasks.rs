@@ -1,6 +1,7 @@
 //! The tasks for real: `ls`, many small files, a compiler; and programs that fail or talk too much.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +43,9 @@ fn open(place: &Path, options: &TaskOptions) -> TaskSession {
 fn open_within(place: &Path, options: &TaskOptions, limits: TaskLimits) -> TaskSession {
     fs::create_dir_all(place.join("check-list")).expect("the place is a fresh directory");
     (0..6).for_each(|file| fs::write(place.join(format!("check-list/file-{file}")), "").expect("it is new"));
-    TaskSession::open(Box::new(Nobody), place, options, limits).expect("the place can be opened")
+    let directory = OwnedFd::from(fs::File::open(place).expect("the place is there"));
+    TaskSession::open(Box::new(Nobody), (directory, place.to_owned()), options, limits)
+        .expect("the place can be opened")
 }
 
 fn run(session: &mut TaskSession, operation: Operation) -> (Completion, Option<String>) {
@@ -276,23 +279,10 @@ fn a_program_that_prints_a_gigabyte_does_not_fill_memory() {
 }
 
 #[test]
-fn the_tasks_are_refused_where_there_is_no_directory() {
-    let (outside, _) = place();
-    let missing = outside.path().join("missing");
-    let refused =
-        TaskSession::open(Box::new(Nobody), &missing, &options("/bin/ls", None), TaskLimits::default());
-    let message = refused.err().expect("there is nothing").to_string();
-    assert!(
-        message.contains("cannot open the working directory") && message.contains("missing"),
-        "{message}"
-    );
-}
-
-#[test]
 fn other_operations_reach_the_inner_session_and_the_place_is_removed_whole() {
     let (_outside, target) = place();
     let backend = PosixBackend::new(target.clone(), "iolag-work").expect("a plain name");
-    backend.create_place().expect("the target is empty");
+    backend.create_place(&iolag_backend::conformance::maker()).expect("the target is empty");
     let session_options = SessionOptions {
         client: ClientId(0),
         rank: 0,
@@ -305,9 +295,9 @@ fn other_operations_reach_the_inner_session_and_the_place_is_removed_whole() {
     let task_options = options("/bin/ls", find_compiler(&environment));
     {
         let inner = backend.open_session(&session_options).expect("the place was made");
-        let mut session =
-            TaskSession::open(inner, &target.join("iolag-work"), &task_options, TaskLimits::default())
-                .expect("the place was made");
+        let working = (backend.open_place().expect("the place was made"), target.join("iolag-work"));
+        let mut session = TaskSession::open(inner, working, &task_options, TaskLimits::default())
+            .expect("the place was made");
         let key = ObjectKey { rank: 0, dataset: 1, index: 3 };
         for operation in [Operation::MakeDirectory, Operation::Create, Operation::Read] {
             let request = Request::new(operation, key, 100);

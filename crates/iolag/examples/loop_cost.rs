@@ -113,7 +113,7 @@ fn alternated(mut first: Bare, mut second: Bare, pairs: u32) -> Result<Vec<(f64,
 fn against_iolag(bare: Bare, directory: &Path, objects: u32, pairs: u32) -> Result<Vec<(f64, f64)>> {
     let spec = spec(objects, pairs);
     let backend = PosixBackend::new(directory.to_owned(), WORKING_NAME)?;
-    backend.create_place()?;
+    backend.create_place(&iolag_backend::conformance::maker())?;
     let exchange = Exchange::new(1, RING_BYTES)?;
     exchange.prefault(0);
     let list: Arc<[StageRecord]> = stages(&WorkloadSpec::Metadata(spec.clone())).into();

@@ -24,7 +24,7 @@ impl Subject<'_> {
     /// A backend with its working place made, in a target of its own.
     pub(super) fn backend(&self) -> Box<dyn Backend> {
         let backend = (self.make)();
-        backend.create_place().expect("a place can be made in a target with nothing in it");
+        backend.create_place(&super::maker()).expect("a place can be made in a target with nothing in it");
         backend
     }
 

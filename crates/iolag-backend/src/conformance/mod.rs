@@ -8,6 +8,8 @@ mod conversation;
 mod places;
 mod sessions;
 
+use iolag_model::{PlaceMaker, PlaceToken, RunId};
+
 use crate::{Backend, Place};
 use conversation::{Form, Subject};
 
@@ -26,6 +28,12 @@ pub fn conformance(make: impl Fn() -> Box<dyn Backend>) {
 /// If the backend breaks a rule.
 pub fn conformance_with_foreign(make: impl Fn() -> Box<dyn Backend>, plant: impl Fn(&Place) -> usize) {
     run(&Subject { make: &make, plant: Some(&plant) });
+}
+
+/// Somebody who makes a working place.
+pub fn maker() -> PlaceMaker {
+    let run = RunId::new("20261122-120000", 1).expect("it has the form of a run's name");
+    PlaceMaker { run, token: PlaceToken(1) }
 }
 
 fn run(subject: &Subject<'_>) {

@@ -28,15 +28,16 @@ fn a_session_needs_a_place(subject: &Subject<'_>) {
 
 fn a_place_with_something_in_it_is_refused(subject: &Subject<'_>) {
     let backend = subject.backend();
-    assert!(backend.create_place().is_ok(), "an empty place may be used");
+    assert!(backend.create_place(&super::maker()).is_ok(), "an empty place may be used");
     drop(Conversation::with_dataset(backend.as_ref(), Form::Blocking));
-    let answer = backend.create_place();
+    let answer = backend.create_place(&super::maker());
     assert!(matches!(answer, Err(BackendError::NotEmpty { .. })), "a place with a dataset: {answer:?}");
 }
 
 fn a_place_can_be_found_again(subject: &Subject<'_>) {
     let backend = (subject.make)();
-    let made = backend.create_place().expect("a place can be made in a target with nothing in it");
+    let made =
+        backend.create_place(&super::maker()).expect("a place can be made in a target with nothing in it");
     assert!(backend.reopen_place().is_err(), "a place without datasets holds no working set");
     drop(Conversation::with_dataset(backend.as_ref(), Form::Blocking));
     let found = backend.reopen_place().expect("a place with a dataset is found again");
@@ -73,13 +74,14 @@ fn clean_up_removes_everything_and_may_be_repeated(subject: &Subject<'_>) {
         assert!(leftovers.is_empty(), "clean-up left {leftovers:?}");
         assert!(backend.reopen_place().is_err(), "a removed place must not be found");
     }
-    backend.create_place().expect("a place can be made again after clean-up");
+    backend.create_place(&super::maker()).expect("a place can be made again after clean-up");
 }
 
 fn clean_up_leaves_what_is_not_ours(subject: &Subject<'_>) {
     let Some(plant) = subject.plant else { return };
     let backend = (subject.make)();
-    let place = backend.create_place().expect("a place can be made in a target with nothing in it");
+    let place =
+        backend.create_place(&super::maker()).expect("a place can be made in a target with nothing in it");
     let mut session = Conversation::with_dataset(backend.as_ref(), Form::Blocking);
     session.must(Request::new(Operation::Create, object(0), 1));
     let planted = plant(&place);

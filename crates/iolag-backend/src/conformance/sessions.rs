@@ -242,7 +242,7 @@ fn capabilities_are_honest(subject: &Subject<'_>, form: Form) {
     for operation in Operation::ALL.iter().copied() {
         let backend =
             if declares(backend.as_ref(), &[operation]) { subject.backend() } else { (subject.make)() };
-        if backend.create_place().is_err() {
+        if backend.create_place(&super::maker()).is_err() {
             panic!("a place can be made in a target with nothing in it");
         }
         let mut session = Conversation::open(backend.as_ref(), form, &options());

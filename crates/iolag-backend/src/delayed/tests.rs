@@ -23,7 +23,7 @@ fn options(client: u32) -> SessionOptions {
 fn delayed(delays: &str, clock: Arc<dyn Clock>) -> DelayedBackend {
     let latencies = Arc::new(parse_latencies(delays).unwrap());
     let backend = DelayedBackend::new(delays, latencies, Box::new(MemoryBackend::new("w")), clock);
-    backend.create_place().unwrap();
+    backend.create_place(&crate::conformance::maker()).unwrap();
     backend
 }
 

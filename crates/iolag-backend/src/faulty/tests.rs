@@ -18,7 +18,7 @@ impl Fixture {
     fn new(rules: &str) -> Self {
         let clock = SimulatedClock::starting_at(MonotonicTime(1));
         let inner = Box::new(MemoryBackend::new("w"));
-        inner.create_place().unwrap();
+        inner.create_place(&crate::conformance::maker()).unwrap();
         let mut session = inner.open_session(&options(0)).unwrap();
         for operation in [Operation::MakeDirectory, Operation::Create] {
             assert!(ask(session.as_mut(), Request::new(operation, KEY, 100)).is_ok());

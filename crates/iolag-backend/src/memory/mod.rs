@@ -11,6 +11,8 @@ mod store;
 
 use std::sync::Arc;
 
+use iolag_model::PlaceMaker;
+
 use crate::posix::OPERATIONS;
 use crate::{
     AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session,
@@ -33,7 +35,13 @@ impl MemoryBackend {
     }
 
     fn place(&self) -> Place {
-        Place { target: "memory:".to_owned(), name: self.working_name.clone(), identity: None }
+        Place {
+            target: "memory:".to_owned(),
+            name: self.working_name.clone(),
+            identity: None,
+            token: None,
+            remark: None,
+        }
     }
 
     fn session(&self, options: &SessionOptions) -> Result<MemorySession, BackendError> {
@@ -58,7 +66,7 @@ impl Backend for MemoryBackend {
         Capabilities { operations: OPERATIONS.to_vec() }
     }
 
-    fn create_place(&self) -> Result<Place, BackendError> {
+    fn create_place(&self, _: &PlaceMaker) -> Result<Place, BackendError> {
         if self.store.create_place() {
             Ok(self.place())
         } else {

@@ -1,7 +1,7 @@
 //! A directory of any mounted file system.
 //!
-//! Invariants: everything happens below one working directory, which iolag made with mode 0700, or found empty and its
-//! own; a session names objects relative to one descriptor of it, which it opened itself, since its thread may have a
+//! Invariants: everything happens below one working directory, which iolag made with mode 0700 or found empty, and in which a file that
+//! it made showed that the directory is its own (see `iolag_directory` and `token`); a session names objects relative to one descriptor of it, which it opened itself, since its thread may have a
 //! descriptor table of its own; no symbolic link inside the target is followed.
 //!
 //! Limits: that no dataset is a symbolic link is seen when a session opens; afterwards it rests on the mode 0700, since
@@ -13,16 +13,20 @@ mod place;
 mod removal;
 mod session;
 mod stream;
+mod token;
 
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use iolag_model::{Operation, PlaceIdentity};
+use iolag_model::{Operation, PlaceMaker};
 
 use crate::{
     Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session, SessionOptions,
 };
-use place::{Whereabouts, WorkingDirectory};
+use place::{Expected, Whereabouts, WorkingDirectory};
+
+pub use names::token_name;
 
 pub use session::PosixSession;
 
@@ -68,7 +72,7 @@ const SEMANTICS: &str = "stat is statx by name; read is openat, read, close; cre
 pub struct PosixBackend {
     working: WorkingDirectory,
     /// Which directory the working directory is, once known: no other one is touched from then on.
-    identity: Mutex<Option<PlaceIdentity>>,
+    expected: Mutex<Expected>,
     /// Where the working directory was made or found by this process.
     found: Mutex<Option<Whereabouts>>,
 }
@@ -82,32 +86,31 @@ impl PosixBackend {
     pub fn new(target: PathBuf, working_name: &str) -> Result<Self, BackendError> {
         Ok(Self {
             working: WorkingDirectory::new(&target, working_name)?,
-            identity: Mutex::new(None),
+            expected: Mutex::default(),
             found: Mutex::new(None),
         })
     }
 
-    /// Removes a working directory that a run meant to make, without having noted that it did: it may be another run's. Only one that
-    /// is empty goes, or one with no more in it than what shows that it can be written to.
+    /// The working directory that was made or found, opened for the calling thread.
     ///
     /// # Errors
-    /// If there is more in it, it is another user's, or it cannot be removed.
-    pub fn remove_unnoted_place(&self) -> Result<(), BackendError> {
-        removal::remove_unnoted(&self.working)
+    /// If it cannot be opened, or is another one.
+    pub fn open_place(&self) -> Result<OwnedFd, BackendError> {
+        self.working.open(self.expected())
     }
 
-    fn identity(&self) -> Option<PlaceIdentity> {
-        *self.identity.lock().unwrap_or_else(PoisonError::into_inner)
+    fn expected(&self) -> Expected {
+        *self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn keep(&self, (place, found): (Place, Whereabouts)) -> Place {
-        self.set_identity(place.identity);
+        self.expect_place(&place);
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
         place
     }
 
-    fn set_identity(&self, identity: Option<PlaceIdentity>) {
-        *self.identity.lock().unwrap_or_else(PoisonError::into_inner) = identity;
+    fn expect(&self, expected: Expected) {
+        *self.expected.lock().unwrap_or_else(PoisonError::into_inner) = expected;
     }
 }
 
@@ -125,25 +128,25 @@ impl Backend for PosixBackend {
     }
 
     fn expect_place(&self, place: &Place) {
-        self.set_identity(place.identity);
+        self.expect(Expected { identity: place.identity, token: place.token });
     }
 
-    fn create_place(&self) -> Result<Place, BackendError> {
-        Ok(self.keep(self.working.create()?))
+    fn create_place(&self, maker: &PlaceMaker) -> Result<Place, BackendError> {
+        Ok(self.keep(self.working.create(maker)?))
     }
 
     fn reopen_place(&self) -> Result<Place, BackendError> {
-        Ok(self.keep(self.working.reopen(self.identity())?))
+        Ok(self.keep(self.working.reopen(self.expected())?))
     }
 
     fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
-        let directory = self.working.open(self.identity())?;
-        self.working.refuse_linked_datasets(&directory)?;
+        let directory = self.open_place()?;
+        self.working.refuse_linked_datasets(directory.as_fd())?;
         Ok(Box::new(PosixSession::new(directory, options)?))
     }
 
     fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {
-        self.working.inventory(self.identity(), rank, dataset)
+        self.working.inventory(self.expected(), rank, dataset)
     }
 
     fn refuse_moved(&self) -> Result<(), BackendError> {
@@ -155,13 +158,15 @@ impl Backend for PosixBackend {
 
     fn remove_place(&self) -> Result<Vec<Leftover>, BackendError> {
         self.refuse_moved()?;
-        let leftovers = removal::remove(&self.working, self.identity())?;
+        let leftovers = removal::remove(&self.working, self.expected())?;
         if leftovers.is_empty() {
-            self.set_identity(None);
+            self.expect(Expected::default());
         }
         Ok(leftovers)
     }
 }
 
+#[cfg(test)]
+mod claim_tests;
 #[cfg(test)]
 mod tests;

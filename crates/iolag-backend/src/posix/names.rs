@@ -5,13 +5,15 @@
 
 use std::ffi::CStr;
 
+use iolag_model::PlaceToken;
+
 use crate::ObjectKey;
 
 /// Beginning of the names of directories that `iolag check` makes in the working directory.
 const CHECK_PREFIX: &[u8] = b"check-";
 
-/// The file that `create_place` writes and removes, to see whether there is room.
-pub(super) const PROBE: &CStr = c"file-probe";
+/// Beginning of the name of the file by which a working directory is known for its run's own.
+const TOKEN_PREFIX: &str = ".iolag-";
 
 // 10 digits, `_`, 10 digits, `/file-`, 20 digits, NUL.
 const NAME_BYTES_MAX: usize = 48;
@@ -103,8 +105,8 @@ pub(super) enum TopName {
     Dataset,
     /// `check-…`.
     Check,
-    /// [`PROBE`].
-    Probe,
+    /// `.iolag-<token>`.
+    Token(PlaceToken),
     /// Not made by iolag.
     Foreign,
 }
@@ -119,8 +121,8 @@ impl TopName {
             };
             is_number(rank, u64::from(u32::MAX)) && is_number(dataset, u64::from(u32::MAX))
         };
-        if name == PROBE.to_bytes() {
-            Self::Probe
+        if let Some(token) = token_in(name) {
+            Self::Token(token)
         } else if name.starts_with(CHECK_PREFIX) {
             Self::Check
         } else if is_dataset() {
@@ -129,6 +131,15 @@ impl TopName {
             Self::Foreign
         }
     }
+}
+
+/// The name of the file that stands for this token.
+pub fn token_name(token: PlaceToken) -> String {
+    format!("{TOKEN_PREFIX}{token}")
+}
+
+fn token_in(name: &[u8]) -> Option<PlaceToken> {
+    str::from_utf8(name).ok()?.strip_prefix(TOKEN_PREFIX)?.parse().ok()
 }
 
 /// Whether this is the name of an object in its dataset: `file-<index>`.
@@ -184,7 +195,8 @@ mod tests {
             assert_eq!(TopName::of(name.as_bytes()), TopName::Foreign, "{name}");
         }
         assert_eq!(TopName::of(b"check-7"), TopName::Check);
-        assert_eq!(TopName::of(b"file-probe"), TopName::Probe);
+        let token = PlaceToken(u128::MAX);
+        assert_eq!(TopName::of(token_name(token).as_bytes()), TopName::Token(token));
         assert!(is_object(b"file-0") && is_object(b"file-18446744073709551615"));
         for name in
             ["file-", "file-00", "file-1x", "file--1", "file-18446744073709551616", "File-1", "file-\u{661}"]

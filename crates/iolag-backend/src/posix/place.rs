@@ -1,16 +1,17 @@
 //! The working directory: made, found again, and refused where it is not ours.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use iolag_model::{FailureCode, PlaceIdentity};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags, fsync, mkdirat, openat, statx, unlinkat};
-use rustix::io::{Errno, write};
+use iolag_directory::{Modes, Origin, OwnDirectory, Refusal, Unproven};
+use iolag_model::{FailureCode, PlaceIdentity, PlaceMaker, PlaceToken};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags, openat, statx, unlinkat};
+use rustix::io::Errno;
 
 use super::directory::{self, attributes, identity_in, own_attributes, retry, type_in, type_name, type_of};
-use super::names::{DatasetName, PROBE, TopName, is_object};
-use super::removal::remove_mere_probe;
+use super::names::{DatasetName, TopName, is_object};
+use super::token::{self, Contents};
 use crate::{BackendError, Inventory, ObjectKey, Place};
 
 /// A working directory in a target, by name: nothing is open.
@@ -19,6 +20,17 @@ pub(super) struct WorkingDirectory {
     target: PathBuf,
     name: CString,
     path: PathBuf,
+}
+
+const ANOTHER: &str = "another directory than the one that this run made";
+
+/// What is known of a working directory that was made before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Expected {
+    /// Which directory it was.
+    pub identity: Option<PlaceIdentity>,
+    /// What was left in it.
+    pub token: Option<PlaceToken>,
 }
 
 /// An open directory, and where the kernel said that it is.
@@ -73,49 +85,80 @@ impl WorkingDirectory {
         &self.name
     }
 
-    /// Makes it, or takes one that is ours and empty but for the probe of a maker who was killed, and sees whether something can be written there.
-    pub(super) fn create(&self) -> Result<(Place, Whereabouts), BackendError> {
+    /// Makes it, or takes one that is ours and empty, and leaves the maker's token in it, which shows that it takes bytes.
+    pub(super) fn create(&self, maker: &PlaceMaker) -> Result<(Place, Whereabouts), BackendError> {
         let target = self.open_target()?;
-        let is_new = match mkdirat(&target, self.name(), Mode::RWXU) {
-            Ok(()) => true,
-            Err(Errno::EXIST) => false,
-            Err(errno) => return Err(failed("make the working directory", &self.path, errno)),
+        let directory =
+            Unproven::make_or_open(target.as_fd(), self.name()).map_err(|why| self.refused(why))?;
+        let origin = directory.origin();
+        let contents = match origin {
+            Origin::Made => Contents::default(),
+            Origin::Found => self.contents(directory.descriptor())?,
         };
-        let working = self.open_in(&target)?;
-        if !is_new {
-            self.refuse_shared(&working)?;
-            remove_mere_probe(&working)
-                .map_err(|errno| failed("look into the working directory", &self.path, errno))?;
-            self.refuse_not_empty(&working)?;
+        if contents == (Contents { tokens: vec![maker.token], has_more: false }) {
+            let own = directory.prove().map_err(|why| self.refused(why))?;
+            return self.placed(own, Some(maker.token));
         }
-        if let Err(errno) = write_probe(&working) {
-            // Whoever has removed the probe meanwhile has taken the directory.
-            if is_new && errno != Errno::NOENT {
+        if !contents.is_empty() {
+            return Err(self.taken(directory.descriptor(), &contents));
+        }
+        let name =
+            token::file_name(maker.token).map_err(|errno| failed("name a file in", &self.path, errno))?;
+        let own = directory.prove_by(&name, &token::text(maker)).map_err(|why| {
+            // Whoever has removed the directory meanwhile has taken its name.
+            if origin == Origin::Made && why.errno() != Errno::NOENT {
                 // The caller is told about the greater trouble; an empty directory does no harm.
                 let _ = unlinkat(&target, self.name(), AtFlags::REMOVEDIR);
             }
-            return Err(failed("write to the working directory", &self.path, errno));
+            self.refused(why)
+        })?;
+        let contents = self.contents(own.as_fd())?;
+        if contents.tokens != [maker.token] {
+            // Two that came at the same moment: whoever saw nobody else's has it.
+            let others = contents.tokens.into_iter().filter(|token| *token != maker.token).collect();
+            let taken = self.taken(own.as_fd(), &Contents { tokens: others, has_more: contents.has_more });
+            let _ = token::remove(&own, maker.token);
+            return Err(taken);
         }
-        Ok((self.place(&working)?, Whereabouts::of(working)))
+        self.placed(own, Some(maker.token))
     }
 
-    /// Finds it with at least one dataset in it.
-    pub(super) fn reopen(
-        &self,
-        expected: Option<PlaceIdentity>,
-    ) -> Result<(Place, Whereabouts), BackendError> {
-        let working = self.open(expected)?;
-        if self.refuse_linked_datasets(&working)? == 0 {
-            return Err(BackendError::NoWorkingSet { path: self.path.display().to_string() });
+    /// Finds it with the token of the run that made it, and at least one dataset in it.
+    pub(super) fn reopen(&self, expected: Expected) -> Result<(Place, Whereabouts), BackendError> {
+        let own = self.recognise()?;
+        let contents = self.contents(own.as_fd())?;
+        let token = match contents.tokens[..] {
+            _ if contents.is_empty() => return Err(self.no_working_set()),
+            [token] if expected.token.is_none_or(|expected| expected == token) => token,
+            [_] => return Err(self.not_ours(ANOTHER)),
+            _ => return Err(self.not_ours("a directory that no run, or more than one, has made")),
+        };
+        if expected.token.is_none() {
+            self.refuse_other(own.as_fd(), expected.identity)?;
         }
-        Ok((self.place(&working)?, Whereabouts::of(working)))
+        if self.refuse_linked_datasets(own.as_fd())? == 0 {
+            return Err(self.no_working_set());
+        }
+        self.placed(own, Some(token))
     }
 
-    /// Opens it, if it is the one that is expected.
-    pub(super) fn open(&self, expected: Option<PlaceIdentity>) -> Result<OwnedFd, BackendError> {
+    /// Opens it, if it is the one that is expected; if nothing is known of it, if it is ours.
+    pub(super) fn open(&self, expected: Expected) -> Result<OwnedFd, BackendError> {
+        if expected.identity.is_none() {
+            return self.recognise().map(OwnDirectory::into_descriptor);
+        }
         let working = self.open_in(&self.open_target()?)?;
-        self.refuse_other(&working, expected)?;
+        self.refuse_other(working.as_fd(), expected.identity)?;
         Ok(working)
+    }
+
+    fn recognise(&self) -> Result<OwnDirectory, BackendError> {
+        let target = self.open_target()?;
+        let own = Unproven::open(target.as_fd(), self.name()).and_then(Unproven::recognise);
+        own.map_err(|why| match why.errno() {
+            Errno::NOENT => self.no_working_set(),
+            _ => self.refused(why),
+        })
     }
 
     /// Opens the target. The target itself may be a symbolic link: the user named it.
@@ -130,25 +173,25 @@ impl WorkingDirectory {
     /// Opens the working directory in the open target.
     pub(super) fn open_in(&self, target: &OwnedFd) -> Result<OwnedFd, BackendError> {
         directory::open(target.as_fd(), self.name()).map_err(|errno| match errno {
-            Errno::NOENT => BackendError::NoWorkingSet { path: self.path.display().to_string() },
+            Errno::NOENT => self.no_working_set(),
             Errno::NOTDIR | Errno::LOOP => {
                 let found = attributes(target.as_fd(), self.name())
                     .map_or("not a directory", |attributes| type_name(type_in(&attributes)));
-                self.not_ours(&self.path, found)
+                self.not_ours(found)
             }
             _ => failed("open the working directory", &self.path, errno),
         })
     }
 
-    /// Refuses another directory than the one the run made.
+    /// Refuses another directory than the one the run made, as far as device and inode tell.
     pub(super) fn refuse_other(
         &self,
-        working: &OwnedFd,
+        working: BorrowedFd<'_>,
         expected: Option<PlaceIdentity>,
     ) -> Result<(), BackendError> {
         let Some(expected) = expected else { return Ok(()) };
         if !expected.admits(self.own_identity(working)?) {
-            return Err(self.not_ours(&self.path, "another directory than the one that this run made"));
+            return Err(self.not_ours(ANOTHER));
         }
         // Inodes are used again: without a device the directory must at least be one that only we can have filled.
         if expected.device.is_none() { self.refuse_shared(working) } else { Ok(()) }
@@ -194,14 +237,14 @@ impl WorkingDirectory {
 
     /// Refuses datasets that are not directories: operations would go astray through a link. Returns the number of
     /// datasets.
-    pub(super) fn refuse_linked_datasets(&self, working: &OwnedFd) -> Result<u64, BackendError> {
+    pub(super) fn refuse_linked_datasets(&self, working: BorrowedFd<'_>) -> Result<u64, BackendError> {
         let mut datasets = 0;
-        let wrong = directory::visit(working.as_fd(), |name, listed| {
+        let wrong = directory::visit(working, |name, listed| {
             if TopName::of(name.to_bytes()) != TopName::Dataset {
                 return None;
             }
             datasets += 1;
-            match type_of(working.as_fd(), name, listed) {
+            match type_of(working, name, listed) {
                 Ok(FileType::Directory) | Err(Errno::NOENT) => None,
                 Ok(other) => Some((name.to_owned(), type_name(other))),
                 Err(_) => Some((name.to_owned(), type_name(FileType::Unknown))),
@@ -209,7 +252,10 @@ impl WorkingDirectory {
         })
         .map_err(|errno| failed("list the working directory", &self.path, errno))?;
         match wrong {
-            Some((name, found)) => Err(self.not_ours(&self.path.join(text(&name)), found)),
+            Some((name, found)) => Err(BackendError::NotOurs {
+                path: self.path.join(text(&name)).display().to_string(),
+                found: found.to_owned(),
+            }),
             None => Ok(datasets),
         }
     }
@@ -217,7 +263,7 @@ impl WorkingDirectory {
     /// Counts a dataset.
     pub(super) fn inventory(
         &self,
-        expected: Option<PlaceIdentity>,
+        expected: Expected,
         rank: u32,
         dataset: u32,
     ) -> Result<Inventory, BackendError> {
@@ -239,45 +285,74 @@ impl WorkingDirectory {
         Ok(inventory)
     }
 
-    fn place(&self, working: &OwnedFd) -> Result<Place, BackendError> {
-        Ok(Place {
+    fn placed(
+        &self,
+        own: OwnDirectory,
+        token: Option<PlaceToken>,
+    ) -> Result<(Place, Whereabouts), BackendError> {
+        let remark = (own.modes() == Modes::NotKept).then(|| {
+            format!(
+                "the file system of {} keeps no modes: how it is mounted keeps others from writing there, and they may look",
+                self.path.display()
+            )
+        });
+        let place = Place {
             target: self.target.display().to_string(),
             name: text(self.name()),
-            identity: Some(self.own_identity(working)?),
-        })
+            identity: Some(self.own_identity(own.as_fd())?),
+            token,
+            remark,
+        };
+        Ok((place, Whereabouts::of(own.into_descriptor())))
     }
 
-    fn own_identity(&self, working: &OwnedFd) -> Result<PlaceIdentity, BackendError> {
-        own_attributes(working.as_fd())
+    fn own_identity(&self, working: BorrowedFd<'_>) -> Result<PlaceIdentity, BackendError> {
+        own_attributes(working)
             .map(|attributes| identity_in(&attributes))
             .map_err(|errno| failed("look at the working directory", &self.path, errno))
     }
 
-    fn refuse_not_empty(&self, working: &OwnedFd) -> Result<(), BackendError> {
-        let first = directory::visit(working.as_fd(), |_, _| Some(()))
-            .map_err(|errno| failed("list the working directory", &self.path, errno))?;
-        match first {
-            Some(()) => Err(BackendError::NotEmpty { path: self.path.display().to_string() }),
-            None => Ok(()),
-        }
+    /// What is in the open working directory.
+    pub(super) fn contents(&self, working: BorrowedFd<'_>) -> Result<Contents, BackendError> {
+        Contents::of(working).map_err(|errno| failed("list the working directory", &self.path, errno))
     }
 
-    /// An empty directory that somebody else made, or may write to, could get links in it while we measure.
-    pub(super) fn refuse_shared(&self, working: &OwnedFd) -> Result<(), BackendError> {
-        let attributes = own_attributes(working.as_fd())
+    /// A directory that somebody else made, or may write to, could get links in it at any time.
+    fn refuse_shared(&self, working: BorrowedFd<'_>) -> Result<(), BackendError> {
+        let attributes = own_attributes(working)
             .map_err(|errno| failed("look at the working directory", &self.path, errno))?;
         let writable_by_others = Mode::WGRP.union(Mode::WOTH);
         if attributes.stx_uid != rustix::process::geteuid().as_raw() {
-            Err(self.not_ours(&self.path, "a directory of another user"))
+            Err(self.not_ours("a directory of another user"))
         } else if Mode::from_raw_mode(u32::from(attributes.stx_mode)).intersects(writable_by_others) {
-            Err(self.not_ours(&self.path, "a directory that others may write to"))
+            Err(self.not_ours("a directory that others may write to"))
         } else {
             Ok(())
         }
     }
 
-    pub(super) fn not_ours(&self, path: &Path, found: &'static str) -> BackendError {
-        BackendError::NotOurs { path: path.display().to_string(), found }
+    fn no_working_set(&self) -> BackendError {
+        BackendError::NoWorkingSet { path: self.path.display().to_string() }
+    }
+
+    /// The directory has something in it.
+    pub(super) fn taken(&self, working: BorrowedFd<'_>, contents: &Contents) -> BackendError {
+        let path = self.path.display().to_string();
+        match contents.tokens.iter().find_map(|token| token::run_of(working, *token)) {
+            Some(run) => BackendError::Claimed { path, run },
+            None => BackendError::NotEmpty { path },
+        }
+    }
+
+    fn refused(&self, why: Refusal) -> BackendError {
+        match why {
+            Refusal::System { action, errno } => failed(action, &self.path, errno),
+            found => self.not_ours(&found.to_string()),
+        }
+    }
+
+    pub(super) fn not_ours(&self, found: &str) -> BackendError {
+        BackendError::NotOurs { path: self.path.display().to_string(), found: found.to_owned() }
     }
 }
 
@@ -295,18 +370,4 @@ pub(super) fn failed(action: &'static str, path: &Path, errno: Errno) -> Backend
 /// A name for people.
 pub(super) fn text(name: &CStr) -> String {
     name.to_string_lossy().into_owned()
-}
-
-/// Writes a block and makes it durable: a full file system may accept names, and only then refuse bytes.
-fn write_probe(working: &OwnedFd) -> Result<(), Errno> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let probe = openat(working, PROBE, flags, Mode::RUSR | Mode::WUSR)?;
-    let written = retry(|| write(&probe, &[0x5a; 4096])).and_then(|bytes| match bytes {
-        4096 => fsync(&probe),
-        _ => Err(Errno::NOSPC),
-    });
-    drop(probe);
-    written.and(unlinkat(working, PROBE, AtFlags::empty())).inspect_err(|_| {
-        let _ = unlinkat(working, PROBE, AtFlags::empty());
-    })
 }

@@ -2,19 +2,20 @@
 //!
 //! Invariants: no symbolic link is followed and no mount point crossed; a name that iolag does not make is left where it is
 //! and told; a tree that was removed in part before is no obstacle. What iolag makes: `<rank>_<dataset>/file-<index>`
-//! as regular files, everything below directories called `check-…`, and the probe of `create_place`.
+//! as regular files, everything below directories called `check-…`, and the file of its token, which goes last.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use iolag_model::{ErrorClass, PlaceIdentity};
+use iolag_model::PlaceToken;
 use rustix::fs::{AtFlags, FileType, StatxAttributes, unlinkat};
 use rustix::io::Errno;
 
 use super::directory::{self, attributes, identity_in, own_attributes, type_name, type_of};
-use super::names::{PROBE, TopName, is_object};
-use super::place::{WorkingDirectory, failed, text};
+use super::names::{TopName, is_object, token_name};
+use super::place::{Expected, WorkingDirectory, failed, text};
+use super::token::{self, Contents};
 use crate::{BackendError, Leftover};
 
 /// Deeper trees below `check-…` are not iolag's.
@@ -26,23 +27,34 @@ const PASSES_MAX: usize = 64;
 /// More are counted, not listed.
 const LEFTOVERS_MAX: usize = 1000;
 
-/// Removes the working directory, if it is the expected one. A target without one is clean already.
-pub(super) fn remove(
-    working: &WorkingDirectory,
-    expected: Option<PlaceIdentity>,
-) -> Result<Vec<Leftover>, BackendError> {
-    working.refuse_other_file_system(expected)?;
-    let target = working.open_target()?;
+/// Removes the working directory, if it is the expected one. A target without one is clean already. Of one that was not looked at before
+/// its maker was killed, no more is removed than an empty directory.
+pub(super) fn remove(working: &WorkingDirectory, expected: Expected) -> Result<Vec<Leftover>, BackendError> {
+    let target = match working.open_target() {
+        Err(error) => return working.refuse_other_file_system(expected.identity).and(Err(error)),
+        Ok(target) => target,
+    };
     let directory = match working.open_in(&target) {
         Ok(directory) => directory,
-        Err(BackendError::NoWorkingSet { .. }) => return Ok(Vec::new()),
+        Err(BackendError::NoWorkingSet { .. }) => {
+            return working.refuse_other_file_system(expected.identity).map(|()| Vec::new());
+        }
         Err(error) => return Err(error),
     };
-    working.refuse_other(&directory, expected)?;
+    let contents = working.contents(directory.as_fd())?;
     let own = own_attributes(directory.as_fd())
         .map_err(|errno| failed("look at the working directory", working.path(), errno))?;
-    let mut removal = Removal { device: identity_in(&own).device, leftovers: Vec::new(), unlisted: 0 };
-    removal.remove_entries(directory.as_fd(), working.path(), Inside::WorkingDirectory);
+    let mut removal = Removal {
+        device: identity_in(&own).device,
+        token: expected.token,
+        leftovers: Vec::new(),
+        unlisted: 0,
+    };
+    if !contents.is_empty() {
+        prove(working, &directory, &contents, expected)?;
+        removal.remove_entries(directory.as_fd(), working.path(), Inside::WorkingDirectory);
+        removal.remove_token(directory.as_fd(), working);
+    }
     let still_there = attributes(target.as_fd(), working.name());
     if still_there.is_ok_and(|found| identity_in(&found) == identity_in(&own)) {
         removal.remove_directory(target.as_fd(), working.name(), working.path());
@@ -50,45 +62,32 @@ pub(super) fn remove(
     Ok(removal.into_leftovers())
 }
 
-/// Removes a working directory of which nobody has noted that it was made: it may be another run's, so only if it is empty, or holds
-/// no more than the probe of `create_place`, whose maker was killed.
-///
-/// # Errors
-/// If it holds anything else, is another user's, or cannot be removed. One that is not there is removed already.
-pub(super) fn remove_unnoted(working: &WorkingDirectory) -> Result<(), BackendError> {
-    let answer = |result: Result<(), Errno>| match result {
-        Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(errno) => Err(failed("remove the working directory", working.path(), errno)),
-    };
-    let target = match working.open_target() {
-        Err(BackendError::Failed { class: ErrorClass::NotFound, .. }) => return Ok(()),
-        target => target?,
-    };
-    let directory = match working.open_in(&target) {
-        Err(BackendError::NoWorkingSet { .. }) => return Ok(()),
-        directory => directory?,
-    };
-    working.refuse_shared(&directory)?;
-    answer(remove_mere_probe(&directory))?;
-    answer(unlinkat(&target, working.name(), AtFlags::REMOVEDIR))
-}
-
-/// Removes the probe of `create_place`, whose maker was killed, from a directory that holds nothing else. Any other directory stays as it
-/// is.
-pub(super) fn remove_mere_probe(directory: &OwnedFd) -> Result<(), Errno> {
-    let other = directory::visit(directory.as_fd(), |name, listed| {
-        let is_probe = matches!(
-            (TopName::of(name.to_bytes()), type_of(directory.as_fd(), name, listed)),
-            (TopName::Probe, Ok(FileType::RegularFile))
-        );
-        (!is_probe).then_some(())
-    })?;
-    match other {
-        Some(()) => Ok(()),
-        None => match unlinkat(directory, PROBE, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(errno) => Err(errno),
-        },
+/// Refuses what the run has not made: the token in it counts, and for runs that have none, device and inode.
+fn prove(
+    working: &WorkingDirectory,
+    directory: &OwnedFd,
+    contents: &Contents,
+    expected: Expected,
+) -> Result<(), BackendError> {
+    match (expected.token, &contents.tokens[..]) {
+        (Some(token), [found]) if *found == token => Ok(()),
+        (Some(token), tokens) if tokens.contains(&token) => {
+            // Two came at the same moment, and this one was killed before it could take its token back.
+            token::remove(directory, token)
+                .map_err(|errno| failed("remove a file in", working.path(), errno))?;
+            Err(working.taken(directory.as_fd(), &working.contents(directory.as_fd())?))
+        }
+        (None, []) if expected.identity.is_some() => {
+            working.refuse_other_file_system(expected.identity)?;
+            working.refuse_other(directory.as_fd(), expected.identity)
+        }
+        (_, tokens) => {
+            working.refuse_other_file_system(expected.identity)?;
+            match tokens.is_empty() {
+                true => Err(working.not_ours("a directory of which nothing shows that this run made it")),
+                false => Err(working.taken(directory.as_fd(), contents)),
+            }
+        }
     }
 }
 
@@ -105,6 +104,8 @@ enum Fate {
     Unlink,
     Descend(Inside),
     Keep(String),
+    /// It goes last.
+    Spare,
 }
 
 impl Inside {
@@ -113,7 +114,7 @@ impl Inside {
             (Self::WorkingDirectory, found) => match (TopName::of(name), found) {
                 (TopName::Dataset, FileType::Directory) => Fate::Descend(Self::Dataset),
                 (TopName::Check, FileType::Directory) => Fate::Descend(Self::Check { depth: 1 }),
-                (TopName::Probe, FileType::RegularFile) => Fate::Unlink,
+                (TopName::Token(_), FileType::RegularFile) => Fate::Spare,
                 (TopName::Foreign, _) => not_made_by_iolag(),
                 (_, found) => changed(found),
             },
@@ -144,6 +145,7 @@ fn changed(found: FileType) -> Fate {
 
 struct Removal {
     device: Option<u64>,
+    token: Option<PlaceToken>,
     leftovers: Vec<Leftover>,
     unlisted: u64,
 }
@@ -186,6 +188,7 @@ impl Removal {
             Err(errno) => return self.keep(path, format!("it cannot be looked at: {errno}")),
         };
         match inside.fate(name.to_bytes(), file_type) {
+            Fate::Spare => false,
             Fate::Keep(reason) => self.keep(path, reason),
             Fate::Unlink => match unlinkat(directory, name, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => true,
@@ -209,6 +212,14 @@ impl Removal {
         let is_mount = identity_in(&found).device != self.device
             || found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT);
         if is_mount { Err("another file system is mounted there".to_owned()) } else { Ok(child) }
+    }
+
+    /// What shows whose the directory is stays as long as anything is left in it.
+    fn remove_token(&mut self, directory: BorrowedFd<'_>, working: &WorkingDirectory) {
+        let Some(token) = self.token.filter(|_| self.leftovers.is_empty()) else { return };
+        if let Err(errno) = token::remove(directory, token) {
+            self.keep(working.path().join(token_name(token)), format!("it cannot be removed: {errno}"));
+        }
     }
 
     /// Whether the directory is gone. It stays silently where something in it had to stay.

@@ -353,6 +353,7 @@ fn an_adopted_run_knows_its_directories_as_well_as_either_copy() {
         name: name.into(),
         device: inode,
         inode,
+        token: None,
         kind: ManifestKind::WorkingDirectory,
     };
     let manifest =

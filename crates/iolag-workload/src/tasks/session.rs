@@ -1,11 +1,11 @@
 //! A session that also executes tasks.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use iolag_backend::{Completion, PosixSession, Request, Session};
 use iolag_model::{FailureCode, Operation};
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, open, unlinkat};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fs::{AtFlags, unlinkat};
 use rustix::io::Errno;
 use rustix::process::fchdir;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
@@ -70,32 +70,34 @@ pub struct TaskError {
 }
 
 impl TaskSession {
-    /// Opens the working directory `place` for tasks, and makes it the calling thread's current directory.
+    /// Takes the open working directory, whose path is for people, for tasks, and makes it the calling thread's current directory.
     ///
     /// # Errors
-    /// If the working directory cannot be opened.
+    /// If that is not possible.
     pub fn open(
         inner: Box<dyn Session>,
-        place: &Path,
+        (directory, place): (OwnedFd, PathBuf),
         options: &TaskOptions,
         limits: TaskLimits,
     ) -> Result<Self, TaskError> {
-        let failed = |action| {
-            move |source: Errno| TaskError {
-                action,
-                path: place.display().to_string(),
-                source: source.into(),
-            }
-        };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = open(place, flags, Mode::empty()).map_err(failed("open the working directory"))?;
-        // Containers often refuse to unshare. Programs then get whole paths, which are a little longer to look up.
+        let path = place.display().to_string();
         let prefix = match take_own_current_directory() {
             Ok(()) => {
-                fchdir(&directory).map_err(failed("change to the working directory"))?;
+                fchdir(&directory).map_err(|errno| TaskError {
+                    action: "change to the working directory",
+                    path: path.clone(),
+                    source: errno.into(),
+                })?;
                 String::new()
             }
-            Err(_) => format!("{}/", place.display()),
+            // Containers often refuse to unshare. Programs then find the directory by this thread's descriptor: by its path another
+            // may stand there by then.
+            Err(_) => format!(
+                "/proc/{}/task/{}/fd/{}/",
+                std::process::id(),
+                rustix::thread::gettid(),
+                directory.as_raw_fd()
+            ),
         };
         let list = |option: &str| Program {
             path: options.list_program.clone(),
@@ -111,11 +113,7 @@ impl TaskSession {
             compile: options.compiler.as_ref().map(|compiler| compilation(compiler, &prefix)),
             list: list("-l"),
             list_numeric: list("-n"),
-            runner: Runner::new().map_err(|source| TaskError {
-                action: "open /dev/null",
-                path: place.display().to_string(),
-                source,
-            })?,
+            runner: Runner::new().map_err(|source| TaskError { action: "open /dev/null", path, source })?,
             many_files: ManyFiles::new(options.created_files),
             last: Executor::Inner,
         })

@@ -24,7 +24,7 @@ use crate::conduct::measurer_metadata::{self, MetadataAssignment, makes_working_
 use crate::conduct::messages::DirectoryFacts;
 use crate::conduct::progress::{Extent, Progress, Verbosity};
 use crate::conduct::scout::{self, Answer};
-use crate::conduct::supervision::{AtSignal, Policy, Schedule};
+use crate::conduct::supervision::{AtSignal, Placed, Policy, Schedule};
 use crate::conduct::{Conducted, GroupPlan, RunPlan, STORE_DEADLINE, conduct, place};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
@@ -174,9 +174,18 @@ impl Runner<'_> {
         let id = start::new_run_id(self.found)?;
         let campaign = campaign.get_or_insert_with(|| id.clone()).clone();
         self.announce(point, &shown, &id);
+        let maker = start::maker(&id)?;
+        let token = maker.token;
         let assignment = MetadataAssignment {
             target: target.clone(),
-            working_name: options.working_name.clone(),
+            place: Placed {
+                target: 0,
+                path: facts.as_ref().map_or_else(|| shown.clone(), |facts| facts.path.display().to_string()),
+                name: options.working_name.clone(),
+                identity: None,
+                token: Some(maker.token),
+            },
+            maker,
             spec: spec.clone(),
             metadata: point.spec.clone(),
             stages: Arc::clone(&stages),
@@ -225,6 +234,7 @@ impl Runner<'_> {
                     }),
                 }],
                 planned_places,
+                token,
                 clean_up: if removes { CleanUp::Everything } else { CleanUp::Nothing },
                 policy: Policy {
                     deadline: options.deadline,

@@ -179,11 +179,14 @@ fn measure(
             .push("Nothing was compared with this machine's memory: no tmpfs was found.".to_owned());
     }
     let working_name = format!("iolag-check-{id}");
+    let maker = start::maker(&id)?;
+    let token = maker.token;
     let now = MonotonicClock.now();
     let turns = CheckTurns::of_all(now, end.since(now), answering.len() as u32);
     let assignment = CheckAssignment {
         directories: checked_directories(&clients, control.is_some(), &turns),
         working_name: working_name.clone(),
+        maker,
         spec,
         check: check.clone(),
         end: *end,
@@ -200,6 +203,7 @@ fn measure(
             .iter()
             .map(|(_, facts)| (facts.path.display().to_string(), working_name.clone()))
             .collect(),
+        token,
         clean_up: CleanUp::Everything,
         policy: Policy {
             deadline: options.deadline,

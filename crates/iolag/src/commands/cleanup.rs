@@ -35,6 +35,10 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
                 output::print(&format!("{where_} is not there: nothing to remove\n"));
                 continue;
             }
+            Answer::Given(Found::Another) => {
+                output::print(&format!("{where_} is not what this run made: nothing to remove\n"));
+                continue;
+            }
             Answer::Given(Found::Elsewhere) => {
                 vec![format!("{} {run}", BackendError::Unmounted { path: where_.clone() })]
             }
@@ -60,16 +64,28 @@ fn places(located: &Located, name: &str) -> Result<(String, Vec<LeftPlace>), Fai
     if KeeperIdentity::of(&record).is_some_and(|keeper| keeper.is_alive()) {
         return Err(Failure::usage(format!("run {} is still running; end it first (Ctrl-C)", record.id)));
     }
-    let owner = run.directory().status().map_err(Failure::unusable)?.st_uid;
-    let user = rustix::process::geteuid().as_raw();
-    if owner != user {
-        return Err(Failure::unusable(format!(
-            "run {} belongs to user {owner}, and you are user {user}: what its manifest says is not acted upon; let its owner clean up",
-            record.id
-        )));
-    }
     let places = left_places::of(&run, Some(&record)).map_err(Failure::unusable)?;
+    refuse_living(located, &places)?;
     Ok((record.id.to_string(), places))
+}
+
+/// Refuses places in which another run of the store is at work: one may go on with the working set of another.
+fn refuse_living(located: &Located, places: &[LeftPlace]) -> Result<(), Failure> {
+    let Ok(store) = located.open() else { return Ok(()) };
+    for listed in store.list().map_err(Failure::unusable)? {
+        let Ok(record) = &listed.record else { continue };
+        if !KeeperIdentity::of(record).is_some_and(|keeper| keeper.is_alive()) {
+            continue;
+        }
+        let entries =
+            store.run(&listed.id).and_then(|run| run.manifest()).map_err(Failure::unusable)?.entries;
+        if let Some(entry) = entries.iter().find(|entry| places.iter().any(|place| place.is_named_by(entry)))
+        {
+            let (id, place) = (&listed.id, format!("{}/{}", entry.parent.trim_end_matches('/'), entry.name));
+            return Err(Failure::usage(format!("run {id} is at work in {place}; end it first (Ctrl-C)")));
+        }
+    }
+    Ok(())
 }
 
 /// Notes what is removed: once its file system is unmounted, nobody could see that it is.

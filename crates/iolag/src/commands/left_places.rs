@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use iolag_model::{PlaceIdentity, RunRecord};
+use iolag_backend::token_name;
+use iolag_model::{PlaceIdentity, PlaceToken, RunRecord};
 use iolag_store::{ManifestEntry, ManifestKind, RunDirectory, StoreError, boot_id};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,8 @@ pub struct LeftPlace {
     name: String,
     /// Absent if the run did not note that it made it.
     identity: Option<PlaceIdentity>,
+    /// What is left in it; absent in runs of older versions.
+    token: Option<PlaceToken>,
     mounted: Mounted,
 }
 
@@ -78,6 +81,7 @@ pub fn of(run: &RunDirectory, record: Option<&RunRecord>) -> Result<Vec<LeftPlac
         let device = entry.device.filter(|_| is_of_this_boot);
         let mut place = LeftPlace {
             identity: entry.inode.map(|inode| PlaceIdentity { device, inode }),
+            token: entry.token,
             directory: entry.parent,
             name: entry.name,
             mounted: Mounted::Unreadable,
@@ -102,7 +106,13 @@ fn mount_point(record: &RunRecord, path: &str) -> Option<String> {
 impl LeftPlace {
     /// As clean-up takes it.
     pub fn placed(&self) -> Placed {
-        Placed { target: 0, path: self.directory.clone(), name: self.name.clone(), identity: self.identity }
+        Placed {
+            target: 0,
+            path: self.directory.clone(),
+            name: self.name.clone(),
+            identity: self.identity,
+            token: self.token,
+        }
     }
 
     /// Whether this entry of the manifest names it.
@@ -118,6 +128,9 @@ impl LeftPlace {
             Err(error) if is_absent(&error) => None,
             Err(error) => return Found::Unknown(error.to_string()),
         };
+        if let (Some(token), Some(_)) = (self.token, there) {
+            return self.look_for(token);
+        }
         match (self.identity, there) {
             (None, Some(_)) => Found::Unnoted,
             (Some(identity), Some(there)) if identity.admits(there) => Found::Itself,
@@ -127,6 +140,19 @@ impl LeftPlace {
             _ if self.is_elsewhere() => Found::Elsewhere,
             (_, Some(_)) => Found::Another,
             (_, None) => Found::Nothing,
+        }
+    }
+
+    /// What has the name of the place, which is there.
+    fn look_for(&self, token: PlaceToken) -> Found {
+        let working = Path::new(&self.directory).join(&self.name);
+        match working.join(token_name(token)).symlink_metadata() {
+            Ok(_) => Found::Itself,
+            Err(error) if !is_absent(&error) => Found::Unknown(error.to_string()),
+            // Its maker was killed before it could leave the token there, or after it had taken it away.
+            Err(_) if is_empty(&working) => Found::Itself,
+            Err(_) if self.is_elsewhere() => Found::Elsewhere,
+            Err(_) => Found::Another,
         }
     }
 
@@ -165,6 +191,10 @@ impl LeftPlace {
         };
         Some(Need { clause: format!("the working directory {} of run {run} {what}", self.path()), advice })
     }
+}
+
+fn is_empty(directory: &Path) -> bool {
+    std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// Why each of these runs, named with its places, is needed: nothing for one that is not. A directory that does not answer holds

@@ -75,8 +75,17 @@ fn look(located: &Located, retention: &Retention) -> Result<(Vec<Doomed>, Vec<St
     let mut removable = Vec::new();
     for id in doomed {
         let record = listed.iter().find(|run| run.id == id).and_then(|run| run.record.as_deref().ok());
-        match store.run(&id).and_then(|run| left_places::of(&run, record)) {
-            Ok(places) => removable.push((id, places)),
+        let run = store.run(&id);
+        let left = run.and_then(|run| Ok((run.spool_elsewhere()?, left_places::of(&run, record)?)));
+        match left {
+            Ok((None, places)) => removable.push((id, places)),
+            Ok((Some(spool), _)) => {
+                let spool = spool.display();
+                kept.push(format!(
+                    "samples of run {id} are in {spool} still: remove both with iolag rm {id}"
+                ));
+            }
+            Err(error @ StoreError::Stranger { .. }) => kept.push(format!("run {id}: {error}")),
             Err(error) => kept.push(format!("what run {id} left on targets is not known: {error}")),
         }
     }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use iolag_backend::redact;
 use iolag_keeper::{Residence, Signals, move_into_memory, start_ticks};
 use iolag_model::{
-    Anchor, Calibration, ClientRecord, Environment, MemoryState, Nanoseconds, Rescue, RunId, RunRecord,
-    RunSpec, StageRecord, TargetRecord, Trust,
+    Anchor, Calibration, ClientRecord, Environment, MemoryState, Nanoseconds, PlaceMaker, PlaceToken, Rescue,
+    RunId, RunRecord, RunSpec, StageRecord, TargetRecord, Trust,
 };
 use serde::{Deserialize, Serialize};
 
@@ -280,6 +280,15 @@ pub fn new_run_id(found: &Found) -> Result<RunId, Failure> {
         Answer::Given(Some(id)) => Ok(id),
         _ => Ok(place::run_ids(realtime_ns).next().expect("there are names in any second")),
     }
+}
+
+/// Who makes the working places of this run.
+///
+/// # Errors
+/// If the system has no random numbers.
+pub fn maker(run: &RunId) -> Result<PlaceMaker, Failure> {
+    let token = iolag_directory::random_number().map_err(Failure::bug)?;
+    Ok(PlaceMaker { run: run.clone(), token: PlaceToken(token) })
 }
 
 /// Tells the user what came of a run besides its numbers. Why something failed is told to those who want no notices, too.

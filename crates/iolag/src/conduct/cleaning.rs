@@ -1,8 +1,6 @@
 //! Cleaning up: in a child with a deadline, by descriptor, only what iolag made.
 
-use std::path::PathBuf;
-
-use iolag_backend::{Backend, BackendError, Place, PosixBackend};
+use iolag_backend::{Backend, BackendError, PosixBackend};
 use iolag_keeper::{Messenger, Orphanage, processor_use};
 use iolag_model::{Clock, MonotonicClock, Nanoseconds};
 
@@ -118,16 +116,8 @@ pub fn remove(
 fn remove_here(place: &Placed, run: &str) -> Vec<String> {
     // What was in memory went with its process.
     let Some(directory) = place.directory() else { return Vec::new() };
-    // A name that holds the run's is nobody else's: who made it was ended before it could say which directory it is.
-    if place.identity.is_none() && !place.name.ends_with(run) {
-        return remove_unnoted(directory, place);
-    }
     let removed = PosixBackend::new(directory, &place.name).and_then(|backend| {
-        backend.expect_place(&Place {
-            target: place.path.clone(),
-            name: place.name.clone(),
-            identity: place.identity,
-        });
+        backend.expect_place(&place.expected());
         backend.remove_place()
     });
     match removed {
@@ -135,19 +125,12 @@ fn remove_here(place: &Placed, run: &str) -> Vec<String> {
             leftovers.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect()
         }
         Err(error @ BackendError::Unmounted { .. }) => vec![format!("{error} {run}")],
+        // Who meant to make it did not get that far: another is there.
+        Err(BackendError::Claimed { .. } | BackendError::NotEmpty { .. } | BackendError::NotOurs { .. })
+            if place.identity.is_none() =>
+        {
+            Vec::new()
+        }
         Err(error) => vec![format!("{} could not be removed: {error}", place.whole_path())],
-    }
-}
-
-/// A directory that the run meant to make, without having noted that it did: it may be another run's.
-fn remove_unnoted(directory: PathBuf, place: &Placed) -> Vec<String> {
-    let removed =
-        PosixBackend::new(directory, &place.name).and_then(|backend| backend.remove_unnoted_place());
-    match removed {
-        Ok(()) => Vec::new(),
-        Err(error) => vec![format!(
-            "{} is left ({error}): the run did not note that it made it, so it may be another's; look into it and remove it yourself",
-            place.whole_path()
-        )],
     }
 }

@@ -3,14 +3,14 @@
 //! A directory is set up, measured and removed without regard to the others: whoever is slow in one of these keeps nobody waiting.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use iolag_analysis::Summaries;
 use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
     CheckSpec, ClientId, Clock, Coordinator as _, Durability, ErrorClass, FailureCode, MonotonicClock,
-    MonotonicTime, Nanoseconds, Operation, RunRecord, RunSpec, Verification, WorkloadSpec,
+    MonotonicTime, Nanoseconds, Operation, PlaceMaker, RunRecord, RunSpec, Verification, WorkloadSpec,
 };
 use iolag_workload::{
     CheckClient, CheckShare, CheckTasks, CheckTurns, ClientLoop, Compiler, DriveOptions, IfNotOpen, Job,
@@ -19,7 +19,8 @@ use iolag_workload::{
 };
 
 use super::calibration::calibrate;
-use super::messages::{FromMeasurer, MeasurerEnd, SetUpOutcome, tell};
+use super::messages::{FromMeasurer, MeasurerEnd, SetUpOutcome, tell, tell_placed};
+use super::watched::Placed;
 
 /// Rounds of the control: enough for a median of the tasks.
 const CONTROL_ROUNDS: u32 = 10;
@@ -57,6 +58,8 @@ pub struct CheckAssignment {
     pub directories: Vec<CheckedDirectory>,
     /// Name of the working directories.
     pub working_name: String,
+    /// Who makes them.
+    pub maker: PlaceMaker,
     /// The run's spec.
     pub spec: RunSpec,
     /// The check's part of it.
@@ -118,9 +121,12 @@ struct MeasuringRoom<'a> {
 }
 
 impl MeasuringRoom<'_> {
+    fn outbox(&self) -> MutexGuard<'_, Outbox> {
+        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn tell(&self, message: &FromMeasurer) {
-        let mut outbox = self.outbox.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        tell(&mut outbox, message);
+        tell(&mut self.outbox(), message);
     }
 
     fn failed(&self, directory: &CheckedDirectory, error: &dyn std::fmt::Display) {
@@ -138,7 +144,7 @@ impl MeasuringRoom<'_> {
             return Vec::new();
         }
         let left = match self.make_place(directory) {
-            Ok(backend) => self.measure_in(directory, backend.as_ref(), start),
+            Ok(backend) => self.measure_in(directory, &backend, start),
             Err(error) => {
                 self.failed(directory, &error);
                 self.exchange.coordinator().give_up(directory.client, MonotonicClock.now());
@@ -153,7 +159,7 @@ impl MeasuringRoom<'_> {
     fn measure_in(
         &self,
         directory: &CheckedDirectory,
-        backend: &dyn Backend,
+        backend: &PosixBackend,
         start: MonotonicTime,
     ) -> Vec<String> {
         let place_cost = MonotonicClock.now().since(start);
@@ -195,27 +201,25 @@ impl MeasuringRoom<'_> {
         self.tell(&FromMeasurer::SetUp { target: directory.target, took, outcome });
     }
 
-    fn make_place(&self, directory: &CheckedDirectory) -> Result<Box<dyn Backend>, BackendError> {
-        self.tell(&FromMeasurer::Placing {
+    fn make_place(&self, directory: &CheckedDirectory) -> Result<PosixBackend, BackendError> {
+        let CheckAssignment { working_name, maker, .. } = self.assignment;
+        self.tell(&FromMeasurer::Placing(Placed {
             target: directory.target,
             path: directory.path.clone(),
-            name: self.assignment.working_name.clone(),
-        });
-        let backend = PosixBackend::new(PathBuf::from(&directory.path), &self.assignment.working_name)?;
-        let place = backend.create_place()?;
-        self.tell(&FromMeasurer::Placed {
-            target: directory.target,
-            path: directory.path.clone(),
-            name: place.name,
-            identity: place.identity,
-        });
-        Ok(Box::new(backend))
+            name: working_name.clone(),
+            identity: None,
+            token: Some(maker.token),
+        }));
+        let backend = PosixBackend::new(PathBuf::from(&directory.path), working_name)?;
+        let place = backend.create_place(maker)?;
+        tell_placed(&mut self.outbox(), directory.target, place);
+        Ok(backend)
     }
 
     fn job<'b>(
         &'b self,
         directory: &'b CheckedDirectory,
-        backend: &'b dyn Backend,
+        backend: &'b PosixBackend,
         (start, place_cost): (MonotonicTime, Nanoseconds),
     ) -> Job<
         iolag_keeper::SharedRecorder,
@@ -255,9 +259,9 @@ impl MeasuringRoom<'_> {
     fn open_session(
         &self,
         directory: &CheckedDirectory,
-        backend: &dyn Backend,
+        backend: &PosixBackend,
     ) -> Result<Box<dyn Session>, BackendError> {
-        let CheckAssignment { spec, check, working_name, .. } = self.assignment;
+        let CheckAssignment { spec, check, .. } = self.assignment;
         let options = SessionOptions {
             client: ClientId(directory.client),
             rank: 0,
@@ -275,8 +279,8 @@ impl MeasuringRoom<'_> {
         let (coordinator, client) = (self.exchange.coordinator(), directory.client);
         let limits = TaskLimits::new(Arc::new(MonotonicClock), move || coordinator.is_stopped(client));
         let inner = backend.open_session(&options)?;
-        let working = Path::new(&directory.path).join(working_name);
-        let session = TaskSession::open(inner, &working, &task_options, limits).map_err(|error| {
+        let working = (backend.open_place()?, Path::new(&directory.path).join(&self.assignment.working_name));
+        let session = TaskSession::open(inner, working, &task_options, limits).map_err(|error| {
             BackendError::Failed {
                 action: "set up the tasks in",
                 path: error.to_string(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use iolag_backend::{Backend, BackendError, SessionOptions, Target};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
-    ClientId, MetadataSpec, MonotonicClock, Pattern, Phase, RunSpec, StageRecord, WorkloadSpec,
+    ClientId, MetadataSpec, MonotonicClock, Pattern, Phase, PlaceMaker, RunSpec, StageRecord, WorkloadSpec,
 };
 use iolag_workload::{
     Accounting, BatchClient, Client, ClientLoop, DriveEnd, DriveError, DriveOptions, IfNotOpen, Job,
@@ -13,15 +13,18 @@ use iolag_workload::{
 };
 
 use super::calibration::calibrate;
-use super::messages::{FromMeasurer, MeasurerEnd, tell};
+use super::messages::{FromMeasurer, MeasurerEnd, tell, tell_placed};
+use super::watched::Placed;
 
 /// What this measurer has to do.
 #[derive(Debug, Clone)]
 pub struct MetadataAssignment {
     /// The target, its directory absolute.
     pub target: Target,
-    /// Name of the working place in it.
-    pub working_name: String,
+    /// The working place in it.
+    pub place: Placed,
+    /// Who makes it.
+    pub maker: PlaceMaker,
     /// The run's spec.
     pub spec: RunSpec,
     /// The metadata part of it.
@@ -53,7 +56,7 @@ fn try_measure(
 ) -> Result<MeasurerEnd, String> {
     let sentence = |error: BackendError| error.to_string();
     let backend =
-        assignment.target.backend(&assignment.working_name, Arc::new(MonotonicClock)).map_err(sentence)?;
+        assignment.target.backend(&assignment.place.name, Arc::new(MonotonicClock)).map_err(sentence)?;
     let workload = WorkloadSpec::Metadata(assignment.metadata.clone());
     if let Some(missing) = backend.capabilities().missing(&operations_needed(&workload)) {
         return Err(format!(
@@ -61,13 +64,14 @@ fn try_measure(
             assignment.target
         ));
     }
-    let place =
-        if makes_working_set(&assignment.metadata) { backend.create_place() } else { backend.reopen_place() }
-            .map_err(sentence)?;
-    tell(
-        outbox,
-        &FromMeasurer::Placed { target: 0, path: place.target, name: place.name, identity: place.identity },
-    );
+    let place = match makes_working_set(&assignment.metadata) {
+        true => {
+            tell(outbox, &FromMeasurer::Placing(assignment.place.clone()));
+            backend.create_place(&assignment.maker)
+        }
+        false => backend.reopen_place(),
+    };
+    tell_placed(outbox, 0, place.map_err(sentence)?);
     for client in 0..exchange.clients() {
         exchange.prefault(client);
     }

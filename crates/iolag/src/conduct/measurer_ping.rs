@@ -1,6 +1,5 @@
 //! The measurer of `iolag ping`: one directory, one client, which may hang anywhere.
 
-use std::path::Path;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 
@@ -8,7 +7,7 @@ use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions
 use iolag_keeper::{Adopted, Exchange, Outbox, SharedWords};
 use iolag_model::{
     ClientId, Clock, Durability, MonotonicClock, MonotonicTime, Nanoseconds, Operation, PingProbe, PingSpec,
-    RunSpec, Verification,
+    PlaceMaker, RunSpec, Verification,
 };
 use iolag_workload::{
     ClientLoop, Contact, DriveOptions, IfNotOpen, Job, Part, PingClient, PingSchedule, ProbeSession,
@@ -16,8 +15,9 @@ use iolag_workload::{
 };
 
 use super::calibration::calibrate;
-use super::messages::{FromMeasurer, MeasurerEnd, tell};
+use super::messages::{FromMeasurer, MeasurerEnd, tell, tell_placed};
 use super::ping_programs::ProgramSession;
+use super::watched::Placed;
 
 /// The one client, and the one target.
 const CLIENT: u32 = 0;
@@ -30,6 +30,8 @@ pub struct PingAssignment {
     pub path: String,
     /// Name of the working directory.
     pub working_name: String,
+    /// Who makes it.
+    pub maker: PlaceMaker,
     /// The run's spec.
     pub spec: RunSpec,
     /// The ping's part of it.
@@ -143,7 +145,7 @@ pub fn measure(assignment: &PingAssignment, exchange: &Exchange, mut outbox: Out
         open: || {
             contact.goes_on(MonotonicClock.now());
             assignment.flight.contacts(contact.start());
-            let session = open(assignment, exchange, backend.as_ref(), sender)?;
+            let session = open(assignment, exchange, &backend, sender)?;
             assignment.flight.ends_contact(MonotonicClock.now());
             Ok(session)
         },
@@ -153,7 +155,7 @@ pub fn measure(assignment: &PingAssignment, exchange: &Exchange, mut outbox: Out
     if let Err(error) = run_process(job, &exchange.coordinator(), &MonotonicClock) {
         failed(&mut outbox, error.to_string());
     }
-    tell(&mut outbox, &FromMeasurer::Ended(remove_place(assignment, backend.as_ref())));
+    tell(&mut outbox, &FromMeasurer::Ended(remove_place(assignment, &backend)));
     0
 }
 
@@ -169,41 +171,34 @@ fn await_scout(assignment: &PingAssignment) {
     assignment.flight.executes(0);
 }
 
-fn make_place(assignment: &PingAssignment, outbox: &mut Outbox) -> Result<Box<dyn Backend>, BackendError> {
+fn make_place(assignment: &PingAssignment, outbox: &mut Outbox) -> Result<PosixBackend, BackendError> {
     let backend = PosixBackend::new(PathBuf::from(&assignment.path), &assignment.working_name)?;
     tell(
         outbox,
-        &FromMeasurer::Placing {
+        &FromMeasurer::Placing(Placed {
             target: TARGET,
             path: assignment.path.clone(),
             name: assignment.working_name.clone(),
-        },
+            identity: None,
+            token: Some(assignment.maker.token),
+        }),
     );
-    let place = backend.create_place()?;
-    tell(
-        outbox,
-        &FromMeasurer::Placed {
-            target: TARGET,
-            path: assignment.path.clone(),
-            name: place.name,
-            identity: place.identity,
-        },
-    );
-    Ok(Box::new(backend))
+    tell_placed(outbox, TARGET, backend.create_place(&assignment.maker)?);
+    Ok(backend)
 }
 
 fn open(
     assignment: &PingAssignment,
     exchange: &Exchange,
-    backend: &dyn Backend,
+    backend: &PosixBackend,
     parts: Sender<Part>,
 ) -> Result<Box<dyn Session>, BackendError> {
     let object_bytes = match (&assignment.ping.probe, &assignment.task) {
         (PingProbe::Task { .. }, Some(task)) => {
-            let working = Path::new(&assignment.path).join(&assignment.working_name);
             let deadline = assignment.spec.deadline_ns;
             let (flight, exchange) = (assignment.flight.clone(), exchange.clone());
-            let session = ProgramSession::open(&working, task, deadline, parts, flight, exchange)?;
+            let place = backend.open_place()?;
+            let session = ProgramSession::open(&place, task, deadline, parts, flight, exchange)?;
             return Ok(Box::new(session));
         }
         (PingProbe::Operations { object_bytes }, _) => *object_bytes,
@@ -226,7 +221,7 @@ fn open(
     Ok(Box::new(ProbeSession::open(inner, MonotonicClock, object_bytes, parts, begins)?))
 }
 
-fn remove_place(assignment: &PingAssignment, backend: &dyn Backend) -> MeasurerEnd {
+fn remove_place(assignment: &PingAssignment, backend: &PosixBackend) -> MeasurerEnd {
     let leftovers = match backend.remove_place() {
         Ok(leftovers) => {
             leftovers.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect()

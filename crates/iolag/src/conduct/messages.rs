@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use iolag_analysis::Summaries;
+use iolag_backend::Place;
 use iolag_keeper::{Inbox, Messenger, Outbox};
 use iolag_model::{Calibration, Detail, FileSystem, Nanoseconds, PlaceIdentity, RunRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use super::watched::Placed;
 
 /// A directory as a scout found it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -28,25 +31,9 @@ pub type ScoutAnswer = Result<DirectoryFacts, String>;
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromMeasurer {
     /// From now on a working place may be there, whatever becomes of who makes it.
-    Placing {
-        /// Which target of the run.
-        target: u16,
-        /// Absolute path of the target.
-        path: String,
-        /// Name of the working place in it.
-        name: String,
-    },
+    Placing(Placed),
     /// A working place was made or found.
-    Placed {
-        /// Which target of the run.
-        target: u16,
-        /// Absolute path or URL of the target.
-        path: String,
-        /// Name of the working place in it.
-        name: String,
-        /// Which directory it is, if it is one.
-        identity: Option<PlaceIdentity>,
-    },
+    Placed(Placed),
     /// Setting a target up, its working place included, has ended or was given up after so long.
     SetUp {
         /// Which target of the run.
@@ -104,16 +91,7 @@ pub struct MeasurerEnd {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum ToWriter {
     /// A working place exists now: note it for clean-up, and say so to its clients.
-    Placed {
-        /// Which target.
-        target: u16,
-        /// Absolute path or URL of the target.
-        path: String,
-        /// Name of the working place in it.
-        name: String,
-        /// Which directory it is, if it is one.
-        identity: Option<PlaceIdentity>,
-    },
+    Placed(Placed),
     /// Every working place that was noted is removed again.
     Removed,
     /// Everything is measured: this is the final record.
@@ -157,6 +135,13 @@ pub fn tell<M: Serialize>(outbox: &mut Outbox, message: &M) {
         // The keeper's end is noticed by whoever must act on it.
         let _ = outbox.send(&line);
     }
+}
+
+/// Tells the keeper of a working place that was made or found, and the user what there is to know about it.
+pub fn tell_placed(outbox: &mut Outbox, target: u16, mut place: Place) {
+    let remark = place.remark.take();
+    tell(outbox, &FromMeasurer::Placed(Placed::of(target, place)));
+    remark.into_iter().for_each(|remark| tell(outbox, &FromMeasurer::Remark(remark)));
 }
 
 /// Sends a message to a child.

@@ -31,8 +31,8 @@ use std::path::PathBuf;
 use iolag_backend::Target;
 use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room, Signals, start_ticks};
 use iolag_model::{
-    Anchor, Clock, ContactEnd, MonotonicClock, Nanoseconds, RunId, RunRecord, RunState, TargetIndex,
-    TargetRecord, Trust, WorkloadSpec, counted,
+    Anchor, Clock, ContactEnd, MonotonicClock, Nanoseconds, PlaceToken, RunId, RunRecord, RunState,
+    TargetIndex, TargetRecord, Trust, WorkloadSpec, counted,
 };
 
 use crate::exit_code::{ExitCode, Failure};
@@ -75,6 +75,8 @@ pub struct RunPlan<'a> {
     pub groups: Vec<GroupPlan<'a>>,
     /// Working places that will be made: target and name.
     pub planned_places: Vec<(String, String)>,
+    /// What they will be known by.
+    pub token: PlaceToken,
     /// What to do with them at the end.
     pub clean_up: CleanUp,
     /// What to do about hung operations.
@@ -208,6 +210,7 @@ fn writer_plan(plan: &RunPlan<'_>) -> WriterPlan {
         measurers: plan.groups.iter().map(|group| group.clients.clone()).collect(),
         thresholds: plan.thresholds.clone(),
         planned_places: plan.planned_places.clone(),
+        token: plan.token,
         source: Source::Pending,
         inherited_spool: None,
         begun: false,

@@ -4,7 +4,6 @@
 //! its begin to its end as the process itself stamped them: what starting and ending a process costs is the difference.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 use std::sync::mpsc::Sender;
 
 use iolag_backend::{BackendError, Completion, PosixSession, Request, Session};
@@ -14,7 +13,7 @@ use iolag_model::{
 };
 use iolag_watch::{ProbeProcess, Stamps, start_task};
 use iolag_workload::{Part, TaskSpec, probe_task};
-use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
@@ -40,12 +39,12 @@ pub struct ProgramSession {
 }
 
 impl ProgramSession {
-    /// Opens the directory of the task in `working`, which is made.
+    /// Makes and opens the directory of the task in the working directory `place`.
     ///
     /// # Errors
     /// If that is not possible.
     pub fn open(
-        working: &Path,
+        place: &OwnedFd,
         task: &TaskSpec,
         deadline: Nanoseconds,
         parts: Sender<Part>,
@@ -55,15 +54,15 @@ impl ProgramSession {
         let failed = |action| {
             move |errno: Errno| BackendError::Failed {
                 action,
-                path: working.join(TASK).display().to_string(),
+                path: TASK.to_owned(),
                 class: FailureCode::from_errno(errno.raw_os_error()).class(),
                 code: FailureCode::from_errno(errno.raw_os_error()),
             }
         };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let place = open(working, flags, Mode::empty()).map_err(failed("open what holds"))?;
-        mkdirat(&place, TASK, Mode::RWXU).map_err(failed("make"))?;
-        let directory = openat(&place, TASK, flags, Mode::empty()).map_err(failed("open"))?;
+        mkdirat(place, TASK, Mode::RWXU).map_err(failed("make the directory of the task,"))?;
+        let directory =
+            openat(place, TASK, flags, Mode::empty()).map_err(failed("open the directory of the task,"))?;
         let task = task.clone();
         Ok(Self { directory, task, deadline, parts, flight, exchange, stamps: None, message: None })
     }

@@ -199,15 +199,12 @@ impl Watch<'_> {
     fn hear(&mut self, measurer: &mut Measurer, writing: &mut Writing, attendant: &mut dyn Attendant) {
         for message in heard::<FromMeasurer>(&mut measurer.messenger) {
             match message {
-                FromMeasurer::Placing { target, path, name } => {
-                    self.watched.placing.push(Placed { target, path, name, identity: None });
-                }
-                FromMeasurer::Placed { target, path, name, identity } => {
+                FromMeasurer::Placing(placing) => self.watched.placing.push(placing),
+                FromMeasurer::Placed(placed) => {
                     attendant.placed();
-                    self.watched.placing.retain(|placing| placing.target != target);
-                    let (noted_path, noted_name) = (path.clone(), name.clone());
-                    writing.order(&ToWriter::Placed { target, path: noted_path, name: noted_name, identity });
-                    self.watched.places.push(Placed { target, path, name, identity });
+                    self.watched.placing.retain(|placing| placing.target != placed.target);
+                    writing.order(&ToWriter::Placed(placed.clone()));
+                    self.watched.places.push(placed);
                 }
                 FromMeasurer::SetUp { target, took, outcome } => {
                     self.watched.set_up.insert(target, (took, outcome));

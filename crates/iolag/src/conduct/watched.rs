@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use iolag_model::{Anchor, Calibration, Nanoseconds, PlaceIdentity};
+use iolag_backend::Place;
+use iolag_model::{Anchor, Calibration, Nanoseconds, PlaceIdentity, PlaceToken};
+use serde::{Deserialize, Serialize};
 
 use super::messages::{MeasurerEnd, SetUpOutcome};
 
@@ -48,19 +50,38 @@ impl Watched {
 }
 
 /// A working place.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Placed {
-    /// Which target.
+    /// Which target of the run.
     pub target: u16,
-    /// Path of the target.
+    /// Absolute path or URL of the target.
     pub path: String,
     /// Name of the working place in it.
     pub name: String,
-    /// Which directory it is, if it is one.
+    /// Which directory it is, if it is one that was made or found.
     pub identity: Option<PlaceIdentity>,
+    /// What is left in it.
+    pub token: Option<PlaceToken>,
 }
 
 impl Placed {
+    /// A place that was made or found on this target of the run.
+    pub fn of(target: u16, place: Place) -> Self {
+        let Place { target: path, name, identity, token, .. } = place;
+        Self { target, path, name, identity, token }
+    }
+
+    /// A place as a backend is to expect it.
+    pub fn expected(&self) -> Place {
+        Place {
+            target: self.path.clone(),
+            name: self.name.clone(),
+            identity: self.identity,
+            token: self.token,
+            remark: None,
+        }
+    }
+
     /// The directory that it was made in; `None` where that is no directory (`memory:`). Places are recorded without the
     /// wrappers around their target, and directories by their absolute path: nothing has to be taken apart.
     pub fn directory(&self) -> Option<PathBuf> {

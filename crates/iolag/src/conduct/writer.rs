@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use iolag_analysis::{Censoring, Engine, Grouping, Summaries};
 use iolag_keeper::{Exchange, Inbox, Outbox};
 use iolag_model::{
-    ClientRecord, Column, Nanoseconds, RunRecord, RunState, SampleColumns, Trust, WorkloadSpec, counted,
+    ClientRecord, Column, Nanoseconds, PlaceToken, RunRecord, RunState, SampleColumns, Trust, WorkloadSpec,
+    counted,
 };
 use iolag_store::{
     Directory, Encoded, Manifest, ManifestEntry, ManifestKind, RunDirectory, Sink, Store, StoreError,
@@ -49,6 +50,8 @@ pub struct WriterPlan {
     pub thresholds: Vec<Nanoseconds>,
     /// What the manifest says before anything is created.
     pub planned_places: Vec<(String, String)>,
+    /// What they will be known by.
+    pub token: PlaceToken,
     /// Where the samples come from.
     pub source: Source,
     /// The spool of a writer that failed in another store, to be taken over.
@@ -162,16 +165,17 @@ struct Orders<'a> {
 impl Orders<'_> {
     fn take(&mut self, order: ToWriter) -> Result<(), StoreError> {
         match order {
-            ToWriter::Placed { target, path, name, identity } => {
+            ToWriter::Placed(placed) => {
                 let mut manifest = self.run.manifest()?;
                 for entry in &mut manifest.entries {
-                    if entry.parent == path && entry.name == name {
-                        entry.device = identity.and_then(|identity| identity.device);
-                        entry.inode = identity.map(|identity| identity.inode);
+                    if entry.parent == placed.path && entry.name == placed.name {
+                        entry.device = placed.identity.and_then(|identity| identity.device);
+                        entry.inode = placed.identity.map(|identity| identity.inode);
+                        entry.token = placed.token;
                     }
                 }
                 self.run.write_manifest(&manifest)?;
-                let told = self.clients.iter().filter(|client| client.target.0 == target);
+                let told = self.clients.iter().filter(|client| client.target.0 == placed.target);
                 told.for_each(|client| self.exchange.set_noted(client.client.0));
                 Ok(())
             }
@@ -220,6 +224,7 @@ fn go_on_from_the_beginning(
         name: name.clone(),
         device: None,
         inode: None,
+        token: Some(plan.token),
         kind: ManifestKind::WorkingDirectory,
     });
     run.write_manifest(&Manifest::new(entries.collect()))?;
@@ -457,6 +462,7 @@ mod tests {
             measurers: Vec::new(),
             thresholds: Vec::new(),
             planned_places: Vec::new(),
+            token: PlaceToken(1),
             source: Source::Pending,
             inherited_spool: Some(inherited.to_owned()),
             begun: true,

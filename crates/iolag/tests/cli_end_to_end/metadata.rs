@@ -53,7 +53,7 @@ fn a_phase_that_does_not_fit_what_is_there_is_refused_in_one_sentence() {
     refused(
         phases(&user, &target, "precreate", &quiet),
         3,
-        "is not empty: continue with --phases benchmark,cleanup",
+        ": continue on its working set with --phases benchmark,cleanup, or remove it with iolag cleanup 20",
     );
     for other in [
         ["-n", "3", "-D", "2", "-P", "20"],
@@ -75,7 +75,7 @@ fn a_phase_that_does_not_fit_what_is_there_is_refused_in_one_sentence() {
     assert!(kept.errors.contains("target/iolag-work of run 20") && kept.output.is_empty(), "{kept:?}");
     std::fs::remove_dir_all(user.store().join("runs")).unwrap();
     refused(phases(&user, &target, "benchmark", &quiet), 3, "the store knows no run that left a working set");
-    refused(phases(&user, &target, "precreate", &quiet), 3, "is not empty");
+    refused(phases(&user, &target, "precreate", &quiet), 3, "(by hand, if no store knows that run any more)");
     assert!(user.path("target/iolag-work/0_0").exists(), "a refusal removes nothing");
 }
 

@@ -9,6 +9,7 @@ mod support;
 mod check_hangs;
 mod check_slow;
 mod hangs;
+mod journal;
 mod kills;
 mod many_clients;
 mod rescued;

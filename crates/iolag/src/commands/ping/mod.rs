@@ -199,6 +199,8 @@ impl Pinging<'_> {
         let measured: Vec<u64> = self.target.file_system.iter().filter_map(device_number).collect();
         let spool_parent = start::choose_spool(self.found, &measured, &mut trust);
         let id = start::new_run_id(self.found)?;
+        let maker = start::maker(&id)?;
+        let token = maker.token;
         let working_name = format!("iolag-ping-{id}");
         self.announce(&id, &working_name);
         let beginning = Beginning {
@@ -220,6 +222,7 @@ impl Pinging<'_> {
         let assignment = PingAssignment {
             path: self.target.name.clone(),
             working_name: working_name.clone(),
+            maker,
             spec,
             ping: self.ping.clone(),
             task: self.task.clone(),
@@ -241,6 +244,7 @@ impl Pinging<'_> {
                 measure: Box::new(|exchange, outbox| measurer_ping::measure(&assignment, exchange, outbox)),
             }],
             planned_places: vec![(self.target.name.clone(), working_name)],
+            token,
             clean_up: CleanUp::UnlessHung,
             policy: self.policy(),
             attendant: &mut attending,
