@@ -20,7 +20,8 @@ pub struct WatchPlan {
     pub targets: Vec<WatchTarget>,
     /// What is asked once a round.
     pub covariates: Vec<PlannedCovariate>,
-    /// A directory of the watch's own on a tmpfs: for the spool, the state of orphans and the published status.
+    /// By which targets and names of probes tell this watch from others: the path of its runtime directory, or where that usually is, so
+    /// that it stays the same wherever in memory it was found.
     pub runtime_directory: PathBuf,
     /// With so many orphans new probes of other mounts are held back too. At least 1; less counts as that.
     pub orphans_max: u32,

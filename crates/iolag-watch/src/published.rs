@@ -17,7 +17,7 @@ use crate::runtime::{RuntimeDirectory, RuntimeError};
 /// The version of the form that is written and read here.
 pub const STATUS_VERSION: u32 = 1;
 
-const NAME: &str = "status.json";
+pub(crate) const NAME: &str = "status.json";
 /// Some thousand series fit.
 const STATUS_BYTES_MAX: u64 = 16 << 20;
 

@@ -25,6 +25,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use crate::hidden_root::is_hidden_root;
+
 const LOCK: &str = "lock";
 const DIRECTORY_MODE: Mode = Mode::RWXU;
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -70,7 +72,7 @@ impl RuntimeDirectory {
     pub fn open_on(path: &Path, backing: Backing) -> Result<Self, RuntimeError> {
         let files = PrivateDirectory::open_or_create(path)?;
         if backing == Backing::Memory {
-            files.require_memory()?;
+            require_memory(&files.descriptor, path)?;
         }
         let lock = files.lock()?;
         Ok(Self { files, _lock: Some(lock) })
@@ -83,6 +85,19 @@ impl RuntimeDirectory {
     pub fn open_read_only(path: &Path) -> Result<Option<Self>, RuntimeError> {
         let Some(files) = PrivateDirectory::open(path)? else { return Ok(None) };
         Ok(Some(Self { files, _lock: None }))
+    }
+
+    /// Refuses the directory at `path` if a watch holds it. For one that cannot be written to, where no lock can be taken; never
+    /// for one that this process holds.
+    ///
+    /// # Errors
+    /// If it is held, no safe place, or cannot be read.
+    pub fn refuse_held(path: &Path) -> Result<(), RuntimeError> {
+        let Some(files) = PrivateDirectory::open(path)? else { return Ok(()) };
+        match files.open_file(LOCK, OFlags::RDONLY) {
+            Err(RuntimeError::System { errno: Errno::NOENT, .. }) => Ok(()),
+            lock => files.take_lock(&mut lock?, FlockOperation::NonBlockingLockShared),
+        }
     }
 
     /// Where the runtime directory of the history at `location` is below `base`, so that watches with different histories can
@@ -248,30 +263,23 @@ impl PrivateDirectory {
         }
     }
 
-    fn require_memory(&self) -> Result<(), RuntimeError> {
-        let status = rustix::fs::fstatfs(&self.descriptor)
-            .map_err(|errno| RuntimeError::system("look at the file system of", &self.path, errno))?;
-        // The field is as wide as the machine's word; magic numbers have 32 bits.
-        match status.f_type as u64 & 0xffff_ffff {
-            TMPFS_MAGIC | RAMFS_MAGIC => Ok(()),
-            magic => Err(RuntimeError::NotInMemory { path: self.path.clone(), magic }),
-        }
-    }
-
     fn lock(&self) -> Result<File, RuntimeError> {
         let mut file = self.open_file(LOCK, OFlags::RDWR | OFlags::CREATE)?;
-        match rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK | Errno::ACCESS) => {
-                return Err(RuntimeError::Busy { path: self.path.clone(), process: process_in(&mut file) });
-            }
-            Err(errno) => return Err(self.error("lock", LOCK, errno)),
-        }
+        self.take_lock(&mut file, FlockOperation::NonBlockingLockExclusive)?;
         // One write at the beginning: who reads it meanwhile sees the old process or the new one. A full file
         // system leaves the name out; the lock counts.
         let text = format!("{:<10}\n", std::process::id());
         let _ = rustix::io::pwrite(&file, text.as_bytes(), 0);
         Ok(file)
+    }
+
+    fn take_lock(&self, file: &mut File, operation: FlockOperation) -> Result<(), RuntimeError> {
+        rustix::fs::fcntl_lock(&*file, operation).map_err(|errno| match errno {
+            Errno::WOULDBLOCK | Errno::ACCESS => {
+                RuntimeError::Busy { path: self.path.clone(), process: process_in(file) }
+            }
+            _ => self.error("lock", LOCK, errno),
+        })
     }
 
     pub(crate) fn error(&self, action: &'static str, name: &str, errno: Errno) -> RuntimeError {
@@ -350,6 +358,14 @@ pub enum RuntimeError {
         /// The type, as statfs(2) lists them.
         magic: u64,
     },
+    /// There is no place in memory.
+    #[error(
+        "no directory in memory can hold what a watch keeps: {tried}; name one on a tmpfs with --runtime"
+    )]
+    NoPlace {
+        /// What was tried, and why it cannot be used.
+        tried: String,
+    },
     /// Another watch holds it.
     #[error("{} is in use by {}: stop that one, or give this one another history or runtime directory", path.display(), holder(*process))]
     Busy {
@@ -409,19 +425,38 @@ fn make_directory(base: BorrowedFd<'_>, name: &Path, path: &Path) -> Result<(), 
     }
 }
 
-fn open_directory(base: BorrowedFd<'_>, name: &Path, path: &Path) -> Result<OwnedFd, RuntimeError> {
+pub(crate) fn open_directory(
+    base: BorrowedFd<'_>,
+    name: &Path,
+    path: &Path,
+) -> Result<OwnedFd, RuntimeError> {
     rustix::fs::openat(base, name, DIRECTORY_FLAGS, Mode::empty()).map_err(|errno| match errno {
         Errno::NOTDIR | Errno::LOOP => RuntimeError::NotADirectory { path: path.to_owned() },
         _ => RuntimeError::system("open the directory", path, errno),
     })
 }
 
-/// Only its owner, who is root or we, may replace what is in it: nobody else may write to it, or it is sticky.
-fn require_safe_parent(descriptor: &OwnedFd, path: &Path) -> Result<(), RuntimeError> {
+/// Refuses what does not lie on a file system in memory.
+pub(crate) fn require_memory(descriptor: &OwnedFd, path: &Path) -> Result<(), RuntimeError> {
+    let status = rustix::fs::fstatfs(descriptor)
+        .map_err(|errno| RuntimeError::system("look at the file system of", path, errno))?;
+    // The field is as wide as the machine's word; magic numbers have 32 bits.
+    match status.f_type as u64 & 0xffff_ffff {
+        TMPFS_MAGIC | RAMFS_MAGIC => Ok(()),
+        magic => Err(RuntimeError::NotInMemory { path: path.to_owned(), magic }),
+    }
+}
+
+/// Only its owner, who is root or we, may replace what is in it: nobody else may write to it, or it is sticky. It is root too if
+/// it is a place for everybody that was made for a root who has no number here.
+pub(crate) fn require_safe_parent(descriptor: &OwnedFd, path: &Path) -> Result<(), RuntimeError> {
     const STICKY: u32 = 0o1000;
     const OTHERS_WRITE: u32 = 0o022;
+    const FOR_ALL: u32 = 0o1777;
     let status = status_of(descriptor, path)?;
-    let is_trusted = status.st_uid == 0 || status.st_uid == rustix::process::geteuid().as_raw();
+    let is_trusted = status.st_uid == 0
+        || status.st_uid == rustix::process::geteuid().as_raw()
+        || (status.st_mode & FOR_ALL == FOR_ALL && is_hidden_root(status.st_uid, path, Path::new("/proc")));
     let is_writable = status.st_mode & OTHERS_WRITE != 0 && status.st_mode & STICKY == 0;
     if is_trusted && !is_writable {
         return Ok(());

@@ -134,6 +134,21 @@ impl Spool {
         keeping
     }
 
+    /// Takes what waits in `older`, another runtime directory of the same history, and says how much. If it does not all find room in
+    /// this file, it also stays there, and comes once more later: applying it twice changes nothing.
+    ///
+    /// # Errors
+    /// If that spool cannot be read or written, or a newer iolag wrote it.
+    pub fn take_over(&mut self, older: &RuntimeDirectory) -> Result<usize, RuntimeError> {
+        let (mut spool, records) = Self::open(older)?;
+        let are_kept =
+            records.iter().fold(true, |kept, record| kept & (self.append(record) == Keeping::Spooled));
+        if are_kept {
+            spool.remove_first(records.len());
+        }
+        Ok(records.len())
+    }
+
     /// The records that wait, oldest first: to look at. What is given to the history comes from [`Spool::hand_over`].
     pub fn pending(&self) -> &[HistoryRecord] {
         &self.pending

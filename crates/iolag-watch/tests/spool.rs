@@ -102,6 +102,26 @@ fn what_was_appended_is_there_again_and_what_was_removed_is_not() {
 }
 
 #[test]
+fn what_waits_in_another_runtime_directory_is_taken_over_once() {
+    let (place, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (directory, older) = (runtime(place.path()), runtime(other.path()));
+    append_all(&mut Spool::open(&older).unwrap().0, (0..3).map(|number| event(number, 50)));
+    let (mut spool, _) = Spool::open(&directory).unwrap();
+    spool.append(&event(3, 50));
+    assert_eq!(spool.take_over(&older).unwrap(), 3);
+    assert_eq!(spool.take_over(&older).unwrap(), 0);
+    assert_eq!(numbers(spool.pending()), [3, 0, 1, 2]);
+    assert_eq!(file_bytes(&older), 0);
+    // What does not find room stays where it is, too.
+    append_all(&mut Spool::open(&older).unwrap().0, [event(4, 5000)].into_iter());
+    let limits = SpoolLimits { file_bytes_max: 2000, records_max: 100 };
+    drop(spool);
+    let (mut spool, _) = Spool::open_with(&directory, limits).unwrap();
+    assert_eq!((spool.take_over(&older).unwrap(), spool.unspooled()), (1, 1));
+    assert_eq!(numbers(&Spool::open(&older).unwrap().1), [4]);
+}
+
+#[test]
 fn removed_records_give_their_memory_back() {
     let place = tempfile::tempdir().unwrap();
     let directory = runtime(place.path());

@@ -23,7 +23,7 @@ pub struct Serve {
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub place: HistoryPlace,
-    /// The watch's directory in memory [default: /dev/shm/iolag-UID]
+    /// The watch's directory in memory [default: iolag-UID in /dev/shm, else in another tmpfs]
     #[arg(long, value_name = "DIR", value_parser = parse_file)]
     pub runtime: Option<PathBuf>,
 }

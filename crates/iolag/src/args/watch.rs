@@ -33,7 +33,7 @@ pub struct Watch {
     /// Where everything is remembered: a file on a local disk, or postgres://USER@HOST/DATABASE
     #[arg(long, value_name = "PATH|URL", value_parser = parse_place)]
     pub history: Option<String>,
-    /// Directory in memory for what outlives the watch but not the machine's boot [default: /dev/shm/iolag-UID]
+    /// Directory in memory for what outlives the watch but not the machine's boot [default: iolag-UID in /dev/shm, else in another tmpfs]
     #[arg(long, value_name = "DIR", value_parser = parse_file)]
     pub runtime: Option<PathBuf>,
     /// Write metrics for node_exporter's textfile collector to this file (its name ends in .prom)

@@ -34,8 +34,8 @@ pub fn run(options: &Serve, common: &Common) -> Result<ExitCode, Failure> {
     let serving = Serving {
         listen: options.listen,
         shown_history: places.shown_history(),
-        history: places.history,
-        runtime: places.runtime,
+        history: places.history.clone(),
+        places,
         document: Rc::new(move || live_document(&chosen, &since).map_err(|failure| failure.sentence)),
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
     };

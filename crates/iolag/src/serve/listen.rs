@@ -1,7 +1,6 @@
 //! Listening and answering, within limits, until a signal comes.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +22,7 @@ use super::following;
 use super::routes::routes;
 use super::view::Knowledge;
 use crate::exit_code::Failure;
+use crate::watching::Places;
 
 /// Connections at once; more of them wait their turn.
 const CONNECTIONS_MAX: usize = 256;
@@ -47,8 +47,8 @@ pub struct Serving {
     pub history: String,
     /// The same for people, secrets removed.
     pub shown_history: String,
-    /// The runtime directory of that history's watch.
-    pub runtime: PathBuf,
+    /// Where that history's watch keeps what it does.
+    pub places: Places,
     /// This host, as series name it.
     pub host: String,
     /// Makes the document of the live page.
@@ -69,7 +69,7 @@ pub fn serve(serving: &Serving, signals: Signals, ready: impl FnOnce(SocketAddr)
         let knowledge = Arc::new(Knowledge::new(
             serving.host.clone(),
             serving.shown_history.clone(),
-            serving.runtime.clone(),
+            serving.places.clone(),
         ));
         let following = following::follow(serving.history.clone(), Arc::clone(&knowledge));
         let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));

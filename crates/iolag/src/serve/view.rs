@@ -1,6 +1,5 @@
 //! What is known at a moment: the watch's status, and the last reading of the history with its age. Asking never waits.
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use iolag_model::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, WallTime, WatchStatus};
@@ -11,6 +10,7 @@ use iolag_watch::{PublishedStatus, RuntimeError, probes_left, read_status};
 use serde::Serialize;
 
 use super::frame::Reading;
+use crate::watching::Places;
 
 /// A status is read again after so long.
 const STATUS_KEPT: Nanoseconds = Nanoseconds::from_milliseconds(100);
@@ -23,7 +23,8 @@ pub(super) struct Knowledge {
     host: String,
     /// Where the history is, secrets removed.
     history: String,
-    runtime: PathBuf,
+    /// Looked at each time anew: a watch that begins later may begin elsewhere.
+    places: Places,
     state: Mutex<State>,
 }
 
@@ -39,10 +40,11 @@ struct State {
 }
 
 /// What a runtime directory says of its watch; of one that is gone only the probes in flight that are still there.
-fn present_status(runtime: &Path) -> Result<PublishedStatus, RuntimeError> {
-    match read_status(runtime)? {
+fn present_status(places: &Places) -> Result<PublishedStatus, RuntimeError> {
+    let Some(runtime) = places.present_runtime() else { return Ok(PublishedStatus::None) };
+    match read_status(&runtime)? {
         PublishedStatus::Ended(mut status) if !status.in_flight.is_empty() => {
-            let left = probes_left(runtime)?;
+            let left = probes_left(&runtime)?;
             status.in_flight.retain(|probe| left.contains(&probe.probe));
             Ok(PublishedStatus::Ended(status))
         }
@@ -76,8 +78,8 @@ struct Moment {
 }
 
 impl Knowledge {
-    pub(super) fn new(host: String, history: String, runtime: PathBuf) -> Self {
-        Self { host, history, runtime, state: Mutex::default() }
+    pub(super) fn new(host: String, history: String, places: Places) -> Self {
+        Self { host, history, places, state: Mutex::default() }
     }
 
     /// The history was asked, and will answer or not.
@@ -179,7 +181,7 @@ impl Knowledge {
         let status = match &state.status {
             Some((read, status)) if now_ns.since(*read) < STATUS_KEPT => Arc::clone(status),
             _ => {
-                let status = Arc::new(present_status(&self.runtime).map_err(|error| error.to_string()));
+                let status = Arc::new(present_status(&self.places).map_err(|error| error.to_string()));
                 state.status = Some((now_ns, Arc::clone(&status)));
                 status
             }

@@ -5,5 +5,5 @@ mod places;
 mod plan;
 
 pub use document::{Document, DocumentError, PRINTED, Text};
-pub use places::{Origin, Places, ProcessOrigin};
+pub use places::{Memory, Origin, Places, ProcessOrigin};
 pub use plan::{CONTROL, Wishes, find_programs, plan, programs};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use iolag_store::history::{HistoryError, check_place, is_server, same_scheme, shown_place};
-use iolag_watch::RuntimeDirectory;
+use iolag_watch::{FoundRuntime, MemoryPlaces, MountTable, PublishedStatus, RuntimeDirectory, read_status};
 
 /// The places of one watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,20 @@ pub struct Places {
     pub runtime: PathBuf,
     /// The directory above it, for all histories of this user.
     pub runtime_base: PathBuf,
+    /// The runtime directory by which targets know the watch. It stays the same wherever in memory one is found, so that what was made
+    /// there is found again.
+    pub known_as: PathBuf,
+    /// Where in memory runtime directories are looked for; absent if the user names the one.
+    pub memory: Option<Memory>,
+}
+
+/// What decides where in memory a runtime directory may lie, besides the table of mounts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    /// The user's number.
+    user: u32,
+    /// `$XDG_RUNTIME_DIR`.
+    session: Option<PathBuf>,
 }
 
 /// What places depend on besides what is typed, as it was when the program was started: it leaves its directory later.
@@ -72,13 +86,36 @@ impl Places {
                 .display()
                 .to_string(),
         };
-        let runtime_base = match runtime {
-            Some(path) => crate::conduct::scout::absolute(path),
-            // Not $XDG_RUNTIME_DIR: cron does not have it, and it vanishes when the user logs out.
-            None => PathBuf::from(format!("/dev/shm/iolag-{user}")),
-        };
+        let memory =
+            runtime.is_none().then(|| Memory { user, session: set("XDG_RUNTIME_DIR").map(PathBuf::from) });
+        let runtime_base = runtime
+            .map_or_else(|| PathBuf::from(format!("/dev/shm/iolag-{user}")), crate::conduct::scout::absolute);
         let runtime = RuntimeDirectory::path_for_history(&runtime_base, &history);
-        Ok(Self { history, runtime, runtime_base })
+        Ok(Self { history, known_as: runtime.clone(), runtime, runtime_base, memory })
+    }
+
+    /// Looks where in memory the runtime directory is or may be made; one that is named is that one.
+    pub fn find(&self) -> FoundRuntime {
+        match &self.memory {
+            None => FoundRuntime { base: Some(self.runtime_base.clone()), ..FoundRuntime::default() },
+            Some(memory) => MemoryPlaces::new(memory.user, &MountTable::read(), memory.session.as_deref())
+                .find(&self.history),
+        }
+    }
+
+    /// The same with the runtime directory below `base`.
+    pub fn with_base(self, base: PathBuf) -> Self {
+        Self { runtime: RuntimeDirectory::path_for_history(&base, &self.history), runtime_base: base, ..self }
+    }
+
+    /// The runtime directory of the watch that runs, else of the one that ran last, as it is now; `None` if there is none in memory.
+    pub fn present_runtime(&self) -> Option<PathBuf> {
+        if self.memory.is_none() {
+            return Some(self.runtime.clone());
+        }
+        let existing = self.find().existing;
+        let is_live = |path: &&PathBuf| matches!(read_status(path), Ok(PublishedStatus::Live(_)));
+        existing.iter().find(is_live).or(existing.first()).cloned()
     }
 
     /// The history as users may see it, secrets removed.
@@ -139,7 +176,11 @@ mod tests {
         let set =
             places(None, 7, &[("XDG_STATE_HOME", "/s"), ("XDG_RUNTIME_DIR", "/run/user/7"), ("HOME", "")]);
         assert_eq!(set.history, "/s/iolag/history.sqlite");
-        assert_eq!(set.runtime_base, Path::new("/dev/shm/iolag-7"));
+        assert_eq!(
+            set.known_as,
+            home.known_as.with_file_name(set.runtime.file_name().unwrap()),
+            "targets know one"
+        );
         let named = places(None, 7, &[("IOLAG_HISTORY", "/site/h.sqlite"), ("HOME", "/home/me")]);
         assert_eq!(named.history, "/site/h.sqlite");
         assert_eq!(places(Some("/data/h.sqlite"), 7, &[]).history, "/data/h.sqlite");
@@ -159,6 +200,9 @@ mod tests {
     fn the_same_server_has_the_same_runtime_directory() {
         let (one, other) = (places(Some("postgres://db/x"), 7, &[]), places(Some("POSTGRES://db/x"), 7, &[]));
         assert_eq!(one, other);
+        let moved = one.clone().with_base("/run/user/7/iolag-7".into());
+        assert_eq!(moved.runtime.file_name(), one.runtime.file_name());
+        assert_eq!(moved.known_as, one.known_as);
     }
 
     #[test]

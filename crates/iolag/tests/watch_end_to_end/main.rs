@@ -19,6 +19,7 @@ mod guests;
 mod hangs;
 mod histories;
 mod kills;
+mod memory;
 mod pinging;
 mod pinging_slowly;
 mod restarts;

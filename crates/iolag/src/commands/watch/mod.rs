@@ -23,7 +23,8 @@ use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
 
 use self::observer::{Teller, Telling};
 use self::prepare::{
-    DEADLINE, Prepared, open_runtime, open_the_history, prepare, read_file, recall, try_textfile,
+    DEADLINE, Prepared, hold_runtime, open_runtime, open_the_history, prepare, read_file, recall,
+    try_textfile,
 };
 use self::standing::Standing;
 use super::history::{Unopened, failure};
@@ -63,12 +64,13 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     }
     try_textfile(&prepared)?;
     let opened = open_the_history(&prepared)?;
-    let runtime = open_runtime(&prepared.places)?;
-    let (mut spool, _) = Spool::open(&runtime).map_err(Failure::unusable)?;
+    let (held, mut spool) = open_runtime(&prepared)?;
+    let runtime = &held.runtime;
     tell_notices(common, &prepared.contacts.notices);
     // Cron mails whatever is said: a round that nobody looks at says what is amiss, and nothing else.
     let is_looked_at = !options.once || std::io::stderr().is_terminal();
     if is_looked_at {
+        tell_notices(common, prepared.memory.notice.as_slice());
         output::notice(common, &announcement(options, &prepared));
     }
     let mut standing = Standing::new(opened);
@@ -83,7 +85,7 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
         let identity = identity(&prepared.places, &standing);
         let rest = standing.rest_of(limit(options));
         let signals = &keeper.signals;
-        let summary = watch(&mut prepared, &identity, &runtime, &mut spool, signals, rest, &mut teller);
+        let summary = watch(&mut prepared, &identity, runtime, &mut spool, signals, rest, &mut teller);
         standing.go_on_from(&summary);
         // A terminal that is closed also sends SIGHUP; a service is told so to read its configuration again.
         let is_reload = summary.end == WatchEnd::HungUp && !std::io::stdin().is_terminal();
@@ -271,6 +273,8 @@ fn conclude(summary: &WatchSummary, common: &Common) -> ExitCode {
 
 /// Removes what watching with this history made, in a child per target.
 fn remove(prepared: Prepared) -> Result<ExitCode, Failure> {
+    // Held until all is done: a watch that runs, or starts meanwhile, would lose the files of its probes.
+    let held = hold_runtime(&prepared);
     let (plan, places) = (&prepared.plan, &prepared.places);
     // Nobody else goes where somebody has not come back from.
     let mut silent = Vec::new();
@@ -278,8 +282,7 @@ fn remove(prepared: Prepared) -> Result<ExitCode, Failure> {
         silent.extend(contact.silent_target());
         contact.give_up();
     }
-    // Held until all is done: a watch that runs, or starts meanwhile, would lose the files of its probes.
-    let _runtime = RuntimeDirectory::open(&places.runtime).map_err(|error| match error {
+    let _held = held.map_err(|error| match error {
         RuntimeError::Busy { process, .. } => Failure::unusable(running(places, process)),
         other => Failure::unusable(other),
     })?;

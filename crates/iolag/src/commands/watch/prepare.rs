@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use iolag_model::{Nanoseconds, SeriesKind};
 use iolag_store::history::Access;
-use iolag_watch::{Recollection, RuntimeDirectory, WatchPlan};
+use iolag_watch::{Recollection, RuntimeDirectory, RuntimeError, Spool, WatchPlan};
 use serde::{Deserialize, Serialize};
 
 use super::contact::{Contacts, look_at_targets};
@@ -30,6 +30,8 @@ pub struct Prepared {
     pub plan: WatchPlan,
     /// The places.
     pub places: Places,
+    /// What else was found in memory.
+    pub memory: FoundInMemory,
     /// Whether the user or the file names the history: its directory is not made then.
     pub is_history_named: bool,
     /// Where metrics are written.
@@ -78,6 +80,7 @@ pub fn prepare(options: &Watch, file: Option<&Path>, origin: &ProcessOrigin) -> 
     if runtime.is_some() {
         look_at_runtime(&places)?;
     }
+    let (places, memory) = find_runtime(places)?;
     let wishes = wishes(options, &document, &places, variable)?;
     let plan = plan(&name, &text, &wishes).map_err(Failure::usage)?;
     if plan.targets.iter().all(|target| target.kind == SeriesKind::Control) {
@@ -88,7 +91,30 @@ pub fn prepare(options: &Watch, file: Option<&Path>, origin: &ProcessOrigin) -> 
     let textfile = textfile.map_err(Failure::usage)?;
     // Last of all: who goes there and does not come back is the watch's to look after.
     let contacts = look_at_targets(&plan, &places, !options.directories.is_empty())?;
-    Ok(Prepared { plan, places, is_history_named: history.is_some(), textfile, contacts })
+    Ok(Prepared { plan, places, memory, is_history_named: history.is_some(), textfile, contacts })
+}
+
+/// What was found in memory besides the runtime directory of the watch.
+#[derive(Debug)]
+pub struct FoundInMemory {
+    /// Other runtime directories of the same history.
+    older: Vec<PathBuf>,
+    /// What the user is told of where it lies.
+    pub notice: Option<String>,
+}
+
+/// Finds the runtime directory, unless it is named. Makes nothing.
+fn find_runtime(places: Places) -> Result<(Places, FoundInMemory), Failure> {
+    let found = places.find();
+    let passed_over = found.passed_over.join("; ");
+    let base =
+        found.base.ok_or_else(|| Failure::unusable(RuntimeError::NoPlace { tried: passed_over.clone() }))?;
+    let is_usual = places.runtime_base == base;
+    let notice = (!is_usual && !passed_over.is_empty())
+        .then(|| format!("{passed_over}; the watch keeps its things in {} instead", base.display()));
+    let places = places.with_base(base);
+    let older = found.existing.into_iter().filter(|path| *path != places.runtime).collect();
+    Ok((places, FoundInMemory { older, notice }))
 }
 
 /// A directory that somebody named may lie anywhere. It is refused later if it does not lie in memory, but to see that one has to go
@@ -118,7 +144,7 @@ fn wishes(
         home: variable("HOME").map(PathBuf::from),
         shell: shell.unwrap_or_else(|| "/bin/sh".into()),
         control: places.runtime_base.join("control"),
-        runtime: places.runtime.clone(),
+        runtime: places.known_as.clone(),
         programs: found_programs(document, variable("PATH").unwrap_or_default())?,
     })
 }
@@ -211,18 +237,52 @@ pub fn try_textfile(prepared: &Prepared) -> Result<(), Failure> {
     }
 }
 
+/// Runtime directories that a watch holds.
+pub struct Held {
+    /// Its own.
+    pub runtime: RuntimeDirectory,
+    /// Others of the same history, so that no watch begins there.
+    older: Vec<RuntimeDirectory>,
+}
+
+/// Opens the runtime directory, and others of the same history, so that nobody else watches.
+///
+/// # Errors
+/// If another watch holds one of them, or it is no safe place.
+pub fn hold_runtime(prepared: &Prepared) -> Result<Held, RuntimeError> {
+    let mut older = Vec::new();
+    for path in &prepared.memory.older {
+        match RuntimeDirectory::open(path) {
+            Ok(directory) => older.push(directory),
+            Err(busy @ RuntimeError::Busy { .. }) => return Err(busy),
+            // Nobody can write there now. Who holds it all the same can be seen.
+            Err(_) => {
+                if let Err(busy @ RuntimeError::Busy { .. }) = RuntimeDirectory::refuse_held(path) {
+                    return Err(busy);
+                }
+            }
+        }
+    }
+    Ok(Held { runtime: RuntimeDirectory::open(&prepared.places.runtime)?, older })
+}
+
 /// Opens the runtime directory and makes the control's place beside it, both in memory.
 ///
 /// # Errors
 /// One sentence, if another watch holds it or it is no safe place.
-pub fn open_runtime(places: &Places) -> Result<RuntimeDirectory, Failure> {
-    let runtime = RuntimeDirectory::open(&places.runtime)
-        .map_err(|error| Failure { code: ExitCode::Unusable, sentence: error.to_string() })?;
-    let control = places.runtime_base.join("control");
+pub fn open_runtime(prepared: &Prepared) -> Result<(Held, Spool), Failure> {
+    let held = hold_runtime(prepared).map_err(Failure::unusable)?;
+    let control = prepared.places.runtime_base.join("control");
     match rustix::fs::mkdir(&control, rustix::fs::Mode::RWXU) {
-        Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(runtime),
+        Ok(()) | Err(rustix::io::Errno::EXIST) => {}
         Err(errno) => {
-            Err(Failure::unusable(format!("cannot make {} for the control: {errno}", control.display())))
+            let control = control.display();
+            return Err(Failure::unusable(format!("cannot make {control} for the control: {errno}")));
         }
     }
+    let (mut spool, _) = Spool::open(&held.runtime).map_err(Failure::unusable)?;
+    for older in &held.older {
+        spool.take_over(older).map_err(Failure::unusable)?;
+    }
+    Ok((held, spool))
 }

@@ -14,19 +14,19 @@ use crate::watching::Places;
 /// # Errors
 /// If the runtime directory is no safe place, or no watch has ever run.
 pub fn status(places: &Places, common: &Common) -> Result<ExitCode, Failure> {
-    let published = read_status(&places.runtime).map_err(Failure::unusable)?;
+    let none = || {
+        Failure::unusable(format!(
+            "no watch has written to {} since this machine was started; start one with: iolag watch DIR…",
+            places.shown_history()
+        ))
+    };
+    let runtime = places.present_runtime().ok_or_else(none)?;
+    let published = read_status(&runtime).map_err(Failure::unusable)?;
     let (status, is_live, left) = match &published {
         PublishedStatus::Live(status) => (status, true, Vec::new()),
         // Between two rounds of cron a probe may end, and nobody notices before the next.
-        PublishedStatus::Ended(status) => {
-            (status, false, probes_left(&places.runtime).map_err(Failure::unusable)?)
-        }
-        PublishedStatus::None => {
-            return Err(Failure::unusable(format!(
-                "no watch has written to {} since this machine was started; start one with: iolag watch DIR…",
-                places.shown_history()
-            )));
-        }
+        PublishedStatus::Ended(status) => (status, false, probes_left(&runtime).map_err(Failure::unusable)?),
+        PublishedStatus::None => return Err(none()),
     };
     let now = MonotonicClock.now();
     let colour = output::colour(common, |name| std::env::var_os(name));
