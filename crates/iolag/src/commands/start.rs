@@ -97,7 +97,7 @@ pub fn send_scouts(
     let store = Question::Store(keeper.store.root.clone());
     let questions: Vec<Question> = [store, Question::Machine]
         .into_iter()
-        .chain(place::SPOOL_CANDIDATES.iter().map(|candidate| Question::Candidate(candidate.into())))
+        .chain(place::spool_candidates().into_iter().map(Question::Candidate))
         .chain(directories.iter().cloned().map(Question::Directory))
         .collect();
     let answers =
@@ -107,7 +107,7 @@ pub fn send_scouts(
                 let (environment, before) = place::machine();
                 Reply::Machine(Box::new(environment), Box::new(before))
             }
-            Question::Candidate(path) => Reply::Candidate(path.clone(), place::device_of(path)),
+            Question::Candidate(path) => Reply::Candidate(path.clone(), place::writable_device_of(path)),
             Question::Directory(path) => Reply::Directory(Box::new(scout::look_at(path, steps))),
         })?;
     let mut found = Found {
@@ -167,9 +167,11 @@ fn judge_store(
         }
     };
     for (candidate, device) in found.candidates.clone() {
-        let replacement = place::memory_root(&candidate);
-        let usable = scout::ask("scout", deadline, || place::look_at(&replacement).device.is_ok())?;
-        if matches!(usable, Answer::Given(true)) {
+        let usable = scout::ask("scout", deadline, || {
+            let replacement = place::memory_root(&candidate);
+            place::look_at(&replacement).device.is_ok().then_some(replacement)
+        })?;
+        if let Answer::Given(Some(replacement)) = usable {
             found.store.device = Ok(device);
             let keeper_pid = std::process::id();
             found.rescue = Some(Rescue {

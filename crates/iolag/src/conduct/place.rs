@@ -43,14 +43,40 @@ impl StoreChoice {
         }
         let root = set("XDG_DATA_HOME")
             .or_else(|| set("HOME").map(|home| home.join(".local/share")))
-            .map_or_else(|| memory_root(Path::new("/tmp")), |data| data.join("iolag"));
+            .map_or_else(|| usual_root(Path::new("/tmp")), |data| data.join("iolag"));
         Self { root, choice: Choice::Default }
     }
 }
 
-/// A store in a directory that all users share.
+/// Names that a store may have in a directory that all users share: a stranger may have taken the first ones.
+const NAMES: u32 = 10;
+
+fn shared_root(parent: &Path, number: u32) -> PathBuf {
+    let user = rustix::process::geteuid().as_raw();
+    parent.join(if number == 0 { format!("iolag-{user}") } else { format!("iolag-{user}-{number}") })
+}
+
+/// The first of the names of [`memory_root`]. Touches nothing.
+pub fn usual_root(parent: &Path) -> PathBuf {
+    shared_root(parent, 0)
+}
+
+fn shared_roots(parent: &Path) -> impl Iterator<Item = PathBuf> {
+    (0..NAMES).map(|number| shared_root(parent, number))
+}
+
+/// The store in a directory that all users share: of its names the first that no stranger has. To be called in a process that may
+/// hang.
 pub fn memory_root(parent: &Path) -> PathBuf {
-    parent.join(format!("iolag-{}", rustix::process::geteuid().as_raw()))
+    let is_strangers = |root: &PathBuf| {
+        owner_of(root).is_some_and(|(owner, _)| owner != rustix::process::geteuid().as_raw())
+    };
+    shared_roots(parent).find(|root| !is_strangers(root)).unwrap_or_else(|| usual_root(parent))
+}
+
+/// Whose it is, and whether it is a directory; links are not followed.
+fn owner_of(path: &Path) -> Option<(u32, bool)> {
+    path.symlink_metadata().ok().map(|metadata| (metadata.uid(), metadata.is_dir()))
 }
 
 /// The store with this root, made if it is missing: one in a directory that all users share never through a symbolic link.
@@ -58,12 +84,16 @@ pub fn memory_root(parent: &Path) -> PathBuf {
 /// # Errors
 /// If that cannot be done.
 pub fn open(root: &Path) -> Result<Store, StoreError> {
-    let is_shared = SPOOL_CANDIDATES.iter().any(|candidate| memory_root(Path::new(candidate)) == root);
+    let is_shared = spool_candidates().iter().any(|parent| shared_roots(parent).any(|shared| shared == root));
     if is_shared { Store::open_among_others(root) } else { Store::open(root) }
 }
 
-/// Places for samples, best first: memory, then temporary directories.
-pub const SPOOL_CANDIDATES: [&str; 4] = ["/dev/shm", "/run/shm", "/tmp", "/var/tmp"];
+/// Places for samples, best first: memory, then temporary directories, then one that nobody else may write to, but which may be gone
+/// when the user logs out.
+pub fn spool_candidates() -> Vec<PathBuf> {
+    let session = format!("/run/user/{}", rustix::process::geteuid().as_raw());
+    ["/dev/shm", "/run/shm", "/tmp", "/var/tmp", &session].map(PathBuf::from).into()
+}
 
 /// What a child found out about the store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -90,18 +120,23 @@ impl RescuePlaces {
     /// If no process can be made, or the user wants no answer any more.
     pub fn find() -> Result<Self, Failure> {
         const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(5);
-        let roots = SPOOL_CANDIDATES.map(|candidate| memory_root(Path::new(candidate)));
-        let answers = ask_all("scout", &roots, DEADLINE, |root| root.join("runs").is_dir())?;
+        let parents = spool_candidates();
+        let answers = ask_all("scout", &parents, DEADLINE, |parent| rescue_roots(parent))?;
         let mut places = Self::default();
-        for (root, answer) in roots.into_iter().zip(answers) {
+        for (parent, answer) in parents.iter().zip(answers) {
             match answer {
-                Answer::Given(true) => places.roots.push(root),
-                Answer::Given(false) => {}
-                Answer::None { .. } => places.silent.push(root),
+                Answer::Given(roots) => places.roots.extend(roots),
+                Answer::None { .. } => places.silent.push(usual_root(parent)),
             }
         }
         Ok(places)
     }
+}
+
+/// The user's own stores in a directory that all users share.
+fn rescue_roots(parent: &Path) -> Vec<PathBuf> {
+    let own = Some((rustix::process::geteuid().as_raw(), true));
+    shared_roots(parent).filter(|root| owner_of(root) == own && root.join("runs").is_dir()).collect()
 }
 
 /// Looks at the store; to be called in a process that may hang.
@@ -210,6 +245,13 @@ pub enum Spool {
     Elsewhere(PathBuf),
     /// In the run directory although that is being measured: there is no other place.
     InRunThoughMeasured,
+}
+
+/// The device of a directory in which files can be made; to be called in a process that may hang.
+pub fn writable_device_of(path: &Path) -> Option<u64> {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    accessat(CWD, path, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).ok()?;
+    device_of(path)
 }
 
 /// Chooses the place by devices.

@@ -14,8 +14,8 @@ use iolag_store::{RunDirectory, StoreError};
 use super::STORE_DEADLINE;
 use super::interruption::Interruption;
 use super::messages::Stored;
-use super::place::{SPOOL_CANDIDATES, memory_root};
-use super::scout::ask;
+use super::place::{memory_root, spool_candidates, usual_root};
+use super::scout::{Answer, ask};
 use super::writer::{Source, WriterPlan};
 use super::writing::{Trouble, Writing};
 
@@ -75,7 +75,14 @@ impl Rescuing<'_> {
     ) -> Result<Rescued, Trouble> {
         let mut trouble = self.trouble.clone();
         let mut rescue = self.describe();
-        for root in SPOOL_CANDIDATES.map(|candidate| memory_root(Path::new(candidate))) {
+        for parent in spool_candidates() {
+            let root = match ask("scout", STORE_DEADLINE, || memory_root(&parent)) {
+                Ok(Answer::Given(root)) => root,
+                // A place that does not answer is none.
+                Ok(Answer::None { .. }) => continue,
+                // The user does not wait any more. The writer finds out whether it is a stranger's.
+                Err(_) => usual_root(&parent),
+            };
             if root == self.plan.root {
                 continue;
             }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use iolag_fixtures::{FuseCall, FuseMount, LoopMount, TmpfsMount};
+use iolag_fixtures::{FuseCall, FuseMount, LoopMount, TmpfsMount, skip_unless_root};
 
 use crate::support::{
     Finished, PATIENCE, Running, Scene, assert_gapless, assert_says, exported, kill, wait_for, wait_until,
@@ -182,6 +182,49 @@ fn a_place_of_rescue_that_somebody_made_a_link_is_passed_over() {
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     fs::remove_file(mount.path().join("ballast")).unwrap();
     rescued.assert_whole(&scene, &store);
+}
+
+#[test]
+fn a_run_is_rescued_past_a_strangers_directory_of_our_name() {
+    let scene = Scene::new();
+    let Some((mount, store)) = small_store() else { return };
+    let (program, target) = (env!("CARGO_BIN_EXE_iolag"), scene.target());
+    let script = format!(
+        "mount --make-rprivate / && mount -t tmpfs none /dev/shm && mkdir -m 755 /dev/shm/iolag-$(id -u) && \
+         chown 31002 /dev/shm/iolag-$(id -u) && {program} --store {} bench metadata {} -D2 -P200 -I50 -R20 -n2 && \
+         rm {} && exec {program} --store {} list",
+        store.display(),
+        target.display(),
+        mount.path().join("ballast").display(),
+        store.display(),
+    );
+    let done =
+        Running::start(scene.bare_command(Path::new("unshare"), &["-m", "sh", "-c", &script])).finish();
+    let rescued = Rescued::of(done);
+    let user = rustix::process::geteuid().as_raw();
+    assert!(rescued.path.starts_with(format!("/dev/shm/iolag-{user}-1")), "{:?}", rescued.path);
+    rescued.assert_whole(&scene, &store);
+}
+
+#[test]
+fn where_memory_is_read_only_samples_wait_elsewhere_and_nothing_is_amiss() {
+    if skip_unless_root() {
+        return;
+    }
+    let scene = Scene::new();
+    let (program, target) = (env!("CARGO_BIN_EXE_iolag"), scene.target().display().to_string());
+    let store = scene.store().display().to_string();
+    for command in ["bench metadata -D2 -P50 -I10 -R2", "check --budget 10s", "ping -n 1"] {
+        let script = format!(
+            "mount --make-rprivate / && mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs none /var/tmp && \
+             exec {program} --store {store} {command} {target}"
+        );
+        let done =
+            Running::start(scene.bare_command(Path::new("unshare"), &["-m", "sh", "-c", &script])).finish();
+        assert_eq!(done.code, Some(0), "{command}: {done:?}");
+        assert!(!done.stderr.contains("Read-only"), "{command}: {done:?}");
+    }
+    scene.assert_nobody_is_left();
 }
 
 #[test]
