@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use iolag_fixtures::{current_test, skip, skip_unless_root};
+use iolag_fixtures::{FuseMount, current_test, skip, skip_unless_root};
 
 use crate::remembered::Remembered;
 use crate::support::{Finished, PATIENCE, Running, Scene, assert_says, wait_until};
@@ -192,6 +192,33 @@ fn a_strangers_directory_of_our_name_does_not_stop_a_watch() {
         room.run(&["watch", "--remove", "--history", &room.history(), room.scene.target().to_str().unwrap()]);
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_eq!(fs::read_dir(room.scene.target()).unwrap().count(), 0);
+}
+
+#[test]
+fn two_watches_that_looked_at_the_same_time_and_came_to_other_places_do_not_both_run() {
+    if skip_unless_root() {
+        return;
+    }
+    let backing = tempfile::tempdir().unwrap();
+    fs::set_permissions(backing.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let Some(fuse) = FuseMount::start(backing.path()) else { return };
+    let Some(room) = Room::new() else { return };
+    let history = room.history();
+    room.arrange(&format!("mkdir -m 700 /dev/shm/iolag-{USER} && chown {STRANGER} /dev/shm/iolag-{USER}"));
+    fuse.hang_all();
+    let hanging = fuse.path().to_str().unwrap();
+    let late = Running::start(room.command(&[], &room.watch_arguments(&history, hanging, &["--once"])));
+    // It has chosen its place, and waits for its target.
+    assert!(fuse.wait_until_held(1, PATIENCE));
+    late.signal(libc::SIGSTOP);
+    room.arrange(&format!("rmdir /dev/shm/iolag-{USER}"));
+    let watch = room.start_watch(&[]);
+    late.signal(libc::SIGCONT);
+    let done = late.finish();
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert_says(&done.stderr, &["is in use by the watch with process id"]);
+    fuse.release();
+    room.end(watch);
 }
 
 #[test]

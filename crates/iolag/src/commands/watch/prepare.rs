@@ -250,20 +250,31 @@ pub struct Held {
 /// # Errors
 /// If another watch holds one of them, or it is no safe place.
 pub fn hold_runtime(prepared: &Prepared) -> Result<Held, RuntimeError> {
+    let (places, known) = (&prepared.places, &prepared.memory.older);
     let mut older = Vec::new();
-    for path in &prepared.memory.older {
-        match RuntimeDirectory::open(path) {
-            Ok(directory) => older.push(directory),
-            Err(busy @ RuntimeError::Busy { .. }) => return Err(busy),
-            // Nobody can write there now. Who holds it all the same can be seen.
-            Err(_) => {
-                if let Err(busy @ RuntimeError::Busy { .. }) = RuntimeDirectory::refuse_held(path) {
-                    return Err(busy);
-                }
-            }
+    for path in known {
+        older.extend(hold_older(path)?);
+    }
+    let runtime = RuntimeDirectory::open(&places.runtime)?;
+    // Who looked at the same time and came to another place has made its directory by now, or finds this one.
+    for path in places.find().existing {
+        if path != places.runtime && !known.contains(&path) {
+            older.extend(hold_older(&path)?);
         }
     }
-    Ok(Held { runtime: RuntimeDirectory::open(&prepared.places.runtime)?, older })
+    Ok(Held { runtime, older })
+}
+
+/// `None` if it cannot be written to now. Who holds it all the same can be seen.
+fn hold_older(path: &Path) -> Result<Option<RuntimeDirectory>, RuntimeError> {
+    match RuntimeDirectory::open(path) {
+        Ok(directory) => Ok(Some(directory)),
+        Err(busy @ RuntimeError::Busy { .. }) => Err(busy),
+        Err(_) => match RuntimeDirectory::refuse_held(path) {
+            Err(busy @ RuntimeError::Busy { .. }) => Err(busy),
+            _ => Ok(None),
+        },
+    }
 }
 
 /// Opens the runtime directory and makes the control's place beside it, both in memory.
