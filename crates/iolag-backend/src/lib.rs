@@ -27,6 +27,6 @@ pub use backend::{
 };
 pub use memory::MemoryBackend;
 pub use posix::{PosixBackend, PosixSession, WORKING_NAME, token_name};
-pub use redact::redact;
+pub use redact::{redact, redact_argument};
 pub use request::{Completion, ObjectKey, Request};
 pub use target::Target;

@@ -26,6 +26,13 @@ pub fn redact(text: &str) -> String {
     redacted
 }
 
+/// The same of an argument as a command line may show it: its URL may hold white space.
+pub fn redact_argument(text: &str) -> String {
+    let joined = text.replace(char::is_whitespace, "_");
+    let redacted = redact(&joined);
+    if redacted == joined { text.to_owned() } else { redacted }
+}
+
 fn without_password(url: &str) -> String {
     let hidden = url.rfind('@').and_then(|at| {
         let colon = url[..at].find(':')?;
@@ -74,6 +81,19 @@ mod tests {
             ("https://h/p?X-Amz-Signature=ab12", "https://h/p?X-Amz-Signature=***"),
         ] {
             assert_eq!(redact(text), redacted);
+        }
+    }
+
+    #[test]
+    fn an_argument_shows_no_password_in_any_form() {
+        for (text, shown) in [
+            ("postgres://u:geheim@h/x", "postgres://u:***@h/x"),
+            ("--history=postgres://u:geheim@h/x", "--history=postgres://u:***@h/x"),
+            ("postgres://u:ge heim@h/x", "postgres://u:***@h/x"),
+            ("postgres://u@h/x?password=ge heim", "postgres://u@h/x?password=***"),
+            ("the disk of /home was full", "the disk of /home was full"),
+        ] {
+            assert_eq!(redact_argument(text), shown);
         }
     }
 

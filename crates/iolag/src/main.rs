@@ -1,5 +1,6 @@
 //! The command line of iolag.
 
+use std::io::Write;
 use std::process::ExitCode as ProcessExit;
 
 use clap::Parser;
@@ -9,11 +10,14 @@ use iolag::commands;
 use iolag::copies::one_of_several;
 use iolag::exit_code::{ExitCode, Failure};
 use iolag::output;
+use iolag_backend::redact_argument;
 use iolag_keeper::take_arguments;
+use iolag_workload::withhold_core_dumps;
 
 fn main() -> ProcessExit {
     // SAFETY: no thread has been started.
-    let typed = unsafe { take_arguments() };
+    let typed = unsafe { take_arguments(redact_argument) };
+    withhold_core_dumps();
     let arguments = match Arguments::try_parse_from(&typed) {
         Ok(arguments) => arguments,
         Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
@@ -22,10 +26,16 @@ fn main() -> ProcessExit {
         }
         Err(error) => {
             let error = with_hint(error, &typed);
-            // Printing help fails only if the terminal is gone.
-            let _ = error.print();
-            let code = if error.use_stderr() { ExitCode::Usage } else { ExitCode::Fine };
-            return ProcessExit::from(code as u8);
+            if !error.use_stderr() {
+                // Printing help fails only if the terminal is gone.
+                let _ = error.print();
+                return ProcessExit::from(ExitCode::Fine as u8);
+            }
+            let text = error.render().to_string();
+            let shown = without_secrets(&text, &typed);
+            // Nobody is left to be told if standard error is gone.
+            let _ = if shown == text { error.print() } else { std::io::stderr().write_all(shown.as_bytes()) };
+            return ProcessExit::from(ExitCode::Usage as u8);
         }
     };
     // A panic is a bug, and says so by its exit code.
@@ -39,6 +49,18 @@ fn main() -> ProcessExit {
             ProcessExit::from(failure.code as u8)
         }
     }
+}
+
+/// What is said of arguments, which repeats some, without their secrets.
+fn without_secrets(text: &str, typed: &[std::ffi::OsString]) -> String {
+    let mut shown = text.to_owned();
+    for argument in typed.iter().filter_map(|argument| argument.to_str()) {
+        let value = argument.split_once('=').map_or(argument, |(_, value)| value);
+        for secret in [argument, value].into_iter().filter(|text| redact_argument(text) != **text) {
+            shown = shown.replace(secret, &redact_argument(secret));
+        }
+    }
+    shown
 }
 
 /// `--plot FILE DIR` looks right: what follows `--plot` without a `=` is taken for the directory.

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use iolag_backend::redact;
 use iolag_report::{Colour, wrapped};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -76,9 +77,9 @@ pub fn notice(common: &Common, text: &str) {
     }
 }
 
-/// Writes a sentence to standard error.
+/// Writes a sentence to standard error, without the passwords of URLs that it may repeat.
 pub fn complain(sentence: &str) {
-    let text = printable(&format!("iolag: {sentence}"));
+    let text = printable(&redact(&format!("iolag: {sentence}")));
     let text = match rustix::termios::tcgetwinsize(std::io::stderr()) {
         Ok(size) => {
             let width = usize::from(size.ws_col).clamp(WIDTH_MIN, WIDTH_MAX);

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
+use super::inheritance::become_a_users_program;
 use super::program::Program;
 
 /// The streams of a program.
@@ -80,7 +81,7 @@ fn nowhere() -> Result<OwnedFd, Errno> {
     open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Between fork and exec: a session or the probe's process group, the directory, and signals as a user's programs have them.
+/// Between fork and exec: a session or the probe's process group, the directory, and signals and core dumps as a user's programs have them.
 fn become_program(place: RawFd, has_terminal: bool, group: i32) -> io::Result<()> {
     // SAFETY: all of these are system calls on this process alone, async-signal-safe, with memory of this frame.
     unsafe {
@@ -95,18 +96,12 @@ fn become_program(place: RawFd, has_terminal: bool, group: i32) -> io::Result<()
         if libc::fchdir(place) == -1 {
             return Err(io::Error::last_os_error());
         }
-        // SIGKILL and SIGSTOP refuse, which changes nothing.
-        for signal in 1..=31 {
-            libc::signal(signal, libc::SIG_DFL);
-        }
-        let mut none = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-        libc::sigemptyset(none.as_mut_ptr());
-        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
         // All of the probe's own descriptors say so themselves; those that it got from elsewhere may not. Kernels
         // before 5.11 refuse, which changes nothing else.
         libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
         // Below a guard the second line: the first is the guard itself.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0);
     }
+    become_a_users_program();
     Ok(())
 }

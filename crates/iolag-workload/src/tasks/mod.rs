@@ -9,6 +9,7 @@ mod descent;
 mod files;
 mod guard;
 mod guard_process;
+mod inheritance;
 mod last_line;
 mod launch;
 mod limits;
@@ -26,6 +27,7 @@ mod terminal;
 mod usage;
 
 pub use compiler::{Compiler, Language, find_compiler};
+pub use inheritance::{allow_core_dumps, become_a_users_program, withhold_core_dumps};
 pub use limits::TaskLimits;
 pub use probe::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
 pub use removal::remove_probe_files;

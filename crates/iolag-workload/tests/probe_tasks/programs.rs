@@ -115,12 +115,17 @@ fn a_real_compiler_works_each_time_and_its_work_is_told() {
 #[test]
 fn a_command_runs_in_its_directory_without_our_descriptors_and_signals() {
     let place = tempfile::tempdir().unwrap();
-    let script = "pwd > where; ls /proc/self/fd | wc -l > descriptors; grep SigBlk /proc/self/status > signals; \
+    let filter = || fs::read_to_string("/proc/self/coredump_filter").unwrap();
+    let own_filter = filter();
+    iolag_workload::withhold_core_dumps();
+    assert_eq!(filter().trim(), "00000000");
+    let script = "cat /proc/self/coredump_filter > filter; pwd > where; ls /proc/self/fd | wc -l > descriptors; grep SigBlk /proc/self/status > signals; \
                   grep SigIgn /proc/self/status >> signals";
     let ran = probe(place.path(), &shell_command(script, TaskOutput::Discard)).unwrap();
     assert_eq!((ran.ending(0).failure, ran.ending(0).exit_status), (FailureCode::NONE, Some(0)));
     let said = |name| fs::read_to_string(place.path().join(name)).unwrap();
     assert_eq!(said("where").trim(), place.path().canonicalize().unwrap().display().to_string());
+    assert_eq!(said("filter"), own_filter);
     // Its three streams and the directory that ls reads.
     assert_eq!(said("descriptors").trim(), "4");
     for line in said("signals").lines() {

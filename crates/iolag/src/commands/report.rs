@@ -1,10 +1,12 @@
 //! `iolag report`: one HTML file that explains runs or a history, or the draft of an incident report.
 
 use std::io::{BufWriter, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use iolag_model::Anchor;
 use iolag_report::{HtmlReport, IncidentRun, ReportedRun, incident_text, write_html};
+use iolag_workload::become_a_users_program;
 
 use super::pictures::{Pictured, figures_of, picture};
 use super::{Located, report_history, show};
@@ -106,13 +108,20 @@ fn incident(runs: &[Pictured]) -> String {
 
 /// Asks the desktop to show the file.
 pub(super) fn open(path: &Path) -> Result<(), Failure> {
-    let opened = std::process::Command::new("xdg-open")
+    let mut command = std::process::Command::new("xdg-open");
+    command
         .arg(path)
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .status();
-    match opened {
+        .stderr(std::process::Stdio::null());
+    // SAFETY: only system calls that are allowed between fork and exec are made there, and nothing is allocated.
+    unsafe {
+        command.pre_exec(|| {
+            become_a_users_program();
+            Ok(())
+        });
+    }
+    match command.status() {
         Ok(status) if status.success() => Ok(()),
         _ => Err(Failure::unusable(format!(
             "no program here opens {}: copy it to a machine with a browser",

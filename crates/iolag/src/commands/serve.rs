@@ -27,7 +27,7 @@ pub fn run(options: &Serve, common: &Common) -> Result<ExitCode, Failure> {
     // From here on no file system that hangs can stop it, not even the one that the program lies on.
     let keeper = become_keeper(common)?;
     let file = options.configuration.as_deref();
-    let places = find_places(file, options.place.history.as_deref(), options.runtime.as_deref())?;
+    let places = find_places(file, options.place.history.as_deref(), options.runtime.as_deref(), common)?;
     let chosen = Chosen::at(places.clone(), true);
     let since = options.since.clone();
     refuse_no_time(&since)?;

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use iolag_backend::redact;
+use iolag_backend::{redact, redact_argument};
 use iolag_keeper::{Residence, Signals, move_into_memory, start_ticks};
 use iolag_model::{
     Anchor, Calibration, ClientRecord, Environment, MemoryState, Nanoseconds, PlaceMaker, PlaceToken, Rescue,
     RunId, RunRecord, RunSpec, StageRecord, TargetRecord, Trust,
 };
+use iolag_workload::{allow_core_dumps, withhold_core_dumps};
 use serde::{Deserialize, Serialize};
 
 use crate::args::Common;
@@ -73,7 +74,10 @@ enum Reply {
 pub fn become_keeper(common: &Common) -> Result<Keeper, Failure> {
     // Blocked first: what comes while the program moves waits, and is heard afterwards.
     let signals = Signals::block().map_err(Failure::bug)?;
-    let residence = move_into_memory(redact);
+    // The copy is to know what programs are to be given back.
+    allow_core_dumps();
+    let residence = move_into_memory(redact_argument);
+    withhold_core_dumps();
     let store = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name));
     Ok(Keeper { signals, residence, store })
 }

@@ -16,6 +16,7 @@ mod older_runs;
 mod order;
 mod report;
 mod rm;
+mod secrets;
 mod stage_clock;
 mod stored;
 mod targets;

@@ -8,6 +8,7 @@ mod support;
 
 mod check_hangs;
 mod check_slow;
+mod cores;
 mod hangs;
 mod journal;
 mod kills;

@@ -129,6 +129,39 @@ fn a_password_that_was_typed_is_in_no_command_line() {
 }
 
 #[test]
+fn a_configuration_with_a_password_that_others_may_read_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let stage = Stage::new();
+    let directory = stage.directory("scratch");
+    let configure = |history: &str, mode: u32| {
+        let file = stage.configure(&format!(
+            "history = {history:?}\nruntime = {:?}\n{}",
+            stage.runtime(),
+            target("scratch", &directory, "stat")
+        ));
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        file
+    };
+    let said = |file: &str, how: &str| stage.scene.run(&["watch", how, "-c", file]).stderr;
+    let secret = "postgres://u:geheim@127.0.0.1:1/x";
+    for mode in [0o644, 0o640, 0o604] {
+        let file = configure(secret, mode);
+        for how in ["--once", "--status"] {
+            let errors = said(&file, how);
+            let told = format!("{file} holds a password, and others may read it (mode {mode:o})");
+            assert!(errors.contains(&told) && errors.contains(&format!("chmod 600 {file}")), "{errors}");
+            assert!(!errors.contains("geheim"), "{errors}");
+        }
+    }
+    for (history, mode) in [(secret, 0o600), ("postgres://u@127.0.0.1:1/x", 0o644)] {
+        let errors = said(&configure(history, mode), "--status");
+        assert!(!errors.contains("holds a password"), "{errors}");
+    }
+    let quiet = stage.scene.run(&["-q", "watch", "--status", "-c", &configure(secret, 0o644)]);
+    assert!(!quiet.stderr.contains("holds a password"), "{quiet:?}");
+}
+
+#[test]
 fn a_password_that_was_typed_is_in_no_command_line_and_opens_the_history() {
     let Some(server) = PostgresServer::start() else { return };
     let stage = Stage::new().with_history(server.url("postgres"));

@@ -51,7 +51,7 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     }
     if options.status {
         let file = options.configuration.as_deref();
-        let places = find_places(file, options.history.as_deref(), options.runtime.as_deref())?;
+        let places = find_places(file, options.history.as_deref(), options.runtime.as_deref(), common)?;
         return status::status(&places, common);
     }
     output::refuse_document(common, "watch")?;
@@ -130,7 +130,8 @@ fn prepare_again(
     }
 }
 
-/// History and runtime directory, for commands that look at a watch: as named, else as its configuration file says.
+/// History and runtime directory, for commands that look at a watch: as named, else as its configuration file says. Tells the user if
+/// others may read a password in there.
 ///
 /// # Errors
 /// If that file cannot be read or understood.
@@ -138,9 +139,11 @@ pub fn find_places(
     file: Option<&Path>,
     history: Option<&str>,
     runtime: Option<&Path>,
+    common: &Common,
 ) -> Result<Places, Failure> {
-    let (name, text) = read_file(file)?;
-    let document = crate::watching::Document::parse(&name, &text).map_err(Failure::usage)?;
+    let configuration = read_file(file)?;
+    let document = configuration.document()?;
+    tell_notices(common, configuration.exposure(&document).as_slice());
     let history = history.map(str::to_owned).or_else(|| document.history_named_in(file?));
     let in_file = |text: crate::watching::Text| text.into_inner().into();
     let runtime = runtime.map(Path::to_owned).or_else(|| document.runtime.map(in_file));

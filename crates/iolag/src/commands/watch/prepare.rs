@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use iolag_backend::redact_argument;
 use iolag_model::{Nanoseconds, SeriesKind};
 use iolag_store::history::Access;
 use iolag_watch::{Recollection, RuntimeDirectory, RuntimeError, Spool, WatchPlan};
@@ -40,22 +42,60 @@ pub struct Prepared {
     pub contacts: Contacts,
 }
 
-/// The configuration file's name and text; empty ones if there is none.
+/// A configuration file; empty if there is none.
+#[derive(Default, Serialize, Deserialize)]
+pub struct Configuration {
+    /// Its path, for errors.
+    pub name: String,
+    /// What it says.
+    pub text: String,
+    /// Its permissions.
+    mode: u32,
+}
+
+impl Configuration {
+    /// What it says, understood.
+    ///
+    /// # Errors
+    /// One sentence with file and line.
+    pub fn document(&self) -> Result<Document, Failure> {
+        Document::parse(&self.name, &self.text).map_err(Failure::usage)
+    }
+
+    /// What to tell the user if it holds a password that others may read.
+    pub fn exposure(&self, document: &Document) -> Option<String> {
+        const OF_OTHERS: u32 = 0o044;
+        let has_password = |text: &str| redact_argument(text) != text;
+        let is_in_history = document.history.as_ref().is_some_and(|place| has_password(place.get_ref()));
+        let is_elsewhere = self.text.lines().any(has_password);
+        ((is_in_history || is_elsewhere) && self.mode & OF_OTHERS != 0).then(|| {
+            format!(
+                "the configuration {name} holds a password, and others may read it (mode {:o}): keep them out with: chmod 600 {name}",
+                self.mode & 0o7777,
+                name = self.name
+            )
+        })
+    }
+}
+
+/// Reads the configuration file.
 ///
 /// # Errors
 /// If it cannot be read, or its file system does not answer.
-pub fn read_file(file: Option<&Path>) -> Result<(String, String), Failure> {
-    let Some(path) = file else { return Ok((String::new(), String::new())) };
+pub fn read_file(file: Option<&Path>) -> Result<Configuration, Failure> {
+    let Some(path) = file else { return Ok(Configuration::default()) };
     let name = path.display().to_string();
-    let read = || -> Result<String, String> {
-        let size = path.metadata().map_err(|error| error.to_string())?.len();
+    let read = || -> Result<Configuration, String> {
+        let metadata = path.metadata().map_err(|error| error.to_string())?;
+        let size = metadata.len();
         if size > FILE_BYTES_MAX {
             return Err(format!("it has {size} bytes, which is no configuration"));
         }
-        std::fs::read_to_string(path).map_err(|error| error.to_string())
+        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+        Ok(Configuration { name: name.clone(), text, mode: metadata.mode() })
     };
     match scout::ask("scout", DEADLINE, read)? {
-        Answer::Given(Ok(text)) => Ok((name, text)),
+        Answer::Given(Ok(configuration)) => Ok(configuration),
         Answer::Given(Err(error)) => Err(Failure::usage(format!(
             "cannot read the configuration {name}: {error}; see what one may say with: iolag watch --print-config"
         ))),
@@ -70,8 +110,8 @@ pub fn read_file(file: Option<&Path>) -> Result<(String, String), Failure> {
 /// # Errors
 /// One sentence, if what is asked cannot be done.
 pub fn prepare(options: &Watch, file: Option<&Path>, origin: &ProcessOrigin) -> Result<Prepared, Failure> {
-    let (name, text) = read_file(file)?;
-    let document = Document::parse(&name, &text).map_err(Failure::usage)?;
+    let configuration = read_file(file)?;
+    let document = configuration.document()?;
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let in_file = |text: &Option<crate::watching::Text>| text.as_ref().map(|text| text.get_ref().clone());
     let runtime = options.runtime.clone().or_else(|| in_file(&document.runtime).map(PathBuf::from));
@@ -82,7 +122,7 @@ pub fn prepare(options: &Watch, file: Option<&Path>, origin: &ProcessOrigin) -> 
     }
     let (places, memory) = find_runtime(places)?;
     let wishes = wishes(options, &document, &places, variable)?;
-    let plan = plan(&name, &text, &wishes).map_err(Failure::usage)?;
+    let plan = plan(&configuration.name, &configuration.text, &wishes).map_err(Failure::usage)?;
     if plan.targets.iter().all(|target| target.kind == SeriesKind::Control) {
         return Err(Failure::usage("there is nothing to watch: name a directory, or set HOME"));
     }
@@ -90,7 +130,8 @@ pub fn prepare(options: &Watch, file: Option<&Path>, origin: &ProcessOrigin) -> 
     let textfile = textfile.map(|path| Textfile::new(path, &places.runtime, &plan.host)).transpose();
     let textfile = textfile.map_err(Failure::usage)?;
     // Last of all: who goes there and does not come back is the watch's to look after.
-    let contacts = look_at_targets(&plan, &places, !options.directories.is_empty())?;
+    let mut contacts = look_at_targets(&plan, &places, !options.directories.is_empty())?;
+    contacts.notices.extend(configuration.exposure(&document));
     Ok(Prepared { plan, places, memory, is_history_named: history.is_some(), textfile, contacts })
 }
 
