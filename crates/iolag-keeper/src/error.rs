@@ -6,7 +6,7 @@ use rustix::io::Errno;
 #[derive(Debug, thiserror::Error)]
 pub enum KeeperError {
     /// No shared memory.
-    #[error("cannot make {bytes} bytes of shared memory for samples: {error}; a smaller --buffer needs less")]
+    #[error("cannot make {bytes} bytes of shared memory for samples: {error}; {}", of_memory(*error))]
     SharedMemory {
         /// How much was wanted.
         bytes: usize,
@@ -39,4 +39,12 @@ pub enum KeeperError {
         /// What the kernel said.
         error: Errno,
     },
+}
+
+/// What to do where there is no shared memory.
+const fn of_memory(error: Errno) -> &'static str {
+    match error {
+        Errno::FBIG => "allow this process larger files (ulimit -f), since shared memory counts as one",
+        _ => "a smaller --buffer needs less",
+    }
 }

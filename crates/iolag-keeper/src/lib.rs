@@ -41,7 +41,7 @@ pub use ring::{RingFull, RingProducer, RingReader};
 pub use room::Room;
 pub use sealed::{Residence, move_into_memory, take_arguments};
 pub use separation::leave_inheritance;
-pub use signals::Signals;
+pub use signals::{Signals, outlive_file_size_limit};
 pub use slot::InFlight;
 pub use strays::reap_strays;
 pub use waiting::{Awaited, wait_for_any};

@@ -11,6 +11,13 @@ use crate::KeeperError;
 /// The signals that a user or a batch system sends to end a run.
 const ENDING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
+/// From here on what is written past the limit of file sizes (`ulimit -f`) fails, with an error that can be told, instead of ending
+/// this process or a child that it forks.
+pub fn outlive_file_size_limit() {
+    // SAFETY: no handler is installed.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
 /// A source of signals.
 #[derive(Debug)]
 pub struct Signals {

@@ -17,15 +17,14 @@ use crate::output;
 pub fn in_child(what: &'static str, work: impl FnOnce() -> Result<(), Failure>) -> Result<ExitCode, Failure> {
     const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
     const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(300);
-    let signals = Signals::block().map_err(Failure::bug)?;
+    let signals = Signals::block()?;
     let mut child = Child::fork(what, Orphanage::Die, || match work() {
         Ok(()) => ExitCode::Fine as i32,
         Err(failure) => {
             output::complain(&failure.sentence);
             failure.code as i32
         }
-    })
-    .map_err(Failure::bug)?;
+    })?;
     loop {
         if let Some(ending) = child.wait(LOOK) {
             return Ok(match ending {

@@ -11,13 +11,14 @@ use iolag::copies::one_of_several;
 use iolag::exit_code::{ExitCode, Failure};
 use iolag::output;
 use iolag_backend::redact_argument;
-use iolag_keeper::take_arguments;
+use iolag_keeper::{outlive_file_size_limit, take_arguments};
 use iolag_workload::withhold_core_dumps;
 
 fn main() -> ProcessExit {
     // SAFETY: no thread has been started.
     let typed = unsafe { take_arguments(redact_argument) };
     withhold_core_dumps();
+    outlive_file_size_limit();
     let arguments = match Arguments::try_parse_from(&typed) {
         Ok(arguments) => arguments,
         Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {

@@ -20,7 +20,7 @@ use crate::output;
 pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "cleanup")?;
     let located = Located::of(common)?;
-    let signals = Signals::block().map_err(Failure::bug)?;
+    let signals = Signals::block()?;
     let (run, places) = output::ask_store(&located.root, || places(&located, &options.run))?;
     if places.is_empty() {
         output::print(&format!("run {run} has left nothing on its targets: nothing to remove\n"));

@@ -182,14 +182,17 @@ fn agree(doomed: &[Doomed]) -> Result<(), Failure> {
     }
     // Nobody is left to be asked if standard error is gone; then nobody agrees.
     let _ = write!(std::io::stderr(), "{list}Remove {runs} for good? [y/N] ");
-    let signals = Signals::block().map_err(Failure::bug)?;
+    let signals = Signals::block()?;
     let (sender, answers) = mpsc::channel();
-    std::thread::spawn(move || {
+    let listen = move || {
         let mut line = String::new();
         let read = std::io::stdin().read_line(&mut line);
         // The receiver is gone after a Ctrl-C.
         let _ = sender.send(read.map(|_| line).unwrap_or_default());
-    });
+    };
+    std::thread::Builder::new().spawn(listen).map_err(|error| {
+        Failure::of_system(format!("cannot wait for an answer: {error}"), error.raw_os_error())
+    })?;
     let answer = loop {
         match answers.recv_timeout(LOOK) {
             Err(mpsc::RecvTimeoutError::Timeout) if signals.next().is_none() => {}

@@ -73,7 +73,7 @@ enum Reply {
 /// If signals cannot be received.
 pub fn become_keeper(common: &Common) -> Result<Keeper, Failure> {
     // Blocked first: what comes while the program moves waits, and is heard afterwards.
-    let signals = Signals::block().map_err(Failure::bug)?;
+    let signals = Signals::block()?;
     // The copy is to know what programs are to be given back.
     allow_core_dumps();
     let residence = move_into_memory(redact_argument);
@@ -240,7 +240,9 @@ pub fn record(keeper: &Keeper, found: &Found, beginning: Beginning) -> RunRecord
     let mut trust = beginning.trust;
     if keeper.residence == Residence::File {
         trust.push(Trust {
-            doubt: "iolag runs from its file, because this kernel allows no programs in memory".into(),
+            doubt: "iolag runs from its file, because no program can be started from memory here: the kernel allows none, or \
+                    its size is over the limit of files (ulimit -f)"
+                .into(),
             advice:
                 "if the file system of the iolag binary hangs, iolag may hang with it: put it on a local disk"
                     .into(),

@@ -83,7 +83,7 @@ impl Limits {
     /// # Errors
     /// The first limit that the run would reach.
     pub fn refuse(&self, room: Room, tables: impl FnOnce() -> Tables) -> Result<(), Failure> {
-        let exchange = Exchange::with_room(room).map_err(Failure::usage)?;
+        let exchange = Exchange::with_room(room)?;
         let refusal = self.refusal(room.clients, exchange.bytes() as u64, tables);
         refusal.map_or(Ok(()), |sentence| Err(Failure::usage(sentence)))
     }

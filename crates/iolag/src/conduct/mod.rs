@@ -113,10 +113,10 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
         ring_bytes: spec.ring_bytes,
         samples_per_client: iolag_workload::samples_per_client(&spec.workload),
     };
-    let exchange = Exchange::with_room(room).map_err(Failure::usage)?;
+    let exchange = Exchange::with_room(room)?;
     let mut interruption = Interruption::new(signals);
     let writer_plan = writer_plan(&plan);
-    let mut writing = Writing::start(writer_plan.clone(), &exchange, STORE_DEADLINE).map_err(Failure::bug)?;
+    let mut writing = Writing::start(writer_plan.clone(), &exchange, STORE_DEADLINE)?;
     let mut notices = Vec::new();
     let mut run_directory = plan.root.clone();
     match writing.wait_until_ready(&mut interruption) {
@@ -223,7 +223,8 @@ fn start_measurers(groups: &[GroupPlan<'_>], exchange: &Exchange) -> Result<Vec<
         .map(|group| {
             let messenger =
                 Messenger::fork("measurer", Orphanage::Die, |_, outbox| (group.measure)(exchange, outbox))
-                    .map_err(Failure::bug)?;
+                    // The run has begun.
+                    .map_err(|error| Failure::from(error).at_least(ExitCode::Incomplete))?;
             Ok(Measurer::new(messenger, group.clients.clone(), group.name.clone()))
         })
         .collect()

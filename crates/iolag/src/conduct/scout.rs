@@ -149,18 +149,15 @@ where
 {
     const POLL: Nanoseconds = Nanoseconds::from_milliseconds(2);
     const LOOK_EVERY: u32 = 25;
-    let signals = Signals::block().map_err(Failure::bug)?;
+    let signals = Signals::block()?;
     let started = MonotonicClock.now();
     let mut children = Vec::with_capacity(questions.len());
     for question in questions {
-        children.push(
-            Messenger::fork(role, Orphanage::Die, |_, mut outbox| {
-                let answer = answer(question, &mut Steps(&mut outbox));
-                tell(&mut outbox, &answer);
-                0
-            })
-            .map_err(Failure::bug)?,
-        );
+        children.push(Messenger::fork(role, Orphanage::Die, |_, mut outbox| {
+            let answer = answer(question, &mut Steps(&mut outbox));
+            tell(&mut outbox, &answer);
+            0
+        })?);
     }
     let mut answers: Vec<Option<T>> = children.iter().map(|_| None).collect();
     let mut came_back = vec![0_u64; children.len()];

@@ -62,7 +62,9 @@ pub struct Serving {
 /// If the address cannot be listened on.
 pub fn serve(serving: &Serving, signals: Signals, ready: impl FnOnce(SocketAddr)) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
-    let runtime = runtime.map_err(Failure::bug)?;
+    let runtime = runtime.map_err(|error| {
+        Failure::of_system(format!("cannot wait for connections: {error}"), error.raw_os_error())
+    })?;
     LocalSet::new().block_on(&runtime, async {
         let listener = bind(serving.listen).await?;
         ready(listener.local_addr().map_err(Failure::bug)?);

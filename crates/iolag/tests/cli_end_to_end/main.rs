@@ -10,6 +10,7 @@ mod written_before;
 
 mod check;
 mod copies;
+mod limits;
 mod metadata;
 mod metadata_options;
 mod older_runs;

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use iolag_analysis::{PingCounts, Summary};
-use iolag_keeper::{Child, Ending, Orphanage};
+use iolag_keeper::{Child, Ending, KeeperError, Orphanage};
 use iolag_model::{
     Anchor, Clock, FailureCode, MonotonicClock, Nanoseconds, Operation, Outcome, RunId, RunState, Sample,
 };
@@ -178,7 +178,8 @@ impl JsonLines {
     /// If no process can be made.
     pub fn to_file(path: &Path) -> Result<Self, Failure> {
         let path = crate::conduct::scout::absolute(path);
-        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).map_err(Failure::bug)?;
+        let (reader, writer) =
+            pipe_with(PipeFlags::CLOEXEC).map_err(|error| KeeperError::Fork { role: "scribe", error })?;
         let scribe = {
             let (path, writer) = (&path, &writer);
             Child::fork("scribe", Orphanage::Survive, || {
@@ -188,8 +189,7 @@ impl JsonLines {
                 // SAFETY: the child's copy of the descriptor; it never returns to who owns it.
                 unsafe { libc::close(std::os::fd::AsRawFd::as_raw_fd(writer)) };
                 copy(File::from(reader), path)
-            })
-            .map_err(Failure::bug)?
+            })?
         };
         Ok(Self { scribe: Some((scribe, path)), ..Self::to(writer) })
     }

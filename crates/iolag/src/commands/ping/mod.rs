@@ -214,7 +214,7 @@ impl Pinging<'_> {
             stages: stages(&workload),
             trust,
         };
-        let flight = PingFlight::new().map_err(Failure::bug)?;
+        let flight = PingFlight::new()?;
         if let Some((scout, since)) = scout {
             flight.executes(scout.id());
             flight.contacts(*since);
@@ -231,7 +231,7 @@ impl Pinging<'_> {
             ahead: scout.and_then(|(scout, _)| Some((scout.id(), start_ticks(scout.id())?))),
         };
         let schedule = measurer_ping::schedule(&self.ping, options.deadline);
-        let stops = Signals::block_stop().map_err(Failure::bug)?;
+        let stops = Signals::block_stop()?;
         let mut attending = Attending::new(schedule, flight, stops, outputs);
         let plan = RunPlan {
             record: start::record(self.keeper, self.found, beginning),
