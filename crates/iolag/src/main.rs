@@ -28,9 +28,7 @@ fn main() -> ProcessExit {
         Err(error) => {
             let error = with_hint(error, &typed);
             if !error.use_stderr() {
-                // Printing help fails only if the terminal is gone.
-                let _ = error.print();
-                return ProcessExit::from(ExitCode::Fine as u8);
+                return ProcessExit::from(told(error.print()) as u8);
             }
             let text = error.render().to_string();
             let shown = without_secrets(&text, &typed);
@@ -62,6 +60,13 @@ fn without_secrets(text: &str, typed: &[std::ffi::OsString]) -> String {
         }
     }
     shown
+}
+
+/// How a command ends whose result is help or a version.
+fn told(printed: std::io::Result<()>) -> ExitCode {
+    let Some(sentence) = printed.err().as_ref().and_then(output::lost) else { return ExitCode::Fine };
+    output::complain(&sentence);
+    ExitCode::Unusable
 }
 
 /// `--plot FILE DIR` looks right: what follows `--plot` without a `=` is taken for the directory.

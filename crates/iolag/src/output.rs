@@ -20,10 +20,16 @@ const WIDTH_MIN: usize = 40;
 /// Wider lines are hard to read.
 const WIDTH_MAX: usize = 200;
 
-/// Writes text to standard output, and says if that is not possible.
-pub fn print(text: &str) {
-    if let Err(failure) = print_result(text) {
-        complain(&failure.sentence);
+/// Writes a part of a result to standard output while the work goes on, and says if that is not possible. How the command is to end
+/// because of that: a result that is lost is never fine.
+#[must_use]
+pub fn print(text: &str) -> ExitCode {
+    match print_result(text) {
+        Ok(()) => ExitCode::Fine,
+        Err(failure) => {
+            complain(&failure.sentence);
+            failure.code
+        }
     }
 }
 
@@ -33,12 +39,15 @@ pub fn print(text: &str) {
 /// If it cannot be written, as on a full disk. A reader that went away (`| head`) is no error.
 pub fn print_result(text: &str) -> Result<(), Failure> {
     let mut output = std::io::stdout().lock();
-    match output.write_all(printable(text).as_bytes()).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::unusable(format!("cannot write to standard output: {error}; send it elsewhere")))
-        }
-        _ => Ok(()),
-    }
+    let written = output.write_all(printable(text).as_bytes()).and_then(|()| output.flush());
+    let lost = written.err().as_ref().and_then(lost);
+    lost.map_or(Ok(()), |sentence| Err(Failure::unusable(sentence)))
+}
+
+/// Why standard output took no more, as a sentence; `None` if that is no error, since a reader went away (`| head`).
+pub fn lost(error: &std::io::Error) -> Option<String> {
+    (error.kind() != std::io::ErrorKind::BrokenPipe)
+        .then(|| format!("cannot write to standard output: {error}; send it elsewhere"))
 }
 
 /// The text without control characters but line ends, tabs and colours: paths, mount sources and compilers' messages come
@@ -127,8 +136,14 @@ pub fn deliver(
         None => print_result(text)?,
         Some(path) if is_standard_output(path) => print_result(&String::from_utf8_lossy(&document()?))?,
         Some(path) => {
-            print(text);
+            let printed = print(text);
             write_file(path, &document()?)?;
+            if printed != ExitCode::Fine {
+                return Err(Failure {
+                    code: printed,
+                    sentence: "the text is lost, the JSON document is written".into(),
+                });
+            }
         }
     }
     Ok(())
@@ -262,9 +277,9 @@ pub fn with_store(
 ) -> Result<ExitCode, Failure> {
     let printed = ask_store(store, work)?;
     let document = printed.document.unwrap_or_default();
-    deliver(common, &printed.text, || Ok(document.into_bytes()))?;
+    let delivered = deliver(common, &printed.text, || Ok(document.into_bytes()));
     printed.complaints.iter().for_each(|sentence| complain(sentence));
-    Ok(printed.code)
+    delivered.map_or_else(|failure| Err(failure.at_least(printed.code)), |()| Ok(printed.code))
 }
 
 /// Asks the store something, in a child.

@@ -92,12 +92,12 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
         MetadataForm::Json => String::from_utf8(campaign::json(&runs)?).map_err(Failure::bug)?,
         MetadataForm::Text | MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
     };
-    output::deliver(common, &text, || campaign::json(&runs))?;
+    let delivered = output::deliver(common, &text, || campaign::json(&runs));
     if let Some(path) = &options.report {
         let runs: Vec<PathBuf> = done.iter().map(|(_, conducted)| conducted.run.clone()).collect();
         write_report_of(&runs, path, common)?;
     }
-    Ok(worst)
+    delivered.map_or_else(|failure| Err(failure.at_least(worst)), |()| Ok(worst))
 }
 
 /// `1 further run is`, `2 further runs are`.
@@ -347,23 +347,24 @@ impl Runner<'_> {
             return Err(Failure::unusable(sentences.join("\niolag: ")));
         }
         let form = self.options.format;
+        let mut code = conducted.code;
         // A document is printed at the end, as a whole.
         if output::prints_text(self.common) && form != MetadataForm::Json {
             let look = show::Look::of_terminal(self.common);
             let text = show::rendered(&stored.record, &stored.summaries, form, look)?;
-            match form {
+            code = code.max(match form {
                 MetadataForm::Text if runs > 1 => {
-                    output::print(&format!("{}\n{text}\n", point.title(&self.options.targets)));
+                    output::print(&format!("{}\n{text}\n", point.title(&self.options.targets)))
                 }
                 // One table, also for several runs: the names of its columns come once.
                 MetadataForm::Csv if number > 0 => {
-                    output::print(text.split_once('\n').map_or("", |(_, rows)| rows));
+                    output::print(text.split_once('\n').map_or("", |(_, rows)| rows))
                 }
                 _ => output::print(&text),
-            }
+            });
         }
         start::tell_outcome(self.common, conducted);
-        Ok(conducted.code)
+        Ok(code)
     }
 }
 

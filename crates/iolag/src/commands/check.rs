@@ -323,11 +323,11 @@ fn report(
     let colour = output::colour(common, |name| std::env::var_os(name));
     let rows = if options.full { CheckRows::All } else { CheckRows::Known };
     let text = check_text(&analysis, rows, output::width(), colour);
-    output::deliver(common, &text, || {
+    let delivered = output::deliver(common, &text, || {
         let mut document = Vec::new();
         write_json(&stored.record, Judged::Check(&analysis), &mut document).map_err(Failure::bug)?;
         Ok(document)
-    })?;
+    });
     start::tell_outcome(common, conducted);
     if let Some(path) = &options.report {
         write_report_of(std::slice::from_ref(&conducted.run), path, common)?;
@@ -337,10 +337,11 @@ fn report(
     let is_unusable =
         |(target, scouted): &(&TargetRecord, &Scouted)| target.failure.is_some() && !scouted.is_silent();
     let unusable = stored.record.targets.iter().zip(targets).filter(is_unusable).count();
-    Ok(match unusable {
+    let code = match unusable {
         0 if silent => ExitCode::Incomplete,
         0 => conducted.code,
         unusable if unusable == targets.len() => ExitCode::Unusable,
         _ => ExitCode::Incomplete,
-    })
+    };
+    delivered.map_or_else(|failure| Err(failure.at_least(code)), |()| Ok(code))
 }

@@ -22,17 +22,17 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
     let located = Located::of(common)?;
     let signals = Signals::block()?;
     let (run, places) = output::ask_store(&located.root, || places(&located, &options.run))?;
-    if places.is_empty() {
-        output::print(&format!("run {run} has left nothing on its targets: nothing to remove\n"));
-    }
     let mut code = ExitCode::Fine;
+    if places.is_empty() {
+        code = output::print(&format!("run {run} has left nothing on its targets: nothing to remove\n"));
+    }
     let mut removed = Vec::new();
     for left_place in places {
         let place = left_place.placed();
         let where_ = place.whole_path();
         let left = match ask("scout", STORE_DEADLINE, || left_place.look())? {
             Answer::Given(Found::Nothing) => {
-                output::print(&format!("{where_} is not there: nothing to remove\n"));
+                code = code.max(output::print(&format!("{where_} is not there: nothing to remove\n")));
                 continue;
             }
             Answer::Given(Found::Another) => {
@@ -45,11 +45,11 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
             _ => cleaning::remove(&place, &run, STORE_DEADLINE, &mut || signals.next().is_some()),
         };
         if left.is_empty() {
-            output::print(&format!("{where_} is removed\n"));
+            code = code.max(output::print(&format!("{where_} is removed\n")));
             removed.push(left_place);
         } else {
             code = ExitCode::Incomplete;
-            output::print(&(left.join("\n") + "\n"));
+            let _ = output::print(&(left.join("\n") + "\n"));
         }
     }
     if !removed.is_empty() {

@@ -331,8 +331,9 @@ pub fn export(options: &Export, common: &Common) -> Result<ExitCode, Failure> {
 fn print_records(history: &mut dyn History, span: WallSpan) -> Result<(), Failure> {
     let mut output = BufWriter::new(std::io::stdout().lock());
     match write_records(history, span, &mut output) {
-        // A reader that has seen enough (`| head`) is no failure.
-        Err(HistoryError::Sink { source }) if source.raw_os_error() == Some(libc::EPIPE) => Ok(()),
+        Err(HistoryError::Sink { source }) => {
+            output::lost(&source).map_or(Ok(()), |why| Err(Failure::unusable(why)))
+        }
         Err(error) => Err(failure(error)),
         Ok(_) => Ok(()),
     }

@@ -60,7 +60,7 @@ fn import_all(options: &Import, common: &Common, chosen: &Chosen) -> Result<(), 
         let name = name_of(file);
         let one = understand(file, &name, &reading)?;
         if let Understood::Import(import) = &one {
-            output::print(&import.report.to_string());
+            output::print_result(&import.report.to_string())?;
             refuse_nothing(import)?;
         }
         understood.push((name, one));
@@ -70,14 +70,15 @@ fn import_all(options: &Import, common: &Common, chosen: &Chosen) -> Result<(), 
         return Ok(());
     }
     let mut history = chosen.open(Access::Create)?;
+    let mut printed = Ok(());
     for (name, one) in understood {
         let appended = match one {
             Understood::Export(file) => merge(history.as_mut(), file, &name)?,
             Understood::Import(import) => store(history.as_mut(), &import)?,
         };
-        output::print(&stored_text(&name, appended, &chosen.shown()));
+        printed = printed.and(output::print_result(&stored_text(&name, appended, &chosen.shown())));
     }
-    Ok(())
+    printed
 }
 
 fn is_standard_input(path: &Path) -> bool {
@@ -146,7 +147,7 @@ fn understand(path: &Path, name: &str, options: &ImportOptions) -> Result<Unders
     let is_repeatable = file.metadata().is_ok_and(|metadata| metadata.is_file());
     let mut file = if is_repeatable { file } else { put_aside(&beginning, file, name)? };
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
-    output::print(&examine(&file, name)?);
+    output::print_result(&examine(&file, name)?)?;
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
     Ok(Understood::Export(file))
 }

@@ -38,11 +38,11 @@ pub fn run(options: &Note, common: &Common) -> Result<ExitCode, Failure> {
         let doubts = doubts(&event, history.as_mut()).unwrap_or_default();
         Ok(Noted { text: shown(&event, &chosen.shown()), doubts })
     })?;
-    output::print(&noted.text);
+    let code = output::print(&noted.text);
     for doubt in &noted.doubts {
         output::notice(common, doubt);
     }
-    Ok(ExitCode::Fine)
+    Ok(code)
 }
 
 fn event(options: &Note, here: &Here, id: String, author: String) -> Result<Event, Failure> {

@@ -176,7 +176,7 @@ fn agree(doomed: &[Doomed]) -> Result<(), Failure> {
         let _ = writeln!(list, "{}  would be removed: {}", run.id, run.what);
     }
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        output::print(&list);
+        output::print_result(&list)?;
         let sentence = format!("nobody is at a terminal to be asked: remove {runs} for good with --yes");
         return Err(Failure::usage(sentence));
     }

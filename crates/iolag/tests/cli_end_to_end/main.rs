@@ -11,6 +11,7 @@ mod written_before;
 mod check;
 mod copies;
 mod limits;
+mod lost_output;
 mod metadata;
 mod metadata_options;
 mod older_runs;

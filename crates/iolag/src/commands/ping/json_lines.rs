@@ -21,6 +21,7 @@ use serde::Serialize;
 use super::following::{Probed, unsent_attempt};
 use crate::conduct::STORE_DEADLINE;
 use crate::exit_code::Failure;
+use crate::output::lost;
 
 /// More waits in shared memory instead.
 const WAITING_BYTES_MAX: usize = 1 << 20;
@@ -149,6 +150,8 @@ pub struct JsonLines {
     output: File,
     waiting: VecDeque<u8>,
     is_gone: bool,
+    /// Why standard output took no more, as a sentence, if it was not that the reader went away.
+    trouble: Option<String>,
     /// Who writes the file.
     scribe: Option<(Child, PathBuf)>,
 }
@@ -195,7 +198,13 @@ impl JsonLines {
     }
 
     fn to(output: OwnedFd) -> Self {
-        Self { output: File::from(output), waiting: VecDeque::new(), is_gone: false, scribe: None }
+        Self {
+            output: File::from(output),
+            waiting: VecDeque::new(),
+            is_gone: false,
+            trouble: None,
+            scribe: None,
+        }
     }
 
     /// Writes a line as soon as it is read.
@@ -231,9 +240,10 @@ impl JsonLines {
                     self.waiting.drain(..written);
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) => {
+                Err(error) => {
                     self.waiting.clear();
                     self.is_gone = true;
+                    self.trouble = lost(&error);
                 }
             }
         }
@@ -260,7 +270,9 @@ impl JsonLines {
                 ));
             }
         }
-        let Some((mut scribe, path)) = self.scribe.take() else { return Written::All };
+        let Some((mut scribe, path)) = self.scribe.take() else {
+            return self.trouble.map_or(Written::All, Written::Not);
+        };
         drop(self.output);
         let why = match scribe.wait(STORE_DEADLINE) {
             Some(Ending::Exited(0)) => return Written::All,

@@ -298,18 +298,19 @@ impl Pinging<'_> {
             let sentences: Vec<_> = conducted.unusable.iter().map(|(_, sentence)| sentence.clone()).collect();
             return Err(Failure::unusable(sentences.join("\niolag: ")));
         }
+        let mut code = self.code(conducted, &analysis);
         if output::prints_text(self.common) {
             let colour = output::colour(self.common, |name| std::env::var_os(name));
-            output::print_result(&format!("\n{}", ping_text(&analysis, output::width(), colour)))?;
+            let text = ping_text(&analysis, output::width(), colour);
+            code = code.max(output::print(&format!("\n{text}")));
         }
         if let (RunState::Incomplete { reason }, true) = (&stored.record.state, conducted.unusable.is_empty())
         {
             output::complain(&format!("the run is incomplete: {reason}"));
         }
         start::tell_outcome(self.common, conducted);
-        let code = self.code(conducted, &analysis);
         if let Some(json) = json {
-            self.finish_json(json, conducted, &analysis)?;
+            self.finish_json(json, conducted, &analysis).map_err(|failure| failure.at_least(code))?;
         }
         if let Some(plot) = &self.options.plot {
             pictures::plot_of(&conducted.run, plot.as_deref(), self.common)?;

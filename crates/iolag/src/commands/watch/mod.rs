@@ -42,11 +42,11 @@ use crate::watching::{PRINTED, Places, ProcessOrigin};
 /// If it cannot be done as asked.
 pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     if options.print_config {
-        output::print(PRINTED);
+        output::print_result(PRINTED)?;
         return Ok(ExitCode::Fine);
     }
     if let Some(unit) = options.print_unit {
-        output::print(units::unit(unit));
+        output::print_result(units::unit(unit))?;
         return Ok(ExitCode::Fine);
     }
     if options.status {
@@ -106,8 +106,11 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
             }
         }
     };
-    teller.finish();
-    Ok(conclude(&summary, common))
+    let code = conclude(&summary, common);
+    match teller.finish() {
+        Some(sentence) => Err(Failure::unusable(sentence).at_least(code)),
+        None => Ok(code),
+    }
 }
 
 /// Reads the configuration again; `None` if the watch is told to stop meanwhile.
@@ -297,7 +300,10 @@ fn remove(prepared: Prepared) -> Result<ExitCode, Failure> {
     let mut code = ExitCode::Fine;
     for (_, target) in left_alone {
         code = ExitCode::Incomplete;
-        output::print(&format!("{} does not answer; what iolag's watch made there stays\n", target.name));
+        code = code.max(output::print(&format!(
+            "{} does not answer; what iolag's watch made there stays\n",
+            target.name
+        )));
     }
     for ((_, target), answer) in asked.iter().zip(answers) {
         let left = match answer {
@@ -306,10 +312,10 @@ fn remove(prepared: Prepared) -> Result<ExitCode, Failure> {
             Answer::None { age, .. } => vec![format!("{} has not answered for {age}", target.name)],
         };
         if left.is_empty() {
-            output::print(&format!("{}: nothing of iolag's watch is left\n", target.name));
+            code = code.max(output::print(&format!("{}: nothing of iolag's watch is left\n", target.name)));
         } else {
             code = ExitCode::Incomplete;
-            output::print(&(left.join("\n") + "\n"));
+            let _ = output::print(&(left.join("\n") + "\n"));
         }
     }
     Ok(code)

@@ -39,9 +39,10 @@ impl<W: Write + AsFd> Teller<W> {
         Self { lines: Lines::to(output), telling, round: Vec::new(), controls, outages: BTreeSet::new() }
     }
 
-    /// Gives whoever reads a last chance.
-    pub fn finish(&mut self) {
+    /// Gives whoever reads a last chance. Why lines were lost, as a sentence, if standard output took no more of them.
+    pub fn finish(&mut self) -> Option<String> {
         self.lines.finish(Nanoseconds::from_seconds(1));
+        self.lines.trouble().map(str::to_owned)
     }
 
     fn trouble(&mut self, line: &str) {

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use iolag_model::{Nanoseconds, counted};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::output::printable;
+use crate::output::{lost, printable};
 
 /// Lines that wait while nobody reads; of more the oldest go.
 const WAITING_MAX: usize = 1000;
@@ -24,12 +24,13 @@ pub struct Lines<W> {
     /// Characters of the line that the next one takes the place of.
     standing: usize,
     is_gone: bool,
+    trouble: Option<String>,
 }
 
 impl<W: Write + AsFd> Lines<W> {
     /// Lines to `output`.
     pub fn to(output: W) -> Self {
-        Self { output, waiting: VecDeque::new(), dropped: 0, standing: 0, is_gone: false }
+        Self { output, waiting: VecDeque::new(), dropped: 0, standing: 0, is_gone: false, trouble: None }
     }
 
     /// Writes a line as soon as it is read, and never waits for that.
@@ -49,6 +50,11 @@ impl<W: Write + AsFd> Lines<W> {
     /// Whether nobody will ever read again.
     pub const fn is_gone(&self) -> bool {
         self.is_gone
+    }
+
+    /// Why lines were lost, as a sentence, if it was not that the reader went away.
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
     }
 
     /// Shows a line until the next one takes its place; only for terminals. One that cannot be shown at once is left out.
@@ -71,9 +77,10 @@ impl<W: Write + AsFd> Lines<W> {
 
     fn put(&mut self, text: &str) {
         // A reader that is gone is no reason to end.
-        if self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush()).is_err() {
+        if let Err(error) = self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush()) {
             self.waiting.clear();
             self.is_gone = true;
+            self.trouble = self.trouble.take().or_else(|| lost(&error));
         }
     }
 
@@ -166,5 +173,15 @@ mod tests {
         lines.line("one");
         lines.line("two");
         assert!(lines.waiting.is_empty() && lines.is_gone());
+        assert_eq!(lines.trouble(), None);
+    }
+
+    #[test]
+    fn lines_that_a_full_disk_does_not_take_are_told() {
+        let mut lines = Lines::to(std::fs::File::options().write(true).open("/dev/full").unwrap());
+        lines.line("one");
+        lines.finish(Nanoseconds::ZERO);
+        let why = lines.trouble().unwrap();
+        assert!(why.starts_with("cannot write to standard output: No space left"), "{why}");
     }
 }

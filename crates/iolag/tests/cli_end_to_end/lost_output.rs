@@ -1,0 +1,92 @@
+//! A result that cannot be printed is never fine: every command that prints one, on a disk that is full.
+
+use crate::user::{Said, User, said};
+
+/// iolag with a standard output that takes nothing.
+fn on_a_full_disk(user: &User, arguments: &[&str]) -> Said {
+    let mut command = user.command("sh");
+    command.args(["-c", "exec \"$0\" \"$@\" > /dev/full", env!("CARGO_BIN_EXE_iolag")]).args(arguments);
+    said(command)
+}
+
+/// iolag with a reader that is gone: `| head`. Its exit code is printed.
+fn without_a_reader(user: &User, arguments: &[&str]) -> Said {
+    let mut command = user.command("sh");
+    let script = "{ sleep 0.2; \"$0\" \"$@\"; echo $? > code; } | true; cat code";
+    command.args(["-c", script, env!("CARGO_BIN_EXE_iolag")]).args(arguments);
+    said(command)
+}
+
+#[test]
+fn no_command_ends_well_whose_result_is_lost() {
+    let user = User::new();
+    let target = user.directory("target");
+    let small = ["-q", "bench", "metadata", &target, "-D1", "-P10", "-I5", "-R1"];
+    let bench = |more: &[&'static str]| [&small[..], more].concat();
+    user.fine(&small);
+    std::fs::write(user.path("values.csv"), "time,list\n2008-05-08 14:00,1.5\n2008-05-08 14:15,2.5\n")
+        .unwrap();
+    let history = user.path("history.sqlite").display().to_string();
+    let of_history = |more: &[&'static str]| [more, &["--history", &history][..]].concat();
+    user.fine(&of_history(&["import", "values.csv", "--time-zone", "UTC"]));
+    for arguments in [
+        vec!["--help"],
+        vec!["--version"],
+        vec!["bench", "metadata", "--help"],
+        vec!["check", &target, "--budget", "2s"],
+        vec!["check", &target, "--budget", "2s", "--json", "-"],
+        vec!["check", &target, "--budget", "2s", "--json", "check.json", "--report", "check.html"],
+        bench(&[]),
+        bench(&["-n1,2"]),
+        bench(&["--json", "-"]),
+        bench(&["--json", "bench.json", "--report", "bench.html"]),
+        bench(&["--format", "csv"]),
+        bench(&["--format", "json"]),
+        bench(&["--format", "md-workbench"]),
+        vec!["ping", &target, "-n1"],
+        vec!["ping", &target, "-n1", "--json", "-"],
+        vec!["ping", &target, "-n1", "--plot"],
+        vec!["list"],
+        vec!["list", "--json", "-"],
+        vec!["show"],
+        vec!["show", "--json", "-"],
+        vec!["show", "--plot"],
+        vec!["show", "--json", "show.json"],
+        of_history(&["show", "history", "--since", "2000-01-01"]),
+        of_history(&["show", "history", "--since", "2000-01-01", "--json", "-"]),
+        vec!["export"],
+        vec!["export", "--format", "json"],
+        of_history(&["export", "history"]),
+        of_history(&["note", "a disk was replaced"]),
+        of_history(&["import", "values.csv", "--time-zone", "UTC", "--dry-run"]),
+        of_history(&["import", "values.csv", "--time-zone", "UTC"]),
+        vec!["watch", "--print-config"],
+        vec!["watch", "--print-unit", "timer"],
+        vec!["cleanup"],
+        vec!["prune", "--keep-last", "1000"],
+        vec!["rm", "last"],
+        vec!["rm", "last", "--yes"],
+    ] {
+        let said = on_a_full_disk(&user, &arguments);
+        // A ping that nobody can read ends early.
+        let code = if arguments[0] == "ping" { said.code.min(3) } else { said.code };
+        assert_eq!(code, 3, "{arguments:?}: {said:?}");
+        let why = "standard output: No space left on device";
+        assert!(said.errors.contains(why), "{arguments:?}: {said:?}");
+    }
+    // What goes elsewhere is not lost with it.
+    for written in ["check.json", "check.html", "bench.json", "bench.html", "show.json"] {
+        assert!(user.path(written).is_file(), "{written}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let user = User::new();
+    let target = user.directory("target");
+    let bench = ["-q", "bench", "metadata", &target, "-D1", "-P10", "-I5", "-R1"];
+    for arguments in [&["--help"][..], &bench, &["list"], &["show", "--json", "-"], &["export"]] {
+        let said = without_a_reader(&user, arguments);
+        assert_eq!((said.output.trim(), said.errors.contains("standard output")), ("0", false), "{said:?}");
+    }
+}
