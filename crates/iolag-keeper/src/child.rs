@@ -189,12 +189,13 @@ impl Child {
     }
 
     /// Whether something that the child started is still there, after the child itself has ended and all were killed: it
-    /// waits in the kernel. Waits up to `limit` for it to go.
+    /// waits in the kernel. Waits up to `limit` for it to go. What has ended and was not asked for yet, as the first process of a
+    /// container may leave it, is gone.
     pub fn has_left_something(&self, limit: Nanoseconds) -> bool {
         let until = MonotonicClock.now().after(limit);
         while test_kill_process_group(self.process).is_ok() {
             if MonotonicClock.now() >= until {
-                return true;
+                return crate::family::is_living_group(self.id());
             }
             std::thread::sleep(LOOK.as_duration());
         }
@@ -321,7 +322,44 @@ mod tests {
         assert_eq!(child.wait(LIMIT), Some(Ending::Exited(0)));
         assert_eq!(words.load(0), 1);
         assert!(child.consumption().unwrap().resident_bytes_max > 0);
-        assert!(!child.has_left_something(LIMIT) || crate::evidence::is_zombie(words.load(1) as u32));
+        assert!(!child.has_left_something(LIMIT));
+    }
+
+    #[test]
+    fn what_has_ended_and_is_not_asked_for_is_not_left() {
+        let words = crate::SharedWords::new(2).unwrap();
+        let theirs = words.clone();
+        let sleep_on = || loop {
+            std::thread::sleep(Duration::from_secs(1));
+        };
+        let mut child = Child::fork("test", Orphanage::Die, move || {
+            let group = getpid();
+            // SAFETY: these processes have one thread each; one sleeps until it is killed, the other ends at once.
+            let lazy = unsafe { libc::fork() };
+            if lazy == 0 {
+                let _ = setpgid(None, None);
+                // SAFETY: as above.
+                let ended = unsafe { libc::fork() };
+                if ended == 0 {
+                    let _ = setpgid(None, Some(group));
+                    // SAFETY: ends this process at once.
+                    unsafe { libc::_exit(0) }
+                }
+                theirs.store(1, ended as u64);
+                sleep_on();
+            }
+            while theirs.load(1) == 0 || !crate::evidence::is_zombie(theirs.load(1) as u32) {
+                std::thread::sleep(LOOK.as_duration());
+            }
+            theirs.store(0, lazy as u64);
+            0
+        })
+        .unwrap();
+        assert_eq!(child.wait(LIMIT), Some(Ending::Exited(0)));
+        let left = child.has_left_something(LOOK);
+        // The one that does not ask is left in no test's way.
+        let _ = kill_process(Pid::from_raw(words.load(0) as i32).unwrap(), Signal::KILL);
+        assert!(!left);
     }
 
     #[test]

@@ -23,20 +23,30 @@ pub fn descendants(process: u32) -> Vec<u32> {
 
 /// The processes of a session, those that have ended and were not asked for excepted. Looks at every process of the machine.
 pub fn members_of_session(session: u32) -> Vec<u32> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-        .filter(|process| is_in_session(*process, session))
-        .take(PROCESSES_MAX)
-        .collect()
+    living(SESSION, session).take(PROCESSES_MAX).collect()
 }
 
-fn is_in_session(process: u32, session: u32) -> bool {
-    let stat = read(&format!("/proc/{process}/stat")).unwrap_or_default();
-    let mut fields = fields_after_name(&stat);
-    let is_living = fields.next().is_some_and(|state| !matches!(state, "Z" | "X"));
-    is_living && fields.nth(2).and_then(|field| field.parse().ok()) == Some(session)
+/// Whether a process group has a process that has not ended. Looks at every process of the machine.
+pub(crate) fn is_living_group(group: u32) -> bool {
+    living(GROUP, group).next().is_some()
+}
+
+/// Where a stat file has the process group, counted after the state.
+const GROUP: usize = 1;
+/// Where it has the session.
+const SESSION: usize = 2;
+
+/// The processes of which this field of the stat file is `value`, and that have not ended.
+fn living(field: usize, value: u32) -> impl Iterator<Item = u32> {
+    let is_meant = move |process: &u32| {
+        let stat = read(&format!("/proc/{process}/stat")).unwrap_or_default();
+        let mut fields = fields_after_name(&stat);
+        let is_living = fields.next().is_some_and(|state| !matches!(state, "Z" | "X"));
+        is_living && fields.nth(field).and_then(|text| text.parse().ok()) == Some(value)
+    };
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    processes.filter(is_meant)
 }
 
 fn children(process: u32) -> Vec<u32> {
