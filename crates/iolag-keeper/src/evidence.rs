@@ -3,7 +3,7 @@
 //! Only /proc/PID/task/TID/{stat,schedstat,wchan,stack,syscall,children} are read: counters, without locks. Much else
 //! below /proc/PID (cmdline, maps, exe, cwd) may take locks that a hung process holds, and would hang the keeper with it.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::fs;
 
 /// State, wait channel, system call and, where permitted, the kernel stack of a thread and of what it started.
@@ -35,6 +35,40 @@ pub fn evidence_of_all(process: u32) -> String {
         described += 1;
     }
     text
+}
+
+/// Why a process stands still as a whole: it waits for nothing, and goes on only when somebody lets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halt {
+    /// By a signal: SIGSTOP, a batch system that suspends.
+    Stopped,
+    /// With its control group. Of version 1 it ignores SIGKILL until it is thawed.
+    Frozen,
+}
+
+impl fmt::Display for Halt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Stopped => "stopped (SIGSTOP)",
+            Self::Frozen => "frozen with its control group",
+        })
+    }
+}
+
+/// Whether somebody has made a process stand still. One that a tracer stops (strace, gdb: state t) is let go on by it, and is
+/// not meant. Where the kernel does not tell in what a process waits, a frozen one is not recognised.
+pub fn halt(process: u32) -> Option<Halt> {
+    let stat = read(&format!("/proc/{process}/stat"))?;
+    let frozen_in: &[&str] = match fields_after_name(&stat).next()? {
+        "T" => return Some(Halt::Stopped),
+        // Version 1. Who waits for other threads waits interruptibly, state S: only the freezer makes a D of it, since Linux 6.1.
+        "D" => &["__refrigerator", "futex_"],
+        // Version 2; nothing else sleeps there, and the compiler may have drawn the inner function into the outer.
+        "S" => &["do_freezer_trap", "get_signal"],
+        _ => return None,
+    };
+    let waits_in = read(&format!("/proc/{process}/wchan"))?;
+    frozen_in.iter().any(|function| waits_in.starts_with(function)).then_some(Halt::Frozen)
 }
 
 /// Whether a process has ended and its parent has not asked how.
@@ -132,6 +166,30 @@ mod tests {
             *step % 1_000_000 == 0 && processor_use(own).unwrap() > before
         });
         assert!(worked.is_some());
+    }
+
+    #[test]
+    fn a_process_that_was_stopped_is_told_from_one_that_waits() {
+        use crate::{Child, Orphanage};
+        use iolag_model::Nanoseconds;
+        use rustix::process::Signal;
+        let mut child = Child::fork("test", Orphanage::Die, || {
+            std::thread::sleep(std::time::Duration::from_secs(600));
+            0
+        })
+        .unwrap();
+        assert_eq!(halt(child.id()), None);
+        let becomes = |child: &mut Child, signal, expected| {
+            child.signal(signal);
+            (0..10_000).any(|_| {
+                child.wait(Nanoseconds::from_milliseconds(2));
+                halt(child.id()) == expected
+            })
+        };
+        assert!(becomes(&mut child, Signal::STOP, Some(Halt::Stopped)));
+        assert!(becomes(&mut child, Signal::CONT, None));
+        child.end(Nanoseconds::from_seconds(5));
+        assert_eq!(halt(u32::MAX >> 1), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use iolag_model::{
     Activity, AttemptId, FailureCode, MonotonicTime, Nanoseconds, Operation, Outcome, Sample, StageIndex,
 };
 
-use crate::{Exchange, InFlight};
+use crate::{Exchange, InFlight, Sleeps};
 
 /// Remembers what was already reported.
 #[derive(Debug)]
@@ -62,13 +62,20 @@ impl HangWatch {
         Self { deadline, clients: vec![watched; clients as usize] }
     }
 
-    /// Looks at every client once.
-    pub fn look(&mut self, exchange: &Exchange, now: MonotonicTime) -> Vec<Hang> {
+    /// Looks at each of these clients once; one whose process stands still has nothing to show. What the keeper has slept counts
+    /// for no deadline.
+    pub fn look(
+        &mut self,
+        exchange: &Exchange,
+        clients: impl IntoIterator<Item = u32>,
+        sleeps: &Sleeps,
+        now: MonotonicTime,
+    ) -> Vec<Hang> {
         let mut hangs = Vec::new();
-        for client in 0..self.clients.len() as u32 {
+        for client in clients {
             let (activity, progress) = exchange.activity(client);
             let in_flight = exchange.in_flight(client);
-            self.look_at(client, in_flight, activity, progress, now, &mut hangs);
+            self.look_at(client, in_flight, (activity, progress), sleeps, now, &mut hangs);
         }
         hangs
     }
@@ -90,8 +97,8 @@ impl HangWatch {
         &mut self,
         client: u32,
         in_flight: Option<InFlight>,
-        activity: Activity,
-        progress: u64,
+        (activity, progress): (Activity, u64),
+        sleeps: &Sleeps,
         now: MonotonicTime,
         hangs: &mut Vec<Hang>,
     ) {
@@ -121,14 +128,14 @@ impl HangWatch {
             watched.progress_since = now;
         }
         match in_flight {
-            Some(flight) if now.since(flight.start) > deadline && watched.hung.is_none() => {
+            Some(flight) if sleeps.awake(flight.start, now) > deadline && watched.hung.is_none() => {
                 let sample = hung_sample(flight, now);
                 watched.hung = Some(sample);
                 hangs.push(Hang::Began { client, sample });
             }
             None if activity == Activity::Working
                 && watched.hung.is_none()
-                && now.since(watched.progress_since) > deadline =>
+                && sleeps.awake(watched.progress_since, now) > deadline =>
             {
                 let flight = InFlight {
                     // No client comes to the last sequence numbers: each stall has one of its own, from the end.
@@ -161,6 +168,7 @@ mod tests {
     use iolag_model::Recorder;
 
     const DEADLINE: Nanoseconds = Nanoseconds(100);
+    const AWAKE: Sleeps = Sleeps::new(MonotonicTime(0));
 
     #[test]
     fn an_operation_is_hung_once_and_its_end_is_noticed() {
@@ -171,15 +179,15 @@ mod tests {
         let attempt = AttemptId(5);
         recorder.announce(attempt, Operation::Stat, StageIndex(2), MonotonicTime(0));
         recorder.begin(MonotonicTime(10));
-        assert_eq!(watch.look(&exchange, MonotonicTime(110)), []);
-        let hangs = watch.look(&exchange, MonotonicTime(111));
+        assert_eq!(watch.look(&exchange, [0], &AWAKE, MonotonicTime(110)), []);
+        let hangs = watch.look(&exchange, [0], &AWAKE, MonotonicTime(111));
         let [Hang::Began { client: 0, sample }] = hangs[..] else { panic!("{hangs:?}") };
         assert_eq!(
             (sample.attempt, sample.duration, sample.stage),
             (attempt, Nanoseconds(101), StageIndex(2))
         );
         assert_eq!((sample.outcome(), sample.intended), (Outcome::Hung, MonotonicTime(10)));
-        assert_eq!(watch.look(&exchange, MonotonicTime(500)), []);
+        assert_eq!(watch.look(&exchange, [0], &AWAKE, MonotonicTime(500)), []);
         assert_eq!(watch.still_hung(MonotonicTime(500))[0].1.duration, Nanoseconds(490));
         recorder.record(Sample::new(
             attempt,
@@ -189,7 +197,7 @@ mod tests {
             Nanoseconds(600),
         ));
         assert_eq!(
-            watch.look(&exchange, MonotonicTime(610)),
+            watch.look(&exchange, [0], &AWAKE, MonotonicTime(610)),
             [Hang::Ended { client: 0, attempt, sample: None }]
         );
         assert_eq!(watch.still_hung(MonotonicTime(700)), []);
@@ -202,13 +210,38 @@ mod tests {
         let mut watch = HangWatch::new(1, DEADLINE, MonotonicTime(1));
         for activity in [Activity::Meeting, Activity::Pausing, Activity::Full] {
             recorder.set_activity(activity);
-            assert_eq!(watch.look(&exchange, MonotonicTime(1000)), [], "{activity:?}");
+            assert_eq!(watch.look(&exchange, [0], &AWAKE, MonotonicTime(1000)), [], "{activity:?}");
         }
         recorder.set_activity(Activity::Working);
-        assert!(matches!(watch.look(&exchange, MonotonicTime(1101))[..], [Hang::Stalled { .. }]));
+        assert!(matches!(
+            watch.look(&exchange, [0], &AWAKE, MonotonicTime(1101))[..],
+            [Hang::Stalled { .. }]
+        ));
         recorder.set_activity(Activity::Ended);
-        let ended = watch.look(&exchange, MonotonicTime(1200));
+        let ended = watch.look(&exchange, [0], &AWAKE, MonotonicTime(1200));
         let [Hang::Ended { sample: Some(sample), .. }] = ended[..] else { panic!("{ended:?}") };
         assert_eq!((sample.outcome(), sample.duration), (Outcome::Late, Nanoseconds(200)));
+    }
+
+    #[test]
+    fn what_the_keeper_has_slept_counts_for_no_deadline() {
+        const SLEPT: Nanoseconds = Nanoseconds::from_seconds(60);
+        let exchange = Exchange::new(2, 1 << 20).unwrap();
+        let mut recorder = exchange.recorder(0);
+        recorder.set_activity(Activity::Working);
+        recorder.announce(AttemptId(5), Operation::Stat, StageIndex(0), MonotonicTime(0));
+        recorder.begin(MonotonicTime(10));
+        exchange.recorder(1).set_activity(Activity::Working);
+        let mut watch = HangWatch::new(2, DEADLINE, MonotonicTime(1));
+        let mut sleeps = Sleeps::new(MonotonicTime(50));
+        assert_eq!(watch.look(&exchange, 0..2, &sleeps, MonotonicTime(50)), []);
+        let woken = MonotonicTime(50).after(SLEPT);
+        assert_eq!(sleeps.look(woken), Some(SLEPT));
+        assert_eq!(watch.look(&exchange, 0..2, &sleeps, woken.after(Nanoseconds(40))), []);
+        let later = woken.after(Nanoseconds(200));
+        assert!(matches!(
+            watch.look(&exchange, 0..2, &sleeps, later)[..],
+            [Hang::Began { .. }, Hang::Stalled { .. }]
+        ));
     }
 }

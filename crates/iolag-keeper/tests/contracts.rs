@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use iolag_backend::{AsyncExecution, AsyncSession, BackendError, Completion, ObjectKey, Request, Session};
-use iolag_keeper::{Child, Ending, Exchange, HangWatch, Orphanage, Room, SharedRecorder};
+use iolag_keeper::{Child, Ending, Exchange, HangWatch, Orphanage, Room, SharedRecorder, Sleeps};
 use iolag_model::{
     AttemptId, ClientId, Clock, Coordinator, Meeting, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
     Outcome, Sample, SimulatedClock, StageIndex,
@@ -146,11 +146,12 @@ fn five_thousand_asynchronous_clients_with_keeper_and_writer_lose_nothing_in_200
         i32::from(!ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))))
     })
     .unwrap();
+    let sleeps = Sleeps::new(MonotonicClock.now());
     let mut hangs = HangWatch::new(CLIENTS, DEADLINE, MonotonicClock.now());
     let processes = [std::process::id(), measurer.id(), writer.id()];
     let mut most_kib = 0;
     while measurer.wait(Nanoseconds::from_milliseconds(50)).is_none() {
-        assert_eq!(hangs.look(&exchange, MonotonicClock.now()), []);
+        assert_eq!(hangs.look(&exchange, 0..CLIENTS, &sleeps, MonotonicClock.now()), []);
         most_kib = most_kib.max(processes.into_iter().map(proportional_kib).sum());
     }
     assert_eq!(measurer.ending(), Some(Ending::Exited(0)));

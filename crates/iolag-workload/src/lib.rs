@@ -42,7 +42,7 @@ pub use stages::{
     ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, samples_per_client, stages,
 };
 pub use tasks::{
-    Compiler, Language, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError,
-    TaskLimits, TaskOptions, TaskOutput, TaskSession, TaskSpec, allow_core_dumps, become_a_users_program,
-    find_compiler, probe_task, remove_probe_files, withhold_core_dumps,
+    Compiler, Language, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError, TaskLimits,
+    TaskOptions, TaskOutput, TaskSession, TaskSpec, allow_core_dumps, become_a_users_program, find_compiler,
+    probe_task, remove_probe_files, withhold_core_dumps,
 };

@@ -15,7 +15,7 @@ use anyhow::{Result, ensure};
 use iolag::conduct::draining::{Busy, Draining, Patience};
 use iolag::conduct::writer::Source;
 use iolag_backend::{AsyncExecution, AsyncSession, Completion, ObjectKey, Request};
-use iolag_keeper::{Child, Ending, Exchange, HangWatch, Orphanage, Room};
+use iolag_keeper::{Child, Ending, Exchange, HangWatch, Orphanage, Room, Sleeps};
 use iolag_model::{
     ClientId, Clock, MonotonicClock, MonotonicTime, Nanoseconds, Operation, RunState, StageIndex,
 };
@@ -38,9 +38,13 @@ fn main() -> Result<()> {
     let mut writer =
         Child::fork("writer", Orphanage::Die, || i32::from(write(&exchange, place.path()).is_err()))?;
     let mut measurer = Child::fork("measurer", Orphanage::Die, || i32::from(!measure(&exchange)))?;
+    let sleeps = Sleeps::new(MonotonicClock.now());
     let mut hangs = HangWatch::new(clients, DEADLINE, MonotonicClock.now());
     while measurer.wait(Nanoseconds::from_milliseconds(50)).is_none() {
-        ensure!(hangs.look(&exchange, MonotonicClock.now()).is_empty(), "a client hangs");
+        ensure!(
+            hangs.look(&exchange, 0..clients, &sleeps, MonotonicClock.now()).is_empty(),
+            "a client hangs"
+        );
     }
     ensure!(measurer.ending() == Some(Ending::Exited(0)), "the measurer failed");
     exchange.set_measured();

@@ -334,9 +334,10 @@ fn report(
     }
     let unmeasured = analysis.directories.iter().any(|directory| directory.summaries.is_empty());
     let silent = unmeasured || targets.iter().any(Scouted::is_silent);
-    let is_unusable =
-        |(target, scouted): &(&TargetRecord, &Scouted)| target.failure.is_some() && !scouted.is_silent();
-    let unusable = stored.record.targets.iter().zip(targets).filter(is_unusable).count();
+    let is_unusable = |(index, (target, scouted)): &(u16, (&TargetRecord, &Scouted))| {
+        target.failure.is_some() && !scouted.is_silent() && !conducted.halted.contains(index)
+    };
+    let unusable = (0..).zip(stored.record.targets.iter().zip(targets)).filter(is_unusable).count();
     let code = match unusable {
         0 if silent => ExitCode::Incomplete,
         0 => conducted.code,

@@ -36,7 +36,8 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
                 continue;
             }
             Answer::Given(Found::Another) => {
-                output::print(&format!("{where_} is not what this run made: nothing to remove\n"));
+                let sentence = format!("{where_} is not what this run made: nothing to remove\n");
+                code = code.max(output::print(&sentence));
                 continue;
             }
             Answer::Given(Found::Elsewhere) => {

@@ -1,7 +1,7 @@
 //! Cleaning up: in a child with a deadline, by descriptor, only what iolag made.
 
 use iolag_backend::{Backend, BackendError, PosixBackend};
-use iolag_keeper::{Messenger, Orphanage, processor_use};
+use iolag_keeper::{Messenger, Orphanage, Sleeps, halt, processor_use};
 use iolag_model::{Clock, MonotonicClock, Nanoseconds};
 
 use super::interruption::{Interruption, Wish};
@@ -86,12 +86,14 @@ pub fn remove(
     });
     let Ok(mut child) = child else { return vec![format!("{where_} could not be removed: no process left")] };
     let (mut since, mut used_before) = (MonotonicClock.now(), 0);
+    let mut sleeps = Sleeps::new(since);
     loop {
         let ended = child.child_mut().ending().is_some();
         if let Some(leftovers) = heard::<Vec<String>>(&mut child).into_iter().next() {
             return leftovers;
         }
         let now = MonotonicClock.now();
+        sleeps.look(now);
         let used = processor_use(child.child().id()).unwrap_or(0);
         if used != used_before {
             (since, used_before) = (now, used);
@@ -100,8 +102,11 @@ pub fn remove(
             format!("the clean-up failed ({})", child.last_words())
         } else if told_to_leave() {
             "the clean-up was interrupted".to_owned()
-        } else if now.since(since) > deadline {
-            format!("removing it has not been answered for {}", now.since(since))
+        } else if sleeps.awake(since, now) > deadline {
+            match halt(child.child().id()) {
+                Some(halt) => format!("the clean-up was {halt} for {}", now.since(since)),
+                None => format!("removing it has not been answered for {}", now.since(since)),
+            }
         } else {
             MonotonicClock.sleep_until(now.after(POLL));
             continue;

@@ -9,6 +9,7 @@ pub mod attendant;
 mod calibration;
 pub mod cleaning;
 pub mod draining;
+mod halting;
 pub mod interruption;
 pub mod limits;
 pub mod measurer_check;
@@ -17,6 +18,7 @@ pub mod measurer_ping;
 pub mod messages;
 pub mod ping_programs;
 pub mod place;
+mod policy;
 pub mod progress;
 mod rescue;
 pub mod scout;
@@ -26,6 +28,7 @@ mod watched;
 pub mod writer;
 pub mod writing;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use iolag_backend::Target;
@@ -96,6 +99,8 @@ pub struct Conducted {
     pub notices: Vec<String>,
     /// Targets that could not be measured, with one sentence each.
     pub unusable: Vec<(u16, String)>,
+    /// Targets whose measurer stood still and was ended.
+    pub halted: BTreeSet<u16>,
     /// What measurers said at their end.
     pub ends: Vec<Option<MeasurerEnd>>,
     /// The exit code that the run earned.
@@ -182,12 +187,20 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
         Finished::Stored(stored) => stored,
         Finished::Left { samples } => return Err(left_at_once(&left_places, &id, &samples)),
     };
+    notices.extend(writing.halted().map(str::to_owned));
     notices.extend(watched.abandoned.iter().cloned());
-    notices.extend(watched.unusable.iter().map(|(_, sentence)| sentence.clone()));
+    notices.extend(watched.unmeasured().map(|(_, sentence)| sentence.clone()));
+    // Several targets may have one measurer, of which there is one sentence.
+    notices.dedup();
     let code = match &stored.record.state {
         // A run of which everything ended is complete; that something took longer than the user allowed, or that the user
         // told to end while it was being stored, is still told.
-        RunState::Complete if watched.past_deadline == 0 && is_clean && interruption.told().is_none() => {
+        RunState::Complete
+            if watched.past_deadline == 0
+                && is_clean
+                && interruption.told().is_none()
+                && writing.halted().is_none() =>
+        {
             ExitCode::Fine
         }
         _ => ExitCode::Incomplete,
@@ -197,6 +210,7 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
         run: run_directory,
         notices,
         unusable: watched.unusable,
+        halted: watched.halted.into_keys().collect(),
         ends: watched.ends,
         code,
     })
@@ -243,8 +257,8 @@ fn final_record(
     if watched.still_hung > 0 {
         reasons.push(format!("{} not ended", counted(watched.still_hung, "operation had", "operations had")));
     }
-    for (target, sentence) in &watched.unusable {
-        if let Some(target) = record.targets.get_mut(usize::from(*target)) {
+    for (target, sentence) in watched.unmeasured() {
+        if let Some(target) = record.targets.get_mut(usize::from(target)) {
             target.failure.get_or_insert_with(|| sentence.clone());
         }
     }
@@ -269,6 +283,8 @@ fn final_record(
             record.remarks.push(remark.clone());
         }
     }
+    record.remarks.extend(writing.halted().map(str::to_owned));
+    record.trust.extend(watched.trust.iter().cloned());
     record.anchors.extend(&watched.anchors);
     if let Some(calibration) = watched.calibration {
         record.calibration = calibration;
@@ -279,7 +295,7 @@ fn final_record(
 /// Why targets could not be measured. A check tells that with each directory, so here it has only their number.
 fn unusable_reasons(record: &RunRecord, watched: &Watched) -> Vec<String> {
     if !matches!(record.spec.workload, WorkloadSpec::Check(_)) {
-        return watched.unusable.iter().map(|(_, sentence)| sentence.clone()).collect();
+        return watched.unmeasured().map(|(_, sentence)| sentence.clone()).collect();
     }
     let failed = record.targets.iter().filter(|target| target.failure.is_some()).count();
     let all = counted(record.spec.targets.len() as u64, "directory", "directories");

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use iolag_keeper::{Child, Messenger, Orphanage, Outbox, Signals, processor_use};
+use iolag_keeper::{Child, Messenger, Orphanage, Outbox, Signals, Sleeps, processor_use};
 use iolag_model::{Clock, MonotonicClock, MonotonicTime, Nanoseconds};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -165,8 +165,10 @@ where
     // A child that uses its processor is working, not waiting.
     let mut working = Working::new(started);
     let mut rounds = 0_u32;
-    let is_patient = |now: MonotonicTime, sign: MonotonicTime| {
-        now.since(sign) < patience.deadline && now.since(started) < patience.in_all
+    let mut sleeps = Sleeps::new(MonotonicClock.now());
+    let mut is_patient = |now: MonotonicTime, sign: MonotonicTime| {
+        sleeps.look(now);
+        sleeps.awake(sign, now) < patience.deadline && sleeps.awake(started, now) < patience.in_all
     };
     while open.contains(&true) && is_patient(MonotonicClock.now(), working.since) {
         if let Some(signal) = signals.next() {

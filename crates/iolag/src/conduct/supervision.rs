@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_keeper::{Ending, Exchange, Hang, HangWatch, KeeperRing, Messenger, evidence, processor_use};
+use iolag_keeper::{
+    Ending, Exchange, Halt, Hang, HangWatch, KeeperRing, Messenger, Sleeps, evidence, halt, processor_use,
+};
 use iolag_model::{
     Activity, Anchor, AttemptId, ClientId, ClientRecord, Clock, Coordinator, Detail, DetailKind, FailureCode,
     MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, RunRecord, Sample, counted,
@@ -12,8 +14,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
 use super::attendant::{Attendance, Attendant, Round};
+use super::halting::{self, Halted, Halting};
 use super::interruption::{Interruption, Wish};
 use super::messages::{FromMeasurer, MeasurerEnd, ToWriter, heard};
+pub use super::policy::{AtSignal, Policy, Schedule};
 pub use super::watched::{Placed, Watched};
 use super::writing::Writing;
 
@@ -39,6 +43,7 @@ pub struct Measurer {
     done: bool,
     stop_since: Option<MonotonicTime>,
     silence: Silence,
+    halting: Halting,
 }
 
 /// Since when a measurer has neither run a client nor used its processor: it waits for its file system in what it does
@@ -52,42 +57,11 @@ struct Silence {
 impl Measurer {
     /// A measurer that has just been started.
     pub fn new(messenger: Messenger, clients: Vec<u32>, name: String) -> Self {
-        let silence = Silence { since: MonotonicClock.now(), processor_use: 0 };
-        Self { messenger, clients, name, end: None, done: false, stop_since: None, silence }
+        let now = MonotonicClock.now();
+        let silence = Silence { since: now, processor_use: 0 };
+        let halting = Halting::new(now);
+        Self { messenger, clients, name, end: None, done: false, stop_since: None, silence, halting }
     }
-}
-
-/// What the keeper is to do about hung operations.
-#[derive(Debug, Clone, Copy)]
-pub struct Policy {
-    /// After this long an operation counts as hung.
-    pub deadline: Nanoseconds,
-    /// What a hung operation does to the run.
-    pub on_hang: OnHang,
-    /// After this long even a run that waits for hung operations goes on without them.
-    pub give_up_after: Nanoseconds,
-    /// What decides when it is over.
-    pub schedule: Schedule,
-    /// What the user's signal to end makes of it.
-    pub at_signal: AtSignal,
-}
-
-/// What decides when a run is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Schedule {
-    /// Its clients, when they have done everything: one that hangs in making its working place will do nothing.
-    Closed,
-    /// Its attendant: what hangs is waited for until then.
-    Open,
-}
-
-/// What the first signal to end makes of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AtSignal {
-    /// It lacks something.
-    Incomplete,
-    /// It is over, as it had to be.
-    Over,
 }
 
 /// Watches until every measurer has ended or is abandoned.
@@ -104,6 +78,7 @@ pub fn watch(
         exchange,
         ring: exchange.keeper_ring(),
         hangs: HangWatch::new(exchange.clients(), policy.deadline, MonotonicClock.now()),
+        sleeps: Sleeps::new(MonotonicClock.now()),
         policy,
         watched: Watched { anchors: vec![Anchor::take()], ..Watched::default() },
         unfinished: BTreeSet::new(),
@@ -118,6 +93,9 @@ pub fn watch(
     loop {
         wait_for_anything(measurers, writing, interruption);
         let now = MonotonicClock.now();
+        if let Some(slept) = watch.sleeps.look(now) {
+            attendant.say(&halting::slept_for(slept));
+        }
         measurers.iter_mut().for_each(|measurer| watch.hear(measurer, writing, attendant));
         match interruption.listen() {
             Wish::GoOn => {}
@@ -131,7 +109,8 @@ pub fn watch(
         if writing.trouble().is_some() {
             (0..exchange.clients()).for_each(|client| exchange.set_noted(client));
         }
-        watch.look_at_clients(now, attendant);
+        watch.look_at_halts(measurers, writing, now, attendant);
+        watch.look_at_clients(measurers, now, attendant);
         watch.look_at_endings(measurers, writing, now, attendant);
         watch.take_anchor(now);
         watch.attend(measurers, attendant);
@@ -146,6 +125,8 @@ struct Watch<'a> {
     exchange: &'a Exchange,
     ring: KeeperRing,
     hangs: HangWatch,
+    /// When the keeper did not run: that counts for no deadline.
+    sleeps: Sleeps,
     policy: Policy,
     watched: Watched,
     /// Attempts that were recorded as not ended for the last time.
@@ -255,8 +236,10 @@ impl Watch<'_> {
         }
     }
 
-    fn look_at_clients(&mut self, now: MonotonicTime, attendant: &mut dyn Attendant) {
-        for hang in self.hangs.look(self.exchange, now) {
+    fn look_at_clients(&mut self, measurers: &[Measurer], now: MonotonicTime, attendant: &mut dyn Attendant) {
+        let moving = measurers.iter().filter(|measurer| measurer.halting.since().is_none());
+        let clients = moving.flat_map(|measurer| measurer.clients.iter().copied());
+        for hang in self.hangs.look(self.exchange, clients, &self.sleeps, now) {
             match hang {
                 Hang::Began { client, sample } | Hang::Stalled { client, sample } => {
                     self.watched.past_deadline += 1;
@@ -273,7 +256,8 @@ impl Watch<'_> {
             }
         }
         for (client, sample) in self.hangs.still_hung(now) {
-            if sample.duration > self.policy.give_up_after && self.exchange.is_expected(client) {
+            let age = self.sleeps.awake(sample.start, now);
+            if age > self.policy.give_up_after && self.exchange.is_expected(client) {
                 self.give_up(client);
             }
         }
@@ -352,13 +336,58 @@ impl Watch<'_> {
         }
     }
 
+    /// Ends measurers that somebody stopped and did not let go on within the deadline. Looked at before the clients: what these
+    /// wait for meanwhile is not the file system.
+    fn look_at_halts(
+        &mut self,
+        measurers: &mut [Measurer],
+        writing: &mut Writing,
+        now: MonotonicTime,
+        attendant: &mut dyn Attendant,
+    ) {
+        let limit = match self.exchange.coordinator().is_stopping() {
+            true => self.policy.deadline.min(STOP_GRACE),
+            false => self.policy.deadline,
+        };
+        for measurer in measurers.iter_mut().filter(|measurer| !measurer.done) {
+            let process = measurer.messenger.child().id();
+            let Some(halted) = measurer.halting.look(process, &self.sleeps, now) else { continue };
+            // What it would do with its processor it cannot do.
+            measurer.silence.since = now;
+            if halted.age > limit {
+                self.watched.past_deadline += 1;
+                self.record_halt(measurer, halted);
+                self.end_measurer(measurer, writing, attendant);
+            }
+        }
+    }
+
+    /// What was not measured is told with its target.
+    fn record_halt(&mut self, measurer: &Measurer, halted: Halted) {
+        let reason =
+            format!("the measurer of {} was {halted}, past its deadline, and was ended", measurer.name);
+        let unended = |client: &&u32| self.exchange.activity(**client).0 != Activity::Ended;
+        let targets: BTreeSet<u16> = measurer
+            .clients
+            .iter()
+            .filter(unended)
+            .filter_map(|client| self.targets.get(client).copied())
+            .collect();
+        if targets.is_empty() {
+            self.watched.reasons.push(reason.clone());
+        }
+        self.watched.halted.extend(targets.into_iter().map(|target| (target, reason.clone())));
+    }
+
     fn end_measurer(
         &mut self,
         measurer: &mut Measurer,
         writing: &mut Writing,
         attendant: &mut dyn Attendant,
     ) {
-        attendant.say(&format!("ending the measurer of {}", measurer.name));
+        let why =
+            measurer.halting.present().map_or_else(String::new, |halted| format!(", which was {halted}"));
+        attendant.say(&format!("ending the measurer of {}{why}", measurer.name));
         let child = measurer.messenger.child_mut();
         let (process, name) = (child.id(), &measurer.name);
         let who = if child.end(SIGNAL_GRACE).is_none() {
@@ -368,9 +397,14 @@ impl Watch<'_> {
         } else {
             None
         };
-        self.watched.abandoned.extend(who.map(|who| {
-            format!("{who}, waits in the kernel and cannot be ended; it goes when the file system answers")
-        }));
+        let why = match halt(process) {
+            Some(Halt::Frozen) => {
+                "is frozen with its control group and cannot be ended; it goes when that is thawed"
+            }
+            _ => "waits in the kernel and cannot be ended; it goes when the file system answers",
+        };
+        self.watched.abandoned.extend(who.map(|who| format!("{who}, {why}")));
+        self.sleeps.waited(MonotonicClock.now());
         self.hear(measurer, writing, attendant);
         self.record_unfinished(measurer, attendant);
         measurer.done = true;
@@ -388,11 +422,11 @@ impl Watch<'_> {
         }
         let is_unstarted = |client: &u32| self.exchange.activity(*client).0 == Activity::Unstarted;
         match self.policy.schedule {
-            Schedule::Closed => now.since(measurer.silence.since) > self.policy.deadline,
+            Schedule::Closed => self.sleeps.awake(measurer.silence.since, now) > self.policy.deadline,
             // Until the end what hangs before the clients is waited for; after it only a clean-up is.
             Schedule::Open => {
                 let is_making = measurer.clients.iter().any(is_unstarted) && !self.is_over;
-                !is_making && now.since(measurer.silence.since) > STOP_GRACE
+                !is_making && self.sleeps.awake(measurer.silence.since, now) > STOP_GRACE
             }
         }
     }
@@ -446,12 +480,15 @@ impl Watch<'_> {
     /// Operations that were in flight when their process ended are censored at their age. The others no longer wait for
     /// these clients.
     fn record_unfinished(&mut self, measurer: &Measurer, attendant: &mut dyn Attendant) {
-        let now = MonotonicClock.now();
+        let halted = measurer.halting.since();
+        let now = halted.unwrap_or_else(|| MonotonicClock.now());
+        let ends = halted.is_some() || self.exchange.coordinator().is_stopping();
         for client in measurer.clients.iter().copied() {
             if let Some(flight) = self.exchange.in_flight(client) {
+                // While its process stood still nobody asked the file system anything.
                 let age = now.since(flight.start);
                 // What is cut short by the end has not hung.
-                let is_cut = self.exchange.coordinator().is_stopping() && age <= self.policy.deadline;
+                let is_cut = ends && age <= self.policy.deadline;
                 let (outcome, code) = match is_cut {
                     true => (Outcome::Interrupted, FailureCode::CUT),
                     false => (Outcome::Hung, FailureCode::ABANDONED),
@@ -502,7 +539,7 @@ impl Watch<'_> {
             Schedule::Closed => STOP_GRACE,
             Schedule::Open => SIGNAL_GRACE,
         };
-        clients_run && now.since(since) > grace
+        clients_run && self.sleeps.awake(since, now) > grace
     }
 
     fn take_anchor(&mut self, now: MonotonicTime) {
@@ -538,6 +575,11 @@ impl Watch<'_> {
                 "{} found no room",
                 counted(self.unrecorded, "record of a hung operation", "records of hung operations")
             ));
+        }
+        self.watched.trust.extend(halting::slept(&self.sleeps));
+        for measurer in measurers.iter() {
+            let who = format!("the measurer of {}", measurer.name);
+            self.watched.trust.extend(measurer.halting.trust(&who));
         }
         self.watched.anchors.push(Anchor::take());
         self.watched.ends = measurers.iter_mut().map(|measurer| measurer.end.take()).collect();

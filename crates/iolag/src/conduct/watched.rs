@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use iolag_backend::Place;
-use iolag_model::{Anchor, Calibration, Nanoseconds, PlaceIdentity, PlaceToken};
+use iolag_model::{Anchor, Calibration, Nanoseconds, PlaceIdentity, PlaceToken, Trust};
 use serde::{Deserialize, Serialize};
 
 use super::messages::{MeasurerEnd, SetUpOutcome};
@@ -18,6 +18,10 @@ pub struct Watched {
     pub unusable: Vec<(u16, String)>,
     /// What measurers remarked.
     pub remarks: Vec<String>,
+    /// Targets whose measurer stood still and was ended, with one sentence each: that says nothing of them.
+    pub halted: BTreeMap<u16, String>,
+    /// What to know before trusting the numbers.
+    pub trust: Vec<Trust>,
     /// Clocks, read together every minute.
     pub anchors: Vec<Anchor>,
     /// What measuring costs.
@@ -43,6 +47,12 @@ pub struct Watched {
 }
 
 impl Watched {
+    /// Targets that were not measured to the end, with one sentence each.
+    pub fn unmeasured(&self) -> impl Iterator<Item = (u16, &String)> {
+        let unusable = self.unusable.iter().map(|(target, sentence)| (*target, sentence));
+        unusable.chain(self.halted.iter().map(|(target, sentence)| (*target, sentence)))
+    }
+
     /// Working places that may have to be removed.
     pub fn all_places(&self) -> impl Iterator<Item = &Placed> {
         self.places.iter().chain(&self.placing).filter(|place| !self.removed.contains(&place.target))

@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
-use iolag_keeper::{Ending, Exchange, KeeperError, Messenger, Orphanage};
+use iolag_keeper::{Ending, Exchange, KeeperError, Messenger, Orphanage, Sleeps, halt};
 use iolag_model::{Activity, Clock, MonotonicClock, MonotonicTime, Nanoseconds, PlaceIdentity, RunRecord};
 
 use super::interruption::{Interruption, Wish};
@@ -29,6 +29,10 @@ pub struct Writing {
     /// When the writer last made progress: said something, used its processor, or emptied a ring.
     progress_at: MonotonicTime,
     progress_mark: (u64, u64),
+    /// When the keeper did not run: that counts for no deadline.
+    sleeps: Sleeps,
+    /// A writer that somebody stopped, in a sentence.
+    halted: Option<String>,
     trouble: Option<Trouble>,
     stored: Option<Box<Stored>>,
     stopped_for_room: bool,
@@ -72,6 +76,8 @@ impl Writing {
             deadline,
             progress_at: MonotonicClock.now(),
             progress_mark: (0, 0),
+            sleeps: Sleeps::new(MonotonicClock.now()),
+            halted: None,
             trouble: None,
             stored: None,
             stopped_for_room: false,
@@ -133,6 +139,11 @@ impl Writing {
         &self.orders
     }
 
+    /// That a writer was stopped past its deadline and replaced, as a sentence.
+    pub fn halted(&self) -> Option<&str> {
+        self.halted.as_deref()
+    }
+
     /// Whether clients were stopped because nobody empties their rings any more.
     pub const fn stopped_for_room(&self) -> bool {
         self.stopped_for_room
@@ -148,8 +159,9 @@ impl Writing {
         }
     }
 
-    /// Hears the writer, replaces it if it was killed, leaves it behind if it hangs.
+    /// Hears the writer, replaces it if it was killed or stopped, leaves it behind if it hangs.
     pub fn look(&mut self, exchange: &Exchange, now: MonotonicTime) {
+        self.sleeps.look(now);
         let Some(messenger) = &mut self.messenger else {
             self.stop_if_memory_is_full(exchange);
             return;
@@ -256,10 +268,20 @@ impl Writing {
         if mark != self.progress_mark {
             self.progress_mark = mark;
             self.progress_at = now;
-        } else if now.since(self.progress_at) > self.deadline {
+        } else if self.sleeps.awake(self.progress_at, now) > self.deadline {
             let process = messenger.child().id();
             let evidence = iolag_keeper::evidence(process, process);
-            let unkillable = messenger.child_mut().end(SIGNAL_GRACE).is_none();
+            let halt = halt(process);
+            let ending = messenger.child_mut().end(SIGNAL_GRACE);
+            if let (Some(halt), Some(ending)) = (halt, ending) {
+                // The store has not failed: another writer goes on where this one stood.
+                let age = now.since(self.progress_at);
+                self.halted =
+                    Some(format!("the writer was {halt} for {age}, past its deadline, and was replaced"));
+                self.replace(ending);
+                return;
+            }
+            let unkillable = ending.is_none();
             let left =
                 if unkillable { format!("; process {process} cannot be ended") } else { String::new() };
             self.messenger = None;

@@ -15,6 +15,7 @@ mod kills;
 mod many_clients;
 mod rescued;
 mod signals;
+mod stopped;
 mod stores;
 mod targets;
 mod whole_mount;

@@ -1,0 +1,36 @@
+//! What the keeper is to do about hung operations, and what decides when a run is over.
+
+use iolag_model::{Nanoseconds, OnHang};
+
+/// What the keeper is to do about hung operations.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy {
+    /// After this long an operation counts as hung.
+    pub deadline: Nanoseconds,
+    /// What a hung operation does to the run.
+    pub on_hang: OnHang,
+    /// After this long even a run that waits for hung operations goes on without them.
+    pub give_up_after: Nanoseconds,
+    /// What decides when it is over.
+    pub schedule: Schedule,
+    /// What the user's signal to end makes of it.
+    pub at_signal: AtSignal,
+}
+
+/// What decides when a run is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schedule {
+    /// Its clients, when they have done everything: one that hangs in making its working place will do nothing.
+    Closed,
+    /// Its attendant: what hangs is waited for until then.
+    Open,
+}
+
+/// What the first signal to end makes of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtSignal {
+    /// It lacks something.
+    Incomplete,
+    /// It is over, as it had to be.
+    Over,
+}
