@@ -116,8 +116,14 @@ fn answer(content_type: &'static str, body: impl IntoResponse) -> Response {
 
 /// Lets through what reads and names this machine; adds to every answer what browsers are to know.
 async fn guard(request: Request, next: Next) -> Response {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    let mut response = if !host.is_some_and(is_local_name) {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let (host, further) = (hosts.next().and_then(|host| host.to_str().ok()), hosts.next());
+    // Whoever asks with a whole URL, as of a proxy, names the server there (RFC 9112, 3.2.2).
+    let is_named = request.uri().authority().is_none_or(|named| is_local_name(named.as_str()));
+    let mut response = if further.is_some() {
+        // RFC 9112, 3.2.
+        (StatusCode::BAD_REQUEST, answer(TEXT, "a request has one Host header\n")).into_response()
+    } else if !host.is_some_and(is_local_name) || !is_named {
         let refused =
             "this server answers to localhost and 127.0.0.1 only; from elsewhere go through ssh -L\n";
         (StatusCode::MISDIRECTED_REQUEST, answer(TEXT, refused)).into_response()
