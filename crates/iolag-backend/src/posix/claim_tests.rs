@@ -182,3 +182,18 @@ fn what_another_user_planted_is_neither_made_nor_found() {
     }
     assert_eq!(names(&working).len(), 2, "nothing is left of having tried");
 }
+
+#[test]
+fn an_empty_directory_of_another_user_stays() {
+    if iolag_fixtures::skip_unless_root() {
+        return;
+    }
+    let (target, place) = working_set();
+    let working = target.path().join(WORKING_NAME);
+    fs::remove_dir_all(&working).unwrap();
+    fs::create_dir(&working).unwrap();
+    chown(&working, Some(65534), None).unwrap();
+    assert!(matches!(remove(target.path(), &place), Err(BackendError::NotOurs { .. })));
+    chown(&working, Some(0), None).unwrap();
+    assert_eq!(remove(target.path(), &place).unwrap(), 0);
+}

@@ -133,9 +133,6 @@ impl WorkingDirectory {
             [_] => return Err(self.not_ours(ANOTHER)),
             _ => return Err(self.not_ours("a directory that no run, or more than one, has made")),
         };
-        if expected.token.is_none() {
-            self.refuse_other(own.as_fd(), expected.identity)?;
-        }
         if self.refuse_linked_datasets(own.as_fd())? == 0 {
             return Err(self.no_working_set());
         }
@@ -152,7 +149,8 @@ impl WorkingDirectory {
         Ok(working)
     }
 
-    fn recognise(&self) -> Result<OwnDirectory, BackendError> {
+    /// Opens it, if it is ours.
+    pub(super) fn recognise(&self) -> Result<OwnDirectory, BackendError> {
         let target = self.open_target()?;
         let own = Unproven::open(target.as_fd(), self.name()).and_then(Unproven::recognise);
         own.map_err(|why| match why.errno() {

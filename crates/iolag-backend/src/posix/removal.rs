@@ -50,7 +50,9 @@ pub(super) fn remove(working: &WorkingDirectory, expected: Expected) -> Result<V
         leftovers: Vec::new(),
         unlisted: 0,
     };
-    if !contents.is_empty() {
+    if contents.is_empty() {
+        working.recognise()?;
+    } else {
         prove(working, &directory, &contents, expected)?;
         removal.remove_entries(directory.as_fd(), working.path(), Inside::WorkingDirectory);
         removal.remove_token(directory.as_fd(), working);

@@ -149,3 +149,58 @@ fn a_run_of_an_older_version_that_did_not_note_its_directory_stays_while_somethi
     std::fs::remove_dir_all(&target).unwrap();
     user.fine(&["rm", &run, "--yes"]);
 }
+
+#[test]
+fn prune_removes_nothing_outside_of_the_store() {
+    let user = User::new();
+    let target = user.directory("target");
+    user.fine(&["bench", "metadata", &target, "-D1", "-P20", "-I10", "-q"]);
+    let run = text(&user.record(), "id").to_owned();
+    let (elsewhere, path) =
+        (user.directory("elsewhere"), user.store().join("runs").join(&run).join("manifest.json"));
+    let spool = std::path::Path::new(&elsewhere).join(format!("iolag-spool-{run}"));
+    std::fs::create_dir(&spool).unwrap();
+    // With somebody's file in it, no command can take it away when it puts the store in order.
+    std::fs::write(spool.join("notes"), "mine").unwrap();
+    std::fs::set_permissions(&spool, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let name = format!("iolag-spool-{run}");
+    let entry = serde_json::json!({
+        "parent": elsewhere, "name": name, "device": null, "inode": null, "kind": "spool",
+    });
+    let mut manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    manifest["entries"].as_array_mut().unwrap().push(entry);
+    std::fs::write(&path, manifest.to_string()).unwrap();
+    // The last run of a store stays in any case.
+    user.fine(&["bench", "metadata", "memory:", "-D1", "-P20", "-I10", "-q"]);
+    let kept = user.fine(&["prune", "--keep-last", "1", "--yes"]);
+    let expected = format!("samples of run {run} are in {} still", spool.display());
+    assert!(kept.errors.contains(&expected) && spool.exists(), "{kept:?}");
+    std::fs::remove_file(spool.join("notes")).unwrap();
+    user.fine(&["rm", &run, "--yes"]);
+    assert!(!spool.exists());
+}
+
+#[test]
+fn what_another_run_works_in_is_not_cleaned_up() {
+    let user = User::new();
+    let target = user.directory("target");
+    let size = ["-D1", "-P100", "-I50", "-q"];
+    user.fine(&[&["bench", "metadata", &target, "--phases", "precreate"], &size[..]].concat());
+    let run = text(&user.record(), "id").to_owned();
+    let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
+    command.args(["bench", "metadata", &target, "--phases", "benchmark", "-R1000", "--think", "5ms"]);
+    command.args(size);
+    let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let there = crate::support::wait_until(crate::support::PATIENCE, || {
+        user.iolag(&["list"]).output.contains("running")
+    });
+    let said = user.iolag(&["cleanup", &run]);
+    let pid = rustix::process::Pid::from_child(&running);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    running.wait().unwrap();
+    assert!(there, "the run did not begin");
+    assert_eq!((said.code, said.output.as_str()), (2, ""), "{said:?}");
+    assert!(said.errors.contains(&format!(" is at work in {target}/iolag-work; end it first")), "{said:?}");
+    user.fine(&["cleanup", &run]);
+    assert!(!std::path::Path::new(&target).join("iolag-work").exists());
+}
