@@ -19,7 +19,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use iolag_model::{Operation, PlaceMaker};
+use iolag_model::{Operation, PlaceMaker, RunId};
 
 use crate::{
     Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session, SessionOptions,
@@ -97,6 +97,13 @@ impl PosixBackend {
     /// If it cannot be opened, or is another one.
     pub fn open_place(&self) -> Result<OwnedFd, BackendError> {
         self.working.open(self.expected())
+    }
+
+    /// The run whose working directory it is, if it says so.
+    pub fn owner(&self) -> Option<RunId> {
+        let directory = self.working.open_in(&self.working.open_target().ok()?).ok()?;
+        let tokens = self.working.contents(directory.as_fd()).ok()?.tokens;
+        tokens.into_iter().find_map(|token| token::run_of(directory.as_fd(), token))
     }
 
     fn expected(&self) -> Expected {

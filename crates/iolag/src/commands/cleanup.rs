@@ -35,8 +35,13 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
                 code = code.max(output::print(&format!("{where_} is not there: nothing to remove\n")));
                 continue;
             }
-            Answer::Given(Found::Another) => {
-                let sentence = format!("{where_} is not what this run made: nothing to remove\n");
+            Answer::Given(Found::Another(owner)) => {
+                let sentence = match owner {
+                    Some(owner) => {
+                        format!("{where_} is that of run {owner}: nothing to remove of run {run}\n")
+                    }
+                    None => format!("{where_} is not what run {run} made: nothing to remove\n"),
+                };
                 code = code.max(output::print(&sentence));
                 continue;
             }

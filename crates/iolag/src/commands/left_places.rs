@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use iolag_backend::token_name;
-use iolag_model::{PlaceIdentity, PlaceToken, RunRecord};
+use iolag_backend::{PosixBackend, token_name};
+use iolag_model::{PlaceIdentity, PlaceToken, RunId, RunRecord};
 use iolag_store::{ManifestEntry, ManifestKind, RunDirectory, StoreError, boot_id};
 use serde::{Deserialize, Serialize};
 
@@ -48,8 +48,8 @@ enum Mounted {
 pub enum Found {
     /// Nothing.
     Nothing,
-    /// What the run did not make.
-    Another,
+    /// What the run did not make, and perhaps who did.
+    Another(Option<RunId>),
     /// What the run made.
     Itself,
     /// Something, and the run did not note what it made.
@@ -138,7 +138,7 @@ impl LeftPlace {
                 "the run's record cannot be read, which says where its file system was mounted".into(),
             ),
             _ if self.is_elsewhere() => Found::Elsewhere,
-            (_, Some(_)) => Found::Another,
+            (_, Some(_)) => Found::Another(owner_of(&self.directory, &self.name)),
             (_, None) => Found::Nothing,
         }
     }
@@ -152,7 +152,7 @@ impl LeftPlace {
             // Its maker was killed before it could leave the token there, or after it had taken it away.
             Err(_) if is_empty(&working) => Found::Itself,
             Err(_) if self.is_elsewhere() => Found::Elsewhere,
-            Err(_) => Found::Another,
+            Err(_) => Found::Another(owner_of(&self.directory, &self.name)),
         }
     }
 
@@ -177,7 +177,7 @@ impl LeftPlace {
     fn need(&self, run: &str, answer: &Answer<Found>) -> Option<Need> {
         let mut advice = format!("remove it first with iolag cleanup {run}");
         let what = match answer {
-            Answer::Given(Found::Nothing | Found::Another) => return None,
+            Answer::Given(Found::Nothing | Found::Another(_)) => return None,
             Answer::Given(Found::Itself) => "is still there".to_owned(),
             Answer::Given(Found::Unnoted) => {
                 "may be what is there: the run did not note that it made it".to_owned()
@@ -191,6 +191,10 @@ impl LeftPlace {
         };
         Some(Need { clause: format!("the working directory {} of run {run} {what}", self.path()), advice })
     }
+}
+
+fn owner_of(directory: &str, name: &str) -> Option<RunId> {
+    PosixBackend::new(directory.into(), name).ok()?.owner()
 }
 
 fn is_empty(directory: &Path) -> bool {

@@ -55,6 +55,12 @@ fn a_phase_that_does_not_fit_what_is_there_is_refused_in_one_sentence() {
         3,
         ": continue on its working set with --phases benchmark,cleanup, or remove it with iolag cleanup 20",
     );
+    // Whose it is, is told to who cleans up after another run.
+    let refused_run = text(&user.record(), "id").to_owned();
+    let cleaned = user.fine(&["cleanup", &refused_run]);
+    let said = format!(": nothing to remove of run {refused_run}\n");
+    assert!(cleaned.output.contains("target/iolag-work is that of run 20"), "{cleaned:?}");
+    assert!(cleaned.output.ends_with(&said), "{cleaned:?}");
     for other in [
         ["-n", "3", "-D", "2", "-P", "20"],
         ["-n", "2", "-D", "1", "-P", "20"],
@@ -72,7 +78,8 @@ fn a_phase_that_does_not_fit_what_is_there_is_refused_in_one_sentence() {
     );
     // A store that forgot the run cannot continue it, and says where it is not known.
     let kept = user.fine(&["prune", "--older-than", "0", "--yes"]);
-    assert!(kept.errors.contains("target/iolag-work of run 20") && kept.output.is_empty(), "{kept:?}");
+    assert!(kept.errors.contains("target/iolag-work of run 20"), "{kept:?}");
+    assert_eq!(kept.output, format!("{refused_run}  removed\n"), "it has left nothing");
     std::fs::remove_dir_all(user.store().join("runs")).unwrap();
     refused(phases(&user, &target, "benchmark", &quiet), 3, "the store knows no run that left a working set");
     refused(phases(&user, &target, "precreate", &quiet), 3, "(by hand, if no store knows that run any more)");
