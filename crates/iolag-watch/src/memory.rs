@@ -44,6 +44,8 @@ pub struct FoundRuntime {
     pub existing: Vec<PathBuf>,
     /// Why places cannot be used, one sentence each.
     pub passed_over: Vec<String>,
+    /// What the system refused this process itself, whatever the place.
+    pub limit: Option<Errno>,
 }
 
 impl MemoryPlaces {
@@ -95,6 +97,12 @@ impl MemoryPlaces {
                         found.passed_over.extend(looked.passed_over);
                         found.base = looked.base;
                     }
+                }
+                Err(RuntimeError::System {
+                    errno: errno @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM),
+                    ..
+                }) => {
+                    found.limit = Some(errno);
                 }
                 Err(error) if found.base.is_none() => found.passed_over.push(error.to_string()),
                 Err(_) => {}

@@ -83,6 +83,9 @@ fn links_strange_names_and_other_owners_are_refused() {
     assert_eq!(names(target.path()), [WATCH]);
 }
 
+/// As it stays where a process is killed that looks whose its files are.
+const OWNER: &str = ".owner-00000000000000000000000000000001";
+
 #[test]
 fn root_removes_what_it_made_as_whomever_and_not_what_another_user_planted() {
     if !rustix::process::geteuid().is_root() {
@@ -93,17 +96,16 @@ fn root_removes_what_it_made_as_whomever_and_not_what_another_user_planted() {
     let watch = target.path().join(WATCH);
     fs::create_dir_all(watch.join("stat")).unwrap();
     fs::write(watch.join("stat/file"), "").unwrap();
-    // As it stays where a process is killed that looks whose its files are.
-    fs::write(watch.join(".owner-1-0"), "").unwrap();
-    let everything = [&watch, &watch.join("stat"), &watch.join("stat/file"), &watch.join(".owner-1-0")];
+    fs::write(watch.join(OWNER), "").unwrap();
+    let everything = [&watch, &watch.join("stat"), &watch.join("stat/file"), &watch.join(OWNER)];
     for planted in everything {
         chown(planted, Some(65534), None).unwrap();
     }
     let refused = remove_probe_files(target.path(), WATCH).unwrap_err();
     assert_eq!(refused.failure.errno(), Some(1));
-    assert!(refused.message.contains("what another user owns"), "{}", refused.message);
+    assert!(refused.message.contains("it is a directory of another user"), "{}", refused.message);
     assert!(refused.message.contains(&watch.display().to_string()), "{}", refused.message);
-    assert_eq!(names(&watch), [".owner-1-0", "stat"]);
+    assert_eq!(names(&watch), [OWNER, "stat"]);
 
     let as_mapped = |user: u32| {
         let path = target.path().to_owned();
@@ -115,7 +117,7 @@ fn root_removes_what_it_made_as_whomever_and_not_what_another_user_planted() {
         std::thread::spawn(remove).join().unwrap()
     };
     assert!(as_mapped(4711).is_err());
-    assert_eq!(names(&watch), [".owner-1-0", "stat"]);
+    assert_eq!(names(&watch), [OWNER, "stat"]);
     fs::set_permissions(&watch, fs::Permissions::from_mode(0o777)).unwrap();
     assert_eq!(as_mapped(65534).unwrap_err().failure.errno(), Some(1), "others may have put something there");
     fs::set_permissions(&watch, fs::Permissions::from_mode(0o700)).unwrap();

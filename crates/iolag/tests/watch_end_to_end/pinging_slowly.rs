@@ -63,7 +63,7 @@ fn a_first_contact_that_ctrl_c_ends_is_one_probe_from_its_beginning() {
 fn what_hangs_before_the_first_probe_is_told_once() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };
-    fuse.hang(FuseCall::Unlink, "*");
+    fuse.hang(FuseCall::Fsync, "*");
     let running = ping(&scene, &["--deadline", "1s", fuse.path().to_str().unwrap()]);
     assert!(wait_until(PATIENCE, || running.stdout().contains("; hung in ")), "{}", running.stdout());
     running.signal(libc::SIGINT);

@@ -147,6 +147,10 @@ pub struct FoundInMemory {
 /// Finds the runtime directory, unless it is named. Makes nothing.
 fn find_runtime(places: Places) -> Result<(Places, FoundInMemory), Failure> {
     let found = places.find();
+    if let Some(errno) = found.limit {
+        let error = format!("cannot look for a place in memory: {errno}");
+        return Err(Failure::of_system(error, Some(errno.raw_os_error())));
+    }
     let passed_over = found.passed_over.join("; ");
     let base =
         found.base.ok_or_else(|| Failure::unusable(RuntimeError::NoPlace { tried: passed_over.clone() }))?;
