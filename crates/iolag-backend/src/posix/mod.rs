@@ -174,6 +174,4 @@ impl Backend for PosixBackend {
 }
 
 #[cfg(test)]
-mod claim_tests;
-#[cfg(test)]
 mod tests;

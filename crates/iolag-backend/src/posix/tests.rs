@@ -1,5 +1,7 @@
 //! What conformance cannot ask of every backend: bad targets, links, mounts, clean-up.
 
+mod claims;
+
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;

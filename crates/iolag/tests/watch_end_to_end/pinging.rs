@@ -157,8 +157,8 @@ fn ctrl_c_while_a_slow_directory_is_set_up_is_said_and_leaves_nothing() {
 fn what_a_set_up_that_hangs_leaves_behind_is_known_to_cleanup() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };
-    // The file that shows whether the working directory can be written.
-    fuse.hang(FuseCall::Create, "file-probe");
+    // The file that shows whose the working directory is, and whether it can be written.
+    fuse.hang(FuseCall::Create, ".iolag-*");
     let running = ping(&scene, &["--deadline", "1h", fuse.path().to_str().unwrap()]);
     assert!(fuse.wait_until_held(1, PATIENCE), "{} {}", running.stdout(), running.stderr());
     running.signal(libc::SIGTERM);

@@ -7,9 +7,9 @@ use std::path::Path;
 use iolag_model::{Durability, Operation, PlaceIdentity, PlaceMaker, PlaceToken, Verification};
 use tempfile::{TempDir, tempdir};
 
-use super::names::token_name;
-use super::{PosixBackend, WORKING_NAME};
 use crate::conformance::maker;
+use crate::posix::names::token_name;
+use crate::posix::{PosixBackend, WORKING_NAME};
 use crate::{Backend, BackendError, ObjectKey, Place, Request, SessionOptions};
 
 fn backend(target: &Path) -> PosixBackend {
