@@ -20,7 +20,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// No space, or no quota, is left.
-    #[error("cannot {action} {}: {source}; free some space there or choose another store", path.display())]
+    #[error("cannot {action} {}: {source}; {} or choose another store", path.display(), room(source))]
     Full {
         /// What was tried, as a verb.
         action: &'static str,
@@ -214,6 +214,14 @@ impl StoreError {
     }
 }
 
+/// How to get room.
+fn room(source: &io::Error) -> &'static str {
+    match source.raw_os_error() {
+        Some(number) if number == Errno::FBIG.raw_os_error() => "allow this process larger files (ulimit -f)",
+        _ => "free some space there",
+    }
+}
+
 fn is_full(error: &io::Error) -> bool {
     let full = [Errno::NOSPC, Errno::DQUOT, Errno::FBIG];
     full.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
@@ -232,5 +240,10 @@ mod tests {
              free some space there or choose another store"
         );
         assert_eq!(error.errno(), Some(28));
+        let error = StoreError::system("append to", "/store/ring-0.spool", Errno::FBIG).to_string();
+        assert!(
+            error.ends_with("; allow this process larger files (ulimit -f) or choose another store"),
+            "{error}"
+        );
     }
 }
