@@ -173,6 +173,8 @@ pub struct Place {
     pub identity: Option<PlaceIdentity>,
     /// What was left in it: clean-up removes only a place in which it is.
     pub token: Option<PlaceToken>,
+    /// The number of its file system, where that has one (statvfs(3)).
+    pub file_system: Option<u64>,
     /// What to know about it, as a sentence.
     pub remark: Option<String>,
 }

@@ -13,6 +13,7 @@ const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const NEW_FILE: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const OWNERS_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Beginning of the names of files that are made to see their owner, and removed at once.
 const OWNER_PREFIX: &str = ".owner-";
@@ -59,7 +60,7 @@ pub enum Refusal {
         found: FileType,
     },
     /// Another file system, or another part of this one, is mounted there.
-    #[error("another file system is mounted there")]
+    #[error("the root of another file system")]
     MountedOver,
     /// What we make there belongs to another user than the directory.
     #[error("a directory of another user (owner {owner}, mode {mode:o})")]
@@ -191,32 +192,15 @@ impl Unproven {
             // Digits have no NUL in them.
             system("name a file in the directory")(Errno::INVAL)
         })?;
-        let made = self.make_file(&name).and_then(|file| {
-            let status = retry(|| fstat(&file)).map_err(system("look at a file in the directory"));
-            // What stays is known by its name, and removed with the directory.
-            let _ = unlinkat(&self.descriptor, &name, AtFlags::empty());
-            status
+        let file = openat(&self.descriptor, &name, NEW_FILE, OWNERS_FILE).map_err(|errno| match errno {
+            // In a directory of ours we may make files.
+            Errno::ACCESS | Errno::PERM if !self.has_our_number() => self.foreign(),
+            _ => system("write to the directory")(errno),
         })?;
-        self.judge(&made)
-    }
-
-    /// Takes it for ours if the new file `name` in it shows that it is. The file gets these bytes, durably (a full file system may accept
-    /// names, and only then refuse bytes), and stays; what is refused is left without it.
-    ///
-    /// # Errors
-    /// As [`Self::prove`], and if the bytes cannot be written.
-    pub fn prove_by(self, name: &CStr, bytes: &[u8]) -> Result<OwnDirectory, Refusal> {
-        let file = self.make_file(name)?;
-        let descriptor = self.descriptor.try_clone();
-        let proven = retry(|| fstat(&file))
-            .map_err(system("look at a file in the directory"))
-            .and_then(|made| self.judge(&made))
-            .and_then(|own| write_durably(&file, bytes).map(|()| own));
-        if let (Err(_), Ok(directory)) = (&proven, descriptor) {
-            drop(file);
-            let _ = unlinkat(directory, name, AtFlags::empty());
-        }
-        proven
+        let made = retry(|| fstat(&file));
+        // What stays is known by its name, and removed with the directory.
+        let _ = unlinkat(&self.descriptor, &name, AtFlags::empty());
+        self.judge(&made.map_err(system("look at a file in the directory"))?)
     }
 
     /// Takes what was found for ours if it belongs to us by its number and nobody else may write to it, else as [`Self::prove`] does: for
@@ -242,12 +226,8 @@ impl Unproven {
         }
     }
 
-    fn make_file(&self, name: &CStr) -> Result<OwnedFd, Refusal> {
-        openat(&self.descriptor, name, NEW_FILE, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
-            // In a directory of ours we may make files: one of another user that is closed to us.
-            Errno::ACCESS | Errno::PERM if self.origin == Origin::Found => self.foreign(),
-            _ => system("write to the directory")(errno),
-        })
+    fn has_our_number(&self) -> bool {
+        self.status.st_uid == rustix::process::geteuid().as_raw()
     }
 
     const fn foreign(&self) -> Refusal {
@@ -267,17 +247,6 @@ impl Unproven {
         };
         Ok(OwnDirectory { descriptor: self.descriptor, owner: made.st_uid, origin: self.origin, modes })
     }
-}
-
-fn write_durably(file: &OwnedFd, bytes: &[u8]) -> Result<(), Refusal> {
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        match retry(|| write(file, rest)).map_err(system("write to the directory"))? {
-            0 => return Err(system("write to the directory")(Errno::NOSPC)),
-            written => rest = &rest[written..],
-        }
-    }
-    fsync(file).map_err(system("write to the directory"))
 }
 
 /// An open directory of ours.
@@ -305,10 +274,37 @@ impl OwnDirectory {
         self.modes
     }
 
+    /// Makes the file `name` in it with these bytes, durably: a full file system may accept names, and only then refuse bytes. One that
+    /// cannot be written is taken back.
+    ///
+    /// # Errors
+    /// If it is there, or cannot be written.
+    pub fn write_new(&self, name: &CStr, bytes: &[u8]) -> Result<(), Refusal> {
+        let refused = system("write to the directory");
+        let file = openat(&self.descriptor, name, NEW_FILE, OWNERS_FILE).map_err(&refused)?;
+        let written = write_durably(&file, bytes).map_err(&refused);
+        if written.is_err() {
+            drop(file);
+            let _ = unlinkat(&self.descriptor, name, AtFlags::empty());
+        }
+        written
+    }
+
     /// The open directory, for good.
     pub fn into_descriptor(self) -> OwnedFd {
         self.descriptor
     }
+}
+
+fn write_durably(file: &OwnedFd, bytes: &[u8]) -> Result<(), Errno> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match retry(|| write(file, rest))? {
+            0 => return Err(Errno::NOSPC),
+            written => rest = &rest[written..],
+        }
+    }
+    fsync(file)
 }
 
 impl AsFd for OwnDirectory {

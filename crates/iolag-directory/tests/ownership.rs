@@ -205,20 +205,18 @@ fn a_file_system_without_modes_is_told_and_refused_where_others_may_write() {
 }
 
 #[test]
-fn a_proof_that_stays_holds_its_bytes_and_one_that_finds_no_room_is_taken_back() {
+fn a_new_file_holds_its_bytes_and_one_that_finds_no_room_is_taken_back() {
     let Some(tmpfs) = TmpfsMount::new(64 << 10) else { return };
     let parent = open(tmpfs.path());
-    let prove = |bytes: usize| {
-        let directory = Unproven::make_or_open(parent.as_fd(), NAME)?;
-        directory.prove_by(c"proof", &vec![1; bytes])
-    };
-    let refused = prove(1 << 20);
+    let own_directory = Unproven::make_or_open(parent.as_fd(), NAME).and_then(Unproven::prove).unwrap();
+    let write = |bytes: usize| own_directory.write_new(c"file", &vec![1; bytes]);
+    let refused = write(1 << 20);
     let no_space = |refused: &Refusal| refused.errno().raw_os_error() == libc::ENOSPC;
     assert!(refused.as_ref().is_err_and(no_space), "{refused:?}");
     assert_eq!(count(&own(tmpfs.path())), 0);
-    prove(100).unwrap();
-    assert_eq!(fs::read(own(tmpfs.path()).join("proof")).unwrap(), [1; 100]);
-    assert!(prove(100).is_err(), "nobody has it twice");
+    write(100).unwrap();
+    assert_eq!(fs::read(own(tmpfs.path()).join("file")).unwrap(), [1; 100]);
+    assert!(write(100).is_err(), "nobody has it twice");
     assert_eq!(count(&own(tmpfs.path())), 1);
     let status = Command::new("rm").arg("-rf").arg(own(tmpfs.path())).status();
     assert!(status.unwrap().success());

@@ -61,8 +61,22 @@ pub fn halt(process: u32) -> Option<Halt> {
     let stat = read(&format!("/proc/{process}/stat"))?;
     let frozen_in: &[&str] = match fields_after_name(&stat).next()? {
         "T" => return Some(Halt::Stopped),
-        // Version 1. Who waits for other threads waits interruptibly, state S: only the freezer makes a D of it, since Linux 6.1.
-        "D" => &["__refrigerator", "futex_"],
+        // Version 1. Who sleeps, or waits for other threads, a descriptor or a child, does so interruptibly, state S: only the freezer makes a
+        // D of it, since Linux 6.1.
+        "D" => &[
+            "__refrigerator",
+            "futex_",
+            "hrtimer_nanosleep",
+            "do_nanosleep",
+            "do_poll",
+            "do_sys_poll",
+            "poll_schedule_timeout",
+            "ep_poll",
+            "do_epoll_wait",
+            "pipe_read",
+            "anon_pipe_read",
+            "do_wait",
+        ],
         // Version 2; nothing else sleeps there, and the compiler may have drawn the inner function into the outer.
         "S" => &["do_freezer_trap", "get_signal"],
         _ => return None,

@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         device: Some(2049),
         inode: Some(4711),
         token: None,
+        file_system: None,
         kind: ManifestKind::WorkingDirectory,
     }]))?;
     let spool = run.create_spool()?;

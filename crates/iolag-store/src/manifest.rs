@@ -31,6 +31,9 @@ pub struct ManifestEntry {
     /// By what a working directory is known: its file is made in it before anything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<PlaceToken>,
+    /// The number of its file system (statvfs(3)), once it exists: devices are given out again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<u64>,
     /// What it is for.
     pub kind: ManifestKind,
 }

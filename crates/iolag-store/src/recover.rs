@@ -68,7 +68,8 @@ pub fn recover_one(store: &Store, id: &RunId, is_alive: impl Fn(&KeeperIdentity)
     let copies = copies.into_iter().filter(|copy| copy.is_closed() || !has_closed);
     for run in own.into_iter().chain(copies.map(|copy| copy.run)) {
         // A run that cannot be read is listed with what is wrong; recovery could do nothing for it.
-        if run.record().is_err() {
+        // What another user wrote is read, and nothing is done about it.
+        if run.record().is_err() || run.refuse_stranger().is_err() {
             continue;
         }
         match recover_run(&run, &is_alive) {

@@ -154,6 +154,7 @@ impl RunDirectory {
             device: None,
             inode: None,
             token: None,
+            file_system: None,
             kind: ManifestKind::Spool,
         });
         self.write_manifest(&manifest)?;

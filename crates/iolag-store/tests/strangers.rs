@@ -53,6 +53,7 @@ impl Scene {
             device: None,
             inode: None,
             token: None,
+            file_system: None,
             kind: ManifestKind::Spool,
         };
         self.run.write_manifest(&Manifest::new(vec![entry])).unwrap();

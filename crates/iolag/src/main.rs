@@ -15,10 +15,11 @@ use iolag_keeper::{outlive_file_size_limit, take_arguments};
 use iolag_workload::withhold_core_dumps;
 
 fn main() -> ProcessExit {
+    // What was typed may be handed over in a file in memory.
+    outlive_file_size_limit();
     // SAFETY: no thread has been started.
     let typed = unsafe { take_arguments(redact_argument) };
     withhold_core_dumps();
-    outlive_file_size_limit();
     let arguments = match Arguments::try_parse_from(&typed) {
         Ok(arguments) => arguments,
         Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {

@@ -40,6 +40,7 @@ impl MemoryBackend {
             name: self.working_name.clone(),
             identity: None,
             token: None,
+            file_system: None,
             remark: None,
         }
     }

@@ -102,8 +102,8 @@ impl PosixBackend {
     /// The run whose working directory it is, if it says so.
     pub fn owner(&self) -> Option<RunId> {
         let directory = self.working.open_in(&self.working.open_target().ok()?).ok()?;
-        let tokens = self.working.contents(directory.as_fd()).ok()?.tokens;
-        tokens.into_iter().find_map(|token| token::run_of(directory.as_fd(), token))
+        let owner = self.working.contents(directory.as_fd()).ok()?.owner()?;
+        token::run_of(directory.as_fd(), owner)
     }
 
     fn expected(&self) -> Expected {

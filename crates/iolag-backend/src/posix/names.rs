@@ -5,6 +5,7 @@
 
 use std::ffi::CStr;
 
+use iolag_directory::is_owner_file;
 use iolag_model::PlaceToken;
 
 use crate::ObjectKey;
@@ -107,6 +108,8 @@ pub(super) enum TopName {
     Check,
     /// `.iolag-<token>`.
     Token(PlaceToken),
+    /// Made to see its owner; its maker was killed.
+    Owner,
     /// Not made by iolag.
     Foreign,
 }
@@ -123,6 +126,8 @@ impl TopName {
         };
         if let Some(token) = token_in(name) {
             Self::Token(token)
+        } else if is_owner_file(name) {
+            Self::Owner
         } else if name.starts_with(CHECK_PREFIX) {
             Self::Check
         } else if is_dataset() {

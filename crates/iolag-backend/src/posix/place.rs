@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use iolag_directory::{Modes, Origin, OwnDirectory, Refusal, Unproven};
 use iolag_model::{FailureCode, PlaceIdentity, PlaceMaker, PlaceToken};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags, openat, statx, unlinkat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags, fstatvfs, openat, statx, unlinkat};
 use rustix::io::Errno;
 
 use super::directory::{self, attributes, identity_in, own_attributes, retry, type_in, type_name, type_of};
@@ -91,52 +91,63 @@ impl WorkingDirectory {
         let directory =
             Unproven::make_or_open(target.as_fd(), self.name()).map_err(|why| self.refused(why))?;
         let origin = directory.origin();
-        let contents = match origin {
-            Origin::Made => Contents::default(),
-            Origin::Found => self.contents(directory.descriptor())?,
-        };
-        if contents == (Contents { tokens: vec![maker.token], has_more: false }) {
-            let own = directory.prove().map_err(|why| self.refused(why))?;
-            return self.placed(own, Some(maker.token));
-        }
-        if !contents.is_empty() {
-            return Err(self.taken(directory.descriptor(), &contents));
-        }
-        let name =
-            token::file_name(maker.token).map_err(|errno| failed("name a file in", &self.path, errno))?;
-        let own = directory.prove_by(&name, &token::text(maker)).map_err(|why| {
-            // Whoever has removed the directory meanwhile has taken its name.
-            if origin == Origin::Made && why.errno() != Errno::NOENT {
-                // The caller is told about the greater trouble; an empty directory does no harm.
-                let _ = unlinkat(&target, self.name(), AtFlags::REMOVEDIR);
+        // Nothing is named after the token in a directory of which it is not known whose it is: others could read it.
+        let own = directory.prove().map_err(|why| {
+            if let (Origin::Made, Refusal::System { errno, .. }) = (origin, why) {
+                self.take_back(&target, errno);
             }
             self.refused(why)
         })?;
         let contents = self.contents(own.as_fd())?;
-        if contents.tokens != [maker.token] {
+        if contents.is_only(maker.token) {
+            return self.placed(own, Some(maker.token));
+        }
+        if !contents.is_empty() {
+            return Err(self.taken(own.as_fd(), &contents));
+        }
+        let name =
+            token::file_name(maker.token).map_err(|errno| failed("name a file in", &self.path, errno))?;
+        own.write_new(&name, &token::text(maker)).map_err(|why| {
+            if origin == Origin::Made {
+                self.take_back(&target, why.errno());
+            }
+            self.refused(why)
+        })?;
+        let contents = self.contents(own.as_fd())?;
+        if !contents.is_only(maker.token) {
             // Two that came at the same moment: whoever saw nobody else's has it.
-            let others = contents.tokens.into_iter().filter(|token| *token != maker.token).collect();
-            let taken = self.taken(own.as_fd(), &Contents { tokens: others, has_more: contents.has_more });
             let _ = token::remove(&own, maker.token);
-            return Err(taken);
+            return Err(self.taken(own.as_fd(), &self.contents(own.as_fd())?));
         }
         self.placed(own, Some(maker.token))
+    }
+
+    /// Removes the directory that was just made and is empty. The caller is told about the greater trouble; an empty directory does no
+    /// harm. Whoever has removed it meanwhile has taken its name.
+    fn take_back(&self, target: &OwnedFd, why: Errno) {
+        if why != Errno::NOENT {
+            let _ = unlinkat(target, self.name(), AtFlags::REMOVEDIR);
+        }
     }
 
     /// Finds it with the token of the run that made it, and at least one dataset in it.
     pub(super) fn reopen(&self, expected: Expected) -> Result<(Place, Whereabouts), BackendError> {
         let own = self.recognise()?;
         let contents = self.contents(own.as_fd())?;
-        let token = match contents.tokens[..] {
-            _ if contents.is_empty() => return Err(self.no_working_set()),
-            [token] if expected.token.is_none_or(|expected| expected == token) => token,
-            [_] => return Err(self.not_ours(ANOTHER)),
-            _ => return Err(self.not_ours("a directory that no run, or more than one, has made")),
-        };
+        if contents.is_empty() {
+            return Err(self.no_working_set());
+        }
+        let token = contents.owner();
+        if token.is_none() {
+            return Err(self.not_ours("a directory of which nothing shows which run made it"));
+        }
+        if expected.token.is_some() && expected.token != token {
+            return Err(self.not_ours(ANOTHER));
+        }
         if self.refuse_linked_datasets(own.as_fd())? == 0 {
             return Err(self.no_working_set());
         }
-        self.placed(own, Some(token))
+        self.placed(own, token)
     }
 
     /// Opens it, if it is the one that is expected; if nothing is known of it, if it is ours.
@@ -299,6 +310,7 @@ impl WorkingDirectory {
             name: text(self.name()),
             identity: Some(self.own_identity(own.as_fd())?),
             token,
+            file_system: fstatvfs(&own).ok().map(|found| found.f_fsid).filter(|number| *number != 0),
             remark,
         };
         Ok((place, Whereabouts::of(own.into_descriptor())))
@@ -336,7 +348,7 @@ impl WorkingDirectory {
     /// The directory has something in it.
     pub(super) fn taken(&self, working: BorrowedFd<'_>, contents: &Contents) -> BackendError {
         let path = self.path.display().to_string();
-        match contents.tokens.iter().find_map(|token| token::run_of(working, *token)) {
+        match contents.claims.iter().find_map(|(_, token)| token::run_of(working, *token)) {
             Some(run) => BackendError::Claimed { path, run },
             None => BackendError::NotEmpty { path },
         }

@@ -34,29 +34,20 @@ pub(super) fn remove(working: &WorkingDirectory, expected: Expected) -> Result<V
         Err(error) => return working.refuse_other_file_system(expected.identity).and(Err(error)),
         Ok(target) => target,
     };
-    let directory = match working.open_in(&target) {
-        Ok(directory) => directory,
+    let directory = match working.recognise() {
+        Ok(own) => own.into_descriptor(),
         Err(BackendError::NoWorkingSet { .. }) => {
             return working.refuse_other_file_system(expected.identity).map(|()| Vec::new());
         }
         Err(error) => return Err(error),
     };
-    let contents = working.contents(directory.as_fd())?;
     let own = own_attributes(directory.as_fd())
         .map_err(|errno| failed("look at the working directory", working.path(), errno))?;
-    let mut removal = Removal {
-        device: identity_in(&own).device,
-        token: expected.token,
-        leftovers: Vec::new(),
-        unlisted: 0,
-    };
-    if contents.is_empty() {
-        working.recognise()?;
-    } else {
-        prove(working, &directory, &contents, expected)?;
-        removal.remove_entries(directory.as_fd(), working.path(), Inside::WorkingDirectory);
-        removal.remove_token(directory.as_fd(), working);
-    }
+    let contents = working.contents(directory.as_fd())?;
+    prove(working, &directory, &contents, expected)?;
+    let mut removal = Removal { device: identity_in(&own).device, leftovers: Vec::new(), unlisted: 0 };
+    removal.remove_entries(directory.as_fd(), working.path(), Inside::WorkingDirectory);
+    removal.remove_tokens(directory.as_fd(), working, &contents);
     let still_there = attributes(target.as_fd(), working.name());
     if still_there.is_ok_and(|found| identity_in(&found) == identity_in(&own)) {
         removal.remove_directory(target.as_fd(), working.name(), working.path());
@@ -71,21 +62,27 @@ fn prove(
     contents: &Contents,
     expected: Expected,
 ) -> Result<(), BackendError> {
-    match (expected.token, &contents.tokens[..]) {
-        (Some(token), [found]) if *found == token => Ok(()),
-        (Some(token), tokens) if tokens.contains(&token) => {
-            // Two came at the same moment, and this one was killed before it could take its token back.
+    let is_late = |token: PlaceToken| contents.has(token) && contents.owner().is_some();
+    match expected.token {
+        // Its maker was killed before the token was there, or its remover after it had taken the token away.
+        Some(_) if contents.is_empty() => {
+            working.refuse_other_file_system(expected.identity)?;
+            working.refuse_other(directory.as_fd(), expected.identity)
+        }
+        Some(token) if contents.owner() == Some(token) => Ok(()),
+        Some(token) if is_late(token) => {
+            // Another was there first, and this one was killed before it could take its token back.
             token::remove(directory, token)
                 .map_err(|errno| failed("remove a file in", working.path(), errno))?;
             Err(working.taken(directory.as_fd(), &working.contents(directory.as_fd())?))
         }
-        (None, []) if expected.identity.is_some() => {
+        None if contents.claims.is_empty() && (expected.identity.is_some() || contents.is_empty()) => {
             working.refuse_other_file_system(expected.identity)?;
             working.refuse_other(directory.as_fd(), expected.identity)
         }
-        (_, tokens) => {
+        _ => {
             working.refuse_other_file_system(expected.identity)?;
-            match tokens.is_empty() {
+            match contents.claims.is_empty() {
                 true => Err(working.not_ours("a directory of which nothing shows that this run made it")),
                 false => Err(working.taken(directory.as_fd(), contents)),
             }
@@ -117,6 +114,7 @@ impl Inside {
                 (TopName::Dataset, FileType::Directory) => Fate::Descend(Self::Dataset),
                 (TopName::Check, FileType::Directory) => Fate::Descend(Self::Check { depth: 1 }),
                 (TopName::Token(_), FileType::RegularFile) => Fate::Spare,
+                (TopName::Owner, FileType::RegularFile) => Fate::Unlink,
                 (TopName::Foreign, _) => not_made_by_iolag(),
                 (_, found) => changed(found),
             },
@@ -147,7 +145,6 @@ fn changed(found: FileType) -> Fate {
 
 struct Removal {
     device: Option<u64>,
-    token: Option<PlaceToken>,
     leftovers: Vec<Leftover>,
     unlisted: u64,
 }
@@ -216,11 +213,15 @@ impl Removal {
         if is_mount { Err("another file system is mounted there".to_owned()) } else { Ok(child) }
     }
 
-    /// What shows whose the directory is stays as long as anything is left in it.
-    fn remove_token(&mut self, directory: BorrowedFd<'_>, working: &WorkingDirectory) {
-        let Some(token) = self.token.filter(|_| self.leftovers.is_empty()) else { return };
-        if let Err(errno) = token::remove(directory, token) {
-            self.keep(working.path().join(token_name(token)), format!("it cannot be removed: {errno}"));
+    /// What shows whose the directory is stays as long as anything is left in it, and goes after what those left who came too late.
+    fn remove_tokens(&mut self, directory: BorrowedFd<'_>, working: &WorkingDirectory, contents: &Contents) {
+        for (_, token) in contents.claims.iter().rev() {
+            if !self.leftovers.is_empty() {
+                return;
+            }
+            if let Err(errno) = token::remove(directory, *token) {
+                self.keep(working.path().join(token_name(*token)), format!("it cannot be removed: {errno}"));
+            }
         }
     }
 

@@ -282,7 +282,7 @@ fn another_directory_of_the_same_name_is_not_touched() {
     {
         assert!(
             error.to_string().contains("another directory than the one that this run made")
-                || error.to_string().contains("no run, or more than one"),
+                || error.to_string().contains("nothing shows which run made it"),
             "{error}"
         );
     }

@@ -12,18 +12,18 @@ use iolag_model::{PlaceMaker, PlaceToken, RunId};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::directory::{self, retry, type_of};
+use super::directory::{self, attributes, retry, type_of};
 use super::names::{TopName, token_name};
 
 /// A full file system may accept names, and only then refuse bytes.
 const BYTES: usize = 4096;
 const RUN: &str = "run ";
 
-/// What is in a working directory, by name.
+/// What is in a working directory, by name; files that were made to see their owner count as nothing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
-    /// Tokens of those who have claimed it.
-    pub tokens: Vec<PlaceToken>,
+    /// Tokens of those who have claimed it, the oldest first, and when (seconds and nanoseconds since 1970).
+    pub claims: Vec<((i64, u32), PlaceToken)>,
     /// Whether there is anything else.
     pub has_more: bool,
 }
@@ -32,20 +32,48 @@ impl Contents {
     /// What is in this directory.
     pub fn of(directory: BorrowedFd<'_>) -> Result<Self, Errno> {
         let mut contents = Self::default();
-        directory::visit(directory, |name, listed| {
+        let failed = directory::visit(directory, |name, listed| {
             match (TopName::of(name.to_bytes()), type_of(directory, name, listed)) {
-                (TopName::Token(token), Ok(FileType::RegularFile)) => contents.tokens.push(token),
-                (_, Err(Errno::NOENT)) => {}
+                (TopName::Token(token), Ok(FileType::RegularFile)) => match attributes(directory, name) {
+                    Ok(found) => {
+                        let written = (found.stx_mtime.tv_sec, found.stx_mtime.tv_nsec);
+                        contents.claims.push((written, token));
+                    }
+                    Err(Errno::NOENT) => {}
+                    Err(errno) => return Some(errno),
+                },
+                (TopName::Owner, Ok(FileType::RegularFile)) | (_, Err(Errno::NOENT)) => {}
                 _ => contents.has_more = true,
             }
-            None::<()>
+            None
         })?;
-        Ok(contents)
+        contents.claims.sort_unstable_by_key(|(written, token)| (*written, token.0));
+        failed.map_or(Ok(contents), Err)
     }
 
     /// Whether there is nothing at all.
     pub const fn is_empty(&self) -> bool {
-        self.tokens.is_empty() && !self.has_more
+        self.claims.is_empty() && !self.has_more
+    }
+
+    /// Whose the directory is: of several the one who came first, since whoever sees another's token gives way, and was killed before it
+    /// could. `None` if that cannot be told.
+    pub fn owner(&self) -> Option<PlaceToken> {
+        match self.claims[..] {
+            [] => None,
+            [(_, token)] => Some(token),
+            [(first, token), (second, _), ..] => (first < second).then_some(token),
+        }
+    }
+
+    /// Whether this token is there.
+    pub fn has(&self, token: PlaceToken) -> bool {
+        self.claims.iter().any(|(_, claim)| *claim == token)
+    }
+
+    /// Whether nothing but this token is there.
+    pub fn is_only(&self, token: PlaceToken) -> bool {
+        !self.has_more && matches!(self.claims[..], [(_, claim)] if claim == token)
     }
 }
 

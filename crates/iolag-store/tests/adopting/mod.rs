@@ -354,6 +354,7 @@ fn an_adopted_run_knows_its_directories_as_well_as_either_copy() {
         device: inode,
         inode,
         token: None,
+        file_system: None,
         kind: ManifestKind::WorkingDirectory,
     };
     let manifest =

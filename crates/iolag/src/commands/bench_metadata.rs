@@ -184,6 +184,7 @@ impl Runner<'_> {
                 name: options.working_name.clone(),
                 identity: None,
                 token: Some(maker.token),
+                file_system: None,
             },
             maker,
             spec: spec.clone(),

@@ -2,7 +2,7 @@
 
 use iolag_backend::BackendError;
 use iolag_keeper::Signals;
-use iolag_store::KeeperIdentity;
+use iolag_store::{KeeperIdentity, Store};
 
 use super::Located;
 use super::left_places::{self, Found, LeftPlace};
@@ -59,7 +59,9 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
         }
     }
     if !removed.is_empty() {
-        output::ask_store(&located.root, || forget(&located, &options.run, &removed))?;
+        // `last` may be another one by now.
+        let name = if options.run.contains('/') { &options.run } else { &run };
+        output::ask_store(&located.root, || forget(&located, name, &removed))?;
     }
     Ok(code)
 }
@@ -71,13 +73,16 @@ fn places(located: &Located, name: &str) -> Result<(String, Vec<LeftPlace>), Fai
         return Err(Failure::usage(format!("run {} is still running; end it first (Ctrl-C)", record.id)));
     }
     let places = left_places::of(&run, Some(&record)).map_err(Failure::unusable)?;
-    refuse_living(located, &places)?;
+    // A path may lead into another store.
+    let of_path = located.find(name).ok().and_then(|(store, _)| store);
+    for store in located.open().ok().into_iter().chain(of_path) {
+        refuse_living(&store, &places)?;
+    }
     Ok((record.id.to_string(), places))
 }
 
 /// Refuses places in which another run of the store is at work: one may go on with the working set of another.
-fn refuse_living(located: &Located, places: &[LeftPlace]) -> Result<(), Failure> {
-    let Ok(store) = located.open() else { return Ok(()) };
+fn refuse_living(store: &Store, places: &[LeftPlace]) -> Result<(), Failure> {
     for listed in store.list().map_err(Failure::unusable)? {
         let Ok(record) = &listed.record else { continue };
         if !KeeperIdentity::of(record).is_some_and(|keeper| keeper.is_alive()) {

@@ -30,6 +30,8 @@ pub struct LeftPlace {
     identity: Option<PlaceIdentity>,
     /// What is left in it; absent in runs of older versions.
     token: Option<PlaceToken>,
+    /// The number of its file system; absent if it has none, or was seen on another boot.
+    file_system: Option<u64>,
     mounted: Mounted,
 }
 
@@ -82,6 +84,7 @@ pub fn of(run: &RunDirectory, record: Option<&RunRecord>) -> Result<Vec<LeftPlac
         let mut place = LeftPlace {
             identity: entry.inode.map(|inode| PlaceIdentity { device, inode }),
             token: entry.token,
+            file_system: entry.file_system.filter(|_| is_of_this_boot),
             directory: entry.parent,
             name: entry.name,
             mounted: Mounted::Unreadable,
@@ -112,6 +115,7 @@ impl LeftPlace {
             name: self.name.clone(),
             identity: self.identity,
             token: self.token,
+            file_system: self.file_system,
         }
     }
 
@@ -128,8 +132,8 @@ impl LeftPlace {
             Err(error) if is_absent(&error) => None,
             Err(error) => return Found::Unknown(error.to_string()),
         };
-        if let (Some(token), Some(_)) = (self.token, there) {
-            return self.look_for(token);
+        if let (Some(token), Some(there)) = (self.token, there) {
+            return self.look_for(token, there);
         }
         match (self.identity, there) {
             (None, Some(_)) => Found::Unnoted,
@@ -144,14 +148,16 @@ impl LeftPlace {
     }
 
     /// What has the name of the place, which is there.
-    fn look_for(&self, token: PlaceToken) -> Found {
+    fn look_for(&self, token: PlaceToken, there: PlaceIdentity) -> Found {
         let working = Path::new(&self.directory).join(&self.name);
         match working.join(token_name(token)).symlink_metadata() {
             Ok(_) => Found::Itself,
             Err(error) if !is_absent(&error) => Found::Unknown(error.to_string()),
-            // Its maker was killed before it could leave the token there, or after it had taken it away.
-            Err(_) if is_empty(&working) => Found::Itself,
             Err(_) if self.is_elsewhere() => Found::Elsewhere,
+            // Its maker was killed before it could leave the token there, or its remover after it had taken it away.
+            Err(_) if is_empty(&working) && self.identity.is_none_or(|noted| noted.admits(there)) => {
+                Found::Itself
+            }
             Err(_) => Found::Another(owner_of(&self.directory, &self.name)),
         }
     }
@@ -161,6 +167,10 @@ impl LeftPlace {
         let ancestors = || Path::new(&self.directory).ancestors();
         let device = self.identity.and_then(|identity| identity.device);
         if device.zip(ancestors().find_map(device_of)).is_some_and(|(then, now)| then != now) {
+            return true;
+        }
+        let number = |directory: &Path| rustix::fs::statvfs(directory).ok().map(|found| found.f_fsid);
+        if self.file_system.zip(ancestors().find_map(number)).is_some_and(|(then, now)| then != now) {
             return true;
         }
         let Mounted::At(then) = &self.mounted else { return false };

@@ -209,6 +209,7 @@ impl MeasuringRoom<'_> {
             name: working_name.clone(),
             identity: None,
             token: Some(maker.token),
+            file_system: None,
         }));
         let backend = PosixBackend::new(PathBuf::from(&directory.path), working_name)?;
         let place = backend.create_place(maker)?;

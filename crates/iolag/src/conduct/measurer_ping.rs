@@ -181,6 +181,7 @@ fn make_place(assignment: &PingAssignment, outbox: &mut Outbox) -> Result<PosixB
             name: assignment.working_name.clone(),
             identity: None,
             token: Some(assignment.maker.token),
+            file_system: None,
         }),
     );
     tell_placed(outbox, TARGET, backend.create_place(&assignment.maker)?);

@@ -101,6 +101,8 @@ pub struct Conducted {
     pub unusable: Vec<(u16, String)>,
     /// Targets whose measurer stood still and was ended.
     pub halted: BTreeSet<u16>,
+    /// What happened to a writer that somebody stopped, as a sentence.
+    pub halted_writer: Option<String>,
     /// What measurers said at their end.
     pub ends: Vec<Option<MeasurerEnd>>,
     /// The exit code that the run earned.
@@ -187,7 +189,8 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
         Finished::Stored(stored) => stored,
         Finished::Left { samples } => return Err(left_at_once(&left_places, &id, &samples)),
     };
-    notices.extend(writing.halted().map(str::to_owned));
+    let halted_writer = writing.halted().map(str::to_owned);
+    notices.extend(halted_writer.clone());
     notices.extend(watched.abandoned.iter().cloned());
     notices.extend(watched.unmeasured().map(|(_, sentence)| sentence.clone()));
     // Several targets may have one measurer, of which there is one sentence.
@@ -199,7 +202,7 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
             if watched.past_deadline == 0
                 && is_clean
                 && interruption.told().is_none()
-                && writing.halted().is_none() =>
+                && halted_writer.is_none() =>
         {
             ExitCode::Fine
         }
@@ -211,6 +214,7 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
         notices,
         unusable: watched.unusable,
         halted: watched.halted.into_keys().collect(),
+        halted_writer,
         ends: watched.ends,
         code,
     })

@@ -72,13 +72,15 @@ pub struct Placed {
     pub identity: Option<PlaceIdentity>,
     /// What is left in it.
     pub token: Option<PlaceToken>,
+    /// The number of its file system, where that has one.
+    pub file_system: Option<u64>,
 }
 
 impl Placed {
     /// A place that was made or found on this target of the run.
     pub fn of(target: u16, place: Place) -> Self {
-        let Place { target: path, name, identity, token, .. } = place;
-        Self { target, path, name, identity, token }
+        let Place { target: path, name, identity, token, file_system, .. } = place;
+        Self { target, path, name, identity, token, file_system }
     }
 
     /// A place as a backend is to expect it.
@@ -88,6 +90,7 @@ impl Placed {
             name: self.name.clone(),
             identity: self.identity,
             token: self.token,
+            file_system: self.file_system,
             remark: None,
         }
     }

@@ -172,6 +172,7 @@ impl Orders<'_> {
                         entry.device = placed.identity.and_then(|identity| identity.device);
                         entry.inode = placed.identity.map(|identity| identity.inode);
                         entry.token = placed.token;
+                        entry.file_system = placed.file_system;
                     }
                 }
                 self.run.write_manifest(&manifest)?;
@@ -225,6 +226,7 @@ fn go_on_from_the_beginning(
         device: None,
         inode: None,
         token: Some(plan.token),
+        file_system: None,
         kind: ManifestKind::WorkingDirectory,
     });
     run.write_manifest(&Manifest::new(entries.collect()))?;

@@ -285,11 +285,14 @@ impl Writing {
             let left =
                 if unkillable { format!("; process {process} cannot be ended") } else { String::new() };
             self.messenger = None;
-            self.trouble = Some(Trouble::Hangs(format!(
-                "the store {} has not answered for {} ({evidence}{left})",
-                self.plan.root.display(),
-                now.since(self.progress_at)
-            )));
+            let age = now.since(self.progress_at);
+            self.trouble = Some(Trouble::Hangs(match halt {
+                Some(halt) => format!("the writer was {halt} for {age}{left}"),
+                None => {
+                    let store = self.plan.root.display();
+                    format!("the store {store} has not answered for {age} ({evidence}{left})")
+                }
+            }));
         }
     }
 

@@ -116,6 +116,7 @@ fn what_a_killed_maker_left_is_removed_by_its_token() {
             name: WORKING_NAME.to_owned(),
             identity: None,
             token: Some(maker().token),
+            file_system: None,
             remark: None,
         };
         let other = Place { token: Some(another().token), ..planned.clone() };
@@ -127,18 +128,89 @@ fn what_a_killed_maker_left_is_removed_by_its_token() {
     }
 }
 
+/// Whoever sees another's token takes its own back, unless it is killed just then.
 #[test]
-fn of_two_who_come_at_one_moment_each_removes_its_own_and_nothing_else() {
-    let (target, place) = working_set();
+fn of_two_who_come_at_one_moment_the_first_keeps_the_place_and_the_other_removes_no_more_than_its_token() {
+    let written = |seconds| std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+    let claim = |working: &Path, maker: &PlaceMaker, seconds| {
+        let path = working.join(token_name(maker.token));
+        let file = fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        file.set_modified(written(seconds)).unwrap();
+    };
+    for remover in [None, Some(maker()), Some(another())] {
+        let (target, place) = working_set();
+        let working = target.path().join(WORKING_NAME);
+        claim(&working, &maker(), 1000);
+        // Nobody knows who came first.
+        claim(&working, &another(), 1000);
+        assert!(matches!(backend(target.path()).reopen_place(), Err(BackendError::NotOurs { .. })));
+        claim(&working, &another(), 1001);
+        let late = Place { identity: None, token: Some(another().token), ..place.clone() };
+        match remover {
+            None => assert_eq!(backend(target.path()).reopen_place().unwrap().token, place.token),
+            Some(remover) if remover == maker() => assert_eq!(remove(target.path(), &place).unwrap(), 0),
+            Some(_) => {
+                let error = remove(target.path(), &late).unwrap_err();
+                let is_claimed = matches!(&error, BackendError::Claimed { run, .. } if *run == maker().run);
+                assert!(is_claimed, "{error}");
+                assert!(!working.join(token_name(another().token)).exists());
+                assert!(working.join("0_0/file-0").exists());
+                assert_eq!(remove(target.path(), &place).unwrap(), 0);
+            }
+        }
+    }
+}
+
+/// Somebody who owns what has the name of the working directory reads the names of all files in it.
+#[test]
+fn a_token_is_not_shown_to_who_owns_the_directory_and_does_not_make_it_ours() {
+    if iolag_fixtures::skip_unless_root() {
+        return;
+    }
+    let target = tempdir().unwrap();
     let working = target.path().join(WORKING_NAME);
-    let late = Place { identity: None, token: Some(another().token), ..place.clone() };
-    fs::write(working.join(token_name(another().token)), "").unwrap();
-    assert!(matches!(backend(target.path()).reopen_place(), Err(BackendError::NotOurs { .. })));
-    let error = remove(target.path(), &late).unwrap_err();
-    assert!(matches!(&error, BackendError::Claimed { run, .. } if *run == maker().run), "{error}");
-    assert!(!working.join(token_name(another().token)).exists());
+    fs::create_dir_all(working.join("0_0")).unwrap();
+    fs::write(working.join("0_0/file-0"), "precious").unwrap();
+    fs::write(working.join(token_name(maker().token)), "").unwrap();
+    fs::set_permissions(&working, fs::Permissions::from_mode(0o755)).unwrap();
+    chown(&working, Some(65534), None).unwrap();
+    let known = Place {
+        target: target.path().display().to_string(),
+        name: WORKING_NAME.to_owned(),
+        identity: None,
+        token: Some(maker().token),
+        file_system: None,
+        remark: None,
+    };
+    assert!(matches!(remove(target.path(), &known), Err(BackendError::NotOurs { .. })));
     assert!(working.join("0_0/file-0").exists());
-    assert_eq!(remove(target.path(), &place).unwrap(), 0);
+    // Every name that is made there while the run is refused.
+    let parent = rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::NONBLOCK).unwrap();
+    let all = rustix::fs::inotify::WatchFlags::CREATE;
+    fs::remove_dir_all(&working).unwrap();
+    fs::create_dir(&working).unwrap();
+    chown(&working, Some(65534), None).unwrap();
+    rustix::fs::inotify::add_watch(&parent, &working, all).unwrap();
+    assert!(matches!(backend(target.path()).create_place(&maker()), Err(BackendError::NotOurs { .. })));
+    let mut seen = [0; 4096];
+    let length = rustix::io::read(&parent, &mut seen).unwrap();
+    let seen = String::from_utf8_lossy(&seen[..length]);
+    assert!(seen.contains(".owner-") && !seen.contains(&token_name(maker().token)), "{seen:?}");
+}
+
+#[test]
+fn what_was_killed_while_it_looked_whose_a_directory_is_is_in_nobodys_way() {
+    let target = tempdir().unwrap();
+    let working = target.path().join(WORKING_NAME);
+    let owner = format!(".owner-{:032x}", 7);
+    fs::create_dir(&working).unwrap();
+    fs::set_permissions(&working, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::write(working.join(&owner), "").unwrap();
+    let backend = backend(target.path());
+    backend.create_place(&maker()).unwrap();
+    assert_eq!(names(&working).len(), 2);
+    assert_eq!(backend.remove_place().unwrap(), []);
+    assert!(!working.exists());
 }
 
 #[test]
@@ -160,7 +232,7 @@ fn a_working_set_is_found_again_by_its_token_and_another_one_is_not() {
     let planted = tempdir().unwrap();
     fs::create_dir_all(planted.path().join(WORKING_NAME).join("0_0")).unwrap();
     let error = self::backend(planted.path()).reopen_place().unwrap_err().to_string();
-    assert!(error.contains("is a directory that no run, or more than one, has made"), "{error}");
+    assert!(error.contains("is a directory of which nothing shows which run made it"), "{error}");
 }
 
 /// Anybody who may write to the target can put such a directory there before the run begins.
@@ -193,7 +265,12 @@ fn an_empty_directory_of_another_user_stays() {
     fs::remove_dir_all(&working).unwrap();
     fs::create_dir(&working).unwrap();
     chown(&working, Some(65534), None).unwrap();
-    assert!(matches!(remove(target.path(), &place), Err(BackendError::NotOurs { .. })));
+    let killed = Place { identity: None, ..place.clone() };
+    assert!(matches!(remove(target.path(), &killed), Err(BackendError::NotOurs { .. })));
     chown(&working, Some(0), None).unwrap();
-    assert_eq!(remove(target.path(), &place).unwrap(), 0);
+    // One that was there is known; an empty one that another has made since is not it.
+    let noted = place.identity.map(|identity| PlaceIdentity { inode: u64::MAX, ..identity });
+    let another = Place { identity: noted, ..place.clone() };
+    assert!(matches!(remove(target.path(), &another), Err(BackendError::NotOurs { .. })));
+    assert_eq!(remove(target.path(), &killed).unwrap(), 0);
 }

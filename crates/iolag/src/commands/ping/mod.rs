@@ -348,13 +348,14 @@ impl Pinging<'_> {
         };
         let was_told = conducted.code != ExitCode::Fine;
         let leaves_something = conducted.ends.iter().flatten().any(|end| !end.leftovers.is_empty());
+        let is_told = leaves_something || conducted.halted_writer.is_some();
         match (&conducted.stored.record.state, probes.lost()) {
             _ if !conducted.unusable.is_empty() => ExitCode::Unusable,
             _ if !is_whole && (was_told || probes.due < self.options.count.unwrap_or(0)) => {
                 ExitCode::Incomplete
             }
             (_, 1..) => ExitCode::Found,
-            (RunState::Complete, 0) if !leaves_something => ExitCode::Fine,
+            (RunState::Complete, 0) if !is_told => ExitCode::Fine,
             _ => ExitCode::Incomplete,
         }
     }
