@@ -195,12 +195,17 @@ fn what_another_run_works_in_is_not_cleaned_up() {
         user.iolag(&["list"]).output.contains("running")
     });
     let said = user.iolag(&["cleanup", &run]);
+    // By its path from another store, too.
+    let (elsewhere, path) = (user.directory("elsewhere"), user.store().join("runs").join(&run));
+    let by_path = user.iolag(&["--store", &elsewhere, "cleanup", path.to_str().unwrap()]);
     let pid = rustix::process::Pid::from_child(&running);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     running.wait().unwrap();
     assert!(there, "the run did not begin");
-    assert_eq!((said.code, said.output.as_str()), (2, ""), "{said:?}");
-    assert!(said.errors.contains(&format!(" is at work in {target}/iolag-work; end it first")), "{said:?}");
+    for said in [said, by_path] {
+        let expected = format!(" is at work in {target}/iolag-work; end it first");
+        assert!(said.code == 2 && said.errors.contains(&expected), "{said:?}");
+    }
     user.fine(&["cleanup", &run]);
     assert!(!std::path::Path::new(&target).join("iolag-work").exists());
 }

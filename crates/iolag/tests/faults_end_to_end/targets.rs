@@ -164,13 +164,13 @@ fn a_working_directory_on_a_file_system_that_is_unmounted_is_told_and_removed_on
     assert_eq!(done.stderr.matches("is left on").count(), 1, "{done:?}");
     assert_eq!(leftovers(&own), ["iolag-work"]);
 
-    // Whether another directory has its path meanwhile or none.
-    for _ in 0..2 {
+    // Whether another directory has its path meanwhile or none, and an empty one its name.
+    for there in ["", "me", "me/iolag-work"] {
+        fs::create_dir_all(scene.target().join(there)).unwrap();
         let too_early = scene.run(&["cleanup"]);
         assert_eq!(too_early.code, Some(4), "{too_early:?}");
         assert_says(&too_early.stdout, &[&left]);
         assert_stays(&scene);
-        fs::create_dir_all(scene.target().join("me")).unwrap();
     }
     let mount = BindMount::new(tmpfs.path(), &scene.target()).unwrap();
     assert_says(&scene.run(&["rm", "last", "--yes"]).stderr, &["iolag-work of run 20", " is still there"]);
@@ -179,7 +179,7 @@ fn a_working_directory_on_a_file_system_that_is_unmounted_is_told_and_removed_on
     let record = of_last_run(&scene, "run.json");
     let written = fs::read_to_string(&record).unwrap();
     fs::write(&record, written.replace("\"boot_id\": \"", "\"boot_id\": \"not ")).unwrap();
-    fs::remove_dir(scene.target().join("me")).unwrap();
+    fs::remove_dir_all(scene.target().join("me")).unwrap();
     assert_stays(&scene);
     let _mount = BindMount::new(tmpfs.path(), &scene.target()).unwrap();
     let cleaned = scene.run(&["cleanup"]);
