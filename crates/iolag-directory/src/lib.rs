@@ -13,8 +13,8 @@
 mod look;
 mod own;
 
-pub use look::mount_number;
-pub use own::{Modes, Origin, OwnDirectory, Refusal, Unproven, is_owner_file};
+pub use look::{mount_number, retry};
+pub use own::{Modes, Origin, OwnDirectory, Refusal, Unproven, is_owner_file, type_name};
 
 use rustix::io::Errno;
 

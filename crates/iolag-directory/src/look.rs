@@ -36,7 +36,10 @@ pub(crate) const fn forgets_modes(made: &Stat) -> bool {
 }
 
 /// Asks again after an interruption. Only for calls that changed nothing when they were interrupted.
-pub(crate) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+///
+/// # Errors
+/// Whatever else the call answers.
+pub fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     loop {
         match call() {
             Err(Errno::INTR) => {}

@@ -100,7 +100,7 @@ impl Refusal {
 }
 
 /// What a person calls this type.
-const fn type_name(file_type: FileType) -> &'static str {
+pub const fn type_name(file_type: FileType) -> &'static str {
     match file_type {
         FileType::RegularFile => "a file",
         FileType::Directory => "a directory",
@@ -175,11 +175,6 @@ impl Unproven {
     /// Whether it was there.
     pub const fn origin(&self) -> Origin {
         self.origin
-    }
-
-    /// The open directory: to be read, not to be written to.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.descriptor.as_fd()
     }
 
     /// Takes it for ours if a new file in it shows that it is; the file has a random name and is removed again.

@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+pub(super) use iolag_directory::{retry, type_name};
 use iolag_model::PlaceIdentity;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Statx, StatxFlags, openat, statx};
 use rustix::io::Errno;
@@ -77,27 +78,4 @@ pub(super) fn type_in(attributes: &Statx) -> FileType {
 pub(super) fn identity_in(attributes: &Statx) -> PlaceIdentity {
     let device = rustix::fs::makedev(attributes.stx_dev_major, attributes.stx_dev_minor);
     PlaceIdentity { device: Some(device), inode: attributes.stx_ino }
-}
-
-/// What a person calls this type.
-pub(super) fn type_name(file_type: FileType) -> &'static str {
-    match file_type {
-        FileType::RegularFile => "a file",
-        FileType::Directory => "a directory",
-        FileType::Symlink => "a symbolic link",
-        FileType::Fifo => "a pipe",
-        FileType::Socket => "a socket",
-        FileType::CharacterDevice | FileType::BlockDevice => "a device",
-        FileType::Unknown => "of unknown type",
-    }
-}
-
-/// Asks again after an interruption. Only for calls that changed nothing when they were interrupted.
-pub(super) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
-    loop {
-        match call() {
-            Err(Errno::INTR) => {}
-            other => return other,
-        }
-    }
 }

@@ -48,6 +48,18 @@ fn remove(target: &Path, place: &Place) -> Result<usize, BackendError> {
     backend.remove_place().map(|leftovers| leftovers.len())
 }
 
+/// What a manifest has before anything is made.
+fn planned(target: &Path) -> Place {
+    Place {
+        target: target.display().to_string(),
+        name: WORKING_NAME.to_owned(),
+        identity: None,
+        token: Some(maker().token),
+        file_system: None,
+        remark: None,
+    }
+}
+
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap().flatten();
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
@@ -111,14 +123,7 @@ fn what_a_killed_maker_left_is_removed_by_its_token() {
             fs::create_dir(working.join("0_0")).unwrap();
             fs::write(working.join("0_0/file-3"), "z").unwrap();
         }
-        let planned = Place {
-            target: target.path().display().to_string(),
-            name: WORKING_NAME.to_owned(),
-            identity: None,
-            token: Some(maker().token),
-            file_system: None,
-            remark: None,
-        };
+        let planned = planned(target.path());
         let other = Place { token: Some(another().token), ..planned.clone() };
         if left > 0 {
             assert!(remove(target.path(), &other).is_err(), "{left}");
@@ -174,14 +179,7 @@ fn a_token_is_not_shown_to_who_owns_the_directory_and_does_not_make_it_ours() {
     fs::write(working.join(token_name(maker().token)), "").unwrap();
     fs::set_permissions(&working, fs::Permissions::from_mode(0o755)).unwrap();
     chown(&working, Some(65534), None).unwrap();
-    let known = Place {
-        target: target.path().display().to_string(),
-        name: WORKING_NAME.to_owned(),
-        identity: None,
-        token: Some(maker().token),
-        file_system: None,
-        remark: None,
-    };
+    let known = planned(target.path());
     assert!(matches!(remove(target.path(), &known), Err(BackendError::NotOurs { .. })));
     assert!(working.join("0_0/file-0").exists());
     // Every name that is made there while the run is refused.
