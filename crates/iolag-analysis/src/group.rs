@@ -2,9 +2,9 @@
 
 use iolag_model::{ErrorClass, FailureCode, MonotonicTime, Nanoseconds, Outcome};
 
-use crate::autocorrelation::{EffectiveSampleSize, Sequence};
 use crate::histogram::{Histogram, bucket_of, middle_of};
 use crate::quantile::{CensoredRanks, Censoring, censored_steps, informative_steps};
+use crate::statistics::dependence::{EffectiveSampleSize, Sequence};
 use crate::summary::{
     DurationSummary, Durations, ErrorCount, HeldUp, Partial, Precision, QUANTILES, ShareOver, Summary,
     SummaryKey, TwoModes, share_over,

@@ -8,7 +8,6 @@
 //! estimator; what is merged equals what would have been recorded at once. The statistics are explained in
 //! docs/statistics.md.
 
-mod autocorrelation;
 mod check;
 mod check_comparison;
 mod check_few;
@@ -21,7 +20,7 @@ mod finding;
 mod group;
 mod histogram;
 pub mod history;
-mod interval;
+
 mod merging;
 mod metadata;
 mod parallel;
@@ -32,6 +31,7 @@ mod self_read;
 mod stage_clock;
 mod stage_endings;
 mod stage_findings;
+mod statistics;
 mod summary;
 mod sweep;
 mod synthetic;
@@ -39,17 +39,12 @@ mod values;
 mod verdict;
 mod working_set;
 
-pub use autocorrelation::{EffectiveSampleSize, SEQUENCE_BLOCKS, Sequence, effective_sample_size_of};
 pub use check::{CheckAnalysis, DirectoryAnalysis, analyse_check};
 pub use check_told::ToldFindings;
 pub use engine::{Engine, Grouping};
 pub use finding::{Evidence, Finding, Severity, duration_in_words};
 pub use histogram::{
     HISTOGRAM_BUCKETS, HISTOGRAM_RELATIVE_ERROR, Histogram, bucket_bounds, bucket_of, middle_of,
-};
-pub use interval::{
-    CONFIDENCE, RankInterval, ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks,
-    share_interval,
 };
 pub use metadata::{
     MetadataAnalysis, OperationRow, StageAnalysis, WorkingSetChange, analyse_metadata, stage_name,
@@ -63,6 +58,11 @@ pub use quantile::{
 pub use self_read::{SelfReadShare, same_node_share, self_read_share};
 pub use stage_clock::{StageClock, StageTimes};
 pub use stage_endings::Unfinished;
+pub use statistics::dependence::{EffectiveSampleSize, SEQUENCE_BLOCKS, Sequence, effective_sample_size_of};
+pub use statistics::interval::{
+    CONFIDENCE, RankInterval, ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks,
+    share_interval,
+};
 pub use summary::{
     DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, HeldUp, Partial, Precision, QuantileEstimate,
     QuantileInterval, SUMMARY_SCHEMA, ShareOver, StageClient, StageEnding, Summaries, Summary, SummaryKey,

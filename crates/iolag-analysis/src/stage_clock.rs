@@ -11,7 +11,7 @@
 use iolag_model::{Level, MonotonicTime, Nanoseconds, StageIndex};
 use serde::{Deserialize, Serialize};
 
-use crate::autocorrelation::variance_of;
+use crate::statistics::dependence::variance_of;
 use crate::summary::{StageClient, StageEnding, Summary};
 
 /// The first start and the last end of a stage.

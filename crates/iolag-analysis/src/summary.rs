@@ -11,11 +11,11 @@ use iolag_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::autocorrelation::EffectiveSampleSize;
-use crate::interval::{
+use crate::quantile::{CensoredRanks, QuantileValue};
+use crate::statistics::dependence::EffectiveSampleSize;
+use crate::statistics::interval::{
     ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks, share_interval,
 };
-use crate::quantile::{CensoredRanks, QuantileValue};
 
 /// Version of the serialised form of everything in this crate; raised when a reader would misread.
 pub const SUMMARY_SCHEMA: u32 = 1;
@@ -379,7 +379,7 @@ impl Durations<'_> {
             order_statistic
         };
         let effective = self.sample_size.effective;
-        let between = |ranks: Option<crate::interval::RankInterval>, have: u64| match ranks {
+        let between = |ranks: Option<crate::statistics::interval::RankInterval>, have: u64| match ranks {
             Some(ranks) => {
                 let at = |rank: u64| {
                     let share = rank as f64 / count as f64;

@@ -5,8 +5,8 @@ use iolag_model::{Nanoseconds, format_count};
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::gamma_ur;
 
-use crate::autocorrelation::{effective_sample_size_of, mid_ranks};
 use crate::quantile::median_of;
+use crate::statistics::dependence::{effective_sample_size_of, mid_ranks};
 use crate::summary::Summary;
 
 /// Sizes needed before "results stop changing" can be said.

@@ -31,7 +31,7 @@ use super::shares::{ShareDifference, ThresholdShare, share_difference, shares_ov
 pub(super) use super::shift::ShiftEstimate;
 use super::shift::{Greater, Judged, SIGNIFICANCE, Shift, ShiftScale};
 use super::weighting::{Observation, Observations, Weight, Weighting};
-use crate::autocorrelation::EffectiveSampleSize;
+use crate::statistics::dependence::EffectiveSampleSize;
 use crate::summary::DEFAULT_THRESHOLDS;
 
 /// Independent attempts that each side needs before anything is judged: those that give a median an interval.

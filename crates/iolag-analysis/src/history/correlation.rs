@@ -22,7 +22,7 @@ use statrs::function::beta::beta_reg;
 use super::join::{Pair, default_tolerance, join_nearest};
 use super::observed::TimedValues;
 use super::permutation::{BlockPermutation, block_length, correlation_time};
-use crate::autocorrelation::{ascending, mid_ranks, ranks_in};
+use crate::statistics::dependence::{ascending, mid_ranks, ranks_in};
 
 /// Pairs below which no coefficient is computed.
 pub const PAIRS_LEAST: usize = 10;

@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 use super::estimate::{Estimate, EstimateInterval, HistoryQuantile};
 use super::observed::{Knowledge, Quantity};
 use super::weighting::{Observations, Weight};
-use crate::autocorrelation::EffectiveSampleSize;
-use crate::interval::{
+use crate::statistics::dependence::EffectiveSampleSize;
+use crate::statistics::interval::{
     CONFIDENCE, ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks, share_interval,
 };
 

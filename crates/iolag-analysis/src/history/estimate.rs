@@ -6,7 +6,7 @@ use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
 use super::observed::Quantity;
-use crate::interval::attempts_needed;
+use crate::statistics::interval::attempts_needed;
 
 /// A quantile or an extreme, or why there is none. Durations are in seconds, values in the unit of their
 /// series.

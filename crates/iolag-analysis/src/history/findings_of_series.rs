@@ -10,7 +10,7 @@ use super::findings_grouped::{Saying, SayingUnit};
 use super::observed::Quantity;
 use super::periodicity::{PeriodName, Periodicity};
 use crate::finding::{Severity, factor_in_words, share_in_words};
-use crate::interval::attempts_needed;
+use crate::statistics::interval::attempts_needed;
 
 pub(crate) fn findings_of_series(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let mut findings = Vec::new();

@@ -9,8 +9,8 @@ use statrs::function::erf::erfc;
 
 use super::observed::{Knowledge, TimedValues};
 use super::permutation::correlation_time;
-use crate::autocorrelation::{ascending, mid_ranks};
-use crate::interval::effective_quantile_ranks;
+use crate::statistics::dependence::{ascending, mid_ranks};
+use crate::statistics::interval::effective_quantile_ranks;
 
 /// How much one level is of another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -353,7 +353,7 @@ impl RelativeEffect {
 impl VariancePart {
     fn add(&mut self, placements: &[f64], share: f64, worth: f64) {
         let independent = (placements.len() as f64 * worth).max(2.0);
-        let part = share * share * crate::autocorrelation::variance_of(placements) / independent;
+        let part = share * share * crate::statistics::dependence::variance_of(placements) / independent;
         self.variance += part;
         self.squares += part * part / (independent - 1.0);
     }

@@ -14,7 +14,7 @@ use super::shares::{ThresholdShare, shares_over};
 use super::weighting::{
     Blockers, ByAttempt, ByTime, LeftOut, Observation, Observations, Origin, Weight, Weighting,
 };
-use crate::autocorrelation::EffectiveSampleSize;
+use crate::statistics::dependence::EffectiveSampleSize;
 use crate::summary::{DEFAULT_THRESHOLDS, QUANTILES};
 
 /// How to summarise.

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::distribution::Distribution;
 use super::observed::Knowledge;
 use super::weighting::{Observations, Weight, sample_size_of};
-use crate::autocorrelation::EffectiveSampleSize;
-use crate::interval::{ShareInterval, share_interval};
+use crate::statistics::dependence::EffectiveSampleSize;
+use crate::statistics::interval::{ShareInterval, share_interval};
 use crate::summary::{ShareOver, share_over};
 
 /// Share of observations longer than a threshold.

@@ -9,8 +9,8 @@ use statrs::function::factorial::ln_binomial;
 
 use super::distribution::NORMAL_TWO_SIDED;
 use super::pairs::{DifferenceEnd, RelativeEffect, Stratum, difference_at, median_difference};
-use crate::autocorrelation::EffectiveSampleSize;
-use crate::interval::CONFIDENCE;
+use crate::statistics::dependence::EffectiveSampleSize;
+use crate::statistics::interval::CONFIDENCE;
 
 /// What p has to be below.
 pub(crate) const SIGNIFICANCE: f64 = 1.0 - CONFIDENCE;

@@ -24,7 +24,7 @@ use iolag_model::{
 use serde::{Deserialize, Serialize};
 
 use super::observed::{Knowledge, Quantity};
-use crate::autocorrelation::{EffectiveSampleSize, Sequence, mid_ranks, variance_of};
+use crate::statistics::dependence::{EffectiveSampleSize, Sequence, mid_ranks, variance_of};
 
 /// What counts once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,0 +1,8 @@
+//! Estimates and judgements of sequences: slices in, estimates out.
+//!
+//! Invariants: no columns, no words, no printing, no clock; randomness only from a stated seed; neither NaN nor panic for any input, empty,
+//! constant or of two values. How often each judgement is wrong where the truth is known is in docs/calibration.md.
+
+pub(crate) mod dependence;
+pub(crate) mod interval;
+pub(crate) mod rhythm;
