@@ -50,7 +50,10 @@ impl Sure {
         }
         let high = match high {
             QuantileValue::Exactly(high) => Some(high),
-            QuantileValue::AtLeast(_) | QuantileValue::TooFew { .. } => None,
+            QuantileValue::Below(high) => Some(high),
+            QuantileValue::AtLeast(_) | QuantileValue::TooFew { .. } | QuantileValue::FewStretches { .. } => {
+                None
+            }
         };
         Some(Self { median_ns: typical(summary)?.0 as f64, low: low.lower_bound()?, high })
     }

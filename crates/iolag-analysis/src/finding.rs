@@ -92,7 +92,9 @@ pub fn duration_in_words(value: QuantileValue) -> String {
     match value {
         QuantileValue::Exactly(duration) => duration.to_string(),
         QuantileValue::AtLeast(duration) => format!("at least {duration}"),
+        QuantileValue::Below(duration) => format!("below {duration}"),
         QuantileValue::TooFew { needed, have } => format!("unknown ({have} of {needed} attempts needed)"),
+        QuantileValue::FewStretches { stretches } => format!("unknown (in {stretches} stretches of time)"),
     }
 }
 
@@ -237,24 +239,50 @@ pub(crate) fn footnotes<'a>(
     summaries: impl Iterator<Item = &'a Summary> + Clone,
     overhead_ns: f64,
 ) -> Vec<String> {
-    too_few_for_p99(summaries.clone()).into_iter().chain(overhead_matters(summaries, overhead_ns)).collect()
+    let mut told: Vec<String> = too_few_for_p99(summaries.clone()).into_iter().collect();
+    told.extend(in_few_stretches(summaries.clone()));
+    told.extend(overhead_matters(summaries, overhead_ns));
+    told
 }
 
 fn too_few_for_p99<'a>(summaries: impl Iterator<Item = &'a Summary>) -> Option<String> {
-    let (mut rows, mut few, mut most) = (0_u64, 0_u64, 0);
+    let (mut rows, mut few, mut most, mut alike) = (0_u64, 0_u64, 0, "");
     for summary in summaries.filter(|summary| summary.durations.count > 0) {
         rows += 1;
         if let QuantileValue::TooFew { needed, .. } = summary.durations.p99.value {
             (few, most) = (few + 1, needed.max(most));
+            // There are enough, but they resemble each other.
+            if summary.durations.count >= needed {
+                alike = "independent ";
+            }
         }
     }
     (few > 0).then(|| {
         format!(
-            "{} of {} have too few attempts for a p99 ({most} are needed).",
+            "{} of {} have too few {alike}attempts for a p99 ({most} are needed).",
             format_count(few),
             counted(rows, "row", "rows")
         )
     })
+}
+
+/// Of which operation the slowest attempts came in fewest stretches of time: how often such times come is not known.
+fn in_few_stretches<'a>(summaries: impl Iterator<Item = &'a Summary>) -> Option<String> {
+    let few = |summary: &'a Summary| {
+        let durations = &summary.durations;
+        let tails = [&durations.p90, &durations.p95, &durations.p99].into_iter();
+        let tail = tails.filter_map(|tail| match tail.value {
+            QuantileValue::FewStretches { stretches } => Some((stretches, tail.q, summary.key.operation)),
+            _ => None,
+        });
+        tail.min_by_key(|tail| tail.0)
+    };
+    let (stretches, q, operation) = summaries.filter_map(few).min_by_key(|tail| tail.0)?;
+    let (share, percent) = (share_in_words(1.0 - q), q * 100.0);
+    let stretches = counted(stretches, "stretch", "stretches");
+    Some(format!(
+        "The slowest {share} of `{operation}` lie in {stretches} of time: too few for a p{percent:.0}."
+    ))
 }
 
 fn overhead_matters<'a>(
@@ -263,7 +291,7 @@ fn overhead_matters<'a>(
 ) -> Option<String> {
     let shortest = summaries.clone().filter_map(|summary| match summary.durations.min {
         QuantileValue::Exactly(min) => Some(min),
-        QuantileValue::AtLeast(_) | QuantileValue::TooFew { .. } => None,
+        _ => None,
     });
     // What a duration has of it is in the shortest one, too.
     let overhead_ns = overhead_ns.min(shortest.min()?.0 as f64);

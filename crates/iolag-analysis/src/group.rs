@@ -2,9 +2,11 @@
 
 use iolag_model::{ErrorClass, FailureCode, MonotonicTime, Nanoseconds, Outcome};
 
+use crate::clustering::{GroupClustering, GroupWorth};
 use crate::histogram::{Histogram, bucket_of, middle_of};
 use crate::quantile::{CensoredRanks, Censoring, censored_steps, informative_steps};
-use crate::statistics::dependence::{EffectiveSampleSize, Sequence};
+use crate::statistics::dependence::{EffectiveSampleSize, Worth};
+use crate::statistics::sequence::Sequence;
 use crate::summary::{
     DurationSummary, Durations, ErrorCount, HeldUp, Partial, Precision, QUANTILES, ShareOver, Summary,
     SummaryKey, TwoModes, share_over,
@@ -79,12 +81,20 @@ impl DurationGroup {
         }
     }
 
-    fn summarise(mut self, thresholds: &[Nanoseconds], how: Estimation) -> DurationSummary {
+    fn summarise(
+        mut self,
+        thresholds: &[Nanoseconds],
+        how: Estimation,
+        worth: Option<GroupWorth>,
+    ) -> DurationSummary {
         let exact = how.precision == Precision::Exact;
         self.censored_ns.sort_unstable();
         let total = self.histogram.total();
-        let sample_size = self.sequence.effective_sample_size(total, self.score_variance());
-        let shares = self.shares(thresholds, sample_size);
+        let worth = worth.unwrap_or_else(|| {
+            let sample_size = self.sequence.effective_sample_size(total, self.score_variance());
+            GroupWorth::alike(sample_size, thresholds.len())
+        });
+        let shares = self.shares(thresholds, &worth);
         let part_means_ns = self.sequence.part_means_ns(PARTS);
         let modes = two_modes(&self.histogram);
         let ranks = if exact {
@@ -93,7 +103,7 @@ impl DurationGroup {
             self.histogram.ranks_under(how.censoring)
         };
         let exactly = exact.then(|| {
-            let wanted = wanted_ranks(&ranks, sample_size);
+            let wanted = wanted_ranks(&ranks, &worth);
             std::mem::take(&mut self.values).order_statistics(&self.histogram, &wanted)
         });
         let value_of_rank = |rank: u64| match &exactly {
@@ -103,7 +113,7 @@ impl DurationGroup {
         Durations {
             ranks: &ranks,
             known: self.histogram.count(),
-            sample_size,
+            worth: &worth,
             min_ns: self.histogram.min(),
             max_known_ns: self.histogram.max(),
             min_censored_ns: self.censored_ns.first().copied().map(Nanoseconds),
@@ -130,12 +140,14 @@ impl DurationGroup {
         }
     }
 
-    fn shares(&self, thresholds: &[Nanoseconds], sample_size: EffectiveSampleSize) -> Vec<ShareOver> {
-        let share = |(threshold, over): (&Nanoseconds, &u64)| {
+    fn shares(&self, thresholds: &[Nanoseconds], worth: &GroupWorth) -> Vec<ShareOver> {
+        let attempts = self.histogram.total();
+        let share = |((threshold, over), worth): ((&Nanoseconds, &u64), &Worth)| {
             let undecided = self.censored_ns.partition_point(|ns| *ns <= threshold.0) as u64;
+            let sample_size = EffectiveSampleSize { attempts, effective: worth.effective };
             share_over(*threshold, *over, undecided, sample_size)
         };
-        thresholds.iter().zip(&self.over).map(share).collect()
+        thresholds.iter().zip(&self.over).zip(&worth.thresholds).map(share).collect()
     }
 
     /// Variance of the scores that the sequence got: the buckets of all durations.
@@ -148,7 +160,7 @@ impl DurationGroup {
 }
 
 /// Every rank among the known durations that the summary will ask for.
-fn wanted_ranks(ranks: &CensoredRanks, sample_size: EffectiveSampleSize) -> Vec<u64> {
+fn wanted_ranks(ranks: &CensoredRanks, worth: &GroupWorth) -> Vec<u64> {
     let asked = std::cell::RefCell::new(Vec::new());
     let note = |rank: u64| {
         asked.borrow_mut().push(rank);
@@ -157,7 +169,7 @@ fn wanted_ranks(ranks: &CensoredRanks, sample_size: EffectiveSampleSize) -> Vec<
     let probe = Durations {
         ranks,
         known: 0,
-        sample_size,
+        worth,
         min_ns: None,
         max_known_ns: None,
         min_censored_ns: None,
@@ -347,7 +359,18 @@ impl Group {
         self.last_end_ns = self.last_end_ns.max(other.last_end_ns);
     }
 
-    pub(crate) fn summarise(mut self, thresholds: &[Nanoseconds], how: Estimation) -> Summary {
+    /// What a second reading is to count of it.
+    pub(crate) fn clustering(&self, thresholds: &[Nanoseconds]) -> GroupClustering {
+        let span = (self.first_start_ns, self.last_end_ns);
+        GroupClustering::new(&self.durations.histogram, span, thresholds)
+    }
+
+    pub(crate) fn summarise(
+        mut self,
+        thresholds: &[Nanoseconds],
+        how: Estimation,
+        worth: Option<GroupWorth>,
+    ) -> Summary {
         // Nearly all attempts are ok: they are not counted twice, but are the known durations that are not
         // late.
         let late = self.outcomes[Outcome::Late as usize];
@@ -372,8 +395,8 @@ impl Group {
             last_end_ns: moment(self.last_end_ns),
             rate_per_second: None,
             errors: self.errors,
-            durations: self.durations.summarise(thresholds, how),
-            failed: self.failed.map(|failed| failed.summarise(thresholds, how)),
+            durations: self.durations.summarise(thresholds, how, worth),
+            failed: self.failed.map(|failed| failed.summarise(thresholds, how, None)),
         }
     }
 }

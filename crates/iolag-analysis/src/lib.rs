@@ -14,6 +14,7 @@ mod check_few;
 mod check_findings;
 mod check_ranking;
 mod check_told;
+mod clustering;
 mod engine;
 pub mod figure;
 mod finding;
@@ -41,6 +42,7 @@ mod working_set;
 
 pub use check::{CheckAnalysis, DirectoryAnalysis, analyse_check};
 pub use check_told::ToldFindings;
+pub use clustering::Clustering;
 pub use engine::{Engine, Grouping};
 pub use finding::{Evidence, Finding, Severity, duration_in_words};
 pub use histogram::{
@@ -58,11 +60,17 @@ pub use quantile::{
 pub use self_read::{SelfReadShare, same_node_share, self_read_share};
 pub use stage_clock::{StageClock, StageTimes};
 pub use stage_endings::Unfinished;
-pub use statistics::dependence::{EffectiveSampleSize, SEQUENCE_BLOCKS, Sequence, effective_sample_size_of};
+pub use statistics::dependence::{
+    EffectiveSampleSize, STRETCHES_MOST, Stretch, Worth, effective_sample_size_of, score_sums_of,
+    stretches_of, worth_of_score_sums, worth_of_share,
+};
+pub use statistics::estimate::{Amount, Estimate, Interval, Quantile};
 pub use statistics::interval::{
     CONFIDENCE, RankInterval, ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks,
     share_interval,
 };
+pub use statistics::memory::LongMemory;
+pub use statistics::sequence::{SEQUENCE_BLOCKS, Sequence};
 pub use summary::{
     DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, HeldUp, Partial, Precision, QuantileEstimate,
     QuantileInterval, SUMMARY_SCHEMA, ShareOver, StageClient, StageEnding, Summaries, Summary, SummaryKey,

@@ -15,40 +15,14 @@
 //! least its lower bound, so the k-th smallest of them is at least the k-th smallest bound, and it is known exactly if
 //! nothing among the first k is censored.
 
+use crate::statistics::estimate::Estimate;
 use iolag_model::{Nanoseconds, WorkloadSpec};
-use serde::{Deserialize, Serialize};
 
 /// With fewer attempts there is no interval of the median, and nothing is said of shares.
 pub(crate) const ATTEMPTS_LEAST: u64 = 6;
 
-/// A quantile, or why there is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QuantileValue {
-    /// This long, in ns.
-    #[serde(rename = "exactly_ns")]
-    Exactly(Nanoseconds),
-    /// At least this long, in ns: it lies among attempts that had not ended when they were last looked at.
-    #[serde(rename = "at_least_ns")]
-    AtLeast(Nanoseconds),
-    /// Too few attempts to say.
-    TooFew {
-        /// Attempts that are needed.
-        needed: u64,
-        /// Attempts that there are.
-        have: u64,
-    },
-}
-
-impl QuantileValue {
-    /// The duration or its lower bound.
-    pub const fn lower_bound(self) -> Option<Nanoseconds> {
-        match self {
-            Self::Exactly(value) | Self::AtLeast(value) => Some(value),
-            Self::TooFew { .. } => None,
-        }
-    }
-}
+/// A quantile of durations, or why there is none.
+pub type QuantileValue = Estimate<Nanoseconds>;
 
 /// What being censored says of a duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -369,7 +343,7 @@ mod tests {
             match certain_quantile_of(&mut known, &mut censored, q) {
                 QuantileValue::Exactly(found) => prop_assert_eq!(found, truth),
                 QuantileValue::AtLeast(bound) => prop_assert!(bound <= truth),
-                few @ QuantileValue::TooFew { .. } => prop_assert!(false, "{few:?}"),
+                few => prop_assert!(false, "{few:?}"),
             }
         }
 

@@ -11,10 +11,12 @@ use iolag_model::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::clustering::GroupWorth;
 use crate::quantile::{CensoredRanks, QuantileValue};
 use crate::statistics::dependence::EffectiveSampleSize;
+use crate::statistics::estimate::{Interval, Quantile};
 use crate::statistics::interval::{
-    ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks, share_interval,
+    RankInterval, ShareInterval, effective_quantile_ranks, quantile_ranks, share_interval,
 };
 
 /// Version of the serialised form of everything in this crate; raised when a reader would misread.
@@ -282,50 +284,10 @@ pub struct DurationSummary {
     pub modes: Option<TwoModes>,
 }
 
-/// A quantile with its uncertainty.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct QuantileEstimate {
-    /// Which quantile, 0 to 1.
-    pub q: f64,
-    /// Its value; `TooFew` for quantiles above the median that so few attempts cannot tell.
-    pub value: QuantileValue,
-    /// The order statistic of this rank, however few attempts there are.
-    pub order_statistic: QuantileValue,
-    /// Interval as if every attempt were independent.
-    pub interval_naive: QuantileInterval,
-    /// Interval with the effective sample size: the one to show.
-    pub interval: QuantileInterval,
-}
-
-/// 95 % interval of a quantile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QuantileInterval {
-    /// Between these.
-    Between {
-        /// Lower end.
-        low: QuantileValue,
-        /// Upper end.
-        high: QuantileValue,
-    },
-    /// Too few (independent) attempts for an interval with two ends.
-    TooFew {
-        /// Independent attempts that are needed.
-        needed: u64,
-        /// Independent attempts that there are.
-        have: u64,
-    },
-}
-
-impl QuantileInterval {
-    /// Both ends in ns, lower bounds counting as they are.
-    pub fn bounds(self) -> Option<(Nanoseconds, Nanoseconds)> {
-        match self {
-            Self::Between { low, high } => Some((low.lower_bound()?, high.lower_bound()?)),
-            Self::TooFew { .. } => None,
-        }
-    }
-}
+/// A quantile of durations with its uncertainty.
+pub type QuantileEstimate = Quantile<Nanoseconds>;
+/// 95 % interval of a quantile of durations.
+pub type QuantileInterval = Interval<Nanoseconds>;
 
 /// Share of attempts longer than a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -357,7 +319,7 @@ pub struct TwoModes {
 pub(crate) struct Durations<'a> {
     pub ranks: &'a CensoredRanks,
     pub known: u64,
-    pub sample_size: EffectiveSampleSize,
+    pub worth: &'a GroupWorth,
     pub min_ns: Option<Nanoseconds>,
     pub max_known_ns: Option<Nanoseconds>,
     pub min_censored_ns: Option<Nanoseconds>,
@@ -371,31 +333,18 @@ pub(crate) const QUANTILES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 impl Durations<'_> {
     pub(crate) fn estimate(&self, q: f64) -> QuantileEstimate {
         let count = self.ranks.total();
-        let order_statistic = self.ranks.quantile(q, self.value_of_rank);
-        let needed = attempts_needed(q);
-        let value = if q > 0.5 && count < needed {
-            QuantileValue::TooFew { needed, have: count }
-        } else {
-            order_statistic
+        let worth = self.worth.at(q);
+        let at = |rank: u64| self.ranks.quantile(rank as f64 / count as f64, self.value_of_rank);
+        let between = |ranks: Option<RankInterval>, have: f64| match ranks {
+            Some(ranks) => Interval::Between { low: at(ranks.low), high: at(ranks.high) },
+            None => Interval::too_few(q, have),
         };
-        let effective = self.sample_size.effective;
-        let between = |ranks: Option<crate::statistics::interval::RankInterval>, have: u64| match ranks {
-            Some(ranks) => {
-                let at = |rank: u64| {
-                    let share = rank as f64 / count as f64;
-                    self.ranks.quantile(share, self.value_of_rank)
-                };
-                QuantileInterval::Between { low: at(ranks.low), high: at(ranks.high) }
-            }
-            None => QuantileInterval::TooFew { needed, have },
+        let interval = match worth.few_stretches {
+            Some(stretches) => Interval::FewStretches { stretches },
+            None => between(effective_quantile_ranks(count, worth.effective, q), worth.effective),
         };
-        QuantileEstimate {
-            q,
-            value,
-            order_statistic,
-            interval_naive: between(quantile_ranks(count, q), count),
-            interval: between(effective_quantile_ranks(count, effective, q), effective as u64),
-        }
+        let naive = between(quantile_ranks(count, q), count as f64);
+        Quantile::new(q, self.ranks.quantile(q, self.value_of_rank), [naive, interval])
     }
 
     pub(crate) fn summarise(
@@ -417,7 +366,7 @@ impl Durations<'_> {
         DurationSummary {
             count,
             censored: count - self.known,
-            sample_size: self.sample_size,
+            sample_size: self.worth.sample_size,
             min: match (self.min_ns, self.min_censored_ns) {
                 // One that was cut off earlier may have been shorter, whatever ended first.
                 (Some(min), Some(bound)) if bound < min => QuantileValue::AtLeast(bound),

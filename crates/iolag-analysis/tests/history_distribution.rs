@@ -353,3 +353,17 @@ proptest! {
         prop_assert_eq!(there.interval.low.is_some(), here.interval.high.is_some());
     }
 }
+
+/// Of a clock of 10 ms a third of all amounts is one step: it is as high as they are many, however many others differ.
+#[test]
+fn a_curve_is_thinned_by_share_and_not_by_different_amounts() {
+    let coarse = (0..400).map(|index| if index < 331 { 0.01 } else { 0.02 });
+    let fine = (0..600).map(|index| 0.03 + f64::from(index) * 1e-5);
+    let all = coarse.chain(fine).map(|amount| (amount, Knowledge::Exactly));
+    let curve = Distribution::of(&observations::<ByAttempt>(all)).curve(60);
+    let shares: Vec<f64> = curve.iter().take(2).map(|point| point.share).collect();
+    assert!((shares[0] - 0.331).abs() < 1e-9 && (shares[1] - 0.4).abs() < 1e-9, "{shares:?}");
+    let widest = curve[1..].windows(2).map(|pair| pair[1].share - pair[0].share).fold(0.0, f64::max);
+    assert!(widest < 0.05, "{widest}");
+    assert!(curve.len() <= 60);
+}

@@ -87,15 +87,20 @@ fn value(value: QuantileValue) -> [String; 2] {
     match value {
         QuantileValue::Exactly(duration) => [duration.0.to_string(), "exactly".to_owned()],
         QuantileValue::AtLeast(duration) => [duration.0.to_string(), "at-least".to_owned()],
+        QuantileValue::Below(duration) => [duration.0.to_string(), "below".to_owned()],
         QuantileValue::TooFew { .. } => [String::new(), "too-few".to_owned()],
+        QuantileValue::FewStretches { .. } => [String::new(), "few-stretches".to_owned()],
     }
 }
 
+/// Both ends; an upper one that is only known to be at least something is open, and empty.
 fn interval(interval: QuantileInterval) -> [String; 2] {
-    match interval.bounds() {
-        Some((low, high)) => [low.0.to_string(), high.0.to_string()],
-        None => [String::new(), String::new()],
-    }
+    let QuantileInterval::Between { low, high } = interval else { return [String::new(), String::new()] };
+    let high = match high {
+        QuantileValue::AtLeast(_) => None,
+        high => high.bound(),
+    };
+    [low.lower_bound(), high].map(|end| optional(end.map(|end| end.0)))
 }
 
 fn optional(value: Option<impl ToString>) -> String {

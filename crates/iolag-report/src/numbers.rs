@@ -14,8 +14,9 @@ pub(crate) fn quantile(value: QuantileValue) -> String {
     match value {
         QuantileValue::Exactly(duration) => format_duration(duration),
         QuantileValue::AtLeast(duration) => format!("≥ {}", format_duration(duration)),
+        QuantileValue::Below(duration) => format!("< {}", format_duration(duration)),
         QuantileValue::TooFew { have: 0, .. } => NOTHING.to_owned(),
-        QuantileValue::TooFew { .. } => "too few".to_owned(),
+        QuantileValue::TooFew { .. } | QuantileValue::FewStretches { .. } => "too few".to_owned(),
     }
 }
 
@@ -25,9 +26,10 @@ pub(crate) fn quantile_with_interval(estimate: &QuantileEstimate) -> String {
         let knowledge = match value {
             QuantileValue::Exactly(_) => Knowledge::Exactly,
             QuantileValue::AtLeast(_) => Knowledge::AtLeast,
-            QuantileValue::TooFew { .. } => return None,
+            QuantileValue::Below(_) => Knowledge::AtMost,
+            QuantileValue::TooFew { .. } | QuantileValue::FewStretches { .. } => return None,
         };
-        Some(Known { amount: value.lower_bound()?.0 as f64, knowledge })
+        Some(Known { amount: value.bound()?.0 as f64, knowledge })
     };
     let ends = match estimate.interval {
         QuantileInterval::Between { low: low @ QuantileValue::Exactly(_), high } => {

@@ -6,7 +6,7 @@ use super::activity::RATE_BINS;
 use super::episode::{Spell, Spells};
 use super::grid::column_of;
 use super::time_line::TIME_COLUMNS;
-use crate::statistics::dependence::Sequence;
+use crate::statistics::sequence::Sequence;
 use crate::{EffectiveSampleSize, ErrorCount, Histogram, bucket_of};
 
 /// What a series is about; `part` is a number of the plan.

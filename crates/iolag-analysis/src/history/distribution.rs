@@ -23,13 +23,17 @@ use serde::{Deserialize, Serialize};
 use super::estimate::{Estimate, EstimateInterval, HistoryQuantile};
 use super::observed::{Knowledge, Quantity};
 use super::weighting::{Observations, Weight};
-use crate::statistics::dependence::EffectiveSampleSize;
-use crate::statistics::interval::{
-    CONFIDENCE, ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks, share_interval,
+use crate::statistics::dependence::{
+    EffectiveSampleSize, Worth, score_sums_of, stretches_of, worth_of_score_sums, worth_of_share,
 };
+use crate::statistics::interval::{
+    CONFIDENCE, ShareInterval, effective_quantile_ranks, quantile_ranks, share_interval,
+};
+use crate::statistics::memory::LongMemory;
+use crate::statistics::student::NORMAL_TWO_SIDED;
 
-/// The 97.5 % point of the standard normal distribution.
-pub(crate) const NORMAL_TWO_SIDED: f64 = 1.959_963_984_540_054;
+/// A clock whose step is more than this share of an amount is coarse: its step counts in the interval.
+const COARSE_SHARE: f64 = 0.01;
 
 /// A share that misses its step by rounding is that step.
 const ROUNDING: f64 = 1e-12;
@@ -73,6 +77,11 @@ pub struct Distribution<W> {
     informative: u64,
     greatest: f64,
     sample_size: EffectiveSampleSize,
+    memory: LongMemory,
+    /// One step of the clock, in seconds; 0 where amounts have none.
+    step_seconds: f64,
+    /// In time order, what had not ended above everything, what is below the resolution below it.
+    ordered: Vec<f64>,
     quantity: Quantity,
     weight: std::marker::PhantomData<W>,
 }
@@ -135,13 +144,18 @@ impl<W: Weight> Distribution<W> {
             at_least.drain(..at_least.partition_point(|amount| *amount < limit));
         }
         let lowest = resolution.map(|limit| (limit, below as u64));
+        let ordered = observations.ordered();
+        let (sample_size, memory) = worth_of_score_sums(&score_sums_of(&ordered), ordered.len() as u64);
         Self {
             steps: steps_of(lowest, &exact, &at_least),
             resolution,
             counts,
             informative: (below + exact.len() + at_least.len()) as u64,
             greatest,
-            sample_size: observations.sample_size(),
+            sample_size,
+            memory,
+            step_seconds: observations.step_seconds(),
+            ordered,
             quantity: observations.quantity(),
             weight: std::marker::PhantomData,
         }
@@ -187,17 +201,23 @@ impl<W: Weight> Distribution<W> {
     /// The quantile `q` with its intervals. Above the median it needs enough observations for an interval
     /// with two ends.
     pub fn quantile_with_interval(&self, q: f64) -> HistoryQuantile {
-        let have = self.informative;
-        let needed = attempts_needed(q);
-        let value =
-            if q > 0.5 && have < needed { Estimate::TooFew { needed, have } } else { self.quantile(q) };
-        let worth = self.worth_at_share(q);
-        HistoryQuantile {
-            q,
-            value,
-            interval_naive: self.interval_of(q, worth),
-            interval: self.interval_of(q, worth * self.sample_size.ratio()),
-        }
+        let value = self.quantile(q);
+        let limit = match value {
+            Estimate::Exactly(amount) | Estimate::AtLeast(amount) => amount,
+            Estimate::Below(_) | Estimate::TooFew { .. } | Estimate::FewStretches { .. } => f64::NEG_INFINITY,
+        };
+        let (uncensored, worth) = (self.worth_at_share(q), self.worth_over(limit));
+        let interval = match worth.few_stretches {
+            Some(stretches) => EstimateInterval::FewStretches { stretches },
+            None => self.interval_of(q, uncensored * worth.effective / self.ordered.len().max(1) as f64),
+        };
+        HistoryQuantile::new(q, value, [self.interval_of(q, uncensored), interval])
+    }
+
+    /// What the observations are worth for the share that exceeds `limit`.
+    pub(crate) fn worth_over(&self, limit: f64) -> Worth {
+        let is_over: Vec<bool> = self.ordered.iter().map(|amount| *amount > limit).collect();
+        worth_of_share(&stretches_of(&is_over), self.memory)
     }
 
     /// Order statistics that enclose the quantile `q` if the observations are worth `worth` independent ones.
@@ -214,7 +234,23 @@ impl<W: Weight> Distribution<W> {
             return EstimateInterval::too_few(q, worth);
         };
         let at = |rank: u64| self.quantile(rank as f64 / total as f64);
-        EstimateInterval::Between { low: at(ranks.low), high: at(ranks.high) }
+        self.with_step(at(ranks.low), at(ranks.high))
+    }
+
+    /// A coarse clock shows a step where it may have cut, and the middle of one where it may have rounded: the truth lies from half a step
+    /// below what it shows to a step above.
+    fn with_step(&self, low: Estimate, high: Estimate) -> EstimateInterval {
+        let is_coarse = |amount: f64| self.step_seconds > COARSE_SHARE * amount;
+        EstimateInterval::Between {
+            low: match low {
+                Estimate::Exactly(low) if is_coarse(low) => Estimate::Exactly(low - self.step_seconds / 2.0),
+                low => low,
+            },
+            high: match high {
+                Estimate::Exactly(high) if is_coarse(high) => Estimate::Exactly(high + self.step_seconds),
+                high => high,
+            },
+        }
     }
 
     /// How many uncensored attempts would tell as much at the quantile `q`.
@@ -270,20 +306,20 @@ impl<W: Weight> Distribution<W> {
             .max_by(|left, right| left.distance.total_cmp(&right.distance).then(right.at.total_cmp(&left.at)))
     }
 
-    /// At most `points` points of the curve: every step if there are no more of them, otherwise evenly by
-    /// share in the body and by its logarithm in the tail, always with the first and the last.
+    /// At most `points` points of the curve: every step if there are no more of them, otherwise evenly by share in the body and by the
+    /// logarithm of what is left in the tail, always with the first and the last. Many equal amounts are one step, and as
+    /// high as they are many.
     pub fn curve(&self, points: usize) -> Vec<CurvePoint> {
         let count = self.steps.len();
         let mut chosen: Vec<usize> = if count <= points {
             (0..count).collect()
         } else {
-            let half = (points / 2).max(1) as f64;
-            let body = (0..points / 2).map(|index| (index as f64 / half * count as f64) as usize);
-            let tail = (0..points / 2).map(|index| {
-                let from_end = (count as f64).powf(index as f64 / half);
-                count - (from_end as usize).clamp(1, count)
-            });
-            body.chain(tail).collect()
+            let half = (points / 2).saturating_sub(1).max(1);
+            let part = |index: usize| index as f64 / half as f64;
+            let at_share = |share: f64| self.step_of_share(share).unwrap_or(count - 1);
+            let body = (0..half).map(|index| at_share(part(index)));
+            let tail = (0..half).map(|index| at_share(1.0 - (self.informative as f64).powf(-part(index))));
+            body.chain(tail).chain([0, count - 1]).collect()
         };
         chosen.sort_unstable();
         chosen.dedup();

@@ -3,46 +3,18 @@
 use std::fmt;
 
 use iolag_model::Nanoseconds;
-use serde::{Deserialize, Serialize};
 
 use super::observed::Quantity;
-use crate::statistics::interval::attempts_needed;
+use crate::statistics::estimate;
 
-/// A quantile or an extreme, or why there is none. Durations are in seconds, values in the unit of their
-/// series.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Estimate {
-    /// This.
-    Exactly(f64),
-    /// This or more: it lies among attempts that had not ended when they were last looked at.
-    #[serde(rename = "at_least")]
-    AtLeast(f64),
-    /// Below this, the clock's resolution.
-    #[serde(rename = "below")]
-    Below(f64),
-    /// Too few attempts to say.
-    #[serde(rename = "too_few")]
-    TooFew {
-        /// Attempts that are needed.
-        needed: u64,
-        /// Attempts that there are.
-        have: u64,
-    },
-}
+/// A quantile or an extreme: seconds, or the unit of the series.
+pub type Estimate = estimate::Estimate<f64>;
+/// 95 % interval of a quantile.
+pub type EstimateInterval = estimate::Interval<f64>;
+/// A quantile with its uncertainty.
+pub type HistoryQuantile = estimate::Quantile<f64>;
 
 impl Estimate {
-    /// There is nothing to estimate from.
-    pub const NOTHING: Self = Self::TooFew { needed: 1, have: 0 };
-
-    /// The number, or the bound that is known.
-    pub const fn bound(self) -> Option<f64> {
-        match self {
-            Self::Exactly(amount) | Self::AtLeast(amount) | Self::Below(amount) => Some(amount),
-            Self::TooFew { .. } => None,
-        }
-    }
-
     /// The number in words: `1.25 ms`, `≥ 60.0 s`, `< 10.0 ms`; values with three digits and without unit.
     pub fn in_words(self, quantity: Quantity) -> String {
         match self {
@@ -50,6 +22,7 @@ impl Estimate {
             Self::AtLeast(amount) => format!("≥ {}", amount_in_words(amount, quantity)),
             Self::Below(amount) => format!("< {}", amount_in_words(amount, quantity)),
             Self::TooFew { needed, have } => format!("unknown ({have} of {needed} needed)"),
+            Self::FewStretches { stretches } => format!("unknown (in {stretches} stretches of time)"),
         }
     }
 }
@@ -71,67 +44,6 @@ pub(crate) const fn is_time(quantity: Quantity) -> bool {
     matches!(quantity, Quantity::Duration | Quantity::ProcessorTime | Quantity::Waiting)
 }
 
-/// 95 % interval of a quantile.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EstimateInterval {
-    /// Between these.
-    #[serde(rename = "between")]
-    Between {
-        /// Lower end.
-        low: Estimate,
-        /// Upper end.
-        high: Estimate,
-    },
-    /// Too few (independent) attempts for an interval with two ends.
-    #[serde(rename = "too_few")]
-    TooFew {
-        /// Independent attempts that are needed.
-        needed: u64,
-        /// Independent attempts that there are.
-        have: u64,
-    },
-}
-
-impl EstimateInterval {
-    /// An interval of the quantile `q` that `have` attempts do not allow.
-    pub(crate) fn too_few(q: f64, have: f64) -> Self {
-        Self::TooFew { needed: attempts_needed(q), have: have as u64 }
-    }
-
-    /// Whether `amount` may be the truth: ends that are bounds are open on their side.
-    pub fn allows(self, amount: f64) -> bool {
-        match self {
-            Self::Between { low, high } => {
-                let above = match low {
-                    Estimate::Exactly(bound) | Estimate::AtLeast(bound) => amount >= bound,
-                    Estimate::Below(_) | Estimate::TooFew { .. } => true,
-                };
-                let below = match high {
-                    Estimate::Exactly(bound) => amount <= bound,
-                    Estimate::Below(bound) => amount < bound,
-                    Estimate::AtLeast(_) | Estimate::TooFew { .. } => true,
-                };
-                above && below
-            }
-            Self::TooFew { .. } => true,
-        }
-    }
-}
-
-/// A quantile with its uncertainty.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct HistoryQuantile {
-    /// Which quantile, 0 to 1.
-    pub q: f64,
-    /// Its value; `TooFew` for quantiles above the median that so few attempts cannot tell.
-    pub value: Estimate,
-    /// Interval as if every attempt were independent.
-    pub interval_naive: EstimateInterval,
-    /// Interval with the effective sample size: the one to show.
-    pub interval: EstimateInterval,
-}
-
 impl fmt::Display for EstimateInterval {
     /// For durations: `1.2 s to ≥ 60 s`, or why there is none.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -142,6 +54,9 @@ impl fmt::Display for EstimateInterval {
             }
             Self::TooFew { needed, have } => {
                 write!(formatter, "unknown ({have} of {needed} independent attempts needed)")
+            }
+            Self::FewStretches { stretches } => {
+                write!(formatter, "unknown (in {stretches} stretches of time)")
             }
         }
     }
@@ -176,11 +91,11 @@ mod tests {
         let quantile = HistoryQuantile {
             q: 0.5,
             value: Estimate::Below(0.01),
+            order_statistic: Estimate::Below(0.01),
             interval_naive: EstimateInterval::TooFew { needed: 6, have: 3 },
             interval: EstimateInterval::Between { low: Estimate::Exactly(1.0), high: Estimate::AtLeast(2.0) },
         };
-        let expected =
-            r#"{"q":0.5,"value":{"below":0.01},"interval_naive":{"too_few":{"needed":6,"have":3}},"#;
+        let expected = r#"{"q":0.5,"value":{"below":0.01},"order_statistic":{"below":0.01},"interval_naive":{"too_few":{"needed":6,"have":3}},"#;
         let json = serde_json::to_string(&quantile).unwrap();
         assert!(json.starts_with(expected), "{json}");
         assert!(json.ends_with(r#""interval":{"between":{"low":{"exactly":1.0},"high":{"at_least":2.0}}}}"#));

@@ -24,7 +24,7 @@ mod findings_in_time;
 mod findings_of_series;
 mod findings_of_time;
 mod findings_together;
-mod fourier;
+
 mod gaps;
 mod incident;
 mod incident_places;

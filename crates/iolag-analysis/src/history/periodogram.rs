@@ -11,7 +11,7 @@ use std::f64::consts::{PI, TAU};
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::ln_gamma;
 
-use super::fourier::uneven_sums;
+use crate::statistics::fourier::uneven_sums;
 
 /// Power at one frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@
 use crate::statistics::dependence::mid_ranks;
 use crate::synthetic::Noise;
 
-use super::fourier::{autocorrelation, autocorrelation_near};
+use crate::statistics::fourier::{autocorrelation, autocorrelation_near};
 
 /// Blocks that a sequence must at least be cut into.
 pub const BLOCKS_LEAST: usize = 12;

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::Distribution;
 use super::observed::Knowledge;
-use super::weighting::{Observations, Weight, sample_size_of};
-use crate::statistics::dependence::EffectiveSampleSize;
+use super::weighting::{Observations, Weight};
+use crate::statistics::dependence::{EffectiveSampleSize, stretches_of, worth_of_share};
 use crate::statistics::interval::{ShareInterval, share_interval};
+use crate::statistics::memory::LongMemory;
 use crate::summary::{ShareOver, share_over};
 
 /// Share of observations longer than a threshold.
@@ -38,7 +39,8 @@ pub fn shares_over<W: Weight>(
         let limit = threshold.as_seconds();
         let (over, undecided) = count_over(observations, limit);
         let of = observations.list().len() as u64;
-        let sample_size = EffectiveSampleSize { attempts: of, ..distribution.sample_size() };
+        let sample_size =
+            EffectiveSampleSize { attempts: of, effective: distribution.worth_over(limit).effective };
         ThresholdShare {
             counted: share_over(*threshold, over, undecided, sample_size),
             of,
@@ -168,10 +170,10 @@ impl Clustering {
     /// Of outcomes in order of time.
     pub(crate) fn of(outcomes: &[Outcome]) -> Self {
         let ratio = |happened: &dyn Fn(Outcome) -> bool| {
-            let sequence: Vec<f64> = outcomes.iter().map(|one| f64::from(u8::from(happened(*one)))).collect();
+            let sequence: Vec<bool> = outcomes.iter().map(|one| happened(*one)).collect();
             // What never happened, or always, says nothing of clusters.
-            let varies = sequence.iter().any(|one| *one != sequence[0]);
-            if varies { sample_size_of(&sequence).ratio() } else { 1.0 }
+            let worth = worth_of_share(&stretches_of(&sequence), LongMemory::NONE);
+            if outcomes.is_empty() { 1.0 } else { worth.effective / outcomes.len() as f64 }
         };
         Self {
             ratios: Outcome::ALL.map(|outcome| ratio(&|one| one == outcome)),

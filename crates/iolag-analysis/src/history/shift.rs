@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::factorial::ln_binomial;
 
-use super::distribution::NORMAL_TWO_SIDED;
 use super::pairs::{DifferenceEnd, RelativeEffect, Stratum, difference_at, median_difference};
 use crate::statistics::dependence::EffectiveSampleSize;
 use crate::statistics::interval::CONFIDENCE;
+use crate::statistics::student::NORMAL_TWO_SIDED;
 
 /// What p has to be below.
 pub(crate) const SIGNIFICANCE: f64 = 1.0 - CONFIDENCE;

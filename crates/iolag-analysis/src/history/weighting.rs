@@ -24,7 +24,7 @@ use iolag_model::{
 use serde::{Deserialize, Serialize};
 
 use super::observed::{Knowledge, Quantity};
-use crate::statistics::dependence::{EffectiveSampleSize, Sequence, mid_ranks, variance_of};
+use crate::statistics::dependence::{EffectiveSampleSize, effective_sample_size_of};
 
 /// What counts once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,6 +109,8 @@ pub struct Observations<W> {
     quantity: Quantity,
     list: Vec<Observation>,
     left_out: LeftOut,
+    /// One step of the clock, in seconds; 0 where amounts have none.
+    step_seconds: f64,
     weight: PhantomData<W>,
 }
 
@@ -124,7 +126,7 @@ impl Observations<ByAttempt> {
         columns: &HistoryColumns,
         rows: impl Iterator<Item = usize>,
     ) -> Self {
-        let mut observations = Self::empty(quantity_of(series));
+        let mut observations = Self::of_series(series);
         rows.for_each(|row| observations.add_attempt(series, columns, row));
         observations.sorted()
     }
@@ -134,7 +136,7 @@ impl Observations<ByTime> {
     /// What the scheduled slots of a series tell. `blockers` know when the probes ended because of which
     /// slots were skipped.
     pub fn by_time(series: &Series, columns: &HistoryColumns, blockers: &Blockers) -> Self {
-        let mut observations = Self::empty(quantity_of(series));
+        let mut observations = Self::of_series(series);
         for row in 0..columns.len() {
             if columns.outcome[row] != Outcome::Skipped {
                 observations.add_attempt(series, columns, row);
@@ -166,7 +168,18 @@ impl<W: Weight> Observations<W> {
     }
 
     fn empty(quantity: Quantity) -> Self {
-        Self { quantity, list: Vec::new(), left_out: LeftOut::default(), weight: PhantomData }
+        let left_out = LeftOut::default();
+        Self { quantity, list: Vec::new(), left_out, step_seconds: 0.0, weight: PhantomData }
+    }
+
+    fn of_series(series: &Series) -> Self {
+        let step_seconds = if series.kind.is_duration() { series.resolution_ns.as_seconds() } else { 0.0 };
+        Self { step_seconds, ..Self::empty(quantity_of(series)) }
+    }
+
+    /// One step of the clock that they were measured with, in seconds; 0 if that is not known, or they are no durations.
+    pub(crate) const fn step_seconds(&self) -> f64 {
+        self.step_seconds
     }
 
     fn add_attempt(&mut self, series: &Series, columns: &HistoryColumns, row: usize) {
@@ -226,7 +239,8 @@ impl<W: Weight> Observations<W> {
     pub fn within(&self, span: WallSpan) -> Self {
         let first = self.list.partition_point(|one| one.at < span.begin);
         let end = self.list.partition_point(|one| one.at < span.end).max(first);
-        Self { list: self.list[first..end].to_vec(), ..Self::empty(self.quantity) }
+        let list = self.list[first..end].to_vec();
+        Self { list, step_seconds: self.step_seconds, ..Self::empty(self.quantity) }
     }
 
     /// Those of both, or `None` if their quantities differ.
@@ -236,32 +250,28 @@ impl<W: Weight> Observations<W> {
             return None;
         }
         self.list.extend(other.list);
+        self.step_seconds = self.step_seconds.max(other.step_seconds);
         self.left_out.failed += other.left_out.failed;
         self.left_out.without_value += other.left_out.without_value;
         self.left_out.skipped += other.left_out.skipped;
         Some(self.sorted())
     }
 
+    /// What ranks are made of, in order of time: everything below the resolution shares one, and so does what had not ended.
+    pub(crate) fn ordered(&self) -> Vec<f64> {
+        let amount = |one: &Observation| match one.knowledge {
+            Knowledge::AtMost => f64::NEG_INFINITY,
+            Knowledge::Exactly => one.amount,
+            Knowledge::AtLeast => f64::INFINITY,
+        };
+        self.list.iter().map(amount).collect()
+    }
+
     /// What they are worth under autocorrelation of their ranks, in order of time; everything below the
     /// resolution shares a rank.
     pub fn sample_size(&self) -> EffectiveSampleSize {
-        let amount = |one: &Observation| match one.knowledge {
-            Knowledge::AtMost => f64::NEG_INFINITY,
-            Knowledge::Exactly | Knowledge::AtLeast => one.amount,
-        };
-        sample_size_of(&self.list.iter().map(amount).collect::<Vec<_>>())
+        effective_sample_size_of(&self.ordered())
     }
-}
-
-/// What a sequence in order of time is worth, by the rules of [`Sequence`], whatever its length.
-pub(crate) fn sample_size_of(values: &[f64]) -> EffectiveSampleSize {
-    // Twice the rank is whole, as scores are.
-    let scores: Vec<f64> = mid_ranks(values).iter().map(|rank| 2.0 * rank).collect();
-    let mut sequence = Sequence::default();
-    for score in &scores {
-        sequence.push(*score as usize, 0);
-    }
-    sequence.effective_sample_size(values.len() as u64, variance_of(&scores))
 }
 
 fn quantity_of(series: &Series) -> Quantity {

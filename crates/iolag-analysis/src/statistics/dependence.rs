@@ -1,27 +1,38 @@
 //! How many independent attempts a sequence is worth.
 //!
-//! Attempts that follow each other closely meet the same caches, queues and neighbours; an interval that
-//! ignores this is too narrow. The effective sample size is `n / τ`, `τ = 1 + 2 Σ ρ(lag)` being the
-//! integrated autocorrelation time of a score of the durations (their rank, or the histogram bucket, which
-//! grows with the logarithm), so that one long stall does not decide.
+//! Attempts that follow each other closely meet the same caches, queues and neighbours; an interval that ignores this is too
+//! narrow. What is asked of a sequence in time order is how much the sum of its deviations varies, against what independent
+//! ones would: the *inflation*. The effective sample size is n by the greatest of
 //!
-//! Rules, as documented in docs/statistics.md:
-//! - Up to [`SEQUENCE_BLOCKS`] attempts the whole sequence is known: ρ of the ranks, summed by Geyer's
-//!   initial positive sequence (1992: pairs of neighbouring lags while their sum is positive), but only if
-//!   ρ(1) exceeds what chance gives in one of twenty independent sequences (1.645/√n).
-//! - Beyond, sums of equal blocks are kept: τ = block length × variance of block means / variance of scores,
-//!   the greatest over all block lengths that leave at least 32 blocks, where it exceeds 1 by more than 3 of
-//!   its standard errors.
+//! - *the initial sequence*: 1 + 2 Σ ρ(lag), pairs of neighbouring lags as long as they are positive and do not grow (Geyer 1992), if ρ(1)
+//!   exceeds what chance gives in one of twenty independent sequences (1.645/√n). Each ρ is too small by about 1/n of the sum, since the
+//!   mean was taken away, so the sum is divided by 1 - window/n;
+//! - *batch means* (Flegal and Jones 2010): the variance of sums over blocks of every length that leaves at least √n of them (12 to 32), where it
+//!   exceeds that of independent ones by more than 3 of its standard errors;
+//! - *long memory* (see [`super::memory`]): the sequence wanders on every scale, and a longer record would have wandered further.
 //!
-//! Limits: several clients in one group count in the order of arrival; a correlation longer than 1/32 of the
-//! run cannot be told from drift.
+//! The inflation is an estimate itself: the number is multiplied by (1.96/t)², t having as many degrees of freedom as there are windows, two each, or
+//! blocks. For shares in the tail there is one more bound, the number of stretches in which they lie (see [`super::clusters`]).
+//!
+//! How often intervals that rest on it cover the truth is in docs/calibration.md. Limits: what happens less than once in a record
+//! is not known from it.
 
 use serde::{Deserialize, Serialize};
 
-/// Blocks kept per sequence; when they are full, neighbours are joined and the block length doubles.
-pub const SEQUENCE_BLOCKS: usize = 1024;
+use super::clusters::{CLUSTERS_LEAST, clustered};
+use super::fourier::autocorrelation;
+use super::interval::CONFIDENCE;
+use super::memory::LongMemory;
+use super::student::{normal_quantile, student_two_sided};
 
-const LEAST_BLOCKS: usize = 32;
+/// Sequences are cut into at most so many stretches before anything is asked of them.
+pub const STRETCHES_MOST: usize = 4096;
+
+/// Of longer sequences the stretches are at least so many.
+const STRETCHES_LEAST: usize = 1024;
+
+/// Shares up to this are in the tail.
+const TAIL_SHARE: f64 = 0.1;
 
 /// What a sequence is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -49,161 +60,181 @@ impl EffectiveSampleSize {
     }
 }
 
-/// The sequence of a group's durations in fixed memory: sums over blocks of equal length, in order.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sequence {
-    /// Sum of scores and of ns of each full block.
-    blocks: Vec<Block>,
-    open: Block,
-    open_length: u64,
-    block_length: u64,
-}
-
+/// What was counted in a stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Block {
-    score: u64,
-    ns: u64,
+pub struct Stretch {
+    /// Attempts.
+    pub attempts: u32,
+    /// Of these, longer than some limit.
+    pub over: u32,
 }
 
-impl Default for Sequence {
-    fn default() -> Self {
-        Self { blocks: Vec::new(), open: Block::default(), open_length: 0, block_length: 1 }
-    }
+/// What attempts are worth for a share of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Worth {
+    /// Their effective number.
+    pub effective: f64,
+    /// Those over the limit lie in so many stretches of time: too few for a quantile.
+    pub few_stretches: Option<u64>,
 }
 
-impl Sequence {
-    /// Appends an attempt with this score (a histogram bucket) and duration.
-    #[inline]
-    pub fn push(&mut self, score: usize, ns: u64) {
-        self.open.score += score as u64;
-        self.open.ns = self.open.ns.wrapping_add(ns);
-        self.open_length += 1;
-        if self.open_length >= self.block_length {
-            self.close_block();
-        }
-    }
-
-    #[inline(never)]
-    fn close_block(&mut self) {
-        self.blocks.push(self.open);
-        self.open = Block::default();
-        self.open_length = 0;
-        if self.blocks.len() == SEQUENCE_BLOCKS {
-            self.double();
-        }
-    }
-
-    fn double(&mut self) {
-        let joined = self.blocks.chunks_exact(2).map(|pair| pair[0].joined(pair[1]));
-        let joined: Vec<_> = joined.collect();
-        // A last block without neighbour is counted on as the open one.
-        if self.blocks.len() % 2 == 1 {
-            let last = self.blocks[self.blocks.len() - 1];
-            self.open = last.joined(self.open);
-            self.open_length += self.block_length;
-        }
-        self.blocks = joined;
-        self.block_length *= 2;
-        if self.open_length >= self.block_length {
-            self.close_block();
-        }
-    }
-
-    /// Appends the other sequence after this one. Attempts in both open blocks that do not fill one are left
-    /// out of the sequence (never out of counts and quantiles).
-    pub fn merge(&mut self, other: &Self) {
-        let mut other = other.clone();
-        while self.block_length < other.block_length {
-            self.double();
-        }
-        while other.block_length < self.block_length {
-            other.double();
-        }
-        self.blocks.extend_from_slice(&other.blocks);
-        while self.blocks.len() >= SEQUENCE_BLOCKS {
-            self.double();
-        }
-    }
-
-    /// Means of up to `parts` equal parts in ns, in order: each attempt's duration while there are no more of
-    /// them.
-    pub fn part_means_ns(&self, parts: usize) -> Vec<f64> {
-        let size = self.blocks.len().div_ceil(parts.max(1)).max(1);
-        let full = self.blocks.chunks(size).filter(|part| part.len() == size || self.blocks.len() <= size);
-        full.map(|part| {
-            let ns: f64 = part.iter().map(|block| block.ns as f64).sum();
-            ns / (part.len() as u64 * self.block_length) as f64
-        })
-        .collect()
-    }
-
-    /// What `attempts` attempts are worth, `variance` being that of all their scores.
-    pub fn effective_sample_size(&self, attempts: u64, variance: f64) -> EffectiveSampleSize {
-        let time = if self.block_length == 1 {
-            let scores: Vec<f64> = self.blocks.iter().map(|block| block.score as f64).collect();
-            integrated_time_of_ranks(&scores)
-        } else {
-            self.integrated_time_of_blocks(variance)
-        };
-        EffectiveSampleSize { attempts, effective: attempts as f64 / time.max(1.0) }
-    }
-
-    fn integrated_time_of_blocks(&self, variance: f64) -> f64 {
-        let mut sums: Vec<f64> = self.blocks.iter().map(|block| block.score as f64).collect();
-        let mut length = self.block_length as f64;
-        let mut greatest: f64 = 1.0;
-        while sums.len() >= LEAST_BLOCKS && variance > 0.0 {
-            let means: Vec<f64> = sums.iter().map(|sum| sum / length).collect();
-            let time = length * variance_of(&means) / variance;
-            let standard_error = (2.0 / (sums.len() as f64 - 1.0)).sqrt();
-            if time > 1.0 + 3.0 * standard_error {
-                greatest = greatest.max(time);
-            }
-            sums = sums.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
-            length *= 2.0;
-        }
-        greatest
+impl Worth {
+    /// Every attempt tells something of its own.
+    pub const fn independent(attempts: u64) -> Self {
+        Self { effective: attempts as f64, few_stretches: None }
     }
 }
 
-impl Block {
-    fn joined(self, next: Self) -> Self {
-        Self { score: self.score + next.score, ns: self.ns.saturating_add(next.ns) }
-    }
-}
-
-/// What this sequence of values is worth, by the ranks' autocorrelation and Geyer's initial positive
-/// sequence.
-pub fn effective_sample_size_of(values: &[f64]) -> EffectiveSampleSize {
-    let attempts = values.len() as u64;
-    EffectiveSampleSize { attempts, effective: attempts as f64 / integrated_time_of_ranks(values) }
-}
-
-fn integrated_time_of_ranks(values: &[f64]) -> f64 {
-    let n = values.len();
-    let ranks = mid_ranks(values);
-    let mean = (n as f64 + 1.0) / 2.0;
-    let centred: Vec<f64> = ranks.iter().map(|rank| rank - mean).collect();
-    let variance: f64 = centred.iter().map(|value| value * value).sum();
-    if n < 4 || variance <= 0.0 {
-        return 1.0;
-    }
-    let rho = |lag: usize| {
-        let products = centred[lag..].iter().zip(&centred).map(|(late, early)| late * early);
-        products.sum::<f64>() / variance
+/// Equal stretches of a sequence in time order: of one attempt each as long as there are no more than [`STRETCHES_MOST`].
+pub fn stretches_of(is_over: &[bool]) -> Vec<Stretch> {
+    let stretch = |part: &[bool]| Stretch {
+        attempts: part.len() as u32,
+        over: part.iter().filter(|over| **over).count() as u32,
     };
-    if rho(1) <= 1.645 / (n as f64).sqrt() {
-        return 1.0;
+    is_over.chunks(stretch_length(is_over.len())).map(stretch).collect()
+}
+
+fn stretch_length(values: usize) -> usize {
+    if values <= STRETCHES_MOST { 1 } else { values / STRETCHES_LEAST }
+}
+
+/// What the attempts in these stretches, in time order, are worth for the share over the limit.
+pub fn worth_of_share(stretches: &[Stretch], memory: LongMemory) -> Worth {
+    let attempts: u64 = stretches.iter().map(|stretch| u64::from(stretch.attempts)).sum();
+    let over: u64 = stretches.iter().map(|stretch| u64::from(stretch.over)).sum();
+    if over == 0 || over == attempts {
+        return Worth { effective: attempts as f64 / memory.inflation, few_stretches: None };
     }
-    let mut pairs = 0.0;
-    for lag in (0..n / 2).step_by(2) {
-        let pair = rho(lag) + rho(lag + 1);
-        if pair <= 0.0 {
-            break;
+    let share = over as f64 / attempts as f64;
+    let deviation = |one: &Stretch| f64::from(one.over) - share * f64::from(one.attempts);
+    let deviations: Vec<f64> = stretches.iter().map(deviation).collect();
+    let independent = attempts as f64 * share * (1.0 - share);
+    let inflation = Inflation::of(&deviations, independent).at_least(memory.inflation_at(share));
+    let worth = Worth { effective: attempts as f64 / inflation.factor(), few_stretches: None };
+    if share > TAIL_SHARE + 1e-9 {
+        return worth;
+    }
+    match clustered(stretches) {
+        Some(found) => Worth {
+            effective: worth.effective.min(found.effective / share),
+            few_stretches: (found.clusters_effective < CLUSTERS_LEAST).then_some(found.stretches),
+        },
+        None => worth,
+    }
+}
+
+/// What this sequence of values in time order is worth, by its normal scores: one long stall does not decide. Infinite values are
+/// ranked like any other.
+pub fn effective_sample_size_of(values: &[f64]) -> EffectiveSampleSize {
+    worth_of_score_sums(&score_sums_of(values), values.len() as u64).0
+}
+
+/// How many times as much the sum of this sequence's normal scores varies as that of independent ones, short correlation alone: for tests that
+/// scale a statistic.
+pub fn inflation_of(values: &[f64]) -> f64 {
+    Inflation::of(&score_sums_of(values), values.len() as f64).value
+}
+
+/// The same of sums of normal scores over stretches of time, `attempts` in all, and the long memory that is in it.
+pub fn worth_of_score_sums(sums: &[f64], attempts: u64) -> (EffectiveSampleSize, LongMemory) {
+    let memory = LongMemory::of(sums, attempts);
+    let inflation = Inflation::of(sums, attempts as f64).at_least(memory.inflation);
+    (EffectiveSampleSize { attempts, effective: attempts as f64 / inflation.factor() }, memory)
+}
+
+/// Sums of the normal scores of values in time order over equal stretches: of one value each as long as there are no more than
+/// [`STRETCHES_MOST`].
+pub fn score_sums_of(values: &[f64]) -> Vec<f64> {
+    normal_scores(values).chunks(stretch_length(values.len())).map(|part| part.iter().sum()).collect()
+}
+
+/// Scores as the normal distribution would have them at these ranks (Blom 1958, by mid-ranks), scaled to a variance of 1; all 0 if all are equal.
+pub(crate) fn normal_scores(values: &[f64]) -> Vec<f64> {
+    let n = values.len() as f64;
+    let scores: Vec<f64> = mid_ranks(values).iter().map(|rank| normal_quantile((rank - 0.5) / n)).collect();
+    let mean = scores.iter().sum::<f64>() / n;
+    let variance = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / n;
+    let scale = if variance > 1e-12 { variance.sqrt().recip() } else { 0.0 };
+    scores.iter().map(|score| (score - mean) * scale).collect()
+}
+
+/// How many times as much a sum varies as one of independent deviations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Inflation {
+    value: f64,
+    /// Degrees of freedom of the estimate; absent where chance explains all.
+    freedom: Option<f64>,
+}
+
+impl Inflation {
+    /// Of deviations from a mean, in time order; `independent` is what the variance of their sum would be.
+    fn of(deviations: &[f64], independent: f64) -> Self {
+        let mut inflation = Self { value: 1.0, freedom: None };
+        if deviations.len() < 4 || independent <= 0.0 {
+            return inflation;
         }
-        pairs += pair;
+        if let Some(found) = Self::of_initial_sequence(deviations, independent) {
+            inflation = inflation.greater(found);
+        }
+        let mut sums = deviations.to_vec();
+        let least = ((sums.len() as f64).sqrt() as usize).clamp(12, 32);
+        while sums.len() >= least {
+            let freedom = sums.len() as f64 - 1.0;
+            let squares: f64 = sums.iter().map(|sum| sum * sum).sum();
+            let value = squares / independent * (freedom + 1.0) / freedom;
+            if value > 1.0 + 3.0 * (2.0 / freedom).sqrt() {
+                inflation = inflation.greater(Self { value, freedom: Some(freedom) });
+            }
+            sums = sums.chunks(2).map(|pair| pair.iter().sum()).collect();
+        }
+        inflation
     }
-    (2.0 * pairs - 1.0).clamp(1.0, n as f64)
+
+    fn of_initial_sequence(deviations: &[f64], independent: f64) -> Option<Self> {
+        let n = deviations.len() as f64;
+        let products = |lag: usize| -> f64 {
+            deviations[lag..].iter().zip(deviations).map(|(late, early)| late * early).sum()
+        };
+        let own = products(0);
+        if own <= 0.0 || products(1) / own <= 1.645 / n.sqrt() {
+            return None;
+        }
+        let rho = autocorrelation(deviations);
+        let (mut sum, mut lags, mut last) = (0.0, 0.0, f64::INFINITY);
+        for pair in rho[..rho.len() / 2].chunks_exact(2).map(|pair| pair[0] + pair[1]) {
+            if pair <= 0.0 {
+                break;
+            }
+            last = pair.min(last);
+            sum += last;
+            lags += 2.0;
+        }
+        let window = 2.0 * lags - 1.0;
+        let unbiased = (1.0 - window / n).max(0.05);
+        let value = (2.0 * sum - 1.0).max(1.0) * own / independent / unbiased;
+        (window >= 1.0).then(|| Self { value, freedom: Some((n / (2.0 * window)).max(1.0)) })
+    }
+
+    /// The greater of two estimates, with the fewer degrees of freedom.
+    fn greater(self, other: Self) -> Self {
+        if other.value <= self.value {
+            return self;
+        }
+        let freedom = [self.freedom, other.freedom].into_iter().flatten().reduce(f64::min);
+        Self { value: other.value, freedom }
+    }
+
+    fn at_least(self, value: f64) -> Self {
+        Self { value: self.value.max(value), ..self }
+    }
+
+    /// By how much a number of attempts is to be divided.
+    fn factor(self) -> f64 {
+        let two_sided = |freedom: f64| {
+            student_two_sided(freedom, CONFIDENCE) / student_two_sided(f64::INFINITY, CONFIDENCE)
+        };
+        self.value * self.freedom.map_or(1.0, |freedom| two_sided(freedom).powi(2))
+    }
 }
 
 /// Ranks from 1, equal values sharing the middle of theirs.
@@ -254,63 +285,38 @@ mod tests {
     use super::*;
     use crate::synthetic::Noise;
 
-    /// Autoregressive scores around 1000: τ = (1 + φ) / (1 - φ).
-    fn autoregressive(n: usize, phi: f64) -> Vec<usize> {
-        let mut noise = Noise::new(42);
-        let mut state = 0.0;
-        (0..n)
-            .map(|_| {
-                state = phi * state + noise.normal() * (1.0 - phi * phi).sqrt();
-                (1000.0 + 60.0 * state).round() as usize
-            })
-            .collect()
+    fn storms(n: usize, noise: &mut Noise) -> Vec<bool> {
+        let mut left = 0_u32;
+        let mut next = || {
+            left = if left == 0 && noise.uniform() < 1.0 / 970.0 { 30 } else { left };
+            let is_storm = left > 0;
+            left = left.saturating_sub(1);
+            is_storm
+        };
+        (0..n).map(|_| next()).collect()
     }
 
-    fn effective_ratio(scores: &[usize]) -> f64 {
-        let mut sequence = Sequence::default();
-        for score in scores {
-            sequence.push(*score, 1);
+    #[test]
+    fn a_share_in_storms_is_worth_their_number() {
+        let mut noise = Noise::new(30);
+        let is_over = storms(10_000, &mut noise);
+        let worth = worth_of_share(&stretches_of(&is_over), LongMemory::NONE);
+        let happened = is_over.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+        let expected = happened / (is_over.iter().filter(|over| **over).count() as f64 / 10_000.0);
+        assert!((0.4..1.5).contains(&(worth.effective / expected)), "{worth:?} {expected}");
+        assert_eq!(worth.few_stretches, None);
+        let one = worth_of_share(&stretches_of(&is_over[..1000]), LongMemory::NONE);
+        assert!(one.few_stretches.is_some_and(|few| few <= 4) || one.effective == 1000.0, "{one:?}");
+    }
+
+    #[test]
+    fn nothing_one_value_and_equal_values_are_worth_what_they_are() {
+        for values in [vec![], vec![1.0], vec![2.0; 2], vec![f64::INFINITY; 100]] {
+            let size = effective_sample_size_of(&values);
+            assert_eq!(size, EffectiveSampleSize::independent(values.len() as u64));
+            let worth = worth_of_share(&stretches_of(&vec![true; values.len()]), LongMemory::NONE);
+            assert_eq!(worth, Worth::independent(values.len() as u64));
         }
-        let values: Vec<f64> = scores.iter().map(|score| *score as f64).collect();
-        sequence.effective_sample_size(scores.len() as u64, variance_of(&values)).ratio()
-    }
-
-    #[test]
-    fn independent_attempts_count_fully() {
-        assert_eq!(effective_ratio(&autoregressive(500, 0.0)), 1.0);
-        assert!(effective_ratio(&autoregressive(200_000, 0.0)) > 0.8);
-    }
-
-    #[test]
-    fn correlated_attempts_count_by_their_integrated_time() {
-        // φ = 0.8 has τ = 9.
-        for n in [1000, 200_000] {
-            let time = 1.0 / effective_ratio(&autoregressive(n, 0.8));
-            assert!((5.0..16.0).contains(&time), "{time} for {n}");
-        }
-    }
-
-    #[test]
-    fn block_sums_keep_everything_that_fills_a_block() {
-        let mut sequence = Sequence::default();
-        for ns in 0..5000_u64 {
-            sequence.push(1, ns);
-        }
-        assert!(sequence.blocks.len() < SEQUENCE_BLOCKS);
-        let kept = sequence.blocks.len() as u64 * sequence.block_length + sequence.open_length;
-        assert_eq!(kept, 5000);
-        let means = sequence.part_means_ns(32);
-        assert!(means.len() <= 32 && means.is_sorted());
-    }
-
-    #[test]
-    fn merging_appends_in_order() {
-        let (mut short, mut long) = (Sequence::default(), Sequence::default());
-        (0..10).for_each(|ns| short.push(1, ns));
-        (0..3000).for_each(|ns| long.push(1, 100 + ns));
-        short.merge(&long);
-        assert!(short.part_means_ns(16).is_sorted());
-        assert_eq!(short.block_length, long.block_length);
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub(crate) fn moment(moment: WallTime) -> String {
 pub(crate) fn estimate(estimate: Estimate, quantity: Quantity) -> String {
     match estimate {
         Estimate::TooFew { have: 0, .. } => NOTHING.to_owned(),
-        Estimate::TooFew { .. } => "too few".to_owned(),
+        Estimate::TooFew { .. } | Estimate::FewStretches { .. } => "too few".to_owned(),
         known => known.in_words(quantity),
     }
 }
@@ -77,7 +77,7 @@ pub(crate) fn with_interval(quantile: &HistoryQuantile, quantity: Quantity) -> S
             Estimate::Exactly(amount) => (amount, Knowledge::Exactly),
             Estimate::AtLeast(amount) => (amount, Knowledge::AtLeast),
             Estimate::Below(amount) => (amount, Knowledge::AtMost),
-            Estimate::TooFew { .. } => return None,
+            Estimate::TooFew { .. } | Estimate::FewStretches { .. } => return None,
         };
         Some(Known { amount: amount * scale, knowledge })
     };

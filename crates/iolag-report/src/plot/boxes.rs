@@ -141,7 +141,7 @@ fn draw_box(panel: &Panel<'_>, y: f64, row: &Row<'_>) {
                     panel.label("→", (x, y + width * 2), Align::Middle);
                 }
             }
-            QuantileValue::TooFew { .. } => {}
+            QuantileValue::Below(_) | QuantileValue::TooFew { .. } | QuantileValue::FewStretches { .. } => {}
         }
     }
 }

@@ -7,7 +7,7 @@ use iolag_model::{counted, format_count};
 use super::PlotError;
 use super::axis::Axis;
 use super::choice::{PALETTE, PlotSelection};
-use super::scene::{Dash, Paint, Stroke};
+use super::scene::{Align, Dash, Paint, Stroke};
 use super::sheet::{Along, AxisTexts, Key, Panel, Sheet};
 
 const LINES_MAX: usize = PALETTE.len();
@@ -122,8 +122,15 @@ fn draw_rates(panel: &Panel<'_>, sweep: &SweepFigure, paint: Paint) {
     }
 }
 
-/// The median over runs and iterations of a quantile at every size.
-fn quantile_by_size(sweep: &SweepFigure, of: QuantileOf) -> Vec<(f64, f64)> {
+/// The median over runs and iterations of a quantile at one size.
+struct AtSize {
+    size: f64,
+    ns: f64,
+    /// Whether one of them is at least that long.
+    is_open: bool,
+}
+
+fn quantile_by_size(sweep: &SweepFigure, of: QuantileOf) -> Vec<AtSize> {
     let by_size = sweep.points.chunk_by(|left, right| left.size == right.size);
     let at_size = |points: &[SweepFigurePoint]| {
         let values: Vec<f64> = points
@@ -131,14 +138,15 @@ fn quantile_by_size(sweep: &SweepFigure, of: QuantileOf) -> Vec<(f64, f64)> {
             .filter_map(|point| of(point).lower_bound())
             .map(|ns| (ns.0 as f64).max(1.0))
             .collect();
-        Some((points[0].size as f64, median_of(&values)?))
+        let is_open = points.iter().any(|point| matches!(of(point), QuantileValue::AtLeast(_)));
+        Some(AtSize { size: points[0].size as f64, ns: median_of(&values)?, is_open })
     };
     by_size.filter_map(at_size).take(SIZES_MAX).collect()
 }
 
 fn durations(sweeps: &[&SweepFigure]) -> Option<(f64, f64)> {
     let all = sweeps.iter().flat_map(|sweep| {
-        QUANTILES.iter().flat_map(|(_, _, of)| quantile_by_size(sweep, *of)).map(|(_, ns)| ns)
+        QUANTILES.iter().flat_map(|(_, _, of)| quantile_by_size(sweep, *of)).map(|at| at.ns)
     });
     all.fold(None, |range, ns| {
         let (low, high) = range.unwrap_or((ns, ns));
@@ -149,7 +157,11 @@ fn durations(sweeps: &[&SweepFigure]) -> Option<(f64, f64)> {
 fn draw_quantiles(panel: &Panel<'_>, sweep: &SweepFigure, of: QuantileOf, paint: Paint, dash: Dash) {
     let width = panel.line_width();
     let values = quantile_by_size(sweep, of);
-    panel.line(values.iter().copied(), Stroke { paint, width, dash });
-    let dots = values.iter().map(|(size, ns)| panel.place(*size, *ns)).collect();
+    panel.line(values.iter().map(|at| (at.size, at.ns)), Stroke { paint, width, dash });
+    let dots = values.iter().map(|at| panel.place(at.size, at.ns)).collect();
     panel.dots(dots, width * 3, paint);
+    for at in values.iter().filter(|at| at.is_open) {
+        let (x, y) = panel.place(at.size, at.ns);
+        panel.label("↑", (x, y - width * 2), Align::Middle);
+    }
 }

@@ -163,9 +163,9 @@ impl<'a> SeriesAssembly<'a> {
                 self.evidence.look_at(ns, printed_ns);
                 sample.duration_ns = Nanoseconds(ns);
                 if sample.outcome == Outcome::Ok
-                    && self.options.deadline.is_some_and(|deadline| ns >= deadline.0)
+                    && let Some(deadline) = self.options.deadline.filter(|deadline| ns >= deadline.0)
                 {
-                    sample.outcome = Outcome::Timeout;
+                    sample.outcome = past_deadline(ns, deadline);
                 }
             }
         }
@@ -347,6 +347,12 @@ fn position_in_time(time: WallTime) -> u64 {
     (seconds << 24) | ((fraction_ns << 24) / 1_000_000_000)
 }
 
+/// Whoever is ended at a deadline takes a little longer to be gone; what took clearly longer ended by itself, late.
+fn past_deadline(ns: u64, deadline: Nanoseconds) -> Outcome {
+    let ended_there = ns <= deadline.0.saturating_add(deadline.0 / 20);
+    if ended_there { Outcome::Timeout } else { Outcome::Late }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -369,6 +375,13 @@ mod tests {
         give_identities(&mut samples);
         let second = 5 << 24;
         assert_eq!(samples.map(|sample| sample.probe.0), [second, second + 1, second + 2, 6 << 24]);
+    }
+
+    #[test]
+    fn what_took_clearly_longer_than_the_deadline_ended_late() {
+        let of = |seconds: u64| past_deadline(seconds * 1_000_000_000, Nanoseconds::from_seconds(600));
+        let expected = [Outcome::Timeout, Outcome::Timeout, Outcome::Late];
+        assert_eq!([of(600), of(629), of(14_400)], expected);
     }
 
     #[test]

@@ -52,7 +52,8 @@ pub struct ImportOptions {
     pub pattern: Option<String>,
     /// What the clock could tell from zero; guessed from the digits if absent.
     pub resolution: Option<Nanoseconds>,
-    /// A duration that reaches this was ended there: it is a time-out, and truly took at least so long.
+    /// A duration that reaches this was ended there: it is a time-out, and truly took at least so long. One that is more than a twentieth
+    /// longer ended by itself, late.
     pub deadline: Option<Nanoseconds>,
     /// What to do with rows that say the same of the same series at the same time.
     pub identical_rows: IdenticalRows,

@@ -190,7 +190,7 @@ pub struct Import {
     /// What the clock could tell from zero [default: guessed from the digits]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub resolution: Option<Nanoseconds>,
-    /// What reaches this was ended there: a time-out
+    /// What reaches this was ended there: a time-out; what took over 5 % longer ended late
     #[arg(long, value_name = "DURATION", value_parser = super::parse_period)]
     pub deadline: Option<Nanoseconds>,
     /// Rows that may be unreadable and are left out

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use iolag_analysis::{Censoring, Engine, Grouping, Summaries};
+use iolag_analysis::{Censoring, Clustering, Engine, Grouping, Summaries};
 use iolag_keeper::{Exchange, Inbox, Outbox};
 use iolag_model::{
     ClientRecord, Column, Nanoseconds, PlaceToken, RunRecord, RunState, SampleColumns, Trust, WorkloadSpec,
@@ -296,6 +296,15 @@ impl Sink for Summarising {
     }
 }
 
+/// The same for the second reading.
+struct Ordering(Clustering);
+
+impl Sink for Ordering {
+    fn batch(&mut self, samples: SampleColumns<'_>) {
+        self.0.batch(samples);
+    }
+}
+
 /// The summary of a stored run: by directory for a check, by stage for a benchmark.
 ///
 /// # Errors
@@ -333,7 +342,11 @@ pub fn summarise(
     let mut engines = sinks.into_iter().map(|sink| sink.0);
     let mut all = engines.next().unwrap_or_else(|| make().0);
     engines.for_each(|engine| all.merge(engine));
-    Ok(all.finish())
+    let clustering = all.clustering();
+    let sinks = run.scan(&COLUMNS, threads, || Ordering(clustering.clone()))?;
+    let mut counted = clustering;
+    sinks.into_iter().for_each(|sink| counted.merge(sink.0));
+    Ok(all.finish_with(counted))
 }
 
 /// What the rings have given in all.

@@ -1,0 +1,155 @@
+//! In how many stretches of time the slow attempts lie.
+//!
+//! Slow attempts come in storms. Of a share in the tail, each storm tells once, however many attempts it holds. Where those over
+//! a limit lie closer together than chance would put them, they are parted into clusters at the longest intervals between them,
+//! as many as the extremal index says (Ferro and Segers 2003: the intervals estimator). Storms of very different length tell less than as many equal
+//! ones, so their number is (Σ size)² / Σ size² (Kish 1965). Chance makes clusters too: the number is divided by what the same
+//! count of attempts put at random gives.
+//!
+//! Limits: that storms are there is only known of those that happened; fewer than [`CLUSTERS_LEAST`] say nothing of how often they come.
+
+use super::dependence::Stretch;
+use crate::synthetic::Noise;
+
+/// With fewer clusters no quantile is told in the tail.
+pub(crate) const CLUSTERS_LEAST: f64 = 5.0;
+
+/// Orders that are drawn: the second least of them is passed by chance in one of twenty.
+const DRAWN: usize = 39;
+const SEED: u64 = 2003;
+
+/// Attempts over a limit that lie in clusters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ClusteredOver {
+    /// Independent attempts over the limit that would tell as much.
+    pub effective: f64,
+    /// Clusters.
+    pub stretches: u64,
+    /// As many clusters of equal size would tell as much.
+    pub clusters_effective: f64,
+}
+
+/// The clusters of those over the limit; `None` if chance explains how close they lie, or if they are everywhere.
+pub(crate) fn clustered(stretches: &[Stretch]) -> Option<ClusteredOver> {
+    let places: Vec<usize> = (0..stretches.len()).filter(|place| stretches[*place].over > 0).collect();
+    let over: u64 = stretches.iter().map(|stretch| u64::from(stretch.over)).sum();
+    if over < 2 || places.len() > stretches.len() / 2 {
+        return None;
+    }
+    let sizes = cluster_sizes(&places, |place| f64::from(stretches[place].over));
+    let found = kish(&sizes);
+    let by_chance = if over > stretches.len() as u64 {
+        // That many would be everywhere.
+        over as f64
+    } else {
+        let mut drawn = drawn_numbers(over as usize, stretches.len());
+        drawn.sort_unstable_by(f64::total_cmp);
+        if drawn.get(1).is_some_and(|limit| found >= *limit) {
+            return None;
+        }
+        drawn.iter().sum::<f64>() / drawn.len() as f64
+    };
+    let effective = (found / by_chance).min(1.0) * over as f64;
+    Some(ClusteredOver { effective, stretches: sizes.len() as u64, clusters_effective: found })
+}
+
+/// The effective numbers of clusters of so many places among all, put at random.
+fn drawn_numbers(count: usize, all: usize) -> Vec<f64> {
+    let mut noise = Noise::new(SEED);
+    let mut order: Vec<usize> = (0..all).collect();
+    let mut draw = || {
+        for place in 0..count {
+            let other = place + (noise.uniform() * (all - place) as f64) as usize;
+            order.swap(place, other.min(all - 1));
+        }
+        let mut places = order[..count].to_vec();
+        places.sort_unstable();
+        kish(&cluster_sizes(&places, |_| 1.0))
+    };
+    (0..DRAWN).map(|_| draw()).collect()
+}
+
+fn kish(sizes: &[f64]) -> f64 {
+    let (sum, squares) =
+        sizes.iter().fold((0.0, 0.0), |(sum, squares), size| (sum + size, squares + size * size));
+    sum * sum / squares
+}
+
+/// Sizes of the clusters that these ascending places, each with a weight, make.
+fn cluster_sizes(places: &[usize], weight: impl Fn(usize) -> f64) -> Vec<f64> {
+    let gaps: Vec<usize> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let limit = limit_between_clusters(&gaps);
+    let mut sizes = Vec::new();
+    for (index, place) in places.iter().enumerate() {
+        match sizes.last_mut().filter(|_| gaps[index - 1] < limit) {
+            Some(size) => *size += weight(*place),
+            None => sizes.push(weight(*place)),
+        }
+    }
+    sizes
+}
+
+/// From this interval on two places are in different clusters.
+fn limit_between_clusters(gaps: &[usize]) -> usize {
+    let clusters = (extremal_index(gaps) * (gaps.len() + 1) as f64) as usize;
+    let mut descending = gaps.to_vec();
+    descending.sort_unstable_by(|one, other| other.cmp(one));
+    // Neighbours are never parted.
+    clusters.checked_sub(2).and_then(|last| descending.get(last)).map_or(usize::MAX, |gap| (*gap).max(2))
+}
+
+/// Clusters by attempts, 0 to 1, from the intervals between them (Ferro and Segers 2003, equations 5 and 6).
+fn extremal_index(gaps: &[usize]) -> f64 {
+    let are_short = gaps.iter().all(|gap| *gap <= 2);
+    let (first, second) = if are_short { (0.0, 0.0) } else { (1.0, 2.0) };
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for gap in gaps.iter().map(|gap| *gap as f64) {
+        sum += gap - first;
+        squares += (gap - first) * (gap - second);
+    }
+    if squares <= 0.0 {
+        return 1.0;
+    }
+    (2.0 * sum * sum / (gaps.len() as f64 * squares)).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(over: impl Fn(usize) -> bool, n: usize) -> Option<ClusteredOver> {
+        let stretch = |place: usize| Stretch { attempts: 1, over: u32::from(over(place)) };
+        clustered(&(0..n).map(stretch).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn storms_are_counted_and_not_their_attempts() {
+        let found = of(|place| place % 500 < 15, 4000).expect("eight storms");
+        assert_eq!(found.stretches, 8);
+        assert!((7.0..12.0).contains(&found.effective), "{found:?}");
+    }
+
+    #[test]
+    fn two_storms_say_nothing_of_how_often_they_come() {
+        let found =
+            of(|place| (100..130).contains(&place) || (700..730).contains(&place), 1000).expect("two storms");
+        assert_eq!(found.stretches, 2);
+        assert!(found.effective < 3.0 && found.clusters_effective == 2.0, "{found:?}");
+    }
+
+    #[test]
+    fn what_lies_at_random_or_evenly_is_in_no_clusters() {
+        let mut noise = Noise::new(3);
+        let is_over: Vec<bool> = (0..2000).map(|_| noise.uniform() < 0.05).collect();
+        assert_eq!(of(|place| is_over[place], 2000), None);
+        assert_eq!(of(|place| place % 20 == 0, 2000), None);
+    }
+
+    #[test]
+    fn none_one_and_all_are_in_no_clusters() {
+        for over in [0, 1, 100] {
+            assert_eq!(of(|place| place < over, 100), None, "{over}");
+        }
+        assert_eq!(clustered(&[]), None);
+    }
+}
