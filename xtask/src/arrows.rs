@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("iolag-trace", &["iolag-model"]),
     ("iolag-store", &["iolag-directory", "iolag-model"]),
     ("iolag-analysis", &["iolag-model"]),
+    ("iolag-calibration", &["iolag-model", "iolag-analysis"]),
     ("iolag-report", &["iolag-model", "iolag-analysis"]),
     ("iolag-workload", &["iolag-directory", "iolag-model", "iolag-backend", "iolag-trace"]),
     (

@@ -1,9 +1,11 @@
-//! Developers' automation: `cargo xtask test` checks everything, `cargo xtask bench` measures iolag against its rivals.
+//! Developers' automation: `cargo xtask test` checks everything, `cargo xtask bench` measures iolag against its rivals,
+//! `cargo xtask calibrate` measures how often its intervals and findings are wrong.
 #![expect(clippy::print_stdout, reason = "this program talks to the developer at its terminal")]
 
 mod arrows;
 mod bench;
 mod built;
+mod calibrate;
 mod install;
 mod machine;
 mod pairs;
@@ -19,13 +21,15 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask test [NAME…] [--only STEP] [--no-install]
-       cargo xtask bench [NAME] [--tiny]";
+       cargo xtask bench [NAME] [--tiny]
+       cargo xtask calibrate [ROW…] [--campaigns N] [--seed S] [--again] [--list] [--out docs/calibration.md]";
 
 /// Does what the words after `cargo xtask` say.
 pub fn run(words: &[&str]) -> ExitCode {
     let result = match *words {
         ["test", ref options @ ..] => steps::test(options),
         ["bench", ref options @ ..] => bench::bench(options),
+        ["calibrate", ref options @ ..] => calibrate::calibrate(options),
         // For the tests' own use.
         ["guard", ref order @ ..] => suite::guard(order),
         ["readers"] => readers::read_everywhere(),

@@ -38,6 +38,8 @@ pub enum FindingKind {
     Association,
     /// Two series go together.
     Correlation,
+    /// One series follows another.
+    Lag,
     /// No two series go together.
     NoCorrelation,
     /// A series swings with a period.

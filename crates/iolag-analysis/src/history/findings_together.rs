@@ -125,7 +125,7 @@ fn lags(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
             p_in_words(scan.best.p)
         );
         let advice = "What comes first may be the cause, or both follow a third: look at what happens between the two.";
-        HistoryFinding::new(FindingKind::Correlation, Severity::Note, sentence, advice)
+        HistoryFinding::new(FindingKind::Lag, Severity::Note, sentence, advice)
             .of([&first.series, &second.series])
             .sized(scan.best.coefficient.abs())
     });

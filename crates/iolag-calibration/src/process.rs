@@ -1,0 +1,339 @@
+//! Processes that make durations, of which the whole truth is known.
+//!
+//! Every duration is log-normal within its state: `exp(shift + 0.6 z)` times [`MEDIAN_SECONDS`]. All processes are stationary but
+//! [`Process::Drift`] and [`Process::Step`], and begin as if they had run for ever. The population of a stationary process is a
+//! mixture of log-normal distributions, whose quantiles are exact.
+
+use iolag_analysis::Noise;
+use statrs::function::erf::erfc;
+
+/// The median of quiet durations, in seconds: between the thresholds of tables, above a coarse clock's step.
+pub const MEDIAN_SECONDS: f64 = 0.25;
+/// Standard deviation of the logarithm.
+const SIGMA: f64 = 0.6;
+/// Slots in a day: one each quarter of an hour.
+pub const SLOTS_PER_DAY: usize = 96;
+const SLOTS_PER_WEEK: usize = 7 * SLOTS_PER_DAY;
+
+const STORM_SLOTS: usize = 30;
+const STORM_SHARE: f64 = 0.03;
+const STORM_FACTOR: f64 = 50.0;
+
+/// Of the mode in which most attempts lie; the other is slower by [`MODE_FACTOR`].
+const MODE_SHARE: f64 = 0.7;
+const MODE_FACTOR: f64 = 10.0;
+/// Slots that the slow mode lasts, on average.
+const MODE_SLOTS: f64 = 20.0;
+/// Modes that are to be told apart are narrower than other durations.
+const MODE_SIGMA: f64 = 0.3;
+
+/// Time scales of 1/f noise, in slots: octaves from 1 to 512 (five days).
+const OCTAVES: u32 = 10;
+/// Amplitude of a daily cycle, on the log scale: noon takes e times as long as midnight.
+const DAILY_AMPLITUDE: f64 = 0.5;
+/// A weekend's durations by those of a working day.
+const WEEKEND_FACTOR: f64 = 0.5;
+
+/// How far a coarse clock's readings are apart, in seconds.
+pub const COARSE_STEP_SECONDS: f64 = 0.1;
+
+/// What makes durations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Process {
+    /// Each by itself.
+    Independent,
+    /// Each logarithm resembles the one before, with this coefficient.
+    Autoregressive(f64),
+    /// Load on all time scales: a sum of autoregressive processes, an octave apart, of equal variance.
+    OneOverF,
+    /// Bad times: 3 % of the time, 30 attempts long, 50 times slower, beginning at random.
+    Storms,
+    /// Fast for a while, then ten times slower for a while.
+    ModesInRuns,
+    /// Cut off at a deadline that this share would exceed.
+    Censored(f64),
+    /// Read from a clock that knows tenths of seconds, rounded down.
+    CoarseClock,
+    /// A daily cycle of fixed amplitude, around autoregressive noise.
+    Daily {
+        /// When it is slowest, as a share of the day.
+        peak: f64,
+        /// Coefficient of the noise.
+        coefficient: f64,
+    },
+    /// A daily cycle whose amplitude is drawn anew every day.
+    DailyRandom,
+    /// Weekends take half as long.
+    Weekly,
+    /// Slower by this factor at the end than at the beginning, in a straight line of the logarithm.
+    Drift(f64),
+    /// Slower by `factor` from `place` on, a share of the record; the noise around it is autoregressive.
+    Step {
+        /// How much slower.
+        factor: f64,
+        /// Share of the record before it.
+        place: f64,
+        /// Coefficient of the noise.
+        coefficient: f64,
+    },
+}
+
+/// What a process made: a duration for each slot.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Course {
+    /// Durations in seconds, before any clock or deadline.
+    pub seconds: Vec<f64>,
+    /// Which slots are in a storm or in the slow mode.
+    pub disturbed: Vec<bool>,
+}
+
+impl Process {
+    /// Durations in `slots` slots, the first at midnight of a Monday, UTC.
+    pub fn course(self, slots: usize, noise: &mut Noise) -> Course {
+        let mut disturbed = vec![false; slots];
+        let shifts: Vec<f64> = match self {
+            Self::Independent | Self::Censored(_) | Self::CoarseClock => autoregressive(slots, 0.0, noise),
+            Self::Autoregressive(coefficient) => autoregressive(slots, coefficient, noise),
+            Self::OneOverF => one_over_f(slots, noise),
+            Self::Storms => {
+                disturbed = storms(slots, noise);
+                let quiet = autoregressive(slots, 0.0, noise);
+                slowed(&quiet, &disturbed, STORM_FACTOR)
+            }
+            Self::ModesInRuns => {
+                disturbed = modes(slots, noise);
+                let narrow = autoregressive(slots, 0.0, noise);
+                let narrow: Vec<f64> = narrow.iter().map(|shift| shift * MODE_SIGMA / SIGMA).collect();
+                slowed(&narrow, &disturbed, MODE_FACTOR)
+            }
+            Self::Daily { peak, coefficient } => {
+                let quiet = autoregressive(slots, coefficient, noise);
+                (0..slots).map(|slot| quiet[slot] + DAILY_AMPLITUDE * daily(slot, peak)).collect()
+            }
+            Self::DailyRandom => {
+                let days = slots / SLOTS_PER_DAY + 1;
+                let amplitudes: Vec<f64> =
+                    (0..days).map(|_| DAILY_AMPLITUDE * (1.0 + noise.normal())).collect();
+                let quiet = autoregressive(slots, 0.0, noise);
+                let cycle = |slot: usize| amplitudes[slot / SLOTS_PER_DAY] * daily(slot, 0.5);
+                (0..slots).map(|slot| quiet[slot] + cycle(slot)).collect()
+            }
+            Self::Weekly => {
+                let quiet = autoregressive(slots, 0.0, noise);
+                let is_weekend = |slot: usize| slot % SLOTS_PER_WEEK >= 5 * SLOTS_PER_DAY;
+                let level = |slot: usize| if is_weekend(slot) { WEEKEND_FACTOR.ln() } else { 0.0 };
+                (0..slots).map(|slot| quiet[slot] + level(slot)).collect()
+            }
+            Self::Drift(factor) => {
+                let quiet = autoregressive(slots, 0.0, noise);
+                let slope = factor.ln() / slots.max(1) as f64;
+                (0..slots).map(|slot| quiet[slot] + slope * slot as f64).collect()
+            }
+            Self::Step { factor, place, coefficient } => {
+                let quiet = autoregressive(slots, coefficient, noise);
+                let first = (place * slots as f64).round() as usize;
+                let level = |slot: usize| if slot >= first { factor.ln() } else { 0.0 };
+                (0..slots).map(|slot| quiet[slot] + level(slot)).collect()
+            }
+        };
+        let seconds = shifts.iter().map(|shift| MEDIAN_SECONDS * shift.exp()).collect();
+        Course { seconds, disturbed }
+    }
+
+    /// The quantile `q` of its durations, in seconds; of a process that is not stationary, that of its quiet noise.
+    pub fn quantile(self, q: f64) -> f64 {
+        let parts = self.population();
+        let share = |shift: f64| parts.iter().map(|part| part.weight * part.share_below(shift)).sum::<f64>();
+        let (mut low, mut high) = (-30.0, 30.0);
+        for _ in 0..200 {
+            let middle = (low + high) / 2.0;
+            if share(middle) < q { low = middle } else { high = middle }
+        }
+        MEDIAN_SECONDS * f64::exp((low + high) / 2.0)
+    }
+
+    /// The deadline at which probes are ended, in seconds.
+    pub fn deadline_seconds(self) -> Option<f64> {
+        match self {
+            Self::Censored(share) => Some(self.quantile(1.0 - share)),
+            _ => None,
+        }
+    }
+
+    fn population(self) -> Vec<Part> {
+        let quiet = Part { weight: 1.0, shift: 0.0, sigma: SIGMA };
+        match self {
+            Self::Storms => vec![
+                Part { weight: 1.0 - STORM_SHARE, ..quiet },
+                Part { weight: STORM_SHARE, shift: STORM_FACTOR.ln(), ..quiet },
+            ],
+            Self::ModesInRuns => vec![
+                Part { weight: MODE_SHARE, sigma: MODE_SIGMA, ..quiet },
+                Part { weight: 1.0 - MODE_SHARE, shift: MODE_FACTOR.ln(), sigma: MODE_SIGMA },
+            ],
+            Self::Daily { peak, .. } => (0..SLOTS_PER_DAY)
+                .map(|slot| Part {
+                    weight: 1.0 / SLOTS_PER_DAY as f64,
+                    shift: DAILY_AMPLITUDE * daily(slot, peak),
+                    ..quiet
+                })
+                .collect(),
+            // The amplitude is normal, so that the sum of both is normal at each time of the day.
+            Self::DailyRandom => (0..SLOTS_PER_DAY)
+                .map(|slot| {
+                    let swing = DAILY_AMPLITUDE * daily(slot, 0.5);
+                    Part { weight: 1.0 / SLOTS_PER_DAY as f64, shift: swing, sigma: SIGMA.hypot(swing) }
+                })
+                .collect(),
+            Self::Weekly => vec![
+                Part { weight: 5.0 / 7.0, ..quiet },
+                Part { weight: 2.0 / 7.0, shift: WEEKEND_FACTOR.ln(), ..quiet },
+            ],
+            _ => vec![quiet],
+        }
+    }
+}
+
+/// A log-normal part of a population.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    weight: f64,
+    shift: f64,
+    sigma: f64,
+}
+
+impl Part {
+    fn share_below(self, shift: f64) -> f64 {
+        0.5 * erfc((self.shift - shift) / (self.sigma * std::f64::consts::SQRT_2))
+    }
+}
+
+/// Logarithms with standard deviation [`SIGMA`], beginning in the stationary state.
+fn autoregressive(slots: usize, coefficient: f64, noise: &mut Noise) -> Vec<f64> {
+    let fresh = (1.0 - coefficient * coefficient).sqrt();
+    let mut state = noise.normal();
+    (0..slots)
+        .map(|_| {
+            let now = state;
+            state = coefficient * state + fresh * noise.normal();
+            SIGMA * now
+        })
+        .collect()
+}
+
+fn one_over_f(slots: usize, noise: &mut Noise) -> Vec<f64> {
+    let mut sum = vec![0.0; slots];
+    for octave in 0..OCTAVES {
+        let coefficient = (-1.0 / f64::from(1_u32 << octave)).exp();
+        let part = autoregressive(slots, coefficient, noise);
+        sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+    }
+    sum.iter_mut().for_each(|sum| *sum /= f64::from(OCTAVES).sqrt());
+    sum
+}
+
+fn slowed(quiet: &[f64], disturbed: &[bool], factor: f64) -> Vec<f64> {
+    let levels = quiet.iter().zip(disturbed);
+    levels.map(|(quiet, is_slow)| if *is_slow { quiet + factor.ln() } else { *quiet }).collect()
+}
+
+/// Storms of equal length after quiet times whose length has no memory; the first may already be under way.
+fn storms(slots: usize, noise: &mut Noise) -> Vec<bool> {
+    let quiet_slots = STORM_SLOTS as f64 * (1.0 - STORM_SHARE) / STORM_SHARE;
+    let begins = 1.0 / quiet_slots;
+    let mut left =
+        if noise.uniform() < STORM_SHARE { 1 + (noise.uniform() * STORM_SLOTS as f64) as usize } else { 0 };
+    let mut disturbed = Vec::with_capacity(slots);
+    for _ in 0..slots {
+        disturbed.push(left > 0);
+        if left > 0 {
+            left -= 1;
+        }
+        if left == 0 && noise.uniform() < begins {
+            left = STORM_SLOTS;
+        }
+    }
+    disturbed
+}
+
+fn modes(slots: usize, noise: &mut Noise) -> Vec<bool> {
+    let leaves_slow = 1.0 / MODE_SLOTS;
+    let leaves_fast = leaves_slow * (1.0 - MODE_SHARE) / MODE_SHARE;
+    let mut is_slow = noise.uniform() < 1.0 - MODE_SHARE;
+    (0..slots)
+        .map(|_| {
+            let now = is_slow;
+            if noise.uniform() < if is_slow { leaves_slow } else { leaves_fast } {
+                is_slow = !is_slow;
+            }
+            now
+        })
+        .collect()
+}
+
+/// -1 to 1, greatest at `peak`.
+fn daily(slot: usize, peak: f64) -> f64 {
+    let phase = (slot % SLOTS_PER_DAY) as f64 / SLOTS_PER_DAY as f64 - peak;
+    (std::f64::consts::TAU * phase).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATIONARY: [Process; 8] = [
+        Process::Independent,
+        Process::Autoregressive(0.8),
+        Process::OneOverF,
+        Process::Storms,
+        Process::ModesInRuns,
+        Process::Daily { peak: 0.5, coefficient: 0.0 },
+        Process::DailyRandom,
+        Process::Weekly,
+    ];
+
+    #[test]
+    fn a_long_record_has_the_quantiles_of_the_population() {
+        for process in STATIONARY {
+            let mut noise = Noise::new(1);
+            let mut seconds = process.course(100 * 4 * SLOTS_PER_WEEK, &mut noise).seconds;
+            seconds.sort_unstable_by(f64::total_cmp);
+            for q in [0.5, 0.9, 0.95, 0.99] {
+                let measured = seconds[(q * seconds.len() as f64) as usize];
+                let share = seconds.partition_point(|one| *one <= process.quantile(q)) as f64;
+                let share = share / seconds.len() as f64;
+                assert!((share - q).abs() < 0.012, "{process:?} {q}: {measured}, share {share}");
+            }
+        }
+    }
+
+    #[test]
+    fn autocorrelation_is_what_was_asked_for() {
+        let mut noise = Noise::new(2);
+        let shifts = autoregressive(200_000, 0.9, &mut noise);
+        let product: f64 = shifts.windows(2).map(|pair| pair[0] * pair[1]).sum();
+        let square: f64 = shifts.iter().map(|shift| shift * shift).sum();
+        assert!((product / square - 0.9).abs() < 0.005);
+        assert!((square / 200_000.0 - SIGMA * SIGMA).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_step_and_a_drift_are_as_large_as_they_say() {
+        let mut noise = Noise::new(3);
+        let step = Process::Step { factor: 10.0, place: 0.25, coefficient: 0.0 };
+        let course = step.course(1000, &mut noise);
+        let mean = |slots: &[f64]| slots.iter().map(|one| one.ln()).sum::<f64>() / slots.len() as f64;
+        let rise = mean(&course.seconds[250..]) - mean(&course.seconds[..250]);
+        assert!((rise - 10_f64.ln()).abs() < 0.15, "{rise}");
+        let drift = Process::Drift(1.3).course(100_000, &mut noise).seconds;
+        let rise = mean(&drift[90_000..]) - mean(&drift[..10_000]);
+        assert!((rise - 0.9 * 1.3_f64.ln()).abs() < 0.03, "{rise}");
+    }
+
+    #[test]
+    fn no_slots_are_no_durations() {
+        for process in STATIONARY {
+            assert_eq!(process.course(0, &mut Noise::new(4)), Course::default());
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! How often does the analysis of a history find what is not there?
+//!
+//! A campaign is three tasks on two targets, two notes and twenty lines of a journal at random times, and the whole analysis. Of each
+//! claim that would be false the share of campaigns that make it is counted: at least one false claim in six series.
+
+use iolag_analysis::Noise;
+use iolag_analysis::history::{
+    ComparisonVerdict, FindingKind, HistoryAnalysis, HistoryInput, HistoryOptions, PeriodName,
+    analyse_history,
+};
+use iolag_model::{Event, EventSource, HistoryColumns, Series, SeriesKind, WallTime};
+
+use crate::measured::{Limit, Measured};
+use crate::process::{Course, MEDIAN_SECONDS, Process};
+use crate::record::{Rounds, attempts, columns, series};
+use crate::seed::noise_of;
+
+const NOTES: usize = 2;
+const JOURNAL_LINES: usize = 20;
+const TASKS: [&str; 3] = ["list", "create", "compile"];
+const TARGETS: [&str; 2] = ["/home", "/scratch"];
+
+/// Campaigns of one kind of load and size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quiet {
+    /// What makes the durations.
+    pub load: Load,
+    /// Attempts of each series.
+    pub size: usize,
+}
+
+/// How six series are made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Load {
+    /// Each by itself, of the same process.
+    Apart(Process),
+    /// Daily cycles of fixed amplitude, each with its own slowest hour.
+    DailyApart,
+    /// A common load, which explains most of what every series does.
+    Common,
+    /// Storms that each series has by itself, and a control in memory with its own.
+    StormsOfControlApart,
+    /// Storms that all series share with the control in memory.
+    StormsOfHost,
+    /// `ls -l` and `ls -n` take equally long.
+    NamesForNothing,
+}
+
+/// What the analysis may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// A level changed at one moment.
+    Change,
+    /// Something became slower or faster with an event.
+    Effect,
+    /// The same task takes longer in one of two places.
+    Places,
+    /// Two series go together beyond the daily cycle, told as a finding.
+    Together,
+    /// A pair is called significant in the matrix.
+    Significant,
+    /// One series follows another.
+    Lag,
+    /// A series swings with a period that it has not.
+    Period,
+    /// Bad times come with events of a kind.
+    Association,
+    /// A series has separated modes.
+    Modes,
+    /// There is no single cause of what happens to all tasks.
+    NoSingleCause,
+    /// The host was slow, or was not.
+    HostSlow,
+    /// Names are looked up slowly.
+    NameService,
+}
+
+impl Claim {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Change,
+        Self::Effect,
+        Self::Places,
+        Self::Together,
+        Self::Significant,
+        Self::Lag,
+        Self::Period,
+        Self::Association,
+        Self::Modes,
+        Self::NoSingleCause,
+        Self::HostSlow,
+        Self::NameService,
+    ];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Change => "changed",
+            Self::Effect => "slower or faster with a note",
+            Self::Places => "two places differ",
+            Self::Together => "go together",
+            Self::Significant => "significant pair",
+            Self::Lag => "follows",
+            Self::Period => "period",
+            Self::Association => "bad times come with events",
+            Self::Modes => "modes",
+            Self::NoSingleCause => "no single cause",
+            Self::HostSlow => "host slow or not",
+            Self::NameService => "names looked up slowly",
+        }
+    }
+
+    /// Whether it is made.
+    fn is_made(self, analysis: &HistoryAnalysis) -> bool {
+        let told = |kind: FindingKind| analysis.findings.iter().any(|finding| finding.kind == kind);
+        let differs = |verdict: ComparisonVerdict| {
+            !matches!(verdict, ComparisonVerdict::NoDifferenceShown | ComparisonVerdict::TooFew)
+        };
+        match self {
+            Self::Change => analysis.series.iter().any(|series| !series.changes.is_empty()),
+            Self::Effect => {
+                let mut effects = analysis.series.iter().flat_map(|series| &series.event_effects);
+                effects.any(|effect| differs(effect.comparison.verdict))
+            }
+            Self::Places => analysis.comparisons.iter().any(|one| differs(one.comparison.verdict)),
+            Self::Together => told(FindingKind::Correlation),
+            Self::Significant => analysis.correlations.pairs.iter().any(|pair| pair.is_significant),
+            Self::Lag => told(FindingKind::Lag),
+            Self::Period => analysis.series.iter().any(|series| series.periodicity.is_some()),
+            Self::Association => told(FindingKind::Association),
+            Self::Modes => told(FindingKind::Modes),
+            Self::NoSingleCause => told(FindingKind::NoCorrelation),
+            Self::HostSlow => told(FindingKind::HostSlow),
+            Self::NameService => told(FindingKind::NameService),
+        }
+    }
+
+    /// Whether the campaign could have led to it at all.
+    fn is_possible(self, analysis: &HistoryAnalysis) -> bool {
+        match self {
+            Self::Association => !analysis.associations.is_empty(),
+            Self::HostSlow => analysis.episodes.len() >= 3,
+            _ => true,
+        }
+    }
+}
+
+impl Load {
+    /// Whether a claim about it is false. What is true is not measured here.
+    pub fn contradicts(self, claim: Claim) -> bool {
+        match (self, claim) {
+            (Self::Common, claim) => claim == Claim::NoSingleCause,
+            (Self::StormsOfControlApart | Self::StormsOfHost, claim) => claim == Claim::HostSlow,
+            (Self::NamesForNothing, claim) => claim == Claim::NameService,
+            (_, Claim::NoSingleCause | Claim::HostSlow | Claim::NameService) => false,
+            (Self::Apart(Process::Storms | Process::ModesInRuns), Claim::Modes) => false,
+            // It is a little slower afterwards, though not because of the note.
+            (Self::Apart(Process::Drift(_)), Claim::Effect) => false,
+            // What swings with days, weeks or a line goes together at the same time.
+            (
+                Self::Apart(Process::Drift(_) | Process::Weekly),
+                Claim::Together | Claim::Significant | Claim::Lag,
+            ) => false,
+            _ => true,
+        }
+    }
+
+    fn limit(self, claim: Claim) -> Limit {
+        match (self, claim) {
+            // A control with storms of its own shares some by chance; how many is told.
+            (Self::Apart(Process::OneOverF), _) => Limit::AtMost(0.1),
+            _ => Limit::AtMost(0.05),
+        }
+    }
+
+    /// Periods that it has are no false ones.
+    fn has_period(self, name: PeriodName) -> bool {
+        match self {
+            Self::Apart(Process::Daily { .. } | Process::DailyRandom) | Self::DailyApart => {
+                name == PeriodName::Daily
+            }
+            Self::Apart(Process::Weekly) => name == PeriodName::Weekly,
+            _ => false,
+        }
+    }
+}
+
+impl Quiet {
+    /// For each claim that would be false, how many campaigns make it.
+    pub fn measure(self, name: &str, campaigns: usize, seed: u64) -> Vec<Measured> {
+        let claims: Vec<Claim> =
+            Claim::ALL.into_iter().filter(|claim| self.load.contradicts(*claim)).collect();
+        let mut counts = vec![(0, 0); claims.len()];
+        for number in 0..campaigns {
+            let input = self.input(&mut noise_of(name, number, seed));
+            let mut analysis = analyse_history(&input, &HistoryOptions::default());
+            for series in &mut analysis.series {
+                series.periodicity.take_if(|found| self.load.has_period(found.name));
+            }
+            for (claim, (made, of)) in claims.iter().zip(&mut counts) {
+                *of += usize::from(claim.is_possible(&analysis));
+                *made += usize::from(claim.is_made(&analysis));
+            }
+        }
+        let measured = claims.iter().zip(counts);
+        measured
+            .map(|(claim, (made, of))| Measured::share(claim.name(), made, of, self.load.limit(*claim)))
+            .collect()
+    }
+
+    /// One campaign.
+    pub fn input(self, noise: &mut Noise) -> HistoryInput {
+        let rounds = Rounds::new(self.size, noise);
+        let mut made: Vec<(Series, HistoryColumns)> = Vec::new();
+        let mut add = |process: Process, task: &str, target: &str, kind: SeriesKind, course: &Course| {
+            let series = series(process, task, target, kind);
+            let columns = columns(&series, &attempts(process, &rounds, course));
+            made.push((series, columns));
+        };
+        let slots = rounds.slots();
+        let common = match self.load {
+            Load::Common => Process::Autoregressive(0.9).course(slots, noise),
+            _ => Process::Storms.course(slots, noise),
+        };
+        if self.load == Load::NamesForNothing {
+            let process = Process::Autoregressive(0.5);
+            for task in ["list:ls -l", "list:ls -n"] {
+                add(process, task, "/home", SeriesKind::Task, &process.course(slots, noise));
+            }
+        }
+        for (task, target) in TASKS.iter().flat_map(|task| TARGETS.map(|target| (*task, target))) {
+            let (process, course) = self.load.course(slots, &common, noise);
+            add(process, task, target, SeriesKind::Task, &course);
+        }
+        if matches!(self.load, Load::StormsOfControlApart | Load::StormsOfHost) {
+            let (process, course) = self.load.course(slots, &common, noise);
+            add(process, "list", "/dev/shm", SeriesKind::Control, &course);
+        }
+        HistoryInput { series: made, events: events(&rounds, noise), ..HistoryInput::default() }
+    }
+}
+
+impl Load {
+    fn course(self, slots: usize, common: &Course, noise: &mut Noise) -> (Process, Course) {
+        match self {
+            Self::Apart(process) => (process, process.course(slots, noise)),
+            Self::DailyApart => {
+                let process = Process::Daily { peak: noise.uniform(), coefficient: 0.0 };
+                (process, process.course(slots, noise))
+            }
+            Self::Common => {
+                (Process::Independent, together(common, Process::Independent.course(slots, noise), 0.3))
+            }
+            Self::StormsOfControlApart => (Process::Storms, Process::Storms.course(slots, noise)),
+            Self::StormsOfHost => {
+                (Process::Storms, together(common, Process::Independent.course(slots, noise), 0.5))
+            }
+            Self::NamesForNothing => {
+                let process = Process::Autoregressive(0.5);
+                (process, process.course(slots, noise))
+            }
+        }
+    }
+}
+
+/// The common course times a course of its own, whose logarithms are made smaller by `share`.
+fn together(common: &Course, own: Course, share: f64) -> Course {
+    let products = common.seconds.iter().zip(own.seconds);
+    let seconds = products.map(|(common, own)| common * (own / MEDIAN_SECONDS).powf(share)).collect();
+    Course { seconds, disturbed: common.disturbed.clone() }
+}
+
+fn events(rounds: &Rounds, noise: &mut Noise) -> Vec<Event> {
+    let (first, last) = match rounds.moments() {
+        [first, .., last] => (*first, *last),
+        _ => return Vec::new(),
+    };
+    let kinds = [(EventSource::Note, "change"); NOTES]
+        .into_iter()
+        .chain([(EventSource::Journal, "node failure"); JOURNAL_LINES]);
+    kinds
+        .enumerate()
+        .map(|(number, (source, kind))| Event {
+            id: format!("event{number:03}"),
+            begin: WallTime::from_seconds(first + (noise.uniform() * (last - first) as f64) as i64),
+            end: None,
+            host: String::new(),
+            target: String::new(),
+            source,
+            kind: kind.to_owned(),
+            text: format!("{kind} {number}"),
+            link: None,
+            author: String::new(),
+        })
+        .collect()
+}

@@ -1,0 +1,171 @@
+//! The rows: one process, one size, one question.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::coverage::Coverage;
+use crate::measured::{Judgement, Measured};
+use crate::power::Power;
+use crate::process::Process;
+use crate::quiet::{Load, Quiet};
+
+/// One row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// As in `coverage/storms/1000`.
+    pub name: String,
+    /// What is asked.
+    pub question: Question,
+}
+
+/// What is asked of many records.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Question {
+    /// Do intervals hold the truth?
+    Coverage(Coverage),
+    /// Is nothing found where nothing is?
+    Quiet(Quiet),
+    /// Is a step found?
+    Power(Power),
+}
+
+/// A row that was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Done {
+    /// Name of the row.
+    pub row: String,
+    /// How many records.
+    pub campaigns: usize,
+    /// Seed of the noise.
+    pub seed: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// What came out.
+    pub measured: Vec<Measured>,
+}
+
+impl Row {
+    /// Measures it.
+    pub fn measure(&self, campaigns: usize, seed: u64) -> Done {
+        let begin = Instant::now();
+        let measured = match self.question {
+            Question::Coverage(coverage) => coverage.measure(&self.name, campaigns, seed),
+            Question::Quiet(quiet) => quiet.measure(&self.name, campaigns, seed),
+            Question::Power(power) => power.measure(&self.name, campaigns, seed),
+        };
+        let seconds = begin.elapsed().as_secs_f64();
+        Done { row: self.name.clone(), campaigns, seed, seconds, measured }
+    }
+}
+
+impl Done {
+    /// What fails, as `ROW: MEASURE`.
+    pub fn failures(&self) -> impl Iterator<Item = &Measured> {
+        self.measured.iter().filter(|one| one.judgement() == Judgement::Fails)
+    }
+}
+
+/// All rows, in the order in which they are told.
+pub fn rows() -> Vec<Row> {
+    coverage_rows().into_iter().chain(quiet_rows()).chain(power_rows()).collect()
+}
+
+const DAILY: Process = Process::Daily { peak: 0.5, coefficient: 0.0 };
+
+fn coverage_rows() -> Vec<Row> {
+    let cells: [(&str, Process, &[usize]); 14] = [
+        ("independent", Process::Independent, &[192, 1000, 10_000]),
+        ("ar0.5", Process::Autoregressive(0.5), &[192, 1000, 10_000]),
+        ("ar0.8", Process::Autoregressive(0.8), &[192, 1000, 10_000]),
+        ("ar0.9", Process::Autoregressive(0.9), &[672, 2976]),
+        ("ar0.95", Process::Autoregressive(0.95), &[672, 2976, 10_000]),
+        ("ar0.98", Process::Autoregressive(0.98), &[1000, 10_000]),
+        ("1-over-f", Process::OneOverF, &[672, 2976, 10_000]),
+        ("storms", Process::Storms, &[672, 1000, 2976, 10_000]),
+        ("modes-in-runs", Process::ModesInRuns, &[672, 2976, 10_000]),
+        ("censored-2", Process::Censored(0.02), &[1000]),
+        ("censored-20", Process::Censored(0.2), &[1000]),
+        ("coarse-clock", Process::CoarseClock, &[672, 2976]),
+        ("daily", DAILY, &[672, 2976]),
+        ("daily-random", Process::DailyRandom, &[672, 2976]),
+    ];
+    let mut rows = Vec::new();
+    for (label, process, sizes) in cells {
+        rows.extend(sizes.iter().map(|&size| Row {
+            name: format!("coverage/{label}/{size}"),
+            question: Question::Coverage(Coverage { process, size }),
+        }));
+    }
+    rows
+}
+
+fn quiet_rows() -> Vec<Row> {
+    let cells: [(&str, Load, &[usize]); 21] = [
+        ("independent", Load::Apart(Process::Independent), &[192, 672, 2976]),
+        ("ar0.8", Load::Apart(Process::Autoregressive(0.8)), &[192, 672, 2976]),
+        ("ar0.9", Load::Apart(Process::Autoregressive(0.9)), &[672]),
+        ("ar0.95", Load::Apart(Process::Autoregressive(0.95)), &[672]),
+        ("ar0.98", Load::Apart(Process::Autoregressive(0.98)), &[672, 2976]),
+        ("1-over-f", Load::Apart(Process::OneOverF), &[672, 2976]),
+        ("storms", Load::Apart(Process::Storms), &[672, 2976]),
+        ("modes-in-runs", Load::Apart(Process::ModesInRuns), &[672]),
+        ("censored-2", Load::Apart(Process::Censored(0.02)), &[672]),
+        ("censored-20", Load::Apart(Process::Censored(0.2)), &[672]),
+        ("coarse-clock", Load::Apart(Process::CoarseClock), &[672]),
+        ("daily-shared", Load::Apart(DAILY), &[192, 672, 2976]),
+        ("daily-shared-ar0.8", Load::Apart(Process::Daily { peak: 0.5, coefficient: 0.8 }), &[672]),
+        ("daily-apart", Load::DailyApart, &[192, 672]),
+        ("daily-random", Load::Apart(Process::DailyRandom), &[672, 2976]),
+        ("weekly", Load::Apart(Process::Weekly), &[672, 2976]),
+        ("drift-1.1", Load::Apart(Process::Drift(1.1)), &[672]),
+        ("drift-1.3", Load::Apart(Process::Drift(1.3)), &[672, 2976]),
+        ("common-load", Load::Common, &[672]),
+        ("control-apart", Load::StormsOfControlApart, &[1000]),
+        ("control-together", Load::StormsOfHost, &[2976]),
+    ];
+    let mut rows = Vec::new();
+    for (label, load, sizes) in cells {
+        rows.extend(sizes.iter().map(|&size| Row {
+            name: format!("quiet/{label}/{size}"),
+            question: Question::Quiet(Quiet { load, size }),
+        }));
+    }
+    rows.push(Row {
+        name: "quiet/names-for-nothing/672".to_owned(),
+        question: Question::Quiet(Quiet { load: Load::NamesForNothing, size: 672 }),
+    });
+    rows
+}
+
+fn power_rows() -> Vec<Row> {
+    let places = [("middle", 0.5), ("tenth", 0.1), ("3-percent", 0.03)];
+    let noises = [("independent", 0.0), ("ar0.8", 0.8)];
+    let mut rows = Vec::new();
+    for (size, noises) in [(192, &noises[..1]), (1000, &noises[..]), (2976, &noises[..])] {
+        for &(noise, coefficient) in noises {
+            for factor in [1.2, 2.0, 10.0, 100.0] {
+                rows.extend(places.iter().map(|&(label, place)| Row {
+                    name: format!("power/{noise}/x{factor}-{label}/{size}"),
+                    question: Question::Power(Power { factor, place, coefficient, size }),
+                }));
+            }
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different_and_so_is_what_they_name() {
+        let rows = rows();
+        for (place, row) in rows.iter().enumerate() {
+            let others = &rows[place + 1..];
+            assert!(others.iter().all(|other| other.name != row.name), "{} is there twice", row.name);
+            assert!(others.iter().all(|other| other.question != row.question), "{} asked twice", row.name);
+        }
+    }
+}
