@@ -15,6 +15,33 @@ pub fn calibrate(options: &[&str]) -> Result<ExitCode> {
     let program = places.build("iolag-calibration", "iolag-calibration", Profile::Release)?;
     let mut command = Command::new(program);
     command.current_dir(&places.root).arg("--results").arg(places.target.join("calibration/ROWS.jsonl"));
+    // Only rows of the command line need the program, which takes long to build.
+    let mut names = rows_named(options).peekable();
+    if names.peek().is_none() || names.any(|name| name.starts_with("command")) {
+        command.arg("--iolag").arg(places.build("iolag", "iolag", Profile::Release)?);
+    }
     run(command.args(options))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Words that are neither options nor their values.
+fn rows_named<'a>(options: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
+    let before = std::iter::once("").chain(options.iter().copied());
+    let named = before.zip(options).filter(|(before, word)| {
+        let is_value = matches!(*before, "--campaigns" | "--seed" | "--out" | "--results");
+        !is_value && !word.starts_with('-')
+    });
+    named.map(|(_, word)| *word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_told_from_values_of_options() {
+        let options = ["--campaigns", "20", "quiet/storms", "--again", "--out", "page.md", "power"];
+        assert_eq!(rows_named(&options).collect::<Vec<_>>(), ["quiet/storms", "power"]);
+        assert_eq!(rows_named(&["--list"]).count(), 0);
+    }
 }

@@ -2,23 +2,20 @@
 //!
 //! Of fewer than six attempts neither a share nor a median says anything: they are told as what they are.
 
-use iolag_model::{Level, Operation};
+use iolag_model::Level;
 
 use crate::finding::{Finding, Severity, duration_in_words, patience};
+use crate::finding_kind::RunFindingKind;
 use crate::quantile::ATTEMPTS_LEAST;
 use crate::summary::Summary;
 
 /// Whether a finding is to be told: it does not rest on rows of `summaries` with few attempts, and the `verdict` does not say it
 /// already.
 pub(crate) fn is_said(finding: &Finding, summaries: &[Summary], verdict: &str) -> bool {
-    let rests_on = |what: &str, operation: Operation| {
-        finding.evidence.iter().any(|evidence| evidence.name == format!("{what} {operation}"))
-    };
-    !summaries.iter().any(|summary| {
-        let operation = summary.key.operation;
-        let is_long = rests_on("longest", operation);
-        let is_told = is_long && verdict.contains(&format!("`{operation}` took over"));
-        is_told || (is_few(summary) && (is_long || rests_on("median of", operation)))
+    let concerned = summaries.iter().filter(|summary| finding.durations_of.contains(&summary.key.operation));
+    !concerned.into_iter().any(|summary| {
+        let told = || verdict.contains(&format!("`{}` took over", summary.key.operation));
+        is_few(summary) || (finding.kind == RunFindingKind::Slow && told())
     })
 }
 
@@ -36,7 +33,10 @@ pub(crate) fn told_few(summaries: &[Summary], verdict: &str) -> Option<Finding> 
     let sentence = format!("Few attempts, but long: {}.", words.join(", "));
     let advice =
         "Give it more time (`--budget`), or watch it (`iolag watch`): so few attempts may be an accident.";
-    Some(Finding::new(Severity::Warning, sentence, advice).weighing(longest.as_seconds()))
+    Some(
+        Finding::new(RunFindingKind::FewButLong, Severity::Warning, sentence, advice)
+            .weighing(longest.as_seconds()),
+    )
 }
 
 /// Streams are not about feeling.

@@ -6,6 +6,7 @@ use crate::check_few::{is_said, told_few};
 use crate::finding::{
     Finding, Severity, common_sightings, factor_in_words, median_ns, share_over, summary_of,
 };
+use crate::finding_kind::RunFindingKind;
 use crate::merging::{Kind, Sighting, merged};
 use crate::summary::Summary;
 
@@ -42,13 +43,20 @@ fn not_answering(age: Nanoseconds) -> Finding {
     let sentence = format!("The directory does not answer: the first contact has been waiting for {age}.");
     let advice = "Ask on the server side; on this host see `dmesg` and /proc/mounts. Programs that touch this mount \
                   will hang too.";
-    Finding::new(Severity::Serious, sentence, advice).with("age", age.to_string()).weighing(age.as_seconds())
+    Finding::new(RunFindingKind::NotAnswering, Severity::Serious, sentence, advice)
+        .with("age", age.to_string(), age)
+        .weighing(age.as_seconds())
 }
 
 /// Something could be measured, but not to the end.
 pub(crate) fn measured_in_part(failure: &str) -> Finding {
     let sentence = format!("Not everything could be measured: {failure}.");
-    Finding::new(Severity::Serious, sentence, "Repeat the measurement when the cause is gone.")
+    Finding::new(
+        RunFindingKind::MeasuredInPart,
+        Severity::Serious,
+        sentence,
+        "Repeat the measurement when the cause is gone.",
+    )
 }
 
 fn hung_operation(summary: &Summary) -> Option<Finding> {
@@ -65,8 +73,8 @@ fn hung_operation(summary: &Summary) -> Option<Finding> {
     let advice = "They count as \"at least\" this long. `iolag export` has each with its moment: ask on the server side, or see \
                   `dmesg`, what happened then.";
     Some(
-        Finding::new(Severity::Serious, sentence, advice)
-            .with("longest age", age.to_string())
+        Finding::new(RunFindingKind::NotEnded, Severity::Serious, sentence, advice)
+            .with("longest age", age.to_string(), age)
             .weighing(age.as_seconds()),
     )
 }
@@ -99,7 +107,7 @@ fn names_looked_up(summaries: &[Summary]) -> Option<Finding> {
     let advice = "Enable a cache of the name service on this host (nscd, or sssd with caching) and check that its \
                   server answers quickly (`time getent passwd $USER`).";
     Some(
-        Finding::new(Severity::Warning, sentence, advice)
+        Finding::new(RunFindingKind::NamesLookedUp, Severity::Warning, sentence, advice)
             .with_median(names)
             .with_median(numbers)
             .weighing(factor),
@@ -123,7 +131,7 @@ fn fsync_dominates(summaries: &[Summary]) -> Option<Finding> {
     let advice = "Databases, editors and package managers wait for this. A device or server with a protected write \
                   cache would shorten it.";
     Some(
-        Finding::new(Severity::Note, sentence, advice)
+        Finding::new(RunFindingKind::DurableSlow, Severity::Note, sentence, advice)
             .with_median(durable)
             .with_median(create)
             .weighing(factor),
@@ -145,7 +153,7 @@ fn close_flushes(summaries: &[Summary]) -> Option<Finding> {
     let advice = "NFS does that for close-to-open consistency. Each small file pays it: put scratch and build directories \
                   on local storage, or pack small files.";
     Some(
-        Finding::new(Severity::Note, sentence, advice)
+        Finding::new(RunFindingKind::CloseSlow, Severity::Note, sentence, advice)
             .with_median(close)
             .with_median(write)
             .weighing(closing / writing.max(1.0)),
@@ -167,7 +175,10 @@ fn create_slower_than_stat(summaries: &[Summary]) -> Option<Finding> {
     let advice = "Unpacking archives and building software will feel slow although browsing feels fast, as where attributes come \
                   from a cache and only creations go to a server.";
     Some(
-        Finding::new(Severity::Note, sentence, advice).with_median(create).with_median(stat).weighing(factor),
+        Finding::new(RunFindingKind::CreateSlow, Severity::Note, sentence, advice)
+            .with_median(create)
+            .with_median(stat)
+            .weighing(factor),
     )
 }
 
@@ -191,7 +202,7 @@ fn remove_slower_than_create(summaries: &[Summary]) -> Option<Finding> {
                   tells the device about every removed file at once: if it is (see /proc/mounts), a regular fstrim does that \
                   more cheaply.";
     Some(
-        Finding::new(Severity::Note, sentence, advice)
+        Finding::new(RunFindingKind::RemoveSlow, Severity::Note, sentence, advice)
             .with_median(delete)
             .with_median(create)
             .weighing(factor),

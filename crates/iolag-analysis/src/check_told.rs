@@ -8,7 +8,7 @@ use crate::finding::Finding;
 use crate::merging::joined;
 
 /// Findings as they are told.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ToldFindings<'a> {
     /// The only directory that they are about; absent if their sentences name their own.
     pub directory: Option<&'a str>,
@@ -77,9 +77,10 @@ fn words(sentence: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
     use crate::finding::Severity;
+    use crate::finding_kind::RunFindingKind;
 
     fn finding(sentence: &str, weight: f64) -> Finding {
-        Finding::new(Severity::Warning, sentence.to_owned(), "Look.").weighing(weight)
+        Finding::new(RunFindingKind::Slow, Severity::Warning, sentence.to_owned(), "Look.").weighing(weight)
     }
 
     #[test]

@@ -5,13 +5,16 @@ use std::fmt;
 use iolag_model::{ErrorClass, Nanoseconds, Operation, counted, format_count};
 use serde::{Deserialize, Serialize};
 
+use crate::finding_kind::RunFindingKind;
 use crate::merging::{Kind, Sighting, StageKey};
 use crate::quantile::QuantileValue;
 use crate::summary::{DurationSummary, ErrorCount, Summary};
 
-/// Something that was judged from summaries.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
+/// Something that was judged from summaries. A history has kinds of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding<K = RunFindingKind> {
+    /// What it is about.
+    pub kind: K,
     /// How much it matters.
     pub severity: Severity,
     /// What was found, in plain words with numbers.
@@ -23,6 +26,9 @@ pub struct Finding {
     /// In which stages it was found, if in several: the sentence has their number and names the worst.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<String>,
+    /// The operations whose durations it rests on. It is in no file.
+    #[serde(skip)]
+    pub(crate) durations_of: Vec<Operation>,
     /// How bad it is among its like, in millionths; 0 if that is not known. It is in no file.
     #[serde(skip)]
     pub(crate) weight: u64,
@@ -51,22 +57,61 @@ impl fmt::Display for Severity {
 }
 
 /// A number that a finding rests on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// What it is, for example `median of ls -l`.
     pub name: String,
     /// Its value with unit.
     pub value: String,
+    /// The same as a number, for programs; absent if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<EvidenceAmount>,
 }
 
-impl Finding {
-    pub(crate) fn new(severity: Severity, sentence: String, advice: impl Into<String>) -> Self {
+/// A number of evidence with what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EvidenceAmount {
+    /// A duration, in ns.
+    DurationNs(Nanoseconds),
+    /// A duration of which this much is known, in ns.
+    AtLeastNs(Nanoseconds),
+    /// A share, 0 to 1.
+    Share(f64),
+    /// How many times as much.
+    Factor(f64),
+    /// A probability.
+    Probability(f64),
+    /// A load average.
+    Load(f64),
+}
+
+impl From<Nanoseconds> for EvidenceAmount {
+    fn from(duration: Nanoseconds) -> Self {
+        Self::DurationNs(duration)
+    }
+}
+
+impl EvidenceAmount {
+    const fn of(value: QuantileValue) -> Option<Self> {
+        match value {
+            QuantileValue::Exactly(duration) => Some(Self::DurationNs(duration)),
+            QuantileValue::AtLeast(duration) => Some(Self::AtLeastNs(duration)),
+            QuantileValue::TooFew { .. } => None,
+        }
+    }
+}
+
+impl<K> Finding<K> {
+    pub(crate) fn new(kind: K, severity: Severity, sentence: String, advice: impl Into<String>) -> Self {
         Self {
+            kind,
             severity,
             sentence,
             advice: advice.into(),
             evidence: Vec::new(),
             places: Vec::new(),
+            durations_of: Vec::new(),
             weight: 0,
         }
     }
@@ -76,14 +121,30 @@ impl Finding {
         Self { weight: (weight * 1e6) as u64, ..self }
     }
 
-    pub(crate) fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.evidence.push(Evidence { name: name.into(), value: value.into() });
+    /// `value` is `amount` as people read it.
+    pub(crate) fn with(
+        mut self,
+        name: impl Into<String>,
+        value: impl Into<String>,
+        amount: impl Into<EvidenceAmount>,
+    ) -> Self {
+        self.evidence.push(Evidence { name: name.into(), value: value.into(), amount: Some(amount.into()) });
         self
     }
 
     pub(crate) fn with_median(self, summary: &Summary) -> Self {
-        let name = format!("median of {}", summary.key.operation);
-        self.with(name, duration_in_words(summary.durations.median.value))
+        self.with_duration("median of", summary, summary.durations.median.value)
+    }
+
+    fn with_duration(mut self, what: &str, summary: &Summary, value: QuantileValue) -> Self {
+        let operation = summary.key.operation;
+        self.durations_of.push(operation);
+        self.evidence.push(Evidence {
+            name: format!("{what} {operation}"),
+            value: duration_in_words(value),
+            amount: EvidenceAmount::of(value),
+        });
+        self
     }
 }
 
@@ -198,8 +259,11 @@ fn over_one_second(summary: &Summary) -> Option<(Kind, f64, Finding)> {
     let sentence = capitalised(&sentence);
     let advice = "Repeat the measurement at different times of the day to see when this happens, and look at server load, \
                   network and quota scans at these times.";
-    let longest = duration_in_words(summary.durations.max);
-    let finding = Finding::new(severity, sentence, advice).with(format!("longest {operation}"), longest);
+    let finding = Finding::new(RunFindingKind::Slow, severity, sentence, advice).with_duration(
+        "longest",
+        summary,
+        summary.durations.max,
+    );
     Some((Kind::Slow(patience), share, finding))
 }
 
@@ -212,7 +276,7 @@ fn failed(summary: &Summary, error: ErrorCount) -> (Kind, f64, Finding) {
         summary.key.operation
     );
     let advice = "Failed attempts are in no quantile; repeat after the cause is gone.";
-    let finding = Finding::new(Severity::Serious, sentence, advice);
+    let finding = Finding::new(RunFindingKind::Failed, Severity::Serious, sentence, advice);
     (Kind::Failed(class), count as f64 / summary.attempts.max(1) as f64, finding)
 }
 
@@ -230,7 +294,11 @@ fn two_modes(summary: &Summary) -> Option<(Kind, f64, Finding)> {
     );
     let advice = "That is what a cache and the price of missing it look like: find out what the slow ones have in \
                   common (`iolag export` gives every attempt with its time).";
-    let finding = Finding::new(Severity::Warning, sentence, advice).with("share of the fast", share);
+    let finding = Finding::new(RunFindingKind::TwoModes, Severity::Warning, sentence, advice).with(
+        "share of the fast",
+        share,
+        EvidenceAmount::Share(modes.fast_share),
+    );
     Some((Kind::TwoModes, slow.0 as f64, finding))
 }
 

@@ -18,6 +18,7 @@ mod clustering;
 mod engine;
 pub mod figure;
 mod finding;
+mod finding_kind;
 mod group;
 mod histogram;
 pub mod history;
@@ -44,7 +45,8 @@ pub use check::{CheckAnalysis, DirectoryAnalysis, analyse_check};
 pub use check_told::ToldFindings;
 pub use clustering::Clustering;
 pub use engine::{Engine, Grouping};
-pub use finding::{Evidence, Finding, Severity, duration_in_words};
+pub use finding::{Evidence, EvidenceAmount, Finding, Severity, duration_in_words};
+pub use finding_kind::{Basis, RunFindingKind};
 pub use histogram::{
     HISTOGRAM_BUCKETS, HISTOGRAM_RELATIVE_ERROR, Histogram, bucket_bounds, bucket_of, middle_of,
 };

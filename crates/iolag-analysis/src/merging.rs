@@ -130,6 +130,7 @@ pub(crate) fn joined(mut parts: Vec<String>) -> String {
 mod tests {
     use super::*;
     use crate::finding::Severity;
+    use crate::finding_kind::RunFindingKind;
 
     fn failed(iteration: u32, operation: Operation, failures: u32) -> Sighting {
         let sentence = format!("{failures} of 2000 `{operation}` failed: not found.");
@@ -138,7 +139,7 @@ mod tests {
             operation: Some(operation),
             stage: Some((Phase::Benchmark, iteration)),
             weight: f64::from(failures),
-            finding: Finding::new(Severity::Serious, sentence, "Look."),
+            finding: Finding::new(RunFindingKind::Failed, Severity::Serious, sentence, "Look."),
         }
     }
 

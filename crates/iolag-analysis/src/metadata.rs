@@ -6,7 +6,10 @@ use iolag_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::finding::{Finding, Severity, common_sightings, factor_in_words, footnotes, share_in_words};
+use crate::finding::{
+    EvidenceAmount, Finding, Severity, common_sightings, factor_in_words, footnotes, share_in_words,
+};
+use crate::finding_kind::RunFindingKind;
 use crate::merging::{Kind, Sighting, StageKey, merged};
 use crate::self_read::{SelfReadShare, self_read_share};
 use crate::stage_clock::{StageClock, StageTimes};
@@ -181,7 +184,7 @@ fn left_out(consequences: &str) -> Finding {
     let sentence = format!("Because operations before did not end, {consequences}.");
     let advice =
         "iolag does nothing more with an object after that, so others are missing or in the way later.";
-    Finding::new(Severity::Note, sentence, advice)
+    Finding::new(RunFindingKind::LeftOut, Severity::Note, sentence, advice)
 }
 
 /// A stage as in `precreate`, `benchmark 2`, `batch-stat 3`: what may be repeated has a number.
@@ -311,9 +314,13 @@ fn repetitions_differ(comparison: &RepetitionComparison) -> Option<Finding> {
     let sentence = format!("Iterations {reason}: the fastest is {factor} times as fast as the slowest.");
     let advice = "Write-back timers, garbage collection or other users may do that: use more and longer iterations, and \
                   report their range, not one number.";
-    let finding = Finding::new(Severity::Warning, sentence, advice).with("fastest by slowest", factor);
+    let finding = Finding::new(RunFindingKind::RepetitionsDiffer, Severity::Warning, sentence, advice).with(
+        "fastest by slowest",
+        factor,
+        EvidenceAmount::Factor(comparison.factor),
+    );
     Some(match comparison.p {
-        Some(p) => finding.with("probability by chance", format!("{p:.2e}")),
+        Some(p) => finding.with("probability by chance", format!("{p:.2e}"), EvidenceAmount::Probability(p)),
         None => finding,
     })
 }
@@ -328,7 +335,11 @@ fn processors_busy(run: &RunRecord) -> Option<Finding> {
         format!("The load was {load:.1} on {cpus:.0} processors: the clients may have waited for them.");
     let advice = "Use fewer clients per host, or more hosts, and compare: if the rate per client rises, this host was \
                   the limit, not the storage.";
-    Some(Finding::new(Severity::Warning, sentence, advice).with("load, 1 min", format!("{load:.2}")))
+    Some(Finding::new(RunFindingKind::ProcessorsBusy, Severity::Warning, sentence, advice).with(
+        "load, 1 min",
+        format!("{load:.2}"),
+        EvidenceAmount::Load(load),
+    ))
 }
 
 fn working_set_changed(stage: &StageAnalysis) -> Option<Sighting> {
@@ -349,7 +360,7 @@ fn working_set_changed(stage: &StageAnalysis) -> Option<Sighting> {
         operation: None,
         stage: Some(stage.key()),
         weight: change.created.abs_diff(change.deleted) as f64,
-        finding: Finding::new(Severity::Serious, sentence, advice),
+        finding: Finding::new(RunFindingKind::WorkingSetChanged, Severity::Serious, sentence, advice),
     })
 }
 
@@ -362,8 +373,11 @@ fn clients_unbalanced(stage: &StageAnalysis) -> Option<Sighting> {
     let sentence =
         format!("clients are served unequally: the first was done after {first}, the last after {last}.");
     let advice = "Rates are of the whole time, in which some clients had nothing to do; use `--time-limit`.";
-    let finding =
-        Finding::new(Severity::Warning, sentence, advice).with("balance", format!("{balance:.0} %"));
+    let finding = Finding::new(RunFindingKind::Unequal, Severity::Warning, sentence, advice).with(
+        "balance",
+        format!("{balance:.0} %"),
+        EvidenceAmount::Share(balance / 100.0),
+    );
     Some(Sighting {
         kind: Kind::Unequal,
         operation: None,
@@ -390,7 +404,7 @@ fn ring_waits(summaries: &Summaries) -> Option<Finding> {
          was lost, but they paused."
     );
     let advice = "Enlarge the rings (`--buffer`), put the store on something faster, or use fewer clients.";
-    Some(Finding::new(Severity::Warning, sentence, advice))
+    Some(Finding::new(RunFindingKind::RingWaits, Severity::Warning, sentence, advice))
 }
 
 /// The durations of all attempts together. Of a stage that was interrupted only the whole is known.

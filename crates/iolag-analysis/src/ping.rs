@@ -4,6 +4,7 @@ use iolag_model::{Level, Nanoseconds, Operation, RunRecord, Trust, WorkloadSpec,
 use serde::{Deserialize, Serialize};
 
 use crate::finding::{Finding, Severity};
+use crate::finding_kind::RunFindingKind;
 use crate::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 
 /// What `iolag ping` found out.
@@ -154,7 +155,7 @@ fn lost(probes: PingCounts, deadline_ns: Nanoseconds) -> Option<Finding> {
     let sentence = format!("{} of {due} went lost: {}.", probes.lost(), causes.join(", "));
     let advice = "`iolag export` gives every probe with its moment: compare them with what the server, the network and other \
                   jobs did then. `iolag watch` keeps looking.";
-    Some(Finding::new(Severity::Serious, sentence, advice))
+    Some(Finding::new(RunFindingKind::ProbesLost, Severity::Serious, sentence, advice))
 }
 
 /// Not sent, though nothing was lost: why, and what to do.
@@ -174,7 +175,12 @@ fn not_sent(probes: PingCounts, every_ns: Nanoseconds) -> impl Iterator<Item = F
     ];
     causes.into_iter().filter(|(count, ..)| *count > 0).map(move |(count, why, advice)| {
         let were = if count == 1 { "was" } else { "were" };
-        Finding::new(Severity::Note, format!("{count} of {due} {were} not sent: {why}."), advice)
+        Finding::new(
+            RunFindingKind::ProbesNotSent,
+            Severity::Note,
+            format!("{count} of {due} {were} not sent: {why}."),
+            advice,
+        )
     })
 }
 

@@ -2,7 +2,8 @@
 
 use iolag_model::{Nanoseconds, format_duration};
 
-use crate::finding::{Finding, Severity, capitalised, share_in_words};
+use crate::finding::{EvidenceAmount, Finding, Severity, capitalised, share_in_words};
+use crate::finding_kind::RunFindingKind;
 use crate::metadata::{StageAnalysis, stage_name};
 use crate::stage_endings::cut_off;
 
@@ -32,9 +33,9 @@ pub(crate) fn clients_start_late(stages: &[StageAnalysis]) -> Option<Finding> {
     let advice =
         "Rates count that time, too. Use no more clients than processors, or longer stages: more objects.";
     Some(
-        Finding::new(Severity::Warning, sentence, advice)
-            .with("latest start", format_duration(*skew))
-            .with("share of the stage", share_in_words(*share)),
+        Finding::new(RunFindingKind::LateStart, Severity::Warning, sentence, advice)
+            .with("latest start", format_duration(*skew), *skew)
+            .with("share of the stage", share_in_words(*share), EvidenceAmount::Share(*share)),
     )
 }
 
@@ -52,7 +53,8 @@ pub(crate) fn stages_are_short(stages: &[StageAnalysis]) -> Option<Finding> {
     );
     let advice =
         "A stage this short measures its beginning and chance: use more objects, and compare no rates of it.";
-    Some(Finding::new(Severity::Note, sentence, advice).with("shortest stage", time))
+    let finding = Finding::new(RunFindingKind::ShortStages, Severity::Note, sentence, advice);
+    Some(finding.with("shortest stage", time, shortest.times.phase_time_ns))
 }
 
 /// The stage in which the run was stopped or killed.
@@ -65,7 +67,7 @@ pub(crate) fn stage_cut_off(stages: &[StageAnalysis], clients: u32) -> Option<Fi
     let time = format_duration(stage.times.phase_time_ns);
     let sentence = format!("{} was cut off after {time}, {who}.", capitalised(&stage.name()));
     let advice = "Its figures are of its beginning: compare no rates of it, and measure again.";
-    Some(Finding::new(Severity::Note, sentence, advice))
+    Some(Finding::new(RunFindingKind::CutOff, Severity::Note, sentence, advice))
 }
 
 fn stages_in_words(count: usize, all: usize) -> String {

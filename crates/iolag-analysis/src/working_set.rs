@@ -8,6 +8,7 @@ use iolag_model::{ErrorClass, MetadataSpec, Operation, Phase, format_count};
 use serde::{Deserialize, Serialize};
 
 use crate::finding::{Finding, Severity, capitalised};
+use crate::finding_kind::RunFindingKind;
 use crate::merging::{StageKey, joined, named_places, places_in_words};
 use crate::metadata::{OperationRow, StageAnalysis};
 
@@ -144,7 +145,7 @@ impl Aftermath {
                 lost.from
             ));
         }
-        Some(Finding::new(Severity::Serious, sentence, advice))
+        Some(Finding::new(RunFindingKind::ObjectsGone, Severity::Serious, sentence, advice))
     }
 
     /// What only follows from failures that are told on their own, as the end of a sentence.

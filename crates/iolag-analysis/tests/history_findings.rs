@@ -71,7 +71,7 @@ fn event(id: &str, second: i64, text: &str) -> Event {
 }
 
 fn of_kind(analysis: &HistoryAnalysis, kind: FindingKind) -> Vec<&HistoryFinding> {
-    analysis.findings.iter().filter(|finding| finding.kind == kind).collect()
+    analysis.findings.iter().filter(|finding| finding.finding.kind == kind).collect()
 }
 
 /// Two hours, a round every 10 s, on two targets and memory: a delay of 30 ms from the middle on, and a hang of ten minutes.

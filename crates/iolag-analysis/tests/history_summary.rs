@@ -93,7 +93,7 @@ fn tasks_of_a_target_that_change_within_a_day_are_told_in_one_sentence() {
     let series = tasks.iter().enumerate().map(of_task).collect();
     let analysis =
         analyse_history(&HistoryInput { series, ..HistoryInput::default() }, &HistoryOptions::default());
-    let is_change = |one: &&HistoryFinding| one.kind == FindingKind::Change;
+    let is_change = |one: &&HistoryFinding| one.finding.kind == FindingKind::Change;
     assert_eq!(analysis.findings.iter().filter(is_change).count(), 4, "the JSON keeps each");
     let told = analysis.findings_told();
     let changes: Vec<&str> = told.iter().filter(is_change).map(|one| one.finding.sentence.as_str()).collect();

@@ -6,6 +6,7 @@
 //!
 //! Invariants: the same row, campaigns and seed give the same numbers on every machine; what fails is told like what passes.
 
+pub mod command_line;
 pub mod coverage;
 pub mod measured;
 pub mod page;
@@ -15,6 +16,7 @@ pub mod quiet;
 pub mod record;
 pub mod results;
 pub mod row;
+pub mod runs;
 mod seed;
 
 pub use measured::{Amount, Judgement, Limit, Measured};

@@ -10,7 +10,7 @@ use iolag_calibration::{Done, Row, page, rows};
 
 const USAGE: &str = "\
 usage: cargo xtask calibrate [ROW…] [--campaigns N] [--seed S] [--again] [--list] [--out FILE]
-  ROW          part of a row's name, as in quiet/storms; all rows without any
+  ROW          part of a row's name, as in quiet/storms or storms; all rows without any
   --campaigns  records a row (1000)
   --seed       of the noise (2026)
   --again      measure also what was measured before
@@ -25,6 +25,8 @@ struct Order {
     repeats: Repeats,
     out: Option<PathBuf>,
     results: PathBuf,
+    /// iolag itself.
+    program: Option<PathBuf>,
 }
 
 /// What becomes of rows that were measured before.
@@ -52,9 +54,8 @@ fn run(words: &[String]) -> Result<()> {
     }
     let order = order(words)?;
     let all = rows();
-    let is_wanted = |row: &&Row| {
-        order.wanted.is_empty() || order.wanted.iter().any(|part| row.name.contains(part.as_str()))
-    };
+    let is_wanted =
+        |row: &&Row| order.wanted.is_empty() || order.wanted.iter().any(|part| is_named(&row.name, part));
     let wanted: Vec<&Row> = all.iter().filter(is_wanted).collect();
     ensure!(!wanted.is_empty(), "no row is called like that: `--list` names them");
     let mut results = Results::open(&order.results)?;
@@ -64,7 +65,7 @@ fn run(words: &[String]) -> Result<()> {
         let done = match known {
             Some(done) => done.clone(),
             None => {
-                let done = row.measure(order.campaigns, order.seed);
+                let done = row.measure(order.campaigns, order.seed, order.program.as_deref())?;
                 results.add(done.clone())?;
                 done
             }
@@ -79,6 +80,11 @@ fn run(words: &[String]) -> Result<()> {
         println!("{} rows are in {}", done.len(), path.display());
     }
     Ok(())
+}
+
+/// Names are cut at slashes only: `runs` is not `modes-in-runs`.
+fn is_named(row: &str, part: &str) -> bool {
+    row.starts_with(part) || row.contains(&format!("/{part}"))
 }
 
 fn show(done: &Done) {
@@ -96,6 +102,7 @@ fn order(words: &[String]) -> Result<Order> {
         repeats: Repeats::Kept,
         out: None,
         results: PathBuf::from("target/calibration/ROWS.jsonl"),
+        program: None,
     };
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -105,6 +112,7 @@ fn order(words: &[String]) -> Result<Order> {
             "--seed" => order.seed = value()?.parse().context("--seed needs a number")?,
             "--out" => order.out = Some(value()?.into()),
             "--results" => order.results = value()?.into(),
+            "--iolag" => order.program = Some(value()?.into()),
             "--again" => order.repeats = Repeats::Again,
             name if !name.starts_with('-') => order.wanted.push(name.to_owned()),
             _ => bail!("unexpected {word:?}\n{USAGE}"),
@@ -120,6 +128,12 @@ mod tests {
 
     fn ordered(text: &str) -> Result<Order> {
         order(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_row_is_named_by_its_parts() {
+        assert!(is_named("quiet/storms/672", "quiet/st") && is_named("quiet/storms/672", "storms"));
+        assert!(!is_named("quiet/modes-in-runs/672", "runs"));
     }
 
     #[test]

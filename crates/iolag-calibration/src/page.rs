@@ -1,12 +1,150 @@
 //! docs/calibration.md, written from rows that were measured.
+//!
+//! Nobody writes into that page by hand. What fails stands first, in full; tables have every number once.
 
+use crate::measured::{Judgement, Measured, percent};
 use crate::row::Done;
+
+const HEAD: &str = "\
+# How often iolag is wrong
+
+This page is written by `cargo xtask calibrate --out docs/calibration.md`; nobody edits it. Records are made of which the whole truth is
+known, iolag analyses them, and what it says is compared with the truth. What fails is told like what passes.
+
+- A *campaign* is one such record. `coverage/…`: one series; the same durations go through a run and through a history. `quiet/…`: three
+  tasks on two targets in which nothing happens, with two notes and twenty lines of a journal at random times. `power/…`: one series with a
+  step. `runs/…`: a check of one directory with 16 operations, or a benchmark with three equal iterations.
+- Records of histories have a value every quarter of an hour, up to 20 s late, and one slot in 200 is missing. Durations are log-normal
+  (standard deviation of the logarithm 0.6), the number at the end of a row's name is the number of values: 192 are two days, 672 a week,
+  2976 a month.
+- *Noises*: independent; `ar0.8`: each logarithm resembles the one before with that coefficient; `1-over-f`: the sum of ten such, their time
+  scales an octave apart from a slot to five days; `storms`: 3 % of the time, 30 attempts long, 50 times slower; `modes-in-runs`: ten times slower for
+  20 attempts on average; `censored`: 2 or 20 % are cut off by a deadline; `coarse-clock`: read in whole tenths of seconds; `daily`: noon takes
+  2.7 times as long as midnight, `daily-random`: by another amplitude each day; `weekly`: weekends take half as long; `drift-1.3`: 30 % slower at the end.
+- *Limits*: intervals that say 95 % hold the truth in at least 93 % (90 % in storms and 1/f); at most 5 % of campaigns have a false finding of one
+  kind (10 % under 1/f); steps of 2, 10 and 100 in 1000 values or more are found at least nine tenths as often as in November 2026. A number **fails** if
+  it would have a probability under 0.001 were the limit true: more than 73 of 1000 at 5 %. With fewer campaigns less fails.
+- In brackets stand 95 % intervals (Clopper and Pearson). Numbers that fail are **bold**.
+";
 
 /// The page. Rows stand in the order given.
 pub fn page(done: &[&Done]) -> String {
-    let mut text = String::new();
-    for one in done {
-        text += &format!("{}\n", one.row);
+    let least = done.iter().map(|one| one.campaigns).min().unwrap_or(0);
+    let most = done.iter().map(|one| one.campaigns).max().unwrap_or(0);
+    let hours = done.iter().map(|one| one.seconds).sum::<f64>() / 60.0;
+    let campaigns = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+    let mut text =
+        format!("{HEAD}\n{} rows of {campaigns} campaigns, measured in {hours:.0} minutes.\n", done.len());
+    text += &failures(done);
+    text += &coverage(done);
+    text += &wide("False findings of quiet histories", "quiet/", done);
+    text += &wide("False conclusions of stationary runs", "runs/", done);
+    text += &wide("The command line against the library", "command-line/", done);
+    text += &wide("Steps that are there", "power/", done);
+    text
+}
+
+fn failures(done: &[&Done]) -> String {
+    let rows: Vec<String> = done
+        .iter()
+        .flat_map(|row| {
+            row.failures().map(|one| format!("| {} | {} | {} |\n", row.row, one.name, one.in_words()))
+        })
+        .collect();
+    if rows.is_empty() {
+        return "\n## What fails\n\nNothing.\n".to_owned();
+    }
+    let rows_failing = done.iter().filter(|row| row.failures().next().is_some()).count();
+    format!(
+        "\n## What fails\n\n{} numbers of {rows_failing} rows.\n\n| row | number | measured |\n|---|---|---|\n{}",
+        rows.len(),
+        rows.concat()
+    )
+}
+
+/// One line for each side and kind of number, one column for each quantity.
+fn coverage(done: &[&Done]) -> String {
+    const QUANTITIES: [&str; 6] = ["p50", "p90", "p95", "p99", "share 10 %", "share 1 %"];
+    let mut text = String::from(
+        "\n## Intervals\n\nHow many that were printed hold the truth; how many were printed; their median width by that of an oracle, which knows how \
+         far estimates scatter over all campaigns. In storms the first line is of records in which there was one.\n\n\
+         | row | | p50 | p90 | p95 | p99 | share over, 10 % | share over, 1 % |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    for row in done.iter().filter(|row| row.row.starts_with("coverage/")) {
+        for side in ["run", "history"] {
+            let mut kinds: Vec<&str> = Vec::new();
+            let prefix = format!("{side} {}: ", QUANTITIES[0]);
+            kinds.extend(row.measured.iter().filter_map(|one| one.name.strip_prefix(&prefix)));
+            for kind in kinds {
+                let cell = |quantity: &&str| {
+                    let name = format!("{side} {quantity}: {kind}");
+                    row.measured.iter().find(|one| one.name == name).map_or_else(String::new, cell_of)
+                };
+                let cells: Vec<String> = QUANTITIES.iter().map(cell).collect();
+                text += &format!("| {} | {side}, {kind} | {} |\n", row.row, cells.join(" | "));
+            }
+        }
     }
     text
+}
+
+/// One line for each row, one column for each number that any of them has.
+fn wide(title: &str, prefix: &str, done: &[&Done]) -> String {
+    let rows: Vec<&&Done> = done.iter().filter(|row| row.row.starts_with(prefix)).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for one in rows.iter().flat_map(|row| &row.measured) {
+        if !names.contains(&one.name.as_str()) {
+            names.push(&one.name);
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        format!("\n## {title}\n\n| row | {} |\n|---{}|\n", names.join(" | "), "|---".repeat(names.len()));
+    for row in rows {
+        let cell =
+            |name: &&str| row.measured.iter().find(|one| one.name == *name).map_or_else(String::new, cell_of);
+        let cells: Vec<String> = names.iter().map(cell).collect();
+        text += &format!("| {} | {} |\n", row.row, cells.join(" | "));
+    }
+    text
+}
+
+fn cell_of(one: &Measured) -> String {
+    let is_share = matches!(one.amount, crate::measured::Amount::Share { .. });
+    let value = one.value().map_or_else(
+        || "–".to_owned(),
+        |value| if is_share { percent(value) } else { format!("{value:.2}") },
+    );
+    if one.judgement() == Judgement::Fails { format!("**{value}**") } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measured::Limit;
+
+    fn done(row: &str, measured: Vec<Measured>) -> Done {
+        Done { row: row.to_owned(), campaigns: 100, seed: 1, seconds: 60.0, measured }
+    }
+
+    #[test]
+    fn what_fails_stands_first_and_is_bold_in_its_table() {
+        let quiet = done(
+            "quiet/storms/672",
+            vec![
+                Measured::share("changed", 40, 100, Limit::AtMost(0.05)),
+                Measured::share("period", 1, 100, Limit::AtMost(0.05)),
+            ],
+        );
+        let width = Measured::ratio("run p50: width", Some(1.234), None);
+        let coverage = done("coverage/storms/672", vec![width]);
+        let page = page(&[&coverage, &quiet]);
+        assert!(page.contains("2 rows of 100 campaigns, measured in 2 minutes."), "{page}");
+        assert!(page.contains("| quiet/storms/672 | changed | 40 of 100, 40.0 % ["), "{page}");
+        assert!(page.contains("| quiet/storms/672 | **40.0 %** | 1.0 % |"), "{page}");
+        assert!(page.contains("| coverage/storms/672 | run, width | 1.23 |  |"), "{page}");
+        assert!(super::page(&[]).contains("Nothing."));
+    }
 }

@@ -79,4 +79,82 @@ fn baseline(name: &str) -> Option<f64> {
     BASELINE.iter().find(|(row, _)| *row == name).map(|(_, share)| *share)
 }
 
-const BASELINE: &[(&str, f64)] = &[];
+/// Shares that were found, by row.
+const BASELINE: &[(&str, f64)] = &[
+    ("power/independent/x1.2-middle/192", 0.0633),
+    ("power/independent/x1.2-tenth/192", 0.0200),
+    ("power/independent/x1.2-3-percent/192", 0.0000),
+    ("power/independent/x2-middle/192", 0.9533),
+    ("power/independent/x2-tenth/192", 0.7000),
+    ("power/independent/x2-3-percent/192", 0.0200),
+    ("power/independent/x10-middle/192", 1.0000),
+    ("power/independent/x10-tenth/192", 1.0000),
+    ("power/independent/x10-3-percent/192", 0.0000),
+    ("power/independent/x100-middle/192", 1.0000),
+    ("power/independent/x100-tenth/192", 1.0000),
+    ("power/independent/x100-3-percent/192", 0.0033),
+    ("power/independent/x1.2-middle/1000", 0.6433),
+    ("power/independent/x1.2-tenth/1000", 0.1467),
+    ("power/independent/x1.2-3-percent/1000", 0.0167),
+    ("power/independent/x2-middle/1000", 1.0000),
+    ("power/independent/x2-tenth/1000", 1.0000),
+    ("power/independent/x2-3-percent/1000", 0.9367),
+    ("power/independent/x10-middle/1000", 1.0000),
+    ("power/independent/x10-tenth/1000", 1.0000),
+    ("power/independent/x10-3-percent/1000", 1.0000),
+    ("power/independent/x100-middle/1000", 1.0000),
+    ("power/independent/x100-tenth/1000", 1.0000),
+    ("power/independent/x100-3-percent/1000", 1.0000),
+    ("power/ar0.8/x1.2-middle/1000", 0.0300),
+    ("power/ar0.8/x1.2-tenth/1000", 0.0100),
+    ("power/ar0.8/x1.2-3-percent/1000", 0.0000),
+    ("power/ar0.8/x2-middle/1000", 0.8433),
+    ("power/ar0.8/x2-tenth/1000", 0.4000),
+    ("power/ar0.8/x2-3-percent/1000", 0.0100),
+    ("power/ar0.8/x10-middle/1000", 1.0000),
+    ("power/ar0.8/x10-tenth/1000", 0.8967),
+    ("power/ar0.8/x10-3-percent/1000", 0.0167),
+    ("power/ar0.8/x100-middle/1000", 1.0000),
+    ("power/ar0.8/x100-tenth/1000", 0.8733),
+    ("power/ar0.8/x100-3-percent/1000", 0.0000),
+    ("power/independent/x1.2-middle/2976", 0.9467),
+    ("power/independent/x1.2-tenth/2976", 0.7467),
+    ("power/independent/x1.2-3-percent/2976", 0.0100),
+    ("power/independent/x2-middle/2976", 1.0000),
+    ("power/independent/x2-tenth/2976", 1.0000),
+    ("power/independent/x2-3-percent/2976", 0.0000),
+    ("power/independent/x10-middle/2976", 1.0000),
+    ("power/independent/x10-tenth/2976", 1.0000),
+    ("power/independent/x10-3-percent/2976", 0.0000),
+    ("power/independent/x100-middle/2976", 1.0000),
+    ("power/independent/x100-tenth/2976", 1.0000),
+    ("power/independent/x100-3-percent/2976", 0.0000),
+    ("power/ar0.8/x1.2-middle/2976", 0.1933),
+    ("power/ar0.8/x1.2-tenth/2976", 0.0400),
+    ("power/ar0.8/x1.2-3-percent/2976", 0.0000),
+    ("power/ar0.8/x2-middle/2976", 0.9767),
+    ("power/ar0.8/x2-tenth/2976", 0.9800),
+    ("power/ar0.8/x2-3-percent/2976", 0.0167),
+    ("power/ar0.8/x10-middle/2976", 1.0000),
+    ("power/ar0.8/x10-tenth/2976", 1.0000),
+    ("power/ar0.8/x10-3-percent/2976", 0.0033),
+    ("power/ar0.8/x100-middle/2976", 1.0000),
+    ("power/ar0.8/x100-tenth/2976", 1.0000),
+    ("power/ar0.8/x100-3-percent/2976", 0.0033),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::{Question, rows};
+
+    #[test]
+    fn every_row_has_a_baseline_and_every_baseline_a_row() {
+        let named: Vec<String> = rows()
+            .into_iter()
+            .filter(|row| matches!(row.question, Question::Power(_)))
+            .map(|row| row.name)
+            .collect();
+        assert_eq!(named, BASELINE.iter().map(|(row, _)| (*row).to_owned()).collect::<Vec<_>>());
+    }
+}

@@ -3,11 +3,11 @@
 //! A campaign is three tasks on two targets, two notes and twenty lines of a journal at random times, and the whole analysis. Of each
 //! claim that would be false the share of campaigns that make it is counted: at least one false claim in six series.
 
-use iolag_analysis::Noise;
 use iolag_analysis::history::{
     ComparisonVerdict, FindingKind, HistoryAnalysis, HistoryInput, HistoryOptions, PeriodName,
     analyse_history,
 };
+use iolag_analysis::{Noise, Severity};
 use iolag_model::{Event, EventSource, HistoryColumns, Series, SeriesKind, WallTime};
 
 use crate::measured::{Limit, Measured};
@@ -69,15 +69,17 @@ pub enum Claim {
     Modes,
     /// There is no single cause of what happens to all tasks.
     NoSingleCause,
-    /// The host was slow, or was not.
+    /// The host was slow in bad times, not the storage.
     HostSlow,
+    /// The host was not slow in bad times: they come from the storage.
+    HostNotSlow,
     /// Names are looked up slowly.
     NameService,
 }
 
 impl Claim {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Change,
         Self::Effect,
         Self::Places,
@@ -89,10 +91,12 @@ impl Claim {
         Self::Modes,
         Self::NoSingleCause,
         Self::HostSlow,
+        Self::HostNotSlow,
         Self::NameService,
     ];
 
-    const fn name(self) -> &'static str {
+    /// What it is called in a row.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Change => "changed",
             Self::Effect => "slower or faster with a note",
@@ -104,18 +108,30 @@ impl Claim {
             Self::Association => "bad times come with events",
             Self::Modes => "modes",
             Self::NoSingleCause => "no single cause",
-            Self::HostSlow => "host slow or not",
+            Self::HostSlow => "host slow",
+            Self::HostNotSlow => "host not slow",
             Self::NameService => "names looked up slowly",
         }
     }
 
     /// Whether it is made.
     fn is_made(self, analysis: &HistoryAnalysis) -> bool {
-        let told = |kind: FindingKind| analysis.findings.iter().any(|finding| finding.kind == kind);
+        let told = |kind: FindingKind| analysis.findings.iter().any(|finding| finding.finding.kind == kind);
         let differs = |verdict: ComparisonVerdict| {
             !matches!(verdict, ComparisonVerdict::NoDifferenceShown | ComparisonVerdict::TooFew)
         };
+        let host_slow = |severity: Severity| {
+            let findings = analysis.findings.iter().map(|one| &one.finding);
+            let mut of_host = findings.filter(|one| one.kind == FindingKind::HostSlow);
+            of_host.any(|one| one.severity == severity)
+        };
+        let host_slow = |severity: Severity| {
+            let findings = analysis.findings.iter().map(|one| &one.finding);
+            let mut of_host = findings.filter(|one| one.kind == FindingKind::HostSlow);
+            of_host.any(|one| one.severity == severity)
+        };
         match self {
+            // Every change that is told is told as a step today. One that is told as a ramp or an episode is none of these.
             Self::Change => analysis.series.iter().any(|series| !series.changes.is_empty()),
             Self::Effect => {
                 let mut effects = analysis.series.iter().flat_map(|series| &series.event_effects);
@@ -129,7 +145,8 @@ impl Claim {
             Self::Association => told(FindingKind::Association),
             Self::Modes => told(FindingKind::Modes),
             Self::NoSingleCause => told(FindingKind::NoCorrelation),
-            Self::HostSlow => told(FindingKind::HostSlow),
+            Self::HostSlow => host_slow(Severity::Warning),
+            Self::HostNotSlow => host_slow(Severity::Note),
             Self::NameService => told(FindingKind::NameService),
         }
     }
@@ -138,8 +155,27 @@ impl Claim {
     fn is_possible(self, analysis: &HistoryAnalysis) -> bool {
         match self {
             Self::Association => !analysis.associations.is_empty(),
-            Self::HostSlow => analysis.episodes.len() >= 3,
+            Self::HostSlow | Self::HostNotSlow => analysis.episodes.len() >= 3,
             _ => true,
+        }
+    }
+}
+
+impl Claim {
+    /// The kind of the finding that makes it; absent for what is only in tables.
+    pub const fn kind(self) -> Option<FindingKind> {
+        match self {
+            Self::Change => Some(FindingKind::Change),
+            Self::Effect | Self::Significant => None,
+            Self::Places => Some(FindingKind::Comparison),
+            Self::Together => Some(FindingKind::Correlation),
+            Self::Lag => Some(FindingKind::Lag),
+            Self::Period => Some(FindingKind::Periodicity),
+            Self::Association => Some(FindingKind::Association),
+            Self::Modes => Some(FindingKind::Modes),
+            Self::NoSingleCause => Some(FindingKind::NoCorrelation),
+            Self::HostSlow | Self::HostNotSlow => Some(FindingKind::HostSlow),
+            Self::NameService => Some(FindingKind::NameService),
         }
     }
 }
@@ -149,9 +185,10 @@ impl Load {
     pub fn contradicts(self, claim: Claim) -> bool {
         match (self, claim) {
             (Self::Common, claim) => claim == Claim::NoSingleCause,
-            (Self::StormsOfControlApart | Self::StormsOfHost, claim) => claim == Claim::HostSlow,
+            (Self::StormsOfControlApart, claim) => claim == Claim::HostSlow,
+            (Self::StormsOfHost, claim) => claim == Claim::HostNotSlow,
             (Self::NamesForNothing, claim) => claim == Claim::NameService,
-            (_, Claim::NoSingleCause | Claim::HostSlow | Claim::NameService) => false,
+            (_, Claim::NoSingleCause | Claim::HostSlow | Claim::HostNotSlow | Claim::NameService) => false,
             (Self::Apart(Process::Storms | Process::ModesInRuns), Claim::Modes) => false,
             // It is a little slower afterwards, though not because of the note.
             (Self::Apart(Process::Drift(_)), Claim::Effect) => false,
@@ -166,7 +203,6 @@ impl Load {
 
     fn limit(self, claim: Claim) -> Limit {
         match (self, claim) {
-            // A control with storms of its own shares some by chance; how many is told.
             (Self::Apart(Process::OneOverF), _) => Limit::AtMost(0.1),
             _ => Limit::AtMost(0.05),
         }

@@ -1,14 +1,18 @@
 //! The rows: one process, one size, one question.
 
+use std::path::Path;
 use std::time::Instant;
 
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::command_line;
 use crate::coverage::Coverage;
 use crate::measured::{Judgement, Measured};
 use crate::power::Power;
 use crate::process::Process;
 use crate::quiet::{Load, Quiet};
+use crate::runs::{Runs, Workload};
 
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +32,10 @@ pub enum Question {
     Quiet(Quiet),
     /// Is a step found?
     Power(Power),
+    /// Does the command line tell a quiet history as the library does?
+    CommandLine(Quiet),
+    /// Is nothing concluded from stationary runs?
+    Runs(Runs),
 }
 
 /// A row that was measured.
@@ -46,16 +54,21 @@ pub struct Done {
 }
 
 impl Row {
-    /// Measures it.
-    pub fn measure(&self, campaigns: usize, seed: u64) -> Done {
+    /// Measures it, with iolag's program where a row asks for it.
+    pub fn measure(&self, campaigns: usize, seed: u64, program: Option<&Path>) -> Result<Done> {
         let begin = Instant::now();
         let measured = match self.question {
             Question::Coverage(coverage) => coverage.measure(&self.name, campaigns, seed),
             Question::Quiet(quiet) => quiet.measure(&self.name, campaigns, seed),
             Question::Power(power) => power.measure(&self.name, campaigns, seed),
+            Question::CommandLine(quiet) => {
+                let program = program.context("this row needs --iolag PATH, the program")?;
+                command_line::measure(quiet, program, &self.name, campaigns, seed)?
+            }
+            Question::Runs(runs) => runs.measure(&self.name, campaigns, seed)?,
         };
         let seconds = begin.elapsed().as_secs_f64();
-        Done { row: self.name.clone(), campaigns, seed, seconds, measured }
+        Ok(Done { row: self.name.clone(), campaigns, seed, seconds, measured })
     }
 }
 
@@ -68,7 +81,13 @@ impl Done {
 
 /// All rows, in the order in which they are told.
 pub fn rows() -> Vec<Row> {
-    coverage_rows().into_iter().chain(quiet_rows()).chain(power_rows()).collect()
+    coverage_rows()
+        .into_iter()
+        .chain(quiet_rows())
+        .chain(power_rows())
+        .chain(run_rows())
+        .chain(command_line_rows())
+        .collect()
 }
 
 const DAILY: Process = Process::Daily { peak: 0.5, coefficient: 0.0 };
@@ -117,7 +136,7 @@ fn quiet_rows() -> Vec<Row> {
         ("daily-shared-ar0.8", Load::Apart(Process::Daily { peak: 0.5, coefficient: 0.8 }), &[672]),
         ("daily-apart", Load::DailyApart, &[192, 672]),
         ("daily-random", Load::Apart(Process::DailyRandom), &[672, 2976]),
-        ("weekly", Load::Apart(Process::Weekly), &[672, 2976]),
+        ("weekly", Load::Apart(Process::Weekly), &[2976]),
         ("drift-1.1", Load::Apart(Process::Drift(1.1)), &[672]),
         ("drift-1.3", Load::Apart(Process::Drift(1.3)), &[672, 2976]),
         ("common-load", Load::Common, &[672]),
@@ -153,6 +172,43 @@ fn power_rows() -> Vec<Row> {
         }
     }
     rows
+}
+
+fn run_rows() -> Vec<Row> {
+    let cells = [
+        ("independent", Process::Independent),
+        ("ar0.9", Process::Autoregressive(0.9)),
+        ("ar0.98", Process::Autoregressive(0.98)),
+        ("1-over-f", Process::OneOverF),
+        ("storms", Process::Storms),
+    ];
+    let workloads = [
+        ("check", Workload::Check),
+        ("bench-200", Workload::Bench(200)),
+        ("bench-3000", Workload::Bench(3000)),
+    ];
+    let row = |(label, process), (kind, workload)| Row {
+        name: format!("runs/{kind}/{label}"),
+        question: Question::Runs(Runs { process, workload }),
+    };
+    workloads
+        .into_iter()
+        .flat_map(|workload| cells.into_iter().map(move |cell| row(cell, workload)))
+        .collect()
+}
+
+fn command_line_rows() -> Vec<Row> {
+    let cells = [
+        ("independent", Load::Apart(Process::Independent)),
+        ("ar0.8", Load::Apart(Process::Autoregressive(0.8))),
+        ("storms", Load::Apart(Process::Storms)),
+        ("daily-shared", Load::Apart(DAILY)),
+    ];
+    let row = |(label, load)| Row {
+        name: format!("command-line/{label}/672"),
+        question: Question::CommandLine(Quiet { load, size: 672 }),
+    };
+    cells.into_iter().map(row).collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,12 @@ use crate::table::{Colour, Tone, one_line, wrapped};
 const INDENT: &str = "      ";
 
 /// Findings below a heading, each or several together with what to do next; nothing if there are none.
-pub fn findings_text(place: Option<&str>, findings: &[Finding], width: usize, colour: Colour) -> String {
+pub fn findings_text<K>(
+    place: Option<&str>,
+    findings: &[Finding<K>],
+    width: usize,
+    colour: Colour,
+) -> String {
     if findings.is_empty() {
         return String::new();
     }

@@ -12,7 +12,8 @@ use super::findings_in_time::findings_in_time;
 use super::findings_of_series::findings_of_series;
 use super::findings_of_time::findings_of_time;
 use super::findings_together::findings_together;
-use crate::finding::{Finding, Severity};
+use crate::finding::{EvidenceAmount, Finding, Severity};
+use crate::finding_kind::Basis;
 
 /// What a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -58,14 +59,62 @@ pub enum FindingKind {
     TooFew,
 }
 
+impl FindingKind {
+    /// All kinds.
+    pub const ALL: [Self; 19] = [
+        Self::Outage,
+        Self::Change,
+        Self::Tail,
+        Self::Failure,
+        Self::Episode,
+        Self::HostSlow,
+        Self::NameService,
+        Self::Waiting,
+        Self::Association,
+        Self::Correlation,
+        Self::Lag,
+        Self::NoCorrelation,
+        Self::Periodicity,
+        Self::Modes,
+        Self::Comparison,
+        Self::Configuration,
+        Self::Gap,
+        Self::Resolution,
+        Self::TooFew,
+    ];
+
+    /// Whether it tells or concludes.
+    pub const fn basis(self) -> Basis {
+        match self {
+            Self::Change
+            | Self::HostSlow
+            | Self::NameService
+            | Self::Association
+            | Self::Correlation
+            | Self::Lag
+            | Self::NoCorrelation
+            | Self::Periodicity
+            | Self::Modes
+            | Self::Comparison => Basis::Inferred,
+            Self::Outage
+            | Self::Tail
+            | Self::Failure
+            | Self::Episode
+            | Self::Waiting
+            | Self::Configuration
+            | Self::Gap
+            | Self::Resolution
+            | Self::TooFew => Basis::Observed,
+        }
+    }
+}
+
 /// Something that was judged from a history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HistoryFinding {
-    /// What it is about.
-    pub kind: FindingKind,
-    /// Severity, sentence, advice and evidence.
+    /// Kind, severity, sentence, advice and evidence.
     #[serde(flatten)]
-    pub finding: Finding,
+    pub finding: Finding<FindingKind>,
     /// Which series it concerns; empty for a whole host or everything.
     pub series: Vec<SeriesKey>,
     /// When; absent for what concerns the whole time.
@@ -85,8 +134,8 @@ impl HistoryFinding {
         sentence: String,
         advice: impl Into<String>,
     ) -> Self {
-        let finding = Finding::new(severity, sentence, advice);
-        Self { kind, finding, series: Vec::new(), span: None, size: 0.0, saying: None }
+        let finding = Finding::new(kind, severity, sentence, advice);
+        Self { finding, series: Vec::new(), span: None, size: 0.0, saying: None }
     }
 
     pub(crate) fn of<'a>(mut self, series: impl IntoIterator<Item = &'a SeriesKey>) -> Self {
@@ -109,8 +158,13 @@ impl HistoryFinding {
         self
     }
 
-    pub(crate) fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.finding = self.finding.with(name, value);
+    pub(crate) fn with(
+        mut self,
+        name: impl Into<String>,
+        value: impl Into<String>,
+        amount: EvidenceAmount,
+    ) -> Self {
+        self.finding = self.finding.with(name, value, amount);
         self
     }
 }
@@ -123,7 +177,7 @@ pub(crate) fn findings_of(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     findings.extend(findings_of_time(analysis, &names));
     findings.extend(findings_together(analysis, &names));
     findings.sort_by(|one, other| {
-        let place = |one: &HistoryFinding| (one.finding.severity, one.kind);
+        let place = |one: &HistoryFinding| (one.finding.severity, one.finding.kind);
         place(one).cmp(&place(other)).then(other.size.total_cmp(&one.size))
     });
     findings
@@ -216,6 +270,12 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_kind_is_listed_once_in_order() {
+        assert!(FindingKind::ALL.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!(FindingKind::ALL.last(), Some(&FindingKind::TooFew));
+    }
 
     #[test]
     fn words_are_for_people() {

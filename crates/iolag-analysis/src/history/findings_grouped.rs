@@ -89,7 +89,7 @@ impl HistoryAnalysis {
     fn say_the_same(&self, one: usize, other: usize) -> bool {
         let (one, other) = (&self.findings[one], &self.findings[other]);
         let (Some(said), Some(also)) = (&one.saying, &other.saying) else { return false };
-        one.kind == other.kind
+        one.finding.kind == other.finding.kind
             && said.pattern == also.pattern
             && said.unit == also.unit
             && match (said.subjects.first(), also.subjects.first()) {
@@ -156,16 +156,9 @@ fn together(members: &[&HistoryFinding], names: &Names) -> HistoryFinding {
     }
     let severity = members.iter().map(|one| one.finding.severity).min();
     let first = members[0];
-    let finding = Finding {
-        sentence: sentence + ".",
-        severity: severity.unwrap_or(first.finding.severity),
-        advice: first.finding.advice.clone(),
-        evidence: Vec::new(),
-        places: Vec::new(),
-        weight: 0,
-    };
+    let severity = severity.unwrap_or(first.finding.severity);
+    let finding = Finding::new(first.finding.kind, severity, sentence + ".", first.finding.advice.clone());
     HistoryFinding {
-        kind: first.kind,
         finding,
         series: subjects.into_iter().cloned().collect(),
         span: moments().reduce(|one, other| iolag_model::WallSpan {

@@ -11,7 +11,7 @@ use super::event_matching::EventMatch;
 use super::findings::{FindingKind, HistoryFinding, Names, counted, moment_in_words, p_in_words, task};
 use super::findings_grouped::{Saying, SayingUnit};
 use super::observed::{Knowledge, Quantity};
-use crate::finding::{Severity, factor_in_words, share_in_words};
+use crate::finding::{EvidenceAmount, Severity, factor_in_words, share_in_words};
 use crate::history::estimate::amount_in_words;
 
 /// Findings of a kind that are told one by one; the others are summed up.
@@ -190,8 +190,16 @@ fn change_finding(changes: &[TimedChange], analysis: &HistoryAnalysis, names: &N
         .during(main.change.last_before, main.change.first_after)
         .sized(main.size())
         .saying(change_saying(changes, analysis))
-        .with("probability without a change", p_in_words(main.change.p))
-        .with("an attempt after takes longer than one before", share_in_words(main.change.greater_after))
+        .with(
+            "probability without a change",
+            p_in_words(main.change.p),
+            EvidenceAmount::Probability(main.change.p),
+        )
+        .with(
+            "an attempt after takes longer than one before",
+            share_in_words(main.change.greater_after),
+            EvidenceAmount::Share(main.change.greater_after),
+        )
 }
 
 /// What these changes at one moment say together with others of the same day, if they all go the same way in one place.

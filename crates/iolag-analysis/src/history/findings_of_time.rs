@@ -126,7 +126,7 @@ mod tests {
         }
         let input = HistoryInput { series, ..HistoryInput::default() };
         let findings = analyse_history(&input, &HistoryOptions::default()).findings;
-        let of_time = findings.into_iter().filter(|finding| finding.kind == FindingKind::Waiting);
+        let of_time = findings.into_iter().filter(|finding| finding.finding.kind == FindingKind::Waiting);
         of_time.map(|finding| finding.finding.sentence).collect()
     }
 

@@ -178,7 +178,7 @@ impl IncidentHistory<'_> {
 
     /// Those that came without an event of their own.
     fn add_configurations(&self, line: &mut TimeLine) {
-        let is_configuration = |one: &&HistoryFinding| one.kind == FindingKind::Configuration;
+        let is_configuration = |one: &&HistoryFinding| one.finding.kind == FindingKind::Configuration;
         for finding in self.analysis.findings.iter().filter(is_configuration) {
             let Some(span) = finding.span.filter(|span| self.head.span.contains(span.begin)) else {
                 continue;

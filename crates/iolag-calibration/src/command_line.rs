@@ -1,0 +1,125 @@
+//! Does the command line say the same as the library, digit by digit?
+//!
+//! The six series of a quiet campaign are written as CSV, imported into a new history and shown as JSON; every number of it must be
+//! that of [`analyse_history`] of the same values.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use iolag_analysis::history::{HistoryInput, HistoryOptions, analyse_history};
+use serde_json::Value;
+
+use crate::measured::{Limit, Measured};
+use crate::quiet::Quiet;
+use crate::record::HOST;
+use crate::seed::noise_of;
+
+/// So many campaigns are enough to see whether digits are lost.
+const CAMPAIGNS_MOST: usize = 20;
+/// What is compared of each series, and of all together.
+const OF_SERIES: [&str; 4] = ["/summary/by_attempt", "/changes", "/periodicity", "/summary/modes"];
+const OF_ALL: [&str; 2] = ["/comparisons", "/correlations"];
+
+/// How many campaigns the program at `program` tells as the library does.
+pub fn measure(
+    quiet: Quiet,
+    program: &Path,
+    name: &str,
+    campaigns: usize,
+    seed: u64,
+) -> Result<Vec<Measured>> {
+    let campaigns = campaigns.min(CAMPAIGNS_MOST);
+    let scratch = Scratch::new()?;
+    let mut equal = 0;
+    for number in 0..campaigns {
+        let mut input = quiet.input(&mut noise_of(name, number, seed));
+        // Events are told apart by how they came in.
+        input.events.clear();
+        let expected = serde_json::to_string(&analyse_history(&input, &HistoryOptions::default()))?;
+        let shown = shown(program, &input, &scratch.0)?;
+        equal += usize::from(is_same(&serde_json::from_str(&expected)?, &shown));
+    }
+    Ok(vec![Measured::share("the same digits", equal, campaigns, Limit::AtLeast(1.0))])
+}
+
+fn is_same(expected: &Value, shown: &Value) -> bool {
+    let of_all = OF_ALL.iter().all(|place| expected.pointer(place) == shown.pointer(place));
+    let (left, right) = (&expected["series"], &shown["series"]);
+    let count = left.as_array().map_or(0, Vec::len);
+    let of_series = (0..count)
+        .all(|index| OF_SERIES.iter().all(|place| left[index].pointer(place) == right[index].pointer(place)));
+    of_all && of_series && count > 0 && right.as_array().map_or(0, Vec::len) == count
+}
+
+fn shown(program: &Path, input: &HistoryInput, scratch: &Path) -> Result<Value> {
+    let [csv, history, json] = ["six.csv", "history.db", "shown.json"].map(|name| scratch.join(name));
+    for old in [&history, &json] {
+        if old.exists() {
+            fs::remove_file(old).with_context(|| format!("removing {}", old.display()))?;
+        }
+    }
+    fs::write(&csv, table(input)).with_context(|| format!("writing {}", csv.display()))?;
+    let mut import = iolag(program, scratch);
+    import.arg("import").arg(&csv).arg("--history").arg(&history);
+    import.args(["--host", HOST, "--time", "when", "--time-format", "epoch-s"]);
+    for (number, (series, _)) in input.series.iter().enumerate() {
+        import.args(["--value", &format!("c{number}={}@{}[s]", series.key.task, series.key.target)]);
+    }
+    finish(&mut import)?;
+    let mut show = iolag(program, scratch);
+    show.args(["show", "history", "--json"]).arg(&json).arg("--history").arg(&history);
+    finish(&mut show)?;
+    let text = fs::read_to_string(&json).with_context(|| format!("reading {}", json.display()))?;
+    Ok(serde_json::from_str(&text)?)
+}
+
+/// A line a round, a column a series, in whole microseconds.
+fn table(input: &HistoryInput) -> String {
+    let mut text = String::from("when");
+    for number in 0..input.series.len() {
+        let _ = write!(text, ",c{number}");
+    }
+    let rounds = input.series.first().map_or(0, |(_, columns)| columns.len());
+    for round in 0..rounds {
+        let _ = write!(text, "\n{}", input.series[0].1.intended[round].0 / 1_000_000_000);
+        for (_, columns) in &input.series {
+            let _ = write!(text, ",{:.6}", columns.duration_ns[round].as_seconds());
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn iolag(program: &Path, scratch: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env("TZ", "UTC").env("HOME", scratch).stdin(Stdio::null());
+    command
+}
+
+fn finish(command: &mut Command) -> Result<()> {
+    let output = command.output().with_context(|| format!("starting {}", command.get_program().display()))?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?}: {}: {}", output.status, complaint.trim());
+    Ok(())
+}
+
+/// A directory that vanishes.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("iolag-calibration-{}", std::process::id()));
+        fs::create_dir_all(&path).with_context(|| format!("making {}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed lies where temporary files lie.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
