@@ -8,6 +8,7 @@ use crate::check_findings::{check_findings, measured_in_part};
 use crate::check_ranking::{Ranked, ranking};
 use crate::finding::{Finding, footnotes};
 use crate::partial_create::PartialCreate;
+use crate::steadiness::unsteady;
 use crate::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 use crate::verdict::{Evidence, Verdict, verdict};
 
@@ -106,6 +107,7 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
         directories.push(one.analysis(verdict));
     }
     let ranking = ranking(&ranked);
+    add_unsteady(&mut directories, control);
     let control = control
         .filter(|control| usize::from(control.0) < directories.len())
         .map(|control| directories.remove(usize::from(control.0)));
@@ -121,6 +123,24 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
         control,
         trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
         remarks: run.remarks.clone(),
+    }
+}
+
+/// Adds to each directory that it changed while it was measured.
+fn add_unsteady(directories: &mut [DirectoryAnalysis], control: Option<TargetIndex>) {
+    let of = |directory: &DirectoryAnalysis| Some(directory.target) == control;
+    let memory = directories.iter().find(|directory| of(directory));
+    let others: Vec<(TargetIndex, &[Summary])> = directories
+        .iter()
+        .filter(|directory| !of(directory))
+        .map(|directory| (directory.target, directory.summaries.as_slice()))
+        .collect();
+    let found = unsteady(&others, memory.map(|memory| memory.summaries.as_slice()));
+    for (target, finding) in found {
+        if let Some(directory) = directories.iter_mut().find(|directory| directory.target == target) {
+            directory.findings.push(finding);
+            directory.findings.sort_by_key(|finding| finding.severity);
+        }
     }
 }
 

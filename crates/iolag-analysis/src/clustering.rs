@@ -6,24 +6,33 @@
 //!
 //! The summary of a run merges and knows no order. What its attempts are worth does: whether the slowest 5 % came in one storm
 //! is seen only in time. Once it is known between which moments a group lies and where its quantiles are, the samples are read again: up to
-//! [`STRETCHES_MOST`] attempts are listed and put in order; more are counted in [`STRETCHES`] equal stretches of time, by how many exceed each
-//! quantile and threshold. Both merge in any order, so threads and clients may be read as they come.
+//! [`LISTED_MOST`] attempts are listed and put in order; more are counted in [`STRETCHES`] equal stretches of time, by how many exceed each
+//! quantile and threshold, and neighbours joined until each has its share of the attempts: who waits starts few. Both merge in any order, so threads and clients may be read as they come.
 //!
 //! Limits: quantiles of groups that are counted are found to the 0.8 % of the histogram.
 
 use iolag_model::{FailureCode, Nanoseconds, Outcome, SampleColumns};
 
 use crate::engine::{Grouping, NO_GROUP, ROWS_AT_ONCE};
-use crate::histogram::{Histogram, bucket_of};
+use crate::histogram::{Histogram, bucket_bounds, bucket_of};
 use crate::statistics::dependence::{
-    EffectiveSampleSize, STRETCHES_MOST, Stretch, Worth, score_sums_of, stretches_of, worth_of_score_sums,
+    EffectiveSampleSize, Stretch, Worth, beyond_quantile, score_sums_of, stretches_of, worth_of_score_sums,
     worth_of_share,
 };
 use crate::statistics::student::normal_quantile;
 use crate::summary::QUANTILES;
 
-/// Stretches of time in which many attempts are counted.
-const STRETCHES: usize = 1024;
+/// Parts whose means tell how it went on.
+pub(crate) const PARTS: usize = 32;
+
+/// Attempts of a group that are listed.
+const LISTED_MOST: u64 = 16_384;
+
+/// Stretches of time in which more attempts are counted.
+const STRETCHES: usize = 4096;
+
+/// Joined stretches have at least this part of the attempts.
+const JOINED: u64 = 1024;
 
 /// Scores are summed as whole numbers, so that sums do not depend on their order.
 const SCORE_UNIT: f64 = (1 << 20) as f64;
@@ -45,13 +54,20 @@ pub(crate) struct GroupWorth {
     pub quantiles: [Worth; QUANTILES.len()],
     /// For the share over each threshold.
     pub thresholds: Vec<Worth>,
+    /// Means in ns of up to [`PARTS`] equal parts in the order of time, a bound counting as it is; absent without second reading.
+    pub part_means_ns: Option<Vec<f64>>,
 }
 
 impl GroupWorth {
     /// The same for all.
     pub(crate) fn alike(sample_size: EffectiveSampleSize, thresholds: usize) -> Self {
         let worth = Worth { effective: sample_size.effective, few_stretches: None };
-        Self { sample_size, quantiles: [worth; QUANTILES.len()], thresholds: vec![worth; thresholds] }
+        Self {
+            sample_size,
+            quantiles: [worth; QUANTILES.len()],
+            thresholds: vec![worth; thresholds],
+            part_means_ns: None,
+        }
     }
 
     /// At one of [`QUANTILES`].
@@ -98,8 +114,10 @@ impl Clustering {
 struct Reading {
     /// Absent where starts are not known: the order of arrival.
     start_ns: Option<i64>,
-    /// Absent if it had not ended: longer than anything.
-    duration: Option<Nanoseconds>,
+    /// As recorded.
+    duration: Nanoseconds,
+    /// What had not ended is longer than anything.
+    has_ended: bool,
 }
 
 impl Reading {
@@ -110,10 +128,10 @@ impl Reading {
         if outcome.is_censored() && !outcome.is_lower_bound(failure) {
             return None;
         }
-        let duration = Nanoseconds(columns.duration_ns[row].max(0) as u64);
         Some(Self {
             start_ns: columns.start_ns.get(row).copied(),
-            duration: (!outcome.is_censored()).then_some(duration),
+            duration: Nanoseconds(columns.duration_ns[row].max(0) as u64),
+            has_ended: !outcome.is_censored(),
         })
     }
 }
@@ -127,8 +145,8 @@ pub(crate) struct GroupClustering {
 
 #[derive(Debug, Clone)]
 enum Form {
-    /// Start (or place) and duration of each, the greatest number for what had not ended.
-    Listed(Vec<(i64, u64)>),
+    /// Start (or place), duration, and whether it had ended.
+    Listed(Vec<(i64, u64, bool)>),
     Counted(Box<Counted>),
 }
 
@@ -141,6 +159,7 @@ struct Counted {
     score_of_bucket: Vec<f32>,
     score_of_censored: f32,
     attempts: Vec<u32>,
+    sums_ns: Vec<u64>,
     scores: Vec<i64>,
     /// By limit and stretch.
     over: Vec<u32>,
@@ -153,7 +172,7 @@ impl GroupClustering {
         (first_ns, end_ns): (i64, i64),
         thresholds: &[Nanoseconds],
     ) -> Self {
-        let form = if histogram.total() <= STRETCHES_MOST as u64 || end_ns < first_ns {
+        let form = if histogram.total() <= LISTED_MOST || end_ns < first_ns {
             Form::Listed(Vec::new())
         } else {
             Form::Counted(Box::new(Counted::new(histogram, (first_ns, end_ns), thresholds)))
@@ -165,7 +184,7 @@ impl GroupClustering {
         match &mut self.form {
             Form::Listed(list) => {
                 let at = reading.start_ns.unwrap_or(list.len() as i64);
-                list.push((at, reading.duration.map_or(u64::MAX, |duration| duration.0)));
+                list.push((at, reading.duration.0, reading.has_ended));
             }
             Form::Counted(counted) => counted.add(reading),
         }
@@ -189,25 +208,35 @@ impl GroupClustering {
     }
 }
 
-fn worth_of_list(mut list: Vec<(i64, u64)>, thresholds: &[Nanoseconds]) -> GroupWorth {
+fn worth_of_list(mut list: Vec<(i64, u64, bool)>, thresholds: &[Nanoseconds]) -> GroupWorth {
     list.sort_unstable();
-    let durations: Vec<u64> = list.into_iter().map(|(_, duration)| duration).collect();
+    let length = list.len().div_ceil(PARTS).max(1);
+    let mean =
+        |part: &[(i64, u64, bool)]| part.iter().map(|one| one.1 as f64).sum::<f64>() / part.len() as f64;
+    // A last shorter part says less than the others.
+    let parts = list.chunks(length).filter(|part| part.len() == length).map(mean).collect();
+    let durations: Vec<u64> = list
+        .into_iter()
+        .map(|(_, duration, has_ended)| if has_ended { duration } else { u64::MAX })
+        .collect();
     let amounts: Vec<f64> = durations.iter().map(|duration| *duration as f64).collect();
     let (sample_size, memory) = worth_of_score_sums(&score_sums_of(&amounts), amounts.len() as u64);
-    let over = |limit: u64| {
-        let is_over: Vec<bool> = durations.iter().map(|duration| *duration > limit).collect();
-        worth_of_share(&stretches_of(&is_over), memory)
+    let worth = |is_over: &[bool]| worth_of_share(&stretches_of(is_over), memory);
+    let over = |limit: &Nanoseconds| {
+        worth(&durations.iter().map(|duration| *duration > limit.0).collect::<Vec<bool>>())
     };
-    let mut sorted = durations.clone();
-    sorted.sort_unstable();
+    let mut sorted = amounts.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
     let quantile = |q: f64| {
         let rank = (q * sorted.len() as f64 - 1e-9).ceil().max(1.0) as usize;
-        sorted.get(rank - 1).map_or(Worth::independent(0), |limit| over(*limit))
+        let beyond = |quantile: &f64| worth(&beyond_quantile(&amounts, *quantile, q));
+        sorted.get(rank - 1).map_or(Worth::independent(0), beyond)
     };
     GroupWorth {
         sample_size,
         quantiles: QUANTILES.map(quantile),
-        thresholds: thresholds.iter().map(|threshold| over(threshold.0)).collect(),
+        thresholds: thresholds.iter().map(over).collect(),
+        part_means_ns: Some(parts),
     }
 }
 
@@ -215,10 +244,18 @@ impl Counted {
     fn new(histogram: &Histogram, (first_ns, end_ns): (i64, i64), thresholds: &[Nanoseconds]) -> Self {
         let total = histogram.total() as f64;
         let known = histogram.count();
-        // What had not ended lies above everything: no limit is passed by nobody.
+        // What had not ended lies above everything. Of a bucket that holds the quantile, all lie beyond or none, as in `beyond_quantile`.
         let at = |q: f64| {
             let rank = (q * total - 1e-9).ceil().max(1.0) as u64;
-            histogram.value_of_rank(rank.min(known)).unwrap_or_default()
+            let quantile = histogram.value_of_rank(rank.min(known)).unwrap_or_default();
+            let bucket = bucket_of(quantile.0);
+            let (first, last) = bucket_bounds(bucket);
+            let through =
+                histogram.occupied().take_while(|(place, _)| *place <= bucket).map(|(_, count)| count);
+            let through = through.sum::<u64>() as f64;
+            let before = through - histogram.counts()[bucket] as f64;
+            let takes_bucket = (q * total - before).abs() < (through - q * total).abs();
+            Nanoseconds(if takes_bucket { first.saturating_sub(1) } else { last })
         };
         let limits: Vec<Nanoseconds> =
             QUANTILES.into_iter().map(at).chain(thresholds.iter().copied()).collect();
@@ -239,6 +276,7 @@ impl Counted {
             score_of_bucket,
             score_of_censored,
             attempts: vec![0; STRETCHES],
+            sums_ns: vec![0; STRETCHES],
             scores: vec![0; STRETCHES],
         }
     }
@@ -247,13 +285,15 @@ impl Counted {
         let since = reading.start_ns.map_or(0, |start| start.saturating_sub(self.first_ns).max(0) as u64);
         let stretch = ((since / self.length_ns) as usize).min(STRETCHES - 1);
         self.attempts[stretch] += 1;
-        let score = match reading.duration {
-            Some(duration) => self.score_of_bucket.get(bucket_of(duration.0)).copied().unwrap_or_default(),
-            None => self.score_of_censored,
+        self.sums_ns[stretch] = self.sums_ns[stretch].saturating_add(reading.duration.0);
+        let score = if reading.has_ended {
+            self.score_of_bucket.get(bucket_of(reading.duration.0)).copied().unwrap_or_default()
+        } else {
+            self.score_of_censored
         };
         self.scores[stretch] += (f64::from(score) * SCORE_UNIT) as i64;
         for (limit, over) in self.limits.iter().zip(self.over.chunks_exact_mut(STRETCHES)) {
-            over[stretch] += u32::from(reading.duration.is_none_or(|duration| duration > *limit));
+            over[stretch] += u32::from(!reading.has_ended || reading.duration > *limit);
         }
     }
 
@@ -263,25 +303,172 @@ impl Counted {
         };
         add(&mut self.attempts, &other.attempts);
         add(&mut self.over, &other.over);
+        self.sums_ns
+            .iter_mut()
+            .zip(&other.sums_ns)
+            .for_each(|(mine, theirs)| *mine = mine.saturating_add(*theirs));
         self.scores.iter_mut().zip(&other.scores).for_each(|(mine, theirs)| *mine += theirs);
     }
 
     fn worth(&self) -> GroupWorth {
         let attempts: u64 = self.attempts.iter().map(|count| u64::from(*count)).sum();
+        let ends = self.joined_ends(attempts);
         let total: i64 = self.scores.iter().sum();
         let mean = total as f64 / SCORE_UNIT / attempts.max(1) as f64;
+        let counts = joined(&self.attempts, &ends);
+        let scores = joined(&self.scores, &ends);
         let sum = |(score, count): (&i64, &u32)| *score as f64 / SCORE_UNIT - mean * f64::from(*count);
-        let sums: Vec<f64> = self.scores.iter().zip(&self.attempts).map(sum).collect();
+        let sums: Vec<f64> = scores.iter().zip(&counts).map(sum).collect();
         let (sample_size, memory) = worth_of_score_sums(&sums, attempts);
-        let stretch = |(attempts, over): (&u32, &u32)| Stretch { attempts: *attempts, over: *over };
+        let stretch = |(attempts, over): (&u32, u32)| Stretch { attempts: *attempts, over };
         let mut worths = self.over.chunks_exact(STRETCHES).map(|over| {
-            let stretches: Vec<Stretch> = self.attempts.iter().zip(over).map(stretch).collect();
+            let stretches: Vec<Stretch> = counts.iter().zip(joined(over, &ends)).map(stretch).collect();
             worth_of_share(&stretches, memory)
         });
         GroupWorth {
             sample_size,
             quantiles: QUANTILES.map(|_| worths.next().unwrap_or(Worth::independent(attempts))),
             thresholds: worths.collect(),
+            part_means_ns: Some(self.part_means_ns(attempts)),
         }
+    }
+
+    /// Where stretches end that are joined until each has its part of the attempts; the last one may have less.
+    fn joined_ends(&self, attempts: u64) -> Vec<usize> {
+        let least = attempts.div_ceil(JOINED);
+        let (mut ends, mut count) = (Vec::new(), 0);
+        for (place, of_stretch) in self.attempts.iter().enumerate() {
+            count += u64::from(*of_stretch);
+            if count >= least {
+                ends.push(place + 1);
+                count = 0;
+            }
+        }
+        if count > 0 {
+            ends.push(STRETCHES);
+        }
+        ends
+    }
+
+    /// Stretches joined until they hold their share of the attempts.
+    fn part_means_ns(&self, attempts: u64) -> Vec<f64> {
+        let mut means = Vec::new();
+        let (mut sum, mut count, mut passed) = (0.0, 0, 0);
+        for (sum_ns, of_stretch) in self.sums_ns.iter().zip(&self.attempts) {
+            sum += *sum_ns as f64;
+            count += u64::from(*of_stretch);
+            passed += u64::from(*of_stretch);
+            if count > 0 && passed * PARTS as u64 >= attempts * (means.len() as u64 + 1) {
+                means.push(sum / count as f64);
+                (sum, count) = (0.0, 0);
+            }
+        }
+        means
+    }
+}
+
+/// Sums over the stretches between these ends.
+fn joined<T: Copy + std::iter::Sum>(counts: &[T], ends: &[usize]) -> Vec<T> {
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    starts.zip(ends).map(|(start, end)| counts[start..*end].iter().copied().sum()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use iolag_model::Operation;
+
+    use super::*;
+    use crate::engine::Engine;
+    use crate::summary::{Precision, Summary};
+    use crate::synthetic::Noise;
+
+    /// Starts and durations: 1 ms, and 50 ms in storms of 30 that come now and then.
+    fn storms(n: usize, seed: u64) -> (Vec<i64>, Vec<i64>) {
+        let mut noise = Noise::new(seed);
+        let (mut now, mut left) = (0, 0_u32);
+        (0..n)
+            .map(|_| {
+                left = if left == 0 && noise.uniform() < 1.0 / 970.0 { 30 } else { left.saturating_sub(1) };
+                let level = if left > 0 { 50e6 } else { 1e6 };
+                let duration = (level * (0.3 * noise.normal()).exp()) as i64;
+                now += duration;
+                (now - duration, duration)
+            })
+            .unzip()
+    }
+
+    /// The summary of these samples, read in batches in this order, by two engines that merge.
+    fn summary(
+        samples: &(Vec<i64>, Vec<i64>),
+        order: impl Fn(usize) -> usize,
+        precision: Precision,
+    ) -> Summary {
+        let batch = 256;
+        let batches: Vec<usize> = (0..samples.0.len().div_ceil(batch)).map(order).collect();
+        let codes = vec![Operation::Stat as i32; batch];
+        let columns = |number: usize| {
+            let rows = number * batch..samples.0.len().min((number + 1) * batch);
+            SampleColumns {
+                operation_code: &codes[..rows.len()],
+                outcome_code: &[0; 256][..rows.len()],
+                start_ns: &samples.0[rows.clone()],
+                duration_ns: &samples.1[rows],
+                ..Default::default()
+            }
+        };
+        let grouping = Grouping { clients: NonZeroU32::new(1), ..Grouping::default() };
+        let mut engines = [Engine::new(grouping, precision), Engine::new(grouping, precision)];
+        batches.iter().enumerate().for_each(|(index, number)| engines[index % 2].batch(columns(*number)));
+        let [mut engine, other] = engines;
+        engine.merge(other);
+        let mut counted = [engine.clustering(), engine.clustering()];
+        batches.iter().enumerate().for_each(|(index, number)| counted[index % 2].batch(columns(*number)));
+        let [mut clustering, other] = counted;
+        clustering.merge(other);
+        engine.finish_with(clustering).summaries.remove(0)
+    }
+
+    #[test]
+    fn the_order_in_which_samples_are_read_changes_nothing() {
+        for n in [3000, 40_000] {
+            let samples = storms(n, 1);
+            let batches = n.div_ceil(256);
+            let forward = summary(&samples, |number| number, Precision::Exact);
+            let backward = summary(&samples, |number| batches - 1 - number, Precision::Exact);
+            assert_eq!(forward.durations, backward.durations);
+        }
+    }
+
+    #[test]
+    fn many_attempts_are_worth_about_as_much_counted_as_listed() {
+        let samples = storms(16_000, 2);
+        let listed = summary(&samples, |number| number, Precision::Exact).durations;
+        let histogram = {
+            let mut histogram = Histogram::default();
+            samples.1.iter().for_each(|duration| {
+                histogram.record(*duration as u64);
+            });
+            histogram
+        };
+        let mut counted = Counted::new(&histogram, (0, *samples.0.last().expect("many")), &[]);
+        for (start, duration) in samples.0.iter().zip(&samples.1) {
+            let duration = Nanoseconds(*duration as u64);
+            counted.add(&Reading { start_ns: Some(*start), duration, has_ended: true });
+        }
+        let ratio = counted.worth().sample_size.effective / listed.sample_size.effective;
+        assert!((0.5..2.0).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn two_storms_are_too_few_for_a_p99_and_say_so() {
+        let (start, mut duration) = storms(1000, 3);
+        duration.iter_mut().enumerate().for_each(|(at, ns)| {
+            let is_storm = (200..230).contains(&at) || (700..730).contains(&at);
+            *ns = if is_storm { 50_000_000 } else { 1_000_000 + at as i64 * 7919 % 1000 };
+        });
+        let found = summary(&(start, duration), |number| number, Precision::Exact).durations.p99.value;
+        assert_eq!(found, crate::QuantileValue::FewStretches { stretches: 2 });
     }
 }

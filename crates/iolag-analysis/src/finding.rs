@@ -97,7 +97,9 @@ impl EvidenceAmount {
         match value {
             QuantileValue::Exactly(duration) => Some(Self::DurationNs(duration)),
             QuantileValue::AtLeast(duration) => Some(Self::AtLeastNs(duration)),
-            QuantileValue::TooFew { .. } => None,
+            QuantileValue::Below(_) | QuantileValue::TooFew { .. } | QuantileValue::FewStretches { .. } => {
+                None
+            }
         }
     }
 }

@@ -50,6 +50,8 @@ pub enum RunFindingKind {
     Unequal,
     /// Iterations differ.
     RepetitionsDiffer,
+    /// It got slower or faster while it was measured.
+    Unsteady,
     /// The load reached the number of processors.
     ProcessorsBusy,
     /// Clients did not start together.
@@ -68,7 +70,7 @@ pub enum RunFindingKind {
 
 impl RunFindingKind {
     /// All kinds.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::NotAnswering,
         Self::MeasuredInPart,
         Self::NotEnded,
@@ -86,6 +88,7 @@ impl RunFindingKind {
         Self::LeftOut,
         Self::Unequal,
         Self::RepetitionsDiffer,
+        Self::Unsteady,
         Self::ProcessorsBusy,
         Self::LateStart,
         Self::ShortStages,
@@ -98,7 +101,9 @@ impl RunFindingKind {
     /// Whether it tells or concludes. What compares two medians of the run and tells both is observed.
     pub const fn basis(self) -> Basis {
         match self {
-            Self::TwoModes | Self::NamesLookedUp | Self::RepetitionsDiffer => Basis::Inferred,
+            Self::TwoModes | Self::NamesLookedUp | Self::RepetitionsDiffer | Self::Unsteady => {
+                Basis::Inferred
+            }
             Self::NotAnswering
             | Self::MeasuredInPart
             | Self::NotEnded

@@ -2,7 +2,7 @@
 
 use iolag_model::{ErrorClass, FailureCode, MonotonicTime, Nanoseconds, Outcome};
 
-use crate::clustering::{GroupClustering, GroupWorth};
+use crate::clustering::{GroupClustering, GroupWorth, PARTS};
 use crate::histogram::{Histogram, bucket_of, middle_of};
 use crate::quantile::{CensoredRanks, Censoring, censored_steps, informative_steps};
 use crate::statistics::dependence::{EffectiveSampleSize, Worth};
@@ -13,7 +13,6 @@ use crate::summary::{
 };
 use crate::values::Values;
 
-const PARTS: usize = 32;
 /// Known durations before two modes are looked for.
 const MODES_ATTEMPTS: u64 = 30;
 /// A gap between modes holds at most this share of the durations, ...
@@ -95,7 +94,7 @@ impl DurationGroup {
             GroupWorth::alike(sample_size, thresholds.len())
         });
         let shares = self.shares(thresholds, &worth);
-        let part_means_ns = self.sequence.part_means_ns(PARTS);
+        let part_means_ns = worth.part_means_ns.clone().unwrap_or_else(|| self.sequence.part_means_ns(PARTS));
         let modes = two_modes(&self.histogram);
         let ranks = if exact {
             self.exact_censored_ranks(how.censoring)

@@ -34,6 +34,7 @@ mod stage_clock;
 mod stage_endings;
 mod stage_findings;
 mod statistics;
+mod steadiness;
 mod summary;
 mod sweep;
 mod synthetic;

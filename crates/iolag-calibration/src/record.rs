@@ -149,18 +149,21 @@ pub fn run_summary(attempts: &[Attempt], thresholds: &[Nanoseconds]) -> Option<S
             start
         })
         .collect();
-    let mut engine = Engine::new(Grouping::default(), Precision::Exact).with_thresholds(thresholds);
-    for first in (0..attempts.len()).step_by(BATCH_ROWS) {
+    let batches = (0..attempts.len()).step_by(BATCH_ROWS).map(|first| {
         let rows: Range<usize> = first..attempts.len().min(first + BATCH_ROWS);
-        engine.batch(SampleColumns {
+        SampleColumns {
             operation_code: &operation_code[rows.clone()],
             outcome_code: &outcome_code[rows.clone()],
             start_ns: &start_ns[rows.clone()],
             duration_ns: &duration_ns[rows],
             ..SampleColumns::default()
-        });
-    }
-    engine.finish().summaries.into_iter().next()
+        }
+    });
+    let mut engine = Engine::new(Grouping::default(), Precision::Exact).with_thresholds(thresholds);
+    batches.clone().for_each(|batch| engine.batch(batch));
+    let mut clustering = engine.clustering();
+    batches.for_each(|batch| clustering.batch(batch));
+    engine.finish_with(clustering).summaries.into_iter().next()
 }
 
 /// Seconds as whole nanoseconds.

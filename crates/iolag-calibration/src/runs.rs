@@ -190,18 +190,26 @@ impl Samples {
             start_ns.push(now);
             now += sample.4;
         }
-        let mut engine = Engine::new(grouping, Precision::Exact);
-        engine.batch(SampleColumns {
-            client: &vec![0; self.0.len()],
-            target: &self.0.iter().map(|sample| sample.2 as i32).collect::<Vec<_>>(),
-            stage: &self.0.iter().map(|sample| sample.3 as i32).collect::<Vec<_>>(),
-            operation_code: &self.0.iter().map(|sample| sample.1 as i32).collect::<Vec<_>>(),
+        let same = vec![0; self.0.len()];
+        let (target, stage): (Vec<i32>, Vec<i32>) =
+            self.0.iter().map(|sample| (sample.2 as i32, sample.3 as i32)).unzip();
+        let (operation_code, duration_ns): (Vec<i32>, Vec<i64>) =
+            self.0.iter().map(|sample| (sample.1 as i32, sample.4)).unzip();
+        let columns = SampleColumns {
+            client: &same,
+            target: &target,
+            stage: &stage,
+            operation_code: &operation_code,
             outcome_code: &vec![Outcome::Ok as i32; self.0.len()],
             start_ns: &start_ns,
-            duration_ns: &self.0.iter().map(|sample| sample.4).collect::<Vec<_>>(),
+            duration_ns: &duration_ns,
             ..SampleColumns::default()
-        });
-        engine.finish()
+        };
+        let mut engine = Engine::new(grouping, Precision::Exact);
+        engine.batch(columns);
+        let mut clustering = engine.clustering();
+        clustering.batch(columns);
+        engine.finish_with(clustering)
     }
 }
 

@@ -24,7 +24,8 @@ use super::estimate::{Estimate, EstimateInterval, HistoryQuantile};
 use super::observed::{Knowledge, Quantity};
 use super::weighting::{Observations, Weight};
 use crate::statistics::dependence::{
-    EffectiveSampleSize, Worth, score_sums_of, stretches_of, worth_of_score_sums, worth_of_share,
+    EffectiveSampleSize, Worth, beyond_quantile, score_sums_of, stretches_of, worth_of_score_sums,
+    worth_of_share,
 };
 use crate::statistics::interval::{
     CONFIDENCE, ShareInterval, effective_quantile_ranks, quantile_ranks, share_interval,
@@ -37,6 +38,11 @@ const COARSE_SHARE: f64 = 0.01;
 
 /// A share that misses its step by rounding is that step.
 const ROUNDING: f64 = 1e-12;
+
+/// The step of a clock where it counts beside this amount, else 0.
+pub(crate) fn coarse_step(step_seconds: f64, amount: f64) -> f64 {
+    if step_seconds > COARSE_SHARE * amount { step_seconds } else { 0.0 }
+}
 
 /// How often each kind of knowledge occurs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,10 +209,13 @@ impl<W: Weight> Distribution<W> {
     pub fn quantile_with_interval(&self, q: f64) -> HistoryQuantile {
         let value = self.quantile(q);
         let limit = match value {
-            Estimate::Exactly(amount) | Estimate::AtLeast(amount) => amount,
-            Estimate::Below(_) | Estimate::TooFew { .. } | Estimate::FewStretches { .. } => f64::NEG_INFINITY,
+            Estimate::Exactly(amount) => amount,
+            Estimate::Below(_) => f64::NEG_INFINITY,
+            Estimate::AtLeast(_) | Estimate::TooFew { .. } | Estimate::FewStretches { .. } => f64::INFINITY,
         };
-        let (uncensored, worth) = (self.worth_at_share(q), self.worth_over(limit));
+        let beyond = beyond_quantile(&self.ordered, limit, q);
+        let (uncensored, worth) =
+            (self.worth_at_share(q), worth_of_share(&stretches_of(&beyond), self.memory));
         let interval = match worth.few_stretches {
             Some(stretches) => EstimateInterval::FewStretches { stretches },
             None => self.interval_of(q, uncensored * worth.effective / self.ordered.len().max(1) as f64),
@@ -240,7 +249,7 @@ impl<W: Weight> Distribution<W> {
     /// A coarse clock shows a step where it may have cut, and the middle of one where it may have rounded: the truth lies from half a step
     /// below what it shows to a step above.
     fn with_step(&self, low: Estimate, high: Estimate) -> EstimateInterval {
-        let is_coarse = |amount: f64| self.step_seconds > COARSE_SHARE * amount;
+        let is_coarse = |amount: f64| coarse_step(self.step_seconds, amount) > 0.0;
         EstimateInterval::Between {
             low: match low {
                 Estimate::Exactly(low) if is_coarse(low) => Estimate::Exactly(low - self.step_seconds / 2.0),

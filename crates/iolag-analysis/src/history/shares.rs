@@ -7,7 +7,7 @@
 use iolag_model::{Nanoseconds, Outcome};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::Distribution;
+use super::distribution::{Distribution, coarse_step};
 use super::observed::Knowledge;
 use super::weighting::{Observations, Weight};
 use crate::statistics::dependence::{EffectiveSampleSize, stretches_of, worth_of_share};
@@ -53,9 +53,16 @@ pub fn shares_over<W: Weight>(
 /// How many observations are known to exceed `limit` seconds, and of how many that is not known.
 pub(crate) fn count_over<W: Weight>(observations: &Observations<W>, limit: f64) -> (u64, u64) {
     let (mut over, mut undecided) = (0, 0);
+    let step = coarse_step(observations.step_seconds(), limit);
     for one in observations.list() {
         let exceeds = one.amount > limit;
         match one.knowledge {
+            // The truth lies from half a step below to a step above what a coarse clock shows.
+            Knowledge::Exactly
+                if step > 0.0 && one.amount + step > limit && one.amount - step / 2.0 <= limit =>
+            {
+                undecided += 1;
+            }
             Knowledge::Exactly => over += u64::from(exceeds),
             Knowledge::AtLeast if exceeds => over += 1,
             Knowledge::AtLeast => undecided += 1,

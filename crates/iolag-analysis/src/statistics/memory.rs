@@ -14,6 +14,8 @@ use super::student::{normal_density, normal_quantile};
 const VALUES_LEAST: usize = 64;
 const FREQUENCIES_POWER: f64 = 0.6;
 const MEMORY_LEAST: f64 = 0.25;
+/// A power law that is as good as that, in units of the log-likelihood, counts as better: to miss long memory is worse.
+const TOLERANCE: f64 = 0.4;
 /// From here on the variance of a mean does not exist; it is taken for very large.
 const MEMORY_MOST: f64 = 0.49;
 
@@ -36,7 +38,9 @@ impl LongMemory {
         let powers = lowest_powers(sums, (sums.len() as f64).powf(FREQUENCIES_POWER) as usize);
         let law = PowerLaw::of(&powers);
         let error = 0.5 / (powers.len() as f64).sqrt();
-        if law.memory < MEMORY_LEAST.max(2.0 * error) || law.misfit >= misfit_of_finite_time(&powers) {
+        if law.memory < MEMORY_LEAST.max(2.0 * error)
+            || law.misfit >= misfit_of_finite_time(&powers) + TOLERANCE / powers.len() as f64
+        {
             return Self::NONE;
         }
         let at_half_a_cycle = law.scale * 0.5_f64.powf(-2.0 * law.memory);
