@@ -299,10 +299,10 @@ mod tests {
             let mut seconds = process.course(100 * 4 * SLOTS_PER_WEEK, &mut noise).seconds;
             seconds.sort_unstable_by(f64::total_cmp);
             for q in [0.5, 0.9, 0.95, 0.99] {
-                let measured = seconds[(q * seconds.len() as f64) as usize];
                 let share = seconds.partition_point(|one| *one <= process.quantile(q)) as f64;
                 let share = share / seconds.len() as f64;
-                assert!((share - q).abs() < 0.012, "{process:?} {q}: {measured}, share {share}");
+                // 1/f noise is worth little: a standard error of 0.014 at the median.
+                assert!((share - q).abs() < 0.03, "{process:?} {q}: {share}");
             }
         }
     }

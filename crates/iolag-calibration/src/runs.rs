@@ -306,11 +306,19 @@ mod tests {
 
     #[test]
     fn what_is_there_is_found() {
-        let name = "test";
-        let modes = Runs { process: Process::ModesInRuns, workload: Workload::Check };
-        let findings = modes.findings(&mut noise_of(name, 0, 1)).unwrap();
+        let apart = Process::Step { factor: 1000.0, place: 0.5, coefficient: 0.0 };
+        let check = Runs { process: apart, workload: Workload::Check };
+        let findings = check.findings(&mut noise_of("test", 0, 1)).unwrap();
         assert!(findings.iter().any(|finding| finding.kind == RunFindingKind::TwoModes), "{findings:#?}");
-        let bench = Runs { process: Process::Drift(50.0), workload: Workload::Bench(1000) };
-        assert!(bench.findings(&mut noise_of(name, 0, 1)).is_ok());
+    }
+
+    #[test]
+    fn quiet_iterations_are_compared_and_modes_that_are_there_are_not_false() {
+        let bench = Runs { process: Process::Independent, workload: Workload::Bench(200) };
+        let measured = bench.measure("test", 5, 1).unwrap();
+        let names: Vec<&str> = measured.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["two modes", "iterations differ", "any conclusion"]);
+        let storms = Runs { process: Process::Storms, ..bench };
+        assert!(!storms.contradicts(RunFindingKind::TwoModes));
     }
 }
