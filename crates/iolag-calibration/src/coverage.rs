@@ -1,13 +1,18 @@
 //! Do intervals hold the truth as often as they say, are they printed, and how wide are they?
 //!
-//! The same records go through the engine of runs and through the summary of a history. Widths are compared with an oracle: the
-//! distance between the 2.5 % and the 97.5 % points of the plain estimate over all campaigns, which is what an interval must be as
-//! wide as on average, whatever the dependence. Widths of quantiles are on the log scale.
+//! The same records go through the engine of runs and through the summary of a history. Widths are compared with an oracle that knows the
+//! dependence: how much the share beyond the true quantile varies over all campaigns says how many independent attempts a record is
+//! worth, and the oracle's interval of each record are the order statistics (or Clopper and Pearson's ends) for that number. Widths of quantiles are
+//! on the log scale. That an interval is printed is only asked where the oracle could print one. Where hardly any is printed, those that are
+//! come from records that look better than they are: there all campaigns are asked how many print an interval that misses.
 
 use iolag_analysis::history::{
     Blockers, Estimate, EstimateInterval, SummaryOptions, WeightedSummary, summarise_series,
 };
-use iolag_analysis::{DurationSummary, Noise, QuantileInterval, QuantileValue, ShareInterval};
+use iolag_analysis::{
+    DurationSummary, Noise, QuantileInterval, QuantileValue, ShareInterval, effective_quantile_ranks,
+    share_interval,
+};
 use iolag_model::{Nanoseconds, SeriesKind};
 
 use crate::measured::{Limit, Measured};
@@ -26,6 +31,9 @@ pub struct Coverage {
     /// Attempts in a record.
     pub size: usize,
 }
+
+/// Where a smaller share of campaigns prints an interval, all campaigns are asked.
+const PRINTED_RARELY: f64 = 0.2;
 
 /// What an interval is of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,8 +87,10 @@ struct Shot {
 /// What one record gave.
 struct Campaign {
     had_storm: bool,
-    /// The plain estimate of each quantity.
-    estimates: Vec<f64>,
+    /// Logarithms of the true durations in order.
+    sorted: Vec<f32>,
+    /// The share of them beyond the truth of each quantity.
+    beyond: Vec<f64>,
     /// For each side the interval of each quantity.
     shots: Vec<(Side, Vec<Option<Shot>>)>,
 }
@@ -98,8 +108,8 @@ impl Coverage {
             for (quantity, Sought { label, .. }) in sought.iter().enumerate() {
                 let shots: Vec<(bool, Option<Shot>)> =
                     done.iter().map(|one| (one.had_storm, one.shots[place].1[quantity])).collect();
-                let estimates: Vec<f64> = done.iter().map(|one| one.estimates[quantity]).collect();
-                self.judge(&format!("{} {label}", side.name()), &shots, &estimates, &mut measured);
+                let oracle = Oracle::of(&done, quantity, sought[quantity].quantity);
+                self.judge(&format!("{} {label}", side.name()), &shots, &oracle, &mut measured);
             }
         }
         measured
@@ -125,9 +135,11 @@ impl Coverage {
             shots.push((Side::Run, of_run(&recorded, sought)));
         }
         shots.push((Side::History, self.of_history(&recorded, sought)));
+        let (sorted, beyond) = truth_of(&rounds, &course, sought);
         Campaign {
             had_storm: rounds.of_course(&course.disturbed).any(|is_disturbed| is_disturbed),
-            estimates: estimates(&rounds, &course, sought),
+            sorted,
+            beyond,
             shots,
         }
     }
@@ -148,17 +160,28 @@ impl Coverage {
         sought.iter().map(shot).collect()
     }
 
-    fn judge(self, label: &str, shots: &[(bool, Option<Shot>)], estimates: &[f64], to: &mut Vec<Measured>) {
+    fn judge(self, label: &str, shots: &[(bool, Option<Shot>)], oracle: &Oracle, to: &mut Vec<Measured>) {
         let printed: Vec<(bool, Shot)> =
             shots.iter().filter_map(|(had_storm, shot)| Some((*had_storm, (*shot)?))).collect();
         to.push(Measured::share(
             format!("{label}: printed"),
             printed.len(),
             shots.len(),
-            self.printed_limit(),
+            if oracle.prints { self.printed_limit() } else { Limit::Untold },
         ));
         let covered = |of: &[&(bool, Shot)]| of.iter().filter(|(_, shot)| shot.covers).count();
         let all: Vec<&(bool, Shot)> = printed.iter().collect();
+        if (printed.len() as f64) < PRINTED_RARELY * shots.len() as f64 {
+            let Limit::AtLeast(least) = self.coverage_limit() else { return };
+            let name = format!("{label}: missed, of all campaigns");
+            to.push(Measured::share(
+                name,
+                all.len() - covered(&all),
+                shots.len(),
+                Limit::AtMost(1.0 - least),
+            ));
+            return;
+        }
         if self.process == Process::Storms {
             // Nothing can know of what did not happen.
             let stormy: Vec<&(bool, Shot)> = printed.iter().filter(|(had_storm, _)| *had_storm).collect();
@@ -171,7 +194,7 @@ impl Coverage {
             to.push(Measured::share(name, covered(&all), all.len(), self.coverage_limit()));
         }
         let widths: Vec<f64> = printed.iter().filter_map(|(_, shot)| shot.width).collect();
-        let value = (2 * widths.len() >= printed.len()).then(|| Some(middle(widths)? / spread(estimates)?));
+        let value = (2 * widths.len() >= printed.len()).then(|| Some(middle(widths)? / oracle.width?));
         let most = self.is_to_be_printed().then_some(WIDTH_MOST);
         to.push(Measured::ratio(format!("{label}: width by the oracle's"), value.flatten(), most));
     }
@@ -207,19 +230,53 @@ fn thresholds(sought: &[Sought]) -> Vec<Nanoseconds> {
     shares.map(|one| nanoseconds(one.seconds)).collect()
 }
 
-/// Of the durations themselves, before clock and deadline.
-fn estimates(rounds: &Rounds, course: &Course, sought: &[Sought]) -> Vec<f64> {
+/// Of the durations themselves, before clock and deadline: their logarithms in order, and the share beyond each truth.
+fn truth_of(rounds: &Rounds, course: &Course, sought: &[Sought]) -> (Vec<f32>, Vec<f64>) {
     let mut seconds: Vec<f64> = rounds.of_course(&course.seconds).collect();
     seconds.sort_unstable_by(f64::total_cmp);
     let count = seconds.len();
-    let estimate = |one: &Sought| match one.quantity {
-        Quantity::Quantile(q) => seconds[((q * count as f64).ceil() as usize).clamp(1, count) - 1].ln(),
-        Quantity::ShareOver(_) => {
-            let over = count - seconds.partition_point(|second| *second <= one.seconds);
-            over as f64 / count as f64
-        }
+    let beyond = |one: &Sought| {
+        (count - seconds.partition_point(|second| *second <= one.seconds)) as f64 / count as f64
     };
-    sought.iter().map(estimate).collect()
+    (seconds.iter().map(|second| second.ln() as f32).collect(), sought.iter().map(beyond).collect())
+}
+
+/// Who knows what the attempts are worth.
+struct Oracle {
+    /// Whether it has an interval.
+    prints: bool,
+    /// Its median width.
+    width: Option<f64>,
+}
+
+impl Oracle {
+    fn of(campaigns: &[Campaign], place: usize, quantity: Quantity) -> Self {
+        let beyond: Vec<f64> = campaigns.iter().map(|one| one.beyond[place]).collect();
+        let (Quantity::Quantile(share) | Quantity::ShareOver(share)) = quantity;
+        let squares: f64 = match quantity {
+            Quantity::Quantile(q) => beyond.iter().map(|found| (found - (1.0 - q)).powi(2)).sum(),
+            Quantity::ShareOver(share) => beyond.iter().map(|found| (found - share).powi(2)).sum(),
+        };
+        let variance = (squares / beyond.len() as f64).max(f64::MIN_POSITIVE);
+        let worth = share * (1.0 - share) / variance;
+        let width = |one: &Campaign| {
+            let attempts = one.sorted.len() as u64;
+            let worth = worth.min(attempts as f64);
+            match quantity {
+                Quantity::Quantile(q) => {
+                    let ranks = effective_quantile_ranks(attempts, worth, q)?;
+                    let at = |rank: u64| f64::from(one.sorted[rank as usize - 1]);
+                    Some(at(ranks.high) - at(ranks.low))
+                }
+                Quantity::ShareOver(_) => {
+                    let ends = share_interval(one.beyond[place] * worth, worth);
+                    Some(ends.high - ends.low)
+                }
+            }
+        };
+        let widths: Vec<f64> = campaigns.iter().filter_map(width).collect();
+        Self { prints: widths.len() == campaigns.len(), width: middle(widths) }
+    }
 }
 
 fn of_run(recorded: &[Attempt], sought: &[Sought]) -> Vec<Option<Shot>> {
@@ -274,15 +331,6 @@ fn shot_of_share(interval: ShareInterval, truth: f64) -> Shot {
 fn middle(mut values: Vec<f64>) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
-}
-
-/// The distance between the 2.5 % and the 97.5 % points.
-fn spread(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| sorted.get((share * sorted.len() as f64) as usize).copied();
-    let spread = at(0.975)? - at(0.025)?;
-    (spread > 0.0).then_some(spread)
 }
 
 #[cfg(test)]

@@ -5,6 +5,9 @@
 use crate::measured::{Judgement, Measured, percent};
 use crate::row::Done;
 
+/// With fewer campaigns it is a quick form.
+const CAMPAIGNS_WHOLE: usize = 1000;
+
 const HEAD: &str = "\
 # How often iolag is wrong
 
@@ -31,10 +34,14 @@ known, iolag analyses them, and what it says is compared with the truth. What fa
 pub fn page(done: &[&Done]) -> String {
     let least = done.iter().map(|one| one.campaigns).min().unwrap_or(0);
     let most = done.iter().map(|one| one.campaigns).max().unwrap_or(0);
-    let hours = done.iter().map(|one| one.seconds).sum::<f64>() / 60.0;
+    let minutes = done.iter().map(|one| one.seconds).sum::<f64>() / 60.0;
     let campaigns = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+    let rows = done.len();
     let mut text =
-        format!("{HEAD}\n{} rows of {campaigns} campaigns, measured in {hours:.0} minutes.\n", done.len());
+        format!("{HEAD}\n{rows} rows of {campaigns} campaigns, measured in {minutes:.0} minutes.\n");
+    if most < CAMPAIGNS_WHOLE {
+        text += "It is a quick form, which finds what is far from its limit; the whole has 1000 campaigns a row.\n";
+    }
     text += &failures(done);
     text += &coverage(done);
     text += &wide("False findings of quiet histories", "quiet/", done);
