@@ -27,7 +27,7 @@ fn autocorrelated_noise_changes_in_at_most_one_series_year_of_ten() {
         let mut noise = Noise::new(1000);
         let alarms = (0..30).filter(|_| {
             let values = storage(24 * 365, 3600.0, phi, &mut noise);
-            !find_changes(&values, &ChangeOptions::default()).is_empty()
+            !find_changes(&values, &LocalTime::UTC, &ChangeOptions::default()).steps.is_empty()
         });
         let alarms = alarms.count();
         println!("hourly years, phi {phi}: {alarms} of 30");
@@ -42,7 +42,7 @@ fn short_series_of_noise_do_not_change_either() {
             let mut noise = Noise::new(2000);
             let alarms = (0..200).filter(|_| {
                 let values = storage(n, 900.0, phi, &mut noise);
-                !find_changes(&values, &ChangeOptions::default()).is_empty()
+                !find_changes(&values, &LocalTime::UTC, &ChangeOptions::default()).steps.is_empty()
             });
             let alarms = alarms.count();
             println!("{n} values, phi {phi}: {alarms} of 200");
@@ -60,7 +60,7 @@ fn slow_load_under_quick_noise_changes_in_at_most_one_series_year_of_ten() {
             (storage(24 * 365, 3600.0, 0.95, &mut noise), storage(24 * 365, 3600.0, 0.0, &mut noise));
         let mixed: Vec<f64> =
             slow.values().iter().zip(quick.values()).map(|(one, other)| one * other).collect();
-        !find_changes(&TimedValues::known(slow.moments(), &mixed), &ChangeOptions::default()).is_empty()
+        !find_changes(&TimedValues::known(slow.moments(), &mixed), &LocalTime::UTC, &ChangeOptions::default()).steps.is_empty()
     });
     let alarms = alarms.count();
     println!("slow load and quick noise: {alarms} of 30");
@@ -80,7 +80,7 @@ fn a_doubling_with_48_values_on_each_side_is_detected() {
                 .map(|(slot, value)| if slot < 48 { *value } else { 2.0 * value })
                 .collect();
             let changes =
-                find_changes(&TimedValues::known(quiet.moments(), &doubled), &ChangeOptions::default());
+                find_changes(&TimedValues::known(quiet.moments(), &doubled), &LocalTime::UTC, &ChangeOptions::default()).steps;
             changes.iter().any(|change| change.place.abs_diff(48) <= 12 && change.greater_after > 0.5)
         });
         let detected = detected.count();
@@ -117,7 +117,7 @@ fn a_year_every_quarter_of_an_hour_is_done_in_seconds() {
         quiet.values().iter().enumerate().map(|(slot, value)| value * level(slot)).collect();
     let values = TimedValues::known(quiet.moments(), &stepped);
     let begin = Instant::now();
-    let changes = find_changes(&values, &ChangeOptions::default());
+    let changes = find_changes(&values, &LocalTime::UTC, &ChangeOptions::default()).steps;
     println!("changes in {:?}", begin.elapsed());
     let places: Vec<usize> = changes.iter().map(|change| change.place).collect();
     assert!(places.len() == 4, "{places:?}");

@@ -1,7 +1,7 @@
 //! Compares with SciPy, Astropy and ruptures; history_change_known_answers.py says how.
 
 use iolag_analysis::history::{
-    ChangeOptions, TimedValues, baluev_false_alarm, benjamini_hochberg, energy_split, find_changes,
+    ChangeOptions, LocalTime, TimedValues, baluev_false_alarm, benjamini_hochberg, find_changes,
     lomb_scargle_at, pearson, spearman,
 };
 use iolag_model::WallTime;
@@ -60,20 +60,16 @@ fn false_alarms_are_those_of_astropy() {
 }
 
 #[test]
-fn the_best_split_is_that_of_scipys_energy_distance() {
-    for lists in rows("energy") {
-        let split = energy_split(&lists[0], lists[1][0] as usize).unwrap();
-        assert_eq!(split.at, lists[2][0] as usize);
-        assert_close(split.statistic, lists[2][1], "statistic");
-    }
-}
-
-#[test]
 fn changes_are_where_dynamic_programming_finds_them() {
     for lists in rows("changes") {
         let moments: Vec<WallTime> =
             (0..lists[0].len()).map(|slot| WallTime::from_seconds(slot as i64 * 900)).collect();
-        let changes = find_changes(&TimedValues::known(&moments, &lists[0]), &ChangeOptions::default());
+        let changes = find_changes(
+            &TimedValues::known(&moments, &lists[0]),
+            &LocalTime::UTC,
+            &ChangeOptions::default(),
+        )
+        .steps;
         let places: Vec<usize> = changes.iter().map(|change| change.place).collect();
         assert_eq!(places.len(), lists[1].len(), "{places:?} instead of {:?}", lists[1]);
         for (place, expected) in places.iter().zip(&lists[1]) {

@@ -18,7 +18,7 @@ use iolag_model::{
 use serde::Serialize;
 
 use super::association::{Association, associate, default_association_tolerance};
-use super::change_points::{ChangeOptions, ChangePoint, find_changes, segments_of};
+use super::change_points::{ChangeOptions, ChangePoint, Drift, NotTold, find_changes, segments_of};
 use super::comparison::{Comparison, ComparisonOptions, Stratify, compare};
 use super::episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
 use super::event_effect::{EventEffect, EventWindows, event_effect};
@@ -78,6 +78,10 @@ pub struct SeriesAnalysis {
     pub summary: SeriesSummary,
     /// Changes of level in the order of time.
     pub changes: Vec<ChangePoint>,
+    /// A slow change over the whole record.
+    pub drift: Option<Drift>,
+    /// What looked like a change and is none.
+    pub not_told: Vec<NotTold>,
     /// Which events may explain them.
     pub events: EventMatching,
     /// What changed with each event, in the order of time.
@@ -235,7 +239,8 @@ fn analyse_series(
 ) -> SeriesAnalysis {
     let quantity = if series.kind.is_duration() { Quantity::Duration } else { Quantity::Value };
     let values = TimedValues::read(series, columns, quantity);
-    let changes = find_changes(&values, &options.changes);
+    let found = find_changes(&values, &options.summary.local_time, &options.changes);
+    let changes = found.steps;
     let concerned: Vec<&Event> = events
         .iter()
         .filter(|event| event.source != EventSource::Journal && concerns(event, &series.key))
@@ -246,13 +251,22 @@ fn analyse_series(
     let latest = within.clone().count().saturating_sub(EVENT_EFFECTS_MOST);
     let observations = Observations::<ByAttempt>::by_attempt(series, columns);
     let comparison = comparison_options(options);
+    let matching = match_events(&changes, &concerned, covered, tolerance);
+    // Where the level changed for another reason than this event, its before or after ends.
+    let other_changes = |event: &Event| -> Vec<WallTime> {
+        let is_of_event = |index: usize| matching.matched.iter().any(|one| one.change == index && one.event == event.id);
+        let others = changes.iter().enumerate().filter(|(index, _)| !is_of_event(*index));
+        others.map(|(_, change)| change.first_after).collect()
+    };
     SeriesAnalysis {
         summary: summarise_series(series, columns, blockers, &options.summary),
-        events: match_events(&changes, &concerned, covered, tolerance),
         event_effects: within
             .skip(latest)
-            .map(|event| event_effect(&observations, event, &options.event_windows, &comparison))
+            .map(|event| {
+                event_effect(&observations, event, &options.event_windows, &other_changes(event), &comparison)
+            })
             .collect(),
+        events: matching,
         periodicity: find_periodicity(
             &values,
             &within_levels(&values, &changes),
@@ -260,6 +274,8 @@ fn analyse_series(
         ),
         by_covariate: by_covariates(series, columns, covariates, &options.summary),
         changes,
+        drift: found.drift,
+        not_told: found.not_told,
     }
 }
 

@@ -40,15 +40,25 @@ impl LocalTime {
         self
     }
 
+    /// Seconds that clocks there show since the midnight before a Monday long ago.
+    pub(crate) fn seconds_since_a_monday(&self, moment: WallTime) -> f64 {
+        // The first of January 1970 was a Thursday.
+        (self.local_ns(moment) + 3 * DAY_NS) as f64 / 1e9
+    }
+
     /// What clocks there show at `moment`.
     pub fn at(&self, moment: WallTime) -> LocalMoment {
-        let passed = self.changes.partition_point(|change| change.0 <= moment);
-        let offset = self.changes[..passed].last().map_or(self.first_offset_seconds, |change| change.1);
-        let local_ns = moment.0.saturating_add(i64::from(offset) * 1_000_000_000);
+        let local_ns = self.local_ns(moment);
         LocalMoment {
             day: Day(local_ns.div_euclid(DAY_NS)),
             hour: (local_ns.rem_euclid(DAY_NS) / HOUR_NS) as u8,
         }
+    }
+
+    fn local_ns(&self, moment: WallTime) -> i64 {
+        let passed = self.changes.partition_point(|change| change.0 <= moment);
+        let offset = self.changes[..passed].last().map_or(self.first_offset_seconds, |change| change.1);
+        moment.0.saturating_add(i64::from(offset) * 1_000_000_000)
     }
 }
 

@@ -1,37 +1,27 @@
 //! When did a series change for good?
 //!
-//! E-divisive (Matteson and James 2014) on logarithms of durations, in a hierarchical form that a year of samples passes through in a
-//! second: the best split of a segment by energy distance (see [`super::energy`]), over windows of several scales so that a change that is undone later
-//! is seen too; its significance by block permutation of the segment (fixed seed, so the same history gives the same answer); then
-//! both parts again. What had not ended counts as the longest duration there is, what was below the resolution as half of it.
+//! Changes are searched in normal scores without the daily rhythm ([`super::change_record`]) by the likelihood ratio of steps in noise whose memory is fitted
+//! ([`crate::statistics::change`]). Here places become words: what comes back within a day, or lasts no longer than a fiftieth of the record, is an
+//! episode and no change; a change must be at least 10 % of the median, or of a quartile or the p90 of clearly shifted values; what a straight line explains as
+//! well is a drift and has no date.
 //!
-//! Then, as in Hunter (Fleming and others 2023), changes must stand: between their neighbours' segments they must differ by
-//! rank (Mann and Whitney, with effective sample sizes) and by at least 10 % in the median, or in a quartile or the p90 of clearly shifted
-//! values. A segment shorter than a day, or than one value in fifty, is an episode and not a level: a hang or a spike makes no change.
-//!
-//! Limits: a segment is not split if it has fewer than twelve blocks of twice its correlation time, for then a storm cannot be told from a
-//! change; load that wanders slowly under quick noise hides its correlation time in short records and looks like changes there
-//! (docs/statistics.md has the rates); the first and last day, or fiftieth, of a series are too short to be levels of their own.
+//! Limits: nothing is told of what the time of the day (in less than four days) or of the week (in less than eight weeks) explains as well, nor of load that
+//! wanders on all time scales; docs/statistics.md says what can be seen.
 
 use iolag_model::WallTime;
 use serde::{Deserialize, Serialize};
 
-use super::energy::{Cells, Split, Window, windows_over};
-use super::levels::{LevelRatio, Levels, RankComparison};
+use super::calendar::LocalTime;
+use super::change_record::{Bound, Found, Record, SmoothKind};
+use super::levels::{LevelRatio, Levels, share_greater};
 use super::observed::{Knowledge, TimedValues};
-use super::permutation::{BLOCKS_LEAST, block_length, correlation_time, shuffle};
-use crate::synthetic::Noise;
+use crate::statistics::change::Judging;
 
-const PERMUTATIONS: usize = 999;
-
-/// Blocks in the shortest window.
-const WINDOW_BLOCKS_LEAST: usize = 24;
-
-/// Values of a segment whose halves are asked if the whole says nothing.
-const HALVED_LEAST: usize = 192;
-
-/// Cells for the statistic.
-const CELLS: usize = 32;
+/// Values that a level at an end of the record must have, unless it is short: there a sixth.
+const END_VALUES_LEAST: usize = 25;
+/// Independent values on the shorter side from which on a change is moderate, and strong.
+const MODERATE_FROM: f64 = 20.0;
+const STRONG_FROM: f64 = 100.0;
 
 /// How changes are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -42,14 +32,44 @@ pub struct ChangeOptions {
     pub segment_values_min: usize,
     /// Smallest change of a quantile that is reported: 0.1 is 10 %.
     pub magnitude_min: f64,
-    /// Seed of the permutations.
+    /// Seed of the noise that changes are compared with.
     pub seed: u64,
 }
 
 impl Default for ChangeOptions {
     fn default() -> Self {
-        Self { significance: 0.01, segment_values_min: 5, magnitude_min: 0.1, seed: 2008 }
+        Self { significance: 0.007, segment_values_min: 5, magnitude_min: 0.1, seed: 2008 }
     }
+}
+
+/// What a change looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeShape {
+    /// One level until a moment, another since: it has a date.
+    Step,
+    /// A straight line over the record: it has no date.
+    Ramp,
+    /// Another level for a short while, then the one before.
+    Episode,
+    /// Load that wanders on all time scales: levels come and go by themselves.
+    Wandering,
+    /// The record is too short to tell it from the time of the day.
+    TimeOfDay,
+    /// The record is too short to tell it from the day of the week.
+    TimeOfWeek,
+}
+
+/// How much stands behind a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeStrength {
+    /// Fewer than 20 independent values on one side.
+    Weak,
+    /// 20 to 100.
+    Moderate,
+    /// At least 100 on both sides.
+    Strong,
 }
 
 /// A change of level.
@@ -73,12 +93,57 @@ pub struct ChangePoint {
     pub median_after: f64,
     /// How much is known of it.
     pub median_after_is: Knowledge,
+    /// 95 of 100 values after are no greater.
+    pub p95_after: f64,
     /// Median after by median before.
     pub ratio: LevelRatio,
     /// Probability that a value after is greater than one before, ties counting half.
     pub greater_after: f64,
-    /// Probability of such a split if there was no change.
+    /// Probability of such a change in noise that remembers as this series does.
     pub p: f64,
+    /// What it looks like.
+    pub shape: ChangeShape,
+    /// How much stands behind it.
+    pub strength: ChangeStrength,
+}
+
+/// A slow change over the whole record.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// Median of the first tenth of values.
+    pub median_first: f64,
+    /// How much is known of it.
+    pub median_first_is: Knowledge,
+    /// Median of the last tenth.
+    pub median_last: f64,
+    /// How much is known of it.
+    pub median_last_is: Knowledge,
+    /// Median of the last tenth by that of the first.
+    pub ratio: LevelRatio,
+    /// Probability of so straight a line in noise that remembers as this series does.
+    pub p: f64,
+}
+
+/// What looked like a change of level and is not told as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotTold {
+    /// Why.
+    pub shape: ChangeShape,
+    /// When it began, where that is known.
+    pub begin: Option<WallTime>,
+    /// When it ended, where that is known.
+    pub end: Option<WallTime>,
+}
+
+/// How a series changed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Changes {
+    /// Changes of level in the order of time.
+    pub steps: Vec<ChangePoint>,
+    /// A slow change beside or instead of them.
+    pub drift: Option<Drift>,
+    /// What is no change.
+    pub not_told: Vec<NotTold>,
 }
 
 /// A segment between changes: places from `first` up to, not including, `end`.
@@ -90,18 +155,17 @@ pub struct Segment {
     pub end: usize,
 }
 
-/// Changes in the order of time; none where values have no logarithm.
-pub fn find_changes(values: &TimedValues, options: &ChangeOptions) -> Vec<ChangePoint> {
-    let Some(search) = Search::of(values, options) else { return Vec::new() };
-    let mut found = search.split_all();
-    search.place_again(&mut found);
-    search.keep_what_stands(&mut found);
-    let bounds = search.bounds(&found);
-    found
-        .iter()
-        .enumerate()
-        .map(|(index, change)| search.describe(change, &bounds[index..index + 3]))
-        .collect()
+/// Looks for changes; there are none where values have no logarithm.
+pub fn find_changes(values: &TimedValues, local_time: &LocalTime, options: &ChangeOptions) -> Changes {
+    let Some(record) = Record::of(values, local_time) else { return Changes::default() };
+    let judging = Judging { significance: options.significance, seed: options.seed };
+    let Some(found) = record.find(&judging) else { return Changes::default() };
+    let mut telling = Telling { values, record, options, episodes: Vec::new() };
+    let bounds = telling.what_stands(found.bounds.clone());
+    let drift = if bounds.is_empty() { telling.drift(found.p_of_line) } else { None };
+    let steps: Vec<ChangePoint> = (0..bounds.len()).map(|index| telling.describe(&bounds, index)).collect();
+    let not_told = telling.not_told(&found);
+    Changes { steps, drift, not_told }
 }
 
 /// The segments that these changes make of `count` values.
@@ -111,198 +175,97 @@ pub fn segments_of(changes: &[ChangePoint], count: usize) -> Vec<Segment> {
     starts.zip(ends).map(|(first, end)| Segment { first, end }).collect()
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Found {
-    place: usize,
-    p: f64,
-}
-
-struct Search<'a> {
+struct Telling<'a> {
     values: &'a TimedValues,
+    record: Record,
     options: &'a ChangeOptions,
-    ordered: Vec<f64>,
-    logarithms: Vec<f64>,
-    cells: Cells,
-    least: usize,
-    per_day: f64,
+    /// Places of what came back.
+    episodes: Vec<Segment>,
 }
 
-impl<'a> Search<'a> {
-    fn of(values: &'a TimedValues, options: &'a ChangeOptions) -> Option<Self> {
-        let mut logarithms = values.logarithms()?;
-        let greatest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        for (logarithm, knowledge) in logarithms.iter_mut().zip(values.knowledge()) {
-            if *knowledge == Knowledge::AtLeast {
-                *logarithm = greatest;
-            }
-        }
-        let days = values.covered().as_seconds() / 86_400.0;
-        let per_day = if days > 0.0 { values.len() as f64 / days } else { 0.0 };
-        let cells = Cells::of(&logarithms, CELLS);
-        let least = options.segment_values_min.max(5);
-        Some(Self { values, options, ordered: values.ordered(), logarithms, cells, least, per_day })
-    }
-
+impl Telling<'_> {
     /// A segment that is not longer than this is an episode.
     fn episode_values_max(&self) -> usize {
         let fiftieth = self.values.len() / 50;
-        let day = if self.per_day >= 1.0 { self.per_day.ceil() as usize } else { fiftieth };
-        fiftieth.min(day).max(self.least - 1)
+        let per_day = self.record.per_day();
+        let day = if per_day >= 1.0 { per_day.ceil() as usize } else { fiftieth };
+        fiftieth.min(day).max(self.options.segment_values_min.max(5) - 1)
     }
 
-    fn split_all(&self) -> Vec<Found> {
-        let mut found = Vec::new();
-        let mut waiting = vec![(0, self.values.len())];
-        while let Some((first, end)) = waiting.pop() {
-            if let Some(change) = self.split_of(first, end) {
-                waiting.push((first, change.place));
-                waiting.push((change.place, end));
-                found.push(change);
-            }
-        }
-        found.sort_unstable_by_key(|change| change.place);
-        found
-    }
-
-    /// A significant split of a segment, or else of one of its three overlapping halves: several changes in one
-    /// segment hide each other, since its blocks differ in whichever order they stand. Halves are asked at a tenth of the significance: there
-    /// are three of them, and a short stretch shows less of its correlation time than it has.
-    fn split_of(&self, first: usize, end: usize) -> Option<Found> {
-        let whole = self.significant_split(first, end, self.options.significance);
-        let n = end - first;
-        if whole.is_some() || n < HALVED_LEAST {
-            return whole;
-        }
-        let halves = (0..3).map(|quarter| (first + quarter * n / 4, first + (quarter + 2) * n / 4));
-        let found = halves
-            .filter_map(|(first, end)| self.significant_split(first, end, self.options.significance / 10.0));
-        found.min_by(|one, other| one.p.total_cmp(&other.p)).map(|found| Found { p: 3.0 * found.p, ..found })
-    }
-
-    fn significant_split(&self, first: usize, end: usize, significance: f64) -> Option<Found> {
-        let n = end - first;
-        if n < (2 * self.least).max(BLOCKS_LEAST) {
-            return None;
-        }
-        let (window, split) = self.best_split(first, end, block_length(n, 1.0, self.per_day))?;
-        let time = self.correlation_time_around([first, window.0, split.at, window.1, end]);
-        if 2.0 * time * BLOCKS_LEAST as f64 > n as f64 && time > 1.0 {
-            return None;
-        }
-        let block = block_length(n, time, self.per_day);
-        let (_, split) = self.best_split(first, end, block)?;
-        let p = self.significance(first, end, block, significance)?;
-        Some(Found { place: split.at, p })
-    }
-
-    /// The best split of values within any window over blocks of this length.
-    fn best_split(&self, first: usize, end: usize, block: usize) -> Option<(Window, Split)> {
-        let blocks = ((end - first) / block).max(1);
-        let windows = windows_over(blocks, WINDOW_BLOCKS_LEAST)
-            .into_iter()
-            .map(|(from, to)| (first + from * block, if to == blocks { end } else { first + to * block }));
-        let splits = windows
-            .filter_map(|window| Some((window, self.cells.best_split(window.0, window.1, self.least)?)));
-        splits.max_by(|one, other| one.1.statistic.total_cmp(&other.1.statistic))
-    }
-
-    /// Correlation time of what is left of a segment when its levels are taken away: before and after the split, and outside the
-    /// window that holds it. The whole segment is looked at, since short windows show too little correlation, and the best of many least.
-    fn correlation_time_around(&self, bounds: [usize; 5]) -> f64 {
-        let mut residuals = Vec::with_capacity(bounds[4] - bounds[0]);
-        for pair in bounds.windows(2).filter(|pair| pair[0] < pair[1]) {
-            let part = &self.logarithms[pair[0]..pair[1]];
-            let mut sorted = part.to_vec();
-            let middle = sorted.len() / 2;
-            let level = *sorted.select_nth_unstable_by(middle, f64::total_cmp).1;
-            residuals.extend(part.iter().map(|logarithm| logarithm - level));
-        }
-        correlation_time(&residuals)
-    }
-
-    /// p of the best split between blocks; `None` as soon as it is certain to be too great.
-    fn significance(&self, first: usize, end: usize, block: usize, most: f64) -> Option<f64> {
-        let blocks = self.cells.blocks(first, end, block);
-        let windows = windows_over(blocks.len(), WINDOW_BLOCKS_LEAST);
-        let mut order: Vec<usize> = (0..blocks.len()).collect();
-        let observed = blocks.greatest(&order, &windows, self.least as f64) * (1.0 - 1e-12);
-        let mut noise = Noise::new(self.options.seed ^ (first as u64) << 32 ^ end as u64);
-        let mut exceeding = 0;
-        for _ in 0..PERMUTATIONS {
-            shuffle(&mut order, &mut noise);
-            exceeding += usize::from(blocks.greatest(&order, &windows, self.least as f64) >= observed);
-            if p_of(exceeding) > most {
-                return None;
-            }
-        }
-        Some(p_of(exceeding))
-    }
-
-    /// Each change once more, now that its neighbours are known.
-    fn place_again(&self, found: &mut [Found]) {
-        for index in 0..found.len() {
-            let bounds = self.bounds(found);
-            if let Some(split) = self.cells.best_split(bounds[index], bounds[index + 2], self.least) {
-                found[index].place = split.at;
+    /// The bounds without those of episodes and of changes that are too small.
+    fn what_stands(&mut self, mut bounds: Vec<Bound>) -> Vec<Bound> {
+        loop {
+            let ends = self.ends(&bounds);
+            if let Some(segment) = self.first_that_comes_back(&ends) {
+                self.episodes.push(Segment { first: ends[segment], end: ends[segment + 1] });
+                bounds.drain(segment - 1..=segment);
+            } else if let Some(index) = self.first_too_short(&ends).or_else(|| self.first_too_small(&ends)) {
+                bounds.remove(index);
+            } else {
+                return bounds;
             }
         }
     }
 
     /// Starts of the segments, and the end.
-    fn bounds(&self, found: &[Found]) -> Vec<usize> {
-        let places = found.iter().map(|change| change.place);
+    fn ends(&self, bounds: &[Bound]) -> Vec<usize> {
+        let places = bounds.iter().map(|bound| bound.place);
         std::iter::once(0).chain(places).chain(std::iter::once(self.values.len())).collect()
     }
 
-    fn keep_what_stands(&self, found: &mut Vec<Found>) {
-        while let Some(index) = self.first_episode(found).or_else(|| self.weakest(found)) {
-            found.remove(index);
-            self.place_again(found);
-        }
+    /// The shortest inner segment that lasts at most a day and after which the level is the one before, or nearly so.
+    fn first_that_comes_back(&self, ends: &[usize]) -> Option<usize> {
+        let day = (self.record.per_day().ceil() as usize).max(self.episode_values_max());
+        let comes_back = |segment: &usize| {
+            let level = |index: usize| self.record.level(ends[index], ends[index + 1]);
+            let (before, here, after) = (level(segment - 1), level(*segment), level(segment + 1));
+            let least = (here - before).abs().min((here - after).abs());
+            ends[segment + 1] - ends[*segment] <= day && (after - before).abs() <= least / 2.0
+        };
+        let inner = 1..ends.len().saturating_sub(2);
+        inner.filter(comes_back).min_by_key(|segment| ends[segment + 1] - ends[*segment])
     }
 
     /// A side of the shortest segment that is too short for a level: the one where the difference is smaller.
-    fn first_episode(&self, found: &[Found]) -> Option<usize> {
-        let bounds = self.bounds(found);
-        let lengths = bounds.windows(2).enumerate().map(|(segment, pair)| (pair[1] - pair[0], segment));
-        let (length, segment) = lengths.min()?;
-        if found.is_empty() || length > self.episode_values_max() {
-            return None;
-        }
-        let apart = |index: usize| self.compare(&bounds[index..index + 3]).apart();
+    fn first_too_short(&mut self, ends: &[usize]) -> Option<usize> {
+        let last = ends.len() - 2;
+        let at_an_end = END_VALUES_LEAST.min(self.values.len() / 6).max(self.episode_values_max() + 1);
+        let is_short = |segment: &usize| {
+            let length = ends[segment + 1] - ends[*segment];
+            let is_at_an_end = *segment == 0 || *segment == last;
+            length <= self.episode_values_max() || is_at_an_end && length < at_an_end
+        };
+        let segment = (0..=last).filter(|_| last > 0).filter(is_short).min_by_key(|index| ends[index + 1] - ends[*index])?;
+        let apart = |index: usize| {
+            let level = |index: usize| self.record.level(ends[index], ends[index + 1]);
+            (level(index) - level(index + 1)).abs()
+        };
+        self.episodes.push(Segment { first: ends[segment], end: ends[segment + 1] });
         Some(match segment {
             0 => 0,
-            last if last == found.len() => last - 1,
-            middle if apart(middle - 1) < apart(middle) => middle - 1,
-            middle => middle,
+            inner if inner == last => last - 1,
+            inner if apart(inner - 1) < apart(inner) => inner - 1,
+            inner => inner,
         })
     }
 
-    /// The change with the smallest difference among those that do not stand.
-    fn weakest(&self, found: &[Found]) -> Option<usize> {
-        let bounds = self.bounds(found);
-        let fallen = (0..found.len()).filter_map(|index| {
-            let around = &bounds[index..index + 3];
-            let comparison = self.compare(around);
-            let stands =
-                comparison.p <= self.options.significance && self.is_great_enough(around, &comparison);
-            (!stands).then(|| (index, comparison.apart()))
-        });
-        fallen.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(index, _)| index)
+    fn first_too_small(&self, ends: &[usize]) -> Option<usize> {
+        (1..ends.len() - 1).find(|index| !self.is_great_enough(&ends[index - 1..index + 2])).map(|index| index - 1)
     }
 
-    fn compare(&self, around: &[usize]) -> RankComparison {
-        RankComparison::of(&self.ordered[around[0]..around[1]], &self.ordered[around[1]..around[2]])
-    }
-
-    fn is_great_enough(&self, around: &[usize], comparison: &RankComparison) -> bool {
+    fn is_great_enough(&self, around: &[usize]) -> bool {
         let limit = (1.0 + self.options.magnitude_min).ln();
         let (before, after) = self.levels(around);
         let changed = |share: f64| {
             let (before, after) = (before.quantile_logarithm(share), after.quantile_logarithm(share));
             (after - before).abs() >= limit
         };
-        changed(0.5) || comparison.apart() >= 0.1 && [0.25, 0.75, 0.9].into_iter().any(changed)
+        let apart = || (self.greater_after(around) - 0.5).abs();
+        changed(0.5) || apart() >= 0.1 && [0.25, 0.75, 0.9].into_iter().any(changed)
+    }
+
+    fn greater_after(&self, around: &[usize]) -> f64 {
+        share_greater(&self.values.part(around[0], around[1]).ordered(), &self.values.part(around[1], around[2]).ordered())
     }
 
     fn levels(&self, around: &[usize]) -> (Levels, Levels) {
@@ -310,33 +273,77 @@ impl<'a> Search<'a> {
         (of(around[0], around[1]), of(around[1], around[2]))
     }
 
-    fn describe(&self, change: &Found, around: &[usize]) -> ChangePoint {
+    fn describe(&self, bounds: &[Bound], index: usize) -> ChangePoint {
+        let ends = self.ends(bounds);
+        let around = &ends[index..index + 3];
         let (before, after) = self.levels(around);
-        let moments = self.values.moments();
+        let (moments, place) = (self.values.moments(), around[1]);
+        let least = before.effective().min(after.effective());
         ChangePoint {
-            last_before: moments[change.place - 1],
-            first_after: moments[change.place],
-            place: change.place,
-            count_before: (around[1] - around[0]) as u64,
-            count_after: (around[2] - around[1]) as u64,
+            last_before: moments[place - 1],
+            first_after: moments[place],
+            place,
+            count_before: (place - around[0]) as u64,
+            count_after: (around[2] - place) as u64,
             median_before: before.median().0,
             median_before_is: before.median().1,
             median_after: after.median().0,
             median_after_is: after.median().1,
+            p95_after: after.quantile_logarithm(0.95).exp(),
             ratio: LevelRatio::between(&before, &after),
-            greater_after: self.compare(around).greater_after,
-            p: change.p,
+            greater_after: self.greater_after(around),
+            p: bounds[index].p,
+            shape: ChangeShape::Step,
+            strength: match least {
+                least if least < MODERATE_FROM => ChangeStrength::Weak,
+                least if least < STRONG_FROM => ChangeStrength::Moderate,
+                _ => ChangeStrength::Strong,
+            },
         }
     }
-}
 
-fn p_of(exceeding: usize) -> f64 {
-    (exceeding + 1) as f64 / (PERMUTATIONS + 1) as f64
+    fn drift(&self, p: f64) -> Option<Drift> {
+        let tenth = self.values.len() / 10;
+        if p > self.options.significance || tenth == 0 {
+            return None;
+        }
+        let of = |first: usize, end: usize| Levels::of(&self.values.part(first, end));
+        let (first, last) = (of(0, tenth), of(self.values.len() - tenth, self.values.len()));
+        let ratio = LevelRatio::between(&first, &last);
+        let is_great_enough =
+            ratio.value.is_some_and(|value| value > 0.0 && value.ln().abs() >= (1.0 + self.options.magnitude_min).ln());
+        is_great_enough.then(|| Drift {
+            median_first: first.median().0,
+            median_first_is: first.median().1,
+            median_last: last.median().0,
+            median_last_is: last.median().1,
+            ratio,
+            p,
+        })
+    }
+
+    fn not_told(&self, found: &Found) -> Vec<NotTold> {
+        let without_time = |shape: ChangeShape| NotTold { shape, begin: None, end: None };
+        let refused = found.refused_for.iter().filter_map(|kind| match kind {
+            SmoothKind::Line => None,
+            SmoothKind::TimeOfDay => Some(without_time(ChangeShape::TimeOfDay)),
+            SmoothKind::TimeOfWeek => Some(without_time(ChangeShape::TimeOfWeek)),
+        });
+        let wandering = found.wanders.then(|| without_time(ChangeShape::Wandering));
+        let moments = self.values.moments();
+        let episodes = self.episodes.iter().map(|episode| NotTold {
+            shape: ChangeShape::Episode,
+            begin: moments.get(episode.first).copied(),
+            end: moments.get(episode.end.saturating_sub(1)).copied(),
+        });
+        refused.chain(wandering).chain(episodes).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::synthetic::Noise;
 
     fn series(logarithms: &[f64]) -> TimedValues {
         let moments: Vec<WallTime> =
@@ -351,7 +358,7 @@ mod tests {
     }
 
     fn found(logarithms: &[f64]) -> Vec<ChangePoint> {
-        find_changes(&series(logarithms), &ChangeOptions::default())
+        find_changes(&series(logarithms), &LocalTime::UTC, &ChangeOptions::default()).steps
     }
 
     #[test]

@@ -36,18 +36,24 @@ pub struct EventEffect {
     pub comparison: Comparison,
 }
 
-/// Compares before and after `event`. For an event that lasted, after is after its end.
+/// Compares before and after `event`, up to the nearest of the moments at which the level changed for another reason. For an event that lasted, after is
+/// after its end.
 pub fn event_effect<W: Weight>(
     observations: &Observations<W>,
     event: &Event,
     windows: &EventWindows,
+    other_changes: &[WallTime],
     options: &ComparisonOptions,
 ) -> EventEffect {
     let end: WallTime = event.end.map_or(event.begin, |end| end.max(event.begin));
     let until = event.begin.before(windows.margin);
     let from = end.after(windows.margin);
-    let before = WallSpan { begin: until.before(windows.length), end: until };
-    let after = WallSpan { begin: from, end: from.after(windows.length) };
+    let earlier = other_changes.iter().copied().filter(|change| *change < until).max();
+    let later = other_changes.iter().copied().filter(|change| *change > from).min();
+    let begin = until.before(windows.length);
+    let before = WallSpan { begin: earlier.map_or(begin, |change| change.max(begin)), end: until };
+    let end = from.after(windows.length);
+    let after = WallSpan { begin: from, end: later.map_or(end, |change| change.min(end)) };
     let comparison = compare_alike(&observations.within(before), &observations.within(after), options);
     EventEffect { event: event.clone(), before, after, comparison }
 }

@@ -126,6 +126,7 @@ mod tests {
     use iolag_model::WallTime;
 
     use super::*;
+    use crate::history::change_points::{ChangeShape, ChangeStrength};
     use crate::history::levels::LevelRatio;
     use crate::history::observed::Knowledge;
 
@@ -142,9 +143,12 @@ mod tests {
             median_before_is: Knowledge::Exactly,
             median_after: 2.0,
             median_after_is: Knowledge::Exactly,
+            p95_after: 3.0,
             ratio: LevelRatio { value: Some(2.0), value_is: Knowledge::Exactly, low: None, high: None },
             greater_after: 0.9,
             p: 0.001,
+            shape: ChangeShape::Step,
+            strength: ChangeStrength::Strong,
         }
     }
 

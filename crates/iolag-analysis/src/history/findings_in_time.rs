@@ -5,7 +5,7 @@ use std::path::Path;
 use iolag_model::{Configuration, Event, Nanoseconds, Outage, OutageEnding, WallTime};
 
 use super::analysis::{HistoryAnalysis, SeriesAnalysis};
-use super::change_points::ChangePoint;
+use super::change_points::{ChangePoint, ChangeShape, ChangeStrength};
 use super::episodes::{Episode, SeriesEpisode};
 use super::event_matching::EventMatch;
 use super::findings::{FindingKind, HistoryFinding, Names, counted, moment_in_words, p_in_words, task};
@@ -17,12 +17,17 @@ use crate::history::estimate::amount_in_words;
 /// Findings of a kind that are told one by one; the others are summed up.
 const TOLD_MOST: usize = 5;
 
+/// The least that people feel (Miller 1968).
+const FELT_SECONDS: f64 = 0.1;
+
 /// An event this near to the begin of an outage is named.
 const NEAR: Nanoseconds = Nanoseconds::from_seconds(3600);
 
 pub(crate) fn findings_in_time(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let mut findings = outages(analysis);
     findings.extend(changes(analysis, names));
+    findings.extend(analysis.series.iter().filter_map(|of| drift(of, names)));
+    findings.extend(analysis.series.iter().filter_map(|of| too_short(of, names)));
     findings.extend(episodes(analysis, names));
     findings.extend(analysis.configurations.iter().filter_map(|new| configuration(analysis, new)));
     findings.extend(gaps(analysis));
@@ -171,6 +176,11 @@ fn change_finding(changes: &[TimedChange], analysis: &HistoryAnalysis, names: &N
     if let (Some(low), Some(high)) = (main.change.ratio.low, main.change.ratio.high) {
         sentence += &format!(" (ratio 95 %: {low:.2} to {high:.2})");
     }
+    sentence += match main.change.strength {
+        ChangeStrength::Weak => ", in one step, on weak evidence",
+        ChangeStrength::Moderate => ", in one step, on moderate evidence",
+        ChangeStrength::Strong => ", in one step, on strong evidence",
+    };
     let others: Vec<_> =
         ordered[1..].iter().map(|other| &other.of.summary.series.key).filter(|other| *other != key).collect();
     if !others.is_empty() {
@@ -180,9 +190,11 @@ fn change_finding(changes: &[TimedChange], analysis: &HistoryAnalysis, names: &N
     let (told, advice) = explanation(main, analysis);
     sentence += &told;
     let slower = quantity == Quantity::Duration && main.change.greater_after > 0.5;
+    // What nobody feels is no warning, however much slower it is.
+    let is_felt = main.change.median_after.max(main.change.p95_after) >= FELT_SECONDS;
     let severity = match main.change.ratio.value {
-        Some(ratio) if slower && ratio >= 2.0 => Severity::Serious,
-        _ if slower => Severity::Warning,
+        Some(ratio) if slower && is_felt && ratio >= 2.0 => Severity::Serious,
+        _ if slower && is_felt => Severity::Warning,
         _ => Severity::Note,
     };
     HistoryFinding::new(FindingKind::Change, severity, sentence, advice)
@@ -200,6 +212,43 @@ fn change_finding(changes: &[TimedChange], analysis: &HistoryAnalysis, names: &N
             share_in_words(main.change.greater_after),
             EvidenceAmount::Share(main.change.greater_after),
         )
+}
+
+/// A slow change: it has no date.
+fn drift(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
+    let (key, quantity) = (&of.summary.series.key, of.summary.quantity);
+    let drift = of.drift.filter(|_| key.part.is_empty())?;
+    let ratio = drift.ratio.value.filter(|ratio| *ratio > 0.0)?;
+    let sentence = format!(
+        "{} drifts by {} over the record: the median went from {} in its first tenth to {} in its last.",
+        names.series(key),
+        share_in_words((ratio - 1.0).abs()),
+        level_in_words(drift.median_first, drift.median_first_is, quantity),
+        level_in_words(drift.median_last, drift.median_last_is, quantity),
+    );
+    let is_felt = quantity == Quantity::Duration && ratio > 1.0 && drift.median_last >= FELT_SECONDS;
+    let severity = if is_felt { Severity::Warning } else { Severity::Note };
+    let advice = "Nothing happened on one day: look for what grows, as files in a directory, users or the fill of a file system.";
+    Some(
+        HistoryFinding::new(FindingKind::Change, severity, sentence, advice)
+            .of([key])
+            .sized(ratio.ln().abs())
+            .with("probability without a drift", p_in_words(drift.p)),
+    )
+}
+
+/// Only where something was refused for that reason.
+fn too_short(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
+    let key = &of.summary.series.key;
+    let shape = of.not_told.iter().map(|one| one.shape).filter(|_| key.part.is_empty()).find_map(|shape| match shape {
+        ChangeShape::TimeOfDay => Some(("time of the day", "Watch for at least four days")),
+        ChangeShape::TimeOfWeek => Some(("day of the week", "Watch for some weeks")),
+        _ => None,
+    });
+    let (clock, advice) = shape?;
+    let sentence = format!("The level of {} moved, but the record is too short to tell that from the {clock}.", names.series(key));
+    let advice = format!("{advice}; what comes back by the clock is a rhythm and no change.");
+    Some(HistoryFinding::new(FindingKind::Change, Severity::Note, sentence, &advice).of([key]))
 }
 
 /// What these changes at one moment say together with others of the same day, if they all go the same way in one place.

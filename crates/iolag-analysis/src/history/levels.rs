@@ -1,11 +1,10 @@
-//! Levels before and after a change: medians, their ratio with an interval, and whether one side is greater by rank.
+//! Levels before and after a change: medians, their ratio with an interval, and how often one side is greater.
 //!
 //! The interval of a ratio combines those of the two medians (by order statistics, with effective sample sizes) on the logarithmic scale by the
 //! method of variance estimates recovery (Zou and Donner 2008): no distribution is assumed. Limits: with fewer than six effective
 //! values on a side, or a censored end, that end is open.
 
 use serde::{Deserialize, Serialize};
-use statrs::function::erf::erfc;
 
 use super::observed::{Knowledge, TimedValues};
 use super::permutation::correlation_time;
@@ -39,6 +38,11 @@ impl Levels {
         let order = ascending(&ordered);
         let effective = values.len() as f64 / correlation_time(&ordered);
         Self { values: values.clone(), order, effective }
+    }
+
+    /// How many independent values they are worth.
+    pub(crate) const fn effective(&self) -> f64 {
+        self.effective
     }
 
     pub(crate) fn median(&self) -> (f64, Knowledge) {
@@ -95,32 +99,13 @@ impl LevelRatio {
     }
 }
 
-/// Whether values after are greater than values before, by rank.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct RankComparison {
-    /// Probability that one after is greater than one before, ties counting half.
-    pub(crate) greater_after: f64,
-    /// Two-sided, by the normal approximation of Mann and Whitney with effective sample sizes.
-    pub(crate) p: f64,
-}
-
-impl RankComparison {
-    pub(crate) fn of(before: &[f64], after: &[f64]) -> Self {
-        let all: Vec<f64> = before.iter().chain(after).copied().collect();
-        let ranks = mid_ranks(&all);
-        let (n, m) = (before.len() as f64, after.len() as f64);
-        let sum: f64 = ranks[before.len()..].iter().sum();
-        let greater_after = (sum - m * (m + 1.0) / 2.0) / (n * m);
-        let (n, m) = (n / correlation_time(before), m / correlation_time(after));
-        let deviation = ((n + m + 1.0) / (12.0 * n * m)).sqrt();
-        let p = erfc((greater_after - 0.5).abs() / deviation / std::f64::consts::SQRT_2);
-        Self { greater_after, p }
-    }
-
-    /// How far from no difference: 0 to 0.5.
-    pub(crate) fn apart(&self) -> f64 {
-        (self.greater_after - 0.5).abs()
-    }
+/// Probability that a value after is greater than one before, ties counting half (Mann and Whitney 1947).
+pub(crate) fn share_greater(before: &[f64], after: &[f64]) -> f64 {
+    let all: Vec<f64> = before.iter().chain(after).copied().collect();
+    let ranks = mid_ranks(&all);
+    let (n, m) = (before.len() as f64, after.len() as f64);
+    let sum: f64 = ranks[before.len()..].iter().sum();
+    (sum - m * (m + 1.0) / 2.0) / (n * m).max(1.0)
 }
 
 #[cfg(test)]
@@ -150,9 +135,7 @@ mod tests {
     fn ranks_tell_which_side_is_greater() {
         let low: Vec<f64> = (0..30).map(|index| f64::from(index * 13 % 30)).collect();
         let high: Vec<f64> = low.iter().map(|value| value + 100.0).collect();
-        let comparison = RankComparison::of(&low, &high);
-        assert!(comparison.greater_after == 1.0 && comparison.p < 1e-6);
-        let same = RankComparison::of(&low, &low);
-        assert!((same.greater_after - 0.5).abs() < 1e-12 && same.p > 0.99);
+        assert!(share_greater(&low, &high) == 1.0);
+        assert!((share_greater(&low, &low) - 0.5).abs() < 1e-12);
     }
 }

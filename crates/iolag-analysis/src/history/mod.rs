@@ -8,11 +8,11 @@ mod association;
 mod bad_times;
 mod calendar;
 mod change_points;
+mod change_record;
 mod comparison;
 mod correlation;
 mod dip;
 mod distribution;
-mod energy;
 mod episodes;
 mod estimate;
 mod event_effect;
@@ -24,7 +24,6 @@ mod findings_in_time;
 mod findings_of_series;
 mod findings_of_time;
 mod findings_together;
-
 mod gaps;
 mod incident;
 mod incident_places;
@@ -47,6 +46,8 @@ mod strata;
 mod tally;
 mod weighting;
 
+use crate::statistics::fourier;
+
 pub use analysis::{
     HISTORY_SCHEMA, HistoryAnalysis, HistoryInput, HistoryOptions, SeriesAnalysis, SeriesComparison,
     analyse_history,
@@ -56,7 +57,9 @@ pub use bad_times::RaisedLevel;
 pub use calendar::{
     Day, GroupRates, HourByDay, LocalMoment, LocalTime, RatesInTime, Weekday, hour_by_day, rates_in_time,
 };
-pub use change_points::{ChangeOptions, ChangePoint, Segment, find_changes, segments_of};
+pub use change_points::{
+    ChangeOptions, ChangePoint, ChangeShape, ChangeStrength, Changes, Drift, NotTold, Segment, find_changes, segments_of,
+};
 pub use comparison::{
     COMPARISON_ATTEMPTS, ComparedSide, Comparison, ComparisonOptions, ComparisonVerdict, ShareChange, Strata,
     Stratify, compare,
@@ -64,7 +67,6 @@ pub use comparison::{
 pub use correlation::{Correlation, CorrelationMethod, PAIRS_LEAST, Strength, correlate, pearson, spearman};
 pub use dip::{dip_critical, dip_statistic};
 pub use distribution::{CurveDistance, CurvePoint, Distribution, KnowledgeCounts};
-pub use energy::{CELLS_MOST, Split, energy_split};
 pub use episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
 pub use estimate::{Estimate, EstimateInterval, HistoryQuantile, amount_in_words};
 pub use event_effect::{EventEffect, EventWindows, event_effect};

@@ -13,7 +13,7 @@ pub(crate) type Complex = [f64; 2];
 /// Points over which a value is spread.
 const SPREAD: usize = 6;
 
-fn times(left: Complex, right: Complex) -> Complex {
+pub(crate) fn times(left: Complex, right: Complex) -> Complex {
     [left[0] * right[0] - left[1] * right[1], left[0] * right[1] + left[1] * right[0]]
 }
 

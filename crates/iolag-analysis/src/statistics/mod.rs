@@ -3,12 +3,16 @@
 //! Invariants: no columns, no words, no printing, no clock; randomness only from a stated seed; neither NaN nor panic for any input, empty,
 //! constant or of two values. How often each judgement is wrong where the truth is known is in docs/calibration.md.
 
+pub(crate) mod change;
 mod clusters;
+pub(crate) mod coloured;
+pub(crate) mod cosine;
 pub(crate) mod dependence;
 pub(crate) mod estimate;
 pub(crate) mod fourier;
 pub(crate) mod interval;
 pub(crate) mod memory;
+pub(crate) mod regression;
 pub(crate) mod rhythm;
 pub(crate) mod sequence;
 pub(crate) mod student;

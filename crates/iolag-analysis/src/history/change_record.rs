@@ -1,0 +1,190 @@
+//! A series as the search for changes sees it: normal scores without the daily rhythm, in blocks, beside what else may explain it.
+//!
+//! Normal scores (Blom 1958) of ranks let neither one stall nor the unknown length of what had not ended decide. From four days on the rhythm of
+//! the hours is removed ([`Rhythm`]); before, the hours are an explanation that a change is held against, and so are the week, up to eight weeks, and a
+//! straight line. Amplitudes that differ from day to day are left out as frequencies near one and two cycles a day.
+
+use std::f64::consts::TAU;
+
+use statrs::function::erf::erfc_inv;
+
+use super::calendar::LocalTime;
+use super::observed::{Knowledge, TimedValues};
+use crate::statistics::change::{Explanation, Judging, Smooth, Term, explain};
+use crate::statistics::dependence::mid_ranks;
+use crate::statistics::rhythm::{DAY_SECONDS, DAYS_LEAST, Rhythm};
+
+/// Greatest number of blocks.
+const BLOCKS_MOST: usize = 2000;
+
+/// Days from which on the rhythm has the days of the week in it.
+const WEEKS_KNOWN_FROM_DAYS: f64 = 56.0;
+
+/// Days below which the time of the day has no frequencies of its own.
+const DAYS_LEAST_TO_LEAVE_OUT: f64 = 1.5;
+
+/// What may explain a series without any change of level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SmoothKind {
+    Line,
+    TimeOfDay,
+    TimeOfWeek,
+}
+
+/// A place at which a level may end, with the probability of so great a change by chance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Bound {
+    pub(crate) place: usize,
+    pub(crate) p: f64,
+}
+
+/// What was found in a record.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// Ends of levels, in order.
+    pub(crate) bounds: Vec<Bound>,
+    /// What explained as much as a change.
+    pub(crate) refused_for: Vec<SmoothKind>,
+    /// Whether a change was left that load which wanders explains as well.
+    pub(crate) wanders: bool,
+    /// Probability of so straight a drift by chance.
+    pub(crate) p_of_line: f64,
+}
+
+/// A series in normal scores.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    scores: Vec<f64>,
+    local_seconds: Vec<f64>,
+    days: f64,
+    block: usize,
+}
+
+impl Record {
+    /// `None` if a value has no logarithm, or there are none.
+    pub(crate) fn of(values: &TimedValues, local_time: &LocalTime) -> Option<Self> {
+        let mut logarithms = values.logarithms()?;
+        let greatest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        for (logarithm, knowledge) in logarithms.iter_mut().zip(values.knowledge()) {
+            if *knowledge == Knowledge::AtLeast {
+                *logarithm = greatest;
+            }
+        }
+        let local_seconds: Vec<f64> =
+            values.moments().iter().map(|moment| local_time.seconds_since_a_monday(*moment)).collect();
+        let days = (local_seconds.last()? - local_seconds.first()?) / DAY_SECONDS;
+        let scores = normal_scores(&logarithms);
+        let scores = Rhythm::of(&local_seconds, &scores).map_or(scores, |rhythm| rhythm.rest().to_vec());
+        let block = scores.len().div_ceil(BLOCKS_MOST).max(1);
+        Some(Self { scores, local_seconds, days, block })
+    }
+
+    /// Values of a day; 0 if not known.
+    pub(crate) fn per_day(&self) -> f64 {
+        if self.days > 0.0 { (self.scores.len() as f64 - 1.0) / self.days } else { 0.0 }
+    }
+
+    /// Mean score from place `first` up to, not including, `end`.
+    pub(crate) fn level(&self, first: usize, end: usize) -> f64 {
+        self.scores[first..end].iter().sum::<f64>() / (end - first).max(1) as f64
+    }
+
+    /// Ends of levels, and what was no change.
+    pub(crate) fn find(&self, judging: &Judging) -> Option<Found> {
+        let blocks = self.blocks();
+        let (kinds, smooth) = self.smooth(blocks.len());
+        let explanation = explain(&blocks, &smooth, self.left_out(blocks.len()), judging)?;
+        Some(Found {
+            bounds: self.bounds(&explanation),
+            refused_for: explanation.refused_for.iter().map(|index| kinds[*index]).collect(),
+            wanders: explanation.is_left_to_noise,
+            p_of_line: explanation.p_of_first_smooth,
+        })
+    }
+
+    fn blocks(&self) -> Vec<f64> {
+        let count = self.scores.len() / self.block;
+        let end = |index: usize| if index + 1 == count { self.scores.len() } else { (index + 1) * self.block };
+        (0..count).map(|index| self.level(index * self.block, end(index))).collect()
+    }
+
+    fn smooth(&self, count: usize) -> (Vec<SmoothKind>, Vec<Smooth>) {
+        let middles: Vec<f64> =
+            (0..count).map(|index| self.local_seconds[index * self.block + self.block / 2]).collect();
+        let wave = |period: f64, phase: f64| -> Vec<f64> {
+            middles.iter().map(|at| (TAU * (at / period + phase)).sin()).collect()
+        };
+        let waves = |period: f64| [wave(period, 0.0), wave(period, 0.25)];
+        let first = middles.first().copied().unwrap_or(0.0);
+        let line = middles.iter().map(|at| (at - first) / DAY_SECONDS).collect();
+        let mut found = vec![(SmoothKind::Line, Smooth { columns: vec![line] })];
+        if self.days < DAYS_LEAST {
+            let columns = [waves(DAY_SECONDS), waves(DAY_SECONDS / 2.0)].concat();
+            found.push((SmoothKind::TimeOfDay, Smooth { columns }));
+        }
+        if self.days < WEEKS_KNOWN_FROM_DAYS {
+            let is_weekend = |at: &f64| at.rem_euclid(7.0 * DAY_SECONDS) >= 5.0 * DAY_SECONDS;
+            let weekend = middles.iter().map(|at| if is_weekend(at) { 1.0 } else { 0.0 }).collect();
+            let columns = [waves(7.0 * DAY_SECONDS).to_vec(), vec![weekend]].concat();
+            found.push((SmoothKind::TimeOfWeek, Smooth { columns }));
+        }
+        found.into_iter().unzip()
+    }
+
+    /// Whether a cosine coefficient is at the frequency of one or two cycles a day, or beside it.
+    fn left_out(&self, count: usize) -> impl Fn(usize) -> bool {
+        let days = self.days;
+        let wide = if days < DAYS_LEAST { 1.0 } else { 2.0 };
+        move |j| {
+            let near = |cycles: f64, wide: f64| (j as f64 - 2.0 * cycles * days).abs() <= wide + 0.5;
+            days >= DAYS_LEAST_TO_LEAVE_OUT && j < count && (near(1.0, wide) || near(2.0, wide - 1.0))
+        }
+    }
+
+    fn bounds(&self, explanation: &Explanation) -> Vec<Bound> {
+        let of = |term: Term| match term {
+            Term::Step(at) => vec![at],
+            Term::Stretch(first, end) => vec![first, end],
+            Term::Smooth(_) => Vec::new(),
+        };
+        let mut bounds: Vec<Bound> = explanation
+            .terms
+            .iter()
+            .flat_map(|one| of(one.term).into_iter().map(|at| Bound { place: at * self.block, p: one.p }))
+            .collect();
+        bounds.sort_unstable_by_key(|bound| bound.place);
+        bounds.dedup_by_key(|bound| bound.place);
+        for index in 0..bounds.len() {
+            let before = index.checked_sub(1).map_or(0, |index| bounds[index].place);
+            let after = bounds.get(index + 1).map_or(self.scores.len(), |bound| bound.place);
+            bounds[index].place = self.exact_place(before, bounds[index].place, after);
+        }
+        bounds
+    }
+
+    /// The place within some blocks of this one at which two levels fit best.
+    fn exact_place(&self, before: usize, place: usize, after: usize) -> usize {
+        if self.block == 1 || place <= before || after <= place {
+            return place;
+        }
+        let reach = 3 * self.block;
+        let (first, end) = ((before + 1).max(place.saturating_sub(reach)), (after - 1).min(place + reach));
+        let (old, new) = (self.level(before, place), self.level(place, after));
+        let (mut sum, mut best) = (0.0, (0.0, first));
+        for at in first..end {
+            // Moving the place beyond this value makes it one of the old level.
+            sum += (self.scores[at] - new).powi(2) - (self.scores[at] - old).powi(2);
+            if sum > best.0 {
+                best = (sum, at + 1);
+            }
+        }
+        best.1
+    }
+}
+
+/// Normal deviates of the ranks.
+fn normal_scores(values: &[f64]) -> Vec<f64> {
+    let n = values.len() as f64;
+    let score = |rank: &f64| -std::f64::consts::SQRT_2 * erfc_inv(2.0 * (rank - 0.375) / (n + 0.25));
+    mid_ranks(values).iter().map(score).collect()
+}

@@ -1,0 +1,380 @@
+//! When did a sequence change its level, in noise whose memory is not known?
+//!
+//! *Likelihood ratio.* The sequence is explained by coloured noise alone ([`super::coloured`]) and by noise and a change; the noise is fitted
+//! anew each time, so that a great step is not taken for memory nor long memory for a step. Changes are steps and stretches that come back,
+//! found by generalised least squares over all places at once (matched filter in cosine coefficients). What the clock, the week or a straight line
+//! explains as well ([`Smooth`]) is no change.
+//!
+//! *Chance.* The same search in noise drawn with the fitted spectrum (parametric bootstrap); the tail of its maxima is Gumbel's (1935), so
+//! that few draws tell a small p. The greatest change is taken, then the next, given those before (forward selection).
+//!
+//! Limits: changes nearer to each other than two values are one; p is of each change given the others, not of all together.
+
+use statrs::function::erf::erfc;
+
+use super::coloured::{Bands, Spectrum};
+use super::cosine::Cosines;
+use super::regression::{Fit, Regression};
+use crate::synthetic::Noise;
+
+/// Greatest number of explanations of one sequence.
+const TERMS_MOST: usize = 48;
+/// Fewest values in which something is looked for.
+const VALUES_LEAST: usize = 16;
+/// Twice the logarithm of a likelihood ratio below which no best place among many is beyond chance.
+const RATIO_LEAST: f64 = 9.0;
+/// What the second end of a stretch costs, as it may lie anywhere.
+const STRETCH_COST: f64 = 8.0;
+/// Values of the shortest stretch.
+const STRETCH_LEAST: usize = 8;
+/// Independent values that the record must be worth without a change for the noise to be taken for what is left by it.
+const WORTH_LEAST: f64 = 60.0;
+/// The same for a straight line, which has no place.
+const LINE_RATIO_LEAST: f64 = 6.0;
+/// By how much a change must explain more than what is smooth, and what each further column of that costs.
+const SMOOTH_MARGIN: f64 = 6.0;
+const COLUMN_COST: f64 = 2.0;
+/// Band from which on frequencies are too quick for steps to show.
+const QUICK_BAND: usize = 12;
+/// Draws after which chance is judged.
+const DRAWS: [usize; 4] = [10, 20, 40, 99];
+
+/// What may explain a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Term {
+    /// Another level from this place on.
+    Step(usize),
+    /// Another level from the first place up to, not including, the second.
+    Stretch(usize, usize),
+    /// The smooth explanation of this index.
+    Smooth(usize),
+}
+
+/// An explanation without any place in it: a straight line, the time of the day.
+#[derive(Debug, Clone)]
+pub(crate) struct Smooth {
+    /// Its sequences.
+    pub(crate) columns: Vec<Vec<f64>>,
+}
+
+/// A term that stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Explained {
+    pub(crate) term: Term,
+    /// Probability of so great a likelihood ratio without it; 1 for what is smooth.
+    pub(crate) p: f64,
+}
+
+/// How a sequence is explained.
+#[derive(Debug, Clone)]
+pub(crate) struct Explanation {
+    /// In the order in which they were found.
+    pub(crate) terms: Vec<Explained>,
+    /// Whether there was a change that smooth explanations of these indices explain as well.
+    pub(crate) refused_for: Vec<usize>,
+    /// Whether a change was left that the memory of the noise explains as well.
+    pub(crate) is_left_to_noise: bool,
+    /// Probability that the first smooth explanation explains so much by chance; 1 if another explains it as well.
+    pub(crate) p_of_first_smooth: f64,
+}
+
+/// How chance is judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Judging {
+    /// Greatest p.
+    pub(crate) significance: f64,
+    /// Seed of the draws.
+    pub(crate) seed: u64,
+}
+
+/// Explains a sequence of standardised values; `left_out` are cosine coefficients that are not looked at. `None` if there are too few values or all
+/// are equal.
+pub(crate) fn explain(
+    values: &[f64],
+    smooth: &[Smooth],
+    left_out: impl Fn(usize) -> bool,
+    judging: &Judging,
+) -> Option<Explanation> {
+    let first = *values.first()?;
+    if values.len() < VALUES_LEAST || values.iter().all(|value| (value - first).abs() < 1e-9) {
+        return None;
+    }
+    Some(Search::of(values, smooth, left_out, *judging).explain())
+}
+
+struct Search {
+    cosines: Cosines,
+    bands: Bands,
+    smooth: Vec<Vec<Vec<f64>>>,
+    coefficients: Vec<f64>,
+    lengths: Vec<usize>,
+    judging: Judging,
+}
+
+#[derive(Debug, Clone)]
+struct Candidate {
+    term: Term,
+    ratio: f64,
+}
+
+impl Search {
+    fn of(values: &[f64], smooth: &[Smooth], left_out: impl Fn(usize) -> bool, judging: Judging) -> Self {
+        let cosines = Cosines::of(values.len());
+        let bands = Bands::of(values.len(), left_out);
+        let columns = |one: &Smooth| one.columns.iter().map(|column| cosines.coefficients(column)).collect();
+        let smooth = smooth.iter().map(columns).collect();
+        let coefficients = cosines.coefficients(values);
+        let mut lengths = vec![STRETCH_LEAST];
+        while let Some(&last) = lengths.last().filter(|last| **last < values.len() / 2) {
+            lengths.push((last as f64 * 1.3).ceil() as usize);
+        }
+        Self { cosines, bands, smooth, coefficients, lengths, judging }
+    }
+
+    fn explain(&self) -> Explanation {
+        let mut terms: Vec<Explained> = Vec::new();
+        let mut refused_for = Vec::new();
+        let mut is_left_to_noise = false;
+        let mut base = self.fit(&self.coefficients, &[], None);
+        while terms.len() < TERMS_MOST {
+            let chosen: Vec<Term> = terms.iter().map(|one| one.term).collect();
+            let Some(best) = self.best(&self.coefficients, &chosen, &base) else { break };
+            if best.ratio < RATIO_LEAST {
+                break;
+            }
+            if let Some(index) = self.smooth_instead(&chosen, &base, best.ratio) {
+                if self.p_of(best.ratio, &base.noise, terms.len()) <= self.judging.significance {
+                    refused_for.push(index);
+                }
+                terms.push(Explained { term: Term::Smooth(index), p: 1.0 });
+            } else {
+                let p = self.p_of(best.ratio, &self.noise_to_compare_with(&chosen, &best, &base), terms.len());
+                if p > self.judging.significance {
+                    is_left_to_noise = base.noise.effective_count() < WORTH_LEAST;
+                    break;
+                }
+                terms.push(Explained { term: best.term, p });
+            }
+            let chosen: Vec<Term> = terms.iter().map(|one| one.term).collect();
+            base = self.fit(&self.coefficients, &chosen, None);
+        }
+        let p_of_first_smooth = self.p_of_first_smooth(&terms);
+        Explanation { terms, refused_for, is_left_to_noise, p_of_first_smooth }
+    }
+
+    /// The noise that is left by the change if that is clearly short of memory; else all noise, change and all, which is on the safe side
+    /// as a change that is taken away takes the slowest part of the noise with it.
+    fn noise_to_compare_with(&self, chosen: &[Term], change: &Candidate, base: &Fit) -> Spectrum {
+        let more: Vec<Term> = chosen.iter().copied().chain([change.term]).collect();
+        let left = self.fit(&self.coefficients, &more, None).noise;
+        if left.effective_count() >= WORTH_LEAST { left } else { base.noise.clone() }
+    }
+
+    /// The smooth explanation, not yet among the terms, that explains as much as a change with this ratio.
+    fn smooth_instead(&self, chosen: &[Term], base: &Fit, ratio: f64) -> Option<usize> {
+        let open = (0..self.smooth.len()).filter(|index| !chosen.contains(&Term::Smooth(*index)));
+        let tried = open.map(|index| {
+            let more: Vec<Term> = chosen.iter().copied().chain([Term::Smooth(index)]).collect();
+            let fit = self.fit(&self.coefficients, &more, None);
+            let cost = COLUMN_COST * (self.smooth[index].len() as f64 - 1.0);
+            (fit.noise.likelihood - base.noise.likelihood - cost, index)
+        });
+        let best = tried.max_by(|one, other| one.0.total_cmp(&other.0))?;
+        (best.0 + SMOOTH_MARGIN >= ratio).then_some(best.1)
+    }
+
+    /// Given the other terms: the ratio of one column is chi-squared with one degree of freedom times what noise of this spectrum makes of it.
+    fn p_of_first_smooth(&self, terms: &[Explained]) -> f64 {
+        let line = Term::Smooth(0);
+        if self.smooth.is_empty() {
+            return 1.0;
+        }
+        let others: Vec<Term> = terms.iter().map(|one| one.term).filter(|term| *term != line).collect();
+        let without = self.fit(&self.coefficients, &others, None);
+        let ratio_of = |term: Term| {
+            let more: Vec<Term> = others.iter().copied().chain([term]).collect();
+            self.fit(&self.coefficients, &more, None).noise.likelihood - without.noise.likelihood
+        };
+        let ratio = ratio_of(line);
+        let is_explained = |index: usize| {
+            let cost = COLUMN_COST * (self.smooth[index].len() as f64 - 1.0);
+            !others.contains(&Term::Smooth(index)) && ratio_of(Term::Smooth(index)) - cost >= ratio
+        };
+        if ratio < LINE_RATIO_LEAST || (1..self.smooth.len()).any(is_explained) {
+            return 1.0;
+        }
+        let mut source = Noise::new(self.judging.seed ^ 1 << 48);
+        let draws = DRAWS[DRAWS.len() - 1];
+        let drawn = (0..draws).map(|_| {
+            let coefficients = without.noise.draw(&mut source);
+            let base = self.fit(&coefficients, &[], None).noise.likelihood;
+            (self.fit(&coefficients, &[line], None).noise.likelihood - base).max(0.0)
+        });
+        let excess = (drawn.sum::<f64>() / draws as f64).max(1.0);
+        erfc((ratio / excess / 2.0).sqrt())
+    }
+
+    fn fit(&self, coefficients: &[f64], terms: &[Term], start: Option<&Spectrum>) -> Fit {
+        let columns = terms.iter().flat_map(|term| match term {
+            Term::Step(at) => vec![step(*at, coefficients.len())],
+            Term::Stretch(first, end) => {
+                let until = step(*end, coefficients.len());
+                let from = step(*first, coefficients.len());
+                vec![from.iter().zip(until).map(|(from, until)| from - until).collect()]
+            }
+            Term::Smooth(index) => self.smooth[*index].clone(),
+        });
+        Regression { bands: &self.bands, columns: columns.collect() }.fit(coefficients, start)
+    }
+
+    /// The change that explains most of what is left by `base`, with twice the logarithm of its likelihood ratio.
+    fn best(&self, coefficients: &[f64], chosen: &[Term], base: &Fit) -> Option<Candidate> {
+        let quick = self.bands.fit_quick(&base.rest, QUICK_BAND);
+        let mut best: Option<(Candidate, Spectrum)> = None;
+        let mut tried: Vec<Term> = Vec::new();
+        for round in 0..3 {
+            let noise = match (round, &best) {
+                (0, _) => &base.noise,
+                (1, _) => &quick,
+                (_, Some((_, noise))) => noise,
+                _ => break,
+            }
+            .clone();
+            for term in self.places(&base.rest, &noise).into_iter().flatten() {
+                if tried.contains(&term) || chosen.contains(&term) {
+                    continue;
+                }
+                tried.push(term);
+                let more: Vec<Term> = chosen.iter().copied().chain([term]).collect();
+                let fit = self.fit(coefficients, &more, Some(&noise));
+                let cost = if matches!(term, Term::Stretch(..)) { STRETCH_COST } else { 0.0 };
+                let ratio = fit.noise.likelihood - base.noise.likelihood - cost;
+                if best.as_ref().is_none_or(|(best, _)| ratio > best.ratio) {
+                    best = Some((Candidate { term, ratio }, fit.noise));
+                }
+            }
+        }
+        best.map(|(candidate, _)| candidate)
+    }
+
+    /// The step and the stretch that explain most under this noise.
+    fn places(&self, rest: &[f64], noise: &Spectrum) -> [Option<Term>; 2] {
+        let n = rest.len();
+        let whitened: Vec<f64> = rest.iter().zip(&noise.weights).map(|(rest, weight)| rest * weight).collect();
+        let mut sums = self.cosines.values(&whitened);
+        for place in (1..n).rev() {
+            sums[place - 1] += sums[place];
+        }
+        sums.push(0.0);
+        let weights = noise.weights.iter().enumerate().map(|(j, weight)| {
+            let sine = 2.0 * (std::f64::consts::PI * j as f64 / (2 * n) as f64).sin();
+            if j == 0 { 0.0 } else { weight / (sine * sine * n as f64) }
+        });
+        let table = self.cosines.cosine_sums(&weights.collect::<Vec<f64>>());
+        let at = |q: usize| table[if q > n { 2 * n - q } else { q }];
+        let explained = |sum: f64, worth: f64| if worth > 1e-12 { sum * sum / worth } else { 0.0 };
+        let steps = (2..n - 1).map(|k| (explained(sums[k], table[0] - at(2 * k)), Term::Step(k)));
+        let stretches = self.lengths.iter().flat_map(|&length| {
+            let (table, sums) = (&table, &sums);
+            (2..n.saturating_sub(length + 1)).map(move |first| {
+                let at = |q: usize| table[if q > n { 2 * n - q } else { q }];
+                let end = first + length;
+                let worth = 2.0 * (table[0] - at(length) + at(first + end)) - at(2 * first) - at(2 * end);
+                (explained(sums[first] - sums[end], worth), Term::Stretch(first, end))
+            })
+        });
+        let greatest = |one: &(f64, Term), other: &(f64, Term)| one.0.total_cmp(&other.0);
+        [steps.max_by(greatest), stretches.max_by(greatest)].map(|found| found.map(|found| found.1))
+    }
+
+    /// Probability of a ratio as great in noise of this spectrum.
+    fn p_of(&self, ratio: f64, noise: &Spectrum, round: usize) -> f64 {
+        let mut source = Noise::new(self.judging.seed ^ (round as u64) << 32);
+        let mut drawn: Vec<f64> = Vec::new();
+        let mut p = 1.0;
+        for draws in DRAWS {
+            while drawn.len() < draws {
+                let coefficients = noise.draw(&mut source);
+                let base = self.fit(&coefficients, &[], None);
+                let best = self.best(&coefficients, &[], &base);
+                drawn.push(best.map_or(0.0, |best| best.ratio));
+            }
+            p = gumbel_p(&drawn, ratio);
+            let limit = self.judging.significance;
+            let tail = gumbel_tail(&drawn, ratio);
+            let is_clear = if draws == DRAWS[0] { tail > 0.2 || tail < limit / 1000.0 } else { tail > 5.0 * limit || tail < limit / 20.0 };
+            if is_clear {
+                break;
+            }
+        }
+        p
+    }
+}
+
+/// Cosine coefficients of a step of one at this place.
+fn step(at: usize, count: usize) -> Vec<f64> {
+    let scale = (2.0 / count as f64).sqrt();
+    let turn = std::f64::consts::PI / (2 * count) as f64;
+    (0..count)
+        .map(|j| match j {
+            0 => (count - at) as f64 / (count as f64).sqrt(),
+            _ => -scale * (2.0 * turn * (j * at) as f64).sin() / (2.0 * (turn * j as f64).sin()),
+        })
+        .collect()
+}
+
+/// Probability of a maximum as great as this, by Gumbel's distribution with the mean and the deviation of `drawn`; of many draws at least the
+/// share that is as great.
+fn gumbel_p(drawn: &[f64], ratio: f64) -> f64 {
+    let exceeding = drawn.iter().filter(|one| **one >= ratio).count();
+    let share = if exceeding > 1 { exceeding as f64 / (drawn.len() as f64 + 1.0) } else { 0.0 };
+    gumbel_tail(drawn, ratio).max(share)
+}
+
+fn gumbel_tail(drawn: &[f64], ratio: f64) -> f64 {
+    let n = drawn.len() as f64;
+    let mean = drawn.iter().sum::<f64>() / n;
+    let deviation = super::dependence::variance_of(drawn).sqrt();
+    // Tails of likelihood ratios fall by e every 2.
+    let scale = (deviation * 6.0_f64.sqrt() / std::f64::consts::PI).max(1.0);
+    let location = mean - 0.577_215_664_9 * scale;
+    -(-(-(ratio - location) / scale).exp()).exp_m1()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JUDGING: Judging = Judging { significance: 0.007, seed: 1 };
+
+    fn noise(count: usize, seed: u64) -> Vec<f64> {
+        let mut noise = Noise::new(seed);
+        (0..count).map(|_| noise.normal()).collect()
+    }
+
+    fn line(count: usize) -> Smooth {
+        Smooth { columns: vec![(0..count).map(|place| place as f64 / count as f64).collect()] }
+    }
+
+    #[test]
+    fn a_step_is_a_step_and_a_line_a_line() {
+        let mut step = noise(600, 1);
+        step[250..].iter_mut().for_each(|value| *value += 1.5);
+        let found = explain(&step, &[line(600)], |_| false, &JUDGING).unwrap();
+        assert!(matches!(found.terms[0].term, Term::Step(at) if at.abs_diff(250) < 6), "{found:?}");
+        let mut drift = noise(600, 2);
+        drift.iter_mut().enumerate().for_each(|(place, value)| *value += 2.0 * place as f64 / 600.0);
+        let found = explain(&drift, &[line(600)], |_| false, &JUDGING).unwrap();
+        assert!(found.terms.iter().all(|one| matches!(one.term, Term::Smooth(0))), "{found:?}");
+        assert!(found.p_of_first_smooth < 1e-3, "{found:?}");
+    }
+
+    #[test]
+    fn nothing_is_made_of_nothing() {
+        for values in [vec![], vec![1.0], vec![1.0, 2.0], vec![3.0; 200]] {
+            assert!(explain(&values, &[], |_| false, &JUDGING).is_none());
+        }
+        let found = explain(&noise(500, 3), &[], |_| false, &JUDGING).unwrap();
+        assert!(found.terms.is_empty(), "{found:?}");
+    }
+}

@@ -1,0 +1,224 @@
+//! The spectrum of noise that remembers, fitted to the cosine coefficients of a sequence.
+//!
+//! Whittle's likelihood (1953) over shapes of the spectrum: autoregressive noise (φ up to 0.99), the same times a fractional power of the
+//! frequency (Granger and Joyeux 1980; d = ½ is 1/f noise), and slow autoregressive load under independent noise, each of the two at a cost as they can imitate a step. The greatest likelihood is found by trying all shapes on means of the power over bands of frequencies.
+//!
+//! Limits: shapes between those of the table are taken for their neighbours; what repeats at one frequency is to be left out
+//! ([`Bands::of`]) or removed before.
+
+use std::f64::consts::PI;
+
+/// Frequencies that are bands of their own, and how much wider each next band is.
+const SINGLE_BANDS: usize = 24;
+const BAND_GROWTH: f64 = 1.06;
+
+/// What a mixture and what long memory cost, in twice the logarithm of the likelihood: both can imitate a step.
+const MIXTURE_COST: f64 = 12.0;
+const MEMORY_COST: f64 = 6.0;
+
+/// Least variance, relative to that of normal scores.
+const POWER_LEAST: f64 = 1e-6;
+
+/// A shape of spectrum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shape {
+    /// Coefficient of the autoregression.
+    pub(crate) coefficient: f64,
+    /// Exponent of the memory, 0 for none.
+    pub(crate) memory: f64,
+    /// Share of independent noise beside it.
+    pub(crate) independent: f64,
+}
+
+impl Shape {
+    /// Power at an angular frequency from 0 to π.
+    fn power(&self, frequency: f64) -> f64 {
+        let phi = self.coefficient;
+        let coloured = (1.0 - phi * phi) / (1.0 + phi * phi - 2.0 * phi * frequency.cos());
+        let remembered = (2.0 * (frequency / 2.0).sin()).powf(-2.0 * self.memory);
+        self.independent + (1.0 - self.independent) * coloured * remembered
+    }
+
+    fn cost(&self) -> f64 {
+        if self.independent > 0.0 {
+            MIXTURE_COST
+        } else if self.memory > 0.0 {
+            MEMORY_COST
+        } else {
+            0.0
+        }
+    }
+
+    fn all() -> Vec<Self> {
+        let short = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99];
+        let mut all: Vec<Self> = short.iter().map(|phi| Self::new(*phi, 0.0, 0.0)).collect();
+        for memory in [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0] {
+            all.extend([-0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 0.9].map(|phi| Self::new(phi, memory, 0.0)));
+        }
+        for phi in [0.8, 0.9, 0.95, 0.98, 0.99, 0.998] {
+            all.extend([0.2, 0.4, 0.6, 0.8, 0.9, 0.95].map(|share| Self::new(phi, 0.0, share)));
+        }
+        all
+    }
+
+    const fn new(coefficient: f64, memory: f64, independent: f64) -> Self {
+        Self { coefficient, memory, independent }
+    }
+}
+
+/// The table of shapes for sequences of one length.
+#[derive(Debug, Clone)]
+pub(crate) struct Bands {
+    /// First coefficient of each band, and the end of the last.
+    bounds: Vec<usize>,
+    /// Coefficients of each band that are looked at.
+    counts: Vec<f64>,
+    looked_at: Vec<bool>,
+    shapes: Vec<Shape>,
+    /// By shape and band: one by the power, and the sum of logarithms of powers over all coefficients.
+    inverse: Vec<Vec<f64>>,
+    logarithms: Vec<f64>,
+    costs: Vec<f64>,
+    logarithms_by_band: Vec<Vec<f64>>,
+}
+
+/// Noise as it was fitted.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Spectrum {
+    pub(crate) shape: Shape,
+    /// Twice the logarithm of the likelihood, less the cost of the shape, up to a constant of the length.
+    pub(crate) likelihood: f64,
+    /// One by the power of each coefficient; 0 for those that are not looked at.
+    pub(crate) weights: Vec<f64>,
+}
+
+impl Bands {
+    /// For `count` coefficients, of which those with `left_out` true are not looked at.
+    pub(crate) fn of(count: usize, left_out: impl Fn(usize) -> bool) -> Self {
+        let mut bounds = vec![1.min(count)];
+        while let Some(&first) = bounds.last().filter(|first| **first < count) {
+            let end = if first < SINGLE_BANDS { first + 1 } else { (first as f64 * BAND_GROWTH).ceil() as usize };
+            bounds.push(end.min(count));
+        }
+        let looked_at: Vec<bool> = (0..count).map(|j| j > 0 && !left_out(j)).collect();
+        let count_in = |band: &[usize]| looked_at[band[0]..band[1]].iter().filter(|one| **one).count() as f64;
+        let counts: Vec<f64> = bounds.windows(2).map(count_in).collect();
+        let middle = |band: &[usize]| PI * (band[0] + band[1] - 1) as f64 / (2 * count) as f64;
+        let shapes = Shape::all();
+        let powers = |shape: &Shape| bounds.windows(2).map(|band| shape.power(middle(band))).collect::<Vec<f64>>();
+        let powers: Vec<Vec<f64>> = shapes.iter().map(powers).collect();
+        let by_band = |powers: &Vec<f64>| -> Vec<f64> {
+            powers.iter().zip(&counts).map(|(power, count)| count * power.ln()).collect()
+        };
+        let logarithms_by_band: Vec<Vec<f64>> = powers.iter().map(by_band).collect();
+        let logarithms = logarithms_by_band.iter().map(|of| of.iter().sum()).collect();
+        let inverse = powers.iter().map(|of| of.iter().map(|power| 1.0 / power).collect()).collect();
+        let costs = shapes.iter().map(Shape::cost).collect();
+        Self { costs, bounds, counts, looked_at, shapes, inverse, logarithms, logarithms_by_band }
+    }
+
+    /// The likeliest spectrum of these coefficients.
+    pub(crate) fn fit(&self, coefficients: &[f64]) -> Spectrum {
+        let sums = self.sums(coefficients);
+        let count: f64 = self.counts.iter().sum();
+        let likelihoods = self.shapes.iter().enumerate().map(|(index, _)| {
+            let of: f64 = sums.iter().zip(&self.inverse[index]).map(|(sum, inverse)| sum * inverse).sum();
+            let scale = (of / count.max(1.0)).max(POWER_LEAST);
+            (-count * scale.ln() - self.logarithms[index] - self.costs[index], index, scale)
+        });
+        let best = likelihoods.max_by(|one, other| one.0.total_cmp(&other.0));
+        let (likelihood, index, scale) = best.unwrap_or((0.0, 0, 1.0));
+        self.spectrum(index, scale, likelihood)
+    }
+
+    /// The likeliest spectrum without long memory, by frequencies from the band `first` on: what it would be without steps.
+    pub(crate) fn fit_quick(&self, coefficients: &[f64], first: usize) -> Spectrum {
+        let sums = self.sums(coefficients);
+        let first = first.min(sums.len() / 2);
+        let count: f64 = self.counts[first..].iter().sum();
+        let short = self.shapes.iter().enumerate().filter(|(_, shape)| {
+            shape.memory == 0.0 && shape.independent == 0.0 && shape.coefficient <= 0.9
+        });
+        let likelihoods = short.map(|(index, _)| {
+            let inverse = &self.inverse[index];
+            let of: f64 = sums[first..].iter().zip(&inverse[first..]).map(|(sum, inverse)| sum * inverse).sum();
+            let scale = (of / count.max(1.0)).max(POWER_LEAST);
+            let logarithms: f64 = self.logarithms_by_band[index][first..].iter().sum();
+            (-count * scale.ln() - logarithms, index, scale)
+        });
+        let best = likelihoods.max_by(|one, other| one.0.total_cmp(&other.0));
+        let (likelihood, index, scale) = best.unwrap_or((0.0, 0, 1.0));
+        self.spectrum(index, scale, likelihood)
+    }
+
+    fn sums(&self, coefficients: &[f64]) -> Vec<f64> {
+        let sum = |band: &[usize]| {
+            (band[0]..band[1]).filter(|j| self.looked_at[*j]).map(|j| coefficients[j].powi(2)).sum()
+        };
+        self.bounds.windows(2).map(sum).collect()
+    }
+
+    fn spectrum(&self, index: usize, scale: f64, likelihood: f64) -> Spectrum {
+        let mut weights = vec![0.0; self.looked_at.len()];
+        for (band, inverse) in self.bounds.windows(2).zip(&self.inverse[index]) {
+            for j in (band[0]..band[1]).filter(|j| self.looked_at[*j]) {
+                weights[j] = inverse / scale;
+            }
+        }
+        Spectrum { shape: self.shapes[index], likelihood, weights }
+    }
+}
+
+impl Spectrum {
+    /// Coefficients of other noise with this spectrum.
+    pub(crate) fn draw(&self, noise: &mut crate::synthetic::Noise) -> Vec<f64> {
+        let one = |weight: &f64| if *weight > 0.0 { noise.normal() / weight.sqrt() } else { 0.0 };
+        self.weights.iter().map(one).collect()
+    }
+
+    /// How many independent values as many of this noise are worth: all, less by how much the slowest frequency exceeds the mean.
+    pub(crate) fn effective_count(&self) -> f64 {
+        let looked_at = || self.weights.iter().filter(|weight| **weight > 0.0);
+        let count = looked_at().count() as f64;
+        let mean = looked_at().map(|weight| 1.0 / weight).sum::<f64>() / count.max(1.0);
+        looked_at().next().map_or(0.0, |slowest| count * mean * slowest).min(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::cosine::Cosines;
+    use crate::synthetic::Noise;
+
+    fn fitted(phi: f64) -> Spectrum {
+        let mut noise = Noise::new(11);
+        let mut state = 0.0;
+        let values: Vec<f64> = (0..2000)
+            .map(|_| {
+                state = phi * state + noise.normal();
+                state
+            })
+            .collect();
+        Bands::of(2000, |_| false).fit(&Cosines::of(2000).coefficients(&values))
+    }
+
+    #[test]
+    fn the_memory_of_an_autoregression_is_found() {
+        for phi in [0.0, 0.5, 0.8, 0.95] {
+            let found = fitted(phi);
+            assert!((found.shape.coefficient - phi).abs() <= 0.11 && found.shape.memory == 0.0, "{phi}: {found:?}");
+            let expected = 2000.0 * (1.0 - phi) / (1.0 + phi);
+            let worth = found.effective_count() / expected;
+            assert!((0.6..1.7).contains(&worth), "{phi}: {worth}");
+        }
+    }
+
+    #[test]
+    fn no_coefficients_and_equal_values_have_a_spectrum_too() {
+        for count in [0, 1, 2, 5] {
+            let found = Bands::of(count, |_| false).fit(&vec![0.0; count]);
+            assert!(found.weights.iter().all(|weight| weight.is_finite()) && found.likelihood.is_finite());
+        }
+    }
+}
