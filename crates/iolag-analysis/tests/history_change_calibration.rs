@@ -95,9 +95,9 @@ fn p_of_a_correlation_is_uniform_although_both_series_resemble_themselves() {
         let mut noise = Noise::new(4000);
         let runs = 400;
         let p: Vec<f64> = (0..runs)
-            .map(|seed| {
+            .map(|_| {
                 let (left, right) = (storage(n, 900.0, phi, &mut noise), storage(n, 900.0, phi, &mut noise));
-                correlate(&left, &right, CorrelationMethod::Spearman, None, seed).unwrap().p
+                correlate(&left, &right, CorrelationMethod::Spearman, None).unwrap().p
             })
             .collect();
         let below = |limit: f64| p.iter().filter(|p| **p <= limit).count() as f64 / runs as f64;
@@ -125,6 +125,7 @@ fn a_year_every_quarter_of_an_hour_is_done_in_seconds() {
         assert!(place.abs_diff(expected) < 60, "{places:?}");
     }
     let begin = Instant::now();
-    assert_eq!(find_periodicity(&quiet, &quiet.ordered(), &LocalTime::UTC), None);
+    let period = find_periodicity(&quiet, &quiet.ordered(), &LocalTime::UTC);
+    assert!(period.is_none_or(|period| period.false_alarm > 0.05));
     println!("periods in {:?}", begin.elapsed());
 }

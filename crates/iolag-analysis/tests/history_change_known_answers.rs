@@ -1,7 +1,7 @@
 //! Compares with SciPy, Astropy and ruptures; history_change_known_answers.py says how.
 
 use iolag_analysis::history::{
-    ChangeOptions, LocalTime, TimedValues, baluev_false_alarm, benjamini_hochberg, find_changes,
+    ChangeOptions, TimedValues, benjamini_hochberg, find_changes,
     lomb_scargle_at, pearson, spearman,
 };
 use iolag_model::WallTime;
@@ -48,14 +48,6 @@ fn powers_are_those_of_astropy() {
         for (frequency, expected) in lists[2].iter().zip(&lists[3]) {
             assert_close(lomb_scargle_at(&lists[0], &lists[1], *frequency), *expected, "power");
         }
-    }
-}
-
-#[test]
-fn false_alarms_are_those_of_astropy() {
-    for lists in rows("baluev") {
-        let found = baluev_false_alarm(lists[1][0], &lists[0], lists[1][1]);
-        assert_close(found, lists[2][0], "false alarm");
     }
 }
 

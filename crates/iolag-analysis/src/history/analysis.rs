@@ -1,7 +1,7 @@
 //! Everything that a report on a history needs, in one value.
 //!
 //! ```text
-//! series, events, outages, … -> summaries by series -> changes, periods, episodes -> correlations, associations -> findings
+//! series, events, outages, … -> summaries by series -> changes, periods, episodes -> correlations, associations -> ledger -> findings
 //! ```
 //!
 //! Invariants: the same input gives the same analysis, in whichever order series and records come; names in JSON are stable.
@@ -18,13 +18,16 @@ use iolag_model::{
 use serde::Serialize;
 
 use super::association::{Association, associate, default_association_tolerance};
+use super::bad_overlap::{BadOverlap, bad_overlaps};
 use super::change_points::{ChangeOptions, ChangePoint, Drift, NotTold, find_changes, segments_of};
 use super::comparison::{Comparison, ComparisonOptions, Stratify, compare};
+use super::daily::DailyLevels;
 use super::episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
 use super::event_effect::{EventEffect, EventWindows, event_effect};
 use super::event_matching::{EventMatching, concerns, default_match_tolerance, match_events};
 use super::findings::{HistoryFinding, findings_of};
 use super::gaps::{Gap, find_gaps};
+use super::ledger::settle;
 use super::matrix::{CorrelationMatrix, MatrixOptions, correlation_matrix};
 use super::observed::{Quantity, TimedValues};
 use super::periodicity::{Periodicity, find_periodicity};
@@ -120,7 +123,9 @@ pub struct HistoryAnalysis {
     pub correlations: CorrelationMatrix,
     /// Bad times in the order of time.
     pub episodes: Vec<Episode>,
-    /// What kinds of events they come with.
+    /// Places of a host that were bad, and how long they were so together.
+    pub bad_overlaps: Vec<BadOverlap>,
+    /// What kinds of events bad times come with.
     pub associations: Vec<Association>,
     /// Mounts that did not answer, in the order of time.
     pub outages: Vec<Outage>,
@@ -152,7 +157,8 @@ pub fn analyse_history(input: &HistoryInput, options: &HistoryOptions) -> Histor
         begin,
         end,
         comparisons: comparisons(input, options),
-        correlations: correlation_matrix(&input.series, &options.matrix),
+        correlations: correlation_matrix(&input.series, &options.matrix, &options.summary.local_time),
+        bad_overlaps: bad_overlaps(input, &episodes),
         associations: associations(input, &episodes, begin, end, options),
         episodes,
         outages: input.outages.clone(),
@@ -162,6 +168,7 @@ pub fn analyse_history(input: &HistoryInput, options: &HistoryOptions) -> Histor
         series,
         findings: Vec::new(),
     };
+    settle(&mut analysis);
     analysis.findings = findings_of(&analysis);
     analysis
 }
@@ -250,7 +257,10 @@ fn analyse_series(
     let within = concerned.iter().filter(|event| covered.contains(event.begin));
     let latest = within.clone().count().saturating_sub(EVENT_EFFECTS_MOST);
     let observations = Observations::<ByAttempt>::by_attempt(series, columns);
-    let comparison = comparison_options(options);
+    let comparison = ComparisonOptions {
+        daily: DailyLevels::of(&values, quantity, &changes, &options.summary.local_time),
+        ..comparison_options(options)
+    };
     let matching = match_events(&changes, &concerned, covered, tolerance);
     // Where the level changed for another reason than this event, its before or after ends.
     let other_changes = |event: &Event| -> Vec<WallTime> {

@@ -3,7 +3,7 @@
 //! An event comes with an episode if the episode, widened by the tolerance to both sides, contains it (or overlaps it, if it lasts). How
 //! many do is compared with what remains when all events of the kind are moved together by random lengths of time around the time
 //! covered (999 circular shifts, fixed seed): their own pattern, and that of the episodes, stay as they are. p values are adjusted for the
-//! number of kinds (Benjamini and Hochberg).
+//! number of kinds (see [`super::ledger`]).
 //!
 //! An event of a host that is watched comes with episodes of that host only. One of any other host may be a server's, and one without a host
 //! concerns everybody: they come with episodes of all.
@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 
 use super::episodes::Episode;
 use super::event_matching::union_of;
-use super::permutation::benjamini_hochberg;
 use crate::synthetic::Noise;
 
 const SHIFTS: usize = 999;
@@ -67,18 +66,13 @@ pub fn associate(
         .map(|event| (kind_of(event), *event))
         .collect();
     of_kinds.sort_by(|one, other| one.0.cmp(other.0));
-    let mut found: Vec<Association> = of_kinds
+    of_kinds
         .chunk_by(|one, other| one.0 == other.0)
         .map(|of_kind| {
             let placed: Vec<Placed> = of_kind.iter().map(|(_, event)| near.place(event)).collect();
             association(of_kind[0].0, &placed, covered, tolerance, seed)
         })
-        .collect();
-    let adjusted = benjamini_hochberg(&found.iter().map(|one| one.p).collect::<Vec<_>>());
-    for (one, p) in found.iter_mut().zip(adjusted) {
-        one.p_adjusted = p;
-    }
-    found
+        .collect()
 }
 
 /// The time near episodes: of each watched host, and of all.
@@ -235,7 +229,7 @@ mod tests {
         let found = associate(&episodes, &events, &watched(), covered(), Nanoseconds::from_seconds(3600), 1);
         let [backup, failure] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!((failure.kind.as_str(), failure.events, failure.events_near), ("node failure", 8, 8));
-        assert!(failure.p_adjusted < 0.01 && failure.rate.unwrap() > 5.0, "{failure:?}");
+        assert!(failure.p < 0.01 && failure.rate.unwrap() > 5.0, "{failure:?}");
         assert!(backup.p > 0.05, "{backup:?}");
     }
 

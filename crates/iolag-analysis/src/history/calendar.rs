@@ -55,6 +55,11 @@ impl LocalTime {
         }
     }
 
+    /// Seconds that clocks there have counted since a midnight before a Monday: what a rhythm is told by.
+    pub fn local_seconds(&self, moment: WallTime) -> f64 {
+        // 1970-01-01 was a Thursday.
+        self.local_ns(moment).saturating_add(3 * DAY_NS) as f64 / 1e9
+    }
     fn local_ns(&self, moment: WallTime) -> i64 {
         let passed = self.changes.partition_point(|change| change.0 <= moment);
         let offset = self.changes[..passed].last().map_or(self.first_offset_seconds, |change| change.1);

@@ -5,8 +5,10 @@
 //!   on the logarithmic scale, so that it is a ratio. Its interval are the differences of the pairs at the
 //!   shares 1/2 ± t · s, s being the standard error of the share after the samples were aligned by the shift,
 //!   which does not ask both to have the same shape;
-//! - the *probability* that the second is greater (ties half) with the p of Brunner and Munzel (2000), by
-//!   Gehan's generalised ranks (1965) where something is censored;
+//! - the *probability* that the second is greater (ties half), by Gehan's generalised ranks (1965) where
+//!   something is censored, with its p;
+//! - both errors are those of the sums of placements in time order (see `statistics/mean_error.rs`), so that
+//!   neighbours count as what they are worth, and what two places share at the same time falls out;
 //! - medians, shares over thresholds and their differences, and the greatest distance of the curves.
 //!
 //! What is not known because of censoring widens the shift's interval: its lower end takes each pair at its
@@ -16,6 +18,9 @@
 //! *Strata*: if both samples cover the week, pairs may be taken within each hour of the week only, so that a
 //! quiet month is not compared with busy hours. Strata weigh n m / (n + m) (van Elteren 1960). Medians,
 //! shares and curves stay those of all.
+//!
+//! *Hours of the day*: what they explain ([`DailyLevels`]) may be taken out of both samples before pairs are
+//! made.
 
 use std::collections::BTreeMap;
 
@@ -26,16 +31,18 @@ use super::calendar::LocalTime;
 use super::distribution::{CurveDistance, Distribution, KnowledgeCounts};
 use super::estimate::{HistoryQuantile, is_time};
 use super::observed::Quantity;
-use super::pairs::{Range, Stratum};
+use super::daily::DailyLevels;
+use super::pairs::{Range, Stratum, weeks_of};
 use super::shares::{ShareDifference, ThresholdShare, share_difference, shares_over};
 pub(super) use super::shift::ShiftEstimate;
-use super::shift::{Greater, Judged, SIGNIFICANCE, Shift, ShiftScale};
+use super::shift::{Greater, Judged, Shift, ShiftScale};
 use super::weighting::{Observation, Observations, Weight, Weighting};
 use crate::statistics::dependence::EffectiveSampleSize;
+use crate::statistics::ledger::SIGNIFICANCE;
 use crate::summary::DEFAULT_THRESHOLDS;
 
-/// Independent attempts that each side needs before anything is judged: those that give a median an interval.
-pub const COMPARISON_ATTEMPTS: u64 = 6;
+/// Independent attempts that each side needs before anything is judged: with fewer, dependence cannot be told from a difference.
+pub const COMPARISON_ATTEMPTS: u64 = 15;
 
 /// Strata must hold at least this share of either sample, otherwise all is compared with all.
 const COVERED_LEAST: f64 = 0.9;
@@ -53,16 +60,19 @@ pub struct ComparisonOptions {
     pub local_time: LocalTime,
     /// A smaller change of durations, as a factor, is not called a difference.
     pub ratio_least: f64,
+    /// What the hours of the day explain of both samples, and is not compared; on the logarithmic scale for durations.
+    pub daily: Option<DailyLevels>,
 }
 
 impl Default for ComparisonOptions {
-    /// The thresholds of [`DEFAULT_THRESHOLDS`], all pairs, UTC, 5 %.
+    /// The thresholds of [`DEFAULT_THRESHOLDS`], all pairs, UTC, 5 %, and nothing explained.
     fn default() -> Self {
         Self {
             thresholds: DEFAULT_THRESHOLDS.to_vec(),
             stratify: Stratify::No,
             local_time: LocalTime::UTC,
             ratio_least: 1.05,
+            daily: None,
         }
     }
 }
@@ -188,10 +198,13 @@ pub(crate) fn compare_alike<W: Weight>(
     let quantity = first.quantity();
     let scale = if is_time(quantity) { ShiftScale::Ratio } else { ShiftScale::Difference };
     let distributions = [Distribution::of(first), Distribution::of(second)];
-    let worth = distributions.each_ref().map(|one| one.sample_size().ratio());
     let (strata, made) = strata_of(first, second, scale, options);
-    let judged = Judged::of(&strata, worth);
-    let enough = distributions.iter().all(|one| one.sample_size().effective >= COMPARISON_ATTEMPTS as f64);
+    let judged = Judged::of(&strata);
+    let share = judged.as_ref().and_then(Judged::share_effective);
+    let enough = distributions.iter().all(|one| {
+        let size = one.sample_size();
+        share.map_or(size.effective, |share| share * size.attempts as f64) >= COMPARISON_ATTEMPTS as f64
+    });
     let shift = judged.as_ref().map(|judged| judged.shift(scale));
     let greater =
         judged.as_ref().map(|judged| judged.greater(distributions.each_ref().map(|one| one.sample_size())));
@@ -250,9 +263,10 @@ fn strata_of<W: Weight>(
     options: &ComparisonOptions,
 ) -> (Vec<Stratum>, Strata) {
     let range = |one: &Observation| {
+        let explained = options.daily.as_ref().map_or(0.0, |daily| daily.level(one.at));
         Range::of(one, |amount| match scale {
-            ShiftScale::Ratio => amount.max(SHORTEST_SECONDS).ln(),
-            ShiftScale::Difference => amount,
+            ShiftScale::Ratio => amount.max(SHORTEST_SECONDS).ln() - explained,
+            ShiftScale::Difference => amount - explained,
         })
     };
     if options.stratify == Stratify::HourOfWeek
@@ -282,8 +296,8 @@ fn by_hour_of_week<W: Weight>(
     let mut strata = Vec::new();
     let mut covered = [0_u64; 2];
     for [first, second] in hours.into_values() {
-        // A variance needs two on each side.
-        if first.len() >= 2 && second.len() >= 2 {
+        // What an hour has in common with itself a week later is seen in two weeks.
+        if weeks_of(&first) >= 2.0 && weeks_of(&second) >= 2.0 {
             covered[0] += first.len() as u64;
             covered[1] += second.len() as u64;
             strata.extend(Stratum::new(first, second));
@@ -299,6 +313,18 @@ fn by_hour_of_week<W: Weight>(
     (!strata.is_empty() && covers(0) && covers(1)).then_some((strata, made))
 }
 
+impl Comparison {
+    /// Takes back a word that does not stand beside all other verdicts of the result.
+    pub(crate) fn judge(&mut self, p_adjusted: f64) {
+        let Some(greater) = &mut self.greater else { return };
+        greater.p_adjusted = p_adjusted;
+        if p_adjusted >= SIGNIFICANCE && self.verdict != ComparisonVerdict::TooFew {
+            self.verdict = ComparisonVerdict::NoDifferenceShown;
+        }
+    }
+}
+
+/// The interval, not the estimate, has to exclude what does not matter.
 fn verdict_of(
     shift: Option<&Shift>,
     greater: Option<&Greater>,
@@ -308,24 +334,20 @@ fn verdict_of(
     let (Some(shift), Some(greater), true) = (shift, greater, enough) else {
         return ComparisonVerdict::TooFew;
     };
-    let (no_change, matters): (f64, &dyn Fn(f64) -> bool) = match shift.scale {
-        ShiftScale::Ratio => (1.0, &|ratio| ratio >= ratio_least || ratio <= 1.0 / ratio_least),
-        ShiftScale::Difference => (0.0, &|difference| difference != 0.0),
+    if greater.p >= SIGNIFICANCE {
+        return ComparisonVerdict::NoDifferenceShown;
+    }
+    let (above, below) = match shift.scale {
+        ShiftScale::Ratio => (ratio_least, 1.0 / ratio_least),
+        ShiftScale::Difference => (0.0, 0.0),
     };
-    let (up, down) = match shift.estimate {
-        ShiftEstimate::Exactly(by) if matters(by) => (by > no_change, by < no_change),
-        ShiftEstimate::AtLeast(by) => (by > no_change && matters(by), false),
-        ShiftEstimate::AtMost(by) => (false, by < no_change && matters(by)),
-        ShiftEstimate::Exactly(_) | ShiftEstimate::Unknown => (false, false),
-    };
-    let significant = greater.p < SIGNIFICANCE;
-    let certainly_up = shift.interval.low.is_some_and(|low| low > no_change);
-    let certainly_down = shift.interval.high.is_some_and(|high| high < no_change);
-    match shift.scale {
-        ShiftScale::Ratio if significant && up && certainly_up => ComparisonVerdict::Slower,
-        ShiftScale::Ratio if significant && down && certainly_down => ComparisonVerdict::Faster,
-        ShiftScale::Difference if significant && up && certainly_up => ComparisonVerdict::Higher,
-        ShiftScale::Difference if significant && down && certainly_down => ComparisonVerdict::Lower,
+    let is_up = shift.interval.low.is_some_and(|low| low > above);
+    let is_down = shift.interval.high.is_some_and(|high| high < below);
+    match (shift.scale, is_up, is_down) {
+        (ShiftScale::Ratio, true, _) => ComparisonVerdict::Slower,
+        (ShiftScale::Ratio, _, true) => ComparisonVerdict::Faster,
+        (ShiftScale::Difference, true, _) => ComparisonVerdict::Higher,
+        (ShiftScale::Difference, _, true) => ComparisonVerdict::Lower,
         _ => ComparisonVerdict::NoDifferenceShown,
     }
 }

@@ -4,36 +4,25 @@
 //! - *Pearson*: of the values as recorded (bounds where censored): what study 000 did. One long stall decides it.
 //! - *Pearson of logarithms*: half the resolution stands for what was below it.
 //!
-//! p is two-sided: the share of circular block permutations (see [`super::permutation`]) whose coefficient is at least as far from zero.
-//! Drawing stops early once it is clear that nothing is there (20 exceedances after 199 draws; Besag and Clifford 1991). Where none of 999
-//! reaches the coefficient, p is taken from Student's t with the effective number of pairs instead, since a matrix of many pairs
-//! needs p below 1/1000; not for Pearson of raw values, whose tails follow no formula. The *effective pairs* are those of independent values
-//! whose coefficient would scatter as the permuted ones do: `1 + 1 / variance`.
+//! p is two-sided and knows that neighbours resemble each other: see `statistics/coherence.rs`. Nothing is drawn.
 //!
-//! Of records of more than 20,000 values the correlation time is that of the whole series rather than of the joined values, and drawing also
-//! stops after 199 orders if none reached the coefficient and Student's t with the effective pairs gives p below 1/100,000.
+//! Two places that are busy at noon go together whatever they have to do with each other. Where four days are covered, each series' profile by hour
+//! (see `statistics/rhythm.rs`) is taken out of its scores, and the coefficient of the rest is that *beyond the daily cycle*.
 
 use std::fmt;
 
 use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
-use statrs::function::beta::beta_reg;
 
+use super::calendar::LocalTime;
+use super::daily::rhythm_of;
 use super::join::{Pair, default_tolerance, join_nearest};
 use super::observed::TimedValues;
-use super::permutation::{BlockPermutation, block_length, correlation_time};
+use crate::statistics::coherence::coherence_of;
 use crate::statistics::dependence::{ascending, mid_ranks, ranks_in};
 
 /// Pairs below which no coefficient is computed.
 pub const PAIRS_LEAST: usize = 10;
-
-const PERMUTATIONS: usize = 999;
-const PERMUTATIONS_LEAST: usize = 199;
-const EXCEEDANCES_ENOUGH: usize = 20;
-/// A p that is so small after the least number of orders is told by the formula.
-const CLEAR_P: f64 = 1e-5;
-/// Longer records than this are asked in ways that save time: seven months of quarter hours are shorter.
-const LONG_RECORD: usize = 20_000;
 
 /// What is correlated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -98,8 +87,6 @@ pub struct Correlation {
     pub strength: Strength,
     /// Probability of a coefficient at least as far from zero if the two had nothing to do with each other.
     pub p: f64,
-    /// Values in a block of the permutations.
-    pub block: u64,
 }
 
 /// Coefficient of Pearson of two slices of equal length; `None` if one does not vary.
@@ -113,18 +100,17 @@ pub fn spearman(left: &[f64], right: &[f64]) -> Option<f64> {
     pearson(&mid_ranks(left), &mid_ranks(right))
 }
 
-/// Correlates two series, values being joined by nearest time within `tolerance` (by default half the longer period). `None` for
+/// Correlates two series at the same time, values being joined by nearest time within `tolerance` (by default half the longer period). `None` for
 /// fewer than [`PAIRS_LEAST`] pairs, if one side does not vary, or if it has no logarithms and they are asked for.
 pub fn correlate(
     left: &TimedValues,
     right: &TimedValues,
     method: CorrelationMethod,
     tolerance: Option<Nanoseconds>,
-    seed: u64,
 ) -> Option<Correlation> {
     let tolerance = tolerance.unwrap_or_else(|| default_tolerance(left, right));
     let pairs = join_nearest(left.moments(), right.moments(), 0, tolerance);
-    correlate_pairs(&Scored::of(left, method)?, &Scored::of(right, method)?, &pairs, seed)
+    correlate_pairs(&Scored::of(left, method)?, &Scored::of(right, method)?, &pairs)
 }
 
 /// A series as it is correlated with others: what every pair with it needs.
@@ -136,15 +122,10 @@ pub(crate) struct Scored<'a> {
     scores: Vec<f64>,
     /// Places from the smallest score to the greatest; empty unless ranks are wanted.
     order: Vec<usize>,
-    whole: Option<Whole>,
-}
-
-/// What is taken from the whole of a long series instead of from each joined part of it: it hardly differs.
-#[derive(Debug)]
-struct Whole {
-    /// Ranks for Spearman, else the scores.
-    scores: Vec<f64>,
-    correlation_time: f64,
+    /// What coefficients at lags are made of: the ranks of all values, or the scores.
+    whole: Vec<f64>,
+    /// The same without the profile by hour, where one is known.
+    rest: Option<Vec<f64>>,
 }
 
 impl<'a> Scored<'a> {
@@ -159,11 +140,15 @@ impl<'a> Scored<'a> {
             CorrelationMethod::Pearson => (values.values().to_vec(), Vec::new()),
             CorrelationMethod::PearsonLog => (values.logarithms()?, Vec::new()),
         };
-        let whole = (values.len() > LONG_RECORD).then(|| {
-            let scores = if order.is_empty() { scores.clone() } else { ranks_in(&order, &scores) };
-            Whole { correlation_time: correlation_time(&scores), scores }
-        });
-        Some(Self { values, method, scores, order, whole })
+        let whole = if order.is_empty() { scores.clone() } else { ranks_in(&order, &scores) };
+        Some(Self { values, method, scores, order, whole, rest: None })
+    }
+
+    /// The same with what is left beyond the daily cycle.
+    pub(crate) fn with_rest(mut self, local_time: &LocalTime) -> Self {
+        let rhythm = rhythm_of(self.values.moments(), &self.whole, local_time);
+        self.rest = rhythm.map(|rhythm| rhythm.rest().to_vec());
+        self
     }
 
     pub(crate) const fn values(&self) -> &'a TimedValues {
@@ -183,42 +168,48 @@ impl<'a> Scored<'a> {
     }
 }
 
-/// Correlates values that were joined before.
-pub(crate) fn correlate_pairs(
-    left: &Scored<'_>,
-    right: &Scored<'_>,
-    pairs: &[Pair],
-    seed: u64,
-) -> Option<Correlation> {
-    if pairs.len() < PAIRS_LEAST {
-        return None;
-    }
+/// Correlates values that were joined before, as they are.
+pub(crate) fn correlate_pairs(left: &Scored<'_>, right: &Scored<'_>, pairs: &[Pair]) -> Option<Correlation> {
     let (left_places, right_places) = places_of(pairs);
-    let (left_scores, right_scores) = (left.of_places(&left_places), right.of_places(&right_places));
-    let time = match (&left.whole, &right.whole) {
-        (Some(left), Some(right)) => left.correlation_time.min(right.correlation_time),
-        _ => correlation_time(&left_scores).min(correlation_time(&right_scores)),
-    };
-    let moments = left.values.moments();
-    let days = moments[*left_places.last()?].since(moments[*left_places.first()?]).as_seconds() / 86_400.0;
-    let per_day = if days > 0.0 { pairs.len() as f64 / days } else { 0.0 };
-    let block = block_length(pairs.len(), time, per_day);
-    significance(&standardised(&left_scores)?, &standardised(&right_scores)?, block, left.method, seed)
+    correlation_of(&left.of_places(&left_places), &right.of_places(&right_places))
 }
 
-/// Coefficient alone. Of long series ranks are those of the whole.
+/// Correlates what is left of them beyond the daily cycle; `None` where no profile is known.
+pub(crate) fn correlate_rests(left: &Scored<'_>, right: &Scored<'_>, pairs: &[Pair]) -> Option<Correlation> {
+    let (left_rest, right_rest) = (left.rest.as_ref()?, right.rest.as_ref()?);
+    let (left_places, right_places) = places_of(pairs);
+    correlation_of(&gathered(left_rest, &left_places), &gathered(right_rest, &right_places))
+}
+
+/// Coefficient alone, of the rests where both are known. Ranks are those among all values.
 pub(crate) fn coefficient_of_pairs(left: &Scored<'_>, right: &Scored<'_>, pairs: &[Pair]) -> Option<f64> {
     if pairs.len() < PAIRS_LEAST {
         return None;
     }
     let (left_places, right_places) = places_of(pairs);
-    let gathered = |whole: &Whole, places: &[usize]| -> Vec<f64> {
-        places.iter().map(|place| whole.scores[*place]).collect()
+    let (one, other) = match (&left.rest, &right.rest) {
+        (Some(one), Some(other)) => (one, other),
+        _ => (&left.whole, &right.whole),
     };
-    match (&left.whole, &right.whole) {
-        (Some(left), Some(right)) => pearson(&gathered(left, &left_places), &gathered(right, &right_places)),
-        _ => pearson(&left.of_places(&left_places), &right.of_places(&right_places)),
+    pearson(&gathered(one, &left_places), &gathered(other, &right_places))
+}
+
+fn gathered(scores: &[f64], places: &[usize]) -> Vec<f64> {
+    places.iter().map(|place| scores[*place]).collect()
+}
+
+fn correlation_of(left: &[f64], right: &[f64]) -> Option<Correlation> {
+    if left.len() < PAIRS_LEAST {
+        return None;
     }
+    let found = coherence_of(&standardised(left)?, &standardised(right)?);
+    Some(Correlation {
+        pairs: left.len() as u64,
+        pairs_effective: found.pairs_effective,
+        coefficient: found.coefficient,
+        strength: Strength::of(found.coefficient),
+        p: found.p,
+    })
 }
 
 fn places_of(pairs: &[Pair]) -> (Vec<usize>, Vec<usize>) {
@@ -248,109 +239,6 @@ fn product(left: &[f64], right: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// The same in single precision, sums of many at once: for what chance does to long records.
-fn product_of_many(left: &[f32], right: &[f32]) -> f64 {
-    const LANES: usize = 16;
-    let mut sums = [0.0_f32; LANES];
-    let (left_chunks, right_chunks) = (left.chunks_exact(LANES), right.chunks_exact(LANES));
-    let rest: f32 = left_chunks.remainder().iter().zip(right_chunks.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in left_chunks.zip(right_chunks) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().map(|sum| f64::from(*sum)).sum::<f64>() + f64::from(rest)
-}
-
-/// A sequence and another one of the same length, closed to a circle, that is put in other orders.
-enum Circle<'a> {
-    Short(&'a [f64], Vec<f64>),
-    /// In single precision: half the memory to go through. Each block is summed by itself, so that rounding stays below a ten-thousandth of
-    /// the scatter.
-    Long(Vec<f32>, Vec<f32>),
-}
-
-impl<'a> Circle<'a> {
-    fn of(left: &'a [f64], right: &[f64]) -> Self {
-        // Appended once more, the circle needs no wrapping around.
-        let twice = right.iter().chain(right);
-        if left.len() <= LONG_RECORD {
-            return Self::Short(left, twice.copied().collect());
-        }
-        let single = |value: &f64| *value as f32;
-        Self::Long(left.iter().map(single).collect(), twice.map(single).collect())
-    }
-
-    /// The product of `length` values from `at` on with those of the circle from `first` on.
-    fn product(&self, at: usize, first: usize, length: usize) -> f64 {
-        match self {
-            Self::Short(left, circle) => product(&left[at..at + length], &circle[first..first + length]),
-            Self::Long(left, circle) => {
-                product_of_many(&left[at..at + length], &circle[first..first + length])
-            }
-        }
-    }
-}
-
-fn significance(
-    left: &[f64],
-    right: &[f64],
-    block: usize,
-    method: CorrelationMethod,
-    seed: u64,
-) -> Option<Correlation> {
-    let n = left.len();
-    let coefficient = product(left, right).clamp(-1.0, 1.0);
-    let circle = Circle::of(left, right);
-    let mut permutation = BlockPermutation::new(n, block, seed);
-    let (mut drawn, mut exceeding, mut squares) = (0, 0, 0.0);
-    let effective = |drawn: usize, squares: f64| (1.0 + drawn as f64 / squares).clamp(2.0, n as f64);
-    // More orders would not tell more of a long record: p comes from the formula anyway.
-    let is_clear = |drawn: usize, exceeding: usize, squares: f64| {
-        n > LONG_RECORD
-            && exceeding == 0
-            && method != CorrelationMethod::Pearson
-            && student_p(coefficient, effective(drawn, squares)) < CLEAR_P
-    };
-    while drawn < PERMUTATIONS && !(drawn >= PERMUTATIONS_LEAST && exceeding >= EXCEEDANCES_ENOUGH) {
-        if drawn == PERMUTATIONS_LEAST && is_clear(drawn, exceeding, squares) {
-            break;
-        }
-        let mut at = 0;
-        let mut permuted = 0.0;
-        for (first, length) in permutation.next_order() {
-            permuted += circle.product(at, first, length);
-            at += length;
-        }
-        squares += permuted * permuted;
-        exceeding += usize::from(permuted.abs() >= coefficient.abs() - 1e-12);
-        drawn += 1;
-    }
-    let pairs_effective = effective(drawn, squares);
-    let mut p = (exceeding + 1) as f64 / (drawn + 1) as f64;
-    if exceeding == 0 && method != CorrelationMethod::Pearson {
-        p = p.min(student_p(coefficient, pairs_effective));
-    }
-    Some(Correlation {
-        pairs: n as u64,
-        pairs_effective,
-        coefficient,
-        strength: Strength::of(coefficient),
-        p,
-        block: block as u64,
-    })
-}
-
-/// Two-sided p of a coefficient of `pairs` independent pairs by Student's t.
-fn student_p(coefficient: f64, pairs: f64) -> f64 {
-    let freedom = pairs - 2.0;
-    if freedom <= 0.0 {
-        return 1.0;
-    }
-    // t²/(df + t²) is the squared coefficient.
-    beta_reg(freedom / 2.0, 0.5, (1.0 - coefficient * coefficient).clamp(0.0, 1.0))
-}
-
 #[cfg(test)]
 mod tests {
     use iolag_model::WallTime;
@@ -373,41 +261,48 @@ mod tests {
 
     #[test]
     fn equal_series_correlate_fully_and_constant_ones_not_at_all() {
-        let values: Vec<f64> = (0..50).map(|index| f64::from(index * 7919 % 101)).collect();
+        let mut noise = crate::synthetic::Noise::new(79);
+        let values: Vec<f64> = (0..50).map(|_| noise.uniform()).collect();
         let series = every_quarter(&values, 0);
         let found =
-            correlate(&series, &every_quarter(&values, 300), CorrelationMethod::Spearman, None, 1).unwrap();
+            correlate(&series, &every_quarter(&values, 300), CorrelationMethod::Spearman, None).unwrap();
         assert!((found.coefficient - 1.0).abs() < 1e-12 && found.pairs == 50 && found.p < 1e-3, "{found:?}");
         let constant = every_quarter(&[2.5; 50], 0);
-        assert_eq!(correlate(&series, &constant, CorrelationMethod::Spearman, None, 1), None);
+        assert_eq!(correlate(&series, &constant, CorrelationMethod::Spearman, None), None);
         let short = every_quarter(&values[..9], 0);
-        assert_eq!(correlate(&short, &short, CorrelationMethod::Pearson, None, 1), None);
+        assert_eq!(correlate(&short, &short, CorrelationMethod::Pearson, None), None);
     }
 
     #[test]
-    fn long_records_are_permuted_as_short_ones_are() {
-        let mut noise = crate::synthetic::Noise::new(77);
-        let n = LONG_RECORD + 777;
-        let mut values = || -> Vec<f64> {
-            let plain: Vec<f64> = (0..n).map(|_| noise.normal()).collect();
-            standardised(&plain).unwrap()
+    fn two_places_that_are_busy_at_noon_have_nothing_in_common_beyond_it() {
+        let mut noise = crate::synthetic::Noise::new(78);
+        let mut busy = |days: usize| -> TimedValues {
+            let values: Vec<f64> = (0..days * 96)
+                .map(|slot| (0.5 * (slot as f64 / 96.0 * std::f64::consts::TAU).sin() + 0.4 * noise.normal()).exp())
+                .collect();
+            every_quarter(&values, 0)
         };
-        let (left, right) = (values(), values());
-        let twice: Vec<f64> = right.iter().chain(&right).copied().collect();
-        let (short, long) = (Circle::Short(&left, twice), Circle::of(&left, &right));
-        assert!(matches!(long, Circle::Long(..)));
-        for (at, first, length) in [(0, 5, 1440), (1000, n - 3, 1439), (n - 7, 2 * n - 7, 7), (0, n, n)] {
-            let apart = short.product(at, first, length) - long.product(at, first, length);
-            // The scatter of a whole permuted coefficient is 1/√n = 0.007.
-            assert!(apart.abs() < 7e-7, "{apart}");
-        }
+        let (left, right) = (busy(14), busy(14));
+        let scored = |values| Scored::of(values, CorrelationMethod::Spearman).unwrap().with_rest(&LocalTime::UTC);
+        let pairs = join_nearest(left.moments(), right.moments(), 0, Nanoseconds::from_seconds(10));
+        let same = correlate_pairs(&scored(&left), &scored(&right), &pairs).unwrap();
+        let beyond = correlate_rests(&scored(&left), &scored(&right), &pairs).unwrap();
+        assert!(same.coefficient > 0.3 && beyond.strength == Strength::None && beyond.p > 0.05, "{same:?} {beyond:?}");
+        let (left, right) = (busy(2), busy(2));
+        assert_eq!(correlate_rests(&scored(&left), &scored(&right), &pairs[..100]), None, "two days are too short");
     }
 
     #[test]
-    fn student_p_is_that_of_the_textbook() {
-        // r = 0.5 of 20 pairs is t = 2.4494897; SciPy's stats.t.sf(t, 18) * 2.
-        assert!((student_p(0.5, 20.0) - 0.024_769_558_804_109_737).abs() < 1e-12);
-        assert_eq!(student_p(0.3, 2.0), 1.0);
+    fn one_moment_at_which_both_are_slow_is_no_evidence() {
+        let mut values = vec![1.0; 500];
+        values[200] = 60.0;
+        let found = correlate(
+            &every_quarter(&values, 0),
+            &every_quarter(&values, 0),
+            CorrelationMethod::Spearman,
+            None,
+        );
+        assert!(found.is_some_and(|found| found.coefficient > 0.99 && found.p > 0.1), "{found:?}");
     }
 
     proptest! {

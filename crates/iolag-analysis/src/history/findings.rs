@@ -37,10 +37,14 @@ pub enum FindingKind {
     Waiting,
     /// Bad times come with events of a kind.
     Association,
+    /// Two places were bad at the same time.
+    BadTogether,
     /// Two series go together.
     Correlation,
     /// One series follows another.
     Lag,
+    /// Two series both follow the time of day.
+    SharedRhythm,
     /// No two series go together.
     NoCorrelation,
     /// A series swings with a period.

@@ -117,9 +117,9 @@ fn period(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     let swings =
         swing.map_or_else(String::new, |swing| format!(" by a factor of {}", factor_in_words(swing)));
     let sentence = format!(
-        "{} swings {how}{swings}{extremes}; by chance with a probability below {}.",
+        "{} swings {how}{swings}{extremes}; by chance, all series counted, with a probability below {}.",
         names.series(key),
-        share_in_words(found.false_alarm.max(1e-3))
+        share_in_words(found.p_adjusted.max(1e-3))
     );
     let advice = "Look for what runs with this period: people, cron jobs, backups, quota scans.";
     let size = swing.unwrap_or(f64::INFINITY);

@@ -1,25 +1,32 @@
 //! Findings about series together: correlations and their absence, what bad times come with, the host's share, two places compared.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 
 use super::analysis::{HistoryAnalysis, SeriesComparison};
+use super::bad_overlap::BadOverlap;
 use super::comparison::{ComparisonVerdict, ShiftEstimate};
-use super::correlation::Strength;
+use super::correlation::{Correlation, Strength};
 use super::findings::{FindingKind, HistoryFinding, Names, counted, p_in_words, task};
 use super::findings_grouped::{Saying, SayingUnit};
 use super::lag::LagScan;
 use super::matrix::{CorrelatedPair, Variable};
 use super::observed::Quantity;
 use crate::finding::{Severity, factor_in_words};
+use crate::statistics::ledger::SIGNIFICANCE;
 
 /// Correlations that are told one by one.
 const TOLD_MOST: usize = 6;
 
-/// Greatest adjusted p of an association that is told.
-const SIGNIFICANCE: f64 = 0.05;
+/// How much of a coefficient the time of day has to explain to be told.
+const RHYTHM_LEAST: f64 = 0.2;
 
 pub(crate) fn findings_together(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let mut findings = correlations(analysis, names);
+    findings.extend(shared_rhythms(analysis, names));
+    findings.extend(bad_together(analysis));
     findings.extend(no_correlation(analysis));
     findings.extend(lags(analysis, names));
     findings.extend(associations(analysis));
@@ -29,21 +36,22 @@ pub(crate) fn findings_together(analysis: &HistoryAnalysis, names: &Names) -> Ve
 }
 
 fn correlations(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
-    let medium =
-        |pair: &&CorrelatedPair| pair.is_significant && pair.correlation.strength >= Strength::Medium;
+    let medium = |pair: &&CorrelatedPair| pair.is_significant && pair.judged().strength >= Strength::Medium;
     let mut pairs: Vec<&CorrelatedPair> = analysis.correlations.pairs.iter().filter(medium).collect();
-    pairs.sort_by(|one, other| {
-        other.correlation.coefficient.abs().total_cmp(&one.correlation.coefficient.abs())
-    });
+    pairs.sort_by(|one, other| other.judged().coefficient.abs().total_cmp(&one.judged().coefficient.abs()));
     pairs.truncate(TOLD_MOST);
     pairs.into_iter().map(|pair| correlation(pair, names)).collect()
 }
 
 fn correlation(pair: &CorrelatedPair, names: &Names) -> HistoryFinding {
-    let found = &pair.correlation;
+    let found = pair.judged();
     let direction = if found.coefficient > 0.0 { "go up and down together" } else { "go against each other" };
+    let beyond = match &pair.beyond_daily_cycle {
+        Some(_) => format!(" beyond the time of day, {:.2} with it", pair.correlation.coefficient),
+        None => ", too short to tell from the time of day".to_owned(),
+    };
     let sentence = format!(
-        "{} and {} {direction}: {} correlation of {:.2} ({}, worth {:.0} independent ones; {} after correction for all pairs).",
+        "{} and {} {direction}: {} correlation of {:.2}{beyond} ({}, worth {:.0} independent ones; {} after correction for all pairs).",
         variable(&pair.left, names),
         variable(&pair.right, names),
         found.strength,
@@ -65,6 +73,57 @@ fn correlation(pair: &CorrelatedPair, names: &Names) -> HistoryFinding {
         .sized(found.coefficient.abs())
 }
 
+/// What both are busy at, and nothing else: seen, and no sign of a common cause.
+fn shared_rhythms(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
+    let shared = analysis.correlations.pairs.iter().filter_map(|pair| {
+        let (same, beyond) = (&pair.correlation, pair.beyond_daily_cycle.as_ref()?);
+        let goes_on = pair.is_significant && beyond.strength >= Strength::Medium;
+        let is_rhythm = same.coefficient.abs() >= beyond.coefficient.abs() + RHYTHM_LEAST;
+        (same.strength >= Strength::Medium && is_rhythm && !goes_on).then_some((pair, same, beyond))
+    });
+    let mut shared: Vec<_> = shared.collect();
+    shared.sort_by(|one, other| other.1.coefficient.abs().total_cmp(&one.1.coefficient.abs()));
+    shared.truncate(TOLD_MOST);
+    let finding = |(pair, same, beyond): (&CorrelatedPair, &Correlation, &Correlation)| {
+        let sentence = format!(
+            "{} and {} both follow the time of day: coefficient {:.2} at the same time, {:.2} beyond the daily cycle.",
+            variable(&pair.left, names),
+            variable(&pair.right, names),
+            same.coefficient,
+            beyond.coefficient,
+        );
+        let advice = "What happens at the same hour every day explains both; that they also share a cause is not shown.";
+        HistoryFinding::new(FindingKind::SharedRhythm, Severity::Note, sentence, advice)
+            .of([&pair.left.series, &pair.right.series])
+            .sized(same.coefficient.abs())
+    };
+    shared.into_iter().map(finding).collect()
+}
+
+fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
+    let hosts: BTreeSet<&str> = analysis.bad_overlaps.iter().map(|one| one.first.host.as_str()).collect();
+    let mut told: Vec<&BadOverlap> =
+        analysis.bad_overlaps.iter().filter(|one| one.p_adjusted <= SIGNIFICANCE).collect();
+    told.sort_by_key(|one| Reverse(one.both_ns));
+    let finding = |one: &&BadOverlap| {
+        let seen_from = if hosts.len() > 1 { format!(" from {}", one.first.host) } else { String::new() };
+        let sentence = format!(
+            "{} and {}{seen_from} were bad at the same time: {} together, of {} and {}; by chance it would be {} ({}).",
+            one.first.target,
+            one.second.target,
+            one.both_ns,
+            one.first_bad_ns,
+            one.second_bad_ns,
+            one.expected_ns,
+            p_in_words(one.p_adjusted),
+        );
+        let advice = "Look for what the two share: server, network, name service, this host.";
+        HistoryFinding::new(FindingKind::BadTogether, Severity::Warning, sentence, advice)
+            .sized(one.both_ns.as_seconds())
+    };
+    told.iter().take(TOLD_MOST).map(finding).collect()
+}
+
 fn variable(variable: &Variable, names: &Names) -> String {
     match variable.quantity {
         Quantity::Duration | Quantity::Value => names.series(&variable.series),
@@ -84,19 +143,22 @@ fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
         both.iter().all(|side| side.quantity == Quantity::Duration && !is_control(&side.series))
     });
     let greatest = durations.clone().max_by(|one, other| {
-        one.correlation.coefficient.abs().total_cmp(&other.correlation.coefficient.abs())
+        one.judged().coefficient.abs().total_cmp(&other.judged().coefficient.abs())
     })?;
     let related =
-        durations.clone().any(|pair| pair.is_significant && pair.correlation.strength >= Strength::Medium);
-    let enough = greatest.correlation.pairs_effective >= 30.0;
-    if related || !enough {
+        durations.clone().any(|pair| pair.is_significant && pair.judged().strength >= Strength::Medium);
+    let bad_together = analysis.bad_overlaps.iter().any(|one| one.is_shared(SIGNIFICANCE));
+    let enough = greatest.judged().pairs_effective >= 30.0;
+    if related || bad_together || !enough {
         return None;
     }
     let sentence = format!(
-        "No two of the tasks ({} compared) go together more than a little (greatest coefficient {:.2}): there is no single cause of what happens to \
+        "No two of the tasks ({} compared) go together more than a little{} (greatest coefficient {:.2}), and no two places were bad at the same \
+         time: there is no single cause of what happens to \
          all tasks, unless it acts for less than a period.",
         counted(durations.count() as u64, "pair"),
-        greatest.correlation.coefficient
+        if greatest.beyond_daily_cycle.is_some() { " beyond the time of day" } else { "" },
+        greatest.judged().coefficient
     );
     let advice = "Look for causes task by task: name service for listing, metadata servers for creating, the compiler's files for compiling.";
     Some(HistoryFinding::new(FindingKind::NoCorrelation, Severity::Note, sentence, advice))
@@ -105,10 +167,10 @@ fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
 /// Series that follow one another are told where the lag says clearly more than the same time.
 fn lags(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let told = |pair: &CorrelatedPair, scan: &LagScan| {
-        let clearer = scan.best.coefficient.abs() > pair.correlation.coefficient.abs() + 0.1;
+        let clearer = scan.best.coefficient.abs() > pair.judged().coefficient.abs() + 0.1;
         scan.best_slots != 0
             && clearer
-            && scan.best.p <= SIGNIFICANCE
+            && scan.p_adjusted <= SIGNIFICANCE
             && scan.best.strength >= Strength::Medium
     };
     let lagged = analysis.correlations.pairs.iter().filter_map(|pair| Some((pair, pair.lags.as_ref()?)));
@@ -121,8 +183,8 @@ fn lags(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
             variable(first, names),
             scan.best.strength,
             scan.best.coefficient,
-            pair.correlation.coefficient,
-            p_in_words(scan.best.p)
+            pair.judged().coefficient,
+            p_in_words(scan.p_adjusted)
         );
         let advice = "What comes first may be the cause, or both follow a third: look at what happens between the two.";
         HistoryFinding::new(FindingKind::Lag, Severity::Note, sentence, advice)

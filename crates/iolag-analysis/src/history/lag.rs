@@ -1,12 +1,12 @@
 //! Does one series follow another? Correlation at lags of whole slots to both sides.
 //!
-//! At each lag the right series is moved in time and joined again by nearest time. The greatest coefficient is tested by block permutation at its
-//! lag, and its p multiplied by the number of lags that were looked at (Bonferroni), since the best of many is good by chance.
+//! At each lag the right series is moved in time and joined again by nearest time; where both have a profile by hour, what is left beyond it is
+//! correlated. The greatest coefficient is tested at its lag, and its p multiplied by the number of lags that were looked at (Bonferroni), since the best of many is good by chance.
 
 use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
-use super::correlation::{Correlation, CorrelationMethod, Scored, coefficient_of_pairs, correlate_pairs};
+use super::correlation::{Correlation, CorrelationMethod, Scored, coefficient_of_pairs, correlate_pairs, correlate_rests};
 use super::join::{default_tolerance, join_nearest};
 use super::observed::TimedValues;
 
@@ -32,6 +32,8 @@ pub struct LagScan {
     pub best_slots: i64,
     /// The correlation there, its p corrected for the number of lags.
     pub best: Correlation,
+    /// That p after all pairs and lags of the matrix were counted.
+    pub p_adjusted: f64,
 }
 
 /// Scans from `-slots_max` to `slots_max` slots; a slot is the longer of the two usual spacings. `None` if there are too few pairs at
@@ -41,9 +43,8 @@ pub fn scan_lags(
     right: &TimedValues,
     slots_max: u32,
     method: CorrelationMethod,
-    seed: u64,
 ) -> Option<LagScan> {
-    scan_scored(&Scored::of(left, method)?, &Scored::of(right, method)?, slots_max, seed)
+    scan_scored(&Scored::of(left, method)?, &Scored::of(right, method)?, slots_max)
 }
 
 /// The same of series that were prepared before.
@@ -51,7 +52,6 @@ pub(crate) fn scan_scored(
     left_scored: &Scored<'_>,
     right_scored: &Scored<'_>,
     slots_max: u32,
-    seed: u64,
 ) -> Option<LagScan> {
     let (left, right) = (left_scored.values(), right_scored.values());
     let slot = left.usual_spacing().max(right.usual_spacing())?;
@@ -76,9 +76,11 @@ pub(crate) fn scan_scored(
         by_size.then(other.slots.abs().cmp(&one.slots.abs()))
     };
     let best_slots = coefficients.iter().max_by(further)?.slots;
-    let mut best = correlate_pairs(left_scored, right_scored, &joined(best_slots), seed)?;
+    let pairs = joined(best_slots);
+    let mut best = correlate_rests(left_scored, right_scored, &pairs)
+        .or_else(|| correlate_pairs(left_scored, right_scored, &pairs))?;
     best.p = (best.p * coefficients.len() as f64).min(1.0);
-    Some(LagScan { slot_ns: slot, coefficients, best_slots, best })
+    Some(LagScan { slot_ns: slot, coefficients, best_slots, p_adjusted: best.p, best })
 }
 
 #[cfg(test)]
@@ -106,21 +108,21 @@ mod tests {
             .map(|slot| if slot < 3 { 0.0 } else { cause[slot - 3] } + 0.8 * noise.normal())
             .collect();
         let (left, right) = (series(&cause, 0, &mut noise), series(&effect, 300, &mut noise));
-        let scan = scan_lags(&left, &right, 8, CorrelationMethod::Spearman, 1).unwrap();
+        let scan = scan_lags(&left, &right, 8, CorrelationMethod::Spearman).unwrap();
         assert_eq!((scan.best_slots, scan.coefficients.len()), (3, 17));
         assert!(scan.best.coefficient > 0.6 && scan.best.p < 0.01, "{:?}", scan.best);
-        let back = scan_lags(&right, &left, 8, CorrelationMethod::Spearman, 1).unwrap();
+        let back = scan_lags(&right, &left, 8, CorrelationMethod::Spearman).unwrap();
         assert_eq!(back.best_slots, -3);
     }
 
     #[test]
     fn the_best_of_many_lags_of_noise_is_not_significant() {
         let mut noise = Noise::new(12);
-        let significant = (0..60).filter(|seed| {
+        let significant = (0..60).filter(|_| {
             let values: Vec<f64> = (0..200).map(|_| noise.normal()).collect();
             let others: Vec<f64> = (0..200).map(|_| noise.normal()).collect();
             let (left, right) = (series(&values, 0, &mut noise), series(&others, 300, &mut noise));
-            let scan = scan_lags(&left, &right, 8, CorrelationMethod::Spearman, *seed).unwrap();
+            let scan = scan_lags(&left, &right, 8, CorrelationMethod::Spearman).unwrap();
             scan.best.p < 0.05
         });
         assert!(significant.count() <= 7);

@@ -2,7 +2,8 @@
 //!
 //! Variables are the durations of whole tasks, imported series and covariates. Series of one host are correlated pairwise; of different
 //! hosts only the same task on the same target. Each duration is also correlated with the load, runnable and blocked tasks and I/O pressure that
-//! were read with its own samples. p values are adjusted for the number of pairs (Benjamini and Hochberg).
+//! were read with its own samples. Pairs are correlated twice: at the same time, and beyond the daily cycle where four days are covered; the latter
+//! is what is judged. p values are adjusted with all pairs and lags (see [`super::ledger`]).
 //!
 //! Limits: parts of a task are not correlated with each other, they share their time; load contains tasks that wait for storage, so
 //! it grows with hangs by construction: compare with runnable and blocked tasks.
@@ -12,11 +13,13 @@ use std::fmt;
 use iolag_model::{HistoryColumns, Nanoseconds, Series, SeriesKey};
 use serde::{Deserialize, Serialize};
 
-use super::correlation::{Correlation, CorrelationMethod, PAIRS_LEAST, Scored, correlate_pairs};
+use super::calendar::LocalTime;
+use super::correlation::{
+    Correlation, CorrelationMethod, PAIRS_LEAST, Scored, correlate_pairs, correlate_rests,
+};
 use super::join::{default_tolerance, join_nearest};
 use super::lag::{LagScan, scan_scored};
 use super::observed::{Quantity, TimedValues};
-use super::permutation::benjamini_hochberg;
 use crate::parallel;
 
 /// Values that lag scans of all pairs may visit before only correlated pairs are scanned: about two seconds.
@@ -33,7 +36,7 @@ pub struct MatrixOptions {
     pub lag_slots_max: u32,
     /// Greatest adjusted p of what is called significant.
     pub significance: f64,
-    /// Seed of the permutations.
+    /// Seed of the shifts of events.
     pub seed: u64,
 }
 
@@ -77,12 +80,21 @@ pub struct CorrelatedPair {
     pub right: Variable,
     /// How they go together at the same time.
     pub correlation: Correlation,
-    /// p, adjusted for the number of pairs.
+    /// The same without what each hour of the day, or of the week, explains; absent if less than four days are covered.
+    pub beyond_daily_cycle: Option<Correlation>,
+    /// p of what is judged, after all pairs and lags were counted.
     pub p_adjusted: f64,
     /// Whether that is at most the wanted one.
     pub is_significant: bool,
     /// Correlation at other lags, where it was looked at.
     pub lags: Option<LagScan>,
+}
+
+impl CorrelatedPair {
+    /// What the two have to do with each other: beyond the daily cycle where that is known.
+    pub fn judged(&self) -> &Correlation {
+        self.beyond_daily_cycle.as_ref().unwrap_or(&self.correlation)
+    }
 }
 
 /// All pairs.
@@ -104,14 +116,18 @@ impl CorrelationMatrix {
     }
 }
 
-/// Correlates every two of these series that may have to do with each other.
-pub fn correlation_matrix(series: &[(Series, HistoryColumns)], options: &MatrixOptions) -> CorrelationMatrix {
+/// Correlates every two of these series that may have to do with each other. Hours are those of `local_time`. p are not adjusted yet.
+pub fn correlation_matrix(
+    series: &[(Series, HistoryColumns)],
+    options: &MatrixOptions,
+    local_time: &LocalTime,
+) -> CorrelationMatrix {
     let whole: Vec<(Variable, TimedValues)> =
         series.iter().filter_map(|(series, columns)| whole(series, columns)).collect();
     let prepared: Vec<Side<'_>> = parallel::map(&whole, |(variable, values)| Side {
         variable: variable.clone(),
         values,
-        scored: Scored::of(values, options.method),
+        scored: Scored::of(values, options.method).map(|scored| scored.with_rest(local_time)),
     });
     let mut wanted: Vec<Wanted<'_>> = Vec::new();
     for (index, left) in prepared.iter().enumerate() {
@@ -126,7 +142,7 @@ pub fn correlation_matrix(series: &[(Series, HistoryColumns)], options: &MatrixO
         };
         wanted.extend(Quantity::OF_HOST.map(|quantity| Wanted::OfHost(left, read, quantity)));
     }
-    CorrelationMatrix { options: *options, pairs: pairs_of(&wanted, options) }
+    CorrelationMatrix { options: *options, pairs: pairs_of(&wanted, options, local_time) }
 }
 
 /// A side of pairs, prepared once for all of them.
@@ -145,7 +161,11 @@ enum Wanted<'a> {
     OfHost(&'a Side<'a>, &'a (Series, HistoryColumns), Quantity),
 }
 
-fn pairs_of(wanted: &[Wanted<'_>], options: &MatrixOptions) -> Vec<CorrelatedPair> {
+fn pairs_of(
+    wanted: &[Wanted<'_>],
+    options: &MatrixOptions,
+    local_time: &LocalTime,
+) -> Vec<CorrelatedPair> {
     let visited = |wanted: &Wanted<'_>| match wanted {
         Wanted::Pair(left, right) => left.values.len() + right.values.len(),
         Wanted::OfHost(left, ..) => 2 * left.values.len(),
@@ -157,17 +177,11 @@ fn pairs_of(wanted: &[Wanted<'_>], options: &MatrixOptions) -> Vec<CorrelatedPai
         Wanted::OfHost(left, (series, columns), quantity) => {
             let values = TimedValues::read(series, columns, *quantity);
             let variable = Variable { series: series.key.clone(), quantity: *quantity };
-            let scored = Scored::of(&values, options.method);
+            let scored = Scored::of(&values, options.method).map(|scored| scored.with_rest(local_time));
             correlated(left, &Side { variable, values: &values, scored }, options, scans_all)
         }
     });
-    let mut pairs: Vec<CorrelatedPair> = found.into_iter().flatten().collect();
-    let adjusted = benjamini_hochberg(&pairs.iter().map(|pair| pair.correlation.p).collect::<Vec<_>>());
-    for (pair, p) in pairs.iter_mut().zip(adjusted) {
-        pair.p_adjusted = p;
-        pair.is_significant = p <= options.significance;
-    }
-    pairs
+    found.into_iter().flatten().collect()
 }
 
 fn correlated(
@@ -179,16 +193,18 @@ fn correlated(
     let (left_scored, right_scored) = (left.scored.as_ref()?, right.scored.as_ref()?);
     let tolerance = options.tolerance_ns.unwrap_or_else(|| default_tolerance(left.values, right.values));
     let joined = join_nearest(left.values.moments(), right.values.moments(), 0, tolerance);
-    let correlation = correlate_pairs(left_scored, right_scored, &joined, options.seed)?;
+    let correlation = correlate_pairs(left_scored, right_scored, &joined)?;
+    let beyond_daily_cycle = correlate_rests(left_scored, right_scored, &joined);
     let is_scanned = options.lag_slots_max > 0
         && !right.variable.quantity.is_of_host()
         && (scans_all || correlation.coefficient.abs() > 0.1);
-    let scan = || scan_scored(left_scored, right_scored, options.lag_slots_max, options.seed);
+    let scan = || scan_scored(left_scored, right_scored, options.lag_slots_max);
     Some(CorrelatedPair {
         left: left.variable.clone(),
         right: right.variable.clone(),
         correlation,
-        p_adjusted: correlation.p,
+        beyond_daily_cycle,
+        p_adjusted: beyond_daily_cycle.unwrap_or(correlation).p,
         is_significant: false,
         lags: is_scanned.then(scan).flatten(),
     })
@@ -237,10 +253,10 @@ mod tests {
             (series_of("/scratch", "compile"), sharing(&cause, 0.9, 300, &mut noise)),
             (series_of("/home", "list"), sharing(&cause, 0.0, 20, &mut noise)),
         ];
-        let matrix = correlation_matrix(&series, &MatrixOptions::default());
+        let matrix = correlation_matrix(&series, &MatrixOptions::default(), &LocalTime::UTC);
         let strength = |left: usize, right: usize| {
             let pair = matrix.pair(&series[left].0.key, &series[right].0.key).unwrap();
-            (pair.correlation.strength, pair.is_significant)
+            (pair.judged().strength, pair.p_adjusted < 0.01)
         };
         assert_eq!(strength(0, 1), (Strength::Strong, true));
         assert_eq!(strength(1, 0), (Strength::Strong, true));
@@ -268,7 +284,7 @@ mod tests {
         part.key.part = "ls -n".to_owned();
         let all = [series_of("/home", "list"), series_of("/home", "create"), elsewhere, part];
         let all: Vec<_> = all.into_iter().map(|series| (series, columns.clone())).collect();
-        let matrix = correlation_matrix(&all, &MatrixOptions::default());
+        let matrix = correlation_matrix(&all, &MatrixOptions::default(), &LocalTime::UTC);
         let between = matrix.pairs.iter().filter(|pair| !pair.right.quantity.is_of_host());
         assert_eq!(between.count(), 2);
     }

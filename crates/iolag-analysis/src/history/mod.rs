@@ -5,12 +5,14 @@
 
 mod analysis;
 mod association;
+mod bad_overlap;
 mod bad_times;
 mod calendar;
 mod change_points;
 mod change_record;
 mod comparison;
 mod correlation;
+mod daily;
 mod dip;
 mod distribution;
 mod episodes;
@@ -29,6 +31,7 @@ mod incident;
 mod incident_places;
 mod join;
 mod lag;
+mod ledger;
 mod levels;
 mod matrix;
 mod modes;
@@ -48,11 +51,13 @@ mod weighting;
 
 use crate::statistics::fourier;
 
+pub use crate::statistics::ledger::{benjamini_hochberg, holm};
 pub use analysis::{
     HISTORY_SCHEMA, HistoryAnalysis, HistoryInput, HistoryOptions, SeriesAnalysis, SeriesComparison,
     analyse_history,
 };
 pub use association::{Association, associate, default_association_tolerance};
+pub use bad_overlap::{BadOverlap, Place};
 pub use bad_times::RaisedLevel;
 pub use calendar::{
     Day, GroupRates, HourByDay, LocalMoment, LocalTime, RatesInTime, Weekday, hour_by_day, rates_in_time,
@@ -65,6 +70,7 @@ pub use comparison::{
     Stratify, compare,
 };
 pub use correlation::{Correlation, CorrelationMethod, PAIRS_LEAST, Strength, correlate, pearson, spearman};
+pub use daily::DailyLevels;
 pub use dip::{dip_critical, dip_statistic};
 pub use distribution::{CurveDistance, CurvePoint, Distribution, KnowledgeCounts};
 pub use episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
@@ -88,8 +94,8 @@ pub use matrix::{CorrelatedPair, CorrelationMatrix, MatrixOptions, Variable, cor
 pub use modes::{MODES_ATTEMPTS, MODES_MOST, Mode, Modes, separated_modes};
 pub use observed::{Knowledge, Quantity, TimedValues};
 pub use periodicity::{PeriodName, Periodicity, PhaseBin, PhaseProfile, find_periodicity};
-pub use periodogram::{PeriodogramPoint, baluev_false_alarm, lomb_scargle, lomb_scargle_at};
-pub use permutation::{BLOCKS_LEAST, benjamini_hochberg, block_length, correlation_time};
+pub use periodogram::{PeriodogramPoint, lomb_scargle, lomb_scargle_at};
+pub use permutation::{BLOCKS_LEAST, block_length, correlation_time};
 pub use series_summary::{
     BesideSummary, ConfigurationSummary, SeriesSummary, SummaryOptions, WeightedSummary, summarise_series,
 };

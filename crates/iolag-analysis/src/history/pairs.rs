@@ -26,9 +26,13 @@ const DRAWN_ERRORS: f64 = 4.0;
 const HALVINGS: usize = 20;
 const SEED: u64 = 2008;
 
+const WEEK_NS: i64 = 7 * 86_400_000_000_000;
+
 /// What is known of an amount on the scale of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Range {
+    /// When it was due, in ns.
+    pub at: i64,
     /// Not less than this.
     pub low: f64,
     /// Not more than this.
@@ -41,11 +45,12 @@ impl Range {
     /// resolution.
     pub(crate) fn of(one: &Observation, scale: impl Fn(f64) -> f64) -> Self {
         let amount = scale(one.amount);
-        match one.knowledge {
-            Knowledge::Exactly => Self { low: amount, high: amount },
-            Knowledge::AtLeast => Self { low: amount.next_up(), high: f64::INFINITY },
-            Knowledge::AtMost => Self { low: f64::NEG_INFINITY, high: amount.next_down() },
-        }
+        let (low, high) = match one.knowledge {
+            Knowledge::Exactly => (amount, amount),
+            Knowledge::AtLeast => (amount.next_up(), f64::INFINITY),
+            Knowledge::AtMost => (f64::NEG_INFINITY, amount.next_down()),
+        };
+        Self { at: one.at.0, low, high }
     }
 }
 
@@ -318,24 +323,18 @@ pub(crate) struct VariancePart {
 
 impl RelativeEffect {
     /// Of `strata`, the second sample being moved by `-shift` first. Variances are those of Brunner and
-    /// Munzel (2000): how much the share of the other sample that an observation exceeds varies. A worth is
-    /// the share of each sample that counts as independent; each gives an effect.
-    pub(crate) fn of(strata: &[Stratum], shift: f64, worths: [[f64; 2]; 2]) -> [Self; 2] {
-        let total: f64 = strata.iter().map(Stratum::total).sum();
-        let none = Self { probability: 0.0, first: VariancePart::default(), second: VariancePart::default() };
-        let mut effects = [none; 2];
-        for stratum in strata {
-            let share = stratum.total() / total;
-            let first = placements(&stratum.first, &stratum.second, -shift);
-            let second = placements(&stratum.second, &stratum.first, shift);
+    /// Munzel (2000): how much the share of the other sample that an observation exceeds varies, as if all
+    /// were independent.
+    pub(crate) fn of(strata: &[Stratum], shift: f64) -> Self {
+        let mut effect =
+            Self { probability: 0.0, first: VariancePart::default(), second: VariancePart::default() };
+        for (share, [first, second]) in placements_of(strata, shift) {
             let mean = second.iter().sum::<f64>() / second.len() as f64;
-            for (effect, worth) in effects.iter_mut().zip(worths) {
-                effect.probability += share * mean;
-                effect.first.add(&first, share, worth[0]);
-                effect.second.add(&second, share, worth[1]);
-            }
+            effect.probability += share * mean;
+            effect.first.add(&first, share);
+            effect.second.add(&second, share);
         }
-        effects
+        effect
     }
 
     /// Standard error of the probability.
@@ -351,12 +350,57 @@ impl RelativeEffect {
 }
 
 impl VariancePart {
-    fn add(&mut self, placements: &[f64], share: f64, worth: f64) {
-        let independent = (placements.len() as f64 * worth).max(2.0);
+    fn add(&mut self, placements: &[f64], share: f64) {
+        let independent = (placements.len() as f64).max(2.0);
         let part = share * share * crate::statistics::dependence::variance_of(placements) / independent;
         self.variance += part;
         self.squares += part * part / (independent - 1.0);
     }
+}
+
+/// What each observation of the first and of the second sample contributes to the error of the probability, with its moment in ns: its
+/// placement less their mean, on the scale of the probability (Hájek's projection). Within strata the mean is that of a few weeks, and what these
+/// have in common goes into it: contributions are the greater for that.
+pub(crate) fn contributions(strata: &[Stratum], shift: f64) -> [Vec<(i64, f64)>; 2] {
+    let mut all = [Vec::new(), Vec::new()];
+    for (stratum, (share, placed)) in strata.iter().zip(placements_of(strata, shift)) {
+        for (side, (ranges, placements)) in
+            [&stratum.first.ranges, &stratum.second.ranges].into_iter().zip(placed).enumerate()
+        {
+            let count = placements.len() as f64;
+            let mean = placements.iter().sum::<f64>() / count;
+            let weeks = if strata.len() > 1 { weeks_of(ranges) } else { count };
+            let scale = share / count * (weeks / (weeks - 1.0).max(0.5)).sqrt();
+            // The first sample's placements say how often it is greater itself.
+            let scale = if side == 0 { -scale } else { scale };
+            let placed = ranges.iter().zip(placements);
+            all[side].extend(placed.map(|(range, placement)| (range.at, scale * (placement - mean))));
+        }
+    }
+    all.each_mut().map(|side| {
+        let mut side = std::mem::take(side);
+        side.sort_by_key(|one| one.0);
+        side
+    })
+}
+
+/// In how many weeks there are some of them.
+pub(crate) fn weeks_of(ranges: &[Range]) -> f64 {
+    let mut weeks: Vec<i64> = ranges.iter().map(|range| range.at.div_euclid(WEEK_NS)).collect();
+    weeks.sort_unstable();
+    weeks.dedup();
+    weeks.len() as f64
+}
+
+/// The share of each stratum, and how much of the other sample each observation of the first and of the second exceeds, the second having been moved
+/// by `-shift`.
+fn placements_of(strata: &[Stratum], shift: f64) -> impl Iterator<Item = (f64, [Vec<f64>; 2])> {
+    let total: f64 = strata.iter().map(Stratum::total).sum();
+    strata.iter().map(move |stratum| {
+        let first = placements(&stratum.first, &stratum.second, -shift);
+        let second = placements(&stratum.second, &stratum.first, shift);
+        (stratum.total() / total, [first, second])
+    })
 }
 
 /// For each of `these`, in the order of their lower ends, the share of `others` that it exceeds after `others` were moved up by `shift`,
@@ -413,7 +457,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn points(values: &[f64]) -> Vec<Range> {
-        values.iter().map(|value| Range { low: *value, high: *value }).collect()
+        values.iter().map(|value| Range { at: 0, low: *value, high: *value }).collect()
     }
 
     fn stratum(first: &[f64], second: &[f64]) -> [Stratum; 1] {
@@ -421,17 +465,17 @@ mod tests {
     }
 
     fn of(strata: &[Stratum]) -> RelativeEffect {
-        RelativeEffect::of(strata, 0.0, [[1.0, 1.0]; 2])[0]
+        RelativeEffect::of(strata, 0.0)
     }
 
     #[test]
     fn differences_of_large_samples_are_those_of_pairs_where_the_exact_ones_are() {
         let mut noise = Noise::new(17);
-        let mut side = |count: usize, level: f64| -> Vec<Range> {
+        let mut side = |count: i64, level: f64| -> Vec<Range> {
             (0..count)
                 .map(|index| {
                     let low = level + 0.5 * noise.normal();
-                    Range { low, high: if index % 50 == 0 { f64::INFINITY } else { low } }
+                    Range { at: index, low, high: if index % 50 == 0 { f64::INFINITY } else { low } }
                 })
                 .collect()
         };
@@ -470,7 +514,7 @@ mod tests {
     fn open_ends_move_the_median_to_infinity_only_when_they_are_many() {
         let second = |open: usize| {
             let mut ranges = points(&[1.0, 2.0, 3.0, 4.0]);
-            (0..open).for_each(|_| ranges.push(Range { low: 5.0, high: f64::INFINITY }));
+            (0..open).for_each(|_| ranges.push(Range { at: 0, low: 5.0, high: f64::INFINITY }));
             [Stratum::new(points(&[0.0]), ranges).unwrap()]
         };
         assert_eq!(median_difference(&second(1), DifferenceEnd::High), 3.0);
@@ -480,13 +524,13 @@ mod tests {
 
     #[test]
     fn the_undecided_count_half() {
-        let open = Range { low: 1.0, high: f64::INFINITY };
+        let open = Range { at: 0, low: 1.0, high: f64::INFINITY };
         let both = [Stratum::new(vec![open], vec![open]).unwrap()];
         assert_eq!(of(&both).probability, 0.5);
         // 2 against at least 1: it may be either way.
         let one = [Stratum::new(vec![open], points(&[2.0])).unwrap()];
         assert_eq!(of(&one).probability, 0.5);
-        let below = Range { low: f64::NEG_INFINITY, high: 0.5 };
+        let below = Range { at: 0, low: f64::NEG_INFINITY, high: 0.5 };
         let apart = [Stratum::new(vec![below], vec![open]).unwrap()];
         assert_eq!(of(&apart).probability, 1.0);
     }

@@ -1,15 +1,13 @@
 //! The periodogram of Lomb 1976 and Scargle 1982 with a floating mean (Zechmeister and Kürster 2009), for unevenly spaced values.
 //!
-//! The power at a frequency is the share of the variance that a sinusoid of that frequency explains, 0 to 1. The false-alarm probability
-//! of the greatest power is the bound of Baluev 2008 for independent values.
+//! The power at a frequency is the share of the variance that a sinusoid of that frequency explains, 0 to 1.
 //!
 //! Limits: moments are taken from the first value in units of seconds; powers of the whole grid come from the fast sums of
 //! [`super::fourier`] and are within 1 % of the exact ones, which [`lomb_scargle_at`] gives.
 
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::TAU;
 
 use serde::{Deserialize, Serialize};
-use statrs::function::gamma::ln_gamma;
 
 use crate::statistics::fourier::uneven_sums;
 
@@ -92,26 +90,6 @@ fn power(sums: Sums, variance: f64) -> f64 {
     ((part(value[0], of_cosine) + part(value[1], of_sine)) / variance).clamp(0.0, 1.0)
 }
 
-/// Probability that the greatest power of `n` independent values at frequencies up to `frequency_max` reaches `power` by chance:
-/// Baluev's bound for one sinusoid over a constant, with the variance of the moments as effective length of time.
-pub fn baluev_false_alarm(power: f64, seconds: &[f64], frequency_max: f64) -> f64 {
-    let n = seconds.len() as f64;
-    if n < 5.0 || power <= 0.0 {
-        return 1.0;
-    }
-    let mean = seconds.iter().sum::<f64>() / n;
-    let variance = seconds.iter().map(|second| (second - mean).powi(2)).sum::<f64>() / n;
-    let width = frequency_max * (4.0 * PI * variance).sqrt();
-    // Degrees of freedom of the constant and of the sinusoid with it.
-    let (constant, sinusoid) = (n - 1.0, n - 3.0);
-    let rest = (1.0 - power).max(0.0);
-    let single = rest.powf(sinusoid / 2.0);
-    let scale = (2.0 / constant).sqrt() * (ln_gamma(constant / 2.0) - ln_gamma((constant - 1.0) / 2.0)).exp();
-    let crossings = scale * width * rest.powf((sinusoid - 1.0) / 2.0) * (constant * power / 2.0).sqrt();
-    // 1 - (1 - single) exp(-crossings), without losing small values.
-    (single - (1.0 - single) * (-crossings).exp_m1()).clamp(0.0, 1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,14 +120,5 @@ mod tests {
             let exact = lomb_scargle_at(&seconds, &values, point.frequency);
             assert!((point.power - exact).abs() < 2e-3 + 0.01 * exact, "{point:?} {exact}");
         }
-    }
-
-    #[test]
-    fn a_greater_power_is_less_likely_by_chance() {
-        let seconds: Vec<f64> = (0..100).map(f64::from).collect();
-        let alarms: Vec<f64> =
-            [0.0, 0.1, 0.2, 0.5, 0.9].map(|power| baluev_false_alarm(power, &seconds, 0.5)).to_vec();
-        assert!(alarms.is_sorted_by(|left, right| left >= right), "{alarms:?}");
-        assert!(alarms[0] == 1.0 && alarms[3] < 1e-9);
     }
 }

@@ -82,53 +82,8 @@ pub(crate) fn below(limit: usize, noise: &mut Noise) -> usize {
     ((noise.uniform() * limit as f64) as usize).min(limit.saturating_sub(1))
 }
 
-/// Orders of a sequence by circular block permutation, one after the other.
-#[derive(Debug, Clone)]
-pub(crate) struct BlockPermutation {
-    n: usize,
-    block: usize,
-    order: Vec<usize>,
-    noise: Noise,
-}
-
-impl BlockPermutation {
-    pub(crate) fn new(n: usize, block: usize, seed: u64) -> Self {
-        let block = block.clamp(1, n.max(1));
-        Self { n, block, order: (0..n.div_ceil(block)).collect(), noise: Noise::new(seed) }
-    }
-
-    /// The stretches (first place, length) whose concatenation is the next order; places may run past the end, where the
-    /// circle closes.
-    pub(crate) fn next_order(&mut self) -> impl Iterator<Item = (usize, usize)> {
-        let offset = below(self.n, &mut self.noise);
-        shuffle(&mut self.order, &mut self.noise);
-        let (n, block) = (self.n, self.block);
-        self.order.iter().map(move |index| {
-            let first = index * block;
-            ((offset + first) % n, block.min(n - first))
-        })
-    }
-}
-
-/// p values adjusted for their number (Benjamini and Hochberg 1995): calling everything with an adjusted p below 0.05 significant is
-/// wrong about one in twenty of what is called so. Returned in the order given.
-pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|left, right| p[*right].total_cmp(&p[*left]));
-    let mut adjusted = vec![1.0; p.len()];
-    let mut least: f64 = 1.0;
-    for (above, &index) in order.iter().enumerate() {
-        let rank = p.len() - above;
-        least = least.min(p[index] * (p.len() as f64 / rank as f64));
-        adjusted[index] = least;
-    }
-    adjusted
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -174,33 +129,6 @@ mod tests {
             let full =
                 if rho[1] <= 1.645 / (values.len() as f64).sqrt() { 1.0 } else { 2.0 * positive - 1.0 };
             assert!((correlation_time(&values) - full).abs() < 1e-6 * full, "{phi}: {full}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn an_order_has_every_place_once(n in 1_usize..200, block in 1_usize..40, seed in any::<u64>()) {
-            let mut permutation = BlockPermutation::new(n, block, seed);
-            for _ in 0..3 {
-                let mut seen = vec![0; n];
-                for (first, length) in permutation.next_order() {
-                    (first..first + length).for_each(|place| seen[place % n] += 1);
-                }
-                prop_assert!(seen.iter().all(|count| *count == 1));
-            }
-        }
-
-        #[test]
-        fn adjusted_p_keep_their_order(p in prop::collection::vec(0.0_f64..1.0, 0..40)) {
-            let adjusted = benjamini_hochberg(&p);
-            for (raw, found) in p.iter().zip(&adjusted) {
-                prop_assert!(*found >= *raw && *found <= 1.0);
-            }
-            for left in 0..p.len() {
-                for right in 0..p.len() {
-                    prop_assert!(p[left] > p[right] || adjusted[left] <= adjusted[right]);
-                }
-            }
         }
     }
 }

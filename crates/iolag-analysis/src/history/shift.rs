@@ -7,13 +7,9 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::factorial::ln_binomial;
 
-use super::pairs::{DifferenceEnd, RelativeEffect, Stratum, difference_at, median_difference};
+use super::pairs::{DifferenceEnd, RelativeEffect, Stratum, contributions, difference_at, median_difference};
 use crate::statistics::dependence::EffectiveSampleSize;
-use crate::statistics::interval::CONFIDENCE;
-use crate::statistics::student::NORMAL_TWO_SIDED;
-
-/// What p has to be below.
-pub(crate) const SIGNIFICANCE: f64 = 1.0 - CONFIDENCE;
+use crate::statistics::mean_error::{MeanError, student_two_sided};
 
 /// On which scale amounts are subtracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,22 +68,25 @@ pub struct Greater {
     pub high: f64,
     /// Two-sided p of Brunner and Munzel as if every attempt were independent.
     pub p_naive: f64,
-    /// The same with the effective sample sizes: the one to show.
+    /// The same with the dependence of what follows one another.
     pub p: f64,
+    /// p after all verdicts of the result were counted: the one to show.
+    pub p_adjusted: f64,
 }
 
 /// What the pairs say, before it is put on a scale.
 pub(crate) struct Judged<'a> {
     strata: &'a [Stratum],
-    worth: [f64; 2],
     /// Median difference with each pair at its least, in the middle, at its most.
     low: f64,
     middle: f64,
     high: f64,
+    /// The error of the probability after the samples were aligned; absent if nothing varies then.
+    aligned: Option<MeanError>,
 }
 
 impl<'a> Judged<'a> {
-    pub(crate) fn of(strata: &'a [Stratum], worth: [f64; 2]) -> Option<Self> {
+    pub(crate) fn of(strata: &'a [Stratum]) -> Option<Self> {
         if strata.is_empty() {
             return None;
         }
@@ -95,7 +94,8 @@ impl<'a> Judged<'a> {
         let is_exact = strata.iter().all(Stratum::is_exact);
         let other = |end| if is_exact { middle } else { median_difference(strata, end) };
         let (low, high) = (other(DifferenceEnd::Low), other(DifferenceEnd::High));
-        Some(Self { strata, worth, low, middle, high })
+        let aligned = error_of(strata, aligned_by(middle, low, high));
+        Some(Self { strata, low, middle, high, aligned })
     }
 
     pub(crate) fn shift(&self, scale: ShiftScale) -> Shift {
@@ -103,7 +103,8 @@ impl<'a> Judged<'a> {
             ShiftScale::Ratio => difference.exp(),
             ShiftScale::Difference => difference,
         };
-        let [interval_naive, interval] = self.intervals(put);
+        let naive = RelativeEffect::of(self.strata, aligned_by(self.middle, self.low, self.high));
+        let reach_naive = reach_of(&naive);
         Shift {
             scale,
             estimate: match (self.low.is_finite(), self.high.is_finite()) {
@@ -112,21 +113,12 @@ impl<'a> Judged<'a> {
                 (false, true) => ShiftEstimate::AtMost(put(self.high)),
                 (false, false) => ShiftEstimate::Unknown,
             },
-            interval_naive,
-            interval,
+            interval_naive: self.interval(reach_naive, put),
+            interval: self.interval(self.aligned.as_ref().map_or(reach_naive, MeanError::reach), put),
         }
     }
 
-    /// The interval as if every attempt were independent, and that for what they are worth.
-    fn intervals(&self, put: impl Fn(f64) -> f64) -> [ShiftInterval; 2] {
-        let aligned_by = [self.middle, self.high, self.low, 0.0];
-        let shift = aligned_by.into_iter().find(|shift| shift.is_finite()).unwrap_or_default();
-        RelativeEffect::of(self.strata, shift, [[1.0, 1.0], self.worth])
-            .map(|effect| self.interval(&effect, &put))
-    }
-
-    fn interval(&self, effect: &RelativeEffect, put: impl Fn(f64) -> f64) -> ShiftInterval {
-        let reach = student_two_sided(effect.degrees_of_freedom()) * effect.standard_error();
+    fn interval(&self, reach: f64, put: impl Fn(f64) -> f64) -> ShiftInterval {
         let (below, above) = (0.5 - reach, 0.5 + reach);
         let low = if below > 0.0 {
             difference_at(self.strata, below, DifferenceEnd::Low)
@@ -140,22 +132,59 @@ impl<'a> Judged<'a> {
     }
 
     pub(crate) fn greater(&self, sizes: [EffectiveSampleSize; 2]) -> Greater {
-        let [naive, effect] = RelativeEffect::of(self.strata, 0.0, [[1.0, 1.0], self.worth]);
-        let reach = student_two_sided(effect.degrees_of_freedom()) * effect.standard_error();
+        let naive = RelativeEffect::of(self.strata, 0.0);
+        let error = error_of(self.strata, 0.0);
+        let reach = error.as_ref().map_or_else(|| reach_of(&naive), MeanError::reach);
+        let excess = naive.probability - 0.5;
         let effective = sizes.map(|size| size.effective);
         let all = sizes.map(|size| size.attempts as f64);
+        let p = error.map_or_else(|| p_apart(excess, effective), |error| error.p(excess));
         Greater {
-            probability: effect.probability,
-            low: (effect.probability - reach).max(0.0),
-            high: (effect.probability + reach).min(1.0),
+            probability: naive.probability,
+            low: (naive.probability - reach).max(0.0),
+            high: (naive.probability + reach).min(1.0),
             p_naive: p_of(&naive, all),
-            p: p_of(&effect, effective),
+            p,
+            p_adjusted: p,
         }
+    }
+
+    /// The share of all observations that counts as independent; absent if nothing varies.
+    pub(crate) fn share_effective(&self) -> Option<f64> {
+        let aligned = aligned_by(self.middle, self.low, self.high);
+        let variance = RelativeEffect::of(self.strata, aligned).standard_error().powi(2);
+        Some(self.aligned.as_ref()?.share_effective(variance))
     }
 }
 
-/// Two-sided p of the hypothesis that neither tends to be greater. Samples that do not overlap have no
-/// variance: there it is that of the exact test of ranks, 2 / (n + m over n).
+fn aligned_by(middle: f64, low: f64, high: f64) -> f64 {
+    [middle, high, low].into_iter().find(|shift| shift.is_finite()).unwrap_or_default()
+}
+
+/// The error of the probability with the dependence of what follows one another. Two samples of the same time are one sequence, so that what both
+/// share falls out; of different times they are two.
+fn error_of(strata: &[Stratum], shift: f64) -> Option<MeanError> {
+    let [first, second] = contributions(strata, shift);
+    let (from, until) = (|side: &[(i64, f64)]| side.first().map(|one| one.0), |side: &[(i64, f64)]| {
+        side.last().map(|one| one.0)
+    });
+    let are_apart = until(&first) < from(&second) || until(&second) < from(&first);
+    let amounts = |side: Vec<(i64, f64)>| side.into_iter().map(|one| one.1).collect::<Vec<f64>>();
+    if are_apart {
+        return MeanError::of(&[(amounts(first), 1), (amounts(second), 1)]);
+    }
+    let mut all = first;
+    all.extend(second);
+    all.sort_by_key(|one| one.0);
+    MeanError::of(&[(amounts(all), 2)])
+}
+
+/// Half the width of the naive interval.
+fn reach_of(naive: &RelativeEffect) -> f64 {
+    student_two_sided(naive.degrees_of_freedom()) * naive.standard_error()
+}
+
+/// Two-sided p of the hypothesis that neither tends to be greater, by Brunner and Munzel.
 fn p_of(effect: &RelativeEffect, independent: [f64; 2]) -> f64 {
     let excess = effect.probability - 0.5;
     let error = effect.standard_error();
@@ -163,6 +192,11 @@ fn p_of(effect: &RelativeEffect, independent: [f64; 2]) -> f64 {
         let statistic = (excess / error).abs();
         return (2.0 * student(effect.degrees_of_freedom()).map_or(0.0, |law| law.sf(statistic))).min(1.0);
     }
+    p_apart(excess, independent)
+}
+
+/// Samples that do not overlap have no variance: their p is that of the exact test of ranks, 2 / (n + m over n).
+fn p_apart(excess: f64, independent: [f64; 2]) -> f64 {
     if excess == 0.0 {
         return 1.0;
     }
@@ -172,31 +206,4 @@ fn p_of(effect: &RelativeEffect, independent: [f64; 2]) -> f64 {
 
 fn student(degrees_of_freedom: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, degrees_of_freedom).ok()
-}
-
-/// The 97.5 % point of Student's distribution; the normal one where that is the same in print.
-fn student_two_sided(degrees_of_freedom: f64) -> f64 {
-    if degrees_of_freedom.is_nan() || degrees_of_freedom > 1e5 {
-        return NORMAL_TWO_SIDED;
-    }
-    student(degrees_of_freedom).map_or(NORMAL_TWO_SIDED, |law| law.inverse_cdf(1.0 - SIGNIFICANCE / 2.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn students_points_are_those_of_the_tables() {
-        for (freedom, point) in [
-            (1.0, 12.706_204_736),
-            (5.5, 2.501_858_617_6),
-            (20.0, 2.085_963_447),
-            (200.0, 1.971_896_224),
-            (5e4, 1.960_011_431),
-        ] {
-            let found = student_two_sided(freedom);
-            assert!((found / point - 1.0).abs() < 1e-6, "{freedom}: {found}");
-        }
-    }
 }

@@ -5,13 +5,17 @@
 
 pub(crate) mod change;
 mod clusters;
+pub(crate) mod coherence;
 pub(crate) mod coloured;
 pub(crate) mod cosine;
 pub(crate) mod dependence;
 pub(crate) mod estimate;
 pub(crate) mod fourier;
 pub(crate) mod interval;
+pub(crate) mod ledger;
+pub(crate) mod mean_error;
 pub(crate) mod memory;
+pub(crate) mod overlap;
 pub(crate) mod regression;
 pub(crate) mod rhythm;
 pub(crate) mod sequence;

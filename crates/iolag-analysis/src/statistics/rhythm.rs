@@ -47,6 +47,11 @@ impl Rhythm {
         &self.profile
     }
 
+    /// How much the profile lies above its mean at a local time, in seconds as in [`Rhythm::of`].
+    pub fn level(&self, local_second: f64) -> f64 {
+        level_at(&self.profile, local_second)
+    }
+
     /// The values without the profile.
     pub fn rest(&self) -> &[f64] {
         &self.rest

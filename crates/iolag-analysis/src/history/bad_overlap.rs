@@ -1,0 +1,165 @@
+//! Do two places go bad together?
+//!
+//! Durations of attempts say nothing of a time in which nothing was attempted: a place that hangs for six hours is one attempt and 24 skipped slots.
+//! So the question is asked of stretches of time: when was a place bad, and how long were both (see `statistics/overlap.rs`).
+//!
+//! Limits: a time in which nobody watched is not bad; a bad sample counts until the next one was due.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use iolag_model::{Nanoseconds, SeriesKind, WallSpan, WallTime};
+use serde::{Deserialize, Serialize};
+
+use super::analysis::HistoryInput;
+use super::episodes::Episode;
+use super::event_matching::union_of;
+use crate::statistics::overlap::overlap_of;
+
+/// A target as a host sees it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// From where.
+    pub host: String,
+    /// What.
+    pub target: String,
+}
+
+/// Two places of a host and their bad times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BadOverlap {
+    /// One place.
+    pub first: Place,
+    /// The other.
+    pub second: Place,
+    /// How long the first was bad.
+    pub first_bad_ns: Nanoseconds,
+    /// How long the second was.
+    pub second_bad_ns: Nanoseconds,
+    /// How long both were at the same time.
+    pub both_ns: Nanoseconds,
+    /// How long that would be by chance.
+    pub expected_ns: Nanoseconds,
+    /// Probability of so long by chance.
+    pub p: f64,
+    /// The same after all pairs of places were counted.
+    pub p_adjusted: f64,
+}
+
+impl BadOverlap {
+    /// Whether most of the bad time of one of them was that of the other, or more than chance explains.
+    pub fn is_shared(&self, significance: f64) -> bool {
+        let shorter = self.first_bad_ns.min(self.second_bad_ns);
+        self.p_adjusted <= significance || (self.both_ns.0 > 0 && 2 * self.both_ns.0 >= shorter.0)
+    }
+}
+
+/// Every two places of a host that were bad at some time, in the order of their names. p are not adjusted yet.
+pub(super) fn bad_overlaps(input: &HistoryInput, episodes: &[Episode]) -> Vec<BadOverlap> {
+    let moments = || input.series.iter().flat_map(|(_, columns)| columns.intended.iter().copied());
+    let (Some(begin), Some(end)) = (moments().min(), moments().max()) else { return Vec::new() };
+    let covered = end.since(begin).as_seconds();
+    let seconds = |moment: WallTime| moment.max(begin).min(end).since(begin).as_seconds();
+    let stretches: Vec<(Place, Vec<(f64, f64)>)> = bad_stretches(input, episodes)
+        .into_iter()
+        .map(|(place, spans)| {
+            (place, spans.iter().map(|span| (seconds(span.begin), seconds(span.end))).collect())
+        })
+        .collect();
+    let length = |set: &[(f64, f64)]| in_ns(set.iter().map(|(begin, end)| end - begin).sum());
+    let mut found = Vec::new();
+    for (index, (first, first_set)) in stretches.iter().enumerate() {
+        for (second, second_set) in stretches[index + 1..].iter().filter(|other| other.0.host == first.host) {
+            let overlap = overlap_of(first_set, second_set, covered);
+            found.push(BadOverlap {
+                first: first.clone(),
+                second: second.clone(),
+                first_bad_ns: length(first_set),
+                second_bad_ns: length(second_set),
+                both_ns: in_ns(overlap.seconds),
+                expected_ns: in_ns(overlap.expected_seconds),
+                p: overlap.p,
+                p_adjusted: overlap.p,
+            });
+        }
+    }
+    found
+}
+
+/// When each place was bad, disjoint and in order: the episodes of its tasks, each bad sample counting until the next one was due, and the time in which
+/// its mount did not answer. Whatever else makes a place bad is to be added here.
+fn bad_stretches(input: &HistoryInput, episodes: &[Episode]) -> BTreeMap<Place, Vec<WallSpan>> {
+    let mut spans: BTreeMap<Place, Vec<WallSpan>> = BTreeMap::new();
+    let tasks = || input.series.iter().map(|(series, _)| series).filter(|series| series.kind == SeriesKind::Task);
+    for episode in episodes.iter().flat_map(|episode| &episode.series) {
+        let Some(series) = tasks().find(|series| series.key == episode.series) else { continue };
+        let place = Place { host: series.key.host.clone(), target: series.key.target.clone() };
+        let end = episode.end.max(episode.begin.after(series.period_ns));
+        spans.entry(place).or_default().push(WallSpan { begin: episode.begin, end });
+    }
+    for series in tasks() {
+        let (host, target) = (&series.key.host, Path::new(&series.key.target));
+        let of_mount = input
+            .outages
+            .iter()
+            .filter(|outage| outage.host == *host && target.starts_with(&outage.mount));
+        for outage in of_mount {
+            let place = Place { host: host.clone(), target: series.key.target.clone() };
+            let end = outage.end.unwrap_or(WallTime(i64::MAX)).max(outage.begin);
+            spans.entry(place).or_default().push(WallSpan { begin: outage.begin, end });
+        }
+    }
+    spans.into_iter().map(|(place, spans)| (place, union_of(spans))).collect()
+}
+
+fn in_ns(seconds: f64) -> Nanoseconds {
+    Nanoseconds((seconds.max(0.0) * 1e9).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::Outcome;
+
+    use super::*;
+    use crate::history::episodes::{EpisodeOptions, find_episodes, merge_episodes};
+    use crate::history::samples::{columns_of, series_of};
+
+    const SLOTS: i64 = 30 * 96;
+
+    /// /scratch hangs for six hours, once a day 14; `list` on /home takes long at slots `slow`.
+    fn overlaps(slow: std::ops::Range<i64>) -> Vec<BadOverlap> {
+        let scratch = columns_of((0..SLOTS).map(|slot| match slot {
+            1400 => (slot * 900, 21_600_000, Outcome::Hung),
+            1401..1424 => (slot * 900, 0, Outcome::Skipped),
+            _ => (slot * 900, 20 + slot as u64 % 7, Outcome::Ok),
+        }));
+        let home = columns_of((0..SLOTS).map(|slot| {
+            let milliseconds = if slow.contains(&slot) { 15_000 + 1000 * (slot as u64 % 25) } else { 30 + slot as u64 % 5 };
+            (slot * 900 + 300, milliseconds, Outcome::Ok)
+        }));
+        let mut input = HistoryInput::default();
+        input.series = vec![(series_of("/home", "list"), home), (series_of("/scratch", "list"), scratch)];
+        let found = input.series.iter().flat_map(|(series, columns)| {
+            find_episodes(series, columns, &[], &EpisodeOptions::default())
+        });
+        let episodes = merge_episodes(found.collect(), Nanoseconds::from_seconds(450));
+        bad_overlaps(&input, &episodes)
+    }
+
+    #[test]
+    fn a_place_that_is_slow_while_another_hangs_is_bad_with_it() {
+        let found = overlaps(1400..1424);
+        let [one] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((one.first.target.as_str(), one.second.target.as_str()), ("/home", "/scratch"));
+        assert!(one.both_ns > Nanoseconds::from_seconds(5 * 3600) && one.p < 0.02, "{one:?}");
+        assert!(one.is_shared(0.05));
+    }
+
+    #[test]
+    fn times_apart_are_nothing_in_common() {
+        let found = overlaps(300..324);
+        assert!(found.iter().all(|one| one.both_ns == Nanoseconds::ZERO && !one.is_shared(0.05)), "{found:?}");
+        assert!(overlaps(0..0).is_empty(), "one place alone");
+        assert!(bad_overlaps(&HistoryInput::default(), &[]).is_empty());
+    }
+}

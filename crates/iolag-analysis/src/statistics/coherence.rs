@@ -1,0 +1,118 @@
+//! May two sequences go together by chance, if neighbours in each resemble each other?
+//!
+//! A coefficient is the sum of the products of both sequences' cosine coefficients. If the two have nothing to do with each other, the signs of these
+//! products are those of a coin, whatever the powers: the sum has the variance Σ a²b², and its normalised value is no further from zero than that of
+//! a normal number (Efron 1969). This is the test of random phases (Ebisuzaki 1997) with cosines instead of Fourier's waves: mirrored ends
+//! have no jump, so that a random walk is no trend. No permutation is drawn, and the powers are those of the pair itself.
+//!
+//! Sequences of more than [`CELLS_MOST`] values are summed in as many cells; what differs within cells adds its own products, one for each.
+//!
+//! The same holds of the products at each moment, where values are independent; the greater variance counts. So a single moment at which both are
+//! far away is no evidence either.
+//!
+//! Limits: two sequences with one common line in their spectrum (a daily cycle) have one product: it can never be significant, for two such cycles
+//! may share their phase by chance.
+
+use statrs::function::erf::erfc;
+
+use super::cosine::Cosines;
+
+/// Cells of long sequences.
+const CELLS_MOST: usize = 4096;
+
+/// How a coefficient compares with chance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Coherence {
+    /// Sum of the products of both sequences.
+    pub(crate) coefficient: f64,
+    /// Independent pairs whose coefficient would scatter as much.
+    pub(crate) pairs_effective: f64,
+    /// Two-sided probability of a coefficient at least as far from zero.
+    pub(crate) p: f64,
+}
+
+/// Compares two sequences of equal length, each centred and of unit length.
+pub(crate) fn coherence_of(left: &[f64], right: &[f64]) -> Coherence {
+    let n = left.len();
+    let coefficient = left.iter().zip(right).map(|(one, other)| one * other).sum::<f64>().clamp(-1.0, 1.0);
+    let cells = n.clamp(1, CELLS_MOST);
+    let (mut left_sums, mut right_sums) = (Vec::new(), Vec::new());
+    let (mut within, mut at_moments) = (0.0, 0.0);
+    for cell in 0..cells {
+        let places = cell * n / cells..(cell + 1) * n / cells;
+        let root = (places.len().max(1) as f64).sqrt();
+        let (one, other) = (&left[places.clone()], &right[places]);
+        let (left_sum, right_sum) = (one.iter().sum::<f64>() / root, other.iter().sum::<f64>() / root);
+        let products = one.iter().zip(other).map(|(one, other)| one * other).sum::<f64>();
+        at_moments += one.iter().zip(other).map(|(one, other)| (one * other).powi(2)).sum::<f64>();
+        within += (products - left_sum * right_sum).powi(2);
+        left_sums.push(left_sum);
+        right_sums.push(right_sum);
+    }
+    let cosines = Cosines::of(cells);
+    let (left_waves, right_waves) = (cosines.coefficients(&left_sums), cosines.coefficients(&right_sums));
+    let waves = left_waves.iter().zip(&right_waves).map(|(one, other)| (one * other).powi(2));
+    let variance = (within + waves.sum::<f64>()).max(at_moments);
+    let p = if variance > 0.0 { erfc(coefficient.abs() / (2.0 * variance).sqrt()) } else { 1.0 };
+    Coherence { coefficient, pairs_effective: (1.0 / variance).clamp(2.0, n.max(2) as f64), p }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthetic::Noise;
+
+    fn standardised(mut values: Vec<f64>) -> Vec<f64> {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        values.iter_mut().for_each(|value| *value -= mean);
+        let length = values.iter().map(|value| value * value).sum::<f64>().sqrt();
+        values.iter().map(|value| value / length).collect()
+    }
+
+    fn autoregressive(n: usize, phi: f64, noise: &mut Noise) -> Vec<f64> {
+        let mut state = noise.normal();
+        let values = (0..n).map(|_| {
+            state = phi * state + (1.0 - phi * phi).sqrt() * noise.normal();
+            state
+        });
+        standardised(values.collect())
+    }
+
+    #[test]
+    fn unrelated_sequences_go_together_as_often_as_they_should() {
+        let mut noise = Noise::new(71);
+        for (n, phi) in [(96, 0.0), (96, 0.95), (672, 0.8), (672, 0.98), (6000, 0.9)] {
+            let runs = if n > 1000 { 60 } else { 200 };
+            let wrong = (0..runs).filter(|_| {
+                let (left, right) =
+                    (autoregressive(n, phi, &mut noise), autoregressive(n, phi, &mut noise));
+                coherence_of(&left, &right).p < 0.05
+            });
+            let wrong = wrong.count();
+            assert!(wrong * 100 <= 8 * runs, "{wrong} of {runs} with {n} values at {phi}");
+        }
+    }
+
+    #[test]
+    fn what_shares_a_cause_is_found_and_worth_what_it_is() {
+        let mut noise = Noise::new(72);
+        for n in [300, 9000] {
+            let cause = autoregressive(n, 0.5, &mut noise);
+            let mut sharing = || {
+                let scale = 1.0 / (n as f64).sqrt();
+                standardised(cause.iter().map(|cause| cause + scale * noise.normal()).collect())
+            };
+            let found = coherence_of(&sharing(), &sharing());
+            assert!(found.p < 1e-6 && (found.coefficient - 0.5).abs() < 0.15, "{found:?}");
+            assert!(found.pairs_effective > n as f64 / 8.0, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_and_two_values_are_no_evidence() {
+        assert_eq!(coherence_of(&[], &[]).p, 1.0);
+        let two = [0.5_f64.sqrt(), -(0.5_f64.sqrt())];
+        let found = coherence_of(&two, &two);
+        assert!(found.coefficient == 1.0 && found.p > 0.3, "{found:?}");
+    }
+}

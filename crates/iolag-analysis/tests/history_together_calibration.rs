@@ -1,0 +1,207 @@
+//! How often a whole result says something of series together that is not so, on campaigns of which the truth is known, with fixed seeds: three tasks on
+//! two targets and two notes that mean nothing. The gate runs a few; `cargo test --release -- --ignored --nocapture campaigns` prints a table.
+
+use iolag_analysis::Noise;
+use iolag_analysis::history::{
+    ComparisonVerdict, FindingKind, HistoryAnalysis, HistoryInput, HistoryOptions, Stratify, analyse_history,
+};
+use iolag_model::{
+    ConfigurationKey, Event, EventSource, HistoryColumns, Nanoseconds, Outcome, ProbeId, Series, SeriesKey,
+    SeriesKind, WallTime,
+};
+
+const BEGIN: i64 = 1_700_000_000 / 86_400 * 86_400;
+const PERIOD: i64 = 900;
+
+/// What a series is made of, on the scale of logarithms.
+#[derive(Debug, Clone, Copy)]
+enum Process {
+    Autoregressive(f64),
+    /// Octaves from 1 to 512 slots, of equal variance.
+    OneOverF,
+    /// A cycle with a peak of its own, or the one of all.
+    Daily { is_shared: bool },
+    DailyRandom,
+    Storms,
+}
+
+fn logarithms(process: Process, n: usize, noise: &mut Noise) -> Vec<f64> {
+    let day = |slot: usize, peak: f64| (std::f64::consts::TAU * (slot as f64 / 96.0 - peak)).cos();
+    match process {
+        Process::Autoregressive(phi) => autoregressive(phi, n, noise),
+        Process::OneOverF => {
+            let parts: Vec<Vec<f64>> =
+                (0..10).map(|octave| autoregressive((-1.0 / f64::from(1 << octave)).exp(), n, noise)).collect();
+            (0..n).map(|slot| parts.iter().map(|part| part[slot]).sum::<f64>() / 10_f64.sqrt()).collect()
+        }
+        Process::Daily { is_shared } => {
+            let peak = if is_shared { 0.5 } else { noise.uniform() };
+            let quiet = autoregressive(0.5, n, noise);
+            (0..n).map(|slot| quiet[slot] + 0.8 * day(slot, peak)).collect()
+        }
+        Process::DailyRandom => {
+            let amplitudes: Vec<f64> = (0..=n / 96).map(|_| 0.8 * (1.0 + noise.normal())).collect();
+            let quiet = autoregressive(0.0, n, noise);
+            (0..n).map(|slot| quiet[slot] + amplitudes[slot / 96] * day(slot, 0.5)).collect()
+        }
+        Process::Storms => {
+            let quiet = autoregressive(0.0, n, noise);
+            let mut left = 0_u32;
+            let storm = |value: &f64| {
+                if left == 0 && noise.uniform() < 0.001 {
+                    left = 30;
+                }
+                let is_bad = left > 0;
+                left = left.saturating_sub(1);
+                if is_bad { value + 6.5 } else { *value }
+            };
+            quiet.iter().map(storm).collect()
+        }
+    }
+}
+
+fn autoregressive(phi: f64, n: usize, noise: &mut Noise) -> Vec<f64> {
+    let mut state = noise.normal();
+    (0..n)
+        .map(|_| {
+            state = phi * state + (1.0 - phi * phi).sqrt() * noise.normal();
+            state
+        })
+        .collect()
+}
+
+fn series(target: &str, task: &str, offset: i64, values: &[f64]) -> (Series, HistoryColumns) {
+    let mut columns = HistoryColumns::default();
+    for (slot, value) in values.iter().enumerate() {
+        let moment = WallTime::from_seconds(BEGIN + slot as i64 * PERIOD + offset);
+        columns.probe.push(ProbeId(slot as u64 + 1));
+        columns.intended.push(moment);
+        columns.start.push(moment);
+        columns.duration_ns.push(Nanoseconds((0.25e9 * (0.6 * value).exp()) as u64));
+        columns.outcome.push(Outcome::Ok);
+        columns.configuration.push(ConfigurationKey(0));
+        columns.blocker.push(ProbeId(0));
+        let unknown = [
+            &mut columns.value,
+            &mut columns.processor_seconds,
+            &mut columns.load_5min,
+            &mut columns.runnable,
+            &mut columns.blocked,
+            &mut columns.stalled_io,
+        ];
+        unknown.into_iter().for_each(|column| column.push(f64::NAN));
+    }
+    let series = Series {
+        key: SeriesKey { host: "login1".into(), target: target.into(), task: task.into(), part: String::new() },
+        kind: SeriesKind::Task,
+        resolution_ns: Nanoseconds::ZERO,
+        period_ns: Nanoseconds::from_seconds(PERIOD as u64),
+        deadline_ns: Nanoseconds::from_seconds(600),
+        description: String::new(),
+        unit: String::new(),
+        described: WallTime(0),
+    };
+    (series, columns)
+}
+
+fn note(second: i64) -> Event {
+    Event {
+        id: second.to_string(),
+        begin: WallTime::from_seconds(BEGIN + second),
+        end: None,
+        host: String::new(),
+        target: String::new(),
+        source: EventSource::Note,
+        kind: String::new(),
+        text: "nothing happened".into(),
+        link: None,
+        author: String::new(),
+    }
+}
+
+fn campaign(process: Process, n: usize, stratify: Stratify, noise: &mut Noise) -> HistoryAnalysis {
+    let mut input = HistoryInput::default();
+    for (place, target) in ["/home", "/scratch"].into_iter().enumerate() {
+        for (task, name) in ["compile", "create", "list"].into_iter().enumerate() {
+            let values = logarithms(process, n, noise);
+            input.series.push(series(target, name, 20 * task as i64 + 120 * place as i64, &values));
+        }
+    }
+    input.events =
+        (0..2).map(|_| note(((0.05 + 0.9 * noise.uniform()) * n as f64) as i64 * PERIOD)).collect();
+    analyse_history(&input, &HistoryOptions { stratify, ..HistoryOptions::default() })
+}
+
+/// Which kinds of false sentences a result has.
+#[derive(Debug, Default, Clone, Copy)]
+struct False {
+    places: usize,
+    events: usize,
+    correlated: usize,
+    pair_p: f64,
+    periodic: usize,
+    bad_together: usize,
+    places_judged: f64,
+}
+
+fn is_told(verdict: ComparisonVerdict) -> bool {
+    !matches!(verdict, ComparisonVerdict::NoDifferenceShown | ComparisonVerdict::TooFew)
+}
+
+fn count(campaigns: usize, process: Process, n: usize, stratify: Stratify) -> False {
+    let mut noise = Noise::new(2026);
+    let mut found = False::default();
+    for _ in 0..campaigns {
+        let analysis = campaign(process, n, stratify, &mut noise);
+        let effects = || analysis.series.iter().flat_map(|one| &one.event_effects);
+        found.places += usize::from(analysis.comparisons.iter().any(|one| is_told(one.comparison.verdict)));
+        let judged = analysis.comparisons.iter().filter(|one| one.comparison.verdict != ComparisonVerdict::TooFew);
+        found.places_judged += judged.count() as f64 / 3.0 / campaigns as f64;
+        found.events += usize::from(effects().any(|one| is_told(one.comparison.verdict)));
+        let told = |kind: FindingKind| usize::from(analysis.findings.iter().any(|one| one.kind == kind));
+        found.correlated += told(FindingKind::Correlation);
+        found.bad_together += told(FindingKind::BadTogether);
+        let pairs = &analysis.correlations.pairs;
+        let small = pairs.iter().filter(|pair| pair.judged().p < 0.05).count();
+        found.pair_p += small as f64 / pairs.len() as f64 / campaigns as f64;
+        let is_daily = matches!(process, Process::Daily { .. } | Process::DailyRandom);
+        let periods = analysis.series.iter().filter(|one| one.periodicity.is_some()).count();
+        found.periodic += if is_daily { periods } else { usize::from(periods > 0) };
+    }
+    found
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn campaigns() {
+    let setting = |name: &str, default: usize| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    let campaigns = setting("CAMPAIGNS", 100);
+    let stratify = if setting("STRATIFY", 0) == 1 { Stratify::HourOfWeek } else { Stratify::No };
+    let processes = [
+        Process::Autoregressive(0.0),
+        Process::Autoregressive(0.8),
+        Process::Autoregressive(0.95),
+        Process::Autoregressive(0.98),
+        Process::OneOverF,
+        Process::Daily { is_shared: true },
+        Process::Daily { is_shared: false },
+        Process::DailyRandom,
+        Process::Storms,
+    ];
+    for process in processes {
+        for n in [96, 672, 2976].into_iter().filter(|n| (setting("LEAST", 96)..=setting("MOST", 672)).contains(n)) {
+            println!("{process:?} {n}: {:.3?} of {campaigns}", count(campaigns, process, n, stratify));
+        }
+    }
+}
+
+#[test]
+fn quiet_series_have_nothing_to_do_with_each_other() {
+    for process in [Process::Autoregressive(0.8), Process::Daily { is_shared: true }] {
+        let found = count(12, process, 480, Stratify::No);
+        println!("{process:?}: {found:?}");
+        assert!(found.places + found.events + found.correlated + found.bad_together <= 3, "{process:?} {found:?}");
+    }
+}
