@@ -1,8 +1,7 @@
 //! Compares with SciPy, Astropy and ruptures; history_change_known_answers.py says how.
 
 use iolag_analysis::history::{
-    ChangeOptions, TimedValues, benjamini_hochberg, find_changes,
-    lomb_scargle_at, pearson, spearman,
+    ChangeOptions, TimedValues, benjamini_hochberg, find_changes, lomb_scargle_at, pearson, spearman,
 };
 use iolag_model::WallTime;
 

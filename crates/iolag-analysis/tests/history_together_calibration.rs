@@ -20,7 +20,9 @@ enum Process {
     /// Octaves from 1 to 512 slots, of equal variance.
     OneOverF,
     /// A cycle with a peak of its own, or the one of all.
-    Daily { is_shared: bool },
+    Daily {
+        is_shared: bool,
+    },
     DailyRandom,
     Storms,
 }
@@ -30,8 +32,9 @@ fn logarithms(process: Process, n: usize, noise: &mut Noise) -> Vec<f64> {
     match process {
         Process::Autoregressive(phi) => autoregressive(phi, n, noise),
         Process::OneOverF => {
-            let parts: Vec<Vec<f64>> =
-                (0..10).map(|octave| autoregressive((-1.0 / f64::from(1 << octave)).exp(), n, noise)).collect();
+            let parts: Vec<Vec<f64>> = (0..10)
+                .map(|octave| autoregressive((-1.0 / f64::from(1 << octave)).exp(), n, noise))
+                .collect();
             (0..n).map(|slot| parts.iter().map(|part| part[slot]).sum::<f64>() / 10_f64.sqrt()).collect()
         }
         Process::Daily { is_shared } => {
@@ -92,7 +95,12 @@ fn series(target: &str, task: &str, offset: i64, values: &[f64]) -> (Series, His
         unknown.into_iter().for_each(|column| column.push(f64::NAN));
     }
     let series = Series {
-        key: SeriesKey { host: "login1".into(), target: target.into(), task: task.into(), part: String::new() },
+        key: SeriesKey {
+            host: "login1".into(),
+            target: target.into(),
+            task: task.into(),
+            part: String::new(),
+        },
         kind: SeriesKind::Task,
         resolution_ns: Nanoseconds::ZERO,
         period_ns: Nanoseconds::from_seconds(PERIOD as u64),
@@ -155,7 +163,8 @@ fn count(campaigns: usize, process: Process, n: usize, stratify: Stratify) -> Fa
         let analysis = campaign(process, n, stratify, &mut noise);
         let effects = || analysis.series.iter().flat_map(|one| &one.event_effects);
         found.places += usize::from(analysis.comparisons.iter().any(|one| is_told(one.comparison.verdict)));
-        let judged = analysis.comparisons.iter().filter(|one| one.comparison.verdict != ComparisonVerdict::TooFew);
+        let judged =
+            analysis.comparisons.iter().filter(|one| one.comparison.verdict != ComparisonVerdict::TooFew);
         found.places_judged += judged.count() as f64 / 3.0 / campaigns as f64;
         found.events += usize::from(effects().any(|one| is_told(one.comparison.verdict)));
         let told = |kind: FindingKind| usize::from(analysis.findings.iter().any(|one| one.kind == kind));
@@ -191,7 +200,9 @@ fn campaigns() {
         Process::Storms,
     ];
     for process in processes {
-        for n in [96, 672, 2976].into_iter().filter(|n| (setting("LEAST", 96)..=setting("MOST", 672)).contains(n)) {
+        for n in
+            [96, 672, 2976].into_iter().filter(|n| (setting("LEAST", 96)..=setting("MOST", 672)).contains(n))
+        {
             println!("{process:?} {n}: {:.3?} of {campaigns}", count(campaigns, process, n, stratify));
         }
     }
@@ -202,6 +213,9 @@ fn quiet_series_have_nothing_to_do_with_each_other() {
     for process in [Process::Autoregressive(0.8), Process::Daily { is_shared: true }] {
         let found = count(12, process, 480, Stratify::No);
         println!("{process:?}: {found:?}");
-        assert!(found.places + found.events + found.correlated + found.bad_together <= 3, "{process:?} {found:?}");
+        assert!(
+            found.places + found.events + found.correlated + found.bad_together <= 3,
+            "{process:?} {found:?}"
+        );
     }
 }

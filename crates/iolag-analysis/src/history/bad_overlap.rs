@@ -90,7 +90,8 @@ pub(super) fn bad_overlaps(input: &HistoryInput, episodes: &[Episode]) -> Vec<Ba
 /// its mount did not answer. Whatever else makes a place bad is to be added here.
 fn bad_stretches(input: &HistoryInput, episodes: &[Episode]) -> BTreeMap<Place, Vec<WallSpan>> {
     let mut spans: BTreeMap<Place, Vec<WallSpan>> = BTreeMap::new();
-    let tasks = || input.series.iter().map(|(series, _)| series).filter(|series| series.kind == SeriesKind::Task);
+    let tasks =
+        || input.series.iter().map(|(series, _)| series).filter(|series| series.kind == SeriesKind::Task);
     for episode in episodes.iter().flat_map(|episode| &episode.series) {
         let Some(series) = tasks().find(|series| series.key == episode.series) else { continue };
         let place = Place { host: series.key.host.clone(), target: series.key.target.clone() };
@@ -99,10 +100,8 @@ fn bad_stretches(input: &HistoryInput, episodes: &[Episode]) -> BTreeMap<Place, 
     }
     for series in tasks() {
         let (host, target) = (&series.key.host, Path::new(&series.key.target));
-        let of_mount = input
-            .outages
-            .iter()
-            .filter(|outage| outage.host == *host && target.starts_with(&outage.mount));
+        let of_mount =
+            input.outages.iter().filter(|outage| outage.host == *host && target.starts_with(&outage.mount));
         for outage in of_mount {
             let place = Place { host: host.clone(), target: series.key.target.clone() };
             let end = outage.end.unwrap_or(WallTime(i64::MAX)).max(outage.begin);
@@ -134,14 +133,16 @@ mod tests {
             _ => (slot * 900, 20 + slot as u64 % 7, Outcome::Ok),
         }));
         let home = columns_of((0..SLOTS).map(|slot| {
-            let milliseconds = if slow.contains(&slot) { 15_000 + 1000 * (slot as u64 % 25) } else { 30 + slot as u64 % 5 };
+            let milliseconds =
+                if slow.contains(&slot) { 15_000 + 1000 * (slot as u64 % 25) } else { 30 + slot as u64 % 5 };
             (slot * 900 + 300, milliseconds, Outcome::Ok)
         }));
         let mut input = HistoryInput::default();
         input.series = vec![(series_of("/home", "list"), home), (series_of("/scratch", "list"), scratch)];
-        let found = input.series.iter().flat_map(|(series, columns)| {
-            find_episodes(series, columns, &[], &EpisodeOptions::default())
-        });
+        let found = input
+            .series
+            .iter()
+            .flat_map(|(series, columns)| find_episodes(series, columns, &[], &EpisodeOptions::default()));
         let episodes = merge_episodes(found.collect(), Nanoseconds::from_seconds(450));
         bad_overlaps(&input, &episodes)
     }
@@ -158,7 +159,10 @@ mod tests {
     #[test]
     fn times_apart_are_nothing_in_common() {
         let found = overlaps(300..324);
-        assert!(found.iter().all(|one| one.both_ns == Nanoseconds::ZERO && !one.is_shared(0.05)), "{found:?}");
+        assert!(
+            found.iter().all(|one| one.both_ns == Nanoseconds::ZERO && !one.is_shared(0.05)),
+            "{found:?}"
+        );
         assert!(overlaps(0..0).is_empty(), "one place alone");
         assert!(bad_overlaps(&HistoryInput::default(), &[]).is_empty());
     }

@@ -28,10 +28,10 @@ use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
 use super::calendar::LocalTime;
+use super::daily::DailyLevels;
 use super::distribution::{CurveDistance, Distribution, KnowledgeCounts};
 use super::estimate::{HistoryQuantile, is_time};
 use super::observed::Quantity;
-use super::daily::DailyLevels;
 use super::pairs::{Range, Stratum, weeks_of};
 use super::shares::{ShareDifference, ThresholdShare, share_difference, shares_over};
 pub(super) use super::shift::ShiftEstimate;

@@ -278,18 +278,28 @@ mod tests {
         let mut noise = crate::synthetic::Noise::new(78);
         let mut busy = |days: usize| -> TimedValues {
             let values: Vec<f64> = (0..days * 96)
-                .map(|slot| (0.5 * (slot as f64 / 96.0 * std::f64::consts::TAU).sin() + 0.4 * noise.normal()).exp())
+                .map(|slot| {
+                    (0.5 * (slot as f64 / 96.0 * std::f64::consts::TAU).sin() + 0.4 * noise.normal()).exp()
+                })
                 .collect();
             every_quarter(&values, 0)
         };
         let (left, right) = (busy(14), busy(14));
-        let scored = |values| Scored::of(values, CorrelationMethod::Spearman).unwrap().with_rest(&LocalTime::UTC);
+        let scored =
+            |values| Scored::of(values, CorrelationMethod::Spearman).unwrap().with_rest(&LocalTime::UTC);
         let pairs = join_nearest(left.moments(), right.moments(), 0, Nanoseconds::from_seconds(10));
         let same = correlate_pairs(&scored(&left), &scored(&right), &pairs).unwrap();
         let beyond = correlate_rests(&scored(&left), &scored(&right), &pairs).unwrap();
-        assert!(same.coefficient > 0.3 && beyond.strength == Strength::None && beyond.p > 0.05, "{same:?} {beyond:?}");
+        assert!(
+            same.coefficient > 0.3 && beyond.strength == Strength::None && beyond.p > 0.05,
+            "{same:?} {beyond:?}"
+        );
         let (left, right) = (busy(2), busy(2));
-        assert_eq!(correlate_rests(&scored(&left), &scored(&right), &pairs[..100]), None, "two days are too short");
+        assert_eq!(
+            correlate_rests(&scored(&left), &scored(&right), &pairs[..100]),
+            None,
+            "two days are too short"
+        );
     }
 
     #[test]

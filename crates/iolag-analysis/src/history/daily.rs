@@ -53,8 +53,9 @@ mod tests {
     #[test]
     fn a_daily_cycle_is_explained_and_little_is_not() {
         let moments: Vec<WallTime> = (0..960).map(|slot| WallTime::from_seconds(slot * 900)).collect();
-        let seconds: Vec<f64> =
-            (0..960).map(|slot| (0.5 * (f64::from(slot) / 96.0 * std::f64::consts::TAU).sin()).exp()).collect();
+        let seconds: Vec<f64> = (0..960)
+            .map(|slot| (0.5 * (f64::from(slot) / 96.0 * std::f64::consts::TAU).sin()).exp())
+            .collect();
         let values = TimedValues::known(&moments, &seconds);
         let levels = DailyLevels::of(&values, Quantity::Duration, &[], &LocalTime::UTC).unwrap();
         assert!((levels.level(moments[24]) - 0.5).abs() < 0.02);

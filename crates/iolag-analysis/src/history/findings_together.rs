@@ -142,9 +142,9 @@ fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
         let both = [&pair.left, &pair.right];
         both.iter().all(|side| side.quantity == Quantity::Duration && !is_control(&side.series))
     });
-    let greatest = durations.clone().max_by(|one, other| {
-        one.judged().coefficient.abs().total_cmp(&other.judged().coefficient.abs())
-    })?;
+    let greatest = durations
+        .clone()
+        .max_by(|one, other| one.judged().coefficient.abs().total_cmp(&other.judged().coefficient.abs()))?;
     let related =
         durations.clone().any(|pair| pair.is_significant && pair.judged().strength >= Strength::Medium);
     let bad_together = analysis.bad_overlaps.iter().any(|one| one.is_shared(SIGNIFICANCE));

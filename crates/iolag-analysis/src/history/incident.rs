@@ -313,7 +313,7 @@ mod tests {
         assert!(!incident.is_ongoing);
         assert_eq!(
             effects(&incident),
-            [("/home", PlaceEffect::Unanswered), ("/scratch", PlaceEffect::NotShown)]
+            [("/home", PlaceEffect::Unanswered), ("/scratch", PlaceEffect::Usual)]
         );
         let home = &incident.impacts[0];
         let told: Vec<_> = home

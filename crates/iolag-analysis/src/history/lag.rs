@@ -6,7 +6,9 @@
 use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
-use super::correlation::{Correlation, CorrelationMethod, Scored, coefficient_of_pairs, correlate_pairs, correlate_rests};
+use super::correlation::{
+    Correlation, CorrelationMethod, Scored, coefficient_of_pairs, correlate_pairs, correlate_rests,
+};
 use super::join::{default_tolerance, join_nearest};
 use super::observed::TimedValues;
 

@@ -8,7 +8,7 @@
 //! only a period that there is has a profile.
 
 use super::analysis::HistoryAnalysis;
-use super::comparison::{Comparison, ComparisonVerdict};
+use super::comparison::Comparison;
 use crate::statistics::ledger::{SIGNIFICANCE, benjamini_hochberg, holm};
 
 /// Writes adjusted p beside each p, and takes back what does not stand beside them.
@@ -38,14 +38,13 @@ fn settle_verdicts(analysis: &mut HistoryAnalysis) {
     }
 }
 
-/// What has a word: places, and times before and after events. With too few values nothing was tested.
+/// What has a word: places, and times before and after events. Too few values count as well: whether they were enough is judged by the same
+/// numbers, so that those that remain are no choice made before.
 fn comparisons_of(analysis: &mut HistoryAnalysis) -> Vec<&mut Comparison> {
     let places = analysis.comparisons.iter_mut().map(|one| &mut one.comparison);
     let effects = analysis.series.iter_mut().flat_map(|one| &mut one.event_effects);
     let all = places.chain(effects.map(|effect| &mut effect.comparison));
-    let is_tested =
-        |one: &&mut Comparison| one.verdict != ComparisonVerdict::TooFew && one.greater.is_some();
-    all.filter(is_tested).collect()
+    all.filter(|one| one.greater.is_some()).collect()
 }
 
 fn settle_pairs(analysis: &mut HistoryAnalysis) {

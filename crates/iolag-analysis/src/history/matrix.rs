@@ -161,11 +161,7 @@ enum Wanted<'a> {
     OfHost(&'a Side<'a>, &'a (Series, HistoryColumns), Quantity),
 }
 
-fn pairs_of(
-    wanted: &[Wanted<'_>],
-    options: &MatrixOptions,
-    local_time: &LocalTime,
-) -> Vec<CorrelatedPair> {
+fn pairs_of(wanted: &[Wanted<'_>], options: &MatrixOptions, local_time: &LocalTime) -> Vec<CorrelatedPair> {
     let visited = |wanted: &Wanted<'_>| match wanted {
         Wanted::Pair(left, right) => left.values.len() + right.values.len(),
         Wanted::OfHost(left, ..) => 2 * left.values.len(),

@@ -254,8 +254,7 @@ impl Searched<'_> {
 
     /// Probability that noise of any colour has such a peak somewhere.
     fn false_alarm(&self, peak: PeriodogramPoint) -> f64 {
-        let first =
-            self.points.partition_point(|point| point.frequency < peak.frequency / NEIGHBOURHOOD);
+        let first = self.points.partition_point(|point| point.frequency < peak.frequency / NEIGHBOURHOOD);
         let end = self.points.partition_point(|point| point.frequency <= peak.frequency * NEIGHBOURHOOD);
         let around: Vec<(f64, f64)> = self.points[first..end]
             .iter()
@@ -265,7 +264,8 @@ impl Searched<'_> {
         let falls = slope_of(&around);
         let straight = around.iter().map(|(place, power)| power * (falls * place).exp());
         let mean = straight.sum::<f64>() / around.len().max(1) as f64;
-        let independent = (around.len() as f64 / STEPS_PER_PEAK).max(1.0);
+        // Two are spent on the straightening.
+        let independent = (around.len() as f64 / STEPS_PER_PEAK - 2.0).max(1.0);
         let alone_ln = -independent * (peak.power / mean / independent).ln_1p();
         if !alone_ln.is_finite() {
             return 1.0;

@@ -165,9 +165,10 @@ fn aligned_by(middle: f64, low: f64, high: f64) -> f64 {
 /// share falls out; of different times they are two.
 fn error_of(strata: &[Stratum], shift: f64) -> Option<MeanError> {
     let [first, second] = contributions(strata, shift);
-    let (from, until) = (|side: &[(i64, f64)]| side.first().map(|one| one.0), |side: &[(i64, f64)]| {
-        side.last().map(|one| one.0)
-    });
+    let (from, until) = (
+        |side: &[(i64, f64)]| side.first().map(|one| one.0),
+        |side: &[(i64, f64)]| side.last().map(|one| one.0),
+    );
     let are_apart = until(&first) < from(&second) || until(&second) < from(&first);
     let amounts = |side: Vec<(i64, f64)>| side.into_iter().map(|one| one.1).collect::<Vec<f64>>();
     if are_apart {

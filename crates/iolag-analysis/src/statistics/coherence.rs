@@ -84,8 +84,7 @@ mod tests {
         for (n, phi) in [(96, 0.0), (96, 0.95), (672, 0.8), (672, 0.98), (6000, 0.9)] {
             let runs = if n > 1000 { 60 } else { 200 };
             let wrong = (0..runs).filter(|_| {
-                let (left, right) =
-                    (autoregressive(n, phi, &mut noise), autoregressive(n, phi, &mut noise));
+                let (left, right) = (autoregressive(n, phi, &mut noise), autoregressive(n, phi, &mut noise));
                 coherence_of(&left, &right).p < 0.05
             });
             let wrong = wrong.count();

@@ -80,7 +80,9 @@ impl Cosines {
         }
         transform(&mut data);
         // The way back is the same transform of conjugates.
-        data.iter_mut().zip(&self.kernel).for_each(|(place, kernel)| *place = conjugate(times(*place, *kernel)));
+        data.iter_mut()
+            .zip(&self.kernel)
+            .for_each(|(place, kernel)| *place = conjugate(times(*place, *kernel)));
         transform(&mut data);
         let scale = 1.0 / size as f64;
         let back = data.iter().zip(&self.chirp).map(|(place, turn)| times(conjugate(*place), *turn));

@@ -52,7 +52,8 @@ mod tests {
     #[test]
     fn q_are_those_of_the_papers() {
         let close = |found: &[f64], expected: &[f64]| {
-            found.len() == expected.len() && found.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-12)
+            found.len() == expected.len()
+                && found.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-12)
         };
         let p = [0.01, 0.04, 0.03, 0.005];
         assert!(close(&holm(&p), &[0.03, 0.06, 0.06, 0.02]));

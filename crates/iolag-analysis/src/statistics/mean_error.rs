@@ -5,7 +5,7 @@
 //! Lazarus, Lewis, Stock and Watson 2018). The greater K, the shorter the interval, and the more of the dependence is missed; so K = 4, 8, 16, …
 //! are tried, and the effective number of values ([`effective_sample_size_of`]) beside them, and the widest answer counts. Where power grows
 //! towards long times as k^-b, what is longer than the record is allowed for: the variance is multiplied by `1 + 4 b`, b being the
-//! slope of the logarithms less its standard error.
+//! slope of the logarithms less half its standard error.
 //!
 //! Samples are binned once, into at most [`BINS_MOST`] bins; nothing is resampled.
 //!
@@ -21,6 +21,8 @@ use super::interval::CONFIDENCE;
 const BINS_MOST: usize = 4096;
 /// The least number of cosines.
 const COSINES_LEAST: usize = 4;
+/// Cosines of which at least a slope is told.
+const SLOPED_LEAST: usize = 24;
 /// What the slope of the spectrum is multiplied by.
 const MEMORY: f64 = 4.0;
 /// Standard deviation of the logarithm of a squared normal number: π/√2.
@@ -126,7 +128,7 @@ impl Spectrum {
         let powers: Vec<f64> =
             Cosines::of(bins.len()).coefficients(bins).iter().skip(1).map(|one| one * one * n).collect();
         let cosines_most = ((0.4 * n.powf(2.0 / 3.0)) as usize).max(2 * COSINES_LEAST).min(powers.len());
-        let sloped = (n.sqrt() as usize).max(2 * COSINES_LEAST).min(powers.len());
+        let sloped = (n.sqrt() as usize).max(SLOPED_LEAST).min(powers.len());
         Self { allowance: 1.0 + MEMORY * slope_of(&powers[..sloped]), powers, cosines_most }
     }
 
@@ -140,7 +142,7 @@ impl Spectrum {
     }
 }
 
-/// How steeply the logarithm of the power falls with that of the frequency, less a standard error; at least 0.
+/// How steeply the logarithm of the power falls with that of the frequency, less half a standard error; at least 0.
 fn slope_of(powers: &[f64]) -> f64 {
     let points: Vec<(f64, f64)> = powers
         .iter()
@@ -154,7 +156,7 @@ fn slope_of(powers: &[f64]) -> f64 {
         return 0.0;
     }
     let falls = -points.iter().map(|point| (point.0 - mean) * point.1).sum::<f64>() / spread;
-    (falls - LOG_SCATTER / spread.sqrt()).clamp(0.0, 2.0)
+    (falls - 0.5 * LOG_SCATTER / spread.sqrt()).clamp(0.0, 2.0)
 }
 
 /// The 97.5 % point of Student's distribution; the normal one where that is the same in print.

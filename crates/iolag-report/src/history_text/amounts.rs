@@ -1,8 +1,8 @@
 //! Names, moments and amounts of histories as people read them.
 
 use iolag_analysis::history::{
-    Estimate, EstimateInterval, HistoryAnalysis, HistoryQuantile, Knowledge, LevelRatio, Quantity, Shift,
-    ShiftEstimate, ShiftScale, ThresholdShare, amount_in_words,
+    Estimate, EstimateInterval, Greater, HistoryAnalysis, HistoryQuantile, Knowledge, LevelRatio, Quantity,
+    Shift, ShiftEstimate, ShiftScale, ThresholdShare, amount_in_words,
 };
 use iolag_model::{SeriesKey, WallTime};
 
@@ -123,6 +123,11 @@ pub(crate) fn ratio(ratio: &LevelRatio) -> String {
         }
         (low, high) => format!("×{mark}{}{}", factor(value.amount), interval(low, high)),
     }
+}
+
+/// p after all verdicts of the result were counted.
+pub(crate) fn p(greater: &Greater) -> String {
+    if greater.p_adjusted < 0.001 { "<0.001".to_owned() } else { format!("{:.3}", greater.p_adjusted) }
 }
 
 /// How much greater the second of two samples is: `×2.0 [1.8–2.2]`, `+3.10 [2.00–4.40]`.

@@ -4,7 +4,7 @@ use iolag_analysis::history::{ComparisonVerdict, SeriesComparison};
 use iolag_model::format_count;
 
 use super::Page;
-use super::amounts::{estimate, shift, task};
+use super::amounts::{estimate, p, shift, task};
 use crate::numbers::NOTHING;
 use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
 
@@ -31,6 +31,7 @@ impl Page<'_> {
             ("second", right),
             ("second is", Side::Left),
             ("factor", right),
+            ("p", right),
         ]);
         let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns: names }]);
         let mut previous = None;
@@ -45,8 +46,7 @@ impl Page<'_> {
             0 => String::new(),
             count => self.item(2, &format!("{} more are in --json FILE", format_count(count as u64))),
         };
-        let explanation =
-            "medians; the factor is the usual ratio of the second to the first, with 95 % interval";
+        let explanation = "medians; the factor is the usual ratio of the second to the first, with 95 % interval; p corrected for all that is compared";
         self.heading("Two places compared", explanation) + &table.render(self.colour) + &more
     }
 }
@@ -66,5 +66,6 @@ fn row(compared: &SeriesComparison) -> Vec<Cell> {
         median(&comparison.second),
         Cell::toned(comparison.verdict.to_string(), tone),
         Cell::new(comparison.shift.as_ref().map_or_else(|| NOTHING.to_owned(), shift)),
+        Cell::new(comparison.greater.as_ref().map_or_else(|| NOTHING.to_owned(), p)),
     ]
 }

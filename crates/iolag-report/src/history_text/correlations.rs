@@ -6,6 +6,7 @@ use iolag_model::{SeriesKey, format_count};
 
 use super::Page;
 use super::amounts::task;
+use crate::numbers::NOTHING;
 use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
 
 /// Pairs that belong into neither table are told only if they go together, and no more than these.
@@ -41,8 +42,10 @@ impl Page<'_> {
             CorrelationMethod::Pearson => "Pearson's coefficient, of values as recorded",
             CorrelationMethod::PearsonLog => "Pearson's coefficient, of logarithms",
         };
-        let explanation =
-            format!("{how}; above 0.5 strong, 0.3 medium, 0.1 small; p corrected for the number of pairs");
+        let explanation = format!(
+            "{how}, at the same time and beyond the daily cycle; of the latter, above 0.5 strong, 0.3 medium, 0.1 small; p corrected for \
+                 the number of pairs"
+        );
         let mut text = String::new();
         together.sort_by(|one, other| (&one.0, rank(one.1)).cmp(&(&other.0, rank(other.1))));
         if !together.is_empty() {
@@ -55,9 +58,9 @@ impl Page<'_> {
             twice.iter().for_each(|pair| table.row(row(self.two_places(pair), pair)));
             text.push_str(&table.render(self.colour));
         }
-        elsewhere.retain(|pair| pair.is_significant && pair.correlation.strength > Strength::None);
+        elsewhere.retain(|pair| pair.is_significant && pair.judged().strength > Strength::None);
         elsewhere.sort_by(|one, other| {
-            other.correlation.coefficient.abs().total_cmp(&one.correlation.coefficient.abs())
+            other.judged().coefficient.abs().total_cmp(&one.judged().coefficient.abs())
         });
         if !elsewhere.is_empty() {
             text.push_str(&self.heading("Other pairs that go together", ""));
@@ -105,7 +108,7 @@ impl Page<'_> {
 pub(crate) fn is_told(pair: &CorrelatedPair) -> bool {
     !pair.right.quantity.is_of_host()
         || pair.right.quantity == Quantity::Load5min
-        || (pair.is_significant && pair.correlation.strength > Strength::None)
+        || (pair.is_significant && pair.judged().strength > Strength::None)
 }
 
 pub(crate) fn place_of(pair: &CorrelatedPair) -> Place {
@@ -148,6 +151,7 @@ fn new_table() -> Table {
     let names = columns([
         ("pair", Side::Left),
         ("coefficient", right),
+        ("beyond day", right),
         ("correlation", Side::Left),
         ("p", right),
         ("pairs", right),
@@ -157,12 +161,13 @@ fn new_table() -> Table {
 
 fn row(name: String, pair: &CorrelatedPair) -> Vec<Cell> {
     let correlation = &pair.correlation;
-    let word = match (correlation.strength, pair.is_significant) {
+    let strength = pair.judged().strength;
+    let word = match (strength, pair.is_significant) {
         (Strength::None, _) => "none".to_owned(),
         (strength, true) => strength.to_string(),
         (strength, false) => format!("{strength}, or chance"),
     };
-    let tone = match (correlation.strength, pair.is_significant) {
+    let tone = match (strength, pair.is_significant) {
         (Strength::Strong, true) => Tone::Warning,
         (Strength::None, _) | (_, false) => Tone::Faint,
         _ => Tone::Plain,
@@ -170,6 +175,10 @@ fn row(name: String, pair: &CorrelatedPair) -> Vec<Cell> {
     vec![
         Cell::new(format!("  {name}")),
         Cell::new(format!("{:.3}", correlation.coefficient)),
+        Cell::new(
+            pair.beyond_daily_cycle
+                .map_or_else(|| NOTHING.to_owned(), |beyond| format!("{:.3}", beyond.coefficient)),
+        ),
         Cell::toned(word, tone),
         Cell::new(if pair.p_adjusted < 0.001 {
             "<0.001".to_owned()
@@ -200,8 +209,8 @@ mod tests {
                 coefficient: 0.603,
                 strength: Strength::Strong,
                 p: 1e-6,
-                block: 4,
             },
+            beyond_daily_cycle: None,
             p_adjusted: 1e-5,
             is_significant: true,
             lags: None,
@@ -224,8 +233,8 @@ mod tests {
             row("a & b".to_owned(), pair).into_iter().map(|cell| cell.text).collect::<Vec<_>>()
         };
         let strong = pair(("/home", "a"), ("/home", "b"));
-        assert_eq!(texts(&strong), ["  a & b", "0.603", "strong", "<0.001", "4 032"]);
+        assert_eq!(texts(&strong), ["  a & b", "0.603", NOTHING, "strong", "<0.001", "4 032"]);
         let doubtful = CorrelatedPair { is_significant: false, p_adjusted: 0.2, ..strong };
-        assert_eq!(texts(&doubtful)[2], "strong, or chance");
+        assert_eq!(texts(&doubtful)[3], "strong, or chance");
     }
 }

@@ -6,7 +6,7 @@ use iolag_analysis::history::{ChangePoint, ComparisonVerdict, EventEffect, Serie
 use iolag_model::{Event, EventSource, Outage, OutageEnding, SeriesKey, format_count, format_duration};
 
 use super::Page;
-use super::amounts::{estimate, known, moment, ratio, shift};
+use super::amounts::{estimate, known, moment, p, ratio, shift};
 use crate::numbers::percentage;
 use crate::table::Tone;
 
@@ -130,8 +130,9 @@ impl Page<'_> {
         let median =
             |side: &iolag_analysis::history::ComparedSide| estimate(side.median.value, comparison.quantity);
         let by = comparison.shift.as_ref().map_or_else(String::new, |by| format!(", {}", shift(by)));
+        let p = comparison.greater.as_ref().map_or_else(String::new, |greater| format!(", p {}", p(greater)));
         format!(
-            "{}: {} → {}, {}{by}",
+            "{}: {} → {}, {}{by}{p}",
             self.names.series(key),
             median(&comparison.first),
             median(&comparison.second),

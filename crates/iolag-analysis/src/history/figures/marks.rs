@@ -122,7 +122,7 @@ pub struct PairCell {
     pub left: usize,
     /// Index of the other.
     pub right: usize,
-    /// -1 to 1.
+    /// -1 to 1; beyond the daily cycle where that is known.
     pub coefficient: f64,
     /// Its word.
     pub strength: Strength,
@@ -130,7 +130,7 @@ pub struct PairCell {
     pub pairs: u64,
     /// Independent pairs that would tell as much.
     pub pairs_effective: f64,
-    /// p, adjusted for the number of pairs.
+    /// p, after all pairs and lags were counted.
     pub p_adjusted: f64,
     /// Whether that is small enough.
     pub is_significant: bool,
@@ -193,14 +193,14 @@ fn name_of(variable: &Variable, several_hosts: bool) -> String {
 }
 
 fn cell_of(pair: &CorrelatedPair, left: usize, right: usize) -> PairCell {
-    let lags = pair.lags.as_ref();
+    let (lags, judged) = (pair.lags.as_ref(), pair.judged());
     PairCell {
         left,
         right,
-        coefficient: pair.correlation.coefficient,
-        strength: pair.correlation.strength,
-        pairs: pair.correlation.pairs,
-        pairs_effective: pair.correlation.pairs_effective,
+        coefficient: judged.coefficient,
+        strength: judged.strength,
+        pairs: judged.pairs,
+        pairs_effective: judged.pairs_effective,
         p_adjusted: pair.p_adjusted,
         is_significant: pair.is_significant,
         slot_ns: lags.map_or(0, |scan| scan.slot_ns.0),

@@ -177,8 +177,10 @@ fn effects(report: &HistoryReport<'_>, event: &Event) -> String {
 fn effect_words(effect: &EventEffect) -> String {
     let comparison = &effect.comparison;
     let by = comparison.shift.as_ref().map_or_else(String::new, |by| format!(", {}", shift(by)));
+    let p =
+        comparison.greater.map_or_else(String::new, |greater| format!(", p {}", p_value(greater.p_adjusted)));
     format!(
-        "{} → {}, {}{by}",
+        "{} → {}, {}{by}{p}",
         estimate(comparison.first.median.value, comparison.quantity),
         estimate(comparison.second.median.value, comparison.quantity),
         comparison.verdict

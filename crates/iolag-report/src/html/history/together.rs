@@ -94,7 +94,7 @@ fn comparisons(report: &HistoryReport<'_>, page: &mut Markup) {
         page,
         "compared",
         "",
-        &["Task", "First", "median", "Second", "median", "Second is", "by a factor of", "p"],
+        &["Task", "First", "median", "Second", "median", "Second is", "by a factor of", "p, adjusted"],
     );
     let names = report.names();
     for one in all.iter().take(COMPARISONS_MOST) {
@@ -110,7 +110,7 @@ fn comparisons(report: &HistoryReport<'_>, page: &mut Markup) {
             with_interval(&comparison.second.median, comparison.quantity),
             comparison.verdict.to_string(),
             comparison.shift.as_ref().map_or_else(|| NOTHING.to_owned(), shift),
-            comparison.greater.map_or_else(|| NOTHING.to_owned(), |greater| p_value(greater.p)),
+            comparison.greater.map_or_else(|| NOTHING.to_owned(), |greater| p_value(greater.p_adjusted)),
         ] {
             page.element("<td>", &cell, "</td>");
         }
@@ -131,7 +131,7 @@ pub(super) fn together(report: &HistoryReport<'_>, page: &mut Markup) {
         CorrelationMethod::PearsonLog => "Pearson's coefficients, of logarithms",
     };
     page.raw("<p>").text(&format!(
-        "{how}: strong above 0.5, medium above 0.3, small above 0.1. What may well be chance (p above {} for all pairs together) is grey. \
+        "{how}, at the same time and beyond the daily cycle; the latter is judged: strong above 0.5, medium above 0.3, small above 0.1. What may well be chance (p above {} for all pairs together) is grey. \
          Load contains tasks that wait for storage, so it grows with hangs by itself.",
         matrix.options.significance
     ));
@@ -155,9 +155,9 @@ pub(super) fn together(report: &HistoryReport<'_>, page: &mut Markup) {
         }
     }
     together.sort_by(|one, other| (&one.0, rank(one.2)).cmp(&(&other.0, rank(other.2))));
-    elsewhere.retain(|(_, _, pair)| pair.is_significant && pair.correlation.strength > Strength::None);
+    elsewhere.retain(|(_, _, pair)| pair.is_significant && pair.judged().strength > Strength::None);
     elsewhere.sort_by(|one, other| {
-        other.2.correlation.coefficient.abs().total_cmp(&one.2.correlation.coefficient.abs())
+        other.2.judged().coefficient.abs().total_cmp(&one.2.judged().coefficient.abs())
     });
     pairs_table("Series pairs and load in one place", "Place", &together, page);
     pairs_table("The same task in two places", "Task", &twice, page);
@@ -193,11 +193,20 @@ fn pairs_table(
         page,
         "pairs",
         &caption,
-        &[first, "Pair", "Coefficient", "Correlation", "p, adjusted", "Samples", "Best lag"],
+        &[
+            first,
+            "Pair",
+            "Coefficient",
+            "beyond the day",
+            "Correlation",
+            "p, adjusted",
+            "Samples",
+            "Best lag",
+        ],
     );
     for (place, name, pair) in shown {
-        let correlation = &pair.correlation;
-        let class = match (pair.is_significant, correlation.strength) {
+        let (correlation, judged) = (&pair.correlation, pair.judged());
+        let class = match (pair.is_significant, judged.strength) {
             (false, _) | (_, Strength::None) => "unproven",
             (true, Strength::Small) => "small",
             (true, Strength::Medium) => "medium",
@@ -205,13 +214,14 @@ fn pairs_table(
         };
         page.raw("<tr").attribute("class", class).raw("><td>").text(place).raw("</td>");
         page.element("<th scope=\"row\">", name, "</th>");
-        let word =
-            if pair.is_significant { correlation.strength.to_string() } else { "not shown".to_owned() };
+        let word = if pair.is_significant { judged.strength.to_string() } else { "not shown".to_owned() };
         for cell in [
             coefficient_words(correlation.coefficient),
+            pair.beyond_daily_cycle
+                .map_or_else(|| NOTHING.to_owned(), |beyond| coefficient_words(beyond.coefficient)),
             word,
             p_value(pair.p_adjusted),
-            format!("{} (worth {:.0})", format_count(correlation.pairs), correlation.pairs_effective),
+            format!("{} (worth {:.0})", format_count(judged.pairs), judged.pairs_effective),
             lag(pair),
         ] {
             page.element("<td>", &cell, "</td>");
@@ -230,7 +240,7 @@ fn coefficient_words(coefficient: f64) -> String {
 /// Only a lag that goes together better than none, and not by chance.
 fn lag(pair: &CorrelatedPair) -> String {
     let Some(scan) = &pair.lags else { return NOTHING.to_owned() };
-    if scan.best_slots == 0 || scan.best.p > 0.05 {
+    if scan.best_slots == 0 || scan.p_adjusted > 0.05 {
         return "none".to_owned();
     }
     let apart = format_duration(iolag_model::Nanoseconds(scan.slot_ns.0 * scan.best_slots.unsigned_abs()));
