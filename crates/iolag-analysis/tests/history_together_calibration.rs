@@ -219,3 +219,55 @@ fn quiet_series_have_nothing_to_do_with_each_other() {
         );
     }
 }
+
+/// Two places with the same slots, outcomes and durations in milliseconds.
+fn twice(rows: &[(i64, u64, Outcome)]) -> HistoryInput {
+    let mut input = HistoryInput { events: vec![note(PERIOD)], ..HistoryInput::default() };
+    for target in ["/home", "/scratch"] {
+        let (series, mut columns) = series(target, "list", 0, &vec![0.0; rows.len()]);
+        for (row, (slot, milliseconds, outcome)) in rows.iter().enumerate() {
+            columns.intended[row] = WallTime::from_seconds(BEGIN + slot * PERIOD);
+            columns.start[row] = columns.intended[row];
+            columns.duration_ns[row] = Nanoseconds::from_milliseconds(*milliseconds);
+            columns.outcome[row] = *outcome;
+        }
+        input.series.push((series, columns));
+    }
+    input
+}
+
+#[test]
+fn odd_records_have_sensible_words() {
+    let many = |milliseconds: u64, outcome: Outcome| -> Vec<(i64, u64, Outcome)> {
+        (0..500).map(|slot| (slot, milliseconds, outcome)).collect()
+    };
+    let mut backwards = many(7, Outcome::Ok);
+    backwards.reverse();
+    let records = [
+        Vec::new(),
+        vec![(0, 5, Outcome::Ok)],
+        vec![(0, 5, Outcome::Ok), (1, 6, Outcome::Ok)],
+        vec![(0, 5, Outcome::Ok), (0, 6, Outcome::Ok)],
+        many(5, Outcome::Ok),
+        many(60_000, Outcome::Hung),
+        many(5, Outcome::Error),
+        backwards,
+        (0..500).map(|slot| (0, slot, Outcome::Ok)).collect(),
+    ];
+    for rows in records {
+        let analysis = analyse_history(&twice(&rows), &HistoryOptions::default());
+        assert!(analysis.comparisons.iter().all(|one| !is_told(one.comparison.verdict)), "{rows:?}");
+        let told = |kind: FindingKind| analysis.findings.iter().any(|one| one.kind == kind);
+        assert!(!told(FindingKind::Correlation) && !told(FindingKind::Periodicity), "{rows:?}");
+        let numbers = analysis.correlations.pairs.iter().flat_map(|pair| {
+            [pair.correlation.coefficient, pair.judged().p, pair.p_adjusted, pair.judged().pairs_effective]
+        });
+        assert!(numbers.into_iter().all(f64::is_finite), "{rows:?}");
+        for one in &analysis.findings {
+            assert!(
+                !one.finding.sentence.contains("NaN") && !one.finding.sentence.contains("inf"),
+                "{one:?}"
+            );
+        }
+    }
+}

@@ -264,8 +264,8 @@ impl Searched<'_> {
         let falls = slope_of(&around);
         let straight = around.iter().map(|(place, power)| power * (falls * place).exp());
         let mean = straight.sum::<f64>() / around.len().max(1) as f64;
-        // Two are spent on the straightening.
-        let independent = (around.len() as f64 / STEPS_PER_PEAK - 2.0).max(1.0);
+        // Some are spent on the straightening: with four, as few are wrong in short records as should be.
+        let independent = (around.len() as f64 / STEPS_PER_PEAK - 4.0).max(1.0);
         let alone_ln = -independent * (peak.power / mean / independent).ln_1p();
         if !alone_ln.is_finite() {
             return 1.0;

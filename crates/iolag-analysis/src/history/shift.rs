@@ -176,7 +176,8 @@ fn error_of(strata: &[Stratum], shift: f64) -> Option<MeanError> {
     }
     let mut all = first;
     all.extend(second);
-    all.sort_by_key(|one| one.0);
+    // At one moment in an order that is the same when the comparison is turned round.
+    all.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.abs().total_cmp(&other.1.abs())));
     MeanError::of(&[(amounts(all), 2)])
 }
 
