@@ -220,6 +220,27 @@ fn quiet_series_have_nothing_to_do_with_each_other() {
     }
 }
 
+#[test]
+fn what_differs_and_what_shares_a_cause_is_told() {
+    let mut noise = Noise::new(2027);
+    let (mut slower, mut together) = (0, 0);
+    for _ in 0..10 {
+        // On the scale of logarithms before they are scaled: 1.2 is a factor of two.
+        let cause = logarithms(Process::Daily { is_shared: true }, 672, &mut noise);
+        let mut own = |level: f64| -> Vec<f64> {
+            let quiet = logarithms(Process::Autoregressive(0.6), 672, &mut noise);
+            cause.iter().zip(quiet).map(|(cause, quiet)| cause + 0.7 * quiet + level).collect()
+        };
+        let series = vec![series("/home", "list", 0, &own(0.0)), series("/scratch", "list", 120, &own(1.2))];
+        let input = HistoryInput { series, ..HistoryInput::default() };
+        let analysis = analyse_history(&input, &HistoryOptions::default());
+        slower += usize::from(analysis.comparisons[0].comparison.verdict == ComparisonVerdict::Slower);
+        together += usize::from(analysis.findings.iter().any(|one| one.kind == FindingKind::Correlation));
+    }
+    println!("slower {slower}, together {together} of 10");
+    assert!(slower >= 9 && together >= 9, "slower {slower}, together {together} of 10");
+}
+
 /// Two places with the same slots, outcomes and durations in milliseconds.
 fn twice(rows: &[(i64, u64, Outcome)]) -> HistoryInput {
     let mut input = HistoryInput { events: vec![note(PERIOD)], ..HistoryInput::default() };

@@ -124,14 +124,12 @@ pub fn find_periodicity(values: &TimedValues, ranked: &[f64], local_time: &Local
     let points = lomb_scargle(&seconds, &ranks, step, count);
     let excess = Background::of(&points, seconds.len());
     let searched = Searched { points: &points, covered };
-    let (peak, false_alarm) = searched
+    let best = searched
         .candidates(&excess)
         .into_iter()
-        .map(|point| {
-            let peak = refined(&seconds, &ranks, point.frequency, step);
-            (peak, searched.false_alarm(peak))
-        })
-        .min_by(|one, other| one.1.total_cmp(&other.1))?;
+        .min_by(|one, other| searched.false_alarm(*one).total_cmp(&searched.false_alarm(*other)))?;
+    let peak = refined(&seconds, &ranks, best.frequency, step);
+    let false_alarm = searched.false_alarm(peak);
     let name = name_of(peak.frequency, covered);
     let period_seconds = match name {
         PeriodName::Daily => DAY_SECONDS,

@@ -42,11 +42,6 @@ impl Rhythm {
         Some(Self { profile, rest })
     }
 
-    /// How much each hour lies above the mean of all hours: 24, or 168 from Monday on.
-    pub fn profile(&self) -> &[f64] {
-        &self.profile
-    }
-
     /// How much the profile lies above its mean at a local time, in seconds as in [`Rhythm::of`].
     pub fn level(&self, local_second: f64) -> f64 {
         level_at(&self.profile, local_second)
@@ -108,8 +103,8 @@ mod tests {
         let swing = |at: &f64| (at / DAY_SECONDS * std::f64::consts::TAU).sin();
         let values: Vec<f64> = at.iter().map(swing).collect();
         let rhythm = Rhythm::of(&at, &values).expect("two weeks are enough");
-        assert_eq!(rhythm.profile().len(), 24);
-        assert!((rhythm.profile()[6] - 0.99).abs() < 0.02, "{:?}", rhythm.profile());
+        assert_eq!(rhythm.profile.len(), 24);
+        assert!((rhythm.level(6.5 * 3600.0) - 0.99).abs() < 0.02, "{:?}", rhythm.profile);
         assert!(rhythm.rest().iter().all(|rest| rest.abs() < 0.05));
     }
 
