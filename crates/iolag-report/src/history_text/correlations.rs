@@ -151,8 +151,8 @@ fn new_table() -> Table {
     let names = columns([
         ("pair", Side::Left),
         ("coefficient", right),
-        ("beyond day", right),
-        ("correlation", Side::Left),
+        ("beyond", right),
+        ("is", Side::Left),
         ("p", right),
         ("pairs", right),
     ]);
