@@ -16,8 +16,7 @@ use iolag_model::{FailureCode, Nanoseconds, Outcome, SampleColumns};
 use crate::engine::{Grouping, NO_GROUP, ROWS_AT_ONCE};
 use crate::histogram::{Histogram, bucket_bounds, bucket_of};
 use crate::statistics::dependence::{
-    EffectiveSampleSize, Stretch, Worth, beyond_quantile, score_sums_of, stretches_of, worth_of_score_sums,
-    worth_of_share,
+    EffectiveSampleSize, Level, Stretch, Worth, beyond_quantile, stretches_of, worth_of_share,
 };
 use crate::statistics::student::normal_quantile;
 use crate::summary::QUANTILES;
@@ -220,8 +219,8 @@ fn worth_of_list(mut list: Vec<(i64, u64, bool)>, thresholds: &[Nanoseconds]) ->
         .map(|(_, duration, has_ended)| if has_ended { duration } else { u64::MAX })
         .collect();
     let amounts: Vec<f64> = durations.iter().map(|duration| *duration as f64).collect();
-    let (sample_size, memory) = worth_of_score_sums(&score_sums_of(&amounts), amounts.len() as u64);
-    let worth = |is_over: &[bool]| worth_of_share(&stretches_of(is_over), memory);
+    let level = Level::of(&amounts);
+    let worth = |is_over: &[bool]| worth_of_share(&stretches_of(is_over), &level);
     let over = |limit: &Nanoseconds| {
         worth(&durations.iter().map(|duration| *duration > limit.0).collect::<Vec<bool>>())
     };
@@ -233,7 +232,7 @@ fn worth_of_list(mut list: Vec<(i64, u64, bool)>, thresholds: &[Nanoseconds]) ->
         sorted.get(rank - 1).map_or(Worth::independent(0), beyond)
     };
     GroupWorth {
-        sample_size,
+        sample_size: level.sample_size,
         quantiles: QUANTILES.map(quantile),
         thresholds: thresholds.iter().map(over).collect(),
         part_means_ns: Some(parts),
@@ -319,14 +318,14 @@ impl Counted {
         let scores = joined(&self.scores, &ends);
         let sum = |(score, count): (&i64, &u32)| *score as f64 / SCORE_UNIT - mean * f64::from(*count);
         let sums: Vec<f64> = scores.iter().zip(&counts).map(sum).collect();
-        let (sample_size, memory) = worth_of_score_sums(&sums, attempts);
+        let level = Level::of_score_sums(&sums, attempts);
         let stretch = |(attempts, over): (&u32, u32)| Stretch { attempts: *attempts, over };
         let mut worths = self.over.chunks_exact(STRETCHES).map(|over| {
             let stretches: Vec<Stretch> = counts.iter().zip(joined(over, &ends)).map(stretch).collect();
-            worth_of_share(&stretches, memory)
+            worth_of_share(&stretches, &level)
         });
         GroupWorth {
-            sample_size,
+            sample_size: level.sample_size,
             quantiles: QUANTILES.map(|_| worths.next().unwrap_or(Worth::independent(attempts))),
             thresholds: worths.collect(),
             part_means_ns: Some(self.part_means_ns(attempts)),

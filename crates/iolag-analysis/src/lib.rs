@@ -64,8 +64,8 @@ pub use self_read::{SelfReadShare, same_node_share, self_read_share};
 pub use stage_clock::{StageClock, StageTimes};
 pub use stage_endings::Unfinished;
 pub use statistics::dependence::{
-    EffectiveSampleSize, STRETCHES_MOST, Stretch, Worth, effective_sample_size_of, score_sums_of,
-    stretches_of, worth_of_score_sums, worth_of_share,
+    EffectiveSampleSize, Level, STRETCHES_MOST, Stretch, Worth, beyond_quantile, effective_sample_size_of,
+    stretches_of, worth_of_share,
 };
 pub use statistics::estimate::{Amount, Estimate, Interval, Quantile};
 pub use statistics::interval::{

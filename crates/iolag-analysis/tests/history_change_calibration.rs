@@ -60,7 +60,9 @@ fn slow_load_under_quick_noise_changes_in_at_most_one_series_year_of_ten() {
             (storage(24 * 365, 3600.0, 0.95, &mut noise), storage(24 * 365, 3600.0, 0.0, &mut noise));
         let mixed: Vec<f64> =
             slow.values().iter().zip(quick.values()).map(|(one, other)| one * other).collect();
-        !find_changes(&TimedValues::known(slow.moments(), &mixed), &LocalTime::UTC, &ChangeOptions::default()).steps.is_empty()
+        !find_changes(&TimedValues::known(slow.moments(), &mixed), &LocalTime::UTC, &ChangeOptions::default())
+            .steps
+            .is_empty()
     });
     let alarms = alarms.count();
     println!("slow load and quick noise: {alarms} of 30");
@@ -79,8 +81,12 @@ fn a_doubling_with_48_values_on_each_side_is_detected() {
                 .enumerate()
                 .map(|(slot, value)| if slot < 48 { *value } else { 2.0 * value })
                 .collect();
-            let changes =
-                find_changes(&TimedValues::known(quiet.moments(), &doubled), &LocalTime::UTC, &ChangeOptions::default()).steps;
+            let changes = find_changes(
+                &TimedValues::known(quiet.moments(), &doubled),
+                &LocalTime::UTC,
+                &ChangeOptions::default(),
+            )
+            .steps;
             changes.iter().any(|change| change.place.abs_diff(48) <= 12 && change.greater_after > 0.5)
         });
         let detected = detected.count();

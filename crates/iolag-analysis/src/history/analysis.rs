@@ -264,7 +264,8 @@ fn analyse_series(
     let matching = match_events(&changes, &concerned, covered, tolerance);
     // Where the level changed for another reason than this event, its before or after ends.
     let other_changes = |event: &Event| -> Vec<WallTime> {
-        let is_of_event = |index: usize| matching.matched.iter().any(|one| one.change == index && one.event == event.id);
+        let is_of_event =
+            |index: usize| matching.matched.iter().any(|one| one.change == index && one.event == event.id);
         let others = changes.iter().enumerate().filter(|(index, _)| !is_of_event(*index));
         others.map(|(_, change)| change.first_after).collect()
     };

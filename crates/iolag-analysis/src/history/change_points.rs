@@ -235,7 +235,10 @@ impl Telling<'_> {
             let is_at_an_end = *segment == 0 || *segment == last;
             length <= self.episode_values_max() || is_at_an_end && length < at_an_end
         };
-        let segment = (0..=last).filter(|_| last > 0).filter(is_short).min_by_key(|index| ends[index + 1] - ends[*index])?;
+        let segment = (0..=last)
+            .filter(|_| last > 0)
+            .filter(is_short)
+            .min_by_key(|index| ends[index + 1] - ends[*index])?;
         let apart = |index: usize| {
             let level = |index: usize| self.record.level(ends[index], ends[index + 1]);
             (level(index) - level(index + 1)).abs()
@@ -250,7 +253,9 @@ impl Telling<'_> {
     }
 
     fn first_too_small(&self, ends: &[usize]) -> Option<usize> {
-        (1..ends.len() - 1).find(|index| !self.is_great_enough(&ends[index - 1..index + 2])).map(|index| index - 1)
+        (1..ends.len() - 1)
+            .find(|index| !self.is_great_enough(&ends[index - 1..index + 2]))
+            .map(|index| index - 1)
     }
 
     fn is_great_enough(&self, around: &[usize]) -> bool {
@@ -265,7 +270,10 @@ impl Telling<'_> {
     }
 
     fn greater_after(&self, around: &[usize]) -> f64 {
-        share_greater(&self.values.part(around[0], around[1]).ordered(), &self.values.part(around[1], around[2]).ordered())
+        share_greater(
+            &self.values.part(around[0], around[1]).ordered(),
+            &self.values.part(around[1], around[2]).ordered(),
+        )
     }
 
     fn levels(&self, around: &[usize]) -> (Levels, Levels) {
@@ -310,8 +318,9 @@ impl Telling<'_> {
         let of = |first: usize, end: usize| Levels::of(&self.values.part(first, end));
         let (first, last) = (of(0, tenth), of(self.values.len() - tenth, self.values.len()));
         let ratio = LevelRatio::between(&first, &last);
-        let is_great_enough =
-            ratio.value.is_some_and(|value| value > 0.0 && value.ln().abs() >= (1.0 + self.options.magnitude_min).ln());
+        let is_great_enough = ratio
+            .value
+            .is_some_and(|value| value > 0.0 && value.ln().abs() >= (1.0 + self.options.magnitude_min).ln());
         is_great_enough.then(|| Drift {
             median_first: first.median().0,
             median_first_is: first.median().1,

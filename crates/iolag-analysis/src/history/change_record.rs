@@ -104,7 +104,8 @@ impl Record {
 
     fn blocks(&self) -> Vec<f64> {
         let count = self.scores.len() / self.block;
-        let end = |index: usize| if index + 1 == count { self.scores.len() } else { (index + 1) * self.block };
+        let end =
+            |index: usize| if index + 1 == count { self.scores.len() } else { (index + 1) * self.block };
         (0..count).map(|index| self.level(index * self.block, end(index))).collect()
     }
 

@@ -65,7 +65,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All kinds.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::Outage,
         Self::Change,
         Self::Tail,
@@ -75,8 +75,10 @@ impl FindingKind {
         Self::NameService,
         Self::Waiting,
         Self::Association,
+        Self::BadTogether,
         Self::Correlation,
         Self::Lag,
+        Self::SharedRhythm,
         Self::NoCorrelation,
         Self::Periodicity,
         Self::Modes,
@@ -94,6 +96,8 @@ impl FindingKind {
             | Self::HostSlow
             | Self::NameService
             | Self::Association
+            | Self::BadTogether
+            | Self::SharedRhythm
             | Self::Correlation
             | Self::Lag
             | Self::NoCorrelation

@@ -233,20 +233,26 @@ fn drift(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
         HistoryFinding::new(FindingKind::Change, severity, sentence, advice)
             .of([key])
             .sized(ratio.ln().abs())
-            .with("probability without a drift", p_in_words(drift.p)),
+            .with("probability without a drift", p_in_words(drift.p), EvidenceAmount::Probability(drift.p)),
     )
 }
 
 /// Only where something was refused for that reason.
 fn too_short(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     let key = &of.summary.series.key;
-    let shape = of.not_told.iter().map(|one| one.shape).filter(|_| key.part.is_empty()).find_map(|shape| match shape {
-        ChangeShape::TimeOfDay => Some(("time of the day", "Watch for at least four days")),
-        ChangeShape::TimeOfWeek => Some(("day of the week", "Watch for some weeks")),
-        _ => None,
-    });
+    let shape =
+        of.not_told.iter().map(|one| one.shape).filter(|_| key.part.is_empty()).find_map(
+            |shape| match shape {
+                ChangeShape::TimeOfDay => Some(("time of the day", "Watch for at least four days")),
+                ChangeShape::TimeOfWeek => Some(("day of the week", "Watch for some weeks")),
+                _ => None,
+            },
+        );
     let (clock, advice) = shape?;
-    let sentence = format!("The level of {} moved, but the record is too short to tell that from the {clock}.", names.series(key));
+    let sentence = format!(
+        "The level of {} moved, but the record is too short to tell that from the {clock}.",
+        names.series(key)
+    );
     let advice = format!("{advice}; what comes back by the clock is a rhythm and no change.");
     Some(HistoryFinding::new(FindingKind::Change, Severity::Note, sentence, &advice).of([key]))
 }

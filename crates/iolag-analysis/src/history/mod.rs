@@ -49,8 +49,6 @@ mod strata;
 mod tally;
 mod weighting;
 
-use crate::statistics::fourier;
-
 pub use crate::statistics::ledger::{benjamini_hochberg, holm};
 pub use analysis::{
     HISTORY_SCHEMA, HistoryAnalysis, HistoryInput, HistoryOptions, SeriesAnalysis, SeriesComparison,
@@ -63,7 +61,8 @@ pub use calendar::{
     Day, GroupRates, HourByDay, LocalMoment, LocalTime, RatesInTime, Weekday, hour_by_day, rates_in_time,
 };
 pub use change_points::{
-    ChangeOptions, ChangePoint, ChangeShape, ChangeStrength, Changes, Drift, NotTold, Segment, find_changes, segments_of,
+    ChangeOptions, ChangePoint, ChangeShape, ChangeStrength, Changes, Drift, NotTold, Segment, find_changes,
+    segments_of,
 };
 pub use comparison::{
     COMPARISON_ATTEMPTS, ComparedSide, Comparison, ComparisonOptions, ComparisonVerdict, ShareChange, Strata,

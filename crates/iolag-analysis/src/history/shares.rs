@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::distribution::{Distribution, coarse_step};
 use super::observed::Knowledge;
 use super::weighting::{Observations, Weight};
-use crate::statistics::dependence::{EffectiveSampleSize, stretches_of, worth_of_share};
+use crate::statistics::dependence::{EffectiveSampleSize, Level, stretches_of, worth_of_share};
 use crate::statistics::interval::{ShareInterval, share_interval};
-use crate::statistics::memory::LongMemory;
 use crate::summary::{ShareOver, share_over};
 
 /// Share of observations longer than a threshold.
@@ -179,7 +178,8 @@ impl Clustering {
         let ratio = |happened: &dyn Fn(Outcome) -> bool| {
             let sequence: Vec<bool> = outcomes.iter().map(|one| happened(*one)).collect();
             // What never happened, or always, says nothing of clusters.
-            let worth = worth_of_share(&stretches_of(&sequence), LongMemory::NONE);
+            let scores: Vec<f64> = sequence.iter().map(|happened| f64::from(u8::from(*happened))).collect();
+            let worth = worth_of_share(&stretches_of(&sequence), &Level::of(&scores));
             if outcomes.is_empty() { 1.0 } else { worth.effective / outcomes.len() as f64 }
         };
         Self {

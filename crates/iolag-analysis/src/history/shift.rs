@@ -9,7 +9,9 @@ use statrs::function::factorial::ln_binomial;
 
 use super::pairs::{DifferenceEnd, RelativeEffect, Stratum, contributions, difference_at, median_difference};
 use crate::statistics::dependence::EffectiveSampleSize;
-use crate::statistics::mean_error::{MeanError, student_two_sided};
+use crate::statistics::interval::CONFIDENCE;
+use crate::statistics::mean_error::MeanError;
+use crate::statistics::student::student_two_sided;
 
 /// On which scale amounts are subtracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -183,7 +185,7 @@ fn error_of(strata: &[Stratum], shift: f64) -> Option<MeanError> {
 
 /// Half the width of the naive interval.
 fn reach_of(naive: &RelativeEffect) -> f64 {
-    student_two_sided(naive.degrees_of_freedom()) * naive.standard_error()
+    student_two_sided(naive.degrees_of_freedom(), CONFIDENCE) * naive.standard_error()
 }
 
 /// Two-sided p of the hypothesis that neither tends to be greater, by Brunner and Munzel.

@@ -148,7 +148,8 @@ impl Search {
                 }
                 terms.push(Explained { term: Term::Smooth(index), p: 1.0 });
             } else {
-                let p = self.p_of(best.ratio, &self.noise_to_compare_with(&chosen, &best, &base), terms.len());
+                let p =
+                    self.p_of(best.ratio, &self.noise_to_compare_with(&chosen, &best, &base), terms.len());
                 if p > self.judging.significance {
                     is_left_to_noise = base.noise.effective_count() < WORTH_LEAST;
                     break;
@@ -260,7 +261,8 @@ impl Search {
     /// The step and the stretch that explain most under this noise.
     fn places(&self, rest: &[f64], noise: &Spectrum) -> [Option<Term>; 2] {
         let n = rest.len();
-        let whitened: Vec<f64> = rest.iter().zip(&noise.weights).map(|(rest, weight)| rest * weight).collect();
+        let whitened: Vec<f64> =
+            rest.iter().zip(&noise.weights).map(|(rest, weight)| rest * weight).collect();
         let mut sums = self.cosines.values(&whitened);
         for place in (1..n).rev() {
             sums[place - 1] += sums[place];
@@ -302,7 +304,11 @@ impl Search {
             p = gumbel_p(&drawn, ratio);
             let limit = self.judging.significance;
             let tail = gumbel_tail(&drawn, ratio);
-            let is_clear = if draws == DRAWS[0] { tail > 0.2 || tail < limit / 1000.0 } else { tail > 5.0 * limit || tail < limit / 20.0 };
+            let is_clear = if draws == DRAWS[0] {
+                tail > 0.2 || tail < limit / 1000.0
+            } else {
+                tail > 5.0 * limit || tail < limit / 20.0
+            };
             if is_clear {
                 break;
             }

@@ -97,7 +97,8 @@ impl Bands {
     pub(crate) fn of(count: usize, left_out: impl Fn(usize) -> bool) -> Self {
         let mut bounds = vec![1.min(count)];
         while let Some(&first) = bounds.last().filter(|first| **first < count) {
-            let end = if first < SINGLE_BANDS { first + 1 } else { (first as f64 * BAND_GROWTH).ceil() as usize };
+            let end =
+                if first < SINGLE_BANDS { first + 1 } else { (first as f64 * BAND_GROWTH).ceil() as usize };
             bounds.push(end.min(count));
         }
         let looked_at: Vec<bool> = (0..count).map(|j| j > 0 && !left_out(j)).collect();
@@ -105,7 +106,8 @@ impl Bands {
         let counts: Vec<f64> = bounds.windows(2).map(count_in).collect();
         let middle = |band: &[usize]| PI * (band[0] + band[1] - 1) as f64 / (2 * count) as f64;
         let shapes = Shape::all();
-        let powers = |shape: &Shape| bounds.windows(2).map(|band| shape.power(middle(band))).collect::<Vec<f64>>();
+        let powers =
+            |shape: &Shape| bounds.windows(2).map(|band| shape.power(middle(band))).collect::<Vec<f64>>();
         let powers: Vec<Vec<f64>> = shapes.iter().map(powers).collect();
         let by_band = |powers: &Vec<f64>| -> Vec<f64> {
             powers.iter().zip(&counts).map(|(power, count)| count * power.ln()).collect()
@@ -136,12 +138,14 @@ impl Bands {
         let sums = self.sums(coefficients);
         let first = first.min(sums.len() / 2);
         let count: f64 = self.counts[first..].iter().sum();
-        let short = self.shapes.iter().enumerate().filter(|(_, shape)| {
-            shape.memory == 0.0 && shape.independent == 0.0 && shape.coefficient <= 0.9
-        });
+        let short =
+            self.shapes.iter().enumerate().filter(|(_, shape)| {
+                shape.memory == 0.0 && shape.independent == 0.0 && shape.coefficient <= 0.9
+            });
         let likelihoods = short.map(|(index, _)| {
             let inverse = &self.inverse[index];
-            let of: f64 = sums[first..].iter().zip(&inverse[first..]).map(|(sum, inverse)| sum * inverse).sum();
+            let of: f64 =
+                sums[first..].iter().zip(&inverse[first..]).map(|(sum, inverse)| sum * inverse).sum();
             let scale = (of / count.max(1.0)).max(POWER_LEAST);
             let logarithms: f64 = self.logarithms_by_band[index][first..].iter().sum();
             (-count * scale.ln() - logarithms, index, scale)
@@ -207,7 +211,10 @@ mod tests {
     fn the_memory_of_an_autoregression_is_found() {
         for phi in [0.0, 0.5, 0.8, 0.95] {
             let found = fitted(phi);
-            assert!((found.shape.coefficient - phi).abs() <= 0.11 && found.shape.memory == 0.0, "{phi}: {found:?}");
+            assert!(
+                (found.shape.coefficient - phi).abs() <= 0.11 && found.shape.memory == 0.0,
+                "{phi}: {found:?}"
+            );
             let expected = 2000.0 * (1.0 - phi) / (1.0 + phi);
             let worth = found.effective_count() / expected;
             assert!((0.6..1.7).contains(&worth), "{phi}: {worth}");

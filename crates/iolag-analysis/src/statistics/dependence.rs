@@ -23,13 +23,16 @@ use super::clusters::{CLUSTERS_LEAST, clustered};
 use super::fourier::autocorrelation;
 use super::interval::CONFIDENCE;
 use super::memory::LongMemory;
-use super::student::{normal_quantile, student_two_sided};
+use super::student::{normal_density, normal_quantile, student_two_sided};
 
 /// Sequences are cut into at most so many stretches before anything is asked of them.
 pub const STRETCHES_MOST: usize = 4096;
 
 /// Of longer sequences the stretches are at least so many.
 const STRETCHES_LEAST: usize = 1024;
+
+/// Fewer effective attempts on the smaller side of a limit do not tell how they depend on each other.
+const FEW_OVER: f64 = 8.0;
 
 /// Shares up to this are in the tail.
 const TAIL_SHARE: f64 = 0.1;
@@ -107,14 +110,51 @@ fn stretch_length(values: usize) -> usize {
     if values <= STRETCHES_MOST { 1 } else { values / STRETCHES_LEAST }
 }
 
+/// What is known of a sequence as a whole when one share of it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    /// What it is worth for its level, by normal scores.
+    pub sample_size: EffectiveSampleSize,
+    /// The part of it that no record is long enough for.
+    pub memory: LongMemory,
+}
+
+impl Level {
+    /// Of sums of normal scores over stretches of time, `attempts` in all.
+    pub fn of_score_sums(sums: &[f64], attempts: u64) -> Self {
+        let memory = LongMemory::of(sums, attempts);
+        let inflation = Inflation::of(sums, attempts as f64).at_least(memory.inflation);
+        let effective = attempts as f64 / inflation.factor();
+        Self { sample_size: EffectiveSampleSize { attempts, effective }, memory }
+    }
+
+    /// Of values in time order.
+    pub fn of(values: &[f64]) -> Self {
+        Self::of_score_sums(&score_sums_of(values), values.len() as u64)
+    }
+}
+
 /// What the attempts in these stretches, in time order, are worth for the share over the limit.
-pub fn worth_of_share(stretches: &[Stretch], memory: LongMemory) -> Worth {
+pub fn worth_of_share(stretches: &[Stretch], level: &Level) -> Worth {
     let attempts: u64 = stretches.iter().map(|stretch| u64::from(stretch.attempts)).sum();
     let over: u64 = stretches.iter().map(|stretch| u64::from(stretch.over)).sum();
-    if over == 0 || over == attempts {
-        return Worth { effective: attempts as f64 / memory.inflation, few_stretches: None };
+    let share = over as f64 / attempts.max(1) as f64;
+    let own = if over == 0 || over == attempts {
+        Worth::independent(attempts)
+    } else {
+        own_worth(stretches, (attempts, share), level.memory)
+    };
+    let on_fewer_side = share.min(1.0 - share) * own.effective;
+    if on_fewer_side >= FEW_OVER {
+        return own;
     }
-    let share = over as f64 / attempts as f64;
+    // So few say little of how they depend on each other: then the whole sequence speaks for them, as far as that reaches into the tail.
+    let least = (1.0 - share).min(share).max(0.5 / attempts.max(1) as f64);
+    let inflation = 1.0 + covariance_share(least) * (1.0 / level.sample_size.ratio() - 1.0);
+    Worth { effective: own.effective.min(attempts as f64 / inflation), ..own }
+}
+
+fn own_worth(stretches: &[Stretch], (attempts, share): (u64, f64), memory: LongMemory) -> Worth {
     let deviation = |one: &Stretch| f64::from(one.over) - share * f64::from(one.attempts);
     let deviations: Vec<f64> = stretches.iter().map(deviation).collect();
     let independent = attempts as f64 * share * (1.0 - share);
@@ -126,29 +166,38 @@ pub fn worth_of_share(stretches: &[Stretch], memory: LongMemory) -> Worth {
     match clustered(stretches) {
         Some(found) => Worth {
             effective: worth.effective.min(found.effective / share),
-            few_stretches: (found.clusters_effective < CLUSTERS_LEAST).then_some(found.stretches),
+            few_stretches: (found.effective < CLUSTERS_LEAST).then_some(found.stretches),
         },
         None => worth,
     }
 }
 
+/// How much of the integrated correlation of a normal sequence that forgets exponentially is in the indicator of the upper `share` of it: Σ c²/m over the
+/// terms of the indicator's Hermite expansion, whose correlations are the powers m of the sequence's.
+fn covariance_share(share: f64) -> f64 {
+    const TERMS: i32 = 12;
+    let limit = normal_quantile(1.0 - share);
+    let scale = normal_density(limit).powi(2) / (share * (1.0 - share));
+    let (mut before, mut polynomial, mut factorial, mut sum) = (0.0, 1.0, 1.0, 0.0);
+    for term in 1..=TERMS {
+        let order = f64::from(term);
+        factorial *= order;
+        sum += scale * polynomial * polynomial / factorial / order;
+        (before, polynomial) = (polynomial, limit * polynomial - (order - 1.0) * before);
+    }
+    sum
+}
+
 /// What this sequence of values in time order is worth, by its normal scores: one long stall does not decide. Infinite values are
 /// ranked like any other.
 pub fn effective_sample_size_of(values: &[f64]) -> EffectiveSampleSize {
-    worth_of_score_sums(&score_sums_of(values), values.len() as u64).0
+    Level::of(values).sample_size
 }
 
 /// How many times as much the sum of this sequence's normal scores varies as that of independent ones, short correlation alone: for tests that
 /// scale a statistic.
 pub fn inflation_of(values: &[f64]) -> f64 {
     Inflation::of(&score_sums_of(values), values.len() as f64).value
-}
-
-/// The same of sums of normal scores over stretches of time, `attempts` in all, and the long memory that is in it.
-pub fn worth_of_score_sums(sums: &[f64], attempts: u64) -> (EffectiveSampleSize, LongMemory) {
-    let memory = LongMemory::of(sums, attempts);
-    let inflation = Inflation::of(sums, attempts as f64).at_least(memory.inflation);
-    (EffectiveSampleSize { attempts, effective: attempts as f64 / inflation.factor() }, memory)
 }
 
 /// Sums of the normal scores of values in time order over equal stretches: of one value each as long as there are no more than
@@ -305,16 +354,36 @@ mod tests {
         (0..n).map(|_| next()).collect()
     }
 
+    fn independent(attempts: u64) -> Level {
+        Level { sample_size: EffectiveSampleSize::independent(attempts), memory: LongMemory::NONE }
+    }
+
+    #[test]
+    fn what_never_happened_is_worth_what_the_sequence_is_worth_in_the_tail() {
+        let sample_size = EffectiveSampleSize { attempts: 1000, effective: 10.0 };
+        let level = Level { sample_size, memory: LongMemory::NONE };
+        let worth = worth_of_share(&stretches_of(&[false; 1000]), &level);
+        assert!((20.0..100.0).contains(&worth.effective), "{worth:?}");
+        // Of a normal sequence (simulated: 0.69, 0.50, 0.31 for long correlation times).
+        for (share, expected) in [(0.5, 0.69), (0.1, 0.5), (0.01, 0.31)] {
+            assert!(
+                (covariance_share(share) - expected).abs() < 0.03,
+                "{share}: {}",
+                covariance_share(share)
+            );
+        }
+    }
+
     #[test]
     fn a_share_in_storms_is_worth_their_number() {
         let mut noise = Noise::new(30);
         let is_over = storms(10_000, &mut noise);
-        let worth = worth_of_share(&stretches_of(&is_over), LongMemory::NONE);
+        let worth = worth_of_share(&stretches_of(&is_over), &independent(10_000));
         let happened = is_over.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         let expected = happened / (is_over.iter().filter(|over| **over).count() as f64 / 10_000.0);
         assert!((0.4..1.5).contains(&(worth.effective / expected)), "{worth:?} {expected}");
         assert_eq!(worth.few_stretches, None);
-        let one = worth_of_share(&stretches_of(&is_over[..1000]), LongMemory::NONE);
+        let one = worth_of_share(&stretches_of(&is_over[..1000]), &independent(1000));
         assert!(one.few_stretches.is_some_and(|few| few <= 4) || one.effective == 1000.0, "{one:?}");
     }
 
@@ -331,7 +400,7 @@ mod tests {
         for values in [vec![], vec![1.0], vec![2.0; 2], vec![f64::INFINITY; 100]] {
             let size = effective_sample_size_of(&values);
             assert_eq!(size, EffectiveSampleSize::independent(values.len() as u64));
-            let worth = worth_of_share(&stretches_of(&vec![true; values.len()]), LongMemory::NONE);
+            let worth = worth_of_share(&stretches_of(&vec![true; values.len()]), &Level::of(&values));
             assert_eq!(worth, Worth::independent(values.len() as u64));
         }
     }

@@ -15,7 +15,7 @@ const VALUES_LEAST: usize = 64;
 const FREQUENCIES_POWER: f64 = 0.6;
 const MEMORY_LEAST: f64 = 0.25;
 /// A power law that is as good as that, in units of the log-likelihood, counts as better: to miss long memory is worse.
-const TOLERANCE: f64 = 0.4;
+const TOLERANCE: f64 = 0.1;
 /// From here on the variance of a mean does not exist; it is taken for very large.
 const MEMORY_MOST: f64 = 0.49;
 
