@@ -246,9 +246,7 @@ fn storms(slots: usize, noise: &mut Noise) -> Vec<bool> {
     let mut disturbed = Vec::with_capacity(slots);
     for _ in 0..slots {
         disturbed.push(left > 0);
-        if left > 0 {
-            left -= 1;
-        }
+        left = left.saturating_sub(1);
         if left == 0 && noise.uniform() < begins {
             left = STORM_SLOTS;
         }

@@ -65,6 +65,8 @@ pub enum Claim {
     Period,
     /// Bad times come with events of a kind.
     Association,
+    /// Two places were bad at the same time.
+    BadTogether,
     /// A series has separated modes.
     Modes,
     /// There is no single cause of what happens to all tasks.
@@ -79,7 +81,7 @@ pub enum Claim {
 
 impl Claim {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Change,
         Self::Effect,
         Self::Places,
@@ -88,6 +90,7 @@ impl Claim {
         Self::Lag,
         Self::Period,
         Self::Association,
+        Self::BadTogether,
         Self::Modes,
         Self::NoSingleCause,
         Self::HostSlow,
@@ -106,6 +109,7 @@ impl Claim {
             Self::Lag => "follows",
             Self::Period => "period",
             Self::Association => "bad times come with events",
+            Self::BadTogether => "bad at the same time",
             Self::Modes => "modes",
             Self::NoSingleCause => "no single cause",
             Self::HostSlow => "host slow",
@@ -125,11 +129,6 @@ impl Claim {
             let mut of_host = findings.filter(|one| one.kind == FindingKind::HostSlow);
             of_host.any(|one| one.severity == severity)
         };
-        let host_slow = |severity: Severity| {
-            let findings = analysis.findings.iter().map(|one| &one.finding);
-            let mut of_host = findings.filter(|one| one.kind == FindingKind::HostSlow);
-            of_host.any(|one| one.severity == severity)
-        };
         match self {
             // Every change that is told is told as a step today. One that is told as a ramp or an episode is none of these.
             Self::Change => analysis.series.iter().any(|series| !series.changes.is_empty()),
@@ -143,6 +142,7 @@ impl Claim {
             Self::Lag => told(FindingKind::Lag),
             Self::Period => analysis.series.iter().any(|series| series.periodicity.is_some()),
             Self::Association => told(FindingKind::Association),
+            Self::BadTogether => told(FindingKind::BadTogether),
             Self::Modes => told(FindingKind::Modes),
             Self::NoSingleCause => told(FindingKind::NoCorrelation),
             Self::HostSlow => host_slow(Severity::Warning),
@@ -172,6 +172,7 @@ impl Claim {
             Self::Lag => Some(FindingKind::Lag),
             Self::Period => Some(FindingKind::Periodicity),
             Self::Association => Some(FindingKind::Association),
+            Self::BadTogether => Some(FindingKind::BadTogether),
             Self::Modes => Some(FindingKind::Modes),
             Self::NoSingleCause => Some(FindingKind::NoCorrelation),
             Self::HostSlow | Self::HostNotSlow => Some(FindingKind::HostSlow),
@@ -190,6 +191,13 @@ impl Load {
             (Self::NamesForNothing, claim) => claim == Claim::NameService,
             (_, Claim::NoSingleCause | Claim::HostSlow | Claim::HostNotSlow | Claim::NameService) => false,
             (Self::Apart(Process::Storms | Process::ModesInRuns), Claim::Modes) => false,
+            // What swings together is bad together.
+            (
+                Self::Apart(
+                    Process::Daily { .. } | Process::DailyRandom | Process::Weekly | Process::Drift(_),
+                ),
+                Claim::BadTogether,
+            ) => false,
             // It is a little slower afterwards, though not because of the note.
             (Self::Apart(Process::Drift(_)), Claim::Effect) => false,
             // What swings with days, weeks or a line goes together at the same time.

@@ -97,7 +97,6 @@ impl FindingKind {
             | Self::NameService
             | Self::Association
             | Self::BadTogether
-            | Self::SharedRhythm
             | Self::Correlation
             | Self::Lag
             | Self::NoCorrelation
@@ -105,6 +104,7 @@ impl FindingKind {
             | Self::Modes
             | Self::Comparison => Basis::Inferred,
             Self::Outage
+            | Self::SharedRhythm
             | Self::Tail
             | Self::Failure
             | Self::Episode

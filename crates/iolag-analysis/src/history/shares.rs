@@ -178,9 +178,12 @@ impl Clustering {
         let ratio = |happened: &dyn Fn(Outcome) -> bool| {
             let sequence: Vec<bool> = outcomes.iter().map(|one| happened(*one)).collect();
             // What never happened, or always, says nothing of clusters.
+            if !sequence.iter().any(|happened| *happened != sequence[0]) {
+                return 1.0;
+            }
             let scores: Vec<f64> = sequence.iter().map(|happened| f64::from(u8::from(*happened))).collect();
             let worth = worth_of_share(&stretches_of(&sequence), &Level::of(&scores));
-            if outcomes.is_empty() { 1.0 } else { worth.effective / outcomes.len() as f64 }
+            worth.effective / outcomes.len() as f64
         };
         Self {
             ratios: Outcome::ALL.map(|outcome| ratio(&|one| one == outcome)),

@@ -185,10 +185,11 @@ mod tests {
         let quantile = |value, low, high| HistoryQuantile {
             q: 0.5,
             value,
+            order_statistic: value,
             interval_naive: EstimateInterval::TooFew { needed: 6, have: 2 },
             interval: EstimateInterval::Between { low, high },
         };
-        use Estimate::{AtLeast, Below, Exactly};
+        use iolag_analysis::Estimate::{AtLeast, Below, Exactly};
         let shown = |one: HistoryQuantile| with_interval(&one, Quantity::Duration);
         assert_eq!(shown(quantile(Exactly(1.31), Exactly(1.29), Exactly(1.333))), "1.31 [1.29–1.33] s");
         assert_eq!(shown(quantile(Exactly(1.31), Below(0.01), AtLeast(60.0))), "1.31 s [<10.0 ms–≥60.0 s]");
