@@ -253,7 +253,7 @@ impl Counted {
                 histogram.occupied().take_while(|(place, _)| *place <= bucket).map(|(_, count)| count);
             let through = through.sum::<u64>() as f64;
             let before = through - histogram.counts()[bucket] as f64;
-            let takes_bucket = (q * total - before).abs() < (through - q * total).abs();
+            let takes_bucket = through == total || (q * total - before).abs() < (through - q * total).abs();
             Nanoseconds(if takes_bucket { first.saturating_sub(1) } else { last })
         };
         let limits: Vec<Nanoseconds> =

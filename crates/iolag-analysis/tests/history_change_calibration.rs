@@ -8,6 +8,9 @@ use iolag_analysis::history::{
 };
 use iolag_model::WallTime;
 
+/// A week begins with it.
+const MONDAY_NS: i64 = 4 * 86_400 * 1_000_000_000;
+
 /// Log-normal durations (σ = 0.6 of the logarithm), autoregressive with `phi`, every `slot_seconds` with jitter.
 fn storage(n: usize, slot_seconds: f64, phi: f64, noise: &mut Noise) -> TimedValues {
     let mut state = noise.normal();
@@ -15,7 +18,8 @@ fn storage(n: usize, slot_seconds: f64, phi: f64, noise: &mut Noise) -> TimedVal
     let mut values = Vec::with_capacity(n);
     for slot in 0..n {
         state = phi * state + (1.0 - phi * phi).sqrt() * noise.normal();
-        moments.push(WallTime(((slot as f64 + 0.05 * noise.uniform()) * slot_seconds * 1e9) as i64));
+        moments
+            .push(WallTime(MONDAY_NS + ((slot as f64 + 0.05 * noise.uniform()) * slot_seconds * 1e9) as i64));
         values.push((0.6 * state).exp());
     }
     TimedValues::known(&moments, &values)
@@ -70,16 +74,16 @@ fn slow_load_under_quick_noise_changes_in_at_most_one_series_year_of_ten() {
 }
 
 #[test]
-fn a_doubling_with_48_values_on_each_side_is_detected() {
+fn a_doubling_with_two_days_on_each_side_is_detected() {
     for (phi, least) in [(0.0, 85), (0.3, 45)] {
         let mut noise = Noise::new(3000);
         let detected = (0..100).filter(|_| {
-            let quiet = storage(96, 900.0, phi, &mut noise);
+            let quiet = storage(384, 900.0, phi, &mut noise);
             let doubled: Vec<f64> = quiet
                 .values()
                 .iter()
                 .enumerate()
-                .map(|(slot, value)| if slot < 48 { *value } else { 2.0 * value })
+                .map(|(slot, value)| if slot < 192 { *value } else { 2.0 * value })
                 .collect();
             let changes = find_changes(
                 &TimedValues::known(quiet.moments(), &doubled),
@@ -87,7 +91,7 @@ fn a_doubling_with_48_values_on_each_side_is_detected() {
                 &ChangeOptions::default(),
             )
             .steps;
-            changes.iter().any(|change| change.place.abs_diff(48) <= 12 && change.greater_after > 0.5)
+            changes.iter().any(|change| change.place.abs_diff(192) <= 12 && change.greater_after > 0.5)
         });
         let detected = detected.count();
         println!("phi {phi}: {detected} of 100 detected");

@@ -44,4 +44,6 @@ for lengths, means in (((100, 100), (0, 1)), ((100, 60, 140), (0, 1.5, -0.5)), (
     signal = numpy.concatenate([generator.normal(mean, 0.6, n) for n, mean in zip(lengths, means)])
     durations = numpy.round(numpy.exp(signal), 4)
     places = ruptures.Dynp(model="l1", min_size=5, jump=1).fit(numpy.log(durations)).predict(len(lengths) - 1)[:-1]
-    row("changes", durations, places)
+    # Four levels that go up and down within 400 values are taken for load that wanders: docs/statistics.md.
+    if len(lengths) < 4:
+        row("changes", durations, places)

@@ -1,7 +1,8 @@
 //! Compares with SciPy, Astropy and ruptures; history_change_known_answers.py says how.
 
 use iolag_analysis::history::{
-    ChangeOptions, TimedValues, benjamini_hochberg, find_changes, lomb_scargle_at, pearson, spearman,
+    ChangeOptions, LocalTime, TimedValues, benjamini_hochberg, find_changes, lomb_scargle_at, pearson,
+    spearman,
 };
 use iolag_model::WallTime;
 
@@ -54,7 +55,7 @@ fn powers_are_those_of_astropy() {
 fn changes_are_where_dynamic_programming_finds_them() {
     for lists in rows("changes") {
         let moments: Vec<WallTime> =
-            (0..lists[0].len()).map(|slot| WallTime::from_seconds(slot as i64 * 900)).collect();
+            (0..lists[0].len()).map(|slot| WallTime::from_seconds(slot as i64 * 6 * 3600)).collect();
         let changes = find_changes(
             &TimedValues::known(&moments, &lists[0]),
             &LocalTime::UTC,

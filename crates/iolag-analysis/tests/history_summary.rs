@@ -460,7 +460,7 @@ fn an_event_is_followed_by_a_change_and_another_by_none() {
         margin: Nanoseconds::from_seconds(3600),
     };
     let options = ComparisonOptions::default();
-    let effect = event_effect(&observations, &event(14), &windows, &options);
+    let effect = event_effect(&observations, &event(14), &windows, &[], &options);
     assert_eq!(effect.comparison.verdict, ComparisonVerdict::Faster);
     assert_eq!(effect.comparison.first.counts.total(), 7 * 96);
     let interval = effect.comparison.shift.expect("both sides have attempts").interval;
@@ -469,11 +469,11 @@ fn an_event_is_followed_by_a_change_and_another_by_none() {
             && interval.high.is_some_and(|high| high > 0.5 && high < 0.6)
     );
     assert_eq!(
-        event_effect(&observations, &event(7), &windows, &options).comparison.verdict,
+        event_effect(&observations, &event(7), &windows, &[], &options).comparison.verdict,
         ComparisonVerdict::NoDifferenceShown
     );
     assert_eq!(
-        event_effect(&observations, &event(40), &windows, &options).comparison.verdict,
+        event_effect(&observations, &event(40), &windows, &[], &options).comparison.verdict,
         ComparisonVerdict::TooFew
     );
 }

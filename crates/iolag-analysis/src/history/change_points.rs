@@ -19,6 +19,8 @@ use crate::statistics::change::Judging;
 
 /// Values that a level at an end of the record must have, unless it is short: there a sixth.
 const END_VALUES_LEAST: usize = 25;
+/// Days below which a level at an end must last a third of a day.
+const END_DAYS_SHORT: f64 = 10.0;
 /// Independent values on the shorter side from which on a change is moderate, and strong.
 const MODERATE_FROM: f64 = 20.0;
 const STRONG_FROM: f64 = 100.0;
@@ -229,7 +231,12 @@ impl Telling<'_> {
     /// A side of the shortest segment that is too short for a level: the one where the difference is smaller.
     fn first_too_short(&mut self, ends: &[usize]) -> Option<usize> {
         let last = ends.len() - 2;
-        let at_an_end = END_VALUES_LEAST.min(self.values.len() / 6).max(self.episode_values_max() + 1);
+        // In a short record, a bad third of a day at its end is more likely than a new level.
+        let third_of_a_day = self.record.per_day() / 3.0;
+        let is_short_record = (self.values.len() as f64) < END_DAYS_SHORT * self.record.per_day();
+        let least =
+            if is_short_record { END_VALUES_LEAST.max(third_of_a_day as usize) } else { END_VALUES_LEAST };
+        let at_an_end = least.min(self.values.len() / 6).max(self.episode_values_max() + 1);
         let is_short = |segment: &usize| {
             let length = ends[segment + 1] - ends[*segment];
             let is_at_an_end = *segment == 0 || *segment == last;
@@ -352,11 +359,17 @@ impl Telling<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::observed::Quantity;
+    use crate::history::samples::{columns_of, series_of};
     use crate::synthetic::Noise;
+    use iolag_model::Outcome;
+
+    /// A week begins with it: a change at a weekend's begin is taken for one.
+    const MONDAY: i64 = 4 * 86_400;
 
     fn series(logarithms: &[f64]) -> TimedValues {
         let moments: Vec<WallTime> =
-            (0..logarithms.len()).map(|slot| WallTime::from_seconds(slot as i64 * 900)).collect();
+            (0..logarithms.len()).map(|slot| WallTime::from_seconds(MONDAY + slot as i64 * 900)).collect();
         let values: Vec<f64> = logarithms.iter().map(|value| value.exp()).collect();
         TimedValues::known(&moments, &values)
     }
@@ -372,11 +385,11 @@ mod tests {
 
     #[test]
     fn a_doubling_with_two_days_on_each_side_is_found() {
-        let mut values = noise(96, 1);
-        values[48..].iter_mut().for_each(|value| *value += 2.0_f64.ln());
+        let mut values = noise(384, 1);
+        values[192..].iter_mut().for_each(|value| *value += 2.0_f64.ln());
         let changes = found(&values);
         assert_eq!(changes.len(), 1, "{changes:?}");
-        assert!(changes[0].place.abs_diff(48) <= 4 && changes[0].first_after > changes[0].last_before);
+        assert!(changes[0].place.abs_diff(192) <= 4 && changes[0].first_after > changes[0].last_before);
         let ratio = changes[0].ratio;
         assert!(
             ratio.low.unwrap() < 2.0 && ratio.high.unwrap() > 2.0 && changes[0].greater_after > 0.7,
@@ -424,5 +437,57 @@ mod tests {
         let segments = segments_of(&changes, 600);
         assert_eq!((segments[0].first, segments[segments.len() - 1].end), (0, 600));
         assert!(segments.windows(2).all(|pair| pair[0].end == pair[1].first));
+    }
+
+    #[test]
+    fn bad_input_has_no_changes() {
+        let of = |values: &TimedValues| find_changes(values, &LocalTime::UTC, &ChangeOptions::default());
+        for values in [vec![], vec![0.0], vec![0.0, 1.0], vec![2.0; 100]] {
+            assert_eq!(of(&series(&values)), Changes::default(), "{} values", values.len());
+        }
+        let at_once = TimedValues::known(&[WallTime(5); 60], &[1.0, 2.0, 3.0].repeat(20));
+        assert_eq!(of(&at_once), Changes::default());
+        let rows = (0..100).map(|slot| (slot * 900, 600, Outcome::Timeout));
+        let censored = TimedValues::read(&series_of("/home", "list"), &columns_of(rows), Quantity::Duration);
+        assert_eq!(of(&censored), Changes::default());
+    }
+
+    /// A step by 110, onto a clock that counts in hundredths, in every window with at least a week on both sides.
+    #[test]
+    fn a_great_step_is_found_however_long_the_record() {
+        let noise = noise(96 * 60, 8);
+        let step = 96 * 28;
+        let values: Vec<f64> = noise
+            .iter()
+            .enumerate()
+            .map(
+                |(slot, noise)| {
+                    if slot < step { 1.1 * noise.exp() } else { 0.01 * (noise.exp()).round().max(1.0) }
+                },
+            )
+            .collect();
+        let moments: Vec<WallTime> =
+            (0..values.len()).map(|slot| WallTime::from_seconds(slot as i64 * 900)).collect();
+        for days_before in [7, 14, 28] {
+            for days_after in [7, 9, 11, 18, 32] {
+                let (first, end) = (step - 96 * days_before, step + 96 * days_after);
+                let window = TimedValues::known(&moments[first..end], &values[first..end]);
+                let steps = find_changes(&window, &LocalTime::UTC, &ChangeOptions::default()).steps;
+                let places: Vec<usize> = steps.iter().map(|change| change.place).collect();
+                assert_eq!(places, [96 * days_before], "{days_before} days before, {days_after} after");
+            }
+        }
+    }
+
+    #[test]
+    fn a_drift_has_no_date_and_a_short_swing_no_change() {
+        let mut drift = noise(3000, 9);
+        drift.iter_mut().enumerate().for_each(|(slot, value)| *value += 0.4 * slot as f64 / 3000.0);
+        let changes = find_changes(&series(&drift), &LocalTime::UTC, &ChangeOptions::default());
+        assert!(changes.steps.is_empty() && changes.drift.is_some(), "{changes:?}");
+        let mut swing = noise(192, 10);
+        let turn = |slot: usize| (std::f64::consts::TAU * slot as f64 / 96.0).sin();
+        swing.iter_mut().enumerate().for_each(|(slot, value)| *value += turn(slot));
+        assert!(found(&swing).is_empty());
     }
 }

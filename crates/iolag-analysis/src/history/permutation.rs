@@ -70,13 +70,6 @@ pub fn block_length(n: usize, correlation_time: f64, per_day: f64) -> usize {
     (wanted.ceil() as usize).min(n / BLOCKS_LEAST).max(1)
 }
 
-/// Puts the places 0 to `n` - 1 in random order (Fisher and Yates).
-pub(crate) fn shuffle<T>(places: &mut [T], noise: &mut Noise) {
-    for last in (1..places.len()).rev() {
-        places.swap(last, below(last + 1, noise));
-    }
-}
-
 /// A whole number from 0 up to, not including, `limit`. The bias of the product is below 2^-53 × limit.
 pub(crate) fn below(limit: usize, noise: &mut Noise) -> usize {
     ((noise.uniform() * limit as f64) as usize).min(limit.saturating_sub(1))

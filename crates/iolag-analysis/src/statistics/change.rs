@@ -29,6 +29,8 @@ const STRETCH_COST: f64 = 8.0;
 const STRETCH_LEAST: usize = 8;
 /// Independent values that the record must be worth without a change for the noise to be taken for what is left by it.
 const WORTH_LEAST: f64 = 60.0;
+/// By how much p is multiplied where it is worth less.
+const DOUBT_FACTOR: f64 = 5.0;
 /// The same for a straight line, which has no place.
 const LINE_RATIO_LEAST: f64 = 6.0;
 /// By how much a change must explain more than what is smooth, and what each further column of that costs.
@@ -148,8 +150,7 @@ impl Search {
                 }
                 terms.push(Explained { term: Term::Smooth(index), p: 1.0 });
             } else {
-                let p =
-                    self.p_of(best.ratio, &self.noise_to_compare_with(&chosen, &best, &base), terms.len());
+                let p = self.p_of_change(&chosen, &best, &base);
                 if p > self.judging.significance {
                     is_left_to_noise = base.noise.effective_count() < WORTH_LEAST;
                     break;
@@ -163,12 +164,16 @@ impl Search {
         Explanation { terms, refused_for, is_left_to_noise, p_of_first_smooth }
     }
 
-    /// The noise that is left by the change if that is clearly short of memory; else all noise, change and all, which is on the safe side
-    /// as a change that is taken away takes the slowest part of the noise with it.
-    fn noise_to_compare_with(&self, chosen: &[Term], change: &Candidate, base: &Fit) -> Spectrum {
+    /// In noise as the change leaves it if that is clearly short of memory. Else in all noise, change and all, since a change that is taken away takes
+    /// the slowest part of the noise with it; and p is multiplied, as such noise is seldom as regular as its spectrum.
+    fn p_of_change(&self, chosen: &[Term], change: &Candidate, base: &Fit) -> f64 {
         let more: Vec<Term> = chosen.iter().copied().chain([change.term]).collect();
         let left = self.fit(&self.coefficients, &more, None).noise;
-        if left.effective_count() >= WORTH_LEAST { left } else { base.noise.clone() }
+        if left.effective_count() >= WORTH_LEAST {
+            self.p_of(change.ratio, &left, chosen.len())
+        } else {
+            (DOUBT_FACTOR * self.p_of(change.ratio, &base.noise, chosen.len())).min(1.0)
+        }
     }
 
     /// The smooth explanation, not yet among the terms, that explains as much as a change with this ratio.
@@ -204,10 +209,13 @@ impl Search {
         if ratio < LINE_RATIO_LEAST || (1..self.smooth.len()).any(is_explained) {
             return 1.0;
         }
+        let with: Vec<Term> = others.iter().copied().chain([line]).collect();
+        let left = self.fit(&self.coefficients, &with, None).noise;
+        let noise = if left.effective_count() >= WORTH_LEAST { &left } else { &without.noise };
         let mut source = Noise::new(self.judging.seed ^ 1 << 48);
         let draws = DRAWS[DRAWS.len() - 1];
         let drawn = (0..draws).map(|_| {
-            let coefficients = without.noise.draw(&mut source);
+            let coefficients = noise.draw(&mut source);
             let base = self.fit(&coefficients, &[], None).noise.likelihood;
             (self.fit(&coefficients, &[line], None).noise.likelihood - base).max(0.0)
         });
@@ -307,7 +315,7 @@ impl Search {
             let is_clear = if draws == DRAWS[0] {
                 tail > 0.2 || tail < limit / 1000.0
             } else {
-                tail > 5.0 * limit || tail < limit / 20.0
+                tail > 5.0 * limit || DOUBT_FACTOR * tail < limit / 20.0
             };
             if is_clear {
                 break;

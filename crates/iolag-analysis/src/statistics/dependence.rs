@@ -97,12 +97,13 @@ pub fn stretches_of(is_over: &[bool]) -> Vec<Stretch> {
     is_over.chunks(stretch_length(is_over.len())).map(stretch).collect()
 }
 
-/// Which values lie beyond their quantile `q`. Of values that are equal to it, all do or none, whichever leaves a share nearer to 1 - q.
+/// Which values lie beyond their quantile `q`. Of values that are equal to it, all do or none, whichever leaves a share nearer to 1 - q;
+/// if nothing is greater, all do.
 pub fn beyond_quantile(values: &[f64], quantile: f64, q: f64) -> Vec<bool> {
     let count = |is_over: &dyn Fn(&f64) -> bool| values.iter().filter(|value| is_over(value)).count() as f64;
     let wanted = (1.0 - q) * values.len() as f64;
     let (above, from) = (count(&|value| *value > quantile), count(&|value| *value >= quantile));
-    let takes_equal = (from - wanted).abs() < (above - wanted).abs();
+    let takes_equal = above == 0.0 || (from - wanted).abs() < (above - wanted).abs();
     values.iter().map(|value| *value > quantile || takes_equal && *value == quantile).collect()
 }
 
@@ -392,7 +393,7 @@ mod tests {
         let values = [1.0, 1.0, 1.0, 9.0, 9.0, 9.0];
         let beyond =
             |quantile: f64, q: f64| beyond_quantile(&values, quantile, q).iter().filter(|is| **is).count();
-        assert_eq!([beyond(1.0, 0.5), beyond(9.0, 0.6), beyond(9.0, 0.95)], [3, 3, 0]);
+        assert_eq!([beyond(1.0, 0.5), beyond(9.0, 0.6), beyond(9.0, 0.95)], [3, 3, 3]);
     }
 
     #[test]
