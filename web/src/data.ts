@@ -2,7 +2,12 @@
 // compressed bytes, where they belong.
 
 export type Column = Uint8Array | Uint16Array | Uint32Array | Float32Array;
-export type Quantile = { exactly_ns: number } | { at_least_ns: number } | { "too-few": { needed: number; have: number } };
+export type Quantile =
+  | { exactly_ns: number }
+  | { at_least_ns: number }
+  | { below_ns: number }
+  | { too_few: { needed: number; have: number } }
+  | { few_stretches: { stretches: number } };
 export type Level = "task" | "object" | "call" | "stream" | "harness";
 
 export interface Series {
@@ -139,7 +144,7 @@ export interface RunFigures {
 
 export interface Estimate {
   value: Quantile;
-  interval: { between: { low: Quantile; high: Quantile } } | { "too-few": unknown };
+  interval: { between: { low: Quantile; high: Quantile } } | { too_few: unknown } | { few_stretches: unknown };
 }
 
 export interface Sweep {
