@@ -20,6 +20,9 @@ const BLOCKS_MOST: usize = 2000;
 /// Days from which on the rhythm has the days of the week in it.
 const WEEKS_KNOWN_FROM_DAYS: f64 = 56.0;
 
+/// By how much more certain a change must be where no day can be held against another.
+const SHORT_FACTOR: f64 = 10.0;
+
 /// Days below which the time of the day has no frequencies of its own.
 const DAYS_LEAST_TO_LEAVE_OUT: f64 = 1.5;
 
@@ -93,12 +96,16 @@ impl Record {
     pub(crate) fn find(&self, judging: &Judging) -> Option<Found> {
         let blocks = self.blocks();
         let (kinds, smooth) = self.smooth(blocks.len());
-        let explanation = explain(&blocks, &smooth, self.left_out(blocks.len()), judging)?;
+        let is_short = self.days < DAYS_LEAST;
+        let significance = judging.significance / if is_short { SHORT_FACTOR } else { 1.0 };
+        let judging = Judging { significance, ..*judging };
+        let explanation = explain(&blocks, &smooth, self.left_out(blocks.len()), &judging)?;
         Some(Found {
             bounds: self.bounds(&explanation),
             refused_for: explanation.refused_for.iter().map(|index| kinds[*index]).collect(),
             wanders: explanation.is_left_to_noise,
-            p_of_line: explanation.p_of_first_smooth,
+            // A few days have no straight line that is not the time of the day as well.
+            p_of_line: if is_short { 1.0 } else { explanation.p_of_first_smooth },
         })
     }
 

@@ -34,7 +34,7 @@ const DOUBT_FACTOR: f64 = 5.0;
 /// The same for a straight line, which has no place.
 const LINE_RATIO_LEAST: f64 = 6.0;
 /// By how much a change must explain more than what is smooth, and what each further column of that costs.
-const SMOOTH_MARGIN: f64 = 6.0;
+const SMOOTH_MARGIN: f64 = 10.0;
 const COLUMN_COST: f64 = 2.0;
 /// Band from which on frequencies are too quick for steps to show.
 const QUICK_BAND: usize = 12;
@@ -145,7 +145,7 @@ impl Search {
                 break;
             }
             if let Some(index) = self.smooth_instead(&chosen, &base, best.ratio) {
-                if self.p_of(best.ratio, &base.noise, terms.len()) <= self.judging.significance {
+                if self.p_of_change(&chosen, &best, &base) <= self.judging.significance {
                     refused_for.push(index);
                 }
                 terms.push(Explained { term: Term::Smooth(index), p: 1.0 });
@@ -167,13 +167,20 @@ impl Search {
     /// In noise as the change leaves it if that is clearly short of memory. Else in all noise, change and all, since a change that is taken away takes
     /// the slowest part of the noise with it; and p is multiplied, as such noise is seldom as regular as its spectrum.
     fn p_of_change(&self, chosen: &[Term], change: &Candidate, base: &Fit) -> f64 {
-        let more: Vec<Term> = chosen.iter().copied().chain([change.term]).collect();
+        // What is smooth takes slow noise with it as well, so the noise is looked at without it.
+        let (smooth, changes): (Vec<Term>, Vec<Term>) =
+            chosen.iter().partition(|term| matches!(term, Term::Smooth(_)));
+        let more: Vec<Term> = changes.iter().copied().chain([change.term]).collect();
         let left = self.fit(&self.coefficients, &more, None).noise;
         if left.effective_count() >= WORTH_LEAST {
-            self.p_of(change.ratio, &left, chosen.len())
-        } else {
-            (DOUBT_FACTOR * self.p_of(change.ratio, &base.noise, chosen.len())).min(1.0)
+            return self.p_of(change.ratio, &left, &smooth);
         }
+        let all = if smooth.is_empty() {
+            base.noise.clone()
+        } else {
+            self.fit(&self.coefficients, &changes, None).noise
+        };
+        (DOUBT_FACTOR * self.p_of(change.ratio, &all, &smooth)).min(1.0)
     }
 
     /// The smooth explanation, not yet among the terms, that explains as much as a change with this ratio.
@@ -297,16 +304,16 @@ impl Search {
         [steps.max_by(greatest), stretches.max_by(greatest)].map(|found| found.map(|found| found.1))
     }
 
-    /// Probability of a ratio as great in noise of this spectrum.
-    fn p_of(&self, ratio: f64, noise: &Spectrum, round: usize) -> f64 {
-        let mut source = Noise::new(self.judging.seed ^ (round as u64) << 32);
+    /// Probability of a ratio as great in noise of this spectrum, given what is smooth.
+    fn p_of(&self, ratio: f64, noise: &Spectrum, smooth: &[Term]) -> f64 {
+        let mut source = Noise::new(self.judging.seed);
         let mut drawn: Vec<f64> = Vec::new();
         let mut p = 1.0;
         for draws in DRAWS {
             while drawn.len() < draws {
                 let coefficients = noise.draw(&mut source);
-                let base = self.fit(&coefficients, &[], None);
-                let best = self.best(&coefficients, &[], &base);
+                let base = self.fit(&coefficients, smooth, None);
+                let best = self.best(&coefficients, smooth, &base);
                 drawn.push(best.map_or(0.0, |best| best.ratio));
             }
             p = gumbel_p(&drawn, ratio);

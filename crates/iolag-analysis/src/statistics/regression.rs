@@ -48,13 +48,10 @@ impl Regression<'_> {
         let product = |one: &[f64], other: &[f64]| -> f64 {
             one.iter().zip(other).zip(&noise.weights).map(|((one, other), weight)| one * other * weight).sum()
         };
-        let count = self.columns.len();
-        let mut products = vec![vec![0.0; count]; count];
-        for row in 0..count {
-            for column in 0..=row {
-                products[row][column] = product(&self.columns[row], &self.columns[column]);
-            }
-        }
+        let row = |index: usize| {
+            self.columns.iter().take(index + 1).map(|other| product(&self.columns[index], other)).collect()
+        };
+        let products: Vec<Vec<f64>> = (0..self.columns.len()).map(row).collect();
         let aims: Vec<f64> = self.columns.iter().map(|column| product(column, coefficients)).collect();
         let amounts = solve(products, aims);
         let mut rest = coefficients.to_vec();
