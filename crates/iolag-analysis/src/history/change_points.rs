@@ -1,6 +1,6 @@
 //! When did a series change for good?
 //!
-//! Changes are searched in normal scores without the daily rhythm ([`super::change_record`]) by the likelihood ratio of steps in noise whose memory is fitted
+//! Changes are searched in robust scores without the daily rhythm ([`super::change_record`]) by the likelihood ratio of steps in noise whose memory is fitted
 //! ([`crate::statistics::change`]). Here places become words: what comes back within a day, or lasts no longer than a fiftieth of the record, is an
 //! episode and no change; a change must be at least 10 % of the median, or of a quartile or the p90 of clearly shifted values; what a straight line explains as
 //! well is a drift and has no date.
@@ -40,7 +40,7 @@ pub struct ChangeOptions {
 
 impl Default for ChangeOptions {
     fn default() -> Self {
-        Self { significance: 0.007, segment_values_min: 5, magnitude_min: 0.1, seed: 2008 }
+        Self { significance: 0.01, segment_values_min: 5, magnitude_min: 0.1, seed: 2008 }
     }
 }
 

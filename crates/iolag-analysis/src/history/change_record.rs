@@ -1,6 +1,7 @@
-//! A series as the search for changes sees it: normal scores without the daily rhythm, in blocks, beside what else may explain it.
+//! A series as the search for changes sees it: robust scores without the daily rhythm, in blocks, beside what else may explain it.
 //!
-//! Normal scores (Blom 1958) of ranks let neither one stall nor the unknown length of what had not ended decide. From four days on the rhythm of
+//! Scores are normal deviates of ranks (Blom 1958) and logarithms by their robust deviation, cut off at three: neither one stall nor the unknown length of what
+//! had not ended decides. A change must show in both: ranks make jumps of load that wanders, sizes make steps of storms and modes. From four days on the rhythm of
 //! the hours is removed ([`Rhythm`]); before, the hours are an explanation that a change is held against, and so are the week, up to eight weeks, and a
 //! straight line. Amplitudes that differ from day to day are left out as frequencies near one and two cycles a day.
 
@@ -16,6 +17,15 @@ use crate::statistics::rhythm::{DAY_SECONDS, DAYS_LEAST, Rhythm};
 
 /// Greatest number of blocks.
 const BLOCKS_MOST: usize = 2000;
+
+/// Share of the record within which both kinds of scores must have a change.
+const NEAR_SHARE: usize = 25;
+
+/// How far from the median a value counts, in deviations.
+const SCORE_MOST: f64 = 3.0;
+
+/// Least deviation of logarithms that is one.
+const SCALE_LEAST: f64 = 1e-6;
 
 /// Days from which on the rhythm has the days of the week in it.
 const WEEKS_KNOWN_FROM_DAYS: f64 = 56.0;
@@ -54,10 +64,13 @@ pub(crate) struct Found {
     pub(crate) p_of_line: f64,
 }
 
-/// A series in normal scores.
+/// A series in robust scores.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
+    /// Robust deviations.
     scores: Vec<f64>,
+    /// Normal deviates of the ranks.
+    rank_scores: Vec<f64>,
     local_seconds: Vec<f64>,
     days: f64,
     block: usize,
@@ -76,10 +89,13 @@ impl Record {
         let local_seconds: Vec<f64> =
             values.moments().iter().map(|moment| local_time.seconds_since_a_monday(*moment)).collect();
         let days = (local_seconds.last()? - local_seconds.first()?) / DAY_SECONDS;
-        let scores = normal_scores(&logarithms);
-        let scores = Rhythm::of(&local_seconds, &scores).map_or(scores, |rhythm| rhythm.rest().to_vec());
+        let without_rhythm = |scores: Vec<f64>| {
+            Rhythm::of(&local_seconds, &scores).map_or(scores, |rhythm| rhythm.rest().to_vec())
+        };
+        let scores = without_rhythm(scores_of(&logarithms));
+        let rank_scores = without_rhythm(normal_scores(&logarithms));
         let block = scores.len().div_ceil(BLOCKS_MOST).max(1);
-        Some(Self { scores, local_seconds, days, block })
+        Some(Self { scores, rank_scores, local_seconds, days, block })
     }
 
     /// Values of a day; 0 if not known.
@@ -94,26 +110,36 @@ impl Record {
 
     /// Ends of levels, and what was no change.
     pub(crate) fn find(&self, judging: &Judging) -> Option<Found> {
-        let blocks = self.blocks();
+        let (blocks, rank_blocks) = (self.blocks(&self.scores), self.blocks(&self.rank_scores));
         let (kinds, smooth) = self.smooth(blocks.len());
         let is_short = self.days < DAYS_LEAST;
         let significance = judging.significance / if is_short { SHORT_FACTOR } else { 1.0 };
         let judging = Judging { significance, ..*judging };
-        let explanation = explain(&blocks, &smooth, self.left_out(blocks.len()), &judging)?;
+        let left_out = self.left_out(blocks.len());
+        let by_ranks = explain(&rank_blocks, &smooth, &left_out, &judging)?;
+        let mut bounds = self.bounds(&by_ranks);
+        let mut by_size = None;
+        if !bounds.is_empty() {
+            by_size = explain(&blocks, &smooth, &left_out, &judging);
+            let confirmed = by_size.as_ref().map_or_else(Vec::new, |explanation| self.bounds(explanation));
+            let reach = (self.scores.len() / NEAR_SHARE).max(5);
+            bounds.retain(|bound| confirmed.iter().any(|other| other.place.abs_diff(bound.place) <= reach));
+        }
+        let wanders = |one: &Explanation| one.is_left_to_noise;
         Some(Found {
-            bounds: self.bounds(&explanation),
-            refused_for: explanation.refused_for.iter().map(|index| kinds[*index]).collect(),
-            wanders: explanation.is_left_to_noise,
+            bounds,
+            refused_for: by_ranks.refused_for.iter().map(|index| kinds[*index]).collect(),
+            wanders: wanders(&by_ranks) || by_size.as_ref().is_some_and(wanders),
             // A few days have no straight line that is not the time of the day as well.
-            p_of_line: if is_short { 1.0 } else { explanation.p_of_first_smooth },
+            p_of_line: if is_short { 1.0 } else { by_ranks.p_of_first_smooth },
         })
     }
 
-    fn blocks(&self) -> Vec<f64> {
-        let count = self.scores.len() / self.block;
-        let end =
-            |index: usize| if index + 1 == count { self.scores.len() } else { (index + 1) * self.block };
-        (0..count).map(|index| self.level(index * self.block, end(index))).collect()
+    fn blocks(&self, scores: &[f64]) -> Vec<f64> {
+        let count = scores.len() / self.block;
+        let end = |index: usize| if index + 1 == count { scores.len() } else { (index + 1) * self.block };
+        let mean = |block: &[f64]| block.iter().sum::<f64>() / block.len() as f64;
+        (0..count).map(|index| mean(&scores[index * self.block..end(index)])).collect()
     }
 
     fn smooth(&self, count: usize) -> (Vec<SmoothKind>, Vec<Smooth>) {
@@ -188,6 +214,21 @@ impl Record {
         }
         best.1
     }
+}
+
+/// Logarithms in robust deviations from the median, up to [`SCORE_MOST`] either way; normal deviates of their ranks where nearly all are equal. Ranks would
+/// make jumps of load that wanders: wherever it stays for long, they are far apart.
+fn scores_of(logarithms: &[f64]) -> Vec<f64> {
+    let mut sorted = logarithms.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64).round() as usize];
+    let middle = at(0.5);
+    // Of a normal distribution both are its standard deviation.
+    let scale = ((at(0.75) - at(0.25)) / 1.349).max((at(0.95) - at(0.05)) / 3.29);
+    if scale < SCALE_LEAST {
+        return normal_scores(logarithms);
+    }
+    logarithms.iter().map(|value| ((value - middle) / scale).clamp(-SCORE_MOST, SCORE_MOST)).collect()
 }
 
 /// Normal deviates of the ranks.
