@@ -182,34 +182,6 @@ fn count(campaigns: usize, process: Process, n: usize, stratify: Stratify) -> Fa
 }
 
 #[test]
-#[ignore = "takes minutes"]
-fn campaigns() {
-    let setting = |name: &str, default: usize| {
-        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-    };
-    let campaigns = setting("CAMPAIGNS", 100);
-    let stratify = if setting("STRATIFY", 0) == 1 { Stratify::HourOfWeek } else { Stratify::No };
-    let processes = [
-        Process::Autoregressive(0.0),
-        Process::Autoregressive(0.8),
-        Process::Autoregressive(0.95),
-        Process::Autoregressive(0.98),
-        Process::OneOverF,
-        Process::Daily { is_shared: true },
-        Process::Daily { is_shared: false },
-        Process::DailyRandom,
-        Process::Storms,
-    ];
-    for process in processes {
-        for n in
-            [96, 672, 2976].into_iter().filter(|n| (setting("LEAST", 96)..=setting("MOST", 672)).contains(n))
-        {
-            println!("{process:?} {n}: {:.3?} of {campaigns}", count(campaigns, process, n, stratify));
-        }
-    }
-}
-
-#[test]
 fn quiet_series_have_nothing_to_do_with_each_other() {
     for process in [Process::Autoregressive(0.8), Process::Daily { is_shared: true }] {
         let found = count(12, process, 480, Stratify::No);

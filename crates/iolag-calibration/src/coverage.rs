@@ -355,7 +355,8 @@ mod tests {
     fn independent_medians_are_as_wide_as_the_oracle_says() {
         let row = Coverage { process: Process::Independent, size: 192 };
         let measured = row.measure("test", 200, 1);
-        assert_eq!(measured.len(), 2 * 6 * 3);
+        // Of a p99 none is printed: all campaigns are asked at once.
+        assert_eq!(measured.len(), 2 * (5 * 3 + 2));
         let width = measured.iter().find(|one| one.name == "run p50: width by the oracle's").unwrap();
         assert!((0.8..1.3).contains(&width.value().unwrap()), "{width:?}");
     }

@@ -1,6 +1,6 @@
 //! What a row measures: shares with limits, and how they are judged.
 //!
-//! A share fails if the exact binomial probability of what was counted, were the limit true, is under [`SIGNIFICANCE`]: a row of
+//! A share fails if the exact binomial probability of what was counted, were the limit true, is under 0.001: a row of
 //! 1000 campaigns fails at 5 % with more than 73. So a program that is exactly as good as the limit fails once in a thousand rows.
 
 use iolag_analysis::{ShareInterval, share_interval};

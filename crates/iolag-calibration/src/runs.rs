@@ -317,7 +317,7 @@ mod tests {
         let bench = Runs { process: Process::Independent, workload: Workload::Bench(200) };
         let measured = bench.measure("test", 5, 1).unwrap();
         let names: Vec<&str> = measured.iter().map(|one| one.name.as_str()).collect();
-        assert_eq!(names, ["two modes", "iterations differ", "any conclusion"]);
+        assert_eq!(names, ["two modes", "iterations differ", "another conclusion", "any conclusion"]);
         let storms = Runs { process: Process::Storms, ..bench };
         assert!(!storms.contradicts(RunFindingKind::TwoModes));
     }

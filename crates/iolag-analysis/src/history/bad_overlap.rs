@@ -137,8 +137,8 @@ mod tests {
                 if slow.contains(&slot) { 15_000 + 1000 * (slot as u64 % 25) } else { 30 + slot as u64 % 5 };
             (slot * 900 + 300, milliseconds, Outcome::Ok)
         }));
-        let mut input = HistoryInput::default();
-        input.series = vec![(series_of("/home", "list"), home), (series_of("/scratch", "list"), scratch)];
+        let series = vec![(series_of("/home", "list"), home), (series_of("/scratch", "list"), scratch)];
+        let input = HistoryInput { series, ..HistoryInput::default() };
         let found = input
             .series
             .iter()
