@@ -163,7 +163,8 @@ pub fn find_changes(values: &TimedValues, local_time: &LocalTime, options: &Chan
     let judging = Judging { significance: options.significance, seed: options.seed };
     let Some(found) = record.find(&judging) else { return Changes::default() };
     let mut telling = Telling { values, record, options, episodes: Vec::new() };
-    let bounds = telling.what_stands(found.bounds.clone());
+    let mut bounds = telling.what_stands(found.bounds.clone());
+    telling.place_again(&mut bounds);
     let drift = if bounds.is_empty() { telling.drift(found.p_of_line) } else { None };
     let steps: Vec<ChangePoint> = (0..bounds.len()).map(|index| telling.describe(&bounds, index)).collect();
     let not_told = telling.not_told(&found);
@@ -205,6 +206,17 @@ impl Telling<'_> {
                 bounds.remove(index);
             } else {
                 return bounds;
+            }
+        }
+    }
+
+    /// Each change once more in the values themselves, between its neighbours: the search knows blocks, and noise that remembers hides the place.
+    fn place_again(&self, bounds: &mut [Bound]) {
+        for index in 0..bounds.len() {
+            let ends = self.ends(bounds);
+            let least = self.options.segment_values_min.max(5);
+            if let Some(place) = self.record.best_split(ends[index], ends[index + 2], least) {
+                bounds[index].place = place;
             }
         }
     }

@@ -135,6 +135,23 @@ impl Record {
         })
     }
 
+    /// The place that parts the values from `first` up to `end` best, at least `least` on either side: where the means of the ranks' deviates differ most, as
+    /// often as both sides have values.
+    pub(crate) fn best_split(&self, first: usize, end: usize, least: usize) -> Option<usize> {
+        let scores = self.rank_scores.get(first..end)?;
+        let (count, total) = (scores.len() as f64, scores.iter().sum::<f64>());
+        let (mut before, mut best) = (0.0, None);
+        for (passed, score) in scores.iter().enumerate().take(scores.len().saturating_sub(least)) {
+            let distance = before - total * passed as f64 / count;
+            let between = distance * distance * count / (passed as f64 * (count - passed as f64)).max(1.0);
+            if passed >= least && best.is_none_or(|(most, _)| between > most) {
+                best = Some((between, first + passed));
+            }
+            before += score;
+        }
+        best.map(|(_, place)| place)
+    }
+
     fn blocks(&self, scores: &[f64]) -> Vec<f64> {
         let count = scores.len() / self.block;
         let end = |index: usize| if index + 1 == count { scores.len() } else { (index + 1) * self.block };
