@@ -3,10 +3,10 @@
 
 use iolag_analysis::Noise;
 use iolag_analysis::history::{
-    Blockers, ByAttempt, ByTime, ComparisonOptions, ComparisonVerdict, Distribution, Estimate, EventWindows,
-    FindingKind, HistoryFinding, HistoryInput, HistoryOptions, Knowledge, LocalTime, Observation,
-    Observations, Origin, Quantity, SeriesSummary, SummaryOptions, analyse_history, compare, event_effect,
-    separated_modes, summarise_series,
+    Blockers, ByAttempt, ByTime, ChangesNearEvent, ComparisonOptions, ComparisonVerdict, Distribution,
+    Estimate, EventWindows, FindingKind, HistoryFinding, HistoryInput, HistoryOptions, Knowledge, LocalTime,
+    Observation, Observations, Origin, Quantity, SeriesSummary, SummaryOptions, analyse_history, compare,
+    event_effect, separated_modes, summarise_series,
 };
 use iolag_model::{
     ConfigurationKey, Event, EventSource, FailureCode, HistoryColumns, HistorySample, Nanoseconds, Outage,
@@ -162,7 +162,7 @@ fn summary_of(series: &Series, samples: &[HistorySample], options: &SummaryOptio
     let columns = columns(samples);
     let mut blockers = Blockers::of_host("login1");
     blockers.add_series(series, &columns);
-    summarise_series(series, &columns, &blockers, options)
+    summarise_series(series, &columns, &blockers, &[], options)
 }
 
 #[test]
@@ -460,7 +460,11 @@ fn an_event_is_followed_by_a_change_and_another_by_none() {
         margin: Nanoseconds::from_seconds(3600),
     };
     let options = ComparisonOptions::default();
-    let effect = event_effect(&observations, &event(14), &windows, &[], &options);
+    let effect_of = |day: i64, changes: &ChangesNearEvent| {
+        event_effect(&observations, &event(day), &windows, changes, &options)
+    };
+    let none = ChangesNearEvent::default();
+    let effect = effect_of(14, &none);
     assert_eq!(effect.comparison.verdict, ComparisonVerdict::Faster);
     assert_eq!(effect.comparison.first.counts.total(), 7 * 96);
     let interval = effect.comparison.shift.expect("both sides have attempts").interval;
@@ -468,14 +472,20 @@ fn an_event_is_followed_by_a_change_and_another_by_none() {
         interval.low.is_some_and(|low| low < 0.5)
             && interval.high.is_some_and(|high| high > 0.5 && high < 0.6)
     );
+    assert_eq!(effect_of(7, &none).comparison.verdict, ComparisonVerdict::NoDifferenceShown);
+    assert_eq!(effect_of(40, &none).comparison.verdict, ComparisonVerdict::TooFew);
+    // Written down a day late: what was between the change and the note is on neither side.
+    let own = ChangesNearEvent { own: vec![event(14).begin], others: Vec::new() };
+    let late = effect_of(15, &own);
+    assert_eq!((late.before.end, late.after.begin), (event(14).begin, event(15).begin.after(windows.margin)));
+    assert_eq!(late.comparison.verdict, ComparisonVerdict::Faster);
+    assert!(late.comparison.first.median.value == effect.comparison.first.median.value);
+    let early = effect_of(13, &own);
     assert_eq!(
-        event_effect(&observations, &event(7), &windows, &[], &options).comparison.verdict,
-        ComparisonVerdict::NoDifferenceShown
+        (early.before.end, early.after.begin),
+        (event(13).begin.before(windows.margin), event(14).begin)
     );
-    assert_eq!(
-        event_effect(&observations, &event(40), &windows, &[], &options).comparison.verdict,
-        ComparisonVerdict::TooFew
-    );
+    assert_eq!(early.comparison.verdict, ComparisonVerdict::Faster);
 }
 
 /// How often the interval of the ratio covers the true one, and how often p < 0.05 when the ratio is 1.

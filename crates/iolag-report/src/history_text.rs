@@ -10,7 +10,7 @@ pub(crate) mod amounts;
 mod comparisons;
 pub(crate) mod correlations;
 mod in_time;
-mod series;
+pub(crate) mod series;
 pub(crate) mod strata;
 pub(crate) mod time_spent;
 

@@ -23,7 +23,7 @@ use super::change_points::{ChangeOptions, ChangePoint, Drift, NotTold, find_chan
 use super::comparison::{Comparison, ComparisonOptions, Stratify, compare};
 use super::daily::DailyLevels;
 use super::episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
-use super::event_effect::{EventEffect, EventWindows, event_effect};
+use super::event_effect::{ChangesNearEvent, EventEffect, EventWindows, event_effect};
 use super::event_matching::{EventMatching, concerns, default_match_tolerance, match_events};
 use super::findings::{HistoryFinding, findings_of};
 use super::gaps::{Gap, find_gaps};
@@ -262,19 +262,20 @@ fn analyse_series(
         ..comparison_options(options)
     };
     let matching = match_events(&changes, &concerned, covered, tolerance);
-    // Where the level changed for another reason than this event, its before or after ends.
-    let other_changes = |event: &Event| -> Vec<WallTime> {
-        let is_of_event =
-            |index: usize| matching.matched.iter().any(|one| one.change == index && one.event == event.id);
-        let others = changes.iter().enumerate().filter(|(index, _)| !is_of_event(*index));
-        others.map(|(_, change)| change.first_after).collect()
+    let near = |event: &Event| -> ChangesNearEvent {
+        let mut near = ChangesNearEvent::default();
+        for (index, change) in changes.iter().enumerate() {
+            let is_own = matching.matched.iter().any(|one| one.change == index && one.event == event.id);
+            if is_own { &mut near.own } else { &mut near.others }.push(change.first_after);
+        }
+        near
     };
     SeriesAnalysis {
-        summary: summarise_series(series, columns, blockers, &options.summary),
+        summary: summarise_series(series, columns, blockers, &changes, &options.summary),
         event_effects: within
             .skip(latest)
             .map(|event| {
-                event_effect(&observations, event, &options.event_windows, &other_changes(event), &comparison)
+                event_effect(&observations, event, &options.event_windows, &near(event), &comparison)
             })
             .collect(),
         events: matching,
@@ -283,7 +284,7 @@ fn analyse_series(
             &within_levels(&values, &changes),
             &options.summary.local_time,
         ),
-        by_covariate: by_covariates(series, columns, covariates, &options.summary),
+        by_covariate: by_covariates((series, columns), covariates, &changes, &options.summary),
         changes,
         drift: found.drift,
         not_told: found.not_told,

@@ -23,12 +23,11 @@ use serde::{Deserialize, Serialize};
 use super::estimate::{Estimate, EstimateInterval, HistoryQuantile};
 use super::observed::{Knowledge, Quantity};
 use super::weighting::{Observations, Weight};
-use crate::statistics::dependence::{
-    EffectiveSampleSize, Level, Worth, beyond_quantile, stretches_of, worth_of_share,
-};
+use crate::statistics::dependence::{EffectiveSampleSize, Worth, beyond_quantile};
 use crate::statistics::interval::{
     CONFIDENCE, ShareInterval, effective_quantile_ranks, quantile_ranks, share_interval,
 };
+use crate::statistics::regimes::Regimes;
 use crate::statistics::student::NORMAL_TWO_SIDED;
 
 /// A clock whose step is more than this share of an amount is coarse: its step counts in the interval.
@@ -80,7 +79,7 @@ pub struct Distribution<W> {
     /// All but those that are at least something below the resolution.
     informative: u64,
     greatest: f64,
-    level: Level,
+    regimes: Regimes,
     /// One step of the clock, in seconds; 0 where amounts have none.
     step_seconds: f64,
     /// In time order, what had not ended above everything, what is below the resolution below it.
@@ -148,14 +147,13 @@ impl<W: Weight> Distribution<W> {
         }
         let lowest = resolution.map(|limit| (limit, below as u64));
         let ordered = observations.ordered();
-        let level = Level::of(&ordered);
         Self {
             steps: steps_of(lowest, &exact, &at_least),
             resolution,
             counts,
             informative: (below + exact.len() + at_least.len()) as u64,
             greatest,
-            level,
+            regimes: Regimes::of(&ordered, observations.changes()),
             step_seconds: observations.step_seconds(),
             ordered,
             quantity: observations.quantity(),
@@ -170,7 +168,7 @@ impl<W: Weight> Distribution<W> {
 
     /// What the observations are worth under autocorrelation.
     pub const fn sample_size(&self) -> EffectiveSampleSize {
-        self.level.sample_size
+        self.regimes.sample_size()
     }
 
     /// What the amounts are.
@@ -210,8 +208,7 @@ impl<W: Weight> Distribution<W> {
             Estimate::AtLeast(_) | Estimate::TooFew { .. } | Estimate::FewStretches { .. } => f64::INFINITY,
         };
         let beyond = beyond_quantile(&self.ordered, limit, q);
-        let (uncensored, worth) =
-            (self.worth_at_share(q), worth_of_share(&stretches_of(&beyond), &self.level));
+        let (uncensored, worth) = (self.worth_at_share(q), self.regimes.worth_of(&beyond));
         let interval = match worth.few_stretches {
             Some(stretches) => EstimateInterval::FewStretches { stretches },
             None => self.interval_of(q, uncensored * worth.effective / self.ordered.len().max(1) as f64),
@@ -222,7 +219,7 @@ impl<W: Weight> Distribution<W> {
     /// What the observations are worth for the share that exceeds `limit`.
     pub(crate) fn worth_over(&self, limit: f64) -> Worth {
         let is_over: Vec<bool> = self.ordered.iter().map(|amount| *amount > limit).collect();
-        worth_of_share(&stretches_of(&is_over), &self.level)
+        self.regimes.worth_of(&is_over)
     }
 
     /// Order statistics that enclose the quantile `q` if the observations are worth `worth` independent ones.
@@ -280,7 +277,7 @@ impl<W: Weight> Distribution<W> {
     pub fn worth_at(&self, amount: f64) -> f64 {
         let seen = self.steps.partition_point(|step| step.amount <= amount);
         let worth = self.steps[..seen].last().map_or(self.informative as f64, |step| self.worth_of(step));
-        worth * self.level.sample_size.ratio()
+        worth * self.sample_size().ratio()
     }
 
     fn step_of_share(&self, q: f64) -> Option<usize> {
@@ -341,7 +338,7 @@ impl<W: Weight> Distribution<W> {
     }
 
     fn pointwise(&self, step: &Step) -> ShareInterval {
-        let ratio = self.level.sample_size.ratio();
+        let ratio = self.sample_size().ratio();
         if step.survival <= 0.0 {
             let known = self.counts.exact + self.counts.below;
             return share_interval(known as f64 * ratio, known as f64 * ratio);
@@ -353,7 +350,7 @@ impl<W: Weight> Distribution<W> {
 
     fn simultaneous(&self, step: &Step) -> ShareInterval {
         let total = self.informative as f64;
-        let ratio = self.level.sample_size.ratio();
+        let ratio = self.sample_size().ratio();
         let share = 1.0 - step.survival;
         // (1 + n V) S is 1 without censoring; when nobody is left it keeps the value of the step before,
         // which is at least 1.

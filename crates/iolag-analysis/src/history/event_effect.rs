@@ -36,20 +36,30 @@ pub struct EventEffect {
     pub comparison: Comparison,
 }
 
-/// Compares before and after `event`, up to the nearest of the moments at which the level changed for another reason. For an event that lasted, after is
-/// after its end.
+/// Moments at which the level changed: those that the event may explain, and all others.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ChangesNearEvent {
+    /// They lie near it. Events are often written down late, so the time between them and the event is on neither side.
+    pub own: Vec<WallTime>,
+    /// At the nearest of these a side ends.
+    pub others: Vec<WallTime>,
+}
+
+/// Compares before and after `event`. For an event that lasted, after is after its end.
 pub fn event_effect<W: Weight>(
     observations: &Observations<W>,
     event: &Event,
     windows: &EventWindows,
-    other_changes: &[WallTime],
+    changes: &ChangesNearEvent,
     options: &ComparisonOptions,
 ) -> EventEffect {
     let end: WallTime = event.end.map_or(event.begin, |end| end.max(event.begin));
-    let until = event.begin.before(windows.margin);
-    let from = end.after(windows.margin);
-    let earlier = other_changes.iter().copied().filter(|change| *change < until).max();
-    let later = other_changes.iter().copied().filter(|change| *change > from).min();
+    let noted = (event.begin.before(windows.margin), end.after(windows.margin));
+    let own = || changes.own.iter().copied();
+    let until = own().fold(noted.0, WallTime::min);
+    let from = own().fold(noted.1, WallTime::max);
+    let earlier = changes.others.iter().copied().filter(|change| *change < until).max();
+    let later = changes.others.iter().copied().filter(|change| *change > from).min();
     let begin = until.before(windows.length);
     let before = WallSpan { begin: earlier.map_or(begin, |change| change.max(begin)), end: until };
     let end = from.after(windows.length);

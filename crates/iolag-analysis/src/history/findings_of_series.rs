@@ -5,10 +5,12 @@ use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 use super::analysis::{HistoryAnalysis, SeriesAnalysis};
 use super::calendar::Weekday;
 use super::estimate::{Estimate, amount_in_words};
-use super::findings::{FindingKind, HistoryFinding, Names, task};
+use super::findings::{FindingKind, HistoryFinding, Names, moment_in_words, task};
 use super::findings_grouped::{Saying, SayingUnit};
 use super::observed::Quantity;
 use super::periodicity::{PeriodName, Periodicity};
+use super::series_summary::{Regime, WeightedSummary};
+use super::shares::ThresholdShare;
 use crate::finding::{Severity, factor_in_words, share_in_words};
 use crate::statistics::interval::attempts_needed;
 
@@ -38,44 +40,89 @@ fn patience(key: &SeriesKey) -> Nanoseconds {
     Nanoseconds::from_seconds(if patient { 10 } else { 1 })
 }
 
+/// Of the latest level at which any attempt took long: what was before a change is told beside it, and not mixed with it.
 fn tail(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     let (summary, key) = (&series.summary, &series.summary.series.key);
     let patience = patience(key);
-    let share = summary.by_attempt.shares.iter().find(|share| share.counted.threshold_ns == patience)?;
+    let regimes = &summary.regimes;
+    let latest = regimes.iter().rposition(|regime| share_over(&regime.summary, patience).is_some());
+    let regime = latest.map(|index| &regimes[index]);
+    let told = regime.map_or(&summary.by_attempt, |regime| &regime.summary);
+    let share = share_over(told, patience)?;
     let over = share.counted.over;
-    if over == 0 {
-        return None;
-    }
     let part = over as f64 / share.of as f64;
     let interval = share.counted.interval;
     let mut sentence = format!(
-        "{over} of {} {} ({}; 95 %: {} to {}) took over {patience}, the longest {}",
+        "{}{over} of {} {} ({}; 95 %: {} to {}) took over {patience}, the longest {}",
+        regime.map_or_else(String::new, time_of),
         share.of,
         names.series(key),
         share_in_words(part),
         share_in_words(interval.low),
         share_in_words(interval.high),
-        summary.by_attempt.greatest.in_words(Quantity::Duration),
+        told.greatest.in_words(Quantity::Duration),
     );
+    if let Some(index) = latest {
+        sentence += &beside(regimes, index, patience);
+    }
     let past = summary.rates.total.past_deadline.count;
     if past > 0 {
         sentence += &format!("; {past} passed the deadline");
+        sentence += if regimes.is_empty() { "" } else { " in all" };
     }
-    let severity = if part >= 0.01 || past > 0 { Severity::Serious } else { Severity::Warning };
+    let is_over = latest.is_some_and(|index| index + 1 < regimes.len());
+    let severity = match is_over {
+        false if part >= 0.01 || past > 0 => Severity::Serious,
+        false => Severity::Warning,
+        true => Severity::Note,
+    };
     let advice = "The calendar and the heat map of the report show when: compare with jobs, backups and load at these times.";
     let together = saying(
         key,
         format!("Of the attempts of {{series}}, {{range}} took over {patience}"),
         part,
         SayingUnit::Share,
-        format!("{}, the longest {}", task(key), summary.by_attempt.greatest.in_words(Quantity::Duration)),
+        format!("{}, the longest {}", task(key), told.greatest.in_words(Quantity::Duration)),
     );
     Some(
         HistoryFinding::new(FindingKind::Tail, severity, sentence + ".", advice)
             .of([key])
             .sized(part)
-            .saying(Some(together)),
+            .saying(regimes.is_empty().then_some(together)),
     )
+}
+
+/// The share over a threshold, if any attempt was.
+fn share_over(summary: &WeightedSummary, threshold: Nanoseconds) -> Option<&ThresholdShare> {
+    let share = summary.shares.iter().find(|share| share.counted.threshold_ns == threshold)?;
+    (share.counted.over > 0).then_some(share)
+}
+
+/// As in `Since 2008-05-08 19:00 UTC, `.
+fn time_of(regime: &Regime) -> String {
+    match (regime.since, regime.until) {
+        (Some(since), None) => format!("Since {}, ", moment_in_words(since)),
+        (None, Some(until)) => format!("Until {}, ", moment_in_words(until)),
+        (Some(since), Some(until)) => {
+            format!("From {} to {}, ", moment_in_words(since), moment_in_words(until))
+        }
+        (None, None) => String::new(),
+    }
+}
+
+/// What was before this level, or since.
+fn beside(regimes: &[Regime], index: usize, patience: Nanoseconds) -> String {
+    let part = |regime: &Regime| match share_over(&regime.summary, patience) {
+        Some(share) => share_in_words(share.counted.over as f64 / share.of as f64),
+        None => "none".to_owned(),
+    };
+    if index + 1 < regimes.len() {
+        return "; none since".to_owned();
+    }
+    match index.checked_sub(1).map(|before| &regimes[before]) {
+        Some(before) => format!("; before, {}", part(before)),
+        None => String::new(),
+    }
 }
 
 fn failure(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
@@ -240,7 +287,7 @@ fn name_service(
     let key = &series.summary.series.key;
     let numeric = SeriesKey { part: "ls -n".to_owned(), ..key.clone() };
     let without = analysis.series.iter().find(|other| other.summary.series.key == numeric)?;
-    let median = |series: &SeriesAnalysis| match series.summary.by_attempt.median()?.value {
+    let median = |series: &SeriesAnalysis| match series.summary.latest().median()?.value {
         Estimate::Exactly(amount) => Some(amount),
         _ => None,
     };
@@ -277,11 +324,7 @@ fn too_few(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
         })
         .collect();
     let needed = attempts_needed(0.99);
-    // A change of level makes neighbours resemble each other without making them worth less.
-    let effective = |series: &&&SeriesAnalysis| {
-        let worth = series.summary.by_attempt.sample_size;
-        if series.changes.is_empty() { worth.effective } else { worth.attempts as f64 }
-    };
+    let effective = |series: &&&SeriesAnalysis| series.summary.by_attempt.sample_size.effective;
     let few: Vec<&&SeriesAnalysis> =
         measured.iter().filter(|series| effective(series) < needed as f64).collect();
     let least = few.iter().map(effective).min_by(f64::total_cmp)?;

@@ -74,7 +74,7 @@ pub use dip::{dip_critical, dip_statistic};
 pub use distribution::{CurveDistance, CurvePoint, Distribution, KnowledgeCounts};
 pub use episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
 pub use estimate::{Estimate, EstimateInterval, HistoryQuantile, amount_in_words};
-pub use event_effect::{EventEffect, EventWindows, event_effect};
+pub use event_effect::{ChangesNearEvent, EventEffect, EventWindows, event_effect};
 pub use event_matching::{EventMatch, EventMatching, concerns, default_match_tolerance, match_events};
 pub use figures::{
     BeforeAfter, CURVE_POINTS, ChangeMark, CorrelationFigure, Curve, CurveEnd, DayMatrix, EventMark,
@@ -96,7 +96,8 @@ pub use periodicity::{PeriodName, Periodicity, PhaseBin, PhaseProfile, find_peri
 pub use periodogram::{PeriodogramPoint, lomb_scargle, lomb_scargle_at};
 pub use permutation::{BLOCKS_LEAST, block_length, correlation_time};
 pub use series_summary::{
-    BesideSummary, ConfigurationSummary, SeriesSummary, SummaryOptions, WeightedSummary, summarise_series,
+    BesideSummary, ConfigurationSummary, Regime, SeriesSummary, SummaryOptions, WeightedSummary,
+    summarise_series,
 };
 pub use shares::{OutcomeRates, Rate, ShareDifference, ThresholdShare, share_difference, shares_over};
 pub use shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};

@@ -6,6 +6,7 @@ use iolag_model::{ConfigurationKey, HistoryColumns, Nanoseconds, Series, WallTim
 use serde::Serialize;
 
 use super::calendar::{HourByDay, LocalTime, RatesInTime, hour_by_day, rates_in_time};
+use super::change_points::ChangePoint;
 use super::distribution::{CurvePoint, Distribution, KnowledgeCounts};
 use super::estimate::{Estimate, HistoryQuantile};
 use super::modes::{Modes, separated_modes};
@@ -56,6 +57,8 @@ pub struct SeriesSummary {
     pub hour_by_day: HourByDay,
     /// Separated modes, if there are.
     pub modes: Option<Modes>,
+    /// The same between the changes of level, in the order of time, by attempt; none if the level never changed.
+    pub regimes: Vec<Regime>,
     /// Durations or values under each configuration, if there was more than one; by attempt.
     pub by_configuration: Vec<ConfigurationSummary>,
     /// What else was measured with each attempt.
@@ -87,6 +90,18 @@ pub struct WeightedSummary {
     pub curve: Vec<CurvePoint>,
 }
 
+/// A series between two changes of its level.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Regime {
+    /// When the change before it was over; absent for the first.
+    pub since: Option<WallTime>,
+    /// When the next change was over; absent for the last.
+    pub until: Option<WallTime>,
+    /// What was observed.
+    #[serde(flatten)]
+    pub summary: WeightedSummary,
+}
+
 /// A series under one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConfigurationSummary {
@@ -116,15 +131,16 @@ pub struct BesideSummary {
     pub greatest: Estimate,
 }
 
-/// Summarises a series. `blockers` know when the probes ended because of which slots were skipped.
+/// Summarises a series with these changes of level. `blockers` know when the probes ended because of which slots were skipped.
 pub fn summarise_series(
     series: &Series,
     columns: &HistoryColumns,
     blockers: &Blockers,
+    changes: &[ChangePoint],
     options: &SummaryOptions,
 ) -> SeriesSummary {
-    let by_attempt = Observations::<ByAttempt>::by_attempt(series, columns);
-    let by_time = Observations::<ByTime>::by_time(series, columns, blockers);
+    let by_attempt = Observations::<ByAttempt>::by_attempt(series, columns).with_changes(changes);
+    let by_time = Observations::<ByTime>::by_time(series, columns, blockers).with_changes(changes);
     let rates = rates_in_time(columns, &options.local_time);
     SeriesSummary {
         series: series.clone(),
@@ -134,10 +150,18 @@ pub fn summarise_series(
         by_time: (rates.total.skipped.count > 0).then(|| WeightedSummary::of(&by_time, options)),
         hour_by_day: hour_by_day(columns, &by_time, &options.local_time),
         modes: separated_modes(&by_attempt, series.resolution_ns.as_seconds()),
-        by_configuration: by_configuration(series, columns, options),
+        regimes: regimes(&by_attempt, changes, options),
+        by_configuration: by_configuration((series, columns), changes, options),
         beside: beside(series, columns),
         by_attempt: WeightedSummary::of(&by_attempt, options),
         rates,
+    }
+}
+
+impl SeriesSummary {
+    /// What holds since the last change of level; all of it if there was none.
+    pub fn latest(&self) -> &WeightedSummary {
+        self.regimes.last().map_or(&self.by_attempt, |regime| &regime.summary)
     }
 }
 
@@ -169,9 +193,28 @@ impl WeightedSummary {
     }
 }
 
+fn regimes(
+    observations: &Observations<ByAttempt>,
+    changes: &[ChangePoint],
+    options: &SummaryOptions,
+) -> Vec<Regime> {
+    if changes.is_empty() {
+        return Vec::new();
+    }
+    let moments = || changes.iter().map(|change| Some(change.first_after));
+    let since = std::iter::once(None).chain(moments());
+    let until = moments().chain([None]);
+    let parts = observations.between_changes();
+    since
+        .zip(until)
+        .zip(parts)
+        .map(|((since, until), part)| Regime { since, until, summary: WeightedSummary::of(&part, options) })
+        .collect()
+}
+
 fn by_configuration(
-    series: &Series,
-    columns: &HistoryColumns,
+    (series, columns): (&Series, &HistoryColumns),
+    changes: &[ChangePoint],
     options: &SummaryOptions,
 ) -> Vec<ConfigurationSummary> {
     let mut keys = columns.configuration.clone();
@@ -184,7 +227,8 @@ fn by_configuration(
         let rows: Vec<usize> =
             (0..columns.len()).filter(|row| columns.configuration[*row] == configuration).collect();
         let moments = || rows.iter().map(|row| columns.intended[*row]);
-        let observations = Observations::<ByAttempt>::of_rows(series, columns, rows.iter().copied());
+        let observations =
+            Observations::<ByAttempt>::of_rows(series, columns, rows.iter().copied()).with_changes(changes);
         Some(ConfigurationSummary {
             configuration,
             first: moments().min()?,

@@ -11,6 +11,7 @@
 use iolag_model::{HistoryColumns, Nanoseconds, Outcome, Series, SeriesKey, SeriesKind, WallTime};
 use serde::Serialize;
 
+use super::change_points::ChangePoint;
 use super::join::{default_tolerance, nearest};
 use super::observed::{Quantity, TimedValues};
 use super::series_summary::{SummaryOptions, WeightedSummary};
@@ -70,22 +71,22 @@ impl<'a> Covariate<'a> {
 
 /// The durations of a whole task by each covariate of the same host that has levels, in the order given.
 pub(super) fn by_covariates(
-    series: &Series,
-    columns: &HistoryColumns,
+    (series, columns): (&Series, &HistoryColumns),
     covariates: &[Covariate<'_>],
+    changes: &[ChangePoint],
     options: &SummaryOptions,
 ) -> Vec<CovariateStrata> {
     if !series.kind.is_duration() || !series.key.part.is_empty() {
         return Vec::new();
     }
     let of_host = covariates.iter().filter(|covariate| covariate.series.key.host == series.key.host);
-    of_host.filter_map(|covariate| strata_of(series, columns, covariate, options)).collect()
+    of_host.filter_map(|covariate| strata_of((series, columns), covariate, changes, options)).collect()
 }
 
 fn strata_of(
-    series: &Series,
-    columns: &HistoryColumns,
+    (series, columns): (&Series, &HistoryColumns),
     covariate: &Covariate<'_>,
+    changes: &[ChangePoint],
     options: &SummaryOptions,
 ) -> Option<CovariateStrata> {
     let (valued, left_out) = attempts_with_values(columns, &covariate.values);
@@ -93,7 +94,7 @@ fn strata_of(
     (levels.len() >= 2).then(|| CovariateStrata {
         covariate: covariate.series.key.clone(),
         unit: covariate.series.unit.clone(),
-        levels: levels.iter().map(|level| summarised(series, columns, level, options)).collect(),
+        levels: levels.iter().map(|level| summarised((series, columns), level, changes, options)).collect(),
         left_out,
     })
 }
@@ -159,17 +160,18 @@ fn level_of(value: f64, ends: &[f64]) -> usize {
 }
 
 fn summarised(
-    series: &Series,
-    columns: &HistoryColumns,
+    (series, columns): (&Series, &HistoryColumns),
     level: &[Valued],
+    changes: &[ChangePoint],
     options: &SummaryOptions,
 ) -> CovariateLevel {
     let values = || level.iter().map(|valued| valued.value);
     let rows = level.iter().map(|valued| valued.row);
+    let observations = Observations::<ByAttempt>::of_rows(series, columns, rows).with_changes(changes);
     CovariateLevel {
         least_value: values().fold(f64::INFINITY, f64::min),
         greatest_value: values().fold(f64::NEG_INFINITY, f64::max),
-        summary: WeightedSummary::of(&Observations::<ByAttempt>::of_rows(series, columns, rows), options),
+        summary: WeightedSummary::of(&observations, options),
     }
 }
 
@@ -199,7 +201,12 @@ mod tests {
 
     fn strata(columns: &HistoryColumns, covariate: (Series, HistoryColumns)) -> Vec<CovariateStrata> {
         let all = [covariate];
-        by_covariates(&series_of("/home", "list"), columns, &Covariate::all(&all), &SummaryOptions::default())
+        by_covariates(
+            (&series_of("/home", "list"), columns),
+            &Covariate::all(&all),
+            &[],
+            &SummaryOptions::default(),
+        )
     }
 
     #[test]
@@ -256,7 +263,7 @@ mod tests {
         part.key.part = "ls -n".to_owned();
         let all = [jobs((0..200).map(changing), 0)];
         let covariates = Covariate::all(&all);
-        assert_eq!(by_covariates(&part, &columns, &covariates, &SummaryOptions::default()), []);
+        assert_eq!(by_covariates((&part, &columns), &covariates, &[], &SummaryOptions::default()), []);
     }
 
     proptest! {

@@ -23,8 +23,10 @@ use iolag_model::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::change_points::ChangePoint;
 use super::observed::{Knowledge, Quantity};
-use crate::statistics::dependence::{EffectiveSampleSize, effective_sample_size_of};
+use crate::statistics::dependence::EffectiveSampleSize;
+use crate::statistics::regimes::Regimes;
 
 /// What counts once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +113,8 @@ pub struct Observations<W> {
     left_out: LeftOut,
     /// One step of the clock, in seconds; 0 where amounts have none.
     step_seconds: f64,
+    /// Places at which the level changed: what is asked of dependence is asked between them.
+    changes: Vec<usize>,
     weight: PhantomData<W>,
 }
 
@@ -169,7 +173,14 @@ impl<W: Weight> Observations<W> {
 
     fn empty(quantity: Quantity) -> Self {
         let left_out = LeftOut::default();
-        Self { quantity, list: Vec::new(), left_out, step_seconds: 0.0, weight: PhantomData }
+        Self {
+            quantity,
+            list: Vec::new(),
+            left_out,
+            step_seconds: 0.0,
+            changes: Vec::new(),
+            weight: PhantomData,
+        }
     }
 
     fn of_series(series: &Series) -> Self {
@@ -203,6 +214,30 @@ impl<W: Weight> Observations<W> {
         } else {
             self.left_out.without_value += 1;
         }
+    }
+
+    /// The same, knowing these changes of level, in the order of time.
+    pub(crate) fn with_changes(mut self, changes: &[ChangePoint]) -> Self {
+        let place = |change: &ChangePoint| self.list.partition_point(|one| one.at <= change.last_before);
+        self.changes = changes.iter().map(place).collect();
+        self
+    }
+
+    /// Those between the changes of level, in the order of time. What was left out has no moment any more: it is not counted here.
+    pub(crate) fn between_changes(&self) -> Vec<Self> {
+        let firsts = std::iter::once(0).chain(self.changes.iter().copied());
+        let ends = self.changes.iter().copied().chain([self.list.len()]);
+        firsts.zip(ends).map(|(first, end)| self.part(first, end)).collect()
+    }
+
+    fn part(&self, first: usize, end: usize) -> Self {
+        let list = self.list[first..end].to_vec();
+        Self { list, step_seconds: self.step_seconds, ..Self::empty(self.quantity) }
+    }
+
+    /// The places of these changes.
+    pub(crate) fn changes(&self) -> &[usize] {
+        &self.changes
     }
 
     fn sorted(mut self) -> Self {
@@ -239,8 +274,7 @@ impl<W: Weight> Observations<W> {
     pub fn within(&self, span: WallSpan) -> Self {
         let first = self.list.partition_point(|one| one.at < span.begin);
         let end = self.list.partition_point(|one| one.at < span.end).max(first);
-        let list = self.list[first..end].to_vec();
-        Self { list, step_seconds: self.step_seconds, ..Self::empty(self.quantity) }
+        self.part(first, end)
     }
 
     /// Those of both, or `None` if their quantities differ.
@@ -270,7 +304,7 @@ impl<W: Weight> Observations<W> {
     /// What they are worth under autocorrelation of their ranks, in order of time; everything below the
     /// resolution shares a rank.
     pub fn sample_size(&self) -> EffectiveSampleSize {
-        effective_sample_size_of(&self.ordered())
+        Regimes::of(&self.ordered(), &self.changes).sample_size()
     }
 }
 

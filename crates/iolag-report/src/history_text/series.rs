@@ -1,12 +1,15 @@
 //! The tables of series: durations, shares over thresholds, how attempts ended, values.
 
-use iolag_analysis::history::{Quantity, Rate, SeriesSummary, WeightedSummary};
+use iolag_analysis::history::{Quantity, Rate, Regime, SeriesSummary, WeightedSummary};
 use iolag_model::{format_count, format_duration};
 
 use super::Page;
-use super::amounts::{estimate, label, share_over, with_interval};
+use super::amounts::{estimate, label, moment, share_over, with_interval};
 use crate::numbers::percentage;
 use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
+
+/// Times between changes of level of one series that a table tells of: the latest.
+const REGIMES_MOST: usize = 4;
 
 impl Page<'_> {
     /// Everything about series by themselves.
@@ -165,14 +168,28 @@ impl Page<'_> {
     }
 }
 
-/// Each attempt once and, where slots were skipped, each slot once.
+/// Each attempt once and, where slots were skipped, each slot once; then each attempt once between the latest changes of level.
 fn rows_of(summary: &SeriesSummary) -> impl Iterator<Item = (String, &WeightedSummary)> {
     let label = label(&summary.series.key);
-    let by_time = summary.by_time.iter().map({
-        let indent = " ".repeat(label.len() - label.trim_start().len() + 2);
-        move |by_time| (format!("{indent}at any time"), by_time)
-    });
-    std::iter::once((label, &summary.by_attempt)).chain(by_time)
+    let indent = " ".repeat(label.len() - label.trim_start().len() + 2);
+    let by_time = summary.by_time.iter().map(|by_time| ("at any time".to_owned(), by_time));
+    let regimes = latest_regimes(summary).iter().map(|regime| (time_of(regime), &regime.summary));
+    let below = by_time.chain(regimes).map(move |(name, weighted)| (format!("{indent}{name}"), weighted));
+    std::iter::once((label, &summary.by_attempt)).chain(below)
+}
+
+/// Regimes that tables tell of.
+pub(crate) fn latest_regimes(summary: &SeriesSummary) -> &[Regime] {
+    &summary.regimes[summary.regimes.len().saturating_sub(REGIMES_MOST)..]
+}
+
+/// As in `until 2008-05-08 19:00`, `since 2008-05-08 19:00`; one between two changes ends with the next.
+pub(crate) fn time_of(regime: &Regime) -> String {
+    match (regime.since, regime.until) {
+        (Some(since), _) => format!("since {}", moment(since)),
+        (None, Some(until)) => format!("until {}", moment(until)),
+        (None, None) => String::new(),
+    }
 }
 
 fn unit_of(summary: &SeriesSummary) -> String {

@@ -7,6 +7,7 @@ use iolag_model::{SeriesKind, format_count, format_duration};
 
 use super::page::HistoryReport;
 use crate::history_text::amounts::{estimate, share_over, task, with_interval};
+use crate::history_text::series::{latest_regimes, time_of};
 use crate::html::markup::Markup;
 
 /// Seconds over this are set in the colour of trouble.
@@ -76,7 +77,14 @@ fn write_table(report: &HistoryReport<'_>, summaries: &[&SeriesSummary], caption
     page.raw("</tr></thead>\n<tbody>\n");
     for summary in summaries {
         for weighted in std::iter::once(&summary.by_attempt).chain(&summary.by_time) {
-            write_row(summary, weighted, has_hosts, page);
+            let counting = match weighted.weighting {
+                Weighting::ByAttempt => "by attempt",
+                Weighting::ByTime => "at any time",
+            };
+            write_row(summary, (counting, weighted), Row::Whole, has_hosts, page);
+        }
+        for regime in latest_regimes(summary) {
+            write_row(summary, (&time_of(regime), &regime.summary), Row::Regime, has_hosts, page);
         }
     }
     page.raw("</tbody></table></div>\n");
@@ -90,7 +98,22 @@ const ENDINGS: [(&str, &str); 5] = [
     ("skipped", "skipped"),
 ];
 
-fn write_row(summary: &SeriesSummary, weighted: &WeightedSummary, has_hosts: bool, page: &mut Markup) {
+/// What a row tells of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Row {
+    /// All the time that is looked at.
+    Whole,
+    /// The time between two changes of level: how attempts ended is told of all.
+    Regime,
+}
+
+fn write_row(
+    summary: &SeriesSummary,
+    (counting, weighted): (&str, &WeightedSummary),
+    row: Row,
+    has_hosts: bool,
+    page: &mut Markup,
+) {
     let key = &summary.series.key;
     let target = if key.target.is_empty() { "the host" } else { &key.target };
     page.raw("<tr").attribute("class", kind_of(summary)).raw("><td>").text(target).raw("</td>");
@@ -98,11 +121,7 @@ fn write_row(summary: &SeriesSummary, weighted: &WeightedSummary, has_hosts: boo
     if has_hosts {
         page.element("<td class=\"text\">", &key.host, "</td>");
     }
-    let weighting = match weighted.weighting {
-        Weighting::ByAttempt => "by attempt",
-        Weighting::ByTime => "at any time",
-    };
-    page.element("<td class=\"text\">", weighting, "</td>");
+    page.element("<td class=\"text\">", counting, "</td>");
     let count = weighted.counts.total();
     number(page, "", &count.to_string(), &format_count(count));
     for (q, ..) in QUANTILES {
@@ -128,7 +147,10 @@ fn write_row(summary: &SeriesSummary, weighted: &WeightedSummary, has_hosts: boo
         let rates = &summary.rates.total;
         for rate in [&rates.timeout, &rates.hung, &rates.late, &rates.error, &rates.skipped] {
             let class = if rate.count > 0 { "serious" } else { "faint" };
-            number(page, class, &rate.count.to_string(), &format_count(rate.count));
+            match row {
+                Row::Whole => number(page, class, &rate.count.to_string(), &format_count(rate.count)),
+                Row::Regime => number(page, "", "", ""),
+            }
         }
     }
     page.raw("</tr>\n");
