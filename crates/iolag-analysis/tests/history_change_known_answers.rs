@@ -1,6 +1,10 @@
-//! Compares with SciPy and Astropy; history_change_known_answers.py says how.
+//! Compares with SciPy, Astropy and ruptures; history_change_known_answers.py says how.
 
-use iolag_analysis::history::{benjamini_hochberg, lomb_scargle_at, pearson, spearman};
+use iolag_analysis::history::{
+    ChangeOptions, LocalTime, TimedValues, benjamini_hochberg, find_changes, lomb_scargle_at, pearson,
+    spearman,
+};
+use iolag_model::WallTime;
 
 fn rows(kind: &str) -> Vec<Vec<Vec<f64>>> {
     let list = |text: &str| text.split(',').map(|number| number.parse().expect("a number")).collect();
@@ -45,4 +49,31 @@ fn powers_are_those_of_astropy() {
             assert_close(lomb_scargle_at(&lists[0], &lists[1], *frequency), *expected, "power");
         }
     }
+}
+
+fn places(durations: &[f64], period_seconds: i64) -> Vec<usize> {
+    let moments: Vec<WallTime> =
+        (0..durations.len()).map(|slot| WallTime::from_seconds(slot as i64 * period_seconds)).collect();
+    let values = TimedValues::known(&moments, durations);
+    let changes = find_changes(&values, &LocalTime::UTC, &ChangeOptions::default()).steps;
+    changes.iter().map(|change| change.place).collect()
+}
+
+#[test]
+fn changes_are_where_dynamic_programming_finds_them() {
+    for lists in rows("changes") {
+        let places = places(&lists[0], 3600);
+        assert_eq!(places.len(), lists[1].len(), "{places:?} instead of {:?}", lists[1]);
+        for (place, expected) in places.iter().zip(&lists[1]) {
+            assert!(place.abs_diff(*expected as usize) <= 4, "{places:?} instead of {:?}", lists[1]);
+        }
+    }
+}
+
+#[test]
+fn two_days_are_enough_for_one_step() {
+    let lists = &rows("changes")[0];
+    assert_eq!(lists[1].len(), 1);
+    let places = places(&lists[0], 900);
+    assert!(places.len() == 1 && places[0].abs_diff(lists[1][0] as usize) <= 4, "{places:?}");
 }

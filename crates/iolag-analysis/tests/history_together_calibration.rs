@@ -17,48 +17,20 @@ const PERIOD: i64 = 900;
 #[derive(Debug, Clone, Copy)]
 enum Process {
     Autoregressive(f64),
-    /// Octaves from 1 to 512 slots, of equal variance.
-    OneOverF,
     /// A cycle with a peak of its own, or the one of all.
     Daily {
         is_shared: bool,
     },
-    DailyRandom,
-    Storms,
 }
 
 fn logarithms(process: Process, n: usize, noise: &mut Noise) -> Vec<f64> {
     let day = |slot: usize, peak: f64| (std::f64::consts::TAU * (slot as f64 / 96.0 - peak)).cos();
     match process {
         Process::Autoregressive(phi) => autoregressive(phi, n, noise),
-        Process::OneOverF => {
-            let parts: Vec<Vec<f64>> = (0..10)
-                .map(|octave| autoregressive((-1.0 / f64::from(1 << octave)).exp(), n, noise))
-                .collect();
-            (0..n).map(|slot| parts.iter().map(|part| part[slot]).sum::<f64>() / 10_f64.sqrt()).collect()
-        }
         Process::Daily { is_shared } => {
             let peak = if is_shared { 0.5 } else { noise.uniform() };
             let quiet = autoregressive(0.5, n, noise);
             (0..n).map(|slot| quiet[slot] + 0.8 * day(slot, peak)).collect()
-        }
-        Process::DailyRandom => {
-            let amplitudes: Vec<f64> = (0..=n / 96).map(|_| 0.8 * (1.0 + noise.normal())).collect();
-            let quiet = autoregressive(0.0, n, noise);
-            (0..n).map(|slot| quiet[slot] + amplitudes[slot / 96] * day(slot, 0.5)).collect()
-        }
-        Process::Storms => {
-            let quiet = autoregressive(0.0, n, noise);
-            let mut left = 0_u32;
-            let storm = |value: &f64| {
-                if left == 0 && noise.uniform() < 0.001 {
-                    left = 30;
-                }
-                let is_bad = left > 0;
-                left = left.saturating_sub(1);
-                if is_bad { value + 6.5 } else { *value }
-            };
-            quiet.iter().map(storm).collect()
         }
     }
 }
@@ -174,7 +146,7 @@ fn count(campaigns: usize, process: Process, n: usize, stratify: Stratify) -> Fa
         let pairs = &analysis.correlations.pairs;
         let small = pairs.iter().filter(|pair| pair.judged().p < 0.05).count();
         found.pair_p += small as f64 / pairs.len() as f64 / campaigns as f64;
-        let is_daily = matches!(process, Process::Daily { .. } | Process::DailyRandom);
+        let is_daily = matches!(process, Process::Daily { .. });
         let periods = analysis.series.iter().filter(|one| one.periodicity.is_some()).count();
         found.periodic += if is_daily { periods } else { usize::from(periods > 0) };
     }

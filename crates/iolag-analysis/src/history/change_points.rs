@@ -18,8 +18,8 @@ use super::observed::{Knowledge, TimedValues};
 use crate::statistics::change::Judging;
 
 /// Values that a level at an end of the record must have, unless it is short: there a sixth.
-const END_VALUES_LEAST: usize = 25;
-/// Days below which a level at an end must last a third of a day.
+const END_VALUES_LEAST: usize = 27;
+/// Days below which a level at an end must last a day.
 const END_DAYS_SHORT: f64 = 10.0;
 /// Independent values on the shorter side from which on a change is moderate, and strong.
 const MODERATE_FROM: f64 = 20.0;
@@ -40,7 +40,7 @@ pub struct ChangeOptions {
 
 impl Default for ChangeOptions {
     fn default() -> Self {
-        Self { significance: 0.01, segment_values_min: 5, magnitude_min: 0.1, seed: 2008 }
+        Self { significance: 0.008, segment_values_min: 5, magnitude_min: 0.1, seed: 2008 }
     }
 }
 
@@ -163,8 +163,7 @@ pub fn find_changes(values: &TimedValues, local_time: &LocalTime, options: &Chan
     let judging = Judging { significance: options.significance, seed: options.seed };
     let Some(found) = record.find(&judging) else { return Changes::default() };
     let mut telling = Telling { values, record, options, episodes: Vec::new() };
-    let mut bounds = telling.what_stands(found.bounds.clone());
-    telling.place_again(&mut bounds);
+    let bounds = telling.what_stands(found.bounds.clone());
     let drift = if bounds.is_empty() { telling.drift(found.p_of_line) } else { None };
     let steps: Vec<ChangePoint> = (0..bounds.len()).map(|index| telling.describe(&bounds, index)).collect();
     let not_told = telling.not_told(&found);
@@ -210,17 +209,6 @@ impl Telling<'_> {
         }
     }
 
-    /// Each change once more in the values themselves, between its neighbours: the search knows blocks, and noise that remembers hides the place.
-    fn place_again(&self, bounds: &mut [Bound]) {
-        for index in 0..bounds.len() {
-            let ends = self.ends(bounds);
-            let least = self.options.segment_values_min.max(5);
-            if let Some(place) = self.record.best_split(ends[index], ends[index + 2], least) {
-                bounds[index].place = place;
-            }
-        }
-    }
-
     /// Starts of the segments, and the end.
     fn ends(&self, bounds: &[Bound]) -> Vec<usize> {
         let places = bounds.iter().map(|bound| bound.place);
@@ -243,11 +231,10 @@ impl Telling<'_> {
     /// A side of the shortest segment that is too short for a level: the one where the difference is smaller.
     fn first_too_short(&mut self, ends: &[usize]) -> Option<usize> {
         let last = ends.len() - 2;
-        // In a short record, a bad third of a day at its end is more likely than a new level.
-        let third_of_a_day = self.record.per_day() / 3.0;
-        let is_short_record = (self.values.len() as f64) < END_DAYS_SHORT * self.record.per_day();
-        let least =
-            if is_short_record { END_VALUES_LEAST.max(third_of_a_day as usize) } else { END_VALUES_LEAST };
+        // In a short record, a bad day at its end is more likely than a new level.
+        let day = self.record.per_day();
+        let is_short_record = (self.values.len() as f64) < END_DAYS_SHORT * day;
+        let least = if is_short_record { END_VALUES_LEAST.max(day as usize) } else { END_VALUES_LEAST };
         let at_an_end = least.min(self.values.len() / 6).max(self.episode_values_max() + 1);
         let is_short = |segment: &usize| {
             let length = ends[segment + 1] - ends[*segment];

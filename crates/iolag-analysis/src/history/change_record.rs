@@ -31,7 +31,13 @@ const SCALE_LEAST: f64 = 1e-6;
 const WEEKS_KNOWN_FROM_DAYS: f64 = 56.0;
 
 /// By how much more certain a change must be where no day can be held against another.
-const SHORT_FACTOR: f64 = 10.0;
+const SHORT_FACTOR: f64 = 30.0;
+
+/// By how much more a change must explain than what is smooth, in twice the logarithm of the likelihood: the best of all places does so by 5 on average
+/// where all is smooth, with a standard deviation of 4.
+const MARGIN: f64 = 9.0;
+/// The same for a line or a part of the week in less than four days, of which nothing else would be told.
+const SHORT_MARGIN: f64 = 3.0;
 
 /// Days below which the time of the day has no frequencies of its own.
 const DAYS_LEAST_TO_LEAVE_OUT: f64 = 1.5;
@@ -135,23 +141,6 @@ impl Record {
         })
     }
 
-    /// The place that parts the values from `first` up to `end` best, at least `least` on either side: where the means of the ranks' deviates differ most, as
-    /// often as both sides have values.
-    pub(crate) fn best_split(&self, first: usize, end: usize, least: usize) -> Option<usize> {
-        let scores = self.rank_scores.get(first..end)?;
-        let (count, total) = (scores.len() as f64, scores.iter().sum::<f64>());
-        let (mut before, mut best) = (0.0, None);
-        for (passed, score) in scores.iter().enumerate().take(scores.len().saturating_sub(least)) {
-            let distance = before - total * passed as f64 / count;
-            let between = distance * distance * count / (passed as f64 * (count - passed as f64)).max(1.0);
-            if passed >= least && best.is_none_or(|(most, _)| between > most) {
-                best = Some((between, first + passed));
-            }
-            before += score;
-        }
-        best.map(|(_, place)| place)
-    }
-
     fn blocks(&self, scores: &[f64]) -> Vec<f64> {
         let count = scores.len() / self.block;
         let end = |index: usize| if index + 1 == count { scores.len() } else { (index + 1) * self.block };
@@ -168,16 +157,17 @@ impl Record {
         let waves = |period: f64| [wave(period, 0.0), wave(period, 0.25)];
         let first = middles.first().copied().unwrap_or(0.0);
         let line = middles.iter().map(|at| (at - first) / DAY_SECONDS).collect();
-        let mut found = vec![(SmoothKind::Line, Smooth { columns: vec![line] })];
+        let margin = if self.days < DAYS_LEAST { SHORT_MARGIN } else { MARGIN };
+        let mut found = vec![(SmoothKind::Line, Smooth { columns: vec![line], margin })];
         if self.days < DAYS_LEAST {
             let columns = [waves(DAY_SECONDS), waves(DAY_SECONDS / 2.0)].concat();
-            found.push((SmoothKind::TimeOfDay, Smooth { columns }));
+            found.push((SmoothKind::TimeOfDay, Smooth { columns, margin: MARGIN }));
         }
         if self.days < WEEKS_KNOWN_FROM_DAYS {
             let is_weekend = |at: &f64| at.rem_euclid(7.0 * DAY_SECONDS) >= 5.0 * DAY_SECONDS;
             let weekend = middles.iter().map(|at| if is_weekend(at) { 1.0 } else { 0.0 }).collect();
             let columns = [waves(7.0 * DAY_SECONDS).to_vec(), vec![weekend]].concat();
-            found.push((SmoothKind::TimeOfWeek, Smooth { columns }));
+            found.push((SmoothKind::TimeOfWeek, Smooth { columns, margin }));
         }
         found.into_iter().unzip()
     }

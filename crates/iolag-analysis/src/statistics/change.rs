@@ -33,11 +33,16 @@ const WORTH_LEAST: f64 = 60.0;
 const DOUBT_FACTOR: f64 = 5.0;
 /// The same for a straight line, which has no place.
 const LINE_RATIO_LEAST: f64 = 6.0;
-/// By how much a change must explain more than what is smooth, and what each further column of that costs.
-const SMOOTH_MARGIN: f64 = 10.0;
+/// What each further column of what is smooth costs.
 const COLUMN_COST: f64 = 2.0;
 /// Band from which on frequencies are too quick for steps to show.
 const QUICK_BAND: usize = 12;
+/// Greatest number of changes that are judged together.
+const TOGETHER_MOST: usize = 4;
+/// Of what part of the record each level must be then.
+const TOGETHER_PART: usize = 10;
+/// By how much less chance they must have.
+const TOGETHER_DOUBT: f64 = 10.0;
 /// Draws after which chance is judged.
 const DRAWS: [usize; 4] = [10, 20, 40, 99];
 
@@ -57,6 +62,8 @@ pub(crate) enum Term {
 pub(crate) struct Smooth {
     /// Its sequences.
     pub(crate) columns: Vec<Vec<f64>>,
+    /// By how much more, in twice the logarithm of the likelihood, a change must explain: its place is chosen among many.
+    pub(crate) margin: f64,
 }
 
 /// A term that stands.
@@ -107,7 +114,8 @@ pub(crate) fn explain(
 struct Search {
     cosines: Cosines,
     bands: Bands,
-    smooth: Vec<Vec<Vec<f64>>>,
+    /// By their cosine coefficients.
+    smooth: Vec<Smooth>,
     coefficients: Vec<f64>,
     lengths: Vec<usize>,
     judging: Judging,
@@ -123,8 +131,11 @@ impl Search {
     fn of(values: &[f64], smooth: &[Smooth], left_out: impl Fn(usize) -> bool, judging: Judging) -> Self {
         let cosines = Cosines::of(values.len());
         let bands = Bands::of(values.len(), left_out);
-        let columns = |one: &Smooth| one.columns.iter().map(|column| cosines.coefficients(column)).collect();
-        let smooth = smooth.iter().map(columns).collect();
+        let transformed = |one: &Smooth| Smooth {
+            columns: one.columns.iter().map(|column| cosines.coefficients(column)).collect(),
+            ..*one
+        };
+        let smooth = smooth.iter().map(transformed).collect();
         let coefficients = cosines.coefficients(values);
         let mut lengths = vec![STRETCH_LEAST];
         while let Some(&last) = lengths.last().filter(|last| **last < values.len() / 2) {
@@ -144,24 +155,78 @@ impl Search {
             if best.ratio < RATIO_LEAST {
                 break;
             }
-            if let Some(index) = self.smooth_instead(&chosen, &base, best.ratio) {
+            if let Some(index) = self.smooth_instead(&chosen, &base, &best) {
                 if self.p_of_change(&chosen, &best, &base) <= self.judging.significance {
                     refused_for.push(index);
                 }
                 terms.push(Explained { term: Term::Smooth(index), p: 1.0 });
             } else {
                 let p = self.p_of_change(&chosen, &best, &base);
-                if p > self.judging.significance {
+                if p <= self.judging.significance {
+                    terms.push(Explained { term: best.term, p });
+                } else if let Some(together) = self.together(&chosen, &base, &best) {
+                    terms.extend(together);
+                } else {
                     is_left_to_noise = base.noise.effective_count() < WORTH_LEAST;
                     break;
                 }
-                terms.push(Explained { term: best.term, p });
             }
             let chosen: Vec<Term> = terms.iter().map(|one| one.term).collect();
             base = self.fit(&self.coefficients, &chosen, None);
         }
         let p_of_first_smooth = self.p_of_first_smooth(&terms);
         Explanation { terms, refused_for, is_left_to_noise, p_of_first_smooth }
+    }
+
+    /// Several changes at once, of which each alone is lost in what the others make of the noise: those that together leave noise short of memory,
+    /// if so many explain as much in noise with all of them in it by chance only.
+    fn together(&self, chosen: &[Term], base: &Fit, first: &Candidate) -> Option<Vec<Explained>> {
+        let mut terms = chosen.to_vec();
+        let (mut ratio, mut best) = (0.0, first.clone());
+        for count in 1..=TOGETHER_MOST {
+            if best.ratio < RATIO_LEAST {
+                return None;
+            }
+            terms.push(best.term);
+            if !self.is_apart(&terms) {
+                return None;
+            }
+            ratio += best.ratio;
+            let fit = self.fit(&self.coefficients, &terms, None);
+            if count > 1 && fit.noise.effective_count() >= WORTH_LEAST {
+                let drawn = |source: &mut Noise| self.greedy_ratio(&base.noise.draw(source), count);
+                let p = DOUBT_FACTOR * self.p_by_drawing(ratio, self.judging.significance, drawn);
+                let explained = terms[chosen.len()..].iter().map(|term| Explained { term: *term, p });
+                return (p <= self.judging.significance / TOGETHER_DOUBT).then(|| explained.collect());
+            }
+            best = self.best(&self.coefficients, &terms, &fit)?;
+        }
+        None
+    }
+
+    /// Whether levels last long enough for several of them not to be storms, of which noise may be made.
+    fn is_apart(&self, terms: &[Term]) -> bool {
+        let count = self.coefficients.len();
+        let places = terms.iter().flat_map(|term| match *term {
+            Term::Step(at) => vec![at],
+            Term::Stretch(first, end) => vec![first, end],
+            Term::Smooth(_) => Vec::new(),
+        });
+        let mut ends: Vec<usize> = places.chain([0, count]).collect();
+        ends.sort_unstable();
+        ends.windows(2).all(|pair| pair[1] - pair[0] >= count / TOGETHER_PART)
+    }
+
+    /// What so many changes explain, the greatest first.
+    fn greedy_ratio(&self, coefficients: &[f64], count: usize) -> f64 {
+        let (mut terms, mut ratio) = (Vec::new(), 0.0);
+        for _ in 0..count {
+            let fit = self.fit(coefficients, &terms, None);
+            let Some(best) = self.best(coefficients, &terms, &fit) else { break };
+            ratio += best.ratio.max(0.0);
+            terms.push(best.term);
+        }
+        ratio
     }
 
     /// In noise as the change leaves it if that is clearly short of memory. Else in all noise, change and all, since a change that is taken away takes
@@ -183,17 +248,18 @@ impl Search {
         (DOUBT_FACTOR * self.p_of(change.ratio, &all, &smooth)).min(1.0)
     }
 
-    /// The smooth explanation, not yet among the terms, that explains as much as a change with this ratio.
-    fn smooth_instead(&self, chosen: &[Term], base: &Fit, ratio: f64) -> Option<usize> {
+    /// The smooth explanation, not yet among the terms, that explains nearly as much as this change.
+    fn smooth_instead(&self, chosen: &[Term], base: &Fit, change: &Candidate) -> Option<usize> {
         let open = (0..self.smooth.len()).filter(|index| !chosen.contains(&Term::Smooth(*index)));
         let tried = open.map(|index| {
             let more: Vec<Term> = chosen.iter().copied().chain([Term::Smooth(index)]).collect();
             let fit = self.fit(&self.coefficients, &more, None);
-            let cost = COLUMN_COST * (self.smooth[index].len() as f64 - 1.0);
-            (fit.noise.likelihood - base.noise.likelihood - cost, index)
+            let smooth = &self.smooth[index];
+            let cost = COLUMN_COST * (smooth.columns.len() as f64 - 1.0);
+            (fit.noise.likelihood - base.noise.likelihood - cost + smooth.margin, index)
         });
         let best = tried.max_by(|one, other| one.0.total_cmp(&other.0))?;
-        (best.0 + SMOOTH_MARGIN >= ratio).then_some(best.1)
+        (best.0 >= change.ratio).then_some(best.1)
     }
 
     /// Given the other terms: the ratio of one column is chi-squared with one degree of freedom times what noise of this spectrum makes of it.
@@ -210,7 +276,7 @@ impl Search {
         };
         let ratio = ratio_of(line);
         let is_explained = |index: usize| {
-            let cost = COLUMN_COST * (self.smooth[index].len() as f64 - 1.0);
+            let cost = COLUMN_COST * (self.smooth[index].columns.len() as f64 - 1.0);
             !others.contains(&Term::Smooth(index)) && ratio_of(Term::Smooth(index)) - cost >= ratio
         };
         if ratio < LINE_RATIO_LEAST || (1..self.smooth.len()).any(is_explained) {
@@ -238,7 +304,7 @@ impl Search {
                 let from = step(*first, coefficients.len());
                 vec![from.iter().zip(until).map(|(from, until)| from - until).collect()]
             }
-            Term::Smooth(index) => self.smooth[*index].clone(),
+            Term::Smooth(index) => self.smooth[*index].columns.clone(),
         });
         Regression { bands: &self.bands, columns: columns.collect() }.fit(coefficients, start)
     }
@@ -306,19 +372,24 @@ impl Search {
 
     /// Probability of a ratio as great in noise of this spectrum, given what is smooth.
     fn p_of(&self, ratio: f64, noise: &Spectrum, smooth: &[Term]) -> f64 {
+        self.p_by_drawing(ratio, self.judging.significance, |source| {
+            let coefficients = noise.draw(source);
+            let base = self.fit(&coefficients, smooth, None);
+            self.best(&coefficients, smooth, &base).map_or(0.0, |best| best.ratio)
+        })
+    }
+
+    /// Probability that `draw` gives as much as `found`, as exactly as it takes to hold it against `limit`.
+    fn p_by_drawing(&self, found: f64, limit: f64, mut draw: impl FnMut(&mut Noise) -> f64) -> f64 {
         let mut source = Noise::new(self.judging.seed);
         let mut drawn: Vec<f64> = Vec::new();
         let mut p = 1.0;
         for draws in DRAWS {
             while drawn.len() < draws {
-                let coefficients = noise.draw(&mut source);
-                let base = self.fit(&coefficients, smooth, None);
-                let best = self.best(&coefficients, smooth, &base);
-                drawn.push(best.map_or(0.0, |best| best.ratio));
+                drawn.push(draw(&mut source));
             }
-            p = gumbel_p(&drawn, ratio);
-            let limit = self.judging.significance;
-            let tail = gumbel_tail(&drawn, ratio);
+            p = gumbel_p(&drawn, found);
+            let tail = gumbel_tail(&drawn, found);
             let is_clear = if draws == DRAWS[0] {
                 tail > 0.2 || tail < limit / 1000.0
             } else {
@@ -374,7 +445,7 @@ mod tests {
     }
 
     fn line(count: usize) -> Smooth {
-        Smooth { columns: vec![(0..count).map(|place| place as f64 / count as f64).collect()] }
+        Smooth { columns: vec![(0..count).map(|place| place as f64 / count as f64).collect()], margin: 9.0 }
     }
 
     #[test]
