@@ -77,7 +77,7 @@ fn is_noticed(episode: &Episode) -> bool {
     let samples: u64 = episode.series.iter().map(SeriesEpisode::samples).sum();
     let is_long = |one: &SeriesEpisode| one.peak.is_some_and(|peak| peak >= NOTICED_SECONDS);
     let has_no_answer = |one: &SeriesEpisode| one.failed + one.skipped > 0;
-    episode.series.iter().any(|one| one.unfinished > 0)
+    episode.series.iter().any(|one| one.unfinished + one.late > 0)
         || (samples > 1 && episode.series.iter().any(|one| is_long(one) || has_no_answer(one)))
 }
 

@@ -45,6 +45,8 @@ pub struct SeriesEpisode {
     pub is_ongoing: bool,
     /// Bad attempts that took too long.
     pub slow: u64,
+    /// Of these, the ones that ended after their deadline.
+    pub late: u64,
     /// Bad attempts that did not end: timed out or hung.
     pub unfinished: u64,
     /// Attempts that failed.
@@ -157,6 +159,7 @@ fn begun(series: &Series, begin: WallTime) -> SeriesEpisode {
         end: begin,
         is_ongoing: false,
         slow: 0,
+        late: 0,
         unfinished: 0,
         failed: 0,
         skipped: 0,
@@ -171,7 +174,11 @@ impl SeriesEpisode {
         self.end = self.end.max(columns.start[row].after(duration));
         self.is_ongoing = matches!(outcome, Outcome::Hung | Outcome::Skipped);
         match outcome {
-            Outcome::Ok | Outcome::Late => self.slow += 1,
+            Outcome::Ok => self.slow += 1,
+            Outcome::Late => {
+                self.slow += 1;
+                self.late += 1;
+            }
             Outcome::Timeout | Outcome::Hung => self.unfinished += 1,
             Outcome::Error => self.failed += 1,
             Outcome::Skipped => self.skipped += 1,
@@ -196,8 +203,8 @@ impl SeriesEpisode {
 
 fn is_bad(columns: &HistoryColumns, row: usize, limit_seconds: f64) -> bool {
     match columns.outcome[row] {
-        Outcome::Timeout | Outcome::Hung | Outcome::Skipped | Outcome::Error => true,
-        Outcome::Ok | Outcome::Late => columns.duration_ns[row].as_seconds() > limit_seconds,
+        Outcome::Timeout | Outcome::Hung | Outcome::Late | Outcome::Skipped | Outcome::Error => true,
+        Outcome::Ok => columns.duration_ns[row].as_seconds() > limit_seconds,
         Outcome::Interrupted => false,
     }
 }
