@@ -173,7 +173,8 @@ inBrowser("the numbers in the table are those of the JSON", async () => {
     const { series } = json(name);
     const weighted = series.flatMap(({ summary }) => [summary.by_attempt, ...(summary.by_time ? [summary.by_time] : [])].map((own) => ({ summary, own })));
     assert.ok(rows.length > 0);
-    assert.equal(rows.length, weighted.length);
+    const levels = series.map(({ summary }) => Math.min(summary.regimes.length, 4)).reduce((sum, one) => sum + one, 0);
+    assert.equal(rows.length, weighted.length + levels);
     for (const { summary, own } of weighted) {
       const { key } = summary.series;
       const task = key.part === "" ? key.task : `${key.task}: ${key.part}`;
@@ -252,7 +253,7 @@ inBrowser("names and texts that want to be markup stay texts, and only pages of 
 
 inBrowser("without JavaScript the text and the tables are there", async () => {
   const { page, close } = await open(browser, "history-study", { javaScriptEnabled: false });
-  assert.equal(await page.locator("table.numbers tbody tr").count(), 9);
+  assert.equal(await page.locator("table.numbers tbody tr").count(), 11);
   assert.ok(await page.locator(".findings li").first().isVisible());
   assert.ok(await page.locator(".pairs tbody tr").first().isVisible());
   assert.ok(await page.locator(".needs-script").isVisible());

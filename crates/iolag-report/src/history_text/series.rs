@@ -1,7 +1,7 @@
 //! The tables of series: durations, shares over thresholds, how attempts ended, values.
 
 use iolag_analysis::history::{Quantity, Rate, Regime, SeriesSummary, WeightedSummary};
-use iolag_model::{format_count, format_duration};
+use iolag_model::{WallTime, format_count, format_duration};
 
 use super::Page;
 use super::amounts::{estimate, label, moment, share_over, with_interval};
@@ -173,7 +173,9 @@ fn rows_of(summary: &SeriesSummary) -> impl Iterator<Item = (String, &WeightedSu
     let label = label(&summary.series.key);
     let indent = " ".repeat(label.len() - label.trim_start().len() + 2);
     let by_time = summary.by_time.iter().map(|by_time| ("at any time".to_owned(), by_time));
-    let regimes = latest_regimes(summary).iter().map(|regime| (time_of(regime), &regime.summary));
+    // The time of the day stands with the changes: narrow terminals have no room for it.
+    let name = |regime: &Regime| time_of(regime, |at| day(at, summary.last.unwrap_or(at)));
+    let regimes = latest_regimes(summary).iter().map(move |regime| (name(regime), &regime.summary));
     let below = by_time.chain(regimes).map(move |(name, weighted)| (format!("{indent}{name}"), weighted));
     std::iter::once((label, &summary.by_attempt)).chain(below)
 }
@@ -183,13 +185,27 @@ pub(crate) fn latest_regimes(summary: &SeriesSummary) -> &[Regime] {
     &summary.regimes[summary.regimes.len().saturating_sub(REGIMES_MOST)..]
 }
 
-/// As in `until 2008-05-08 19:00`, `since 2008-05-08 19:00`; one between two changes ends with the next.
-pub(crate) fn time_of(regime: &Regime) -> String {
+/// As in `until 8 May`, `since 2008-05-08 19:00`, moments being written by `moment`; one between two changes ends with the next.
+pub(crate) fn time_of(regime: &Regime, moment: impl Fn(WallTime) -> String) -> String {
     match (regime.since, regime.until) {
         (Some(since), _) => format!("since {}", moment(since)),
         (None, Some(until)) => format!("until {}", moment(until)),
         (None, None) => String::new(),
     }
+}
+
+/// As in `8 May`, with the year if it is not that of `last`.
+fn day(at: WallTime, last: WallTime) -> String {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let text = at.to_string();
+    let date = text.split('T').next().unwrap_or_default();
+    let mut parts = date.rsplitn(3, '-');
+    let mut part = || parts.next().unwrap_or_default();
+    let (day, month, year) = (part(), part(), part());
+    let name = month.parse::<usize>().ok().and_then(|month| MONTHS.get(month.checked_sub(1)?));
+    let year = if last.to_string().starts_with(year) { String::new() } else { format!(" {year}") };
+    format!("{} {}{year}", day.trim_start_matches('0'), name.copied().unwrap_or(month))
 }
 
 fn unit_of(summary: &SeriesSummary) -> String {
@@ -207,5 +223,18 @@ fn rate(rate: &Rate) -> Cell {
             format!("{} ({} %)", format_count(rate.count), percentage(100.0 * share)),
             Tone::Warning,
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_has_its_year_where_that_is_another() {
+        let at = |seconds| WallTime::from_seconds(seconds);
+        assert_eq!(day(at(1_210_273_200), at(1_212_000_000)), "8 May");
+        assert_eq!(day(at(1_210_273_200), at(1_262_304_000)), "8 May 2008");
+        assert_eq!(day(at(1_230_768_000), at(1_230_768_000)), "1 Jan");
     }
 }

@@ -6,7 +6,7 @@ use iolag_analysis::history::{Estimate, Quantity, SeriesSummary, WeightedSummary
 use iolag_model::{SeriesKind, format_count, format_duration};
 
 use super::page::HistoryReport;
-use crate::history_text::amounts::{estimate, share_over, task, with_interval};
+use crate::history_text::amounts::{estimate, moment, share_over, task, with_interval};
 use crate::history_text::series::{latest_regimes, time_of};
 use crate::html::markup::Markup;
 
@@ -84,7 +84,7 @@ fn write_table(report: &HistoryReport<'_>, summaries: &[&SeriesSummary], caption
             write_row(summary, (counting, weighted), Row::Whole, has_hosts, page);
         }
         for regime in latest_regimes(summary) {
-            write_row(summary, (&time_of(regime), &regime.summary), Row::Regime, has_hosts, page);
+            write_row(summary, (&time_of(regime, moment), &regime.summary), Row::Regime, has_hosts, page);
         }
     }
     page.raw("</tbody></table></div>\n");
