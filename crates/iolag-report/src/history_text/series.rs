@@ -4,7 +4,7 @@ use iolag_analysis::history::{Quantity, Rate, Regime, SeriesSummary, WeightedSum
 use iolag_model::{WallTime, format_count, format_duration};
 
 use super::Page;
-use super::amounts::{estimate, label, moment, share_over, with_interval};
+use super::amounts::{estimate, label, share_over, with_interval};
 use crate::numbers::percentage;
 use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
 
