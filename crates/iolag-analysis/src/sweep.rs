@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use statrs::function::gamma::gamma_ur;
 
 use crate::quantile::median_of;
-use crate::statistics::dependence::{inflation_of, mid_ranks};
+use crate::statistics::dependence::inflation_of;
+use crate::statistics::ranking::mid_ranks;
 use crate::summary::Summary;
 
 /// Sizes needed before "results stop changing" can be said.

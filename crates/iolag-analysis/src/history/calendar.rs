@@ -40,12 +40,6 @@ impl LocalTime {
         self
     }
 
-    /// Seconds that clocks there show since the midnight before a Monday long ago.
-    pub(crate) fn seconds_since_a_monday(&self, moment: WallTime) -> f64 {
-        // The first of January 1970 was a Thursday.
-        (self.local_ns(moment) + 3 * DAY_NS) as f64 / 1e9
-    }
-
     /// What clocks there show at `moment`.
     pub fn at(&self, moment: WallTime) -> LocalMoment {
         let local_ns = self.local_ns(moment);
@@ -60,6 +54,7 @@ impl LocalTime {
         // 1970-01-01 was a Thursday.
         self.local_ns(moment).saturating_add(3 * DAY_NS) as f64 / 1e9
     }
+
     fn local_ns(&self, moment: WallTime) -> i64 {
         let passed = self.changes.partition_point(|change| change.0 <= moment);
         let offset = self.changes[..passed].last().map_or(self.first_offset_seconds, |change| change.1);

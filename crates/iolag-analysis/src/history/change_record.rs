@@ -12,7 +12,7 @@ use statrs::function::erf::erfc_inv;
 use super::calendar::LocalTime;
 use super::observed::{Knowledge, TimedValues};
 use crate::statistics::change::{Explanation, Judging, Smooth, Term, explain};
-use crate::statistics::dependence::mid_ranks;
+use crate::statistics::ranking::{ascending, mid_ranks};
 use crate::statistics::rhythm::{DAY_SECONDS, DAYS_LEAST, Rhythm};
 
 /// Greatest number of blocks.
@@ -93,11 +93,10 @@ impl Record {
             }
         }
         let local_seconds: Vec<f64> =
-            values.moments().iter().map(|moment| local_time.seconds_since_a_monday(*moment)).collect();
+            values.moments().iter().map(|moment| local_time.local_seconds(*moment)).collect();
         let days = (local_seconds.last()? - local_seconds.first()?) / DAY_SECONDS;
-        let without_rhythm = |scores: Vec<f64>| {
-            Rhythm::of(&local_seconds, &scores).map_or(scores, |rhythm| rhythm.rest().to_vec())
-        };
+        let without_rhythm =
+            |scores: Vec<f64>| Rhythm::of(&local_seconds, &scores).map_or(scores, Rhythm::into_rest);
         let scores = without_rhythm(scores_of(&logarithms));
         let rank_scores = without_rhythm(normal_scores(&logarithms));
         let block = scores.len().div_ceil(BLOCKS_MOST).max(1);
@@ -226,9 +225,8 @@ impl Record {
 /// Logarithms in robust deviations from the median, up to [`SCORE_MOST`] either way; normal deviates of their ranks where nearly all are equal. Ranks would
 /// make jumps of load that wanders: wherever it stays for long, they are far apart.
 fn scores_of(logarithms: &[f64]) -> Vec<f64> {
-    let mut sorted = logarithms.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64).round() as usize];
+    let order = ascending(logarithms);
+    let at = |share: f64| logarithms[order[(share * (order.len() - 1) as f64).round() as usize]];
     let middle = at(0.5);
     // Of a normal distribution both are its standard deviation.
     let scale = ((at(0.75) - at(0.25)) / 1.349).max((at(0.95) - at(0.05)) / 3.29);

@@ -19,7 +19,8 @@ use super::daily::rhythm_of;
 use super::join::{Pair, default_tolerance, join_nearest};
 use super::observed::TimedValues;
 use crate::statistics::coherence::coherence_of;
-use crate::statistics::dependence::{ascending, mid_ranks, ranks_in};
+use crate::statistics::ranking::{mid_ranks, ranks_among};
+use crate::statistics::rhythm::Rhythm;
 
 /// Pairs below which no coefficient is computed.
 pub const PAIRS_LEAST: usize = 10;
@@ -118,11 +119,7 @@ pub fn correlate(
 pub(crate) struct Scored<'a> {
     values: &'a TimedValues,
     method: CorrelationMethod,
-    /// What coefficients, or ranks, are made of.
-    scores: Vec<f64>,
-    /// Places from the smallest score to the greatest; empty unless ranks are wanted.
-    order: Vec<usize>,
-    /// What coefficients at lags are made of: the ranks of all values, or the scores.
+    /// What coefficients are made of: the ranks of all values, or the values.
     whole: Vec<f64>,
     /// The same without the profile by hour, where one is known.
     rest: Option<Vec<f64>>,
@@ -131,23 +128,18 @@ pub(crate) struct Scored<'a> {
 impl<'a> Scored<'a> {
     /// `None` if there are no logarithms and they are asked for.
     pub(crate) fn of(values: &'a TimedValues, method: CorrelationMethod) -> Option<Self> {
-        let (scores, order) = match method {
-            CorrelationMethod::Spearman => {
-                let scores = values.ordered();
-                let order = ascending(&scores);
-                (scores, order)
-            }
-            CorrelationMethod::Pearson => (values.values().to_vec(), Vec::new()),
-            CorrelationMethod::PearsonLog => (values.logarithms()?, Vec::new()),
+        let whole = match method {
+            CorrelationMethod::Spearman => mid_ranks(&values.ordered()),
+            CorrelationMethod::Pearson => values.values().to_vec(),
+            CorrelationMethod::PearsonLog => values.logarithms()?,
         };
-        let whole = if order.is_empty() { scores.clone() } else { ranks_in(&order, &scores) };
-        Some(Self { values, method, scores, order, whole, rest: None })
+        Some(Self { values, method, whole, rest: None })
     }
 
     /// The same with what is left beyond the daily cycle.
     pub(crate) fn with_rest(mut self, local_time: &LocalTime) -> Self {
         let rhythm = rhythm_of(self.values.moments(), &self.whole, local_time);
-        self.rest = rhythm.map(|rhythm| rhythm.rest().to_vec());
+        self.rest = rhythm.map(Rhythm::into_rest);
         self
     }
 
@@ -155,16 +147,13 @@ impl<'a> Scored<'a> {
         self.values
     }
 
-    /// The scores of these places: ranks among them for Spearman.
+    /// Of these places, which ascend: ranks among them for Spearman.
     fn of_places(&self, places: &[usize]) -> Vec<f64> {
-        if self.method != CorrelationMethod::Spearman {
-            return places.iter().map(|place| self.scores[*place]).collect();
+        let chosen = gathered(&self.whole, places);
+        if self.method != CorrelationMethod::Spearman || places.len() == self.whole.len() {
+            return chosen;
         }
-        let mut is_chosen = vec![false; self.scores.len()];
-        places.iter().for_each(|place| is_chosen[*place] = true);
-        let order: Vec<usize> = self.order.iter().copied().filter(|place| is_chosen[*place]).collect();
-        let ranks = ranks_in(&order, &self.scores);
-        places.iter().map(|place| ranks[*place]).collect()
+        ranks_among(&chosen, self.whole.len())
     }
 }
 
@@ -186,12 +175,22 @@ pub(crate) fn coefficient_of_pairs(left: &Scored<'_>, right: &Scored<'_>, pairs:
     if pairs.len() < PAIRS_LEAST {
         return None;
     }
-    let (left_places, right_places) = places_of(pairs);
     let (one, other) = match (&left.rest, &right.rest) {
         (Some(one), Some(other)) => (one, other),
         _ => (&left.whole, &right.whole),
     };
-    pearson(&gathered(one, &left_places), &gathered(other, &right_places))
+    let both = || pairs.iter().map(|pair| (one[pair.left], other[pair.right]));
+    let sum = both().fold((0.0, 0.0), |sum, (one, other)| (sum.0 + one, sum.1 + other));
+    let (mean, other_mean) = (sum.0 / pairs.len() as f64, sum.1 / pairs.len() as f64);
+    let (mut products, mut squares, mut other_squares) = (0.0, 0.0, 0.0);
+    for (one, other) in both().map(|(one, other)| (one - mean, other - other_mean)) {
+        products += one * other;
+        squares += one * one;
+        other_squares += other * other;
+    }
+    let varies = |squares: f64, mean: f64| is_varying(squares.sqrt(), mean, pairs.len());
+    let coefficient = || f64::clamp(products / (squares * other_squares).sqrt(), -1.0, 1.0);
+    (varies(squares, mean) && varies(other_squares, other_mean)).then(coefficient)
 }
 
 fn gathered(scores: &[f64], places: &[usize]) -> Vec<f64> {
@@ -219,11 +218,15 @@ fn places_of(pairs: &[Pair]) -> (Vec<usize>, Vec<usize>) {
 /// Centred and of unit length, so that a sum of products is the coefficient. `None` if all values are equal.
 fn standardised(values: &[f64]) -> Option<Vec<f64>> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
+    let mut centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
     let length = product(&centred, &centred).sqrt();
-    // Rounding leaves something of equal values: it is no variation.
-    let varies = length.is_finite() && length > 1e-12 * mean.abs() * (values.len() as f64).sqrt();
-    varies.then(|| centred.iter().map(|value| value / length).collect())
+    centred.iter_mut().for_each(|value| *value /= length);
+    is_varying(length, mean, values.len()).then_some(centred)
+}
+
+/// Rounding leaves something of equal values: it is no variation.
+fn is_varying(length: f64, mean: f64, count: usize) -> bool {
+    length.is_finite() && length > 1e-12 * mean.abs() * (count as f64).sqrt()
 }
 
 fn product(left: &[f64], right: &[f64]) -> f64 {

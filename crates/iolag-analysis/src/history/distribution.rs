@@ -27,6 +27,7 @@ use crate::statistics::dependence::{EffectiveSampleSize, Worth, beyond_quantile}
 use crate::statistics::interval::{
     CONFIDENCE, ShareInterval, effective_quantile_ranks, quantile_ranks, share_interval,
 };
+use crate::statistics::ranking::ascending;
 use crate::statistics::regimes::Regimes;
 use crate::statistics::student::NORMAL_TWO_SIDED;
 
@@ -114,11 +115,13 @@ pub struct CurveDistance {
 impl<W: Weight> Distribution<W> {
     /// The distribution of these observations.
     pub fn of(observations: &Observations<W>) -> Self {
-        let mut exact = Vec::new();
-        let mut at_least = Vec::new();
+        let ordered = observations.ordered();
+        let order = ascending(&ordered);
+        let (mut exact, mut at_least) = (Vec::with_capacity(ordered.len()), Vec::new());
         let mut below = 0;
         let mut resolution: Option<f64> = None;
-        for one in observations.list() {
+        // Known amounts come in their order, all others stand before and after them.
+        for one in order.iter().map(|place| &observations.list()[*place]) {
             match one.knowledge {
                 Knowledge::Exactly => exact.push(one.amount),
                 Knowledge::AtLeast => at_least.push(one.amount),
@@ -128,7 +131,6 @@ impl<W: Weight> Distribution<W> {
                 }
             }
         }
-        exact.sort_unstable_by(f64::total_cmp);
         at_least.sort_unstable_by(f64::total_cmp);
         let counts = KnowledgeCounts {
             exact: exact.len() as u64,
@@ -146,14 +148,13 @@ impl<W: Weight> Distribution<W> {
             at_least.drain(..at_least.partition_point(|amount| *amount < limit));
         }
         let lowest = resolution.map(|limit| (limit, below as u64));
-        let ordered = observations.ordered();
         Self {
             steps: steps_of(lowest, &exact, &at_least),
             resolution,
             counts,
             informative: (below + exact.len() + at_least.len()) as u64,
             greatest,
-            regimes: Regimes::of(&ordered, observations.changes()),
+            regimes: Regimes::of_ascending(&order, &ordered, observations.changes()),
             step_seconds: observations.step_seconds(),
             ordered,
             quantity: observations.quantity(),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::change_points::{ChangePoint, segments_of};
 use super::observed::{Knowledge, Quantity, TimedValues};
-use crate::statistics::dependence::ascending;
+use crate::statistics::ranking::ascending;
 
 /// What counts as bad.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -33,16 +33,40 @@ pub fn join_nearest(
     shift_ns: i64,
     tolerance: Nanoseconds,
 ) -> Vec<Pair> {
-    let moved: Vec<i64> = right.iter().map(|moment| moment.0.saturating_add(shift_ns)).collect();
-    let fixed: Vec<i64> = left.iter().map(|moment| moment.0).collect();
-    let (of_left, of_right) = (nearest(&fixed, &moved), nearest(&moved, &fixed));
-    let mutual = of_left.iter().enumerate().filter_map(|(index, partner)| {
-        let partner = (*partner)?;
-        let apart = fixed[index].abs_diff(moved[partner]);
-        let belongs = of_right[partner] == Some(index) && apart <= tolerance.0;
-        belongs.then_some(Pair { left: index, right: partner })
-    });
-    mutual.collect()
+    let moved = |place: usize| right[place].0.saturating_add(shift_ns);
+    let mut pairs = Vec::with_capacity(left.len().min(right.len()));
+    let mut partner = 0;
+    for (place, moment) in left.iter().enumerate() {
+        partner = nearest_from(partner, right.len(), moment.0, moved);
+        let Some(apart) = (partner < right.len()).then(|| moment.0.abs_diff(moved(partner))) else { break };
+        if apart <= tolerance.0 && is_nearest(left, place, moved(partner)) {
+            pairs.push(Pair { left: place, right: partner });
+        }
+    }
+    pairs
+}
+
+/// Whether nothing in `all`, which ascends, is nearer to `moment` than what stands at `place`, nor as near and earlier.
+fn is_nearest(all: &[WallTime], place: usize, moment: i64) -> bool {
+    let apart = |other: &WallTime| other.0.abs_diff(moment);
+    let own = apart(&all[place]);
+    let is_before = place.checked_sub(1).is_none_or(|before| apart(&all[before]) > own);
+    let after = all[place + 1..].iter().find(|other| **other != all[place]);
+    is_before && after.is_none_or(|after| apart(after) >= own)
+}
+
+/// The place of the nearest to `moment` among `count` moments that ascend, of which none before `candidate` is.
+fn nearest_from(candidate: usize, count: usize, moment: i64, at: impl Fn(usize) -> i64) -> usize {
+    let (mut nearest, mut ahead) = (candidate, candidate);
+    let apart = |place: usize| at(place).abs_diff(moment);
+    // Equal moments are stepped over where something closer may follow.
+    while ahead + 1 < count && (apart(ahead + 1) < apart(ahead) || at(ahead + 1) == at(ahead)) {
+        ahead += 1;
+        if apart(ahead) < apart(nearest) {
+            nearest = ahead;
+        }
+    }
+    nearest
 }
 
 /// For each of `from` the place of the nearest in `to`; both ascend.
@@ -50,15 +74,7 @@ pub(super) fn nearest(from: &[i64], to: &[i64]) -> Vec<Option<usize>> {
     let mut candidate = 0;
     from.iter()
         .map(|moment| {
-            let closer = |place: usize| to[place + 1].abs_diff(*moment) < to[place].abs_diff(*moment);
-            // Equal moments are stepped over where something closer may follow.
-            let mut ahead = candidate;
-            while ahead + 1 < to.len() && (closer(ahead) || to[ahead + 1] == to[ahead]) {
-                ahead += 1;
-                if to[ahead].abs_diff(*moment) < to[candidate].abs_diff(*moment) {
-                    candidate = ahead;
-                }
-            }
+            candidate = nearest_from(candidate, to.len(), *moment, |place| to[place]);
             (!to.is_empty()).then_some(candidate)
         })
         .collect()
@@ -116,6 +132,25 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn pairs_are_those_that_are_nearest_either_way(
+            mut left in prop::collection::vec(0_i64..90, 0..60),
+            mut right in prop::collection::vec(0_i64..90, 0..60),
+            shift in -9_i64..9,
+            tolerance in 0_u64..20,
+        ) {
+            left.sort_unstable();
+            right.sort_unstable();
+            let moved: Vec<i64> = right.iter().map(|moment| moment + shift).collect();
+            let (there, back) = (nearest(&left, &moved), nearest(&moved, &left));
+            let mutual = there.iter().enumerate().filter_map(|(index, partner)| {
+                let partner = (*partner)?;
+                let is_near = left[index].abs_diff(moved[partner]) <= tolerance;
+                (is_near && back[partner] == Some(index)).then_some((index, partner))
+            });
+            prop_assert_eq!(joined(&left, &right, shift, tolerance), mutual.collect::<Vec<_>>());
+        }
+
         #[test]
         fn pairs_are_one_to_one_near_and_symmetric(
             mut left in prop::collection::vec(0_i64..500, 0..60),

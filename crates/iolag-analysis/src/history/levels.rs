@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::observed::{Knowledge, TimedValues};
 use super::permutation::correlation_time;
-use crate::statistics::dependence::{ascending, mid_ranks};
 use crate::statistics::interval::effective_quantile_ranks;
+use crate::statistics::ranking::{ascending, mid_ranks};
 
 /// How much one level is of another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

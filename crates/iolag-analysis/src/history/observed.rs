@@ -10,7 +10,7 @@ use std::fmt;
 use iolag_model::{HistoryColumns, Nanoseconds, Outcome, Series, WallTime};
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::dependence::ascending;
+use crate::statistics::ranking::ascending;
 
 /// What is read from a series' samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::calendar::LocalTime;
 use super::observed::{Knowledge, TimedValues};
 use super::periodogram::{PeriodogramPoint, lomb_scargle, lomb_scargle_at};
-use crate::statistics::dependence::mid_ranks;
+use crate::statistics::ranking::mid_ranks;
 
 /// Values below which no period is sought.
 const VALUES_LEAST: usize = 48;

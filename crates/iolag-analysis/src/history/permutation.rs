@@ -9,7 +9,7 @@
 //!
 //! Limits: correlation over more than a twelfth of the record is not accounted for; the p of such a sequence is too small.
 
-use crate::statistics::dependence::mid_ranks;
+use crate::statistics::ranking::mid_ranks;
 use crate::synthetic::Noise;
 
 use crate::statistics::fourier::{autocorrelation, autocorrelation_near};

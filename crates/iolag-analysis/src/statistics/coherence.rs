@@ -34,21 +34,27 @@ pub(crate) struct Coherence {
 /// Compares two sequences of equal length, each centred and of unit length.
 pub(crate) fn coherence_of(left: &[f64], right: &[f64]) -> Coherence {
     let n = left.len();
-    let coefficient = left.iter().zip(right).map(|(one, other)| one * other).sum::<f64>().clamp(-1.0, 1.0);
     let cells = n.clamp(1, CELLS_MOST);
-    let (mut left_sums, mut right_sums) = (Vec::new(), Vec::new());
-    let (mut within, mut at_moments) = (0.0, 0.0);
+    let (mut left_sums, mut right_sums) = (Vec::with_capacity(cells), Vec::with_capacity(cells));
+    let (mut coefficient, mut within, mut at_moments) = (0.0, 0.0, 0.0);
     for cell in 0..cells {
         let places = cell * n / cells..(cell + 1) * n / cells;
         let root = (places.len().max(1) as f64).sqrt();
-        let (one, other) = (&left[places.clone()], &right[places]);
-        let (left_sum, right_sum) = (one.iter().sum::<f64>() / root, other.iter().sum::<f64>() / root);
-        let products = one.iter().zip(other).map(|(one, other)| one * other).sum::<f64>();
-        at_moments += one.iter().zip(other).map(|(one, other)| (one * other).powi(2)).sum::<f64>();
-        within += (products - left_sum * right_sum).powi(2);
-        left_sums.push(left_sum);
-        right_sums.push(right_sum);
+        let (mut left_sum, mut right_sum, mut products, mut squares) = (0.0, 0.0, 0.0, 0.0);
+        for (one, other) in left[places.clone()].iter().zip(&right[places]) {
+            let product = one * other;
+            left_sum += one;
+            right_sum += other;
+            products += product;
+            squares += product * product;
+        }
+        coefficient += products;
+        at_moments += squares;
+        within += (products - left_sum * right_sum / (root * root)).powi(2);
+        left_sums.push(left_sum / root);
+        right_sums.push(right_sum / root);
     }
+    let coefficient = f64::clamp(coefficient, -1.0, 1.0);
     let cosines = Cosines::of(cells);
     let (left_waves, right_waves) = (cosines.coefficients(&left_sums), cosines.coefficients(&right_sums));
     let waves = left_waves.iter().zip(&right_waves).map(|(one, other)| (one * other).powi(2));

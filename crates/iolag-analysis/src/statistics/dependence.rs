@@ -23,6 +23,7 @@ use super::clusters::{CLUSTERS_LEAST, clustered};
 use super::fourier::autocorrelation;
 use super::interval::CONFIDENCE;
 use super::memory::LongMemory;
+use super::ranking::{ascending, normal_scores_in};
 use super::student::{normal_density, normal_quantile, student_two_sided};
 
 /// Sequences are cut into at most so many stretches before anything is asked of them.
@@ -131,7 +132,12 @@ impl Level {
 
     /// Of values in time order.
     pub fn of(values: &[f64]) -> Self {
-        Self::of_score_sums(&score_sums_of(values), values.len() as u64)
+        Self::of_ascending(&ascending(values), values)
+    }
+
+    /// The same, `order` being the places of the values from the smallest to the greatest.
+    pub(crate) fn of_ascending(order: &[usize], values: &[f64]) -> Self {
+        Self::of_score_sums(&score_sums_in(order, values), values.len() as u64)
     }
 }
 
@@ -204,17 +210,12 @@ pub fn inflation_of(values: &[f64]) -> f64 {
 /// Sums of the normal scores of values in time order over equal stretches: of one value each as long as there are no more than
 /// [`STRETCHES_MOST`].
 pub fn score_sums_of(values: &[f64]) -> Vec<f64> {
-    normal_scores(values).chunks(stretch_length(values.len())).map(|part| part.iter().sum()).collect()
+    score_sums_in(&ascending(values), values)
 }
 
-/// Scores as the normal distribution would have them at these ranks (Blom 1958, by mid-ranks), scaled to a variance of 1; all 0 if all are equal.
-pub(crate) fn normal_scores(values: &[f64]) -> Vec<f64> {
-    let n = values.len() as f64;
-    let scores: Vec<f64> = mid_ranks(values).iter().map(|rank| normal_quantile((rank - 0.5) / n)).collect();
-    let mean = scores.iter().sum::<f64>() / n;
-    let variance = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / n;
-    let scale = if variance > 1e-12 { variance.sqrt().recip() } else { 0.0 };
-    scores.iter().map(|score| (score - mean) * scale).collect()
+fn score_sums_in(order: &[usize], values: &[f64]) -> Vec<f64> {
+    let scores = normal_scores_in(order, values);
+    scores.chunks(stretch_length(values.len())).map(|part| part.iter().sum()).collect()
 }
 
 /// How many times as much a sum varies as one of independent deviations.
@@ -296,40 +297,6 @@ impl Inflation {
     }
 }
 
-/// Ranks from 1, equal values sharing the middle of theirs.
-pub(crate) fn mid_ranks(values: &[f64]) -> Vec<f64> {
-    ranks_in(&ascending(values), values)
-}
-
-/// Places of the values from the smallest to the greatest, as [`f64::total_cmp`] orders them.
-pub(crate) fn ascending(values: &[f64]) -> Vec<usize> {
-    // Whole numbers beside their places are sorted several times as fast as places whose values are looked up.
-    let mut keyed: Vec<(u64, usize)> =
-        values.iter().enumerate().map(|(place, value)| (key_of(*value), place)).collect();
-    keyed.sort_unstable();
-    keyed.into_iter().map(|(_, place)| place).collect()
-}
-
-/// A whole number that is greater where the value is, by [`f64::total_cmp`].
-const fn key_of(value: f64) -> u64 {
-    let bits = value.to_bits();
-    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
-}
-
-/// Mid-ranks among the places in `order`, which ascends; 0 at all other places.
-pub(crate) fn ranks_in(order: &[usize], values: &[f64]) -> Vec<f64> {
-    let mut ranks = vec![0.0; values.len()];
-    let mut first = 0;
-    for equal in order.chunk_by(|left, right| values[*left] == values[*right]) {
-        let middle = first as f64 + (equal.len() as f64 + 1.0) / 2.0;
-        for &index in equal {
-            ranks[index] = middle;
-        }
-        first += equal.len();
-    }
-    ranks
-}
-
 /// Sample variance (n - 1); 0 for fewer than two.
 pub(crate) fn variance_of(values: &[f64]) -> f64 {
     if values.len() < 2 {
@@ -404,10 +371,5 @@ mod tests {
             let worth = worth_of_share(&stretches_of(&vec![true; values.len()]), &Level::of(&values));
             assert_eq!(worth, Worth::independent(values.len() as u64));
         }
-    }
-
-    #[test]
-    fn ranks_of_equal_values_are_shared() {
-        assert_eq!(mid_ranks(&[3.0, 1.0, 3.0]), [2.5, 1.0, 2.5]);
     }
 }

@@ -16,6 +16,7 @@ pub(crate) mod ledger;
 pub(crate) mod mean_error;
 pub(crate) mod memory;
 pub(crate) mod overlap;
+pub(crate) mod ranking;
 pub(crate) mod regimes;
 pub(crate) mod regression;
 pub(crate) mod rhythm;

@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use super::dependence::{EffectiveSampleSize, Level, Worth, stretches_of, worth_of_share};
+use super::ranking::ascending;
 
 /// The parts of a sequence between its changes: one if there are none.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,11 +21,21 @@ pub struct Regimes {
 impl Regimes {
     /// Of values in time order that change their level at these places, which ascend.
     pub fn of(values: &[f64], changes: &[usize]) -> Self {
+        Self::of_ascending(&ascending(values), values, changes)
+    }
+
+    /// The same, `order` being the places of the values from the smallest to the greatest.
+    pub(crate) fn of_ascending(order: &[usize], values: &[f64], changes: &[usize]) -> Self {
         let mut parts = Vec::new();
         let mut first = 0;
         for end in changes.iter().copied().chain([values.len()]) {
             if first < end && end <= values.len() {
-                parts.push((first..end, Level::of(&values[first..end])));
+                let part = first..end;
+                let level = match part.len() == values.len() {
+                    true => Level::of_ascending(order, values),
+                    false => Level::of(&values[part.clone()]),
+                };
+                parts.push((part, level));
                 first = end;
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! A series that is slow at every noon goes together with every other series of its kind, changes level twice a day, and is a surprise
 //! to nobody. [`Rhythm::of`] estimates the profile by hour of the day, from eight weeks on by hour of the week, and what is left
-//! ([`Rhythm::rest`]) is what changes, correlations and comparisons are judged on.
+//! ([`Rhythm::into_rest`]) is what changes, correlations and comparisons are judged on.
 //!
 //! Limits: the profile is the same on all days; what swings differently each day is left in the rest. Between the middles of hours it is
 //! interpolated.
@@ -48,15 +48,15 @@ impl Rhythm {
     }
 
     /// The values without the profile.
-    pub fn rest(&self) -> &[f64] {
-        &self.rest
+    pub fn into_rest(self) -> Vec<f64> {
+        self.rest
     }
 }
 
 fn profile_of(local_seconds: &[f64], values: &[f64], hours: usize) -> Vec<f64> {
     let mut sums = vec![(0.0, 0_usize); hours];
     for (at, value) in local_seconds.iter().zip(values) {
-        let hour = (at / 3600.0).floor().rem_euclid(hours as f64) as usize;
+        let hour = wrapped((at / 3600.0).floor(), hours) as usize;
         let (sum, count) = &mut sums[hour.min(hours - 1)];
         *sum += value;
         *count += 1;
@@ -79,10 +79,17 @@ fn fill(known: &mut [Option<f64>]) {
     }
 }
 
+/// From 0 up to this many hours, which the clock has.
+fn wrapped(place: f64, hours: usize) -> f64 {
+    let hours = hours as f64;
+    // A tenth of the time that a remainder takes.
+    (place - (place / hours).floor() * hours).max(0.0)
+}
+
 /// Between the middles of hours on a straight line.
 fn level_at(profile: &[f64], at: f64) -> f64 {
     let hours = profile.len();
-    let place = (at / 3600.0 - 0.5).rem_euclid(hours as f64);
+    let place = wrapped(at / 3600.0 - 0.5, hours);
     let before = (place.floor() as usize).min(hours - 1);
     let share = place - before as f64;
     profile[before] + share * (profile[(before + 1) % hours] - profile[before])
@@ -105,7 +112,7 @@ mod tests {
         let rhythm = Rhythm::of(&at, &values).expect("two weeks are enough");
         assert_eq!(rhythm.profile.len(), 24);
         assert!((rhythm.level(6.5 * 3600.0) - 0.99).abs() < 0.02, "{:?}", rhythm.profile);
-        assert!(rhythm.rest().iter().all(|rest| rest.abs() < 0.05));
+        assert!(rhythm.rest.iter().all(|rest| rest.abs() < 0.05));
     }
 
     #[test]
@@ -114,7 +121,7 @@ mod tests {
         let mut noise = Noise::new(7);
         let values: Vec<f64> = at.iter().map(|_| 5.0 + noise.normal()).collect();
         let rhythm = Rhythm::of(&at, &values).expect("a week is enough");
-        let mean = rhythm.rest().iter().sum::<f64>() / at.len() as f64;
+        let mean = rhythm.rest.iter().sum::<f64>() / at.len() as f64;
         assert!((mean - 5.0).abs() < 0.2, "{mean}");
     }
 
@@ -129,6 +136,6 @@ mod tests {
     fn hours_without_values_take_those_of_the_hour_before() {
         let at: Vec<f64> = quarters(9).into_iter().filter(|at| (at / 3600.0) as usize % 24 < 12).collect();
         let rhythm = Rhythm::of(&at, &vec![2.0; at.len()]).expect("nine half days");
-        assert!(rhythm.rest().iter().all(|rest| (rest - 2.0).abs() < 1e-9));
+        assert!(rhythm.rest.iter().all(|rest| (rest - 2.0).abs() < 1e-9));
     }
 }

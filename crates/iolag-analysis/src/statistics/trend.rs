@@ -9,7 +9,8 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::dependence::{effective_sample_size_of, mid_ranks, normal_scores};
+use super::dependence::effective_sample_size_of;
+use super::ranking::{mid_ranks, normal_scores};
 
 /// Parts that a sequence must have.
 pub(crate) const PARTS_LEAST: usize = 10;
