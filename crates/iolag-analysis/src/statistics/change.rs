@@ -23,6 +23,8 @@ const TERMS_MOST: usize = 48;
 const VALUES_LEAST: usize = 16;
 /// Twice the logarithm of a likelihood ratio below which no best place among many is beyond chance.
 const RATIO_LEAST: f64 = 9.0;
+/// The same for a straight line, which has no place.
+const LINE_RATIO_LEAST: f64 = 6.0;
 /// What the second end of a stretch costs, as it may lie anywhere.
 const STRETCH_COST: f64 = 8.0;
 /// Values of the shortest stretch.
@@ -31,8 +33,6 @@ const STRETCH_LEAST: usize = 8;
 const WORTH_LEAST: f64 = 60.0;
 /// By how much p is multiplied where it is worth less.
 const DOUBT_FACTOR: f64 = 5.0;
-/// The same for a straight line, which has no place.
-const LINE_RATIO_LEAST: f64 = 6.0;
 /// What each further column of what is smooth costs.
 const COLUMN_COST: f64 = 2.0;
 /// Band from which on frequencies are too quick for steps to show.
@@ -125,6 +125,22 @@ struct Search {
 struct Candidate {
     term: Term,
     ratio: f64,
+}
+
+/// What explains most of all that it was held against.
+#[derive(Debug, Default)]
+struct Greatest {
+    explained: f64,
+    term: Option<Term>,
+}
+
+impl Greatest {
+    /// `sum` is what the noise's weights leave of the product with a term, `worth` that of the term with itself.
+    fn hold_against(&mut self, sum: f64, worth: f64, term: Term) {
+        if sum * sum > self.explained * worth && worth > 1e-12 {
+            (self.explained, self.term) = (sum * sum / worth, Some(term));
+        }
+    }
 }
 
 impl Search {
@@ -298,10 +314,9 @@ impl Search {
 
     fn fit(&self, coefficients: &[f64], terms: &[Term], start: Option<&Spectrum>) -> Fit {
         let columns = terms.iter().flat_map(|term| match term {
-            Term::Step(at) => vec![step(*at, coefficients.len())],
+            Term::Step(at) => vec![self.cosines.of_step(*at)],
             Term::Stretch(first, end) => {
-                let until = step(*end, coefficients.len());
-                let from = step(*first, coefficients.len());
+                let (from, until) = (self.cosines.of_step(*first), self.cosines.of_step(*end));
                 vec![from.iter().zip(until).map(|(from, until)| from - until).collect()]
             }
             Term::Smooth(index) => self.smooth[*index].columns.clone(),
@@ -350,24 +365,26 @@ impl Search {
         }
         sums.push(0.0);
         let weights = noise.weights.iter().enumerate().map(|(j, weight)| {
-            let sine = 2.0 * (std::f64::consts::PI * j as f64 / (2 * n) as f64).sin();
+            let sine = 2.0 * self.cosines.sine(j);
             if j == 0 { 0.0 } else { weight / (sine * sine * n as f64) }
         });
         let table = self.cosines.cosine_sums(&weights.collect::<Vec<f64>>());
-        let at = |q: usize| table[if q > n { 2 * n - q } else { q }];
-        let explained = |sum: f64, worth: f64| if worth > 1e-12 { sum * sum / worth } else { 0.0 };
-        let steps = (2..n - 1).map(|k| (explained(sums[k], table[0] - at(2 * k)), Term::Step(k)));
-        let stretches = self.lengths.iter().flat_map(|&length| {
-            let (table, sums) = (&table, &sums);
-            (2..n.saturating_sub(length + 1)).map(move |first| {
-                let at = |q: usize| table[if q > n { 2 * n - q } else { q }];
+        let at = |q: usize| table[q.min(2 * n - q)];
+        let (even, odd): (Vec<f64>, Vec<f64>) = (0..n).map(|half| (at(2 * half), at(2 * half + 1))).unzip();
+        let mut step = Greatest::default();
+        for first in 2..n - 1 {
+            step.hold_against(sums[first], table[0] - even[first], Term::Step(first));
+        }
+        let mut stretch = Greatest::default();
+        for &length in &self.lengths {
+            let between = if length % 2 == 0 { &even[length / 2..] } else { &odd[length / 2..] };
+            for first in 2..n.saturating_sub(length + 1) {
                 let end = first + length;
-                let worth = 2.0 * (table[0] - at(length) + at(first + end)) - at(2 * first) - at(2 * end);
-                (explained(sums[first] - sums[end], worth), Term::Stretch(first, end))
-            })
-        });
-        let greatest = |one: &(f64, Term), other: &(f64, Term)| one.0.total_cmp(&other.0);
-        [steps.max_by(greatest), stretches.max_by(greatest)].map(|found| found.map(|found| found.1))
+                let worth = 2.0 * (table[0] - table[length] + between[first]) - even[first] - even[end];
+                stretch.hold_against(sums[first] - sums[end], worth, Term::Stretch(first, end));
+            }
+        }
+        [step.term, stretch.term]
     }
 
     /// Probability of a ratio as great in noise of this spectrum, given what is smooth.
@@ -401,18 +418,6 @@ impl Search {
         }
         p
     }
-}
-
-/// Cosine coefficients of a step of one at this place.
-fn step(at: usize, count: usize) -> Vec<f64> {
-    let scale = (2.0 / count as f64).sqrt();
-    let turn = std::f64::consts::PI / (2 * count) as f64;
-    (0..count)
-        .map(|j| match j {
-            0 => (count - at) as f64 / (count as f64).sqrt(),
-            _ => -scale * (2.0 * turn * (j * at) as f64).sin() / (2.0 * (turn * j as f64).sin()),
-        })
-        .collect()
 }
 
 /// Probability of a maximum as great as this, by Gumbel's distribution with the mean and the deviation of `drawn`; of many draws at least the

@@ -6,14 +6,17 @@
 
 use std::f64::consts::PI;
 
-use super::fourier::{Complex, times, transform};
+use super::fourier::{Complex, Transform, times};
 
 /// Transforms of sequences of one length.
 #[derive(Debug, Clone)]
 pub(crate) struct Cosines {
     count: usize,
+    /// `exp(πi k/2n)` for k from 0 to n.
+    half_turns: Vec<Complex>,
     /// `exp(πi k²/2n)` for k from 0 to n.
     chirp: Vec<Complex>,
+    transform: Transform,
     /// The transform of the conjugate chirp, closed to a circle.
     kernel: Vec<Complex>,
 }
@@ -34,8 +37,13 @@ impl Cosines {
             kernel[index] = conjugate(*value);
             kernel[(size - index) % size] = conjugate(*value);
         }
-        transform(&mut kernel);
-        Self { count, chirp, kernel }
+        let transform = Transform::of(size);
+        transform.apply(&mut kernel);
+        let half_turn = |index: usize| {
+            let (sine, cosine) = (PI * index as f64 / (2 * count.max(1)) as f64).sin_cos();
+            [cosine, sine]
+        };
+        Self { count, half_turns: (0..=count).map(half_turn).collect(), chirp, transform, kernel }
     }
 
     /// Coefficients of the values: `c[j] = √(2/n) Σ x[t] cos(πj (t + ½)/n)`, the first by another √2.
@@ -45,7 +53,7 @@ impl Cosines {
         (0..self.count)
             .map(|j| {
                 let scale = if j == 0 { scale / 2.0_f64.sqrt() } else { scale };
-                scale * times(sums[j], self.half_turn(j))[0]
+                scale * times(sums[j], self.half_turns[j])[0]
             })
             .collect()
     }
@@ -53,9 +61,8 @@ impl Cosines {
     /// The values that have these coefficients.
     pub(crate) fn values(&self, coefficients: &[f64]) -> Vec<f64> {
         let scale = (2.0 / self.count as f64).sqrt();
-        let turned = coefficients.iter().enumerate().map(|(j, coefficient)| {
+        let turned = coefficients.iter().zip(&self.half_turns).enumerate().map(|(j, (coefficient, turn))| {
             let scale = if j == 0 { scale / 2.0_f64.sqrt() } else { scale };
-            let turn = self.half_turn(j);
             [scale * coefficient * turn[0], scale * coefficient * turn[1]]
         });
         self.sums(turned)[..self.count].iter().map(|sum| sum[0]).collect()
@@ -66,9 +73,31 @@ impl Cosines {
         self.sums(weights.iter().map(|weight| [*weight, 0.0])).iter().map(|sum| sum[0]).collect()
     }
 
-    fn half_turn(&self, j: usize) -> Complex {
-        let (sine, cosine) = (PI * j as f64 / (2 * self.count) as f64).sin_cos();
-        [cosine, sine]
+    /// sin(πj/2n), for j up to n.
+    pub(crate) fn sine(&self, j: usize) -> f64 {
+        self.half_turns[j][1]
+    }
+
+    /// Coefficients of a step from 0 to 1 at this place, at most the number of values.
+    pub(crate) fn of_step(&self, at: usize) -> Vec<f64> {
+        let count = self.count;
+        let scale = -(2.0 / count as f64).sqrt();
+        // sin(πk/2n) of any k, from those of a quarter of the circle.
+        let sine = |k: usize| match k {
+            k if k < 2 * count => self.half_turns[k.min(2 * count - k)][1],
+            k => -self.half_turns[(k - 2 * count).min(4 * count - k)][1],
+        };
+        let mut k = 0;
+        (0..count)
+            .map(|j| {
+                if j == 0 {
+                    return (count - at) as f64 / (count as f64).sqrt();
+                }
+                k += 2 * at;
+                k -= if k >= 4 * count { 4 * count } else { 0 };
+                scale * sine(k) / (2.0 * self.sine(j))
+            })
+            .collect()
     }
 
     /// `Σ a[j] exp(πi jq/n)` for q from 0 to n: with jq = (j² + q² - (j - q)²)/2 it is a convolution with the chirp.
@@ -78,12 +107,12 @@ impl Cosines {
         for ((place, term), turn) in data.iter_mut().zip(terms).zip(&self.chirp) {
             *place = times(term, *turn);
         }
-        transform(&mut data);
+        self.transform.apply(&mut data);
         // The way back is the same transform of conjugates.
         data.iter_mut()
             .zip(&self.kernel)
             .for_each(|(place, kernel)| *place = conjugate(times(*place, *kernel)));
-        transform(&mut data);
+        self.transform.apply(&mut data);
         let scale = 1.0 / size as f64;
         let back = data.iter().zip(&self.chirp).map(|(place, turn)| times(conjugate(*place), *turn));
         back.map(|[real, imaginary]| [scale * real, scale * imaginary]).collect()
@@ -114,6 +143,20 @@ mod tests {
             }
             let back = cosines.values(&found);
             assert!(back.iter().zip(&values).all(|(back, value)| (back - value).abs() < 1e-10), "{count}");
+        }
+    }
+
+    #[test]
+    fn a_step_has_the_coefficients_of_its_values() {
+        for (count, at) in [(1, 0), (1, 1), (2, 1), (9, 4), (40, 0), (40, 17), (40, 39), (40, 40)] {
+            let values: Vec<f64> = (0..count).map(|place| if place < at { 0.0 } else { 1.0 }).collect();
+            let cosines = Cosines::of(count);
+            let found = cosines.of_step(at);
+            let expected = cosines.coefficients(&values);
+            assert!(
+                found.iter().zip(&expected).all(|(one, other)| (one - other).abs() < 1e-10),
+                "{count} {at}: {found:?} {expected:?}"
+            );
         }
     }
 

@@ -17,38 +17,58 @@ pub(crate) fn times(left: Complex, right: Complex) -> Complex {
     [left[0] * right[0] - left[1] * right[1], left[0] * right[1] + left[1] * right[0]]
 }
 
-/// `X[k] = Σ x[j] exp(+2πi jk / n)` in place, without scaling; the length must be a power of two.
-pub(crate) fn transform(data: &mut [Complex]) {
-    let n = data.len();
-    debug_assert!(n.is_power_of_two());
-    if n < 2 {
-        return;
-    }
-    let shift = usize::BITS - n.trailing_zeros();
-    for index in 0..n {
-        let mirrored = index.reverse_bits() >> shift;
-        if mirrored > index {
-            data.swap(index, mirrored);
-        }
-    }
-    let turns: Vec<Complex> = (0..n / 2)
-        .map(|index| {
-            let (sine, cosine) = (TAU * index as f64 / n as f64).sin_cos();
+/// Transforms of one length.
+#[derive(Debug, Clone)]
+pub(crate) struct Transform {
+    /// For each stage, which joins two transforms of `half` values: `exp(πi j / half)` for j below it. One after the other, so that they are read in a row.
+    turns: Vec<Complex>,
+}
+
+impl Transform {
+    /// Of sequences of this length, a power of two.
+    pub(crate) fn of(length: usize) -> Self {
+        debug_assert!(length.is_power_of_two());
+        let turn = |index: usize| {
+            let (sine, cosine) = (TAU * index as f64 / length as f64).sin_cos();
             [cosine, sine]
-        })
-        .collect();
-    let mut half = 1;
-    while half < n {
-        let stride = n / (2 * half);
-        for block in data.chunks_exact_mut(2 * half) {
-            let (low, high) = block.split_at_mut(half);
-            for (index, (upper, lower)) in low.iter_mut().zip(high).enumerate() {
-                let turned = times(*lower, turns[index * stride]);
-                *lower = [upper[0] - turned[0], upper[1] - turned[1]];
-                *upper = [upper[0] + turned[0], upper[1] + turned[1]];
+        };
+        let last: Vec<Complex> = (0..length / 2).map(turn).collect();
+        let mut turns = Vec::with_capacity(length);
+        let mut half = 1;
+        while half < length {
+            turns.extend(last.iter().step_by(length / (2 * half)));
+            half *= 2;
+        }
+        Self { turns }
+    }
+
+    /// `X[k] = Σ x[j] exp(+2πi jk / n)` in place, without scaling; of the length that it was made for.
+    pub(crate) fn apply(&self, data: &mut [Complex]) {
+        let n = data.len();
+        debug_assert!(n == self.turns.len() + 1);
+        if n < 2 {
+            return;
+        }
+        let shift = usize::BITS - n.trailing_zeros();
+        for index in 0..n {
+            let mirrored = index.reverse_bits() >> shift;
+            if mirrored > index {
+                data.swap(index, mirrored);
             }
         }
-        half *= 2;
+        let mut half = 1;
+        while half < n {
+            let turns = &self.turns[half - 1..2 * half - 1];
+            for block in data.chunks_exact_mut(2 * half) {
+                let (low, high) = block.split_at_mut(half);
+                for ((upper, lower), turn) in low.iter_mut().zip(high).zip(turns) {
+                    let turned = times(*lower, *turn);
+                    *lower = [upper[0] - turned[0], upper[1] - turned[1]];
+                    *upper = [upper[0] + turned[0], upper[1] + turned[1]];
+                }
+            }
+            half *= 2;
+        }
     }
 }
 
@@ -58,14 +78,15 @@ pub(crate) fn autocorrelation(values: &[f64]) -> Vec<f64> {
     let n = values.len();
     let mean = values.iter().sum::<f64>() / n.max(1) as f64;
     let mut data = vec![[0.0, 0.0]; (2 * n).next_power_of_two()];
+    let transform = Transform::of(data.len());
     for (place, value) in data.iter_mut().zip(values) {
         place[0] = value - mean;
     }
-    transform(&mut data);
+    transform.apply(&mut data);
     for place in &mut data {
         *place = [place[0] * place[0] + place[1] * place[1], 0.0];
     }
-    transform(&mut data);
+    transform.apply(&mut data);
     let variance = data.first().map_or(0.0, |place| place[0]);
     if variance <= 0.0 {
         return Vec::new();
@@ -79,6 +100,7 @@ pub(crate) fn autocorrelation_near(values: &[f64], lags: usize) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / n.max(1) as f64;
     let stretch = lags.next_power_of_two();
     let mut spectrum = vec![[0.0, 0.0]; 2 * stretch];
+    let transform = Transform::of(spectrum.len());
     for first in (0..n).step_by(stretch) {
         // A stretch as real part, the same and the next as imaginary part: all products at lags below `stretch`.
         let mut data = vec![[0.0, 0.0]; 2 * stretch];
@@ -88,7 +110,7 @@ pub(crate) fn autocorrelation_near(values: &[f64], lags: usize) -> Vec<f64> {
         for place in &mut data[..stretch.min(n - first)] {
             place[0] = place[1];
         }
-        transform(&mut data);
+        transform.apply(&mut data);
         let size = data.len();
         for (index, sum) in spectrum.iter_mut().enumerate() {
             let (here, mirrored) = (data[index], data[(size - index) % size]);
@@ -99,7 +121,7 @@ pub(crate) fn autocorrelation_near(values: &[f64], lags: usize) -> Vec<f64> {
             *sum = [sum[0] + product[0], sum[1] + product[1]];
         }
     }
-    transform(&mut spectrum);
+    transform.apply(&mut spectrum);
     let variance = spectrum[0][0];
     if variance <= 0.0 {
         return Vec::new();
@@ -122,7 +144,7 @@ pub(crate) fn uneven_sums(cycles: &[f64], weights: [&[f64]; 2], count: usize) ->
             grid[at][1] += share * weights[1][index];
         }
     }
-    transform(&mut grid);
+    Transform::of(grid.len()).apply(&mut grid);
     // The transforms of two real sequences, packed as one complex sequence, come apart by symmetry.
     let mut sums = [Vec::with_capacity(count), Vec::with_capacity(count)];
     for index in 0..count {
@@ -151,7 +173,7 @@ mod tests {
         let mut noise = Noise::new(1);
         let values: Vec<Complex> = (0..16).map(|_| [noise.normal(), noise.normal()]).collect();
         let mut fast = values.clone();
-        transform(&mut fast);
+        Transform::of(16).apply(&mut fast);
         for (k, found) in fast.iter().enumerate() {
             let slow = values.iter().enumerate().fold([0.0, 0.0], |sum, (j, value)| {
                 let (sine, cosine) = (TAU * (j * k) as f64 / 16.0).sin_cos();
