@@ -9,11 +9,12 @@
 //! Nothing makes a list of the n · m pairs: for a limit they are counted by walking along both sorted
 //! samples, and the k-th difference is found by halving the range of floating-point numbers, which is exact
 //! after at most 64 steps: O((n + m) · 64). Of samples of more than 20,000 together a difference is found to a
-//! millionth of the range that a random choice of pairs leaves, in a third of the steps; it is that of a pair.
+//! millionth of the range that a random choice of pairs leaves, in a tenth of the steps; it is that of a pair.
 
 use super::observed::Knowledge;
 use super::permutation::below;
 use super::weighting::Observation;
+use crate::statistics::ranking::{ascending, ascending_keys};
 use crate::synthetic::Noise;
 
 /// Larger samples are compared to a millionth of what matters.
@@ -22,8 +23,8 @@ const EXACT_MOST: usize = 20_000;
 const DRAWN_PAIRS: usize = 4096;
 /// How far from the wanted share that may be wrong, in standard errors.
 const DRAWN_ERRORS: f64 = 4.0;
-/// Halvings after that: to a millionth.
-const HALVINGS: usize = 20;
+/// To what part of that range it is found.
+const NEAR_SHARE: f64 = 1e-6;
 const SEED: u64 = 2008;
 
 const WEEK_NS: i64 = 7 * 86_400_000_000_000;
@@ -59,6 +60,8 @@ impl Range {
 pub(crate) struct Stratum {
     first: Side,
     second: Side,
+    /// Whether everything is known exactly, so that each difference has one end.
+    is_exact: bool,
     /// Weight of a pair, so that strata count n m / (n + m).
     weight: f64,
 }
@@ -73,10 +76,12 @@ struct Side {
 }
 
 impl Side {
-    fn new(mut ranges: Vec<Range>) -> Self {
-        ranges.sort_unstable_by(|one, other| {
-            one.low.total_cmp(&other.low).then(one.high.total_cmp(&other.high))
-        });
+    fn new(ranges: Vec<Range>) -> Self {
+        let lows: Vec<f64> = ranges.iter().map(|range| range.low).collect();
+        let mut ranges: Vec<Range> = ascending(&lows).into_iter().map(|place| ranges[place]).collect();
+        for equal in ranges.chunk_by_mut(|one, other| one.low == other.low) {
+            equal.sort_by(|one, other| one.high.total_cmp(&other.high));
+        }
         let lows: Vec<f64> = ranges.iter().map(|range| range.low).collect();
         let mut highs: Vec<f64> = ranges.iter().map(|range| range.high).collect();
         highs.sort_unstable_by(f64::total_cmp);
@@ -102,12 +107,14 @@ impl Stratum {
             return None;
         }
         let weight = 1.0 / (first.len() + second.len()) as f64;
-        Some(Self { first: Side::new(first), second: Side::new(second), weight })
+        let (first, second) = (Side::new(first), Side::new(second));
+        let is_exact = [&first, &second].iter().all(|side| side.lows == side.highs);
+        Some(Self { first, second, is_exact, weight })
     }
 
     /// Whether everything is known exactly, so that each difference has one end.
-    pub(crate) fn is_exact(&self) -> bool {
-        [&self.first, &self.second].iter().all(|side| side.lows == side.highs)
+    pub(crate) const fn is_exact(&self) -> bool {
+        self.is_exact
     }
 
     /// Weight of all its pairs together.
@@ -121,6 +128,7 @@ impl Stratum {
         let high = || count_at_most(&self.first.lows, &self.second.highs, limit);
         self.weight
             * match end {
+                _ if self.is_exact => low(),
                 DifferenceEnd::Low => low(),
                 DifferenceEnd::High => high(),
                 DifferenceEnd::Both => (low() + high()) / 2.0,
@@ -183,12 +191,12 @@ pub(crate) fn difference_at(strata: &[Stratum], q: f64, end: DifferenceEnd) -> f
     let total: f64 = strata.iter().map(Stratum::total).sum();
     // A hair less: sums of weights are rounded.
     let wanted = q * total * (1.0 - 1e-13);
-    let reaches =
-        |limit: f64| strata.iter().map(|stratum| stratum.at_most(limit, end)).sum::<f64>() >= wanted;
+    let excess = |limit: f64| strata.iter().map(|stratum| stratum.at_most(limit, end)).sum::<f64>() - wanted;
+    let reaches = |limit: f64| excess(limit) >= 0.0;
     let observations: usize =
         strata.iter().map(|stratum| stratum.first.lows.len() + stratum.second.lows.len()).sum();
     if observations > EXACT_MOST
-        && let Some(found) = difference_near(strata, q, end, &reaches)
+        && let Some(found) = difference_near(strata, q, end, &excess)
     {
         return found;
     }
@@ -220,7 +228,7 @@ fn difference_near(
     strata: &[Stratum],
     q: f64,
     end: DifferenceEnd,
-    reaches: &dyn Fn(f64) -> bool,
+    excess: &dyn Fn(f64) -> f64,
 ) -> Option<f64> {
     let mut drawn = drawn_differences(strata, end);
     drawn.sort_unstable_by(f64::total_cmp);
@@ -229,24 +237,44 @@ fn difference_near(
         let place = (share * drawn.len() as f64) as usize;
         drawn.get(place.min(drawn.len() - 1)).copied().filter(|difference| difference.is_finite())
     };
-    let (mut low, mut high) = (at((q - reach).max(0.0))?, at(q + reach)?);
+    let (low, high) = (at((q - reach).max(0.0))?, at(q + reach)?);
     if low == high {
         // So many pairs are equal that the wanted one is one of them, as a rule.
-        return (reaches(low) && !reaches(low.next_down())).then_some(low);
+        return (excess(low) >= 0.0 && excess(low.next_down()) < 0.0).then_some(low);
     }
-    if reaches(low) || !reaches(high) {
-        return None;
-    }
-    for _ in 0..HALVINGS {
-        let middle = low + (high - low) / 2.0;
-        if reaches(middle) {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
+    let low = last_below_zero(low, high, excess)?;
     let above = strata.iter().map(|stratum| stratum.least_above(low, end));
     Some(above.fold(f64::INFINITY, f64::min)).filter(|found| found.is_finite())
+}
+
+/// Where `excess`, which does not fall, is still below zero, within a millionth of the range before it is not; `None` if it does not cross zero in it.
+/// It is nearly a straight line: regula falsi (Illinois: Dowell and Jarratt 1971) finds its zero in a third of the steps of halving. Each fourth step
+/// halves, whatever it looks like.
+fn last_below_zero(mut low: f64, mut high: f64, excess: &dyn Fn(f64) -> f64) -> Option<f64> {
+    let (mut at_low, mut at_high) = (excess(low), excess(high));
+    if at_low >= 0.0 || at_high < 0.0 {
+        return None;
+    }
+    let wanted = NEAR_SHARE * (high - low);
+    let (mut step, mut was_below) = (0, None);
+    while high - low > wanted {
+        step += 1;
+        let straight = low - at_low * (high - low) / (at_high - at_low);
+        // A hair to the far side of the zero, so that the two ends close in on it.
+        let hair = if straight - low < high - straight { 0.3 * wanted } else { -0.3 * wanted };
+        let middle = if step % 4 == 0 { low + (high - low) / 2.0 } else { straight + hair };
+        let middle = middle.clamp(low + 0.1 * wanted, high - 0.1 * wanted);
+        let at_middle = excess(middle);
+        let is_below = at_middle < 0.0;
+        let again = if was_below == Some(is_below) { 0.5 } else { 1.0 };
+        if is_below {
+            (low, at_low, at_high) = (middle, at_middle, again * at_high);
+        } else {
+            (high, at_high, at_low) = (middle, at_middle, again * at_low);
+        }
+        was_below = Some(is_below);
+    }
+    Some(low)
 }
 
 /// Differences of pairs drawn at random, each pair as likely as it weighs; open ones are infinite.
@@ -377,10 +405,9 @@ pub(crate) fn contributions(strata: &[Stratum], shift: f64) -> [Vec<(i64, f64)>;
             all[side].extend(placed.map(|(range, placement)| (range.at, scale * (placement - mean))));
         }
     }
-    all.each_mut().map(|side| {
-        let mut side = std::mem::take(side);
-        side.sort_by_key(|one| one.0);
-        side
+    all.map(|side| {
+        let order = ascending_keys(side.iter().map(|one| one.0));
+        order.into_iter().map(|place| side[place]).collect()
     })
 }
 
@@ -494,7 +521,7 @@ mod tests {
                     reached(found) >= q - 1e-6 && reached(found - 1e-6) <= q + 1e-12,
                     "{q} {end:?} {found}"
                 );
-                assert!(difference_near(&strata, q, end, &|limit| reached(limit) >= q).is_some());
+                assert!(difference_near(&strata, q, end, &|limit| reached(limit) - q).is_some());
             }
         }
     }

@@ -83,7 +83,9 @@ pub(crate) struct Judged<'a> {
     low: f64,
     middle: f64,
     high: f64,
-    /// The error of the probability after the samples were aligned; absent if nothing varies then.
+    /// The probability after the samples were aligned, as if all observations were independent.
+    aligned_naive: RelativeEffect,
+    /// The error of that probability; absent if nothing varies then.
     aligned: Option<MeanError>,
 }
 
@@ -96,8 +98,9 @@ impl<'a> Judged<'a> {
         let is_exact = strata.iter().all(Stratum::is_exact);
         let other = |end| if is_exact { middle } else { median_difference(strata, end) };
         let (low, high) = (other(DifferenceEnd::Low), other(DifferenceEnd::High));
-        let aligned = error_of(strata, aligned_by(middle, low, high));
-        Some(Self { strata, low, middle, high, aligned })
+        let shift = aligned_by(middle, low, high);
+        let (aligned_naive, aligned) = (RelativeEffect::of(strata, shift), error_of(strata, shift));
+        Some(Self { strata, low, middle, high, aligned_naive, aligned })
     }
 
     pub(crate) fn shift(&self, scale: ShiftScale) -> Shift {
@@ -105,8 +108,7 @@ impl<'a> Judged<'a> {
             ShiftScale::Ratio => difference.exp(),
             ShiftScale::Difference => difference,
         };
-        let naive = RelativeEffect::of(self.strata, aligned_by(self.middle, self.low, self.high));
-        let reach_naive = reach_of(&naive);
+        let reach_naive = reach_of(&self.aligned_naive);
         Shift {
             scale,
             estimate: match (self.low.is_finite(), self.high.is_finite()) {
@@ -153,9 +155,7 @@ impl<'a> Judged<'a> {
 
     /// The share of all observations that counts as independent; absent if nothing varies.
     pub(crate) fn share_effective(&self) -> Option<f64> {
-        let aligned = aligned_by(self.middle, self.low, self.high);
-        let variance = RelativeEffect::of(self.strata, aligned).standard_error().powi(2);
-        Some(self.aligned.as_ref()?.share_effective(variance))
+        Some(self.aligned.as_ref()?.share_effective(self.aligned_naive.standard_error().powi(2)))
     }
 }
 
