@@ -163,7 +163,7 @@ impl Judged {
         let clustering = Clustering::of(&columns.outcome);
         let part = |is_wanted: &dyn Fn(IncidentPeriod) -> bool| {
             let rows: Vec<usize> = (0..columns.len()).filter(|row| is_wanted(periods[*row])).collect();
-            let part = rows_of(columns, &rows);
+            let part = columns.rows(&rows);
             let rates = OutcomeCounts::of(&part.outcome).rates(&clustering);
             (rates, Observations::<ByTime>::by_time(series, &part, blockers))
         };
@@ -199,28 +199,6 @@ impl Judged {
 
     pub(super) fn verdict(&self) -> Option<ComparisonVerdict> {
         self.impact.comparison.as_ref().map(|comparison| comparison.verdict)
-    }
-}
-
-/// The samples in these rows.
-fn rows_of(columns: &HistoryColumns, rows: &[usize]) -> HistoryColumns {
-    fn picked<T: Copy>(column: &[T], rows: &[usize]) -> Vec<T> {
-        rows.iter().map(|row| column[*row]).collect()
-    }
-    HistoryColumns {
-        probe: picked(&columns.probe, rows),
-        intended: picked(&columns.intended, rows),
-        start: picked(&columns.start, rows),
-        duration_ns: picked(&columns.duration_ns, rows),
-        value: picked(&columns.value, rows),
-        outcome: picked(&columns.outcome, rows),
-        configuration: picked(&columns.configuration, rows),
-        blocker: picked(&columns.blocker, rows),
-        processor_seconds: picked(&columns.processor_seconds, rows),
-        load_5min: picked(&columns.load_5min, rows),
-        runnable: picked(&columns.runnable, rows),
-        blocked: picked(&columns.blocked, rows),
-        stalled_io: picked(&columns.stalled_io, rows),
     }
 }
 
@@ -353,7 +331,7 @@ mod tests {
     fn an_outage_that_lasts_has_no_after() {
         let (series, columns) = home();
         let rows: Vec<usize> = (0..HANG as usize + 8).collect();
-        let mut cut = rows_of(&columns, &rows);
+        let mut cut = columns.rows(&rows);
         cut.outcome[HANG as usize] = Outcome::Hung;
         let incident = incident_of(vec![(series, cut), scratch()], vec![outage(None)]);
         assert!(incident.is_ongoing);
@@ -368,7 +346,7 @@ mod tests {
     fn slots_lost_to_a_probe_of_before_are_not_taken_for_good_ones() {
         let (series, columns) = home();
         let rows: Vec<usize> = (HANG as usize + 1..HANG as usize + 8).collect();
-        let cut = rows_of(&columns, &rows);
+        let cut = columns.rows(&rows);
         let incident = incident_of(vec![(series, cut), scratch()], vec![outage(None)]);
         assert_eq!(effects(&incident)[0], ("/home", PlaceEffect::Unanswered));
     }
@@ -387,7 +365,7 @@ mod tests {
         failed.outcome[HANG as usize + 1] = Outcome::Error;
         assert_eq!(effect(failed), PlaceEffect::Failing);
         let rows: Vec<usize> = (0..HANG as usize).chain(HANG as usize + 3..SLOTS as usize).collect();
-        assert_eq!(effect(rows_of(&columns, &rows)), PlaceEffect::NotMeasured);
+        assert_eq!(effect(columns.rows(&rows)), PlaceEffect::NotMeasured);
     }
 
     #[test]

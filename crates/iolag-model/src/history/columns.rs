@@ -42,6 +42,29 @@ impl HistoryColumns {
         self.probe.is_empty()
     }
 
+    /// The samples of these rows, in this order.
+    #[must_use]
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        fn picked<T: Copy>(column: &[T], rows: &[usize]) -> Vec<T> {
+            rows.iter().map(|row| column[*row]).collect()
+        }
+        Self {
+            probe: picked(&self.probe, rows),
+            intended: picked(&self.intended, rows),
+            start: picked(&self.start, rows),
+            duration_ns: picked(&self.duration_ns, rows),
+            value: picked(&self.value, rows),
+            outcome: picked(&self.outcome, rows),
+            configuration: picked(&self.configuration, rows),
+            blocker: picked(&self.blocker, rows),
+            processor_seconds: picked(&self.processor_seconds, rows),
+            load_5min: picked(&self.load_5min, rows),
+            runnable: picked(&self.runnable, rows),
+            blocked: picked(&self.blocked, rows),
+            stalled_io: picked(&self.stalled_io, rows),
+        }
+    }
+
     /// Adds a sample at the end.
     pub fn push(&mut self, sample: &HistorySample) {
         let surroundings = sample.surroundings.as_ref();

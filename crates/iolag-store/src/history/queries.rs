@@ -11,7 +11,8 @@ use super::append::number;
 use super::engine::{Engine, Value};
 use super::rows::{
     self, CONFIGURATION_SELECTION, EVENT_SELECTION, EVIDENCE_SELECTION, OUTAGE_SELECTION, Reader,
-    SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION, SESSION_SELECTION, blank_sample, sample_selection,
+    SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION, SESSION_SELECTION, blank_sample, columns_selection,
+    sample_selection,
 };
 use super::{ChangeMark, Changes, HistoryError, RecordSink};
 
@@ -49,19 +50,26 @@ pub(crate) fn samples(
     let Some(series) = number(engine, statement, &values)? else { return Ok(columns) };
     let location = engine.location().to_owned();
     let mut sample = blank_sample(key.clone());
-    engine.query(&samples_statement(), &samples_values(series, span), &mut |row| {
+    // An index has this order; that of the few samples that were due at one moment is made here, as a database would sort them all for it.
+    let statement = samples_statement(&columns_selection(), "sample.intended_ns");
+    engine.query(&statement, &samples_values(series, span), &mut |row| {
         Reader::new(row, &location).sample_into(&mut sample)?;
         columns.push(&sample);
         Ok(())
     })?;
-    Ok(columns)
+    Ok(if columns.intended.is_sorted_by(|one, next| one < next) { columns } else { in_order(&columns) })
 }
 
-fn samples_statement() -> String {
+fn in_order(columns: &HistoryColumns) -> HistoryColumns {
+    let mut rows: Vec<usize> = (0..columns.len()).collect();
+    rows.sort_by_key(|row| (columns.intended[*row], columns.probe[*row].0.cast_signed()));
+    columns.rows(&rows)
+}
+
+fn samples_statement(selection: &str, order: &str) -> String {
     format!(
-        "SELECT {} FROM {SAMPLE_SOURCE} WHERE sample.series = $1 AND sample.intended_ns >= $2 AND sample.intended_ns < $3 \
-         ORDER BY sample.intended_ns, sample.probe",
-        sample_selection()
+        "SELECT {selection} FROM {SAMPLE_SOURCE} WHERE sample.series = $1 AND sample.intended_ns >= $2 \
+         AND sample.intended_ns < $3 ORDER BY {order}"
     )
 }
 
@@ -228,10 +236,14 @@ pub(crate) fn records(
     let location = engine.location().to_owned();
     for row in series {
         let mut sample = blank_sample(row.series.key);
-        engine.query(&samples_statement(), &samples_values(row.number, span), &mut |row| {
-            Reader::new(row, &location).sample_into(&mut sample)?;
-            give(HistoryRecord::Sample(sample.clone()))
-        })?;
+        engine.query(
+            &samples_statement(&sample_selection(), "sample.intended_ns, sample.probe"),
+            &samples_values(row.number, span),
+            &mut |row| {
+                Reader::new(row, &location).sample_into(&mut sample)?;
+                give(HistoryRecord::Sample(sample.clone()))
+            },
+        )?;
     }
     let statement = format!(
         "SELECT {EVIDENCE_SELECTION} FROM evidence WHERE at_ns < $1 AND at_ns >= $2 ORDER BY host, probe, at_ns"

@@ -47,6 +47,21 @@ pub(crate) fn sample_selection() -> String {
     SAMPLE_COLUMNS.map(column).join(", ")
 }
 
+/// The same for what goes into columns: what these do not have is not read, and stands as zero or as nothing.
+pub(crate) fn columns_selection() -> String {
+    let column = |name: &str| match name {
+        "change" | "series" | "failure" | "load_15min_milli" => "0".to_owned(),
+        "exit_status"
+        | "resident_bytes_max"
+        | "stalled_cpu_us"
+        | "stalled_memory_some_us"
+        | "stalled_memory_full_us" => "CAST(NULL AS bigint)".to_owned(),
+        "configuration" => "configuration_key.key".to_owned(),
+        name => format!("sample.{name}"),
+    };
+    SAMPLE_COLUMNS.map(column).join(", ")
+}
+
 /// Where [`sample_selection`] is selected from.
 pub(crate) const SAMPLE_SOURCE: &str =
     "sample LEFT JOIN configuration_key ON configuration_key.id = sample.configuration";
