@@ -11,6 +11,7 @@ mod calendar;
 mod change_points;
 mod change_record;
 mod comparison;
+mod continuum;
 mod correlation;
 mod daily;
 mod dip;
