@@ -3,12 +3,13 @@
 //! Durations of attempts say nothing of a time in which nothing was attempted: a place that hangs for six hours is one attempt and 24 skipped slots.
 //! So the question is asked of stretches of time: when was a place bad, and how long were both (see `statistics/overlap.rs`).
 //!
-//! Limits: a time in which nobody watched is not bad; a bad sample counts until the next one was due.
+//! Limits: a time in which nobody watched is not bad; a bad sample counts until the next one was due. Of imported records the period is the
+//! usual one that was seen: where it is a second off, moved times of single slots overlap by parts, and p is somewhat too small.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use iolag_model::{Nanoseconds, SeriesKind, WallSpan, WallTime};
+use iolag_model::{Nanoseconds, SeriesKey, SeriesKind, WallSpan, WallTime};
 use serde::{Deserialize, Serialize};
 
 use super::analysis::HistoryInput;
@@ -70,7 +71,8 @@ pub(super) fn bad_overlaps(input: &HistoryInput, episodes: &[Episode]) -> Vec<Ba
     let mut found = Vec::new();
     for (index, (first, first_set)) in stretches.iter().enumerate() {
         for (second, second_set) in stretches[index + 1..].iter().filter(|other| other.0.host == first.host) {
-            let overlap = overlap_of(first_set, second_set, covered);
+            let slot = slot_of(input, [first, second], covered);
+            let overlap = overlap_of(first_set, second_set, covered, slot);
             found.push(BadOverlap {
                 first: first.clone(),
                 second: second.clone(),
@@ -109,6 +111,16 @@ fn bad_stretches(input: &HistoryInput, episodes: &[Episode]) -> BTreeMap<Place, 
         }
     }
     spans.into_iter().map(|(place, spans)| (place, union_of(spans))).collect()
+}
+
+/// How often somebody looked: the longest period of these places' tasks that is at most a hundredth of the seconds covered, 0 if there is none. Whole
+/// numbers of it are whole numbers of shorter ones, as a rule.
+fn slot_of(input: &HistoryInput, places: [&Place; 2], covered: f64) -> f64 {
+    let is_here = |key: &SeriesKey| places.iter().any(|one| one.host == key.host && one.target == key.target);
+    let tasks = input.series.iter().map(|(series, _)| series);
+    let here = tasks.filter(|series| series.kind == SeriesKind::Task && is_here(&series.key));
+    let periods = here.map(|series| series.period_ns.as_seconds());
+    periods.filter(|period| 100.0 * period <= covered).fold(0.0, f64::max)
 }
 
 fn in_ns(seconds: f64) -> Nanoseconds {

@@ -1,12 +1,14 @@
 //! Do two sets of stretches of time overlap for longer than by chance?
 //!
 //! The time that both have in common is compared with what it is after one of them was moved around the time covered, closed to a
-//! circle, by [`SHIFTS`] equal steps: the pattern of each stays as it is, so that an hour's storm counts once.
+//! circle, by whole slots: the pattern of each stays as it is, so that an hour's storm counts once. Bad times begin and end when somebody
+//! looks, so two of one slot overlap wholly or not at all; moved by parts of slots they would overlap by parts, never so long. For the same reason
+//! times that differ by less than half a slot are the same: rounds that begin a little late are late for all places.
 //!
 //! Invariants: stretches of a set are disjoint and ascend; seconds from the begin of the time covered. No randomness.
 //! Limits: two sets that both follow the clock overlap as long as the clock says.
 
-/// Places to which one set is moved.
+/// Places to which one set is moved, at most.
 const SHIFTS: usize = 999;
 
 /// How two sets of stretches overlap.
@@ -20,22 +22,26 @@ pub(crate) struct Overlap {
     pub(crate) p: f64,
 }
 
-/// Compares two sets of stretches, each from a begin to an end, within `covered` seconds.
-pub(crate) fn overlap_of(left: &[(f64, f64)], right: &[(f64, f64)], covered: f64) -> Overlap {
+/// Compares two sets of stretches, each from a begin to an end, within `covered` seconds that were looked at every `slot` seconds (0: at any time).
+pub(crate) fn overlap_of(left: &[(f64, f64)], right: &[(f64, f64)], covered: f64, slot: f64) -> Overlap {
     let seconds = common(left, right);
     let lengths = |set: &[(f64, f64)]| set.iter().map(|(begin, end)| end - begin).sum::<f64>();
     if covered <= 0.0 || seconds <= 0.0 {
         let expected_seconds = if covered > 0.0 { lengths(left) * lengths(right) / covered } else { 0.0 };
         return Overlap { seconds: 0.0, expected_seconds, p: 1.0 };
     }
-    let reaching = (1..=SHIFTS).filter(|step| {
-        let shift = covered * *step as f64 / (SHIFTS + 1) as f64;
-        common(left, &moved(right, shift, covered)) >= seconds * (1.0 - 1e-9)
+    let slot = if slot > 0.0 { slot } else { covered / (SHIFTS + 1) as f64 };
+    let slots = (covered / slot).ceil().max(1.0);
+    let stride = (slots / (SHIFTS + 1) as f64).ceil();
+    let shifts = ((slots / stride).ceil() as usize).saturating_sub(1);
+    let reaching = (1..=shifts).filter(|step| {
+        let shift = slot * stride * *step as f64;
+        common(left, &moved(right, shift, slot * slots)) >= seconds - slot / 2.0
     });
     Overlap {
         seconds,
         expected_seconds: lengths(left) * lengths(right) / covered,
-        p: (reaching.count() + 1) as f64 / (SHIFTS + 1) as f64,
+        p: (reaching.count() + 1) as f64 / (shifts + 1) as f64,
     }
 }
 
@@ -77,11 +83,11 @@ mod tests {
     fn one_long_time_in_both_is_no_chance_and_times_apart_are_none() {
         let hung = [(1e6, 1e6 + 21_600.0)];
         let slow = [(1e6 + 600.0, 1e6 + 20_000.0)];
-        let found = overlap_of(&hung, &slow, MONTH);
+        let found = overlap_of(&hung, &slow, MONTH, 900.0);
         assert!(found.seconds == 19_400.0 && found.p < 0.02 && found.expected_seconds < 200.0, "{found:?}");
-        assert_eq!(overlap_of(&hung, &[(2e6, 2.1e6)], MONTH).p, 1.0);
-        assert_eq!(overlap_of(&hung, &[], MONTH).seconds, 0.0);
-        assert_eq!(overlap_of(&[], &[], 0.0).p, 1.0);
+        assert_eq!(overlap_of(&hung, &[(2e6, 2.1e6)], MONTH, 900.0).p, 1.0);
+        assert_eq!(overlap_of(&hung, &[], MONTH, 900.0).seconds, 0.0);
+        assert_eq!(overlap_of(&[], &[], 0.0, 900.0).p, 1.0);
     }
 
     #[test]
@@ -100,7 +106,23 @@ mod tests {
                 at = end;
             }
         };
-        let wrong = (0..200).filter(|_| overlap_of(&storms(), &storms(), MONTH).p <= 0.05).count();
+        let wrong = (0..200).filter(|_| overlap_of(&storms(), &storms(), MONTH, 0.0).p <= 0.05).count();
+        assert!(wrong <= 18, "{wrong} of 200");
+    }
+
+    #[test]
+    fn single_slots_that_know_nothing_of_each_other_overlap_as_rarely_as_they_should() {
+        let mut noise = Noise::new(62);
+        let mut wrong = 0;
+        for _ in 0..200 {
+            let late: Vec<f64> =
+                (0..672).map(|slot| f64::from(slot) * 900.0 + 20.0 * noise.uniform()).collect();
+            let mut bad = || -> Vec<(f64, f64)> {
+                let chosen = late.iter().filter(|_| noise.uniform() < 0.05);
+                chosen.map(|begin| (*begin, begin + 880.0)).collect()
+            };
+            wrong += usize::from(overlap_of(&bad(), &bad(), 672.0 * 900.0, 900.0).p <= 0.05);
+        }
         assert!(wrong <= 18, "{wrong} of 200");
     }
 
