@@ -7,14 +7,15 @@
 //! p is two-sided and knows that neighbours resemble each other: see `statistics/coherence.rs`. Nothing is drawn.
 //!
 //! Two places that are busy at noon go together whatever they have to do with each other. Where four days are covered, each series' profile by hour
-//! (see `statistics/rhythm.rs`) is taken out of its scores, and the coefficient of the rest is that *beyond the daily cycle*.
+//! (see `statistics/rhythm.rs`) is taken out of its scores, and the coefficient of the rest is that *beyond the daily cycle*. What swings more on one day than
+//! on the next leaves a rest that is alike within days, so its significance also knows how much the days differ.
 
 use std::fmt;
 
 use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
-use super::calendar::LocalTime;
+use super::calendar::{Day, LocalTime};
 use super::daily::rhythm_of;
 use super::join::{Pair, default_tolerance, join_nearest};
 use super::observed::TimedValues;
@@ -121,8 +122,8 @@ pub(crate) struct Scored<'a> {
     method: CorrelationMethod,
     /// What coefficients are made of: the ranks of all values, or the values.
     whole: Vec<f64>,
-    /// The same without the profile by hour, where one is known.
-    rest: Option<Vec<f64>>,
+    /// The same without the profile by hour, and the days of the values, where a profile is known.
+    rest: Option<(Vec<f64>, Vec<Day>)>,
 }
 
 impl<'a> Scored<'a> {
@@ -139,7 +140,8 @@ impl<'a> Scored<'a> {
     /// The same with what is left beyond the daily cycle.
     pub(crate) fn with_rest(mut self, local_time: &LocalTime) -> Self {
         let rhythm = rhythm_of(self.values.moments(), &self.whole, local_time);
-        self.rest = rhythm.map(Rhythm::into_rest);
+        let days = || self.values.moments().iter().map(|moment| local_time.at(*moment).day).collect();
+        self.rest = rhythm.map(|rhythm| (rhythm.into_rest(), days()));
         self
     }
 
@@ -160,14 +162,16 @@ impl<'a> Scored<'a> {
 /// Correlates values that were joined before, as they are.
 pub(crate) fn correlate_pairs(left: &Scored<'_>, right: &Scored<'_>, pairs: &[Pair]) -> Option<Correlation> {
     let (left_places, right_places) = places_of(pairs);
-    correlation_of(&left.of_places(&left_places), &right.of_places(&right_places))
+    correlation_of(&left.of_places(&left_places), &right.of_places(&right_places), &[])
 }
 
 /// Correlates what is left of them beyond the daily cycle; `None` where no profile is known.
 pub(crate) fn correlate_rests(left: &Scored<'_>, right: &Scored<'_>, pairs: &[Pair]) -> Option<Correlation> {
-    let (left_rest, right_rest) = (left.rest.as_ref()?, right.rest.as_ref()?);
+    let ((left_rest, days), (right_rest, _)) = (left.rest.as_ref()?, right.rest.as_ref()?);
     let (left_places, right_places) = places_of(pairs);
-    correlation_of(&gathered(left_rest, &left_places), &gathered(right_rest, &right_places))
+    let days: Vec<Day> = left_places.iter().map(|place| days[*place]).collect();
+    let lengths: Vec<usize> = days.chunk_by(|one, other| one == other).map(<[Day]>::len).collect();
+    correlation_of(&gathered(left_rest, &left_places), &gathered(right_rest, &right_places), &lengths)
 }
 
 /// Coefficient alone, of the rests where both are known. Ranks are those among all values.
@@ -176,7 +180,7 @@ pub(crate) fn coefficient_of_pairs(left: &Scored<'_>, right: &Scored<'_>, pairs:
         return None;
     }
     let (one, other) = match (&left.rest, &right.rest) {
-        (Some(one), Some(other)) => (one, other),
+        (Some((one, _)), Some((other, _))) => (one, other),
         _ => (&left.whole, &right.whole),
     };
     let both = || pairs.iter().map(|pair| (one[pair.left], other[pair.right]));
@@ -197,11 +201,16 @@ fn gathered(scores: &[f64], places: &[usize]) -> Vec<f64> {
     places.iter().map(|place| scores[*place]).collect()
 }
 
-fn correlation_of(left: &[f64], right: &[f64]) -> Option<Correlation> {
+/// `lengths` are those of the days, where they count.
+fn correlation_of(left: &[f64], right: &[f64], lengths: &[usize]) -> Option<Correlation> {
     if left.len() < PAIRS_LEAST {
         return None;
     }
-    let found = coherence_of(&standardised(left)?, &standardised(right)?);
+    let (left, right) = (standardised(left)?, standardised(right)?);
+    let mut found = coherence_of(&left, &right);
+    if lengths.len() > 1 {
+        found = found.with_stretches(&left, &right, lengths);
+    }
     Some(Correlation {
         pairs: left.len() as u64,
         pairs_effective: found.pairs_effective,
@@ -303,6 +312,28 @@ mod tests {
             None,
             "two days are too short"
         );
+    }
+
+    #[test]
+    fn daily_cycles_of_another_size_each_day_are_no_evidence() {
+        let mut noise = crate::synthetic::Noise::new(80);
+        let mut swinging = || -> TimedValues {
+            let sizes: Vec<f64> = (0..14).map(|_| 0.5 + 0.5 * noise.normal()).collect();
+            let wave = |slot: usize| (slot as f64 / 96.0 * std::f64::consts::TAU).cos();
+            let values: Vec<f64> = (0..14 * 96)
+                .map(|slot| (sizes[slot / 96] * wave(slot) + 0.6 * noise.normal()).exp())
+                .collect();
+            every_quarter(&values, 0)
+        };
+        let wrong = (0..150).filter(|_| {
+            let (left, right) = (swinging(), swinging());
+            let scored =
+                |values| Scored::of(values, CorrelationMethod::Spearman).unwrap().with_rest(&LocalTime::UTC);
+            let pairs = join_nearest(left.moments(), right.moments(), 0, Nanoseconds::from_seconds(10));
+            correlate_rests(&scored(&left), &scored(&right), &pairs).unwrap().p < 0.01
+        });
+        let wrong = wrong.count();
+        assert!(wrong <= 5, "{wrong} of 150");
     }
 
     #[test]

@@ -10,15 +10,22 @@
 //! The same holds of the products at each moment, where values are independent; the greater variance counts. So a single moment at which both are
 //! far away is no evidence either.
 //!
+//! Two daily cycles whose size differs from day to day are no random phases: both sides of their line tell the same. There the products are also summed by
+//! day, and the scatter of these sums is judged by Student's law ([`Coherence::with_stretches`]).
+//!
 //! Limits: two sequences with one common line in their spectrum (a daily cycle) have one product: it can never be significant, for two such cycles
 //! may share their phase by chance.
 
+use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::erf::erfc;
 
 use super::cosine::Cosines;
 
 /// Cells of long sequences.
 const CELLS_MOST: usize = 4096;
+
+/// So many stretches tell as much of their scatter as random phases do.
+const PHASES_WORTH: f64 = 6.0;
 
 /// How a coefficient compares with chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,8 +70,36 @@ pub(crate) fn coherence_of(left: &[f64], right: &[f64]) -> Coherence {
     Coherence { coefficient, pairs_effective: (1.0 / variance).clamp(2.0, n.max(2) as f64), p }
 }
 
+impl Coherence {
+    /// The same with the scatter of the products' sums from stretch to stretch, each of so many values: what follows the clock, stronger on one day than on
+    /// the next, has products of one sign for a day. The greater p counts.
+    ///
+    /// A week of days tells little of a scatter, so the variance of random phases is part of it like [`PHASES_WORTH`] stretches more.
+    pub(crate) fn with_stretches(self, left: &[f64], right: &[f64], lengths: &[usize]) -> Self {
+        let n = left.len() as f64;
+        let mut products = left.iter().zip(right).map(|(one, other)| one * other);
+        let (mut squares, mut lengths_squared) = (0.0, 0.0);
+        for length in lengths {
+            let share = *length as f64 / n;
+            let sum: f64 = products.by_ref().take(*length).sum();
+            squares += (sum - self.coefficient * share).powi(2);
+            lengths_squared += share * share;
+        }
+        // Stretches of different length tell less than as many equal ones (Kish 1965).
+        let freedom = 1.0 / lengths_squared - 1.0;
+        let own = squares * (freedom + 1.0);
+        let variance = (PHASES_WORTH / self.pairs_effective + own) / (PHASES_WORTH + freedom);
+        let Ok(law) = StudentsT::new(0.0, 1.0, PHASES_WORTH + freedom) else { return self };
+        let p = if variance > 0.0 { 2.0 * law.sf(self.coefficient.abs() / variance.sqrt()) } else { 1.0 };
+        let pairs_effective = self.pairs_effective.min(1.0 / variance).max(2.0);
+        Self { pairs_effective, p: self.p.max(p), ..self }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::TAU;
+
     use super::*;
     use crate::synthetic::Noise;
 
@@ -111,6 +146,31 @@ mod tests {
             assert!(found.p < 1e-6 && (found.coefficient - 0.5).abs() < 0.15, "{found:?}");
             assert!(found.pairs_effective > n as f64 / 8.0, "{found:?}");
         }
+    }
+
+    #[test]
+    fn waves_of_another_size_in_each_stretch_go_together_as_rarely_as_they_should() {
+        let mut noise = Noise::new(73);
+        let mut waves = || {
+            let sizes: Vec<f64> = (0..14).map(|_| noise.normal()).collect();
+            standardised((0..280).map(|at| sizes[at / 20] * (at as f64 * TAU / 20.0).cos()).collect())
+        };
+        let (mut by_phases, mut by_stretches) = (0, 0);
+        for _ in 0..200 {
+            let (left, right) = (waves(), waves());
+            let found = coherence_of(&left, &right);
+            by_phases += usize::from(found.p < 0.05);
+            by_stretches += usize::from(found.with_stretches(&left, &right, &[20; 14]).p < 0.05);
+        }
+        assert!(by_stretches <= 18 && by_phases > 20, "{by_stretches} and {by_phases} of 200");
+    }
+
+    #[test]
+    fn what_all_stretches_tell_is_found() {
+        let mut noise = Noise::new(74);
+        let values = autoregressive(280, 0.5, &mut noise);
+        let found = coherence_of(&values, &values).with_stretches(&values, &values, &[40; 7]);
+        assert!(found.p < 1e-4, "{found:?}");
     }
 
     #[test]
