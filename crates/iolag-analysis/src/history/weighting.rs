@@ -277,13 +277,15 @@ impl<W: Weight> Observations<W> {
         self.part(first, end)
     }
 
-    /// Those of both, or `None` if their quantities differ.
+    /// Those of both, with no change of level known, or `None` if their quantities differ.
     #[must_use]
     pub fn merged(mut self, other: Self) -> Option<Self> {
         if self.quantity != other.quantity {
             return None;
         }
         self.list.extend(other.list);
+        // Places among others are none among both.
+        self.changes.clear();
         self.step_seconds = self.step_seconds.max(other.step_seconds);
         self.left_out.failed += other.left_out.failed;
         self.left_out.without_value += other.left_out.without_value;
