@@ -1,7 +1,8 @@
 //! What the analysis of a long history costs: `cargo run --release -p iolag-analysis --example history_cost -- DAYS PERIOD_SECONDS`.
 //! Ten series of one host (four tasks on two targets, the control in memory, a covariate) with a daily cycle, load that wanders, hangs
 //! with skipped slots, changes of level, notes and journal lines. Prints samples, seconds, changes and findings, and the greatest resident
-//! size in MiB. Without arguments a small input, so that it can serve as a test.
+//! size in MiB. Without arguments a small input, so that it can serve as a test. With a third argument, `csv`, it prints the series as a table to import
+//! instead: a column of the time in seconds, and one of seconds or values for each series.
 
 use std::io::Write;
 use std::time::Instant;
@@ -21,6 +22,9 @@ fn main() -> std::io::Result<()> {
     let days = arguments.next().unwrap_or(7).max(1);
     let period = arguments.next().unwrap_or(900).max(1);
     let input = history(days, period);
+    if std::env::args().nth(3).is_some_and(|form| form == "csv") {
+        return write_csv(&input, std::io::stdout().lock());
+    }
     let samples: usize = input.series.iter().map(|(_, columns)| columns.len()).sum();
     let begin = Instant::now();
     let analysis = analyse_history(&input, &HistoryOptions::default());
@@ -30,6 +34,28 @@ fn main() -> std::io::Result<()> {
     let peak_kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
     let peak_mib = peak_kib.and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(0) / 1024;
     writeln!(std::io::stdout(), "{samples} {seconds:.3} {changes} {} {peak_mib}", analysis.findings.len())
+}
+
+/// What was skipped is an empty field.
+fn write_csv(input: &HistoryInput, to: impl Write) -> std::io::Result<()> {
+    let mut to = std::io::BufWriter::new(to);
+    let name = |(series, _): &(Series, HistoryColumns)| match series.key.target.as_str() {
+        "" => series.key.task.clone(),
+        target => format!("{}@{target}", series.key.task),
+    };
+    let names = input.series.iter().map(name);
+    writeln!(to, "time,{}", names.collect::<Vec<String>>().join(","))?;
+    let field = |(series, columns): &(Series, HistoryColumns), row: usize| match columns.outcome[row] {
+        Outcome::Skipped => String::new(),
+        _ if series.kind.is_duration() => columns.duration_ns[row].as_seconds().to_string(),
+        _ => columns.value[row].to_string(),
+    };
+    let Some((_, first)) = input.series.first() else { return Ok(()) };
+    for (row, due) in first.intended.iter().enumerate() {
+        let fields = input.series.iter().map(|one| field(one, row)).collect::<Vec<String>>();
+        writeln!(to, "{},{}", due.0 / 1_000_000_000, fields.join(","))?;
+    }
+    to.flush()
 }
 
 fn history(days: i64, period: i64) -> HistoryInput {

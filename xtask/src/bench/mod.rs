@@ -5,6 +5,7 @@
 mod bare_loop;
 mod ceiling;
 mod history;
+mod history_command;
 mod iolag_loop;
 mod many_clients;
 mod md_workbench;
@@ -43,6 +44,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("many-clients", many_clients::run),
     ("summary", summary::run),
     ("history", history::run),
+    ("history-command", history_command::run),
 ];
 
 /// The names of all benchmarks, for the usage text.

@@ -13,7 +13,8 @@ use super::setting::{Scratch, Setting};
 use crate::machine;
 use crate::pairs::{self, Requirement, Spread, TABLE_HEAD};
 
-const VARIABLE: &str = "IOLAG_EARLIER";
+/// Names an earlier iolag.
+pub const VARIABLE: &str = "IOLAG_EARLIER";
 /// A dataset, two objects, two iterations over both: 22 operations.
 const RUN: [&str; 11] = ["bench", "metadata", "memory:", "-D", "1", "-P", "2", "-I", "2", "-R", "2"];
 /// Against the commit 46ca57f, whose shared memory had the same size for every run.

@@ -21,7 +21,6 @@ use super::join::{Pair, default_tolerance, join_nearest};
 use super::observed::TimedValues;
 use crate::statistics::coherence::coherence_of;
 use crate::statistics::ranking::{mid_ranks, ranks_among};
-use crate::statistics::rhythm::Rhythm;
 
 /// Pairs below which no coefficient is computed.
 pub const PAIRS_LEAST: usize = 10;
