@@ -428,7 +428,8 @@ fn a_run_whose_spool_is_gone_is_stored_from_memory() {
     running.signal(libc::SIGINT);
     let done = running.finish();
     assert_eq!(done.code, Some(4), "{done:?}");
-    assert!(!done.stdout.contains("missing"), "{done:?}");
+    // A slow machine may show two modes, as of "a cache and the price of missing it".
+    assert!(!["is missing", "are missing"].iter().any(|lost| done.stdout.contains(lost)), "{done:?}");
     let (_, rest) = done.stderr.split_once("the run is kept in ").unwrap_or_else(|| panic!("{done:?}"));
     let rescued = PathBuf::from(rest.split(" instead").next().unwrap());
     assert!(rescued.exists(), "{done:?}");
