@@ -14,6 +14,7 @@
 use super::observed::Knowledge;
 use super::permutation::below;
 use super::weighting::Observation;
+use crate::statistics::crossing::last_below_zero;
 use crate::statistics::ranking::{ascending, ascending_keys};
 use crate::synthetic::Noise;
 
@@ -23,8 +24,6 @@ const EXACT_MOST: usize = 20_000;
 const DRAWN_PAIRS: usize = 4096;
 /// How far from the wanted share that may be wrong, in standard errors.
 const DRAWN_ERRORS: f64 = 4.0;
-/// To what part of that range it is found.
-const NEAR_SHARE: f64 = 1e-6;
 const SEED: u64 = 2008;
 
 const WEEK_NS: i64 = 7 * 86_400_000_000_000;
@@ -245,36 +244,6 @@ fn difference_near(
     let low = last_below_zero(low, high, excess)?;
     let above = strata.iter().map(|stratum| stratum.least_above(low, end));
     Some(above.fold(f64::INFINITY, f64::min)).filter(|found| found.is_finite())
-}
-
-/// Where `excess`, which does not fall, is still below zero, within a millionth of the range before it is not; `None` if it does not cross zero in it.
-/// It is nearly a straight line: regula falsi (Illinois: Dowell and Jarratt 1971) finds its zero in a third of the steps of halving. Each fourth step
-/// halves, whatever it looks like.
-fn last_below_zero(mut low: f64, mut high: f64, excess: &dyn Fn(f64) -> f64) -> Option<f64> {
-    let (mut at_low, mut at_high) = (excess(low), excess(high));
-    if at_low >= 0.0 || at_high < 0.0 {
-        return None;
-    }
-    let wanted = NEAR_SHARE * (high - low);
-    let (mut step, mut was_below) = (0, None);
-    while high - low > wanted {
-        step += 1;
-        let straight = low - at_low * (high - low) / (at_high - at_low);
-        // A hair to the far side of the zero, so that the two ends close in on it.
-        let hair = if straight - low < high - straight { 0.3 * wanted } else { -0.3 * wanted };
-        let middle = if step % 4 == 0 { low + (high - low) / 2.0 } else { straight + hair };
-        let middle = middle.clamp(low + 0.1 * wanted, high - 0.1 * wanted);
-        let at_middle = excess(middle);
-        let is_below = at_middle < 0.0;
-        let again = if was_below == Some(is_below) { 0.5 } else { 1.0 };
-        if is_below {
-            (low, at_low, at_high) = (middle, at_middle, again * at_high);
-        } else {
-            (high, at_high, at_low) = (middle, at_middle, again * at_low);
-        }
-        was_below = Some(is_below);
-    }
-    Some(low)
 }
 
 /// Differences of pairs drawn at random, each pair as likely as it weighs; open ones are infinite.

@@ -8,6 +8,7 @@ mod clusters;
 pub(crate) mod coherence;
 pub(crate) mod coloured;
 pub(crate) mod cosine;
+pub(crate) mod crossing;
 pub(crate) mod dependence;
 pub(crate) mod estimate;
 pub(crate) mod fourier;
