@@ -92,8 +92,25 @@ pub struct Correlation {
 
 /// Coefficient of Pearson of two slices of equal length; `None` if one does not vary.
 pub fn pearson(left: &[f64], right: &[f64]) -> Option<f64> {
-    let (left, right) = (standardised(left)?, standardised(right)?);
-    Some(product(&left, &right).clamp(-1.0, 1.0))
+    coefficient_of(left.len(), || left.iter().copied().zip(right.iter().copied()))
+}
+
+/// The same of `count` pairs of values, which are gone through twice and copied nowhere: lags are scanned by it.
+fn coefficient_of<Pairs>(count: usize, pairs: impl Fn() -> Pairs) -> Option<f64>
+where
+    Pairs: Iterator<Item = (f64, f64)>,
+{
+    let sum = pairs().fold((0.0, 0.0), |sum, (one, other)| (sum.0 + one, sum.1 + other));
+    let (mean, other_mean) = (sum.0 / count as f64, sum.1 / count as f64);
+    let (mut products, mut squares, mut other_squares) = (0.0, 0.0, 0.0);
+    for (one, other) in pairs().map(|(one, other)| (one - mean, other - other_mean)) {
+        products += one * other;
+        squares += one * one;
+        other_squares += other * other;
+    }
+    let (length, other_length) = (f64::sqrt(squares), f64::sqrt(other_squares));
+    let varies = is_varying(length, mean, count) && is_varying(other_length, other_mean, count);
+    varies.then(|| (products / length / other_length).clamp(-1.0, 1.0))
 }
 
 /// Coefficient of Spearman: Pearson's of the mid-ranks. Infinite values are ranked like any other.
@@ -182,18 +199,7 @@ pub(crate) fn coefficient_of_pairs(left: &Scored<'_>, right: &Scored<'_>, pairs:
         (Some((one, _)), Some((other, _))) => (one, other),
         _ => (&left.whole, &right.whole),
     };
-    let both = || pairs.iter().map(|pair| (one[pair.left], other[pair.right]));
-    let sum = both().fold((0.0, 0.0), |sum, (one, other)| (sum.0 + one, sum.1 + other));
-    let (mean, other_mean) = (sum.0 / pairs.len() as f64, sum.1 / pairs.len() as f64);
-    let (mut products, mut squares, mut other_squares) = (0.0, 0.0, 0.0);
-    for (one, other) in both().map(|(one, other)| (one - mean, other - other_mean)) {
-        products += one * other;
-        squares += one * one;
-        other_squares += other * other;
-    }
-    let varies = |squares: f64, mean: f64| is_varying(squares.sqrt(), mean, pairs.len());
-    let coefficient = || f64::clamp(products / (squares * other_squares).sqrt(), -1.0, 1.0);
-    (varies(squares, mean) && varies(other_squares, other_mean)).then(coefficient)
+    coefficient_of(pairs.len(), || pairs.iter().map(|pair| (one[pair.left], other[pair.right])))
 }
 
 fn gathered(scores: &[f64], places: &[usize]) -> Vec<f64> {

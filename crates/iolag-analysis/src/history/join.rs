@@ -50,9 +50,11 @@ pub fn join_nearest(
 fn is_nearest(all: &[WallTime], place: usize, moment: i64) -> bool {
     let apart = |other: &WallTime| other.0.abs_diff(moment);
     let own = apart(&all[place]);
-    let is_before = place.checked_sub(1).is_none_or(|before| apart(&all[before]) > own);
+    if place.checked_sub(1).is_some_and(|before| apart(&all[before]) <= own) {
+        return false;
+    }
     let after = all[place + 1..].iter().find(|other| **other != all[place]);
-    is_before && after.is_none_or(|after| apart(after) >= own)
+    after.is_none_or(|after| apart(after) >= own)
 }
 
 /// The place of the nearest to `moment` among `count` moments that ascend, of which none before `candidate` is.

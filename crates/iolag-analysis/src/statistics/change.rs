@@ -6,7 +6,8 @@
 //! explains as well ([`Smooth`]) is no change.
 //!
 //! *Chance.* The same search in noise drawn with the fitted spectrum (parametric bootstrap); the tail of its maxima is Gumbel's (1935), so
-//! that few draws tell a small p. The greatest change is taken, then the next, given those before (forward selection).
+//! that few draws tell a small p. The greatest change is taken, then the next, given those before (forward selection). Changes that hide each other, of
+//! which each alone is lost in what the others make of the noise, are judged together: a few that last long, with less chance.
 //!
 //! Limits: changes nearer to each other than two values are one; p is of each change given the others, not of all together.
 

@@ -3,9 +3,9 @@
 /// To what part of the range that is given it is found.
 const NEAR_SHARE: f64 = 1e-6;
 
-/// Where `excess`, which does not fall, is still below zero, within a millionth of the range before it is not; `None` if it does not cross zero in it.
-/// It is nearly a straight line: regula falsi (Illinois: Dowell and Jarratt 1971) finds its zero in a third of the steps of halving. Each fourth step
-/// halves, whatever it looks like.
+/// Where `excess`, which does not fall, is still below zero, within a millionth of the range, or the next number, before it is not; `None` if it does not
+/// cross zero in it. It is nearly a straight line: regula falsi (Illinois: Dowell and Jarratt 1971) finds its zero in a third of the steps of halving.
+/// Each fourth step halves, whatever it looks like, and so does one that would not move.
 pub(crate) fn last_below_zero(mut low: f64, mut high: f64, excess: &dyn Fn(f64) -> f64) -> Option<f64> {
     let (mut at_low, mut at_high) = (excess(low), excess(high));
     if at_low >= 0.0 || at_high < 0.0 {
@@ -18,8 +18,13 @@ pub(crate) fn last_below_zero(mut low: f64, mut high: f64, excess: &dyn Fn(f64) 
         let straight = low - at_low * (high - low) / (at_high - at_low);
         // A hair to the far side of the zero, so that the two ends close in on it.
         let hair = if straight - low < high - straight { 0.3 * wanted } else { -0.3 * wanted };
-        let middle = if step % 4 == 0 { low + (high - low) / 2.0 } else { straight + hair };
-        let middle = middle.clamp(low + 0.1 * wanted, high - 0.1 * wanted);
+        let guess = (straight + hair).clamp(low + 0.1 * wanted, high - 0.1 * wanted);
+        let halves = step % 4 == 0 || guess <= low || guess >= high;
+        let middle = if halves { low + (high - low) / 2.0 } else { guess };
+        if middle <= low || middle >= high {
+            // No number lies between the two.
+            break;
+        }
         let at_middle = excess(middle);
         let is_below = at_middle < 0.0;
         let again = if was_below == Some(is_below) { 0.5 } else { 1.0 };
@@ -61,6 +66,20 @@ mod tests {
         // Twenty halvings, each after three other looks, and both ends.
         assert_found(|x| (x * 1000.0).floor() - 412.5, 0.413, 82);
         assert_found(|x| if x < 0.77 { -1e9 } else { 1e-9 }, 0.77, 82);
+    }
+
+    /// Differences of logarithms of a coarse clock's few values differ by rounding alone.
+    #[test]
+    fn ends_that_are_neighbours_end_the_search() {
+        for (low, apart) in [(0.7_f64, 1), (0.7, 3), (1e9, 5), (-12.5, 40)] {
+            let ends: Vec<f64> =
+                std::iter::successors(Some(low), |one| Some(one.next_up())).take(apart + 1).collect();
+            for zero in &ends[1..] {
+                let found =
+                    last_below_zero(low, ends[apart], &|x| if x < *zero { -1.0 } else { 1.0 }).unwrap();
+                assert!(found < *zero && found.next_up() == *zero, "{low} {apart}: {found} {zero}");
+            }
+        }
     }
 
     #[test]

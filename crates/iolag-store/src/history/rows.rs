@@ -38,26 +38,29 @@ pub(crate) const SAMPLE_COLUMNS: [&str; 25] = [
     "stalled_memory_full_us",
 ];
 
-/// What is selected for [`SampleReader`], with the table named: the columns, where the configuration is its key.
+/// What is selected for [`Reader::sample_into`], with the table named: the columns, where the configuration is its key.
 pub(crate) fn sample_selection() -> String {
-    let column = |name: &str| match name {
-        "configuration" => "configuration_key.key".to_owned(),
-        name => format!("sample.{name}"),
-    };
-    SAMPLE_COLUMNS.map(column).join(", ")
+    selection(|_| None)
 }
 
 /// The same for what goes into columns: what these do not have is not read, and stands as zero or as nothing.
 pub(crate) fn columns_selection() -> String {
-    let column = |name: &str| match name {
-        "change" | "series" | "failure" | "load_15min_milli" => "0".to_owned(),
+    selection(|name| match name {
+        "change" | "series" | "failure" | "load_15min_milli" => Some("0"),
         "exit_status"
         | "resident_bytes_max"
         | "stalled_cpu_us"
         | "stalled_memory_some_us"
-        | "stalled_memory_full_us" => "CAST(NULL AS bigint)".to_owned(),
-        "configuration" => "configuration_key.key".to_owned(),
-        name => format!("sample.{name}"),
+        | "stalled_memory_full_us" => Some("CAST(NULL AS bigint)"),
+        _ => None,
+    })
+}
+
+fn selection(instead: impl Fn(&str) -> Option<&'static str>) -> String {
+    let column = |name: &str| match (instead(name), name) {
+        (Some(constant), _) => constant.to_owned(),
+        (None, "configuration") => "configuration_key.key".to_owned(),
+        (None, name) => format!("sample.{name}"),
     };
     SAMPLE_COLUMNS.map(column).join(", ")
 }
