@@ -1,8 +1,8 @@
 //! Doing the same to many things on all processors, with the answer that one processor would give.
 //!
 //! Invariants: answers stand in the order of the things; what is computed does not depend on the number of threads. The calling thread works
-//! as well, so that where no thread can be started everything is done all the same. Limits: no more than [`THREADS_MOST`] threads, because
-//! each thing may take as much memory as a series of samples.
+//! as well, so that where no thread can be started everything is done all the same. Limits: no more than [`THREADS_MOST`] threads, and fewer for
+//! long series, because each thing may take as much memory as a series of samples.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,10 +12,26 @@ use std::thread;
 /// Threads that work at the same time.
 const THREADS_MOST: usize = 4;
 
+/// Values that are worked on at the same time, if there are several threads: about a hundred MiB.
+const VALUES_MOST: usize = 2_200_000;
+
 /// What `work` answers for each of `things`.
 pub(crate) fn map<'a, T: Sync, R: Send>(things: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<R> {
-    let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    map_on(processors.min(THREADS_MOST), things, work)
+    map_on(threads(), things, work)
+}
+
+/// The same of things that are worked on with so many values each: fewer at the same time if these are many.
+pub(crate) fn map_large<'a, T: Sync, R: Send>(
+    things: &'a [T],
+    values: impl Fn(&T) -> usize,
+    work: impl Fn(&'a T) -> R + Sync,
+) -> Vec<R> {
+    let most = things.iter().map(values).max().unwrap_or(0);
+    map_on(threads().min((VALUES_MOST / most.max(1)).max(1)), things, work)
+}
+
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS_MOST)
 }
 
 fn map_on<'a, T: Sync, R: Send>(threads: usize, things: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<R> {

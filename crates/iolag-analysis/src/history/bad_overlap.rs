@@ -9,10 +9,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use iolag_model::{Nanoseconds, SeriesKey, SeriesKind, WallSpan, WallTime};
+use iolag_model::{Nanoseconds, Outage, Series, SeriesKey, SeriesKind, WallSpan, WallTime};
 use serde::{Deserialize, Serialize};
 
-use super::analysis::HistoryInput;
 use super::episodes::Episode;
 use super::event_matching::union_of;
 use crate::statistics::overlap::overlap_of;
@@ -56,12 +55,15 @@ impl BadOverlap {
 }
 
 /// Every two places of a host that were bad at some time, in the order of their names. p are not adjusted yet.
-pub(super) fn bad_overlaps(input: &HistoryInput, episodes: &[Episode]) -> Vec<BadOverlap> {
-    let moments = || input.series.iter().flat_map(|(_, columns)| columns.intended.iter().copied());
-    let (Some(begin), Some(end)) = (moments().min(), moments().max()) else { return Vec::new() };
+pub(super) fn bad_overlaps(
+    series: &[Series],
+    outages: &[Outage],
+    episodes: &[Episode],
+    WallSpan { begin, end }: WallSpan,
+) -> Vec<BadOverlap> {
     let covered = end.since(begin).as_seconds();
     let seconds = |moment: WallTime| moment.max(begin).min(end).since(begin).as_seconds();
-    let stretches: Vec<(Place, Vec<(f64, f64)>)> = bad_stretches(input, episodes)
+    let stretches: Vec<(Place, Vec<(f64, f64)>)> = bad_stretches(series, outages, episodes)
         .into_iter()
         .map(|(place, spans)| {
             (place, spans.iter().map(|span| (seconds(span.begin), seconds(span.end))).collect())
@@ -71,7 +73,7 @@ pub(super) fn bad_overlaps(input: &HistoryInput, episodes: &[Episode]) -> Vec<Ba
     let mut found = Vec::new();
     for (index, (first, first_set)) in stretches.iter().enumerate() {
         for (second, second_set) in stretches[index + 1..].iter().filter(|other| other.0.host == first.host) {
-            let slot = slot_of(input, [first, second], covered);
+            let slot = slot_of(series, [first, second], covered);
             let overlap = overlap_of(first_set, second_set, covered, slot);
             found.push(BadOverlap {
                 first: first.clone(),
@@ -90,10 +92,13 @@ pub(super) fn bad_overlaps(input: &HistoryInput, episodes: &[Episode]) -> Vec<Ba
 
 /// When each place was bad, disjoint and in order: the episodes of its tasks, each bad sample counting until the next one was due, and the time in which
 /// its mount did not answer. Whatever else makes a place bad is to be added here.
-fn bad_stretches(input: &HistoryInput, episodes: &[Episode]) -> BTreeMap<Place, Vec<WallSpan>> {
+fn bad_stretches(
+    series: &[Series],
+    outages: &[Outage],
+    episodes: &[Episode],
+) -> BTreeMap<Place, Vec<WallSpan>> {
     let mut spans: BTreeMap<Place, Vec<WallSpan>> = BTreeMap::new();
-    let tasks =
-        || input.series.iter().map(|(series, _)| series).filter(|series| series.kind == SeriesKind::Task);
+    let tasks = || series.iter().filter(|series| series.kind == SeriesKind::Task);
     for episode in episodes.iter().flat_map(|episode| &episode.series) {
         let Some(series) = tasks().find(|series| series.key == episode.series) else { continue };
         let place = Place { host: series.key.host.clone(), target: series.key.target.clone() };
@@ -103,7 +108,7 @@ fn bad_stretches(input: &HistoryInput, episodes: &[Episode]) -> BTreeMap<Place, 
     for series in tasks() {
         let (host, target) = (&series.key.host, Path::new(&series.key.target));
         let of_mount =
-            input.outages.iter().filter(|outage| outage.host == *host && target.starts_with(&outage.mount));
+            outages.iter().filter(|outage| outage.host == *host && target.starts_with(&outage.mount));
         for outage in of_mount {
             let place = Place { host: host.clone(), target: series.key.target.clone() };
             let end = outage.end.unwrap_or(WallTime(i64::MAX)).max(outage.begin);
@@ -115,10 +120,9 @@ fn bad_stretches(input: &HistoryInput, episodes: &[Episode]) -> BTreeMap<Place, 
 
 /// How often somebody looked: the longest period of these places' tasks that is at most a hundredth of the seconds covered, 0 if there is none. Whole
 /// numbers of it are whole numbers of shorter ones, as a rule.
-fn slot_of(input: &HistoryInput, places: [&Place; 2], covered: f64) -> f64 {
+fn slot_of(series: &[Series], places: [&Place; 2], covered: f64) -> f64 {
     let is_here = |key: &SeriesKey| places.iter().any(|one| one.host == key.host && one.target == key.target);
-    let tasks = input.series.iter().map(|(series, _)| series);
-    let here = tasks.filter(|series| series.kind == SeriesKind::Task && is_here(&series.key));
+    let here = series.iter().filter(|series| series.kind == SeriesKind::Task && is_here(&series.key));
     let periods = here.map(|series| series.period_ns.as_seconds());
     periods.filter(|period| 100.0 * period <= covered).fold(0.0, f64::max)
 }
@@ -137,6 +141,10 @@ mod tests {
 
     const SLOTS: i64 = 30 * 96;
 
+    fn covered(slots: i64) -> WallSpan {
+        WallSpan { begin: WallTime(0), end: WallTime::from_seconds(slots * 900) }
+    }
+
     /// /scratch hangs for six hours, once a day 14; `list` on /home takes long at slots `slow`.
     fn overlaps(slow: std::ops::Range<i64>) -> Vec<BadOverlap> {
         let scratch = columns_of((0..SLOTS).map(|slot| match slot {
@@ -150,13 +158,12 @@ mod tests {
             (slot * 900 + 300, milliseconds, Outcome::Ok)
         }));
         let series = vec![(series_of("/home", "list"), home), (series_of("/scratch", "list"), scratch)];
-        let input = HistoryInput { series, ..HistoryInput::default() };
-        let found = input
-            .series
+        let found = series
             .iter()
             .flat_map(|(series, columns)| find_episodes(series, columns, &[], &EpisodeOptions::default()));
         let episodes = merge_episodes(found.collect(), Nanoseconds::from_seconds(450));
-        bad_overlaps(&input, &episodes)
+        let series: Vec<Series> = series.into_iter().map(|(series, _)| series).collect();
+        bad_overlaps(&series, &[], &episodes, covered(SLOTS))
     }
 
     #[test]
@@ -176,6 +183,6 @@ mod tests {
             "{found:?}"
         );
         assert!(overlaps(0..0).is_empty(), "one place alone");
-        assert!(bad_overlaps(&HistoryInput::default(), &[]).is_empty());
+        assert!(bad_overlaps(&[], &[], &[], covered(1)).is_empty());
     }
 }

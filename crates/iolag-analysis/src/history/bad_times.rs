@@ -10,10 +10,11 @@
 use iolag_model::{Nanoseconds, SeriesKey, WallSpan, WallTime};
 use serde::Serialize;
 
-use super::analysis::{HistoryAnalysis, HistoryInput, SeriesAnalysis};
+use super::analysis::{HistoryAnalysis, HistoryInput};
 use super::change_points::ChangePoint;
 use super::episodes::{Episode, SeriesEpisode};
 use super::observed::Quantity;
+use super::series_analysis::SeriesAnalysis;
 
 /// What takes at least so long is noticed, in seconds.
 const NOTICED_SECONDS: f64 = 1.0;

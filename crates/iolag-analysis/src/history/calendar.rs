@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::observed::Knowledge;
 use super::shares::{Clustering, OutcomeCounts, OutcomeRates, PAST_DEADLINE};
-use super::weighting::{ByTime, Observations};
+use super::weighting::{Observations, Weight};
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 const DAY_NS: i64 = 24 * HOUR_NS;
@@ -205,9 +205,9 @@ pub struct HourByDay {
 }
 
 /// The matrix of a series.
-pub fn hour_by_day(
+pub fn hour_by_day<W: Weight>(
     columns: &HistoryColumns,
-    observations: &Observations<ByTime>,
+    observations: &Observations<W>,
     local_time: &LocalTime,
 ) -> HourByDay {
     let mut matrix = HourByDay::default();

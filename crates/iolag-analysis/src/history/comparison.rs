@@ -197,31 +197,42 @@ pub(crate) fn compare_alike<W: Weight>(
 ) -> Comparison {
     let quantity = first.quantity();
     let scale = if is_time(quantity) { ShiftScale::Ratio } else { ShiftScale::Difference };
-    let distributions = [Distribution::of(first), Distribution::of(second)];
+    let (sides, shares, curves) = described([first, second], options);
+    let sizes = sides.each_ref().map(|side| side.sample_size);
     let (strata, made) = strata_of(first, second, scale, options);
     let judged = Judged::of(&strata);
     let share = judged.as_ref().and_then(Judged::share_effective);
-    let enough = distributions.iter().all(|one| {
-        let size = one.sample_size();
+    let enough = sizes.iter().all(|size| {
         share.map_or(size.effective, |share| share * size.attempts as f64) >= COMPARISON_ATTEMPTS as f64
     });
     let shift = judged.as_ref().map(|judged| judged.shift(scale));
-    let greater =
-        judged.as_ref().map(|judged| judged.greater(distributions.each_ref().map(|one| one.sample_size())));
-    let sides = distributions.each_ref().map(ComparedSide::of);
-    let [first_side, second_side] = sides;
+    let greater = judged.as_ref().map(|judged| judged.greater(sizes));
+    let [first, second] = sides;
     Comparison {
         quantity,
         weighting: W::WEIGHTING,
         verdict: verdict_of(shift.as_ref(), greater.as_ref(), enough, options.ratio_least),
-        first: first_side,
-        second: second_side,
+        first,
+        second,
         shift,
         greater,
-        shares: share_changes([first, second], &distributions, &options.thresholds),
-        curves: distributions[0].greatest_distance(&distributions[1]),
+        shares,
+        curves,
         strata: made,
     }
+}
+
+/// What the two samples are, and how their curves differ. Distributions are forgotten before pairs are made.
+fn described<W: Weight>(
+    observations: [&Observations<W>; 2],
+    options: &ComparisonOptions,
+) -> ([ComparedSide; 2], Vec<ShareChange>, Option<CurveDistance>) {
+    let distributions = observations.map(Distribution::of);
+    (
+        distributions.each_ref().map(ComparedSide::of),
+        share_changes(observations, &distributions, &options.thresholds),
+        distributions[0].greatest_distance(&distributions[1]),
+    )
 }
 
 impl ComparedSide {

@@ -10,12 +10,13 @@
 //! (see `statistics/rhythm.rs`) is taken out of its scores, and the coefficient of the rest is that *beyond the daily cycle*. What swings more on one day than
 //! on the next leaves a rest that is alike within days, so its significance also knows how much the days differ.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use iolag_model::Nanoseconds;
+use iolag_model::{Nanoseconds, WallTime};
 use serde::{Deserialize, Serialize};
 
-use super::calendar::{Day, LocalTime};
+use super::calendar::LocalTime;
 use super::daily::rhythm_of;
 use super::join::{Pair, default_tolerance, join_nearest};
 use super::observed::TimedValues;
@@ -128,23 +129,24 @@ pub fn correlate(
 ) -> Option<Correlation> {
     let tolerance = tolerance.unwrap_or_else(|| default_tolerance(left, right));
     let pairs = join_nearest(left.moments(), right.moments(), 0, tolerance);
-    correlate_pairs(&Scored::of(left, method)?, &Scored::of(right, method)?, &pairs)
+    let scored = |values| Scored::of(Cow::Borrowed(values), method);
+    correlate_pairs(&scored(left)?, &scored(right)?, &pairs)
 }
 
 /// A series as it is correlated with others: what every pair with it needs.
 #[derive(Debug)]
 pub(crate) struct Scored<'a> {
-    values: &'a TimedValues,
+    values: Cow<'a, TimedValues>,
     method: CorrelationMethod,
     /// What coefficients are made of: the ranks of all values, or the values.
     whole: Vec<f64>,
-    /// The same without the profile by hour, and the days of the values, where a profile is known.
-    rest: Option<(Vec<f64>, Vec<Day>)>,
+    /// The same without the profile by hour, and the places at which a day begins, where a profile is known.
+    rest: Option<(Vec<f64>, Vec<usize>)>,
 }
 
 impl<'a> Scored<'a> {
     /// `None` if there are no logarithms and they are asked for.
-    pub(crate) fn of(values: &'a TimedValues, method: CorrelationMethod) -> Option<Self> {
+    pub(crate) fn of(values: Cow<'a, TimedValues>, method: CorrelationMethod) -> Option<Self> {
         let whole = match method {
             CorrelationMethod::Spearman => mid_ranks(&values.ordered()),
             CorrelationMethod::Pearson => values.values().to_vec(),
@@ -156,13 +158,12 @@ impl<'a> Scored<'a> {
     /// The same with what is left beyond the daily cycle.
     pub(crate) fn with_rest(mut self, local_time: &LocalTime) -> Self {
         let rhythm = rhythm_of(self.values.moments(), &self.whole, local_time);
-        let days = || self.values.moments().iter().map(|moment| local_time.at(*moment).day).collect();
-        self.rest = rhythm.map(|rhythm| (rhythm.into_rest(), days()));
+        self.rest = rhythm.map(|rhythm| (rhythm.into_rest(), days_of(self.values.moments(), local_time)));
         self
     }
 
-    pub(crate) const fn values(&self) -> &'a TimedValues {
-        self.values
+    pub(crate) fn values(&self) -> &TimedValues {
+        &self.values
     }
 
     /// Of these places, which ascend: ranks among them for Spearman.
@@ -185,8 +186,10 @@ pub(crate) fn correlate_pairs(left: &Scored<'_>, right: &Scored<'_>, pairs: &[Pa
 pub(crate) fn correlate_rests(left: &Scored<'_>, right: &Scored<'_>, pairs: &[Pair]) -> Option<Correlation> {
     let ((left_rest, days), (right_rest, _)) = (left.rest.as_ref()?, right.rest.as_ref()?);
     let (left_places, right_places) = places_of(pairs);
-    let days: Vec<Day> = left_places.iter().map(|place| days[*place]).collect();
-    let lengths: Vec<usize> = days.chunk_by(|one, other| one == other).map(<[Day]>::len).collect();
+    let ends = days.iter().map(|begin| left_places.partition_point(|place| place < begin));
+    let mut passed = 0;
+    let lengths = ends.chain([left_places.len()]).map(|end| end - std::mem::replace(&mut passed, end));
+    let lengths: Vec<usize> = lengths.filter(|length| *length > 0).collect();
     correlation_of(&gathered(left_rest, &left_places), &gathered(right_rest, &right_places), &lengths)
 }
 
@@ -200,6 +203,18 @@ pub(crate) fn coefficient_of_pairs(left: &Scored<'_>, right: &Scored<'_>, pairs:
         _ => (&left.whole, &right.whole),
     };
     coefficient_of(pairs.len(), || pairs.iter().map(|pair| (one[pair.left], other[pair.right])))
+}
+
+/// The places of these moments, which ascend, at which a day begins.
+fn days_of(moments: &[WallTime], local_time: &LocalTime) -> Vec<usize> {
+    let day = |moment: &WallTime| local_time.at(*moment).day;
+    let mut begins: Vec<usize> = Vec::new();
+    for (place, pair) in moments.windows(2).enumerate() {
+        if day(&pair[0]) != day(&pair[1]) {
+            begins.push(place + 1);
+        }
+    }
+    begins
 }
 
 fn gathered(scores: &[f64], places: &[usize]) -> Vec<f64> {
@@ -302,8 +317,9 @@ mod tests {
             every_quarter(&values, 0)
         };
         let (left, right) = (busy(14), busy(14));
-        let scored =
-            |values| Scored::of(values, CorrelationMethod::Spearman).unwrap().with_rest(&LocalTime::UTC);
+        let scored = |values| {
+            Scored::of(Cow::Borrowed(values), CorrelationMethod::Spearman).unwrap().with_rest(&LocalTime::UTC)
+        };
         let pairs = join_nearest(left.moments(), right.moments(), 0, Nanoseconds::from_seconds(10));
         let same = correlate_pairs(&scored(&left), &scored(&right), &pairs).unwrap();
         let beyond = correlate_rests(&scored(&left), &scored(&right), &pairs).unwrap();
@@ -332,8 +348,11 @@ mod tests {
         };
         let wrong = (0..150).filter(|_| {
             let (left, right) = (swinging(), swinging());
-            let scored =
-                |values| Scored::of(values, CorrelationMethod::Spearman).unwrap().with_rest(&LocalTime::UTC);
+            let scored = |values| {
+                Scored::of(Cow::Borrowed(values), CorrelationMethod::Spearman)
+                    .unwrap()
+                    .with_rest(&LocalTime::UTC)
+            };
             let pairs = join_nearest(left.moments(), right.moments(), 0, Nanoseconds::from_seconds(10));
             correlate_rests(&scored(&left), &scored(&right), &pairs).unwrap().p < 0.01
         });

@@ -12,7 +12,7 @@ use iolag_model::{HistoryColumns, Nanoseconds, Outcome, Series, SeriesKey, WallT
 use serde::{Deserialize, Serialize};
 
 use super::change_points::{ChangePoint, segments_of};
-use super::observed::{Knowledge, Quantity, TimedValues};
+use super::observed::{Knowledge, Quantity, TimedValues, usual_spacing};
 use crate::statistics::ranking::ascending;
 
 /// What counts as bad.
@@ -87,7 +87,7 @@ pub fn find_episodes(
     order.sort_by_key(|row| columns.start[*row]);
     // Skipped slots are no values but show that somebody watched.
     let moments: Vec<WallTime> = order.iter().map(|row| columns.start[*row]).collect();
-    let silence = Nanoseconds(4 * usual_spacing(&moments).0);
+    let silence = Nanoseconds(4 * usual_spacing(&moments).unwrap_or(Nanoseconds::ZERO).0);
 
     let mut episodes: Vec<SeriesEpisode> = Vec::new();
     let mut open = false;
@@ -207,10 +207,6 @@ fn is_bad(columns: &HistoryColumns, row: usize, limit_seconds: f64) -> bool {
         Outcome::Ok => columns.duration_ns[row].as_seconds() > limit_seconds,
         Outcome::Interrupted => false,
     }
-}
-
-fn usual_spacing(moments: &[WallTime]) -> Nanoseconds {
-    TimedValues::known(moments, &vec![0.0; moments.len()]).usual_spacing().unwrap_or(Nanoseconds::ZERO)
 }
 
 /// Limits in seconds, each from a moment on.

@@ -22,8 +22,9 @@ pub use points::{
     HistoryPoints, HostLoad, LOAD_COLUMNS, PointColumns, RIBBON_COLUMNS, RibbonMarks, Ribbons, ValueColumns,
 };
 
-use super::analysis::{HistoryAnalysis, HistoryInput, SeriesAnalysis};
+use super::analysis::{HistoryAnalysis, HistoryInput};
 use super::gaps::Gap;
+use super::series_analysis::SeriesAnalysis;
 use super::shares::OutcomeRates;
 use crate::figure::DetachedColumn;
 use crate::figure::column::Detach;

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use iolag_model::{Configuration, Event, Nanoseconds, Outage, OutageEnding, WallTime};
 
-use super::analysis::{HistoryAnalysis, SeriesAnalysis};
+use super::analysis::HistoryAnalysis;
 use super::change_points::{ChangePoint, ChangeShape, ChangeStrength};
 use super::episodes::{Episode, SeriesEpisode};
 use super::event_matching::EventMatch;
 use super::findings::{FindingKind, HistoryFinding, Names, counted, moment_in_words, p_in_words, task};
 use super::findings_grouped::{Saying, SayingUnit};
 use super::observed::{Knowledge, Quantity};
+use super::series_analysis::SeriesAnalysis;
 use crate::finding::{EvidenceAmount, Severity, factor_in_words, share_in_words};
 use crate::history::estimate::amount_in_words;
 

@@ -2,13 +2,14 @@
 
 use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 
-use super::analysis::{HistoryAnalysis, SeriesAnalysis};
+use super::analysis::HistoryAnalysis;
 use super::calendar::Weekday;
 use super::estimate::{Estimate, amount_in_words};
 use super::findings::{FindingKind, HistoryFinding, Names, moment_in_words, task};
 use super::findings_grouped::{Saying, SayingUnit};
 use super::observed::Quantity;
 use super::periodicity::{PeriodName, Periodicity};
+use super::series_analysis::SeriesAnalysis;
 use super::series_summary::{Regime, WeightedSummary};
 use super::shares::ThresholdShare;
 use crate::finding::{Severity, factor_in_words, share_in_words};

@@ -4,10 +4,11 @@
 
 use iolag_model::SeriesKind;
 
-use super::analysis::{HistoryAnalysis, SeriesAnalysis};
+use super::analysis::HistoryAnalysis;
 use super::estimate::{Estimate, amount_in_words};
 use super::findings::{FindingKind, HistoryFinding, Names};
 use super::observed::Quantity;
+use super::series_analysis::SeriesAnalysis;
 use crate::finding::Severity;
 
 /// Attempts whose processor time must be known.

@@ -3,10 +3,11 @@
 //! A gap is a time of more than three periods without any sample of any task of a host, skipped slots included. Sessions tell whether
 //! iolag ran all the same (then it was stopped from working, by suspend or by a clock that was stepped) or not.
 
-use iolag_model::{HistoryColumns, Nanoseconds, Series, SeriesKind, WallTime, WatchSession};
+use iolag_model::{Nanoseconds, SeriesKind, WallTime, WatchSession};
 use serde::{Deserialize, Serialize};
 
-use super::observed::TimedValues;
+use super::amounts::Amounts;
+use super::observed::usual_spacing;
 
 /// Periods without a sample that make a gap.
 const PERIODS_LEAST: u64 = 3;
@@ -26,32 +27,26 @@ pub struct Gap {
     pub is_watched: bool,
 }
 
-/// Gaps of all hosts in the order of hosts and time. Imported series and covariates are not looked at.
-pub fn find_gaps(series: &[(Series, HistoryColumns)], sessions: &[WatchSession]) -> Vec<Gap> {
-    let probed =
-        series.iter().filter(|(series, _)| matches!(series.kind, SeriesKind::Task | SeriesKind::Control));
-    let mut hosts: Vec<&str> = probed.clone().map(|(series, _)| series.key.host.as_str()).collect();
+/// Gaps of all hosts in the order of hosts and time. Imported series, covariates and parts of tasks are not looked at.
+pub(super) fn find_gaps(whole: &[Amounts], sessions: &[WatchSession]) -> Vec<Gap> {
+    let is_probed = |one: &&Amounts| matches!(one.series.kind, SeriesKind::Task | SeriesKind::Control);
+    let probed: Vec<&Amounts> = whole.iter().filter(is_probed).collect();
+    let mut hosts: Vec<&str> = probed.iter().map(|one| one.series.key.host.as_str()).collect();
     hosts.sort_unstable();
     hosts.dedup();
     hosts
         .into_iter()
         .flat_map(|host| {
-            let of_host = probed.clone().filter(|(series, _)| series.key.host == host);
-            let columns: Vec<&HistoryColumns> = of_host.map(|(_, columns)| columns).collect();
-            gaps_of(host, &columns, sessions)
+            let of_host = probed.iter().filter(|one| one.series.key.host == host);
+            gaps_of(host, &of_host.map(|one| one.intended()).collect::<Vec<_>>(), sessions)
         })
         .collect()
 }
 
-fn gaps_of(host: &str, all: &[&HistoryColumns], sessions: &[WatchSession]) -> Vec<Gap> {
-    let spacing = |columns: &&HistoryColumns| {
-        TimedValues::known(&columns.intended, &vec![0.0; columns.len()]).usual_spacing()
-    };
-    let Some(period) = all.iter().filter_map(spacing).filter(|period| period.0 > 0).min() else {
-        return Vec::new();
-    };
-    let mut moments: Vec<WallTime> =
-        all.iter().flat_map(|columns| columns.intended.iter().copied()).collect();
+fn gaps_of(host: &str, all: &[&[WallTime]], sessions: &[WatchSession]) -> Vec<Gap> {
+    let spacings = all.iter().filter_map(|intended| usual_spacing(intended));
+    let Some(period) = spacings.filter(|period| period.0 > 0).min() else { return Vec::new() };
+    let mut moments: Vec<WallTime> = all.concat();
     moments.sort_unstable();
     let long = moments.windows(2).filter(|pair| pair[1].since(pair[0]).0 > PERIODS_LEAST * period.0);
     long.map(|pair| {
@@ -73,13 +68,16 @@ fn gaps_of(host: &str, all: &[&HistoryColumns], sessions: &[WatchSession]) -> Ve
 
 #[cfg(test)]
 mod tests {
-    use iolag_model::{Outcome, SessionEnd};
+    use std::borrow::Cow;
+
+    use iolag_model::{HistoryColumns, Outcome, SessionEnd};
 
     use super::*;
     use crate::history::samples::{columns_of, series_of};
 
-    fn every_quarter(slots: impl Iterator<Item = i64>) -> HistoryColumns {
-        columns_of(slots.map(|slot| (slot * 900, 5, Outcome::Ok)))
+    fn every_quarter(target: &str, slots: impl Iterator<Item = i64>) -> Amounts {
+        let columns: HistoryColumns = columns_of(slots.map(|slot| (slot * 900, 5, Outcome::Ok)));
+        Amounts::of(&series_of(target, "list"), Cow::Owned(columns))
     }
 
     fn session(begin: i64, last_seen: i64) -> WatchSession {
@@ -95,8 +93,7 @@ mod tests {
 
     #[test]
     fn missing_rounds_are_gaps_and_skipped_ones_are_not() {
-        let with_gap = every_quarter((0..20).chain(30..50).chain(52..60));
-        let series = [(series_of("/home", "list"), with_gap)];
+        let series = [every_quarter("/home", (0..20).chain(30..50).chain(52..60))];
         let gaps = find_gaps(&series, &[session(0, 20), session(30, 60)]);
         assert_eq!(gaps.len(), 1, "{gaps:?}");
         assert_eq!((gaps[0].begin, gaps[0].rounds), (WallTime::from_seconds(19 * 900), 10));
@@ -106,12 +103,9 @@ mod tests {
 
     #[test]
     fn what_another_series_of_the_host_covers_is_no_gap() {
-        let series = [
-            (series_of("/home", "list"), every_quarter((0..20).chain(40..60))),
-            (series_of("/scratch", "list"), every_quarter(0..60)),
-        ];
+        let series = [every_quarter("/home", (0..20).chain(40..60)), every_quarter("/scratch", 0..60)];
         assert!(find_gaps(&series, &[]).is_empty());
         assert!(find_gaps(&[], &[]).is_empty());
-        assert!(find_gaps(&[(series_of("/home", "list"), every_quarter(0..1))], &[]).is_empty());
+        assert!(find_gaps(&[every_quarter("/home", 0..1)], &[]).is_empty());
     }
 }

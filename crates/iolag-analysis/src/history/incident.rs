@@ -12,12 +12,13 @@
 use iolag_model::{HistoryColumns, Outcome, ProbeId, Series, SeriesKey, SeriesKind, WallSpan, WallTime};
 use serde::Serialize;
 
-use super::analysis::{HistoryAnalysis, HistoryInput, HistoryOptions, blockers_by_host, comparison_options};
+use super::analysis::{HistoryAnalysis, HistoryInput, HistoryOptions, comparison_options};
 use super::bad_times::{BadTimes, RaisedLevel};
 use super::comparison::{Comparison, ComparisonVerdict, compare};
 use super::incident_places::{PlaceImpact, places};
 use super::series_summary::WeightedSummary;
 use super::shares::{Clustering, OutcomeCounts, OutcomeRates};
+use super::source::blockers_by_host;
 use super::weighting::{Blockers, ByTime, Observations};
 
 /// The trouble in a history.

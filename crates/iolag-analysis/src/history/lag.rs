@@ -3,6 +3,8 @@
 //! At each lag the right series is moved in time and joined again by nearest time; where both have a profile by hour, what is left beyond it is
 //! correlated. The greatest coefficient is tested at its lag, and its p multiplied by the number of lags that were looked at (Bonferroni), since the best of many is good by chance.
 
+use std::borrow::Cow;
+
 use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +48,8 @@ pub fn scan_lags(
     slots_max: u32,
     method: CorrelationMethod,
 ) -> Option<LagScan> {
-    scan_scored(&Scored::of(left, method)?, &Scored::of(right, method)?, slots_max)
+    let scored = |values| Scored::of(Cow::Borrowed(values), method);
+    scan_scored(&scored(left)?, &scored(right)?, slots_max)
 }
 
 /// The same of series that were prepared before.

@@ -8,11 +8,13 @@
 //! Limits: parts of a task are not correlated with each other, they share their time; load contains tasks that wait for storage, so
 //! it grows with hangs by construction: compare with runnable and blocked tasks.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use iolag_model::{HistoryColumns, Nanoseconds, Series, SeriesKey};
 use serde::{Deserialize, Serialize};
 
+use super::amounts::{Amounts, quantity_of};
 use super::calendar::LocalTime;
 use super::correlation::{
     Correlation, CorrelationMethod, PAIRS_LEAST, Scored, correlate_pairs, correlate_rests,
@@ -116,85 +118,120 @@ impl CorrelationMatrix {
     }
 }
 
-/// Correlates every two of these series that may have to do with each other. Hours are those of `local_time`. p are not adjusted yet.
-pub fn correlation_matrix(
-    series: &[(Series, HistoryColumns)],
+/// Correlates every two of these series that may have to do with each other; pairs with quantities of the host are `of_host`. Hours are
+/// those of `local_time`. p are not adjusted yet.
+pub(super) fn correlation_matrix(
+    whole: Vec<Amounts>,
+    of_host: Vec<CorrelatedPair>,
     options: &MatrixOptions,
     local_time: &LocalTime,
 ) -> CorrelationMatrix {
-    let whole: Vec<(Variable, TimedValues)> =
-        series.iter().filter_map(|(series, columns)| whole(series, columns)).collect();
-    let prepared: Vec<Side<'_>> = parallel::map(&whole, |(variable, values)| Side {
-        variable: variable.clone(),
-        values,
-        scored: Scored::of(values, options.method).map(|scored| scored.with_rest(local_time)),
-    });
-    let mut wanted: Vec<Wanted<'_>> = Vec::new();
-    for (index, left) in prepared.iter().enumerate() {
-        let related = prepared[index + 1..]
+    // What a side was made of is forgotten: there is room for one of the two.
+    let sides: Vec<Side<'static>> =
+        whole.into_iter().filter_map(|one| side_of(one, options.method, local_time)).collect();
+    let visits: usize = sides.iter().map(|side| side.values().len() * 2 * Quantity::OF_HOST.len()).sum();
+    let mut wanted: Vec<(&Side<'_>, &Side<'_>)> = Vec::new();
+    for (index, left) in sides.iter().enumerate() {
+        let related = sides[index + 1..]
             .iter()
             .filter(|right| may_be_related(&left.variable.series, &right.variable.series));
-        wanted.extend(related.map(|right| Wanted::Pair(left, right)));
+        wanted.extend(related.map(|right| (left, right)));
     }
-    for left in &prepared {
-        let Some(read) = series.iter().find(|(series, _)| series.key == left.variable.series) else {
-            continue;
-        };
-        wanted.extend(Quantity::OF_HOST.map(|quantity| Wanted::OfHost(left, read, quantity)));
+    let values = |(left, right): &(&Side<'_>, &Side<'_>)| left.values().len() + right.values().len();
+    let visits = visits + wanted.iter().map(values).sum::<usize>();
+    let scanned = if visits * (2 * options.lag_slots_max as usize + 1) <= SCANNED_VALUES_MOST {
+        Scanned::All
+    } else {
+        Scanned::Correlated
+    };
+    let found =
+        parallel::map_large(&wanted, values, |(left, right)| correlated(left, right, options, scanned));
+    let pairs = found.into_iter().flatten().chain(of_host).collect();
+    CorrelationMatrix { options: *options, pairs }
+}
+
+/// A series and each quantity of the host that was read with its samples.
+pub(super) fn pairs_of_host(
+    series: &Series,
+    columns: &HistoryColumns,
+    values: &TimedValues,
+    options: &MatrixOptions,
+    local_time: &LocalTime,
+) -> Vec<CorrelatedPair> {
+    let variable = |quantity: Quantity| Variable { series: series.key.clone(), quantity };
+    let mut left = None;
+    let mut pairs = Vec::new();
+    for quantity in Quantity::OF_HOST {
+        let read = Cow::Owned(TimedValues::read(series, columns, quantity));
+        let Some(right) = Side::new(variable(quantity), read, options.method, local_time) else { continue };
+        if left.is_none() {
+            let values = Cow::Borrowed(values);
+            left = Side::new(variable(quantity_of(series)), values, options.method, local_time);
+        }
+        pairs.extend(left.as_ref().and_then(|left| correlated(left, &right, options, Scanned::None)));
     }
-    CorrelationMatrix { options: *options, pairs: pairs_of(&wanted, options, local_time) }
+    pairs
 }
 
 /// A side of pairs, prepared once for all of them.
 struct Side<'a> {
     variable: Variable,
-    values: &'a TimedValues,
-    /// `None` if it has no logarithms and they are asked for.
-    scored: Option<Scored<'a>>,
+    scored: Scored<'a>,
 }
 
-/// A pair that is to be correlated.
-enum Wanted<'a> {
-    /// Two series.
-    Pair(&'a Side<'a>, &'a Side<'a>),
-    /// A series and what was read of the host with its samples. These are read when their turn comes: all at once would fill the memory.
-    OfHost(&'a Side<'a>, &'a (Series, HistoryColumns), Quantity),
-}
-
-fn pairs_of(wanted: &[Wanted<'_>], options: &MatrixOptions, local_time: &LocalTime) -> Vec<CorrelatedPair> {
-    let visited = |wanted: &Wanted<'_>| match wanted {
-        Wanted::Pair(left, right) => left.values.len() + right.values.len(),
-        Wanted::OfHost(left, ..) => 2 * left.values.len(),
-    };
-    let visits: usize = wanted.iter().map(visited).sum();
-    let scans_all = visits * (2 * options.lag_slots_max as usize + 1) <= SCANNED_VALUES_MOST;
-    let found = parallel::map(wanted, |wanted| match wanted {
-        Wanted::Pair(left, right) => correlated(left, right, options, scans_all),
-        Wanted::OfHost(left, (series, columns), quantity) => {
-            let values = TimedValues::read(series, columns, *quantity);
-            let variable = Variable { series: series.key.clone(), quantity: *quantity };
-            let scored = Scored::of(&values, options.method).map(|scored| scored.with_rest(local_time));
-            correlated(left, &Side { variable, values: &values, scored }, options, scans_all)
+impl<'a> Side<'a> {
+    /// `None` if it has no logarithms and they are asked for, or too few values.
+    fn new(
+        variable: Variable,
+        values: Cow<'a, TimedValues>,
+        method: CorrelationMethod,
+        local_time: &LocalTime,
+    ) -> Option<Self> {
+        if values.len() < PAIRS_LEAST {
+            return None;
         }
-    });
-    found.into_iter().flatten().collect()
+        Some(Self { variable, scored: Scored::of(values, method)?.with_rest(local_time) })
+    }
+
+    fn values(&self) -> &TimedValues {
+        self.scored.values()
+    }
+}
+
+fn side_of(one: Amounts, method: CorrelationMethod, local_time: &LocalTime) -> Option<Side<'static>> {
+    let variable = Variable { series: one.series.key.clone(), quantity: one.quantity() };
+    let values = Cow::Owned(one.values());
+    // Ranks are made when what they are made of has made room for them.
+    drop(one);
+    Side::new(variable, values, method, local_time)
+}
+
+/// Of which pairs lags are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scanned {
+    All,
+    /// Those that go together at the same time.
+    Correlated,
+    None,
 }
 
 fn correlated(
     left: &Side<'_>,
     right: &Side<'_>,
     options: &MatrixOptions,
-    scans_all: bool,
+    scanned: Scanned,
 ) -> Option<CorrelatedPair> {
-    let (left_scored, right_scored) = (left.scored.as_ref()?, right.scored.as_ref()?);
-    let tolerance = options.tolerance_ns.unwrap_or_else(|| default_tolerance(left.values, right.values));
-    let joined = join_nearest(left.values.moments(), right.values.moments(), 0, tolerance);
-    let correlation = correlate_pairs(left_scored, right_scored, &joined)?;
-    let beyond_daily_cycle = correlate_rests(left_scored, right_scored, &joined);
+    let tolerance = options.tolerance_ns.unwrap_or_else(|| default_tolerance(left.values(), right.values()));
+    let joined = join_nearest(left.values().moments(), right.values().moments(), 0, tolerance);
+    let correlation = correlate_pairs(&left.scored, &right.scored, &joined)?;
+    let beyond_daily_cycle = correlate_rests(&left.scored, &right.scored, &joined);
     let is_scanned = options.lag_slots_max > 0
-        && !right.variable.quantity.is_of_host()
-        && (scans_all || correlation.coefficient.abs() > 0.1);
-    let scan = || scan_scored(left_scored, right_scored, options.lag_slots_max);
+        && match scanned {
+            Scanned::All => true,
+            Scanned::Correlated => correlation.coefficient.abs() > 0.1,
+            Scanned::None => false,
+        };
+    let scan = || scan_scored(&left.scored, &right.scored, options.lag_slots_max);
     Some(CorrelatedPair {
         left: left.variable.clone(),
         right: right.variable.clone(),
@@ -204,14 +241,6 @@ fn correlated(
         is_significant: false,
         lags: is_scanned.then(scan).flatten(),
     })
-}
-
-/// A whole task, an imported series or a covariate with enough values.
-fn whole(series: &Series, columns: &HistoryColumns) -> Option<(Variable, TimedValues)> {
-    let quantity = if series.kind.is_duration() { Quantity::Duration } else { Quantity::Value };
-    let values = TimedValues::read(series, columns, quantity);
-    let is_whole = series.key.part.is_empty() && values.len() >= PAIRS_LEAST;
-    is_whole.then(|| (Variable { series: series.key.clone(), quantity }, values))
 }
 
 fn may_be_related(left: &SeriesKey, right: &SeriesKey) -> bool {
@@ -237,6 +266,18 @@ mod tests {
         columns_of(rows)
     }
 
+    fn matrix_of(series: &[(Series, HistoryColumns)]) -> CorrelationMatrix {
+        let options = MatrixOptions::default();
+        let mut of_host = Vec::new();
+        let mut whole = Vec::new();
+        for (series, columns) in series.iter().filter(|(series, _)| series.key.part.is_empty()) {
+            let amounts = Amounts::of(series, Cow::Borrowed(columns));
+            of_host.extend(pairs_of_host(series, columns, &amounts.values(), &options, &LocalTime::UTC));
+            whole.push(amounts);
+        }
+        correlation_matrix(whole, of_host, &options, &LocalTime::UTC)
+    }
+
     #[test]
     fn home_and_scratch_go_together_five_minutes_apart_and_nothing_else_does() {
         let mut noise = Noise::new(31);
@@ -249,7 +290,7 @@ mod tests {
             (series_of("/scratch", "compile"), sharing(&cause, 0.9, 300, &mut noise)),
             (series_of("/home", "list"), sharing(&cause, 0.0, 20, &mut noise)),
         ];
-        let matrix = correlation_matrix(&series, &MatrixOptions::default(), &LocalTime::UTC);
+        let matrix = matrix_of(&series);
         let strength = |left: usize, right: usize| {
             let pair = matrix.pair(&series[left].0.key, &series[right].0.key).unwrap();
             (pair.judged().strength, pair.p_adjusted < 0.01)
@@ -280,7 +321,7 @@ mod tests {
         part.key.part = "ls -n".to_owned();
         let all = [series_of("/home", "list"), series_of("/home", "create"), elsewhere, part];
         let all: Vec<_> = all.into_iter().map(|series| (series, columns.clone())).collect();
-        let matrix = correlation_matrix(&all, &MatrixOptions::default(), &LocalTime::UTC);
+        let matrix = matrix_of(&all);
         let between = matrix.pairs.iter().filter(|pair| !pair.right.quantity.is_of_host());
         assert_eq!(between.count(), 2);
     }

@@ -3,6 +3,7 @@
 //! Invariants: as everywhere in this crate, pure functions; randomness only from a stated seed; no bad moment is dropped. The
 //! statistics are explained in docs/statistics.md.
 
+mod amounts;
 mod analysis;
 mod association;
 mod bad_overlap;
@@ -43,17 +44,19 @@ mod periodogram;
 mod permutation;
 #[cfg(test)]
 mod samples;
+mod series_analysis;
 mod series_summary;
 mod shares;
 mod shift;
+mod source;
 mod strata;
 mod tally;
 mod weighting;
 
 pub use crate::statistics::ledger::{benjamini_hochberg, holm};
 pub use analysis::{
-    HISTORY_SCHEMA, HistoryAnalysis, HistoryInput, HistoryOptions, SeriesAnalysis, SeriesComparison,
-    analyse_history,
+    HISTORY_SCHEMA, HistoryAnalysis, HistoryInput, HistoryOptions, SeriesComparison, Told, analyse_history,
+    analyse_source,
 };
 pub use association::{Association, associate, default_association_tolerance};
 pub use bad_overlap::{BadOverlap, Place};
@@ -84,24 +87,26 @@ pub use figures::{
     SeriesFigure, SlotCounts, ValueColumns, history_figures,
 };
 pub use findings::{FindingKind, HistoryFinding};
-pub use gaps::{Gap, find_gaps};
+pub use gaps::Gap;
 pub use incident::{Incident, IncidentPeriod, PastDeadline, PeriodImpact, SeriesImpact, find_incident};
 pub use incident_places::{PlaceEffect, PlaceImpact};
 pub use join::{Pair, default_tolerance, join_nearest};
 pub use lag::{LagCoefficient, LagScan, scan_lags};
 pub use levels::LevelRatio;
-pub use matrix::{CorrelatedPair, CorrelationMatrix, MatrixOptions, Variable, correlation_matrix};
+pub use matrix::{CorrelatedPair, CorrelationMatrix, MatrixOptions, Variable};
 pub use modes::{MODES_ATTEMPTS, MODES_MOST, Mode, Modes, separated_modes};
 pub use observed::{Knowledge, Quantity, TimedValues};
 pub use periodicity::{PeriodName, Periodicity, PhaseBin, PhaseProfile, find_periodicity};
 pub use periodogram::{PeriodogramPoint, lomb_scargle, lomb_scargle_at};
 pub use permutation::{BLOCKS_LEAST, block_length, correlation_time};
+pub use series_analysis::SeriesAnalysis;
 pub use series_summary::{
     BesideSummary, ConfigurationSummary, Regime, SeriesSummary, SummaryOptions, WeightedSummary,
     summarise_series,
 };
 pub use shares::{OutcomeRates, Rate, ShareDifference, ThresholdShare, share_difference, shares_over};
 pub use shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};
+pub use source::SampleSource;
 pub use strata::{CovariateLevel, CovariateStrata};
 pub use tally::{
     DurationTally, NATIVE_SCHEMA, RunOutcome, SeriesTally, Tallies, native_bucket, tally_bounds,

@@ -10,7 +10,7 @@ use std::fmt;
 use iolag_model::{HistoryColumns, Nanoseconds, Outcome, Series, WallTime};
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::ranking::ascending;
+use crate::statistics::ranking::{ascending, ascending_keys};
 
 /// What is read from a series' samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -87,30 +87,51 @@ impl TimedValues {
     /// Reads `quantity` from the samples of a series.
     pub fn read(series: &Series, columns: &HistoryColumns, quantity: Quantity) -> Self {
         let resolution_ns = series.resolution_ns;
-        let rows = (0..columns.len()).filter_map(|row| {
-            let (value, knowledge) = reading(columns, row, quantity, resolution_ns)?;
-            (!value.is_nan()).then_some((columns.start[row], value, knowledge))
-        });
-        let mut read = Self::from_rows(rows.collect());
-        read.below_resolution = resolution_ns.as_seconds() / 2.0;
-        read
+        let mut read =
+            Self { below_resolution: resolution_ns.as_seconds() / 2.0, ..Self::with_room(columns.len()) };
+        for row in 0..columns.len() {
+            if let Some((value, knowledge)) = reading(columns, row, quantity, resolution_ns) {
+                read.add(columns.start[row], value, knowledge);
+            }
+        }
+        read.in_order()
     }
 
     /// Known values at moments, in any order; NaN are left out.
     pub fn known(moments: &[WallTime], values: &[f64]) -> Self {
-        let rows = moments.iter().zip(values).filter(|(_, value)| !value.is_nan());
-        Self::from_rows(rows.map(|(moment, value)| (*moment, *value, Knowledge::Exactly)).collect())
+        let mut read = Self::with_room(values.len());
+        for (moment, value) in moments.iter().zip(values) {
+            read.add(*moment, *value, Knowledge::Exactly);
+        }
+        read.in_order()
     }
 
-    fn from_rows(mut rows: Vec<(WallTime, f64, Knowledge)>) -> Self {
-        // Stable: samples of the same moment stay in the order in which they were due.
-        rows.sort_by_key(|row| row.0);
+    fn with_room(count: usize) -> Self {
         Self {
-            moments: rows.iter().map(|row| row.0).collect(),
-            values: rows.iter().map(|row| row.1).collect(),
-            knowledge: rows.iter().map(|row| row.2).collect(),
+            moments: Vec::with_capacity(count),
+            values: Vec::with_capacity(count),
+            knowledge: Vec::with_capacity(count),
             below_resolution: 0.0,
         }
+    }
+
+    fn add(&mut self, moment: WallTime, value: f64, knowledge: Knowledge) {
+        if !value.is_nan() {
+            self.moments.push(moment);
+            self.values.push(value);
+            self.knowledge.push(knowledge);
+        }
+    }
+
+    fn in_order(mut self) -> Self {
+        if !self.moments.is_sorted() {
+            // Samples of the same moment stay in the order in which they were due.
+            let order = ascending_keys(self.moments.iter().map(|moment| moment.0));
+            self.moments = order.iter().map(|place| self.moments[*place]).collect();
+            self.values = order.iter().map(|place| self.values[*place]).collect();
+            self.knowledge = order.iter().map(|place| self.knowledge[*place]).collect();
+        }
+        self
     }
 
     /// Number of values.
@@ -196,9 +217,7 @@ impl TimedValues {
 
     /// The usual time between two values: the median of the differences. `None` for fewer than two.
     pub fn usual_spacing(&self) -> Option<Nanoseconds> {
-        let mut spacings: Vec<u64> = self.moments.windows(2).map(|pair| pair[1].since(pair[0]).0).collect();
-        let middle = spacings.len() / 2;
-        (!spacings.is_empty()).then(|| Nanoseconds(*spacings.select_nth_unstable(middle).1))
+        usual_spacing(&self.moments)
     }
 
     /// Time from the first value to the last.
@@ -208,6 +227,13 @@ impl TimedValues {
             _ => Nanoseconds::ZERO,
         }
     }
+}
+
+/// The usual time between two of these moments, which ascend: the median of the differences. `None` for fewer than two.
+pub(super) fn usual_spacing(moments: &[WallTime]) -> Option<Nanoseconds> {
+    let mut spacings: Vec<u64> = moments.windows(2).map(|pair| pair[1].since(pair[0]).0).collect();
+    let middle = spacings.len() / 2;
+    (!spacings.is_empty()).then(|| Nanoseconds(*spacings.select_nth_unstable(middle).1))
 }
 
 fn reading(

@@ -140,15 +140,19 @@ pub fn summarise_series(
     options: &SummaryOptions,
 ) -> SeriesSummary {
     let by_attempt = Observations::<ByAttempt>::by_attempt(series, columns).with_changes(changes);
-    let by_time = Observations::<ByTime>::by_time(series, columns, blockers).with_changes(changes);
     let rates = rates_in_time(columns, &options.local_time);
+    let by_time = (rates.total.skipped.count > 0)
+        .then(|| Observations::<ByTime>::by_time(series, columns, blockers).with_changes(changes));
     SeriesSummary {
         series: series.clone(),
         quantity: by_attempt.quantity(),
         first: columns.intended.iter().min().copied(),
         last: columns.intended.iter().max().copied(),
-        by_time: (rates.total.skipped.count > 0).then(|| WeightedSummary::of(&by_time, options)),
-        hour_by_day: hour_by_day(columns, &by_time, &options.local_time),
+        by_time: by_time.as_ref().map(|by_time| WeightedSummary::of(by_time, options)),
+        hour_by_day: match &by_time {
+            Some(by_time) => hour_by_day(columns, by_time, &options.local_time),
+            None => hour_by_day(columns, &by_attempt, &options.local_time),
+        },
         modes: separated_modes(&by_attempt, series.resolution_ns.as_seconds()),
         regimes: regimes(&by_attempt, changes, options),
         by_configuration: by_configuration((series, columns), changes, options),

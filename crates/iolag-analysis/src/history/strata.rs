@@ -11,9 +11,10 @@
 use iolag_model::{HistoryColumns, Nanoseconds, Outcome, Series, SeriesKey, SeriesKind, WallTime};
 use serde::Serialize;
 
+use super::amounts::Amounts;
 use super::change_points::ChangePoint;
 use super::join::{default_tolerance, nearest};
-use super::observed::{Quantity, TimedValues};
+use super::observed::TimedValues;
 use super::series_summary::{SummaryOptions, WeightedSummary};
 use super::weighting::{ByAttempt, Observations};
 
@@ -55,17 +56,10 @@ pub(super) struct Covariate<'a> {
 }
 
 impl<'a> Covariate<'a> {
-    /// All covariates and imported values.
-    pub(super) fn all(series: &'a [(Series, HistoryColumns)]) -> Vec<Self> {
-        let is_one = |kind: SeriesKind| matches!(kind, SeriesKind::Covariate | SeriesKind::ImportedValue);
-        series
-            .iter()
-            .filter(|(series, _)| is_one(series.kind))
-            .map(|(series, columns)| Self {
-                series,
-                values: TimedValues::read(series, columns, Quantity::Value),
-            })
-            .collect()
+    /// Of a covariate or an imported value.
+    pub(super) fn of(amounts: &'a Amounts) -> Option<Self> {
+        let is_one = matches!(amounts.series.kind, SeriesKind::Covariate | SeriesKind::ImportedValue);
+        is_one.then(|| Self { series: &amounts.series, values: amounts.values() })
     }
 }
 
@@ -177,6 +171,8 @@ fn summarised(
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -199,14 +195,14 @@ mod tests {
         columns_of((0..count).map(|slot| (slot * 900, milliseconds(slot), Outcome::Ok)))
     }
 
+    fn kept((series, columns): &(Series, HistoryColumns)) -> Amounts {
+        Amounts::of(series, Cow::Borrowed(columns))
+    }
+
     fn strata(columns: &HistoryColumns, covariate: (Series, HistoryColumns)) -> Vec<CovariateStrata> {
-        let all = [covariate];
-        by_covariates(
-            (&series_of("/home", "list"), columns),
-            &Covariate::all(&all),
-            &[],
-            &SummaryOptions::default(),
-        )
+        let covariate = kept(&covariate);
+        let covariates: Vec<Covariate<'_>> = Covariate::of(&covariate).into_iter().collect();
+        by_covariates((&series_of("/home", "list"), columns), &covariates, &[], &SummaryOptions::default())
     }
 
     #[test]
@@ -261,8 +257,8 @@ mod tests {
         assert_eq!(found[0].left_out, 100, "nobody counted jobs in the second half");
         let mut part = series_of("/home", "list");
         part.key.part = "ls -n".to_owned();
-        let all = [jobs((0..200).map(changing), 0)];
-        let covariates = Covariate::all(&all);
+        let jobs = kept(&jobs((0..200).map(changing), 0));
+        let covariates: Vec<Covariate<'_>> = Covariate::of(&jobs).into_iter().collect();
         assert_eq!(by_covariates((&part, &columns), &covariates, &[], &SummaryOptions::default()), []);
     }
 

@@ -19,10 +19,12 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use iolag_model::{
-    HistoryColumns, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, Series, WallSpan, WallTime,
+    HistoryColumns, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, Series, WallSpan,
+    WallTime,
 };
 use serde::{Deserialize, Serialize};
 
+use super::amounts::quantity_of;
 use super::change_points::ChangePoint;
 use super::observed::{Knowledge, Quantity};
 use crate::statistics::dependence::EffectiveSampleSize;
@@ -310,10 +312,6 @@ impl<W: Weight> Observations<W> {
     }
 }
 
-fn quantity_of(series: &Series) -> Quantity {
-    if series.kind.is_duration() { Quantity::Duration } else { Quantity::Value }
-}
-
 /// A duration in seconds and what is known of it. What had not ended is a lower bound even below the clock's
 /// resolution.
 fn reading(duration: Nanoseconds, outcome: Outcome, resolution: Nanoseconds) -> (f64, Knowledge) {
@@ -387,17 +385,36 @@ impl Blockers {
             return;
         }
         for row in 0..columns.len() {
-            let outcome = columns.outcome[row];
-            let is_asked = self.asked.as_ref().is_none_or(|asked| asked.contains(&columns.probe[row]));
-            if is_asked && outcome != Outcome::Skipped {
-                let at = columns.start[row].after(columns.duration_ns[row]);
-                let knowledge = if outcome.is_censored() { Knowledge::AtLeast } else { Knowledge::Exactly };
-                let (probe, end) = (columns.probe[row], End { at, knowledge });
-                self.known.insert(probe);
-                let key = (probe, series.key.target.clone());
-                self.ends.entry(key).and_modify(|known| *known = known.latest(end)).or_insert(end);
+            let probe = columns.probe[row];
+            if self.asked.as_ref().is_none_or(|asked| asked.contains(&probe)) {
+                let attempt = (columns.start[row], columns.duration_ns[row], columns.outcome[row]);
+                self.add_attempt(probe, &series.key.target, attempt);
             }
         }
+    }
+
+    /// Adds a sample of a probe, unless it is another host's.
+    pub fn add_sample(&mut self, sample: &HistorySample) {
+        if sample.series.host == self.host {
+            let attempt = (sample.start, sample.duration_ns, sample.outcome);
+            self.add_attempt(sample.probe, &sample.series.target, attempt);
+        }
+    }
+
+    fn add_attempt(
+        &mut self,
+        probe: ProbeId,
+        target: &str,
+        (start, duration, outcome): (WallTime, Nanoseconds, Outcome),
+    ) {
+        if outcome == Outcome::Skipped {
+            return;
+        }
+        let knowledge = if outcome.is_censored() { Knowledge::AtLeast } else { Knowledge::Exactly };
+        let end = End { at: start.after(duration), knowledge };
+        self.known.insert(probe);
+        let key = (probe, target.to_owned());
+        self.ends.entry(key).and_modify(|known| *known = known.latest(end)).or_insert(end);
     }
 
     /// Adds what an outage tells of the probe that found it: who waited, waited until it was over; at least

@@ -34,12 +34,12 @@ pub struct HistoryColumns {
 impl HistoryColumns {
     /// Number of samples.
     pub const fn len(&self) -> usize {
-        self.probe.len()
+        self.intended.len()
     }
 
     /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
-        self.probe.is_empty()
+        self.intended.is_empty()
     }
 
     /// The samples of these rows, in this order.

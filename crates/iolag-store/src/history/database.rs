@@ -1,8 +1,8 @@
 //! A history in a database, whichever it is.
 
 use iolag_model::{
-    Configuration, Event, Evidence, HistoryColumns, HistoryRecord, Outage, ProbeId, Series, SeriesKey,
-    WallSpan, WatchSession,
+    Configuration, Event, Evidence, HistoryColumns, HistoryRecord, HistorySample, Outage, ProbeId, Series,
+    SeriesKey, WallSpan, WatchSession,
 };
 
 use super::append::{self, Numbers};
@@ -72,6 +72,19 @@ impl<E: Engine> History for DatabaseHistory<E> {
 
     fn samples(&mut self, series: &SeriesKey, span: WallSpan) -> Result<HistoryColumns, HistoryError> {
         queries::samples(&mut self.engine, series, span)
+    }
+
+    fn covered(&mut self, series: &SeriesKey, span: WallSpan) -> Result<Option<WallSpan>, HistoryError> {
+        queries::covered(&mut self.engine, series, span)
+    }
+
+    fn probe(
+        &mut self,
+        host: &str,
+        probe: ProbeId,
+        span: WallSpan,
+    ) -> Result<Vec<HistorySample>, HistoryError> {
+        queries::probe(&mut self.engine, host, probe, span)
     }
 
     fn newest_change(&mut self) -> Result<ChangeMark, HistoryError> {

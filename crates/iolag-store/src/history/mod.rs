@@ -66,6 +66,17 @@ pub trait History: Send {
     /// The samples of one series that were intended within `span`, by intended moment and probe. Empty for an unknown series.
     fn samples(&mut self, series: &SeriesKey, span: WallSpan) -> Result<HistoryColumns, HistoryError>;
 
+    /// When the first and the last of these were intended; nothing if there are none.
+    fn covered(&mut self, series: &SeriesKey, span: WallSpan) -> Result<Option<WallSpan>, HistoryError>;
+
+    /// The samples of one probe in all series of a host that were intended within `span`, by series.
+    fn probe(
+        &mut self,
+        host: &str,
+        probe: ProbeId,
+        span: WallSpan,
+    ) -> Result<Vec<HistorySample>, HistoryError>;
+
     /// The mark of the newest change of a sample, to begin following with.
     fn newest_change(&mut self) -> Result<ChangeMark, HistoryError>;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use iolag_model::{
-    Configuration, ConfigurationKey, Event, Evidence, HistoryColumns, HistoryRecord, Outage, ProbeId, Series,
-    SeriesKey, WallSpan, WallTime, WatchSession,
+    Configuration, ConfigurationKey, Event, Evidence, HistoryColumns, HistoryRecord, HistorySample, Outage,
+    ProbeId, Series, SeriesKey, WallSpan, WallTime, WatchSession,
 };
 
 use super::append::number;
@@ -45,9 +45,7 @@ pub(crate) fn samples(
     span: WallSpan,
 ) -> Result<HistoryColumns, HistoryError> {
     let mut columns = HistoryColumns::default();
-    let values = [&key.host, &key.target, &key.task, &key.part].map(|text| Value::Text(text));
-    let statement = "SELECT id FROM series WHERE host = $1 AND target = $2 AND task = $3 AND part = $4";
-    let Some(series) = number(engine, statement, &values)? else { return Ok(columns) };
+    let Some(series) = number_of(engine, key)? else { return Ok(columns) };
     let location = engine.location().to_owned();
     let mut sample = blank_sample(key.clone());
     // An index has this order; that of the few samples that were due at one moment is made here, as a database would sort them all for it.
@@ -58,6 +56,60 @@ pub(crate) fn samples(
         Ok(())
     })?;
     Ok(if columns.intended.is_sorted_by(|one, next| one < next) { columns } else { in_order(&columns) })
+}
+
+fn number_of(engine: &mut dyn Engine, key: &SeriesKey) -> Result<Option<i64>, HistoryError> {
+    let values = [&key.host, &key.target, &key.task, &key.part].map(|text| Value::Text(text));
+    number(
+        engine,
+        "SELECT id FROM series WHERE host = $1 AND target = $2 AND task = $3 AND part = $4",
+        &values,
+    )
+}
+
+pub(crate) fn covered(
+    engine: &mut dyn Engine,
+    key: &SeriesKey,
+    span: WallSpan,
+) -> Result<Option<WallSpan>, HistoryError> {
+    let Some(series) = number_of(engine, key)? else { return Ok(None) };
+    // Each by itself: an index knows the least and the greatest without a look at what is between.
+    let mut of = |what: &str| {
+        let statement = format!(
+            "SELECT {what}(intended_ns) FROM sample WHERE series = $1 AND intended_ns >= $2 AND intended_ns < $3"
+        );
+        Ok(number(engine, &statement, &samples_values(series, span))?.map(WallTime))
+    };
+    Ok(of("min")?.zip(of("max")?).map(|(begin, end)| WallSpan { begin, end }))
+}
+
+pub(crate) fn probe(
+    engine: &mut dyn Engine,
+    host: &str,
+    probe: ProbeId,
+    span: WallSpan,
+) -> Result<Vec<HistorySample>, HistoryError> {
+    let statement = format!(
+        "SELECT {}, series.host, series.target, series.task, series.part FROM {SAMPLE_SOURCE} \
+         JOIN series ON series.id = sample.series WHERE series.host = $1 AND sample.probe = $2 \
+         AND sample.intended_ns >= $3 AND sample.intended_ns < $4 \
+         ORDER BY series.target, series.task, series.part",
+        sample_selection()
+    );
+    let values = [
+        Value::Text(host),
+        Value::Integer(probe.0.cast_signed()),
+        Value::Integer(span.begin.0),
+        Value::Integer(span.end.0),
+    ];
+    list(engine, &statement, &values, keyed_sample)
+}
+
+/// A sample with the key of its series after its columns.
+fn keyed_sample(reader: Reader<'_>) -> Result<HistorySample, HistoryError> {
+    let mut sample = blank_sample(reader.series_key(SAMPLE_COLUMNS.len())?);
+    reader.sample_into(&mut sample)?;
+    Ok(sample)
 }
 
 fn in_order(columns: &HistoryColumns) -> HistoryColumns {
@@ -96,9 +148,7 @@ pub(crate) fn changes_after(
     let location = engine.location().to_owned();
     engine.query(&statement, &values, &mut |row| {
         let reader = Reader::new(row, &location);
-        let mut sample = blank_sample(reader.series_key(SAMPLE_COLUMNS.len())?);
-        reader.sample_into(&mut sample)?;
-        changes.samples.push(sample);
+        changes.samples.push(keyed_sample(reader)?);
         changes.mark = ChangeMark(reader.integer(0)?);
         Ok(())
     })?;

@@ -1,8 +1,8 @@
 //! What every history does, whichever database keeps it. `open` gives an empty history, each time another.
 
 use iolag_model::{
-    ConfigurationKey, HistoryRecord, Nanoseconds, OutageEnding, Outcome, ProbeId, SessionEnd, WallSpan,
-    WallTime,
+    ConfigurationKey, HistoryRecord, Nanoseconds, OutageEnding, Outcome, ProbeId, SeriesKey, SessionEnd,
+    WallSpan, WallTime,
 };
 use iolag_store::history::{ChangeMark, History, canonical, merge_records, write_records};
 use proptest::prelude::*;
@@ -19,6 +19,7 @@ pub fn check(open: &Open<'_>, cases: u32) {
     what_knows_more_remains(open);
     a_later_description_remains(open);
     spans_select_by_time(open);
+    a_probe_is_found_in_all_series_of_its_host(open);
     changes_are_followed(open);
     the_present_configuration_is_that_of_the_newest_sample(open);
     open_outages_are_those_of_a_host(open);
@@ -99,6 +100,8 @@ fn an_empty_history_answers_with_nothing(open: &Open<'_>) {
     let mut history = open();
     assert!(history.hosts().unwrap().is_empty() && history.series().unwrap().is_empty());
     assert!(history.samples(&key("nobody", "nothing"), WallSpan::ALL).unwrap().is_empty());
+    assert_eq!(history.covered(&key("nobody", "nothing"), WallSpan::ALL).unwrap(), None);
+    assert_eq!(history.probe("nobody", ProbeId(1), WallSpan::ALL).unwrap(), []);
     assert_eq!(history.newest_change().unwrap(), ChangeMark(0));
     assert!(history.changes_after(ChangeMark(0), 10).unwrap().samples.is_empty());
     assert!(content(&mut *history).is_empty());
@@ -177,10 +180,26 @@ fn spans_select_by_time(open: &Open<'_>) {
     history.append(&records).unwrap();
     let span = WallSpan { begin: at(3), end: at(5) };
     assert_eq!(history.samples(&list, span).unwrap().intended, [at(3), at(4)]);
+    assert_eq!(history.covered(&list, span).unwrap(), Some(WallSpan { begin: at(3), end: at(4) }));
+    let of_probe = |number: u64| sample(&list, number, Outcome::Ok, 1);
+    assert_eq!(history.probe("login1", of_probe(4).probe, span).unwrap(), [of_probe(4)]);
+    assert_eq!(history.probe("login1", of_probe(5).probe, span).unwrap(), [], "due when the span ends");
     let events = history.events(span).unwrap();
     assert_eq!(events.iter().map(|event| event.id.as_str()).collect::<Vec<_>>(), ["lasting"]);
     let outages = history.outages(span).unwrap();
     assert_eq!(outages.iter().map(|outage| outage.probe.0).collect::<Vec<_>>(), [3], "the open one");
+}
+
+fn a_probe_is_found_in_all_series_of_its_host(open: &Open<'_>) {
+    let mut history = open();
+    let whole = key("login1", "list");
+    let part = SeriesKey { part: "ls -n".to_owned(), ..whole.clone() };
+    let samples = [&part, &whole, &key("login2", "list")].map(|key| sample(key, 7, Outcome::Late, 5));
+    let other = sample(&whole, 8, Outcome::Ok, 5);
+    let records: Vec<_> = samples.iter().chain([&other]).cloned().map(HistoryRecord::Sample).collect();
+    history.append(&records).unwrap();
+    let found = history.probe("login1", samples[0].probe, WallSpan::ALL).unwrap();
+    assert_eq!(found, [samples[1].clone(), samples[0].clone()]);
 }
 
 fn changes_are_followed(open: &Open<'_>) {

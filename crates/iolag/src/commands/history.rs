@@ -9,7 +9,7 @@ use std::path::Path;
 
 use iolag_analysis::history::{
     CorrelationMethod, HistoryAnalysis, HistoryInput, HistoryOptions, LocalTime, MatrixOptions, Stratify,
-    SummaryOptions, analyse_history,
+    SummaryOptions,
 };
 use iolag_model::{Nanoseconds, WallSpan, WallTime, counted};
 use iolag_report::{HistoryHead, history_text, write_history_json};
@@ -19,6 +19,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::history_source::analyse;
 use super::moment::Here;
 use super::show::Look;
 use crate::args::{
@@ -212,8 +213,7 @@ pub fn show(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
             .span(options.span.since.as_deref(), options.span.until.as_deref())
             .map_err(Failure::usage)?;
         let mut history = chosen.open(Access::ReadOnly)?;
-        let input = read(history.as_mut(), span).map_err(failure)?;
-        let analysis = analyse_history(&input, &analysis_options(&input, &options.method, &here.zone));
+        let analysis = analyse(history.as_mut(), span, &options.method, &here.zone).map_err(failure)?;
         let head = HistoryHead { place: chosen.shown(), span };
         let json = || document(&head, &analysis);
         Ok(match options.format {
@@ -252,8 +252,16 @@ pub fn read(history: &mut dyn History, span: WallSpan) -> Result<HistoryInput, H
             series.push((one, columns));
         }
     }
+    Ok(HistoryInput { series, ..read_told(history, span)? })
+}
+
+/// The same without series, in the order of time.
+///
+/// # Errors
+/// If the history cannot be read.
+pub fn read_told(history: &mut dyn History, span: WallSpan) -> Result<HistoryInput, HistoryError> {
     let mut input = HistoryInput {
-        series,
+        series: Vec::new(),
         events: history.events(span)?,
         outages: history.outages(span)?,
         configurations: history.configurations()?,
@@ -263,11 +271,10 @@ pub fn read(history: &mut dyn History, span: WallSpan) -> Result<HistoryInput, H
     Ok(input)
 }
 
-/// How a history is analysed: days and hours are those of `zone`.
-pub fn analysis_options(input: &HistoryInput, how: &HistoryMethod, zone: &TimeZone) -> HistoryOptions {
-    let moments = input.series.iter().flat_map(|(_, columns)| &columns.intended);
-    let begin = moments.clone().min().copied().unwrap_or_default();
-    let end = moments.max().copied().unwrap_or_default();
+/// How a history with samples of this time is analysed: days and hours are those of `zone`.
+pub fn analysis_options(covered: Option<WallSpan>, how: &HistoryMethod, zone: &TimeZone) -> HistoryOptions {
+    let WallSpan { begin, end } =
+        covered.unwrap_or(WallSpan { begin: WallTime::default(), end: WallTime::default() });
     let method = match how.method {
         None | Some(Method::Spearman) => CorrelationMethod::Spearman,
         Some(Method::Pearson) => CorrelationMethod::Pearson,

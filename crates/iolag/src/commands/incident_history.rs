@@ -37,7 +37,7 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
             .map_err(Failure::usage)?;
         let mut history = chosen.open(Access::ReadOnly)?;
         let input = read(history.as_mut(), span).map_err(failure)?;
-        let how = analysis_options(&input, &options.method, &here.zone);
+        let how = analysis_options(input.covered(), &options.method, &here.zone);
         let analysis = analyse_history(&input, &how);
         let incident = find_incident(&input, &analysis, &how);
         let evidence = read_evidence(history.as_mut(), &incident, &input.outages).map_err(failure)?;

@@ -6,6 +6,7 @@ pub mod check;
 pub mod cleanup;
 pub mod export;
 pub mod history;
+mod history_source;
 pub mod import;
 mod incident_history;
 mod left_places;

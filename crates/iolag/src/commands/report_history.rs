@@ -90,7 +90,7 @@ fn reported<T>(
     let span = here.span(span.since.as_deref(), span.until.as_deref()).map_err(Failure::usage)?;
     let mut history = chosen.open(Access::ReadOnly)?;
     let input = read(history.as_mut(), span).map_err(failure)?;
-    let analysis = analyse_history(&input, &analysis_options(&input, method, &here.zone));
+    let analysis = analyse_history(&input, &analysis_options(input.covered(), method, &here.zone));
     let figures = history_figures(&input, &analysis, HistoryPoints::default());
     let head = HistoryHead { place: chosen.shown(), span };
     let zone = zone_name(&here.zone);

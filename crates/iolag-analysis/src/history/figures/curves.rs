@@ -3,11 +3,13 @@
 use iolag_model::{SeriesKind, WallSpan, WallTime};
 use serde::{Deserialize, Serialize};
 
-use super::super::analysis::{HistoryAnalysis, HistoryInput, SeriesAnalysis, blockers_by_host};
+use super::super::analysis::{HistoryAnalysis, HistoryInput};
 use super::super::change_points::ChangePoint;
 use super::super::distribution::{CurvePoint, Distribution};
 use super::super::event_matching::EventMatch;
+use super::super::series_analysis::SeriesAnalysis;
 use super::super::series_summary::WeightedSummary;
+use super::super::source::blockers_by_host;
 use super::super::weighting::{Blockers, ByAttempt, ByTime, Observations, Weight};
 use super::CURVE_POINTS;
 use crate::figure::column::{ColumnFloat, detach};

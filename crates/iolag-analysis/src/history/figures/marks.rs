@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use iolag_model::{Event, EventSource};
 use serde::{Deserialize, Serialize};
 
-use super::super::analysis::SeriesAnalysis;
 use super::super::correlation::{CorrelationMethod, Strength};
 use super::super::matrix::{CorrelatedPair, CorrelationMatrix, Variable};
 use super::super::observed::{Knowledge, Quantity};
+use super::super::series_analysis::SeriesAnalysis;
 
 /// Lines of a journal that are drawn, the latest; everything else is drawn whatever its number.
 const JOURNAL_MOST: usize = 5_000;

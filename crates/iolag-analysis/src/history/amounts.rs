@@ -1,0 +1,60 @@
+//! What is kept of a series until all have been read: enough to compare it with others, a quarter of what was recorded.
+
+use std::borrow::Cow;
+
+use iolag_model::{HistoryColumns, Series, WallTime};
+
+use super::observed::{Quantity, TimedValues};
+use super::weighting::{ByAttempt, Observations};
+
+/// A series and when its attempts were due, when they began and what came of them.
+#[derive(Debug, Clone)]
+pub(super) struct Amounts {
+    pub(super) series: Series,
+    /// All other columns are empty.
+    columns: HistoryColumns,
+}
+
+impl Amounts {
+    pub(super) fn of(series: &Series, columns: Cow<'_, HistoryColumns>) -> Self {
+        let HistoryColumns { intended, start, duration_ns, value, outcome, .. } = match columns {
+            Cow::Owned(columns) => columns,
+            Cow::Borrowed(columns) => HistoryColumns {
+                intended: columns.intended.clone(),
+                start: columns.start.clone(),
+                duration_ns: columns.duration_ns.clone(),
+                value: columns.value.clone(),
+                outcome: columns.outcome.clone(),
+                ..HistoryColumns::default()
+            },
+        };
+        let (duration_ns, value) =
+            if series.kind.is_duration() { (duration_ns, Vec::new()) } else { (duration_ns, value) };
+        let columns =
+            HistoryColumns { intended, start, duration_ns, value, outcome, ..HistoryColumns::default() };
+        Self { series: series.clone(), columns }
+    }
+
+    /// When the slots were due.
+    pub(super) fn intended(&self) -> &[WallTime] {
+        &self.columns.intended
+    }
+
+    pub(super) fn observations(&self) -> Observations<ByAttempt> {
+        Observations::by_attempt(&self.series, &self.columns)
+    }
+
+    /// What it is about.
+    pub(super) const fn quantity(&self) -> Quantity {
+        quantity_of(&self.series)
+    }
+
+    pub(super) fn values(&self) -> TimedValues {
+        TimedValues::read(&self.series, &self.columns, self.quantity())
+    }
+}
+
+/// What a series is about.
+pub(super) const fn quantity_of(series: &Series) -> Quantity {
+    if series.kind.is_duration() { Quantity::Duration } else { Quantity::Value }
+}

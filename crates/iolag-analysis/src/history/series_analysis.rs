@@ -1,0 +1,212 @@
+//! One series after the other: each is read, analysed by itself and forgotten but for its [`Amounts`].
+//!
+//! Values that others are told by (covariates) come first. Several threads work, each on a series of its own.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use iolag_model::{Event, EventSource, HistoryColumns, Nanoseconds, Series, SeriesKind, WallSpan, WallTime};
+use serde::Serialize;
+
+use super::amounts::{Amounts, quantity_of};
+use super::analysis::{HistoryOptions, Told, comparison_options};
+use super::change_points::{ChangePoint, Drift, NotTold, find_changes, segments_of};
+use super::comparison::ComparisonOptions;
+use super::daily::DailyLevels;
+use super::episodes::{SeriesEpisode, find_episodes};
+use super::event_effect::{ChangesNearEvent, EventEffect, event_effect};
+use super::event_matching::{EventMatching, concerns, default_match_tolerance, match_events};
+use super::matrix::{CorrelatedPair, pairs_of_host};
+use super::observed::{TimedValues, usual_spacing};
+use super::periodicity::{Periodicity, find_periodicity};
+use super::series_summary::{SeriesSummary, summarise_series};
+use super::source::{SampleSource, blockers_asked};
+use super::strata::{Covariate, CovariateStrata, by_covariates};
+use super::weighting::{Blockers, ByAttempt, Observations};
+use crate::parallel;
+
+/// Events of one series whose effect is computed: the latest.
+const EVENT_EFFECTS_MOST: usize = 50;
+
+/// Samples of a series beside which no other is in memory.
+const LONG: usize = 250_000;
+
+/// One series by itself.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeriesAnalysis {
+    /// Distributions, shares, rates, modes.
+    pub summary: SeriesSummary,
+    /// Changes of level in the order of time.
+    pub changes: Vec<ChangePoint>,
+    /// A slow change over the whole record.
+    pub drift: Option<Drift>,
+    /// What looked like a change and is none.
+    pub not_told: Vec<NotTold>,
+    /// Which events may explain them.
+    pub events: EventMatching,
+    /// What changed with each event, in the order of time.
+    pub event_effects: Vec<EventEffect>,
+    /// The most significant period, if there is one.
+    pub periodicity: Option<Periodicity>,
+    /// The same by levels of each covariate, for whole tasks.
+    pub by_covariate: Vec<CovariateStrata>,
+}
+
+/// What is left of a series once it was read.
+pub(super) struct ReadSeries {
+    pub(super) analysis: SeriesAnalysis,
+    pub(super) episodes: Vec<SeriesEpisode>,
+    /// From the first slot to the last.
+    pub(super) covered: Option<WallSpan>,
+    /// The usual time between two slots; absent for values.
+    pub(super) spacing: Option<Nanoseconds>,
+    /// How it goes together with what was read of the host.
+    pub(super) of_host: Vec<CorrelatedPair>,
+    /// Absent for parts of tasks.
+    pub(super) amounts: Option<Amounts>,
+}
+
+/// All of these series, in the order of their keys.
+///
+/// # Errors
+/// The first of the source.
+pub(super) fn read_all<'a, S: SampleSource<'a>>(
+    series: &[Series],
+    source: S,
+    told: &Told<'_>,
+    options: &HistoryOptions,
+) -> Result<Vec<ReadSeries>, S::Error> {
+    let source = Mutex::new(source);
+    let (first, then): (Vec<&Series>, Vec<&Series>) =
+        series.iter().partition(|series| is_covariate(series.kind));
+    let read = |which: &[&Series], covariates: &[Covariate<'_>]| {
+        let all = parallel::map(which, |series| read_one(series, &source, covariates, (told, options)));
+        all.into_iter().collect::<Result<Vec<ReadSeries>, S::Error>>()
+    };
+    let mut all = read(&first, &[])?;
+    let covariates: Vec<Covariate<'_>> =
+        all.iter().filter_map(|one| Covariate::of(one.amounts.as_ref()?)).collect();
+    let others = read(&then, &covariates)?;
+    all.extend(others);
+    all.sort_by(|one, other| one.analysis.summary.series.key.cmp(&other.analysis.summary.series.key));
+    Ok(all)
+}
+
+const fn is_covariate(kind: SeriesKind) -> bool {
+    matches!(kind, SeriesKind::Covariate | SeriesKind::ImportedValue)
+}
+
+fn read_one<'a, S: SampleSource<'a>>(
+    series: &Series,
+    source: &Mutex<S>,
+    covariates: &[Covariate<'_>],
+    (told, options): (&Told<'_>, &HistoryOptions),
+) -> Result<ReadSeries, S::Error> {
+    let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
+    let columns = source.samples(series)?;
+    let asked = blockers_asked(&columns);
+    let blockers = if asked.is_empty() { Arc::default() } else { source.blockers(series, &asked)? };
+    // Nobody else reads while a long one is in memory.
+    let alone = (columns.len() > LONG).then_some(source);
+    let values = TimedValues::read(series, &columns, quantity_of(series));
+    let analysis = analyse_series(series, &columns, &values, (&blockers, covariates), (told.events, options));
+    let is_whole = series.key.part.is_empty();
+    let is_duration = series.kind.is_duration();
+    let episodes = if is_duration && is_whole {
+        find_episodes(series, &columns, &analysis.changes, &options.episodes)
+    } else {
+        Vec::new()
+    };
+    let of_host = if is_whole {
+        pairs_of_host(series, &columns, &values, &options.matrix, &options.summary.local_time)
+    } else {
+        Vec::new()
+    };
+    let ends = analysis.summary.first.zip(analysis.summary.last);
+    let read = ReadSeries {
+        analysis,
+        episodes,
+        covered: ends.map(|(begin, end)| WallSpan { begin, end }),
+        spacing: if is_duration { spacing_of(&columns) } else { None },
+        of_host,
+        amounts: is_whole.then(|| Amounts::of(series, columns)),
+    };
+    drop(alone);
+    Ok(read)
+}
+
+fn spacing_of(columns: &HistoryColumns) -> Option<Nanoseconds> {
+    let mut intended = columns.intended.clone();
+    intended.sort_unstable();
+    usual_spacing(&intended)
+}
+
+fn analyse_series(
+    series: &Series,
+    columns: &HistoryColumns,
+    values: &TimedValues,
+    (blockers, covariates): (&Blockers, &[Covariate<'_>]),
+    (events, options): (&[Event], &HistoryOptions),
+) -> SeriesAnalysis {
+    let quantity = quantity_of(series);
+    let found = find_changes(values, &options.summary.local_time, &options.changes);
+    let changes = found.steps;
+    let concerned: Vec<&Event> = events
+        .iter()
+        .filter(|event| event.source != EventSource::Journal && concerns(event, &series.key))
+        .collect();
+    let tolerance = options.match_tolerance_ns.unwrap_or_else(|| default_match_tolerance(values.covered()));
+    let covered = span_of(values);
+    let within = concerned.iter().filter(|event| covered.contains(event.begin));
+    let latest = within.clone().count().saturating_sub(EVENT_EFFECTS_MOST);
+    let matching = match_events(&changes, &concerned, covered, tolerance);
+    let near = |event: &Event| -> ChangesNearEvent {
+        let mut near = ChangesNearEvent::default();
+        for (index, change) in changes.iter().enumerate() {
+            let is_own = matching.matched.iter().any(|one| one.change == index && one.event == event.id);
+            if is_own { &mut near.own } else { &mut near.others }.push(change.first_after);
+        }
+        near
+    };
+    let told: Vec<&&Event> = within.skip(latest).collect();
+    let event_effects = if told.is_empty() {
+        Vec::new()
+    } else {
+        let observations = Observations::<ByAttempt>::by_attempt(series, columns);
+        let daily = DailyLevels::of(values, quantity, &changes, &options.summary.local_time);
+        let comparison = ComparisonOptions { daily, ..comparison_options(options) };
+        let effect = |event: &&&Event| {
+            event_effect(&observations, event, &options.event_windows, &near(event), &comparison)
+        };
+        told.iter().map(effect).collect()
+    };
+    SeriesAnalysis {
+        summary: summarise_series(series, columns, blockers, &changes, &options.summary),
+        event_effects,
+        events: matching,
+        periodicity: find_periodicity(values, &within_levels(values, &changes), &options.summary.local_time),
+        by_covariate: by_covariates((series, columns), covariates, &changes, &options.summary),
+        changes,
+        drift: found.drift,
+        not_told: found.not_told,
+    }
+}
+
+fn span_of(values: &TimedValues) -> WallSpan {
+    match (values.moments().first(), values.moments().last()) {
+        (Some(first), Some(last)) => WallSpan { begin: *first, end: *last },
+        _ => WallSpan { begin: WallTime(0), end: WallTime(0) },
+    }
+}
+
+/// What ranks are made of, by the median of each level, so that a change of level is no period.
+fn within_levels(values: &TimedValues, changes: &[ChangePoint]) -> Vec<f64> {
+    let mut relative = values.ordered();
+    if changes.is_empty() {
+        return relative;
+    }
+    for segment in segments_of(changes, values.len()) {
+        let median = values.part(segment.first, segment.end).median().map_or(1.0, |median| median.0);
+        relative[segment.first..segment.end].iter_mut().for_each(|value| *value /= median.max(1e-9));
+    }
+    relative
+}
