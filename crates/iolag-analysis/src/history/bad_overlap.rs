@@ -98,7 +98,7 @@ fn bad_stretches(
     episodes: &[Episode],
 ) -> BTreeMap<Place, Vec<WallSpan>> {
     let mut spans: BTreeMap<Place, Vec<WallSpan>> = BTreeMap::new();
-    let tasks = || series.iter().filter(|series| series.kind == SeriesKind::Task);
+    let tasks = || series.iter().filter(|series| is_of_storage(series));
     for episode in episodes.iter().flat_map(|episode| &episode.series) {
         let Some(series) = tasks().find(|series| series.key == episode.series) else { continue };
         let place = Place { host: series.key.host.clone(), target: series.key.target.clone() };
@@ -122,9 +122,14 @@ fn bad_stretches(
 /// numbers of it are whole numbers of shorter ones, as a rule.
 fn slot_of(series: &[Series], places: [&Place; 2], covered: f64) -> f64 {
     let is_here = |key: &SeriesKey| places.iter().any(|one| one.host == key.host && one.target == key.target);
-    let here = series.iter().filter(|series| series.kind == SeriesKind::Task && is_here(&series.key));
+    let here = series.iter().filter(|series| is_of_storage(series) && is_here(&series.key));
     let periods = here.map(|series| series.period_ns.as_seconds());
     periods.filter(|period| 100.0 * period <= covered).fold(0.0, f64::max)
+}
+
+/// Whether it tells how long something took at a place, whoever measured it. The control is memory and no place.
+const fn is_of_storage(series: &Series) -> bool {
+    matches!(series.kind, SeriesKind::Task | SeriesKind::ImportedDuration)
 }
 
 fn in_ns(seconds: f64) -> Nanoseconds {
@@ -146,7 +151,7 @@ mod tests {
     }
 
     /// /scratch hangs for six hours, once a day 14; `list` on /home takes long at slots `slow`.
-    fn overlaps(slow: std::ops::Range<i64>) -> Vec<BadOverlap> {
+    fn overlaps(slow: std::ops::Range<i64>, kind: SeriesKind) -> Vec<BadOverlap> {
         let scratch = columns_of((0..SLOTS).map(|slot| match slot {
             1400 => (slot * 900, 21_600_000, Outcome::Hung),
             1401..1424 => (slot * 900, 0, Outcome::Skipped),
@@ -157,7 +162,8 @@ mod tests {
                 if slow.contains(&slot) { 15_000 + 1000 * (slot as u64 % 25) } else { 30 + slot as u64 % 5 };
             (slot * 900 + 300, milliseconds, Outcome::Ok)
         }));
-        let series = vec![(series_of("/home", "list"), home), (series_of("/scratch", "list"), scratch)];
+        let of = |target: &str| Series { kind, ..series_of(target, "list") };
+        let series = vec![(of("/home"), home), (of("/scratch"), scratch)];
         let found = series
             .iter()
             .flat_map(|(series, columns)| find_episodes(series, columns, &[], &EpisodeOptions::default()));
@@ -168,21 +174,24 @@ mod tests {
 
     #[test]
     fn a_place_that_is_slow_while_another_hangs_is_bad_with_it() {
-        let found = overlaps(1400..1424);
-        let [one] = &found[..] else { panic!("{found:?}") };
-        assert_eq!((one.first.target.as_str(), one.second.target.as_str()), ("/home", "/scratch"));
-        assert!(one.both_ns > Nanoseconds::from_seconds(5 * 3600) && one.p < 0.02, "{one:?}");
-        assert!(one.is_shared(0.05));
+        for kind in [SeriesKind::Task, SeriesKind::ImportedDuration] {
+            let found = overlaps(1400..1424, kind);
+            let [one] = &found[..] else { panic!("{kind:?}: {found:?}") };
+            assert_eq!((one.first.target.as_str(), one.second.target.as_str()), ("/home", "/scratch"));
+            assert!(one.both_ns > Nanoseconds::from_seconds(5 * 3600) && one.p < 0.02, "{one:?}");
+            assert!(one.is_shared(0.05));
+        }
+        assert!(overlaps(1400..1424, SeriesKind::Control).is_empty(), "memory is no place");
     }
 
     #[test]
     fn times_apart_are_nothing_in_common() {
-        let found = overlaps(300..324);
+        let found = overlaps(300..324, SeriesKind::Task);
         assert!(
             found.iter().all(|one| one.both_ns == Nanoseconds::ZERO && !one.is_shared(0.05)),
             "{found:?}"
         );
-        assert!(overlaps(0..0).is_empty(), "one place alone");
+        assert!(overlaps(0..0, SeriesKind::Task).is_empty(), "one place alone");
         assert!(bad_overlaps(&[], &[], &[], covered(1)).is_empty());
     }
 }

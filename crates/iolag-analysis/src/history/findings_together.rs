@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 
 use super::analysis::{HistoryAnalysis, SeriesComparison};
-use super::bad_overlap::BadOverlap;
+use super::bad_overlap::{BadOverlap, Place};
 use super::comparison::{ComparisonVerdict, ShiftEstimate};
 use super::correlation::{Correlation, Strength};
 use super::findings::{FindingKind, HistoryFinding, Names, counted, p_in_words, task};
@@ -36,11 +36,16 @@ pub(crate) fn findings_together(analysis: &HistoryAnalysis, names: &Names) -> Ve
 }
 
 fn correlations(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
-    let medium = |pair: &&CorrelatedPair| pair.is_significant && pair.judged().strength >= Strength::Medium;
-    let mut pairs: Vec<&CorrelatedPair> = analysis.correlations.pairs.iter().filter(medium).collect();
+    let mut pairs: Vec<&CorrelatedPair> =
+        analysis.correlations.pairs.iter().filter(|pair| goes_together(pair)).collect();
     pairs.sort_by(|one, other| other.judged().coefficient.abs().total_cmp(&one.judged().coefficient.abs()));
     pairs.truncate(TOLD_MOST);
     pairs.into_iter().map(|pair| correlation(pair, names)).collect()
+}
+
+/// Whether a pair is told to go together.
+fn goes_together(pair: &CorrelatedPair) -> bool {
+    pair.is_significant && pair.judged().strength >= Strength::Medium
 }
 
 fn correlation(pair: &CorrelatedPair, names: &Names) -> HistoryFinding {
@@ -109,8 +114,8 @@ fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
         let seen_from = if hosts.len() > 1 { format!(" from {}", one.first.host) } else { String::new() };
         let sentence = format!(
             "{} and {}{seen_from} were bad at the same time: {} together, of {} and {}; by chance it would be {} ({}).",
-            one.first.target,
-            one.second.target,
+            place(&one.first),
+            place(&one.second),
             one.both_ns,
             one.first_bad_ns,
             one.second_bad_ns,
@@ -124,6 +129,11 @@ fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     told.iter().take(TOLD_MOST).map(finding).collect()
 }
 
+/// What was imported without a target is of its host.
+fn place(place: &Place) -> String {
+    if place.target.is_empty() { format!("what has no target on {}", place.host) } else { place.target.clone() }
+}
+
 fn variable(variable: &Variable, names: &Names) -> String {
     match variable.quantity {
         Quantity::Duration | Quantity::Value => names.series(&variable.series),
@@ -132,7 +142,7 @@ fn variable(variable: &Variable, names: &Names) -> String {
     }
 }
 
-/// As in study 000: if no two tasks go together, there is no single cause for what happens to them.
+/// As in study 000: if no two tasks go together, and no two places were bad together, there is no single cause for what happens to them.
 fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
     let is_control = |key: &SeriesKey| {
         let mut series = analysis.series.iter().map(|one| &one.summary.series);
@@ -145,17 +155,26 @@ fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
     let greatest = durations
         .clone()
         .max_by(|one, other| one.judged().coefficient.abs().total_cmp(&other.judged().coefficient.abs()))?;
-    let related =
-        durations.clone().any(|pair| pair.is_significant && pair.judged().strength >= Strength::Medium);
+    let related = durations.clone().any(goes_together);
     let bad_together = analysis.bad_overlaps.iter().any(|one| one.is_shared(SIGNIFICANCE));
     let enough = greatest.judged().pairs_effective >= 30.0;
     if related || bad_together || !enough {
         return None;
     }
+    // Of places that were never bad, or of one place alone, nothing was asked: then no more is said than what was.
+    let places = match analysis.bad_overlaps.iter().map(|one| one.both_ns).max() {
+        None => "",
+        Some(Nanoseconds::ZERO) => {
+            ", and no two places were bad at the same time: there is no single cause of what happens to all tasks, unless it acts for \
+             less than a period"
+        }
+        Some(_) => {
+            ", and no two places were bad at the same time for longer than by chance: there is no single cause of what happens to all \
+             tasks, unless it acts for less than a period"
+        }
+    };
     let sentence = format!(
-        "No two of the tasks ({} compared) go together more than a little{} (greatest coefficient {:.2}), and no two places were bad at the same \
-         time: there is no single cause of what happens to \
-         all tasks, unless it acts for less than a period.",
+        "No two of the tasks ({} compared) go together more than a little{} (greatest coefficient {:.2}){places}.",
         counted(durations.count() as u64, "pair"),
         if greatest.beyond_daily_cycle.is_some() { " beyond the time of day" } else { "" },
         greatest.judged().coefficient
@@ -302,4 +321,44 @@ fn comparison(compared: &SeriesComparison, names: &Names) -> Option<HistoryFindi
         detail: task(slow),
     });
     Some(finding.of([slow, fast]).sized(ratio).saying(together))
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::{HistoryColumns, Outcome, Series};
+
+    use super::*;
+    use crate::history::samples::{columns_of, series_of};
+    use crate::history::{HistoryInput, HistoryOptions, analyse_history};
+    use crate::synthetic::Noise;
+
+    /// Two weeks of quarter hours of an imported `list`, which takes 30 s and more at these slots.
+    fn imported(target: &str, seed: u64, slow: &[i64]) -> (Series, HistoryColumns) {
+        let mut noise = Noise::new(seed);
+        let columns = columns_of((0..1344).map(|slot| {
+            let usual = 200.0 * (0.3 * noise.normal()).exp();
+            let milliseconds = if slow.contains(&slot) { 150.0 * usual } else { usual };
+            (slot * 900, milliseconds as u64, Outcome::Ok)
+        }));
+        (Series { kind: SeriesKind::ImportedDuration, ..series_of(target, "list") }, columns)
+    }
+
+    fn no_correlation_of(series: Vec<(Series, HistoryColumns)>) -> String {
+        let input = HistoryInput { series, ..HistoryInput::default() };
+        let findings = analyse_history(&input, &HistoryOptions::default()).findings;
+        let found = findings.into_iter().find(|one| one.finding.kind == FindingKind::NoCorrelation);
+        found.map_or_else(String::new, |one| one.finding.sentence)
+    }
+
+    #[test]
+    fn no_single_cause_is_said_only_where_places_were_bad_and_not_together() {
+        let bad: Vec<i64> = (700..724).collect();
+        let apart = no_correlation_of(vec![imported("/home", 1, &bad), imported("/scratch", 2, &[300, 301, 302])]);
+        assert!(apart.contains("no two places were bad at the same time: there is no single cause"), "{apart}");
+        let together = no_correlation_of(vec![imported("/home", 1, &bad), imported("/scratch", 2, &bad)]);
+        assert_eq!(together, "", "both were bad for six hours");
+        let never = no_correlation_of(vec![imported("/home", 1, &[]), imported("/scratch", 2, &[])]);
+        assert!(never.starts_with("No two of the tasks (1 pair compared) go together"), "{never}");
+        assert!(!never.contains("single cause") && !never.contains("bad"), "{never}");
+    }
 }
