@@ -161,7 +161,7 @@ impl IncidentHistory<'_> {
     }
 
     fn affected(&self) -> impl Iterator<Item = &PlaceImpact> {
-        self.incident.places.iter().filter(|place| place.effect <= PlaceEffect::Slower)
+        self.incident.places.iter().filter(|place| place.effect <= PlaceEffect::SeenSlower)
     }
 }
 

@@ -224,6 +224,24 @@ fn nothing_amiss_is_said() {
 }
 
 #[test]
+fn few_attempts_that_took_plainly_longer_are_told_as_seen() {
+    let key = SeriesKey { target: "/home".to_owned(), task: "list".to_owned(), ..SeriesKey::default() };
+    let mut input = HistoryInput { series: measured(false), ..HistoryInput::default() };
+    input.series.truncate(1);
+    input.series[0].0.key = key.clone();
+    input.series[0].1 = HistoryColumns::default();
+    for slot in 0..400 {
+        let seconds = 0.2 + (slot * 7919 % 101) as f64 / 1000.0;
+        let seconds = if (200..212).contains(&slot) { 200.0 * seconds } else { seconds };
+        input.series[0].1.push(&sample(&key, slot as u64 + 1, slot, seconds, Outcome::Ok));
+    }
+    let text = text_of(&input, &[], &TimeZone::UTC);
+    let told = "**Affected:**\n\n- /home: attempts took plainly longer than at other times, but are too few to judge by statistics (12 attempts in \
+                bad times); seen: 12 of 12 of list took longer than 95 of 100 at other times, ";
+    assert!(text.contains(told) && text.contains("instead of 250 ms"), "{text}");
+}
+
+#[test]
 fn an_empty_history_says_what_to_do() {
     let text = text_of(&HistoryInput::default(), &[], &TimeZone::UTC);
     assert!(text.contains("There is no sample of that time") && text.contains("--since"), "{text}");

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::analysis::{HistoryAnalysis, HistoryInput, HistoryOptions, comparison_options};
 use super::bad_times::{BadTimes, RaisedLevel};
 use super::comparison::{Comparison, ComparisonVerdict, compare};
-use super::incident_places::{PlaceImpact, places};
+use super::incident_places::{PlaceImpact, Seen, places};
 use super::series_summary::WeightedSummary;
 use super::shares::{Clustering, OutcomeCounts, OutcomeRates};
 use super::source::blockers_by_host;
@@ -51,6 +51,8 @@ pub struct SeriesImpact {
     pub periods: Vec<PeriodImpact>,
     /// All other times (first) against bad times (second); absent if there is no bad time.
     pub comparison: Option<Comparison>,
+    /// What is seen where there is too little to compare; absent if there is no bad time.
+    pub seen: Option<Seen>,
 }
 
 /// A series in one period.
@@ -147,8 +149,6 @@ pub(super) struct Judged {
     pub(super) otherwise: OutcomeRates,
     /// Slots in bad times that were lost to a probe of the same target.
     pub(super) lost: u64,
-    /// Whether no attempt in bad times failed, or took longer than the slowest at other times.
-    pub(super) is_usual: bool,
 }
 
 impl Judged {
@@ -182,13 +182,16 @@ impl Judged {
             .then(|| compare(&usual, &while_bad, &comparison_options(options)))
             .flatten();
         let lost = told.iter().find(|one| one.period == IncidentPeriod::During);
-        let slowest = |observations: &Observations<ByTime>| {
-            observations.list().iter().map(|one| one.amount).max_by(f64::total_cmp)
-        };
+        let seen = (!bad_times.is_empty()).then(|| Seen::of(&during, &while_bad, &usual));
         Self {
             lost: lost.map_or(0, |one| one.summary.imputed),
-            is_usual: during.attempts == during.ok && slowest(&while_bad) <= slowest(&usual),
-            impact: SeriesImpact { series: series.key.clone(), kind: series.kind, periods: told, comparison },
+            impact: SeriesImpact {
+                series: series.key.clone(),
+                kind: series.kind,
+                periods: told,
+                comparison,
+                seen,
+            },
             during,
             otherwise,
         }
@@ -196,6 +199,12 @@ impl Judged {
 
     pub(super) fn is_slower(&self) -> bool {
         self.verdict() == Some(ComparisonVerdict::Slower)
+    }
+
+    /// Whether attempts that are too few to compare were plainly slower.
+    pub(super) fn is_seen_slower(&self) -> bool {
+        self.verdict() == Some(ComparisonVerdict::TooFew)
+            && matches!(self.impact.seen, Some(Seen::Slower { .. }))
     }
 
     pub(super) fn verdict(&self) -> Option<ComparisonVerdict> {
@@ -367,6 +376,18 @@ mod tests {
         assert_eq!(effect(failed), PlaceEffect::Failing);
         let rows: Vec<usize> = (0..HANG as usize).chain(HANG as usize + 3..SLOTS as usize).collect();
         assert_eq!(effect(columns.rows(&rows)), PlaceEffect::NotMeasured);
+    }
+
+    #[test]
+    fn a_place_that_was_plainly_slower_is_affected_as_seen_where_attempts_are_few() {
+        // Every half hour for two weeks; twelve attempts of six hours take 200 times as long.
+        let columns = columns_of((0..672).map(|slot| {
+            let factor = if (300..312).contains(&slot) { 200 } else { 1 };
+            (slot * 1800, factor * (200 + scattered(slot)), Outcome::Ok)
+        }));
+        let incident = incident_of(vec![(series_of("/home", "list"), columns)], Vec::new());
+        assert_eq!(effects(&incident), [("/home", PlaceEffect::SeenSlower)]);
+        assert_eq!(incident.impacts[0].seen, Some(Seen::Slower { beyond: 12, of: 12 }));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Which targets an incident affected, and which it shows not to have affected.
 //!
 //! A target is affected if in bad times attempts passed their deadline or failed more often than chance makes of the share at other times,
-//! if slots were lost to a probe of it, or if some task of it was slower (see [`super::compare`]). Else it was measured and nothing was shown, or
+//! if slots were lost to a probe of it, or if some task of it was slower (see [`super::compare`]). Where attempts are too few to compare, it is affected
+//! *as it was seen* if most of them took plainly longer than those at other times ([`Seen`]). Else it was measured and nothing was shown, or
 //! too little was measured to tell.
 //!
 //! Limits: a target is affected as soon as one of its tasks is; with many tasks one in twenty is slower by chance.
@@ -11,7 +12,9 @@ use serde::Serialize;
 
 use super::comparison::ComparisonVerdict;
 use super::incident::Judged;
-use super::shares::Rate;
+use super::observed::Knowledge;
+use super::shares::{OutcomeRates, Rate};
+use super::weighting::{ByTime, Observation, Observations};
 
 /// What trouble did to one target as one host sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -40,6 +43,8 @@ pub enum PlaceEffect {
     Failing,
     /// Some task took longer than at other times.
     Slower,
+    /// Most attempts of some task took plainly longer than at other times, but they are too few to compare.
+    SeenSlower,
     /// It was measured, and nothing of that is shown.
     NotShown,
     /// There were too few attempts to compare how long they took, but each succeeded and took no longer than the slowest at other times.
@@ -48,6 +53,61 @@ pub enum PlaceEffect {
     TooFew,
     /// No attempt was started.
     NotMeasured,
+}
+
+/// How long attempts in bad times took, seen without any statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Seen {
+    /// None failed, or took longer than the slowest at other times.
+    Usual,
+    /// Some did.
+    Unusual,
+    /// Half of them and more took longer than 95 of 100 at other times, and twice as long as usual; of one or two attempts each took longer
+    /// than the slowest at other times.
+    Slower {
+        /// How many took longer than 95 of 100 at other times.
+        beyond: u64,
+        /// Of how many: attempts, and slots that were lost to one.
+        of: u64,
+    },
+}
+
+impl Seen {
+    /// Of attempts and slots in bad times, which ended as `during` tells, and at other times.
+    pub(super) fn of(
+        during: &OutcomeRates,
+        while_bad: &Observations<ByTime>,
+        usual: &Observations<ByTime>,
+    ) -> Self {
+        let mut bad: Vec<f64> = while_bad.list().iter().map(least_of).collect();
+        let mut usual = usual.ordered();
+        bad.sort_unstable_by(f64::total_cmp);
+        usual.sort_unstable_by(f64::total_cmp);
+        let slowest = usual.last().copied().unwrap_or(f64::NEG_INFINITY);
+        let has_all_as_usual =
+            during.attempts == during.ok && bad.last().is_none_or(|longest| *longest <= slowest);
+        if let (Some(shortest), true) = (bad.first(), usual.len() >= USUAL_LEAST) {
+            let limit = usual[(95 * usual.len()).div_ceil(100) - 1];
+            let (middle, usual_middle) = (bad[(bad.len() - 1) / 2], usual[usual.len() / 2]);
+            let is_plain = bad.len() > 2 || *shortest > slowest;
+            if is_plain && middle > limit && middle >= SEEN_RATIO * usual_middle {
+                let beyond = bad.iter().filter(|amount| **amount > limit).count() as u64;
+                return Self::Slower { beyond, of: bad.len() as u64 };
+            }
+        }
+        if has_all_as_usual { Self::Usual } else { Self::Unusual }
+    }
+}
+
+/// Attempts at other times that tell what is usual.
+const USUAL_LEAST: usize = 6;
+/// What takes this many times as long is plainly slower.
+const SEEN_RATIO: f64 = 2.0;
+
+/// It took at least so long.
+fn least_of(one: &Observation) -> f64 {
+    if one.knowledge == Knowledge::AtMost { f64::NEG_INFINITY } else { one.amount }
 }
 
 /// One for each target and host, worst first. `judged` stand in the order of their keys.
@@ -104,11 +164,14 @@ fn effect_of(of_place: &[Judged], has_outage: bool) -> PlaceEffect {
         PlaceEffect::Failing
     } else if any(&Judged::is_slower) {
         PlaceEffect::Slower
+    } else if any(&Judged::is_seen_slower) {
+        PlaceEffect::SeenSlower
     } else if of_place.iter().all(|one| one.during.attempts == 0) {
         let is_lost = has_outage && any(&|one| one.during.skipped.count > 0);
         if is_lost { PlaceEffect::Unanswered } else { PlaceEffect::NotMeasured }
     } else if of_place.iter().all(|one| one.verdict() == Some(ComparisonVerdict::TooFew)) {
-        if of_place.iter().all(|one| one.is_usual) { PlaceEffect::Usual } else { PlaceEffect::TooFew }
+        let is_usual = of_place.iter().all(|one| one.impact.seen == Some(Seen::Usual));
+        if is_usual { PlaceEffect::Usual } else { PlaceEffect::TooFew }
     } else {
         PlaceEffect::NotShown
     }

@@ -89,7 +89,7 @@ pub use figures::{
 pub use findings::{FindingKind, HistoryFinding};
 pub use gaps::Gap;
 pub use incident::{Incident, IncidentPeriod, PastDeadline, PeriodImpact, SeriesImpact, find_incident};
-pub use incident_places::{PlaceEffect, PlaceImpact};
+pub use incident_places::{PlaceEffect, PlaceImpact, Seen};
 pub use join::{Pair, default_tolerance, join_nearest};
 pub use lag::{LagCoefficient, LagScan, scan_lags};
 pub use levels::LevelRatio;

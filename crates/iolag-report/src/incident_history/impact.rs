@@ -1,7 +1,8 @@
 //! What the trouble did, in figures: by target, and by task before, during, between and after bad times.
 
 use iolag_analysis::history::{
-    ComparisonVerdict, IncidentPeriod, PeriodImpact, PlaceEffect, PlaceImpact, Quantity, Rate, SeriesImpact,
+    ComparisonVerdict, IncidentPeriod, PeriodImpact, PlaceEffect, PlaceImpact, Quantity, Rate, Seen,
+    SeriesImpact,
 };
 use iolag_model::{Nanoseconds, format_count};
 
@@ -28,7 +29,7 @@ impl IncidentHistory<'_> {
     fn push_places(&self, text: &mut String) {
         text.push_str("### Targets\n\n");
         let heads = [
-            ("Affected", PlaceEffect::Unanswered..=PlaceEffect::Slower),
+            ("Affected", PlaceEffect::Unanswered..=PlaceEffect::SeenSlower),
             ("Not affected, as far as it was measured", PlaceEffect::NotShown..=PlaceEffect::Usual),
             ("Not known", PlaceEffect::TooFew..=PlaceEffect::NotMeasured),
         ];
@@ -38,7 +39,14 @@ impl IncidentHistory<'_> {
             if told.is_empty() && head != "Affected" {
                 continue;
             }
-            push(text, format_args!("**{head}:**{}\n", if told.is_empty() { " none." } else { "" }));
+            let none = match told.is_empty() {
+                false => "",
+                true if self.has_unjudged_places() => {
+                    " not known; too few attempts were made in bad times (see below)."
+                }
+                true => " none.",
+            };
+            push(text, format_args!("**{head}:**{none}\n"));
             for sentence in &told {
                 push(text, format_args!("- {sentence}"));
             }
@@ -46,6 +54,11 @@ impl IncidentHistory<'_> {
                 text.push('\n');
             }
         }
+    }
+
+    /// Whether attempts were seen that were not as usual and too few to tell more.
+    fn has_unjudged_places(&self) -> bool {
+        self.incident.places.iter().any(|place| place.effect == PlaceEffect::TooFew)
     }
 
     fn place_in_words(&self, place: &PlaceImpact) -> String {
@@ -58,6 +71,10 @@ impl IncidentHistory<'_> {
             }
             PlaceEffect::Failing => "attempts failed more often than at other times".to_owned(),
             PlaceEffect::Slower => "tasks took longer than at other times".to_owned(),
+            PlaceEffect::SeenSlower => {
+                "attempts took plainly longer than at other times, but are too few to judge by statistics"
+                    .to_owned()
+            }
             PlaceEffect::NotShown => {
                 "no more time-outs, failures or slow attempts than at other times".to_owned()
             }
@@ -74,8 +91,12 @@ impl IncidentHistory<'_> {
         };
         let slower = self.slower_tasks(place);
         let slower = if slower.is_empty() { slower } else { format!("; slower: {slower}") };
+        let seen = match place.effect {
+            PlaceEffect::Slower | PlaceEffect::SeenSlower => self.seen_slower(place),
+            _ => String::new(),
+        };
         let name = self.place(&place.host, &place.target);
-        format!("{name}{control}: {effect} ({attempts} in bad times){slower}")
+        format!("{name}{control}: {effect} ({attempts} in bad times){slower}{seen}")
     }
 
     fn impacts_of(&self, place: &PlaceImpact) -> impl Iterator<Item = &SeriesImpact> {
@@ -94,6 +115,30 @@ impl IncidentHistory<'_> {
         longest.map_or_else(String::new, |longest| {
             format!(" (the longest {})", escape(&estimate(longest, Quantity::Duration)))
         })
+    }
+
+    /// As in `; seen: 12 of 12 of list took longer than 95 of 100 at other times, 31.0 s to 58.0 s, median 40.1 s instead of 200 ms`.
+    fn seen_slower(&self, place: &PlaceImpact) -> String {
+        let amount = |one| escape(&estimate(one, Quantity::Duration));
+        let told = self.impacts_of(place).filter_map(|one| {
+            let (comparison, Some(Seen::Slower { beyond, of })) = (one.comparison.as_ref()?, one.seen) else {
+                return None;
+            };
+            let during = one.periods.iter().find(|period| period.period == IncidentPeriod::During)?;
+            (comparison.verdict == ComparisonVerdict::TooFew).then(|| {
+                format!(
+                    "; seen: {} of {} of {} took longer than 95 of 100 at other times, {} to {}, median {} instead of {}",
+                    format_count(beyond),
+                    format_count(of),
+                    escape(&one.series.task),
+                    amount(during.summary.least),
+                    amount(during.summary.greatest),
+                    amount(comparison.second.median.value),
+                    amount(comparison.first.median.value),
+                )
+            })
+        });
+        told.collect()
     }
 
     /// As in `list ×44 [43–45]`.
