@@ -23,7 +23,7 @@ const APART: Nanoseconds = Nanoseconds::from_seconds(86_400);
 /// What a finding says that can be said of several series at once.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Saying {
-    /// Equal for findings that say the same. `{series}`, `{range}` and `{since}` stand for what differs; without a full stop.
+    /// Equal for findings that say the same. `{series}`, `{range}`, `{since}` and `{span}` stand for what differs; without a full stop.
     pub pattern: String,
     /// Of which series it is said.
     pub subjects: Vec<SeriesKey>,
@@ -145,11 +145,24 @@ fn together(members: &[&HistoryFinding], names: &Names) -> HistoryFinding {
         }
         _ => String::new(),
     };
+    // Of levels that are over, the spans of the findings are their own.
+    let span = match moments().next() {
+        Some(first) if moments().all(|span| span == first) => {
+            format!("From {} to {}", moment_in_words(first.begin), moment_in_words(first.end))
+        }
+        Some(first) => {
+            let begin = moments().fold(first.begin, |least, span| least.min(span.begin));
+            let end = moments().fold(first.end, |most, span| most.max(span.end));
+            format!("For a time between {} and {}", moment_in_words(begin), moment_in_words(end))
+        }
+        None => String::new(),
+    };
     let most = sayings.iter().max_by(|one, other| one.greatest().total_cmp(&other.greatest()));
     let mut sentence = sayings.first().map_or_else(String::new, |saying| {
         let series = names.together(&subjects);
         // Names of series last: they may contain anything.
-        saying.pattern.replace("{since}", &since).replace("{range}", &range).replace("{series}", &series)
+        let timed = saying.pattern.replace("{since}", &since).replace("{span}", &span);
+        timed.replace("{range}", &range).replace("{series}", &series)
     });
     if let Some(most) = most.filter(|most| !most.detail.is_empty()) {
         sentence += &format!("; most of all {}", most.detail);

@@ -131,7 +131,11 @@ fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
 
 /// What was imported without a target is of its host.
 fn place(place: &Place) -> String {
-    if place.target.is_empty() { format!("what has no target on {}", place.host) } else { place.target.clone() }
+    if place.target.is_empty() {
+        format!("what has no target on {}", place.host)
+    } else {
+        place.target.clone()
+    }
 }
 
 fn variable(variable: &Variable, names: &Names) -> String {
@@ -353,8 +357,12 @@ mod tests {
     #[test]
     fn no_single_cause_is_said_only_where_places_were_bad_and_not_together() {
         let bad: Vec<i64> = (700..724).collect();
-        let apart = no_correlation_of(vec![imported("/home", 1, &bad), imported("/scratch", 2, &[300, 301, 302])]);
-        assert!(apart.contains("no two places were bad at the same time: there is no single cause"), "{apart}");
+        let apart =
+            no_correlation_of(vec![imported("/home", 1, &bad), imported("/scratch", 2, &[300, 301, 302])]);
+        assert!(
+            apart.contains("no two places were bad at the same time: there is no single cause"),
+            "{apart}"
+        );
         let together = no_correlation_of(vec![imported("/home", 1, &bad), imported("/scratch", 2, &bad)]);
         assert_eq!(together, "", "both were bad for six hours");
         let never = no_correlation_of(vec![imported("/home", 1, &[]), imported("/scratch", 2, &[])]);

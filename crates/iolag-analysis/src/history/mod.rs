@@ -25,6 +25,7 @@ mod figures;
 mod findings;
 mod findings_grouped;
 mod findings_in_time;
+mod findings_of_changes;
 mod findings_of_series;
 mod findings_of_time;
 mod findings_together;

@@ -1,0 +1,470 @@
+//! Findings about levels: when they changed, how long they lasted, and with which event; drifts; what looked like a change and is none.
+//!
+//! A level that is over is told with its end: "since" is said only of what lasts. One that rose and fell again to where it was is one
+//! finding, and so are levels of several series of a host that begin, and end, at the same time.
+
+use iolag_model::{Event, Nanoseconds};
+
+use super::analysis::HistoryAnalysis;
+use super::change_points::{ChangePoint, ChangeShape, ChangeStrength};
+use super::event_matching::EventMatch;
+use super::findings::{FindingKind, HistoryFinding, Names, moment_in_words, p_in_words, task};
+use super::findings_grouped::{Saying, SayingUnit};
+use super::observed::{Knowledge, Quantity};
+use super::series_analysis::SeriesAnalysis;
+use crate::finding::{EvidenceAmount, Severity, factor_in_words, share_in_words};
+use crate::history::estimate::amount_in_words;
+
+/// The least that people feel (Miller 1968).
+const FELT_SECONDS: f64 = 0.1;
+
+/// What is this many times slower is serious.
+const SERIOUS_RATIO: f64 = 2.0;
+
+pub(crate) fn findings_of_changes(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
+    let mut findings = stretches(analysis, names);
+    findings.extend(analysis.series.iter().filter_map(|of| drift(of, names)));
+    findings.extend(analysis.series.iter().filter_map(|of| too_short(of, names)));
+    findings
+}
+
+/// A level of a series, the change with which it began, and the event that may explain that.
+struct Stretch<'a> {
+    of: &'a SeriesAnalysis,
+    change: &'a ChangePoint,
+    matched: Option<&'a EventMatch>,
+    end: StretchEnd<'a>,
+}
+
+/// How a level ended.
+#[derive(Clone, Copy)]
+enum StretchEnd<'a> {
+    /// It lasts.
+    Lasts,
+    /// With a change to yet another level.
+    Next(&'a ChangePoint),
+    /// With a change to the level before it, which is no finding of its own; with the event that may explain it.
+    Back(&'a ChangePoint, Option<&'a EventMatch>),
+}
+
+/// Whether something is told of now or of what is over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tense {
+    Present,
+    Past,
+}
+
+impl<'a> Stretch<'a> {
+    /// Those of a series, in the order of time.
+    fn all_of(of: &'a SeriesAnalysis) -> Vec<Self> {
+        let matched = |index| of.events.matched.iter().find(|matched| matched.change == index);
+        let mut stretches: Vec<Self> = Vec::new();
+        for (index, change) in of.changes.iter().enumerate() {
+            match stretches.last_mut() {
+                Some(last) if last.is_ended_by(change) => last.end = StretchEnd::Back(change, matched(index)),
+                last => {
+                    if let Some(last) = last.filter(|last| matches!(last.end, StretchEnd::Lasts)) {
+                        last.end = StretchEnd::Next(change);
+                    }
+                    let matched = matched(index);
+                    stretches.push(Self { of, change, matched, end: StretchEnd::Lasts });
+                }
+            }
+        }
+        stretches
+    }
+
+    /// Whether a level that had risen falls with `next` to where it was, or nearly so.
+    fn is_ended_by(&self, next: &ChangePoint) -> bool {
+        let level = |median: f64| median.max(1e-9).ln();
+        let (before, here) = (level(self.change.median_before), level(self.change.median_after));
+        let after = level(next.median_after);
+        matches!(self.end, StretchEnd::Lasts)
+            && here > before
+            && (after - before).abs() <= (here - before).min(here - after) / 2.0
+    }
+
+    const fn ending(&self) -> Option<&'a ChangePoint> {
+        match self.end {
+            StretchEnd::Lasts => None,
+            StretchEnd::Next(change) | StretchEnd::Back(change, _) => Some(change),
+        }
+    }
+
+    const fn tense(&self) -> Tense {
+        if self.ending().is_some() { Tense::Past } else { Tense::Present }
+    }
+
+    /// How far the level moved: the logarithm of the ratio, or how far ranks moved where no ratio is known.
+    fn size(&self) -> f64 {
+        let by_rank = (self.change.greater_after - 0.5).abs();
+        self.change.ratio.value.filter(|ratio| *ratio > 0.0).map_or(by_rank, |ratio| ratio.ln().abs())
+    }
+
+    fn is_greater(&self) -> bool {
+        self.change.greater_after > 0.5
+    }
+
+    /// What nobody feels is no warning, however much slower it is; what is over, and left nothing behind, is no news that is serious.
+    fn severity(&self) -> Severity {
+        let change = self.change;
+        let is_felt = change.median_after.max(change.p95_after) >= FELT_SECONDS;
+        if self.of.summary.quantity != Quantity::Duration || !self.is_greater() || !is_felt {
+            return Severity::Note;
+        }
+        let is_over =
+            self.ending().is_some_and(|next| next.median_after < SERIOUS_RATIO * change.median_before);
+        match change.ratio.value {
+            Some(ratio) if ratio >= SERIOUS_RATIO && !is_over => Severity::Serious,
+            _ => Severity::Warning,
+        }
+    }
+
+    /// As in `Since 2008-05-08 19:00 UTC`, `From 2008-05-08 19:00 UTC to 2008-05-10 07:00 UTC`.
+    fn time_in_words(&self) -> String {
+        let begin = moment_in_words(self.change.first_after);
+        match self.ending() {
+            None => format!("Since {begin}"),
+            Some(next) => format!("From {begin} to {}", moment_in_words(next.first_after)),
+        }
+    }
+
+    /// As in `the median went from 200 ms to 1.60 s`, `the median was 1.60 s, before 200 ms and after 210 ms`.
+    fn levels_in_words(&self) -> String {
+        let change = self.change;
+        let level = |median, is| level_in_words(median, is, self.of.summary.quantity);
+        let before = level(change.median_before, change.median_before_is);
+        let here = level(change.median_after, change.median_after_is);
+        let after = |next: &ChangePoint| level(next.median_after, next.median_after_is);
+        match self.end {
+            StretchEnd::Lasts => format!("the median went from {before} to {here}"),
+            StretchEnd::Next(next) => {
+                format!("the median went from {before} to {here}, then to {}", after(next))
+            }
+            StretchEnd::Back(next, _) => {
+                format!("the median was {here}, before {before} and after {}", after(next))
+            }
+        }
+    }
+}
+
+/// Levels that begin and end at the same time on the same host are one finding.
+fn stretches(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
+    let of_series = analysis.series.iter().filter(|of| of.summary.series.key.part.is_empty());
+    let mut all: Vec<Stretch> = of_series.flat_map(Stretch::all_of).collect();
+    let host = |one: &Stretch| one.of.summary.series.key.host.clone();
+    let is_over = |one: &Stretch| one.tense() == Tense::Past;
+    all.sort_by_key(|one| (host(one), is_over(one), one.change.first_after));
+    let near = |one: &ChangePoint, other: &ChangePoint| {
+        let between = one.first_after.since(one.last_before);
+        let apart = other.first_after.since(one.first_after).max(one.first_after.since(other.first_after));
+        apart.0 <= 4 * between.0
+    };
+    let together = |one: &Stretch, other: &Stretch| {
+        let have_one_end = match (one.ending(), other.ending()) {
+            (None, None) => true,
+            (Some(one), Some(other)) => near(one, other),
+            _ => false,
+        };
+        host(one) == host(other) && near(one.change, other.change) && have_one_end
+    };
+    all.chunk_by(together).map(|stretches| stretch_finding(stretches, analysis, names)).collect()
+}
+
+fn stretch_finding(stretches: &[Stretch], analysis: &HistoryAnalysis, names: &Names) -> HistoryFinding {
+    let mut ordered: Vec<&Stretch> = stretches.iter().collect();
+    ordered.sort_by(|one, other| other.size().total_cmp(&one.size()));
+    let main = ordered[0];
+    let key = &main.of.summary.series.key;
+    let mut sentence = format!(
+        "{}, {} {}: {}",
+        main.time_in_words(),
+        names.series(key),
+        ratio_in_words(main.change, main.of.summary.quantity, main.tense()),
+        main.levels_in_words(),
+    );
+    if let (Some(low), Some(high)) = (main.change.ratio.low, main.change.ratio.high) {
+        sentence += &format!(" (ratio 95 %: {low:.2} to {high:.2})");
+    }
+    sentence += match main.change.strength {
+        ChangeStrength::Weak => ", in one step, on weak evidence",
+        ChangeStrength::Moderate => ", in one step, on moderate evidence",
+        ChangeStrength::Strong => ", in one step, on strong evidence",
+    };
+    let others: Vec<_> =
+        ordered[1..].iter().map(|other| &other.of.summary.series.key).filter(|other| *other != key).collect();
+    if !others.is_empty() {
+        sentence += &format!("; at the same time {} changed", names.list(others.iter().copied()));
+    }
+    sentence += ". ";
+    let (told, advice) = explanation(main, analysis);
+    sentence += &told;
+    let (begin, end) = match main.ending() {
+        None => (main.change.last_before, main.change.first_after),
+        Some(next) => (main.change.first_after, next.first_after),
+    };
+    HistoryFinding::new(FindingKind::Change, main.severity(), sentence, advice)
+        .of(std::iter::once(key).chain(others))
+        .during(begin, end)
+        .sized(main.size())
+        .saying(stretch_saying(stretches, analysis))
+        .with(
+            "probability without a change",
+            p_in_words(main.change.p),
+            EvidenceAmount::Probability(main.change.p),
+        )
+        .with(
+            "an attempt after takes longer than one before",
+            share_in_words(main.change.greater_after),
+            EvidenceAmount::Share(main.change.greater_after),
+        )
+}
+
+/// A slow change: it has no date.
+fn drift(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
+    let (key, quantity) = (&of.summary.series.key, of.summary.quantity);
+    let drift = of.drift.filter(|_| key.part.is_empty())?;
+    let ratio = drift.ratio.value.filter(|ratio| *ratio > 0.0)?;
+    let sentence = format!(
+        "{} drifts by {} over the record: the median went from {} in its first tenth to {} in its last.",
+        names.series(key),
+        share_in_words((ratio - 1.0).abs()),
+        level_in_words(drift.median_first, drift.median_first_is, quantity),
+        level_in_words(drift.median_last, drift.median_last_is, quantity),
+    );
+    let is_felt = quantity == Quantity::Duration && ratio > 1.0 && drift.median_last >= FELT_SECONDS;
+    let severity = if is_felt { Severity::Warning } else { Severity::Note };
+    let advice = "Nothing happened on one day: look for what grows, as files in a directory, users or the fill of a file system.";
+    Some(
+        HistoryFinding::new(FindingKind::Change, severity, sentence, advice)
+            .of([key])
+            .sized(ratio.ln().abs())
+            .with("probability without a drift", p_in_words(drift.p), EvidenceAmount::Probability(drift.p)),
+    )
+}
+
+/// Only where something was refused for that reason.
+fn too_short(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
+    let key = &of.summary.series.key;
+    let shape =
+        of.not_told.iter().map(|one| one.shape).filter(|_| key.part.is_empty()).find_map(
+            |shape| match shape {
+                ChangeShape::TimeOfDay => Some(("time of the day", "Watch for at least four days")),
+                ChangeShape::TimeOfWeek => Some(("day of the week", "Watch for some weeks")),
+                _ => None,
+            },
+        );
+    let (clock, advice) = shape?;
+    let sentence = format!(
+        "The level of {} moved, but the record is too short to tell that from the {clock}.",
+        names.series(key)
+    );
+    let advice = format!("{advice}; what comes back by the clock is a rhythm and no change.");
+    Some(HistoryFinding::new(FindingKind::Change, Severity::Note, sentence, &advice).of([key]))
+}
+
+/// What these levels of one time say together with others of the same day, if they all go the same way in one place.
+fn stretch_saying(stretches: &[Stretch], analysis: &HistoryAnalysis) -> Option<Saying> {
+    let key = |one: &Stretch| one.of.summary.series.key.clone();
+    let first = &stretches[0];
+    let first_key = key(first);
+    let alike = |one: &Stretch| {
+        one.is_greater() == first.is_greater()
+            && one.of.summary.quantity == first.of.summary.quantity
+            && std::mem::discriminant(&one.end) == std::mem::discriminant(&first.end)
+            && analysis.place_of(&one.of.summary.series.key) == analysis.place_of(&first_key)
+    };
+    if !stretches.iter().all(alike) {
+        return None;
+    }
+    let factor = |one: &Stretch| {
+        let known = one.change.ratio.value_is == Knowledge::Exactly;
+        let ratio = one.change.ratio.value.filter(|ratio| known && *ratio > 0.0)?;
+        Some(if one.is_greater() { ratio } else { 1.0 / ratio }).filter(|factor| *factor >= 1.05)
+    };
+    let factors: Vec<f64> = stretches.iter().filter_map(factor).collect();
+    if factors.len() < stretches.len() {
+        return None;
+    }
+    let quantity = first.of.summary.quantity;
+    let much = match (quantity, first.is_greater(), first.tense()) {
+        (Quantity::Duration, true, Tense::Present) => "take {range} times as long",
+        (Quantity::Duration, false, Tense::Present) => "take {range} times less",
+        (_, true, Tense::Present) => "are {range} times as much",
+        (_, false, Tense::Present) => "are {range} times less",
+        (Quantity::Duration, true, Tense::Past) => "took {range} times as long",
+        (Quantity::Duration, false, Tense::Past) => "took {range} times less",
+        (_, true, Tense::Past) => "were {range} times as much",
+        (_, false, Tense::Past) => "were {range} times less",
+    };
+    let event = stretches.iter().find_map(|one| event_of(one.matched, analysis));
+    let beside = match event {
+        Some((_, event)) => format!(", with event \"{}\" next to it", event.text.replace(['{', '}'], "|")),
+        None => ", with no event noted next to it".to_owned(),
+    };
+    let pattern = match first.end {
+        StretchEnd::Lasts => format!("{{since}}, {{series}} changed: they {much}{beside}"),
+        StretchEnd::Next(_) => format!("{{span}}, {{series}} {much}{beside}"),
+        StretchEnd::Back(..) => format!("{{span}}, {{series}} {much} as before and after{beside}"),
+    };
+    let most = stretches.iter().max_by(|one, other| one.size().total_cmp(&other.size())).unwrap_or(first);
+    Some(Saying {
+        pattern,
+        subjects: stretches.iter().map(key).collect(),
+        amounts: factors,
+        unit: SayingUnit::Factor,
+        detail: format!("{}: {}", task(&key(most)), most.levels_in_words()),
+    })
+}
+
+fn event_of<'a>(
+    matched: Option<&'a EventMatch>,
+    analysis: &'a HistoryAnalysis,
+) -> Option<(&'a EventMatch, &'a Event)> {
+    let matched = matched?;
+    Some((matched, analysis.events.iter().find(|event| event.id == matched.event)?))
+}
+
+fn explanation(stretch: &Stretch, analysis: &HistoryAnalysis) -> (String, &'static str) {
+    let at_end = match stretch.end {
+        StretchEnd::Back(change, matched) => {
+            event_of(matched, analysis).map_or_else(String::new, |(matched, event)| {
+                format!(
+                    " Event \"{}\" was {} its end.",
+                    event.text,
+                    apart_in_words(matched, event, change, "at")
+                )
+            })
+        }
+        StretchEnd::Lasts | StretchEnd::Next(_) => String::new(),
+    };
+    match event_of(stretch.matched, analysis) {
+        Some((matched, event)) => {
+            let begin = if stretch.ending().is_some() { " its begin" } else { "" };
+            let at = if begin.is_empty() { "at that moment" } else { "at" };
+            let told = format!(
+                "Event \"{}\" was {}{begin}; a change at a random moment would have an event as near with a probability of {}.{at_end}",
+                event.text,
+                apart_in_words(matched, event, stretch.change, at),
+                share_in_words(matched.chance)
+            );
+            (
+                told,
+                "Compare before and after the event in the report; an event near a change need not be its cause.",
+            )
+        }
+        None => {
+            let of = if stretch.ending().is_some() { "its begin" } else { "it" };
+            let told =
+                format!("No event is noted within {} of {of}.{at_end}", stretch.of.events.tolerance_ns);
+            (told, "Find out what changed then, and note it: `iolag note TEXT --at TIME`.")
+        }
+    }
+}
+
+/// As in `2 h 00 min before`; `at` where nothing lies between.
+fn apart_in_words(matched: &EventMatch, event: &Event, change: &ChangePoint, at: &str) -> String {
+    if matched.apart_ns == Nanoseconds::ZERO {
+        at.to_owned()
+    } else if event.begin < change.first_after {
+        format!("{} before", matched.apart_ns)
+    } else {
+        format!("{} after", matched.apart_ns)
+    }
+}
+
+/// As in `takes 2.0 times as long`, `took at least 110 times less`, `is greater at times`.
+fn ratio_in_words(change: &ChangePoint, quantity: Quantity, tense: Tense) -> String {
+    let is_greater = change.greater_after > 0.5;
+    let (much, word) = match (quantity, is_greater) {
+        (Quantity::Duration, true) => ("as long", "longer"),
+        (Quantity::Duration, false) => ("less", "shorter"),
+        (_, true) => ("as much", "greater"),
+        (_, false) => ("less", "smaller"),
+    };
+    let verb = match (quantity, tense) {
+        (Quantity::Duration, Tense::Present) => "takes",
+        (Quantity::Duration, Tense::Past) => "took",
+        (_, Tense::Present) => "is",
+        (_, Tense::Past) => "was",
+    };
+    let ratio = change.ratio.value.filter(|ratio| *ratio > 0.0);
+    match ratio.map(|ratio| if is_greater { ratio } else { 1.0 / ratio }) {
+        // The medians agree, so the change lies in other quantiles.
+        Some(factor) if factor < 1.05 => format!("{verb} {word} at times"),
+        Some(factor) => {
+            let bound = if change.ratio.value_is == Knowledge::Exactly { "" } else { "at least " };
+            format!("{verb} {bound}{} times {much}", factor_in_words(factor))
+        }
+        None => format!("{verb} {word}"),
+    }
+}
+
+pub(crate) fn level_in_words(level: f64, knowledge: Knowledge, quantity: Quantity) -> String {
+    let amount = amount_in_words(level, quantity);
+    match knowledge {
+        Knowledge::Exactly => amount,
+        Knowledge::AtLeast => format!("at least {amount}"),
+        Knowledge::AtMost => format!("below {amount}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::Outcome;
+
+    use super::*;
+    use crate::history::samples::{columns_of, series_of};
+    use crate::history::{HistoryInput, HistoryOptions, analyse_history};
+    use crate::synthetic::Noise;
+
+    const DAY: i64 = 96;
+
+    /// Quarter hours of `list` on /home with this level in seconds at each slot.
+    fn analysed(slots: i64, level: impl Fn(i64) -> f64) -> HistoryAnalysis {
+        let mut noise = Noise::new(8);
+        let columns = columns_of((0..slots).map(|slot| {
+            let milliseconds = 1000.0 * level(slot) * (0.2 * noise.normal()).exp();
+            (slot * 900, milliseconds as u64, Outcome::Ok)
+        }));
+        let input =
+            HistoryInput { series: vec![(series_of("/home", "list"), columns)], ..HistoryInput::default() };
+        analyse_history(&input, &HistoryOptions::default())
+    }
+
+    fn told(analysis: &HistoryAnalysis) -> Vec<&HistoryFinding> {
+        let of_changes = analysis.findings.iter().filter(|one| one.finding.kind == FindingKind::Change);
+        of_changes.collect()
+    }
+
+    #[test]
+    fn a_level_that_rose_and_fell_again_is_one_finding_with_its_end() {
+        let analysis =
+            analysed(30 * DAY, |slot| if (10 * DAY..14 * DAY).contains(&slot) { 1.6 } else { 0.2 });
+        assert_eq!(analysis.series[0].changes.len(), 2);
+        let [found] = told(&analysis)[..] else { panic!("{:#?}", told(&analysis)) };
+        let sentence = &found.finding.sentence;
+        let begin = "From 1970-01-11 00:00 UTC to 1970-01-15 00:00 UTC, `list` on /home took 8.0 times as long: the median was 1.59 s, before ";
+        assert!(sentence.starts_with(begin), "{sentence}");
+        assert_eq!(found.finding.severity, Severity::Warning, "it is over");
+        let lasts = analysed(30 * DAY, |slot| if slot >= 26 * DAY { 1.6 } else { 0.2 });
+        let [found] = told(&lasts)[..] else { panic!("{:#?}", told(&lasts)) };
+        assert!(found.finding.sentence.starts_with("Since 1970-01-27 00:00 UTC, `list` on /home takes "));
+        assert_eq!(found.finding.severity, Severity::Serious);
+    }
+
+    #[test]
+    fn since_is_said_only_of_the_last_of_several_levels() {
+        let levels = |slot| match slot / DAY {
+            0..10 => 0.2,
+            10..20 => 1.6,
+            _ => 0.8,
+        };
+        let analysis = analysed(30 * DAY, levels);
+        let told = told(&analysis);
+        let [rose, fell] = told[..] else { panic!("{told:#?}") };
+        assert!(rose.finding.sentence.starts_with("From 1970-01-11 "), "{}", rose.finding.sentence);
+        assert_eq!(rose.finding.severity, Severity::Serious, "four times as slow as it was, to the end");
+        assert!(fell.finding.sentence.starts_with("Since 1970-01-21 "), "{}", fell.finding.sentence);
+    }
+}
