@@ -174,9 +174,10 @@ pub(crate) fn factor_in_words(factor: f64) -> String {
     }
 }
 
-/// A share as in `12 %`, `0.4 %`, `0.02 %`; what happened at all is not `0.0 %`.
+/// A share as in `12 %`, `0.4 %`, `0.02 %`; what happened at all is not `0.0 %`, and what did not always happen is not `100 %`.
 pub(crate) fn share_in_words(share: f64) -> String {
     match share * 100.0 {
+        percent if (99.5..100.0).contains(&percent) => format!("{:.1} %", (10.0 * percent).floor() / 10.0),
         percent if percent <= 0.0 || percent >= 9.95 => format!("{percent:.0} %"),
         percent if percent < 0.0001 => "under 0.0001 %".to_owned(),
         percent if percent < 0.095 => {
