@@ -2,12 +2,13 @@
 //!
 //! A change lies between two samples, an event at a moment or in a span; they match if they are no further apart than the tolerance. By
 //! default that is 36 hours (study 000 itself says May 8 in one place and May 9 in another), or 2 % of the time covered where that is less
-//! than 15 days, and at least the time between the two samples. Each change is matched with its nearest event; several changes may have the same one.
+//! than 15 days, and at least the time between the two samples. Of these each change is matched with the event whose begin or end is nearest, of
+//! equally near ones with the shortest: a maintenance of days contains many changes. Several changes may have the same event.
 //!
 //! The *chance* of a match is the share of the time covered that is as near to some event as this change is: the probability that a change
 //! at a random moment would match so well. Where there is an event every day, every change matches, and means nothing.
 
-use iolag_model::{Event, EventSource, Nanoseconds, SeriesKey, WallSpan};
+use iolag_model::{Event, EventSource, Nanoseconds, SeriesKey, WallSpan, WallTime};
 use serde::{Deserialize, Serialize};
 
 use super::change_points::ChangePoint;
@@ -64,8 +65,12 @@ pub fn match_events(
     let mut matching = EventMatching { tolerance_ns: tolerance, ..EventMatching::default() };
     for (index, change) in changes.iter().enumerate() {
         let between = change.first_after.since(change.last_before);
-        let nearest = events.iter().map(|event| (apart(change, event), *event)).min_by_key(|found| found.0);
-        match nearest.filter(|(apart, _)| *apart <= tolerance.max(between)) {
+        let near = events
+            .iter()
+            .map(|event| (apart(change, event), *event))
+            .filter(|(apart, _)| *apart <= tolerance.max(between));
+        let order = |event: &Event| (edge_apart(change, event), end_of(event).since(event.begin));
+        match near.min_by_key(|(apart, event)| (order(event), *apart)) {
             Some((apart_ns, event)) => {
                 let chance = share_near(&events, covered, apart_ns.max(between));
                 matching.matched.push(EventMatch {
@@ -90,16 +95,24 @@ pub fn match_events(
 
 /// Time between a change and an event; zero if they overlap.
 fn apart(change: &ChangePoint, event: &Event) -> Nanoseconds {
-    let end = event.end.unwrap_or(event.begin).max(event.begin);
-    event.begin.since(change.first_after).max(change.last_before.since(end))
+    event.begin.since(change.first_after).max(change.last_before.since(end_of(event)))
+}
+
+/// Time between a change and the nearer of an event's begin and end; zero if one of them lies between the two samples.
+pub(crate) fn edge_apart(change: &ChangePoint, event: &Event) -> Nanoseconds {
+    let away = |edge: WallTime| edge.since(change.first_after).max(change.last_before.since(edge));
+    away(event.begin).min(away(end_of(event)))
+}
+
+fn end_of(event: &Event) -> WallTime {
+    event.end.unwrap_or(event.begin).max(event.begin)
 }
 
 /// Share of the time covered that is at most `distance` away from some event.
 fn share_near(events: &[&Event], covered: WallSpan, distance: Nanoseconds) -> f64 {
-    let spans = events.iter().map(|event| WallSpan {
-        begin: event.begin.before(distance),
-        end: event.end.unwrap_or(event.begin).max(event.begin).after(distance),
-    });
+    let spans = events
+        .iter()
+        .map(|event| WallSpan { begin: event.begin.before(distance), end: end_of(event).after(distance) });
     let near: f64 = union_of(spans.collect())
         .iter()
         .map(|span| span.end.min(covered.end).since(span.begin.max(covered.begin)).as_seconds())
@@ -123,8 +136,6 @@ pub(crate) fn union_of(mut spans: Vec<WallSpan>) -> Vec<WallSpan> {
 
 #[cfg(test)]
 mod tests {
-    use iolag_model::WallTime;
-
     use super::*;
     use crate::history::change_points::{ChangeShape, ChangeStrength};
     use crate::history::levels::LevelRatio;
@@ -200,6 +211,27 @@ mod tests {
         let inside = match_events(&[change(3)], &[&event("between", 3)], covered(1), Nanoseconds::ZERO);
         assert_eq!(inside.matched[0].apart_ns, Nanoseconds::ZERO);
         assert!((inside.matched[0].chance - 0.5 / 24.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_event_whose_begin_is_nearest_is_matched_and_not_the_one_that_lasts() {
+        let until = |id: &str, begin: i64, end: i64| Event {
+            end: Some(WallTime::from_seconds(end * HOUR)),
+            ..event(id, begin)
+        };
+        let matched = |events: &[&Event]| {
+            let matching = match_events(&[change(100)], events, covered(20), Nanoseconds::from_seconds(7200));
+            matching.matched[0].event.clone()
+        };
+        let (maintenance, exact) = (until("maintenance", 90, 120), event("exact", 100));
+        assert_eq!(matched(&[&maintenance, &exact]), "exact");
+        assert_eq!(matched(&[&maintenance, &event("an hour later", 101)]), "an hour later");
+        assert_eq!(
+            matched(&[&maintenance, &event("too late", 103)]),
+            "maintenance",
+            "it contains the change"
+        );
+        assert_eq!(matched(&[&until("begins with it", 100, 120), &exact]), "exact", "it is the shorter one");
     }
 
     #[test]
