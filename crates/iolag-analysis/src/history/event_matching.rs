@@ -23,7 +23,7 @@ pub struct EventMatch {
     pub change: usize,
     /// Id of the event.
     pub event: String,
-    /// How far apart they are; zero if the event lies between the two samples.
+    /// How far apart they are; zero if the event lies between the two samples, or around them.
     pub apart_ns: Nanoseconds,
     /// Probability that a change at a random moment would be as near to some event.
     pub chance: f64,
@@ -99,9 +99,32 @@ fn apart(change: &ChangePoint, event: &Event) -> Nanoseconds {
 }
 
 /// Time between a change and the nearer of an event's begin and end; zero if one of them lies between the two samples.
-pub(crate) fn edge_apart(change: &ChangePoint, event: &Event) -> Nanoseconds {
+fn edge_apart(change: &ChangePoint, event: &Event) -> Nanoseconds {
     let away = |edge: WallTime| edge.since(change.first_after).max(change.last_before.since(edge));
     away(event.begin).min(away(end_of(event)))
+}
+
+/// Where an event lies as seen from a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventPlace {
+    /// Its begin or end lies between the last sample before the change and the first after it.
+    Within,
+    /// It had begun before and ended after.
+    Around,
+    /// It was over so long before.
+    Before(Nanoseconds),
+    /// It began so long after.
+    After(Nanoseconds),
+}
+
+/// Where an event lies as seen from a change.
+pub fn place_of_event(change: &ChangePoint, event: &Event) -> EventPlace {
+    match apart(change, event) {
+        Nanoseconds::ZERO if edge_apart(change, event) == Nanoseconds::ZERO => EventPlace::Within,
+        Nanoseconds::ZERO => EventPlace::Around,
+        apart if event.begin < change.first_after => EventPlace::Before(apart),
+        apart => EventPlace::After(apart),
+    }
 }
 
 fn end_of(event: &Event) -> WallTime {

@@ -8,6 +8,7 @@ use super::analysis::HistoryAnalysis;
 use super::episodes::{Episode, SeriesEpisode};
 use super::findings::{FindingKind, HistoryFinding, Names, counted, moment_in_words};
 use super::findings_of_changes::{findings_of_changes, level_in_words};
+use super::gaps::GapRecord;
 use super::observed::Quantity;
 use crate::finding::{Severity, share_in_words};
 
@@ -206,21 +207,23 @@ fn gaps(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
             let sum = Nanoseconds(gaps.iter().map(|gap| length(gap).0).sum());
             let longest = gaps.iter().max_by_key(|gap| length(gap)).unwrap_or(&gaps[0]);
             let share = sum.as_seconds() / end.since(begin).as_seconds().max(1.0);
-            let why = if longest.is_watched {
-                "iolag ran all the same: the machine was suspended, or its clock was stepped"
-            } else {
-                "no watch ran"
-            };
             let sentence = format!(
-                "Nothing is known of {} for {sum} in {} ({} of the time), the longest from {} to {}: {why}.",
+                "Nothing is known of {} for {sum} in {} ({} of the time), the longest from {} to {}: {}.",
                 longest.host,
                 counted(gaps.len() as u64, "gap"),
                 share_in_words(share),
                 moment_in_words(longest.begin),
                 moment_in_words(longest.end),
+                longest.why(),
             );
-            let advice =
-                "Run the watch as a service that is started again (`iolag watch --print-unit service`).";
+            let advice = match longest.record {
+                GapRecord::Watched => {
+                    "Run the watch as a service that is started again (`iolag watch --print-unit service`)."
+                }
+                GapRecord::Imported => {
+                    "If there are measurements of that time, import them; what changed in it has no date."
+                }
+            };
             let severity = if share > 0.1 { Severity::Warning } else { Severity::Note };
             HistoryFinding::new(FindingKind::Gap, severity, sentence, advice)
                 .during(longest.begin, longest.end)

@@ -3,11 +3,12 @@
 //! A level that is over is told with its end: "since" is said only of what lasts. One that rose and fell again to where it was is one
 //! finding, and so are levels of several series of a host that begin, and end, at the same time.
 
-use iolag_model::{Event, Nanoseconds};
+use iolag_model::{Event, EventSource, WallSpan};
 
 use super::analysis::HistoryAnalysis;
+use super::change_moment::ChangeMoment;
 use super::change_points::{ChangePoint, ChangeShape, ChangeStrength};
-use super::event_matching::EventMatch;
+use super::event_matching::{EventMatch, EventPlace, concerns, place_of_event};
 use super::findings::{FindingKind, HistoryFinding, Names, moment_in_words, p_in_words, task};
 use super::findings_grouped::{Saying, SayingUnit};
 use super::observed::{Knowledge, Quantity};
@@ -122,11 +123,25 @@ impl<'a> Stretch<'a> {
 
     /// As in `Since 2008-05-08 19:00 UTC`, `From 2008-05-08 19:00 UTC to 2008-05-10 07:00 UTC`.
     fn time_in_words(&self) -> String {
-        let begin = moment_in_words(self.change.first_after);
+        let moment = |change: &ChangePoint| match self.of.summary.moment_of(change) {
+            ChangeMoment::At(moment) => moment_in_words(moment),
+            ChangeMoment::Between(WallSpan { begin, end }) => format!(
+                "some moment between {} and {} (there is no sample between)",
+                moment_in_words(begin),
+                moment_in_words(end)
+            ),
+        };
         match self.ending() {
-            None => format!("Since {begin}"),
-            Some(next) => format!("From {begin} to {}", moment_in_words(next.first_after)),
+            None => format!("Since {}", moment(self.change)),
+            Some(next) => format!("From {} to {}", moment(self.change), moment(next)),
         }
+    }
+
+    /// Whether begin and end, if it has one, are known to a few periods.
+    fn is_dated(&self) -> bool {
+        let is_dated =
+            |change: &ChangePoint| matches!(self.of.summary.moment_of(change), ChangeMoment::At(_));
+        is_dated(self.change) && self.ending().is_none_or(is_dated)
     }
 
     /// As in `the median went from 200 ms to 1.60 s`, `the median was 1.60 s, before 200 ms and after 210 ms`.
@@ -308,6 +323,14 @@ fn stretch_saying(stretches: &[Stretch], analysis: &HistoryAnalysis) -> Option<S
         StretchEnd::Back(..) => format!("{{span}}, {{series}} {much} as before and after{beside}"),
     };
     let most = stretches.iter().max_by(|one, other| one.size().total_cmp(&other.size())).unwrap_or(first);
+    // Where no moment is known, the samples beside it are said, and others must have the same.
+    let pattern = match first.is_dated() {
+        true => pattern,
+        false => {
+            let time = first.time_in_words();
+            pattern.replace("{since}", &time).replace("{span}", &time)
+        }
+    };
     Some(Saying {
         pattern,
         subjects: stretches.iter().map(key).collect(),
@@ -326,26 +349,23 @@ fn event_of<'a>(
 }
 
 fn explanation(stretch: &Stretch, analysis: &HistoryAnalysis) -> (String, &'static str) {
+    let of = stretch.of;
     let at_end = match stretch.end {
         StretchEnd::Back(change, matched) => {
-            event_of(matched, analysis).map_or_else(String::new, |(matched, event)| {
-                format!(
-                    " Event \"{}\" was {} its end.",
-                    event.text,
-                    apart_in_words(matched, event, change, "at")
-                )
+            event_of(matched, analysis).map_or_else(String::new, |(_, event)| {
+                format!(" Event \"{}\" {}.", event.text, place_in_words(of, change, event, "its end"))
             })
         }
         StretchEnd::Lasts | StretchEnd::Next(_) => String::new(),
     };
+    let moment = if stretch.ending().is_some() { "its begin" } else { "that moment" };
     match event_of(stretch.matched, analysis) {
         Some((matched, event)) => {
-            let begin = if stretch.ending().is_some() { " its begin" } else { "" };
-            let at = if begin.is_empty() { "at that moment" } else { "at" };
             let told = format!(
-                "Event \"{}\" was {}{begin}; a change at a random moment would have an event as near with a probability of {}.{at_end}",
+                "Event \"{}\" {}{}; a change at a random moment would have an event as near with a probability of {}.{at_end}",
                 event.text,
-                apart_in_words(matched, event, stretch.change, at),
+                place_in_words(of, stretch.change, event, moment),
+                others_within(stretch, event, analysis),
                 share_in_words(matched.chance)
             );
             (
@@ -354,22 +374,40 @@ fn explanation(stretch: &Stretch, analysis: &HistoryAnalysis) -> (String, &'stat
             )
         }
         None => {
-            let of = if stretch.ending().is_some() { "its begin" } else { "it" };
-            let told =
-                format!("No event is noted within {} of {of}.{at_end}", stretch.of.events.tolerance_ns);
+            let told = format!("No event is noted within {} of {moment}.{at_end}", of.events.tolerance_ns);
             (told, "Find out what changed then, and note it: `iolag note TEXT --at TIME`.")
         }
     }
 }
 
-/// As in `2 h 00 min before`; `at` where nothing lies between.
-fn apart_in_words(matched: &EventMatch, event: &Event, change: &ChangePoint, at: &str) -> String {
-    if matched.apart_ns == Nanoseconds::ZERO {
-        at.to_owned()
-    } else if event.begin < change.first_after {
-        format!("{} before", matched.apart_ns)
-    } else {
-        format!("{} after", matched.apart_ns)
+/// As in `was at that moment`, `was 2 h 00 min before that moment`, `lies between the two samples, too`.
+fn place_in_words(of: &SeriesAnalysis, change: &ChangePoint, event: &Event, moment: &str) -> String {
+    let is_dated = matches!(of.summary.moment_of(change), ChangeMoment::At(_));
+    match place_of_event(change, event) {
+        EventPlace::Within if is_dated => format!("was at {moment}"),
+        EventPlace::Within => {
+            format!("lies between the two samples around {moment}, before the change or after it")
+        }
+        EventPlace::Around => format!("was going on at {moment}"),
+        EventPlace::Before(apart) => format!("was {apart} before {moment}"),
+        EventPlace::After(apart) => format!("was {apart} after {moment}"),
+    }
+}
+
+/// As in `, as do 2 other events`: of what lies between two distant samples none is nearer than another.
+fn others_within(stretch: &Stretch, nearest: &Event, analysis: &HistoryAnalysis) -> String {
+    let key = &stretch.of.summary.series.key;
+    let is_other = |event: &&Event| {
+        event.id != nearest.id
+            && event.source != EventSource::Journal
+            && concerns(event, key)
+            && place_of_event(stretch.change, event) == EventPlace::Within
+    };
+    let is_dated = matches!(stretch.of.summary.moment_of(stretch.change), ChangeMoment::At(_));
+    match analysis.events.iter().filter(is_other).count() as u64 {
+        count if count == 0 || is_dated => String::new(),
+        1 => ", as does 1 other event".to_owned(),
+        count => format!(", as do {count} other events"),
     }
 }
 
@@ -430,6 +468,46 @@ mod tests {
         let input =
             HistoryInput { series: vec![(series_of("/home", "list"), columns)], ..HistoryInput::default() };
         analyse_history(&input, &HistoryOptions::default())
+    }
+
+    #[test]
+    fn a_change_in_a_gap_of_a_week_has_no_moment() {
+        let mut noise = Noise::new(4);
+        // Nothing was measured from day 10 to day 17.
+        let columns =
+            columns_of((0..30 * DAY).filter(|slot| !(10 * DAY..17 * DAY).contains(slot)).map(|slot| {
+                let level = if slot < 10 * DAY { 200.0 } else { 800.0 };
+                (slot * 900, (level * (0.2 * noise.normal()).exp()) as u64, Outcome::Ok)
+            }));
+        let event = |id: &str, day: i64| Event {
+            id: id.to_owned(),
+            begin: iolag_model::WallTime::from_seconds(day * 86_400),
+            end: None,
+            host: String::new(),
+            target: String::new(),
+            source: EventSource::Note,
+            kind: String::new(),
+            text: format!("event of day {day}"),
+            link: None,
+            author: String::new(),
+        };
+        let series = iolag_model::Series {
+            kind: iolag_model::SeriesKind::ImportedDuration,
+            ..series_of("/home", "list")
+        };
+        let input = HistoryInput {
+            series: vec![(series, columns)],
+            events: vec![event("a", 12), event("b", 15)],
+            ..HistoryInput::default()
+        };
+        let analysis = analyse_history(&input, &HistoryOptions::default());
+        let [found] = told(&analysis)[..] else { panic!("{:#?}", told(&analysis)) };
+        let sentence = &found.finding.sentence;
+        let begin = "Since some moment between 1970-01-10 23:45 UTC and 1970-01-18 00:00 UTC (there is no sample between), `list`";
+        assert!(sentence.starts_with(begin), "{sentence}");
+        let event = "Event \"event of day 12\" lies between the two samples around that moment, before the change or after it, as does 1 other";
+        assert!(sentence.contains(event), "{sentence}");
+        assert_eq!(analysis.gaps.len(), 1, "{:?}", analysis.gaps);
     }
 
     fn told(analysis: &HistoryAnalysis) -> Vec<&HistoryFinding> {

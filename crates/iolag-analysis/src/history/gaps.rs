@@ -1,7 +1,8 @@
 //! When nobody watched: gaps in the record, which are no good times but unknown ones.
 //!
 //! A gap is a time of more than three periods without any sample of any task of a host, skipped slots included. Sessions tell whether
-//! iolag ran all the same (then it was stopped from working, by suspend or by a clock that was stepped) or not.
+//! iolag ran all the same (then it was stopped from working, by suspend or by a clock that was stepped) or not. Imported durations count as
+//! tasks where they are regular: of an import that is not (transfers, logged as they come) no period is known, and silence tells nothing.
 
 use iolag_model::{Nanoseconds, SeriesKind, WallTime, WatchSession};
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use super::amounts::Amounts;
 use super::observed::usual_spacing;
 
 /// Periods without a sample that make a gap.
-const PERIODS_LEAST: u64 = 3;
+pub(super) const PERIODS_LEAST: u64 = 3;
 
 /// A time without samples of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,25 +26,55 @@ pub struct Gap {
     pub rounds: u64,
     /// Whether a watch is known to have run at its middle.
     pub is_watched: bool,
+    /// What has no samples.
+    pub record: GapRecord,
 }
 
-/// Gaps of all hosts in the order of hosts and time. Imported series, covariates and parts of tasks are not looked at.
+/// Whose record a gap is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapRecord {
+    /// That of a watch, which may be one of imports beside it.
+    Watched,
+    /// Everything of this host was imported.
+    Imported,
+}
+
+impl Gap {
+    /// Why there are no samples, as far as that is known.
+    pub const fn why(&self) -> &'static str {
+        match (self.record, self.is_watched) {
+            (GapRecord::Imported, _) => "what was imported holds no sample of that time",
+            (GapRecord::Watched, true) => {
+                "iolag ran all the same: the machine was suspended, or its clock was stepped"
+            }
+            (GapRecord::Watched, false) => "no watch ran",
+        }
+    }
+}
+
+/// Gaps of all hosts in the order of hosts and time. Covariates, imported values, imports without a period and parts of tasks are not looked at.
 pub(super) fn find_gaps(whole: &[Amounts], sessions: &[WatchSession]) -> Vec<Gap> {
-    let is_probed = |one: &&Amounts| matches!(one.series.kind, SeriesKind::Task | SeriesKind::Control);
-    let probed: Vec<&Amounts> = whole.iter().filter(is_probed).collect();
-    let mut hosts: Vec<&str> = probed.iter().map(|one| one.series.key.host.as_str()).collect();
+    let is_probed = |one: &Amounts| matches!(one.series.kind, SeriesKind::Task | SeriesKind::Control);
+    let is_regular = |one: &Amounts| {
+        one.series.kind == SeriesKind::ImportedDuration && one.series.period_ns > Nanoseconds::ZERO
+    };
+    let regular: Vec<&Amounts> = whole.iter().filter(|one| is_probed(one) || is_regular(one)).collect();
+    let mut hosts: Vec<&str> = regular.iter().map(|one| one.series.key.host.as_str()).collect();
     hosts.sort_unstable();
     hosts.dedup();
     hosts
         .into_iter()
         .flat_map(|host| {
-            let of_host = probed.iter().filter(|one| one.series.key.host == host);
-            gaps_of(host, &of_host.map(|one| one.intended()).collect::<Vec<_>>(), sessions)
+            let of_host = || regular.iter().filter(|one| one.series.key.host == host);
+            let is_watched = of_host().any(|one| is_probed(one));
+            let record = if is_watched { GapRecord::Watched } else { GapRecord::Imported };
+            gaps_of((host, record), &of_host().map(|one| one.intended()).collect::<Vec<_>>(), sessions)
         })
         .collect()
 }
 
-fn gaps_of(host: &str, all: &[&[WallTime]], sessions: &[WatchSession]) -> Vec<Gap> {
+fn gaps_of((host, record): (&str, GapRecord), all: &[&[WallTime]], sessions: &[WatchSession]) -> Vec<Gap> {
     let spacings = all.iter().filter_map(|intended| usual_spacing(intended));
     let Some(period) = spacings.filter(|period| period.0 > 0).min() else { return Vec::new() };
     let mut moments: Vec<WallTime> = all.concat();
@@ -61,6 +92,7 @@ fn gaps_of(host: &str, all: &[&[WallTime]], sessions: &[WatchSession]) -> Vec<Ga
             end: pair[1],
             rounds: (length.0 / period.0).saturating_sub(1),
             is_watched: sessions.iter().any(ran),
+            record,
         }
     })
     .collect()
@@ -99,6 +131,19 @@ mod tests {
         assert_eq!((gaps[0].begin, gaps[0].rounds), (WallTime::from_seconds(19 * 900), 10));
         assert!(!gaps[0].is_watched);
         assert!(find_gaps(&series, &[session(0, 60)])[0].is_watched);
+    }
+
+    #[test]
+    fn an_import_has_gaps_where_it_is_regular() {
+        let gaps = |period_seconds: u64| {
+            let mut imported = every_quarter("/home", (0..20).chain(40..60));
+            imported.series.kind = SeriesKind::ImportedDuration;
+            imported.series.period_ns = Nanoseconds::from_seconds(period_seconds);
+            find_gaps(&[imported], &[])
+        };
+        assert_eq!(gaps(900).len(), 1);
+        assert_eq!(gaps(900)[0].why(), "what was imported holds no sample of that time");
+        assert!(gaps(0).is_empty(), "transfers, logged as they come");
     }
 
     #[test]

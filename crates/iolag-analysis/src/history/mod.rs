@@ -9,6 +9,7 @@ mod association;
 mod bad_overlap;
 mod bad_times;
 mod calendar;
+mod change_moment;
 mod change_points;
 mod change_record;
 mod comparison;
@@ -65,6 +66,7 @@ pub use bad_times::RaisedLevel;
 pub use calendar::{
     Day, GroupRates, HourByDay, LocalMoment, LocalTime, RatesInTime, Weekday, hour_by_day, rates_in_time,
 };
+pub use change_moment::ChangeMoment;
 pub use change_points::{
     ChangeOptions, ChangePoint, ChangeShape, ChangeStrength, Changes, Drift, NotTold, Segment, find_changes,
     segments_of,
@@ -80,7 +82,9 @@ pub use distribution::{CurveDistance, CurvePoint, Distribution, KnowledgeCounts}
 pub use episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
 pub use estimate::{Estimate, EstimateInterval, HistoryQuantile, amount_in_words};
 pub use event_effect::{ChangesNearEvent, EventEffect, EventWindows, event_effect};
-pub use event_matching::{EventMatch, EventMatching, concerns, default_match_tolerance, match_events};
+pub use event_matching::{
+    EventMatch, EventMatching, EventPlace, concerns, default_match_tolerance, match_events, place_of_event,
+};
 pub use figures::{
     BeforeAfter, CURVE_POINTS, ChangeMark, CorrelationFigure, Curve, CurveEnd, DayMatrix, EventMark,
     HISTORY_FIGURE_SCHEMA, HistoryAxis, HistoryFigures, HistoryPoints, HostLoad, LOAD_COLUMNS,
@@ -88,7 +92,7 @@ pub use figures::{
     SeriesFigure, SlotCounts, ValueColumns, history_figures,
 };
 pub use findings::{FindingKind, HistoryFinding};
-pub use gaps::Gap;
+pub use gaps::{Gap, GapRecord};
 pub use incident::{Incident, IncidentPeriod, PastDeadline, PeriodImpact, SeriesImpact, find_incident};
 pub use incident_places::{PlaceEffect, PlaceImpact, Seen};
 pub use join::{Pair, default_tolerance, join_nearest};

@@ -1,10 +1,11 @@
 //! Names, moments and amounts of histories as people read them.
 
 use iolag_analysis::history::{
-    Estimate, EstimateInterval, Greater, HistoryAnalysis, HistoryQuantile, Knowledge, LevelRatio, Quantity,
-    Shift, ShiftEstimate, ShiftScale, ThresholdShare, amount_in_words,
+    ChangeMoment, ChangePoint, Estimate, EstimateInterval, EventPlace, Greater, HistoryAnalysis,
+    HistoryQuantile, Knowledge, LevelRatio, Quantity, SeriesAnalysis, Shift, ShiftEstimate, ShiftScale,
+    ThresholdShare, amount_in_words, place_of_event,
 };
-use iolag_model::{SeriesKey, WallTime};
+use iolag_model::{Event, SeriesKey, WallTime, format_duration};
 
 use crate::interval_text::{Known, Measure, factor, with_ends};
 use crate::numbers::{NOTHING, percentage, share};
@@ -57,6 +58,26 @@ pub(crate) fn moment(moment: WallTime) -> String {
     let (day, time) = text.split_once('T').unwrap_or((&text, ""));
     let time = time.split('.').next().unwrap_or_default();
     format!("{day} {}", time.strip_suffix(":00").unwrap_or(time))
+}
+
+/// When a level changed: `2008-05-08 14:15`; of a change that no sample dates, `2008-05-01 14:15 to 2008-05-08 14:15`.
+pub(crate) fn changed_when(one: &SeriesAnalysis, change: &ChangePoint) -> String {
+    match one.summary.moment_of(change) {
+        ChangeMoment::At(at) => moment(at),
+        ChangeMoment::Between(span) => format!("{} to {}", moment(span.begin), moment(span.end)),
+    }
+}
+
+/// Where an event lies as seen from a change: `at the same time`, `2 h 00 min away`.
+pub(crate) fn event_apart(one: &SeriesAnalysis, change: &ChangePoint, event: &Event) -> String {
+    match (place_of_event(change, event), one.summary.moment_of(change)) {
+        (EventPlace::Within, ChangeMoment::At(_)) => "at the same time".to_owned(),
+        (EventPlace::Within, ChangeMoment::Between(_)) => "in that time".to_owned(),
+        (EventPlace::Around, _) => "going on".to_owned(),
+        (EventPlace::Before(apart) | EventPlace::After(apart), _) => {
+            format!("{} away", format_duration(apart))
+        }
+    }
 }
 
 /// `1.25 ms`, `≥ 60.0 s`, `< 10.0 ms`, `too few`; [`NOTHING`] of nothing.

@@ -6,7 +6,7 @@ use iolag_analysis::history::{ChangePoint, ComparisonVerdict, EventEffect, Serie
 use iolag_model::{Event, EventSource, Outage, OutageEnding, SeriesKey, format_count, format_duration};
 
 use super::Page;
-use super::amounts::{estimate, known, moment, p, ratio, shift};
+use super::amounts::{changed_when, estimate, event_apart, known, moment, p, ratio, shift};
 use crate::numbers::percentage;
 use crate::table::Tone;
 
@@ -162,16 +162,13 @@ impl Page<'_> {
         let matched = one.events.matched.iter().find(|matched| matched.change == index);
         let event = matched.and_then(|matched| {
             let event = self.analysis.events.iter().find(|event| event.id == matched.event)?;
-            let apart = match matched.apart_ns.0 {
-                0 => "at the same time".to_owned(),
-                _ => format!("{} away", format_duration(matched.apart_ns)),
-            };
+            let apart = event_apart(one, change, event);
             let chance = percentage(100.0 * matched.chance);
             Some(format!("; next to {:?} ({apart}, by chance with {chance} %)", event.text))
         });
         format!(
             "{}  {}: {} → {}, {}{}",
-            moment(change.first_after),
+            changed_when(one, change),
             self.names.series(&one.summary.series.key),
             known(change.median_before, change.median_before_is, quantity),
             known(change.median_after, change.median_after_is, quantity),

@@ -185,7 +185,7 @@ impl IncidentHistory<'_> {
             push(
                 text,
                 format_args!(
-                    "Nothing is known of {} in {}: nobody watched then (see the time line).\n",
+                    "Nothing is known of {} in {}: there is no sample of that time (see the time line).\n",
                     format_duration(Nanoseconds(sum)),
                     counted(gaps.len() as u64, "gap", "gaps")
                 ),

@@ -1,7 +1,7 @@
 //! Everything that has a moment, in the order of time.
 
 use iolag_analysis::history::{
-    ChangePoint, Episode, FindingKind, Gap, HistoryFinding, SeriesAnalysis, SeriesEpisode,
+    ChangeMoment, ChangePoint, Episode, FindingKind, Gap, HistoryFinding, SeriesAnalysis, SeriesEpisode,
 };
 use iolag_model::{
     Event, EventSource, Nanoseconds, Outage, SeriesKind, WallTime, format_count, format_duration,
@@ -9,7 +9,7 @@ use iolag_model::{
 
 use super::description::{badness, ending_in_words, longest};
 use super::{IncidentHistory, counted};
-use crate::history_text::amounts::{known, ratio};
+use crate::history_text::amounts::{event_apart, known, ratio};
 use crate::markdown::{OPEN, escape, link, push};
 
 /// More of a kind are counted: the longest or worst are told.
@@ -210,14 +210,14 @@ impl IncidentHistory<'_> {
         let key = &one.summary.series.key;
         let matched = one.events.matched.iter().find(|matched| matched.change == index).and_then(|matched| {
             let event = self.analysis.events.iter().find(|event| event.id == matched.event)?;
-            let apart = match matched.apart_ns {
-                Nanoseconds::ZERO => "at the same time".to_owned(),
-                apart => format!("{} away", format_duration(apart)),
-            };
-            Some(format!("; next to \"{}\" ({apart})", escape(&event.text)))
+            Some(format!("; next to \"{}\" ({})", escape(&event.text), event_apart(one, change, event)))
         });
+        let between = match one.summary.moment_of(change) {
+            ChangeMoment::At(_) => String::new(),
+            ChangeMoment::Between(span) => format!(" at some moment since {}", self.moment(span.begin)),
+        };
         format!(
-            "change of level: {} of {}: median {} → {}, {}{}",
+            "change of level{between}: {} of {}: median {} → {}, {}{}",
             escape(&key.task),
             self.place(&key.host, &key.target),
             escape(&known(change.median_before, change.median_before_is, quantity)),
@@ -236,13 +236,10 @@ impl IncidentHistory<'_> {
             "shorter gaps in watching",
         );
         for gap in gaps.into_iter().take(GAPS_MOST) {
-            let why = match gap.is_watched {
-                true => "iolag ran all the same: the machine was suspended, or its clock was stepped",
-                false => "no watch ran",
-            };
             let length = format_duration(gap.end.since(gap.begin));
             let rounds = counted(gap.rounds, "round is", "rounds are");
-            let told = format!("gap in watching {}: for {length} {rounds} missing: {why}", escape(&gap.host));
+            let host = escape(&gap.host);
+            let told = format!("gap in the record of {host}: for {length} {rounds} missing: {}", gap.why());
             line.add(gap.begin, 1, told);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::history::CorrelationMethod;
+use iolag_analysis::history::{CorrelationMethod, GapRecord};
 use iolag_model::{Configuration, Nanoseconds, SeriesKind, format_count, format_duration};
 
 use super::head::{counted, hosts, sorted, targets};
@@ -113,7 +113,11 @@ fn gaps(report: &HistoryReport<'_>) -> String {
         .iter()
         .map(|gap| {
             let host = if several_hosts { format!("{}: ", gap.host) } else { String::new() };
-            let why = if gap.is_watched { " (iolag ran, but could not measure)" } else { "" };
+            let why = match (gap.record, gap.is_watched) {
+                (GapRecord::Imported, _) => " (of what was imported)",
+                (GapRecord::Watched, true) => " (iolag ran, but could not measure)",
+                (GapRecord::Watched, false) => "",
+            };
             format!("{host}{} to {}{why}", moment(gap.begin), moment(gap.end))
         })
         .collect();

@@ -1,11 +1,11 @@
 //! Events with what changed with them, and changes of level with the event next to each.
 
 use iolag_analysis::history::{ComparisonVerdict, EventEffect, SeriesAnalysis};
-use iolag_model::{Event, EventSource, counted, format_count, format_duration};
+use iolag_model::{Event, EventSource, counted, format_count};
 
 use super::bad_times::p_value;
 use super::page::HistoryReport;
-use crate::history_text::amounts::{estimate, known, moment, ratio, shift};
+use crate::history_text::amounts::{changed_when, estimate, event_apart, known, moment, ratio, shift};
 use crate::html::markup::Markup;
 use crate::numbers::percentage;
 
@@ -47,7 +47,7 @@ fn changes(report: &HistoryReport<'_>, page: &mut Markup) {
         let change = &one.changes[index];
         let quantity = one.summary.quantity;
         let cells = [
-            moment(change.first_after),
+            changed_when(one, change),
             names.series(&one.summary.series.key),
             format!(
                 "{} → {}",
@@ -71,10 +71,7 @@ fn event_next_to(report: &HistoryReport<'_>, one: &SeriesAnalysis, index: usize)
     let matched = one.events.matched.iter().find(|matched| matched.change == index);
     let event = matched.and_then(|matched| {
         let event = report.analysis.events.iter().find(|event| event.id == matched.event)?;
-        let apart = match matched.apart_ns.0 {
-            0 => "at the same time".to_owned(),
-            _ => format!("{} away", format_duration(matched.apart_ns)),
-        };
+        let apart = event_apart(one, &one.changes[index], event);
         Some(format!("{} ({apart}; by chance with {} %)", event.text, percentage(100.0 * matched.chance)))
     });
     event.unwrap_or_else(|| "none".to_owned())
