@@ -146,7 +146,7 @@ fn variable(variable: &Variable, names: &Names) -> String {
     }
 }
 
-/// As in study 000: if no two tasks go together, and no two places were bad together, there is no single cause for what happens to them.
+/// As in study 000: if no two tasks go together or follow one another, and no two places were bad together, there is no single cause for what happens to them.
 fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
     let is_control = |key: &SeriesKey| {
         let mut series = analysis.series.iter().map(|one| &one.summary.series);
@@ -159,7 +159,7 @@ fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
     let greatest = durations
         .clone()
         .max_by(|one, other| one.judged().coefficient.abs().total_cmp(&other.judged().coefficient.abs()))?;
-    let related = durations.clone().any(goes_together);
+    let related = durations.clone().any(|pair| goes_together(pair) || follows(pair).is_some());
     let bad_together = analysis.bad_overlaps.iter().any(|one| one.is_shared(SIGNIFICANCE));
     let enough = greatest.judged().pairs_effective >= 30.0;
     if related || bad_together || !enough {
@@ -187,17 +187,21 @@ fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
     Some(HistoryFinding::new(FindingKind::NoCorrelation, Severity::Note, sentence, advice))
 }
 
-/// Series that follow one another are told where the lag says clearly more than the same time.
-fn lags(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
-    let told = |pair: &CorrelatedPair, scan: &LagScan| {
+/// The lags of a pair of which one is told to follow the other.
+fn follows(pair: &CorrelatedPair) -> Option<&LagScan> {
+    pair.lags.as_ref().filter(|scan| {
         let clearer = scan.best.coefficient.abs() > pair.judged().coefficient.abs() + 0.1;
         scan.best_slots != 0
             && clearer
             && scan.p_adjusted <= SIGNIFICANCE
             && scan.best.strength >= Strength::Medium
-    };
-    let lagged = analysis.correlations.pairs.iter().filter_map(|pair| Some((pair, pair.lags.as_ref()?)));
-    let findings = lagged.filter(|(pair, scan)| told(pair, scan)).map(|(pair, scan)| {
+    })
+}
+
+/// Series that follow one another are told where the lag says clearly more than the same time.
+fn lags(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
+    let lagged = analysis.correlations.pairs.iter().filter_map(|pair| Some((pair, follows(pair)?)));
+    let findings = lagged.map(|(pair, scan)| {
         let (first, second) = if scan.best_slots > 0 { (&pair.left, &pair.right) } else { (&pair.right, &pair.left) };
         let lag = Nanoseconds(scan.slot_ns.0.saturating_mul(scan.best_slots.unsigned_abs()));
         let sentence = format!(
@@ -352,6 +356,25 @@ mod tests {
         let findings = analyse_history(&input, &HistoryOptions::default()).findings;
         let found = findings.into_iter().find(|one| one.finding.kind == FindingKind::NoCorrelation);
         found.map_or_else(String::new, |one| one.finding.sentence)
+    }
+
+    #[test]
+    fn what_follows_another_goes_with_it() {
+        let mut noise = Noise::new(6);
+        let cause: Vec<f64> = (0..1346).map(|_| noise.normal()).collect();
+        let mut later = |target: &str, slots: usize| {
+            let columns = columns_of((0..1344).map(|slot| {
+                let cause = cause[slot as usize + 2 - slots];
+                let milliseconds = 200.0 * (0.4 * cause + 0.1 * noise.normal()).exp();
+                (slot * 900, milliseconds as u64, Outcome::Ok)
+            }));
+            (series_of(target, "list"), columns)
+        };
+        let series = vec![later("/home", 0), later("/scratch", 2)];
+        let input = HistoryInput { series, ..HistoryInput::default() };
+        let findings = analyse_history(&input, &HistoryOptions::default()).findings;
+        let kinds = |kind: FindingKind| findings.iter().filter(|one| one.finding.kind == kind).count();
+        assert_eq!((kinds(FindingKind::Lag), kinds(FindingKind::NoCorrelation)), (1, 0), "{findings:#?}");
     }
 
     #[test]
