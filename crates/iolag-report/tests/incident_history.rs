@@ -242,6 +242,19 @@ fn few_attempts_that_took_plainly_longer_are_told_as_seen() {
 }
 
 #[test]
+fn nothing_amiss_is_not_said_beside_a_serious_finding() {
+    let mut input = HistoryInput { series: measured(false), ..HistoryInput::default() };
+    input.series.truncate(2);
+    for (slot, duration) in input.series[1].1.duration_ns.iter_mut().enumerate() {
+        // Four times as long from the second day on, and under a second.
+        duration.0 *= if slot >= 86 { 16 } else { 4 };
+    }
+    let text = text_of(&input, &[], &TimeZone::UTC);
+    assert!(text.contains("- serious: ") && !text.contains("Nothing amiss"), "{text}");
+    assert!(text.contains("But there is something amiss"), "{text}");
+}
+
+#[test]
 fn an_empty_history_says_what_to_do() {
     let text = text_of(&HistoryInput::default(), &[], &TimeZone::UTC);
     assert!(text.contains("There is no sample of that time") && text.contains("--since"), "{text}");

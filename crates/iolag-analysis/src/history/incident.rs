@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::analysis::{HistoryAnalysis, HistoryInput, HistoryOptions, comparison_options};
 use super::bad_times::{BadTimes, RaisedLevel};
+use super::change_points::ChangePoint;
 use super::comparison::{Comparison, ComparisonVerdict, compare};
 use super::incident_places::{PlaceImpact, Seen, places};
 use super::series_summary::WeightedSummary;
@@ -110,7 +111,9 @@ pub fn find_incident(input: &HistoryInput, analysis: &HistoryAnalysis, options: 
         .iter()
         .map(|(series, columns)| {
             let blockers = blockers.get(series.key.host.as_str()).unwrap_or(&none);
-            Judged::of(series, columns, &bad_times, blockers, options)
+            let analysed = analysis.series.iter().find(|one| one.summary.series.key == series.key);
+            let changes = analysed.map_or(&[][..], |one| &one.changes);
+            Judged::of((series, columns, changes), &bad_times, blockers, options)
         })
         .collect();
     Incident {
@@ -152,9 +155,9 @@ pub(super) struct Judged {
 }
 
 impl Judged {
+    /// Of a series with its changes of level: what is asked of dependence is asked between them, as everywhere.
     fn of(
-        series: &Series,
-        columns: &HistoryColumns,
+        (series, columns, changes): (&Series, &HistoryColumns, &[ChangePoint]),
         bad_times: &[WallSpan],
         blockers: &Blockers,
         options: &HistoryOptions,
@@ -166,7 +169,7 @@ impl Judged {
             let rows: Vec<usize> = (0..columns.len()).filter(|row| is_wanted(periods[*row])).collect();
             let part = columns.rows(&rows);
             let rates = OutcomeCounts::of(&part.outcome).rates(&clustering);
-            (rates, Observations::<ByTime>::by_time(series, &part, blockers))
+            (rates, Observations::<ByTime>::by_time(series, &part, blockers).with_changes(changes))
         };
         let mut present = periods.clone();
         present.sort_unstable();
@@ -388,6 +391,29 @@ mod tests {
         let incident = incident_of(vec![(series_of("/home", "list"), columns)], Vec::new());
         assert_eq!(effects(&incident), [("/home", PlaceEffect::SeenSlower)]);
         assert_eq!(incident.impacts[0].seen, Some(Seen::Slower { beyond: 12, of: 12 }));
+    }
+
+    #[test]
+    fn a_share_has_the_interval_of_its_levels() {
+        // Six in 1400 take over a second, at a level that fell to a tenth in the middle: nothing that people notice.
+        let columns = columns_of((0..1400).map(|slot| {
+            let usual = if slot < 700 { 400 } else { 40 };
+            let milliseconds = if slot % 233 == 100 { 1200 } else { usual + scattered(slot) / 10 };
+            (slot * PERIOD, milliseconds, Outcome::Ok)
+        }));
+        let input =
+            HistoryInput { series: vec![(series_of("/home", "list"), columns)], ..HistoryInput::default() };
+        let options = HistoryOptions::default();
+        let analysis = analyse_history(&input, &options);
+        let incident = find_incident(&input, &analysis, &options);
+        let second = |summary: &WeightedSummary| {
+            let over =
+                summary.shares.iter().find(|one| one.counted.threshold_ns == Nanoseconds::from_seconds(1));
+            over.unwrap().counted.interval
+        };
+        let told = second(&incident.impacts[0].periods[0].summary);
+        assert_eq!(told, second(&analysis.series[0].summary.by_attempt));
+        assert!(told.high < 0.02, "{told:?}");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What happened, where, when and for how long, in sentences.
 
 use iolag_analysis::Severity;
-use iolag_analysis::history::{Episode, Knowledge, Quantity, RaisedLevel, SeriesEpisode, amount_in_words};
+use iolag_analysis::history::{
+    Episode, HistoryFinding, Knowledge, Quantity, RaisedLevel, SeriesEpisode, amount_in_words,
+};
 use iolag_model::{Nanoseconds, Outage, OutageEnding, WallTime, format_duration};
 
 use super::{IncidentHistory, counted, times};
@@ -43,25 +45,46 @@ impl IncidentHistory<'_> {
         };
         let attempts =
             self.incident.impacts.iter().flat_map(|one| &one.periods).map(|one| one.rates.attempts);
+        let attempts = counted(attempts.sum(), "attempt", "attempts");
+        let (begin, end) = (self.moment(begin), self.moment(end));
+        let grave = self.serious_findings();
+        if grave.is_empty() {
+            push(
+                text,
+                format_args!(
+                    "Nothing amiss was found in {attempts} from {begin} to {end}: no mount was without answer, no task was bad for longer \
+                     than a moment, and none rose to a level that people notice.{}\n",
+                    if self.has_warnings() {
+                        " What was found all the same stands under Analysis."
+                    } else {
+                        ""
+                    }
+                ),
+            );
+            return;
+        }
         push(
             text,
             format_args!(
-                "Nothing amiss was found in {} from {} to {}: no mount was without answer, no task was bad for longer than a moment, and \
-                 none rose to a level that people notice.{}\n",
-                counted(attempts.sum(), "attempt", "attempts"),
-                self.moment(begin),
-                self.moment(end),
-                if self.has_grave_findings() {
-                    " What was found all the same stands under Analysis."
-                } else {
-                    ""
-                }
+                "In {attempts} from {begin} to {end} no mount was without answer, no task was bad for longer than a moment, and none rose \
+                 to a level that people notice at once. But there is something amiss (moments in UTC; all of it stands under Analysis):\n"
             ),
         );
+        for sentence in capped(grave, "findings") {
+            push(text, format_args!("- {sentence}"));
+        }
+        text.push('\n');
     }
 
-    fn has_grave_findings(&self) -> bool {
+    fn has_warnings(&self) -> bool {
         self.analysis.findings.iter().any(|one| one.finding.severity != Severity::Note)
+    }
+
+    /// Their sentences; escaped.
+    fn serious_findings(&self) -> Vec<String> {
+        let told = self.analysis.findings_told();
+        let is_serious = |one: &&HistoryFinding| one.finding.severity == Severity::Serious;
+        told.iter().filter(is_serious).map(|one| escape(&one.finding.sentence)).collect()
     }
 
     /// One for each mount as a host sees it, the longest first.
@@ -222,7 +245,7 @@ fn capped(mut sentences: Vec<String>, noun: &str) -> Vec<String> {
     let more = sentences.len().saturating_sub(TOLD_MOST);
     sentences.truncate(TOLD_MOST);
     if more > 0 {
-        sentences.push(format!("{more} more {noun} are in the time line or counted there."));
+        sentences.push(format!("{more} more {noun} are told below or counted there."));
     }
     sentences
 }
