@@ -1,4 +1,4 @@
-//! Findings about levels: when they changed, how long they lasted, and with which event; drifts; what looked like a change and is none.
+//! Findings about levels: when they changed, how long they lasted, and with which event.
 //!
 //! A level that is over is told with its end: "since" is said only of what lasts. One that rose and fell again to where it was is one
 //! finding, and so are levels of several series of a host that begin, and end, at the same time.
@@ -7,25 +7,25 @@ use iolag_model::{Event, EventSource, WallSpan};
 
 use super::analysis::HistoryAnalysis;
 use super::change_moment::ChangeMoment;
-use super::change_points::{ChangePoint, ChangeShape, ChangeStrength};
+use super::change_points::{ChangePoint, ChangeStrength};
 use super::event_matching::{EventMatch, EventPlace, concerns, place_of_event};
 use super::findings::{FindingKind, HistoryFinding, Names, moment_in_words, p_in_words, task};
 use super::findings_grouped::{Saying, SayingUnit};
+use super::findings_of_drifts::findings_of_drifts;
 use super::observed::{Knowledge, Quantity};
 use super::series_analysis::SeriesAnalysis;
 use crate::finding::{EvidenceAmount, Severity, factor_in_words, share_in_words};
 use crate::history::estimate::amount_in_words;
 
 /// The least that people feel (Miller 1968).
-const FELT_SECONDS: f64 = 0.1;
+pub(super) const FELT_SECONDS: f64 = 0.1;
 
 /// What is this many times slower is serious.
 const SERIOUS_RATIO: f64 = 2.0;
 
 pub(crate) fn findings_of_changes(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let mut findings = stretches(analysis, names);
-    findings.extend(analysis.series.iter().filter_map(|of| drift(of, names)));
-    findings.extend(analysis.series.iter().filter_map(|of| too_short(of, names)));
+    findings.extend(findings_of_drifts(analysis, names));
     findings
 }
 
@@ -235,49 +235,6 @@ fn stretch_finding(stretches: &[Stretch], analysis: &HistoryAnalysis, names: &Na
         )
 }
 
-/// A slow change: it has no date.
-fn drift(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
-    let (key, quantity) = (&of.summary.series.key, of.summary.quantity);
-    let drift = of.drift.filter(|_| key.part.is_empty())?;
-    let ratio = drift.ratio.value.filter(|ratio| *ratio > 0.0)?;
-    let sentence = format!(
-        "{} drifts by {} over the record: the median went from {} in its first tenth to {} in its last.",
-        names.series(key),
-        share_in_words((ratio - 1.0).abs()),
-        level_in_words(drift.median_first, drift.median_first_is, quantity),
-        level_in_words(drift.median_last, drift.median_last_is, quantity),
-    );
-    let is_felt = quantity == Quantity::Duration && ratio > 1.0 && drift.median_last >= FELT_SECONDS;
-    let severity = if is_felt { Severity::Warning } else { Severity::Note };
-    let advice = "Nothing happened on one day: look for what grows, as files in a directory, users or the fill of a file system.";
-    Some(
-        HistoryFinding::new(FindingKind::Change, severity, sentence, advice)
-            .of([key])
-            .sized(ratio.ln().abs())
-            .with("probability without a drift", p_in_words(drift.p), EvidenceAmount::Probability(drift.p)),
-    )
-}
-
-/// Only where something was refused for that reason.
-fn too_short(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
-    let key = &of.summary.series.key;
-    let shape =
-        of.not_told.iter().map(|one| one.shape).filter(|_| key.part.is_empty()).find_map(
-            |shape| match shape {
-                ChangeShape::TimeOfDay => Some(("time of the day", "Watch for at least four days")),
-                ChangeShape::TimeOfWeek => Some(("day of the week", "Watch for some weeks")),
-                _ => None,
-            },
-        );
-    let (clock, advice) = shape?;
-    let sentence = format!(
-        "The level of {} moved, but the record is too short to tell that from the {clock}.",
-        names.series(key)
-    );
-    let advice = format!("{advice}; what comes back by the clock is a rhythm and no change.");
-    Some(HistoryFinding::new(FindingKind::Change, Severity::Note, sentence, &advice).of([key]))
-}
-
 /// What these levels of one time say together with others of the same day, if they all go the same way in one place.
 fn stretch_saying(stretches: &[Stretch], analysis: &HistoryAnalysis) -> Option<Saying> {
     let key = |one: &Stretch| one.of.summary.series.key.clone();
@@ -452,23 +409,9 @@ mod tests {
     use iolag_model::Outcome;
 
     use super::*;
-    use crate::history::samples::{columns_of, series_of};
+    use crate::history::samples::{DAY, analysed, changes_told as told, columns_of, series_of};
     use crate::history::{HistoryInput, HistoryOptions, analyse_history};
     use crate::synthetic::Noise;
-
-    const DAY: i64 = 96;
-
-    /// Quarter hours of `list` on /home with this level in seconds at each slot.
-    fn analysed(slots: i64, level: impl Fn(i64) -> f64) -> HistoryAnalysis {
-        let mut noise = Noise::new(8);
-        let columns = columns_of((0..slots).map(|slot| {
-            let milliseconds = 1000.0 * level(slot) * (0.2 * noise.normal()).exp();
-            (slot * 900, milliseconds as u64, Outcome::Ok)
-        }));
-        let input =
-            HistoryInput { series: vec![(series_of("/home", "list"), columns)], ..HistoryInput::default() };
-        analyse_history(&input, &HistoryOptions::default())
-    }
 
     #[test]
     fn a_change_in_a_gap_of_a_week_has_no_moment() {
@@ -508,11 +451,6 @@ mod tests {
         let event = "Event \"event of day 12\" lies between the two samples around that moment, before the change or after it, as does 1 other";
         assert!(sentence.contains(event), "{sentence}");
         assert_eq!(analysis.gaps.len(), 1, "{:?}", analysis.gaps);
-    }
-
-    fn told(analysis: &HistoryAnalysis) -> Vec<&HistoryFinding> {
-        let of_changes = analysis.findings.iter().filter(|one| one.finding.kind == FindingKind::Change);
-        of_changes.collect()
     }
 
     #[test]

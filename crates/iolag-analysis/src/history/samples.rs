@@ -4,6 +4,29 @@ use iolag_model::{
     ConfigurationKey, HistoryColumns, Nanoseconds, Outcome, ProbeId, Series, SeriesKey, SeriesKind, WallTime,
 };
 
+use super::{FindingKind, HistoryAnalysis, HistoryFinding, HistoryInput, HistoryOptions, analyse_history};
+use crate::synthetic::Noise;
+
+/// Quarter hours of a day.
+pub(crate) const DAY: i64 = 96;
+
+/// Quarter hours of `list` on /home with this level in seconds at each slot, and some noise.
+pub(crate) fn analysed(slots: i64, level: impl Fn(i64) -> f64) -> HistoryAnalysis {
+    let mut noise = Noise::new(8);
+    let columns = columns_of((0..slots).map(|slot| {
+        let milliseconds = 1000.0 * level(slot) * (0.2 * noise.normal()).exp();
+        (slot * 900, milliseconds as u64, Outcome::Ok)
+    }));
+    let input =
+        HistoryInput { series: vec![(series_of("/home", "list"), columns)], ..HistoryInput::default() };
+    analyse_history(&input, &HistoryOptions::default())
+}
+
+/// What is told of changes.
+pub(crate) fn changes_told(analysis: &HistoryAnalysis) -> Vec<&HistoryFinding> {
+    analysis.findings.iter().filter(|one| one.finding.kind == FindingKind::Change).collect()
+}
+
 /// A task on a target of one host.
 pub(crate) fn series_of(target: &str, task: &str) -> Series {
     Series {
