@@ -74,6 +74,17 @@ pub enum ChangeStrength {
     Strong,
 }
 
+impl ChangeStrength {
+    /// Of so many independent values on the shorter side.
+    pub(crate) const fn of(independent: f64) -> Self {
+        match independent {
+            least if least < MODERATE_FROM => Self::Weak,
+            least if least < STRONG_FROM => Self::Moderate,
+            _ => Self::Strong,
+        }
+    }
+}
+
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ChangePoint {
@@ -308,11 +319,7 @@ impl Telling<'_> {
             greater_after: self.greater_after(around),
             p: bounds[index].p,
             shape: ChangeShape::Step,
-            strength: match least {
-                least if least < MODERATE_FROM => ChangeStrength::Weak,
-                least if least < STRONG_FROM => ChangeStrength::Moderate,
-                _ => ChangeStrength::Strong,
-            },
+            strength: ChangeStrength::of(least),
         }
     }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::amounts::{Amounts, quantity_of};
 use super::analysis::{HistoryOptions, Told, comparison_options};
-use super::change_points::{ChangePoint, Drift, NotTold, find_changes, segments_of};
+use super::change_points::{ChangePoint, ChangeStrength, Drift, NotTold, find_changes, segments_of};
 use super::comparison::ComparisonOptions;
 use super::daily::DailyLevels;
 use super::episodes::{SeriesEpisode, find_episodes};
@@ -179,16 +179,26 @@ fn analyse_series(
         };
         told.iter().map(effect).collect()
     };
+    let summary = summarise_series(series, columns, blockers, &changes, &options.summary);
     SeriesAnalysis {
-        summary: summarise_series(series, columns, blockers, &changes, &options.summary),
         event_effects,
         events: matching,
         periodicity: find_periodicity(values, &within_levels(values, &changes), &options.summary.local_time),
         by_covariate: by_covariates((series, columns), covariates, &changes, &options.summary),
-        changes,
+        changes: as_strong_as_levels(changes, &summary),
+        summary,
         drift: found.drift,
         not_told: found.not_told,
     }
+}
+
+/// A change is no stronger evidence than what the levels beside it, as they are printed, are worth.
+fn as_strong_as_levels(mut changes: Vec<ChangePoint>, summary: &SeriesSummary) -> Vec<ChangePoint> {
+    for (change, levels) in changes.iter_mut().zip(summary.regimes.windows(2)) {
+        let worth = levels.iter().map(|level| level.summary.sample_size.effective);
+        change.strength = change.strength.min(ChangeStrength::of(worth.fold(f64::INFINITY, f64::min)));
+    }
+    changes
 }
 
 fn span_of(values: &TimedValues) -> WallSpan {
@@ -209,4 +219,31 @@ fn within_levels(values: &TimedValues, changes: &[ChangePoint]) -> Vec<f64> {
         relative[segment.first..segment.end].iter_mut().for_each(|value| *value /= median.max(1e-9));
     }
     relative
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::Outcome;
+
+    use super::*;
+    use crate::history::samples::{columns_of, series_of};
+    use crate::history::{HistoryInput, HistoryOptions, analyse_history};
+    use crate::synthetic::Noise;
+
+    #[test]
+    fn a_change_is_no_stronger_than_its_levels_are_worth() {
+        let mut noise = Noise::new(15);
+        let columns = columns_of((0..2000).map(|slot| {
+            let level = if slot < 1000 { 200.0 } else { 900.0 };
+            (slot * 900, (level * (0.2 * noise.normal()).exp()) as u64, Outcome::Ok)
+        }));
+        let input =
+            HistoryInput { series: vec![(series_of("/home", "list"), columns)], ..HistoryInput::default() };
+        let series = analyse_history(&input, &HistoryOptions::default()).series.remove(0);
+        assert_eq!(series.changes[0].strength, ChangeStrength::Strong);
+        let mut summary = series.summary;
+        summary.regimes[1].summary.sample_size.effective = 1.5;
+        let changes = as_strong_as_levels(series.changes, &summary);
+        assert_eq!(changes[0].strength, ChangeStrength::Weak);
+    }
 }
