@@ -3,7 +3,8 @@
 //!
 //! All three have the unit and the decimals of the value, or one decimal more where the lower end would lose its digits: it
 //! keeps two, as a percentage three steps of the last. Where that is not enough, or the upper end would have more than four
-//! digits before the point, the ends are too far apart for one unit, and each has its own: `726 µs [257 µs–19.1 ms]`.
+//! digits before the point, the ends are too far apart for one unit, and each has its own: `726 µs [257 µs–19.1 ms]`. Shares of nearly all
+//! have the decimals that tell them from all: `100 [99.7–100] %`.
 //!
 //! Invariant: what is printed is in the order of the numbers, so no interval excludes its own value by rounding.
 
@@ -56,6 +57,13 @@ struct Unit {
 /// `value [low–high] unit`.
 pub(crate) fn with_ends(measure: Measure, value: Known, [low, high]: [Known; 2]) -> String {
     // Bounds of a number that stands alone are set apart from it, as in `≥ 15.0 s`.
+    if measure == Measure::Share && value.amount >= SHARE_ALL {
+        // Upper ends may be rounded up: they are not what happened.
+        let high = if high.amount >= 0.9995 { Known { amount: 1.0, ..high } } else { high };
+        let [first, low, high] =
+            [value, low, high].map(|known| format!("{}{}", known.mark(), near_all(known.amount)));
+        return format!("{first} [{low}–{high}] %");
+    }
     let gap = if value.mark().is_empty() || measure != Measure::Duration { "" } else { " " };
     if let Some(unit) = common_unit(measure, value.amount, [low.amount, high.amount]) {
         let number = |known: Known| {
@@ -107,6 +115,19 @@ fn alone(measure: Measure, amount: f64) -> (String, &'static str) {
 }
 
 const SHARE_NOTHING: f64 = 0.000_05;
+/// A greater share has as many decimals as it takes to tell it from all.
+const SHARE_ALL: f64 = 0.995;
+/// A percentage as in `100`, `99.93`, `96`: what did not always happen is not `100`.
+fn near_all(share: f64) -> String {
+    let (percent, rest) = (100.0 * share, 100.0 * (1.0 - share));
+    if share < SHARE_ALL || rest <= 0.0 {
+        return percentage(percent);
+    }
+    // More decimals than a double has would round up again.
+    let decimals = (-rest.log10()).ceil().clamp(0.0, 10.0) as usize;
+    format!("{percent:.decimals$}")
+}
+
 /// Decimals that a value may get for the sake of its lower end.
 const DECIMALS_MORE: usize = 2;
 
@@ -207,6 +228,15 @@ mod tests {
         assert_eq!(exact(Measure::Share, 0.12, 0.002, 0.4), "12 [0.2–40] %");
         assert_eq!(exact(Measure::Share, 0.0526, 0.0013, 0.26), "5.3 [0.1–26] %");
         assert_eq!(exact(Measure::Share, 0.000_7, 0.000_01, 0.004), "0.07 [0.00–0.40] %");
+    }
+
+    #[test]
+    fn nearly_all_is_told_from_all() {
+        let share = |over: f64, low: f64, high: f64| exact(Measure::Share, over, low, high);
+        assert_eq!(share(1.0, 0.99726, 1.0), "100 [99.7–100] %", "1337 of 1337");
+        assert_eq!(share(1.0, 0.936, 1.0), "100 [94–100] %", "56 of 56");
+        assert_eq!(share(1336.0 / 1337.0, 0.99584, 0.99998), "99.93 [99.6–100] %");
+        assert_eq!(share(0.98, 0.95, 0.996), "98 [95–100] %");
     }
 
     #[test]

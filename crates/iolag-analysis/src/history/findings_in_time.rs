@@ -145,13 +145,14 @@ fn episodes(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
             let peak = level_in_words(one.peak.unwrap_or(0.0), one.peak_is, Quantity::Duration);
             format!(", the longest {peak}")
         });
+        let were = if episode.series.len() > 1 { "were" } else { "was" };
+        let one_of = if all > 1 { format!("; one of {}", counted(all, "episode")) } else { String::new() };
         let sentence = format!(
-            "From {} to {} {} was bad in {}{peak}; one of {}.",
+            "From {} to {} {} {were} bad in {}{peak}{one_of}.",
             moment_in_words(episode.begin),
             moment_in_words(episode.end),
             names.list(episode.series.iter().map(|one| &one.series)),
             counted(samples(episode), "sample"),
-            counted(all, "episode"),
         );
         let advice = "See what else happened then (jobs, backups, server load), and note or import it as events, so that iolag can tell \
                       what comes with such times.";
@@ -208,10 +209,11 @@ fn gaps(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
             let longest = gaps.iter().max_by_key(|gap| length(gap)).unwrap_or(&gaps[0]);
             let share = sum.as_seconds() / end.since(begin).as_seconds().max(1.0);
             let sentence = format!(
-                "Nothing is known of {} for {sum} in {} ({} of the time), the longest from {} to {}: {}.",
+                "Nothing is known of {} for {sum} in {} ({} of the time), {}from {} to {}: {}.",
                 longest.host,
                 counted(gaps.len() as u64, "gap"),
                 share_in_words(share),
+                if gaps.len() > 1 { "the longest " } else { "" },
                 moment_in_words(longest.begin),
                 moment_in_words(longest.end),
                 longest.why(),

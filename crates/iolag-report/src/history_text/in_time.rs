@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::history::{ChangePoint, ComparisonVerdict, EventEffect, SeriesAnalysis};
+use iolag_analysis::history::{
+    COMPARISON_ATTEMPTS, ChangePoint, Comparison, ComparisonVerdict, EventEffect, SeriesAnalysis,
+};
 use iolag_model::{Event, EventSource, Outage, OutageEnding, SeriesKey, format_count, format_duration};
 
 use super::Page;
@@ -106,21 +108,22 @@ impl Page<'_> {
             let of_event = one.event_effects.iter().filter(|effect| effect.event.id == event.id);
             of_event.map(move |effect| (&one.summary.series.key, effect))
         });
-        let (mut text, mut same, mut unknown) = (String::new(), Vec::new(), Vec::new());
+        let (mut text, mut same) = (String::new(), Vec::new());
+        let mut unknown: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (key, effect) in effects.filter(|(key, _)| key.part.is_empty()) {
             match effect.comparison.verdict {
                 ComparisonVerdict::NoDifferenceShown => same.push(self.names.series(key)),
-                ComparisonVerdict::TooFew => unknown.push(self.names.series(key)),
+                ComparisonVerdict::TooFew => {
+                    unknown.entry(short_side(&effect.comparison)).or_default().push(self.names.series(key));
+                }
                 _ => text.push_str(&self.item(6, &self.effect(key, effect))),
             }
         }
         if !same.is_empty() {
             text.push_str(&self.item(6, &format!("no difference shown: {}", same.join(", "))));
         }
-        if !unknown.is_empty() {
-            text.push_str(
-                &self.item(6, &format!("too few attempts before or after: {}", unknown.join(", "))),
-            );
+        for (side, series) in unknown {
+            text.push_str(&self.item(6, &format!("too few attempts {side}: {}", series.join(", "))));
         }
         text
     }
@@ -175,6 +178,25 @@ impl Page<'_> {
             ratio(&change.ratio),
             event.unwrap_or_else(|| "; no event next to it".to_owned())
         )
+    }
+}
+
+/// Which side of an event has too few independent attempts to judge.
+fn short_side(comparison: &Comparison) -> &'static str {
+    let [before, after] = [&comparison.first, &comparison.second].map(|side| side.sample_size.effective);
+    let enough = COMPARISON_ATTEMPTS as f64;
+    match (before < enough, after < enough) {
+        (true, true) => "before and after",
+        (true, false) => "before",
+        (false, true) => "after",
+        // Both together are worth less than each by itself.
+        (false, false) => {
+            if before < after {
+                "before"
+            } else {
+                "after"
+            }
+        }
     }
 }
 

@@ -8,6 +8,15 @@ use super::amounts::{estimate, label, share_over, with_interval};
 use crate::numbers::percentage;
 use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
 
+/// How levels are named in a table: the more the terminal has room for.
+#[derive(Clone, Copy)]
+enum LevelNames {
+    /// `since 8 May 19:00`
+    WithHour,
+    /// `since 8 May`
+    Day,
+}
+
 /// Times between changes of level of one series that a table tells of: the latest.
 const REGIMES_MOST: usize = 4;
 
@@ -37,7 +46,18 @@ impl Page<'_> {
         text
     }
 
+    /// With the hours of changes where they fit.
     fn durations_table(&self, summaries: &[&SeriesSummary], has_p99: bool) -> String {
+        let with_hours = self.durations(summaries, has_p99, LevelNames::WithHour);
+        let table = if with_hours.width() <= self.width {
+            with_hours
+        } else {
+            self.durations(summaries, has_p99, LevelNames::Day)
+        };
+        table.render(self.colour)
+    }
+
+    fn durations(&self, summaries: &[&SeriesSummary], has_p99: bool, names_of: LevelNames) -> Table {
         let right = Side::Right;
         let mut names = columns([("", Side::Left), ("n", right), ("median", right), ("p95", right)]);
         if has_p99 {
@@ -46,7 +66,7 @@ impl Page<'_> {
         names.push(("max".into(), right));
         let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns: names }]);
         self.fill(&mut table, summaries, |summary| {
-            rows_of(summary)
+            rows_of(summary, names_of)
                 .map(|(label, weighted)| {
                     let quantity = summary.quantity;
                     let quantile = |q: f64| weighted.quantiles.iter().find(|quantile| quantile.q == q);
@@ -68,18 +88,19 @@ impl Page<'_> {
                 })
                 .collect()
         });
-        table.render(self.colour)
+        table
     }
 
-    /// With intervals where they fit.
+    /// With intervals where they fit, and with the hours of changes.
     fn shares_table(&self, summaries: &[&SeriesSummary]) -> String {
-        let with_intervals = self.shares(summaries, true);
-        let table =
-            if with_intervals.width() <= self.width { with_intervals } else { self.shares(summaries, false) };
-        table.render(self.colour)
+        let shapes = [(true, LevelNames::WithHour), (true, LevelNames::Day), (false, LevelNames::WithHour)];
+        let tables = shapes.map(|(has_intervals, names_of)| self.shares(summaries, has_intervals, names_of));
+        let narrow = || self.shares(summaries, false, LevelNames::Day);
+        let table = tables.into_iter().find(|table| table.width() <= self.width);
+        table.unwrap_or_else(narrow).render(self.colour)
     }
 
-    fn shares(&self, summaries: &[&SeriesSummary], has_intervals: bool) -> Table {
+    fn shares(&self, summaries: &[&SeriesSummary], has_intervals: bool, names_of: LevelNames) -> Table {
         let mut names = columns([("", Side::Left)]);
         let thresholds = summaries.first().map(|one| one.by_attempt.shares.as_slice()).unwrap_or_default();
         for share in thresholds {
@@ -88,7 +109,7 @@ impl Page<'_> {
         let count = thresholds.len();
         let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns: names }]);
         self.fill(&mut table, summaries, |summary| {
-            rows_of(summary)
+            rows_of(summary, names_of)
                 .map(|(label, weighted)| {
                     let mut cells = vec![Cell::new(label)];
                     cells.extend(
@@ -169,12 +190,23 @@ impl Page<'_> {
 }
 
 /// Each attempt once and, where slots were skipped, each slot once; then each attempt once between the latest changes of level.
-fn rows_of(summary: &SeriesSummary) -> impl Iterator<Item = (String, &WeightedSummary)> {
+fn rows_of(
+    summary: &SeriesSummary,
+    names_of: LevelNames,
+) -> impl Iterator<Item = (String, &WeightedSummary)> {
     let label = label(&summary.series.key);
     let indent = " ".repeat(label.len() - label.trim_start().len() + 2);
     let by_time = summary.by_time.iter().map(|by_time| ("at any time".to_owned(), by_time));
-    // The time of the day stands with the changes: narrow terminals have no room for it.
-    let name = |regime: &Regime| time_of(regime, |at| day(at, summary.last.unwrap_or(at)));
+    // On narrow terminals the time of the day stands with the changes only.
+    let name = move |regime: &Regime| {
+        time_of(regime, |at| {
+            let day = day(at, summary.last.unwrap_or(at));
+            match names_of {
+                LevelNames::WithHour => format!("{day} {}", hour(at)),
+                LevelNames::Day => day,
+            }
+        })
+    };
     let regimes = latest_regimes(summary).iter().map(move |regime| (name(regime), &regime.summary));
     let below = by_time.chain(regimes).map(move |(name, weighted)| (format!("{indent}{name}"), weighted));
     std::iter::once((label, &summary.by_attempt)).chain(below)
@@ -208,6 +240,12 @@ fn day(at: WallTime, last: WallTime) -> String {
     format!("{} {}{year}", day.trim_start_matches('0'), name.copied().unwrap_or(month))
 }
 
+/// As in `19:00`, of UTC.
+fn hour(at: WallTime) -> String {
+    let text = at.to_string();
+    text.split('T').nth(1).and_then(|time| time.get(..5)).unwrap_or_default().to_owned()
+}
+
 fn unit_of(summary: &SeriesSummary) -> String {
     match summary.series.unit.as_str() {
         "" => String::new(),
@@ -236,5 +274,6 @@ mod tests {
         assert_eq!(day(at(1_210_273_200), at(1_212_000_000)), "8 May");
         assert_eq!(day(at(1_210_273_200), at(1_262_304_000)), "8 May 2008");
         assert_eq!(day(at(1_230_768_000), at(1_230_768_000)), "1 Jan");
+        assert_eq!(hour(at(1_210_273_200)), "19:00");
     }
 }

@@ -205,12 +205,15 @@ impl fmt::Display for SeriesReport {
         }
         if let Some(longest) = self.gaps.longest {
             let length = format_duration(longest.end.since(longest.begin));
-            write!(
-                formatter,
-                ", {} gaps, the longest {length} from {}",
-                format_count(self.gaps.count),
-                longest.begin
-            )?;
+            match self.gaps.count {
+                1 => write!(formatter, ", 1 gap of {length} from {}", longest.begin)?,
+                count => write!(
+                    formatter,
+                    ", {} gaps, the longest {length} from {}",
+                    format_count(count),
+                    longest.begin
+                )?,
+            }
         }
         Ok(())
     }
