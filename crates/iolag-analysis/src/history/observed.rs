@@ -229,8 +229,13 @@ impl TimedValues {
     }
 }
 
-/// The usual time between two of these moments, which ascend: the median of the differences. `None` for fewer than two.
+/// The usual time between two of these moments, in any order: the median of the differences. `None` for fewer than two.
 pub(super) fn usual_spacing(moments: &[WallTime]) -> Option<Nanoseconds> {
+    if !moments.is_sorted() {
+        let mut ordered = moments.to_vec();
+        ordered.sort_unstable();
+        return usual_spacing(&ordered);
+    }
     let mut spacings: Vec<u64> = moments.windows(2).map(|pair| pair[1].since(pair[0]).0).collect();
     let middle = spacings.len() / 2;
     (!spacings.is_empty()).then(|| Nanoseconds(*spacings.select_nth_unstable(middle).1))

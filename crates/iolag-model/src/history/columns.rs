@@ -32,6 +32,28 @@ pub struct HistoryColumns {
 }
 
 impl HistoryColumns {
+    /// None yet, with room for so many.
+    pub fn with_room(samples: usize) -> Self {
+        fn room<T>(samples: usize) -> Vec<T> {
+            Vec::with_capacity(samples)
+        }
+        Self {
+            probe: room(samples),
+            intended: room(samples),
+            start: room(samples),
+            duration_ns: room(samples),
+            value: room(samples),
+            outcome: room(samples),
+            configuration: room(samples),
+            blocker: room(samples),
+            processor_seconds: room(samples),
+            load_5min: room(samples),
+            runnable: room(samples),
+            blocked: room(samples),
+            stalled_io: room(samples),
+        }
+    }
+
     /// Number of samples.
     pub const fn len(&self) -> usize {
         self.intended.len()

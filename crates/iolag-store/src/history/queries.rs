@@ -44,8 +44,12 @@ pub(crate) fn samples(
     key: &SeriesKey,
     span: WallSpan,
 ) -> Result<HistoryColumns, HistoryError> {
-    let mut columns = HistoryColumns::default();
-    let Some(series) = number_of(engine, key)? else { return Ok(columns) };
+    let Some(series) = number_of(engine, key)? else { return Ok(HistoryColumns::default()) };
+    // Counted by the index: columns that grow take twice the room.
+    let statement =
+        "SELECT count(*) FROM sample WHERE series = $1 AND intended_ns >= $2 AND intended_ns < $3";
+    let count = number(engine, statement, &samples_values(series, span))?.unwrap_or(0);
+    let mut columns = HistoryColumns::with_room(usize::try_from(count).unwrap_or(0));
     let location = engine.location().to_owned();
     let mut sample = blank_sample(key.clone());
     // An index has this order; that of the few samples that were due at one moment is made here, as a database would sort them all for it.
