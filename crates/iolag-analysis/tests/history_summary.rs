@@ -162,7 +162,7 @@ fn summary_of(series: &Series, samples: &[HistorySample], options: &SummaryOptio
     let columns = columns(samples);
     let mut blockers = Blockers::of_host("login1");
     blockers.add_series(series, &columns);
-    summarise_series(series, &columns, &blockers, &[], options)
+    summarise_series(series, &columns, &blockers, [&[], &[]], options)
 }
 
 #[test]

@@ -148,7 +148,8 @@ impl Coverage {
         let series = series(self.process, "list", "/home", SeriesKind::Task);
         let columns = columns(&series, recorded);
         let options = SummaryOptions { thresholds: thresholds(sought), ..SummaryOptions::default() };
-        let summary = summarise_series(&series, &columns, &Blockers::default(), &[], &options).by_attempt;
+        let summary =
+            summarise_series(&series, &columns, &Blockers::default(), [&[], &[]], &options).by_attempt;
         let shot = |one: &Sought| match one.quantity {
             Quantity::Quantile(q) => shot_of_history(interval_of_history(&summary, q)?, one.seconds),
             Quantity::ShareOver(share) => {

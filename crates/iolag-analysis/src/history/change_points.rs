@@ -52,6 +52,8 @@ pub enum ChangeShape {
     Step,
     /// A straight line over the record: it has no date.
     Ramp,
+    /// Another level that differs by less than is told: it has a date and is nobody's concern.
+    SmallStep,
     /// Another level for a short while, then the one before.
     Episode,
     /// Load that wanders on all time scales: levels come and go by themselves.
@@ -153,10 +155,22 @@ pub struct NotTold {
 pub struct Changes {
     /// Changes of level in the order of time.
     pub steps: Vec<ChangePoint>,
+    /// Changes that are certain and too small to be told, in the order of time. What is asked of dependence is asked between them, too: taken as one,
+    /// both levels look like long memory.
+    pub small: Vec<ChangePoint>,
     /// A slow change beside or instead of them.
     pub drift: Option<Drift>,
     /// What is no change.
     pub not_told: Vec<NotTold>,
+}
+
+impl Changes {
+    /// All changes of level, told or not, in the order of time.
+    pub fn levels(&self) -> Vec<ChangePoint> {
+        let mut levels = [self.steps.as_slice(), &self.small].concat();
+        levels.sort_by_key(|change| change.place);
+        levels
+    }
 }
 
 /// A segment between changes: places from `first` up to, not including, `end`.
@@ -174,11 +188,22 @@ pub fn find_changes(values: &TimedValues, local_time: &LocalTime, options: &Chan
     let judging = Judging { significance: options.significance, seed: options.seed };
     let Some(found) = record.find(&judging) else { return Changes::default() };
     let mut telling = Telling { values, record, options, episodes: Vec::new() };
-    let bounds = telling.what_stands(found.bounds.clone());
+    let levels = telling.what_stands(found.bounds.clone(), Magnitude::Any);
+    let bounds = telling.what_stands(levels.clone(), Magnitude::Told);
     let drift = if bounds.is_empty() { telling.drift(found.p_of_line) } else { None };
     let steps: Vec<ChangePoint> = (0..bounds.len()).map(|index| telling.describe(&bounds, index)).collect();
-    let not_told = telling.not_told(&found);
-    Changes { steps, drift, not_told }
+    let is_told = |index: &usize| bounds.iter().any(|bound| bound.place == levels[*index].place);
+    let small: Vec<ChangePoint> = (0..levels.len())
+        .filter(|index| !is_told(index))
+        .map(|index| telling.describe(&levels, index))
+        .collect();
+    let mut not_told = telling.not_told(&found);
+    not_told.extend(small.iter().map(|change| NotTold {
+        shape: ChangeShape::SmallStep,
+        begin: Some(change.first_after),
+        end: None,
+    }));
+    Changes { steps, small, drift, not_told }
 }
 
 /// The segments that these changes make of `count` values.
@@ -186,6 +211,13 @@ pub fn segments_of(changes: &[ChangePoint], count: usize) -> Vec<Segment> {
     let starts = std::iter::once(0).chain(changes.iter().map(|change| change.place));
     let ends = changes.iter().map(|change| change.place).chain(std::iter::once(count));
     starts.zip(ends).map(|(first, end)| Segment { first, end }).collect()
+}
+
+/// How great changes are that stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Magnitude {
+    Any,
+    Told,
 }
 
 struct Telling<'a> {
@@ -206,13 +238,17 @@ impl Telling<'_> {
     }
 
     /// The bounds without those of episodes and of changes that are too small.
-    fn what_stands(&mut self, mut bounds: Vec<Bound>) -> Vec<Bound> {
+    fn what_stands(&mut self, mut bounds: Vec<Bound>, magnitude: Magnitude) -> Vec<Bound> {
+        let too_small = |telling: &Self, ends: &[usize]| match magnitude {
+            Magnitude::Any => None,
+            Magnitude::Told => telling.first_too_small(ends),
+        };
         loop {
             let ends = self.ends(&bounds);
             if let Some(segment) = self.first_that_comes_back(&ends) {
                 self.episodes.push(Segment { first: ends[segment], end: ends[segment + 1] });
                 bounds.drain(segment - 1..=segment);
-            } else if let Some(index) = self.first_too_short(&ends).or_else(|| self.first_too_small(&ends)) {
+            } else if let Some(index) = self.first_too_short(&ends).or_else(|| too_small(self, &ends)) {
                 bounds.remove(index);
             } else {
                 return bounds;
@@ -387,6 +423,18 @@ mod tests {
 
     fn found(logarithms: &[f64]) -> Vec<ChangePoint> {
         find_changes(&series(logarithms), &LocalTime::UTC, &ChangeOptions::default()).steps
+    }
+
+    #[test]
+    fn a_small_change_is_not_told_and_parts_levels_all_the_same() {
+        let scatter = noise(960, 8);
+        // By 8 % where values scatter by 2 %.
+        let logarithms: Vec<f64> =
+            (0..960).map(|slot| 0.04 * scatter[slot] + if slot < 480 { 0.0 } else { 0.077 }).collect();
+        let found = find_changes(&series(&logarithms), &LocalTime::UTC, &ChangeOptions::default());
+        assert_eq!((found.steps.len(), found.small.len(), found.levels().len()), (0, 1, 1), "{found:?}");
+        assert!(found.small[0].place.abs_diff(480) <= 3, "{found:?}");
+        assert_eq!(found.not_told[0].shape, ChangeShape::SmallStep);
     }
 
     #[test]

@@ -126,18 +126,12 @@ fn read_one<'a, S: SampleSource<'a>>(
         analysis,
         episodes,
         covered: ends.map(|(begin, end)| WallSpan { begin, end }),
-        spacing: if is_duration { spacing_of(&columns) } else { None },
+        spacing: if is_duration { usual_spacing(&columns.intended) } else { None },
         of_host,
         amounts: is_whole.then(|| Amounts::of(series, columns)),
     };
     drop(alone);
     Ok(read)
-}
-
-fn spacing_of(columns: &HistoryColumns) -> Option<Nanoseconds> {
-    let mut intended = columns.intended.clone();
-    intended.sort_unstable();
-    usual_spacing(&intended)
 }
 
 fn analyse_series(
@@ -149,6 +143,7 @@ fn analyse_series(
 ) -> SeriesAnalysis {
     let quantity = quantity_of(series);
     let found = find_changes(values, &options.summary.local_time, &options.changes);
+    let levels = found.levels();
     let changes = found.steps;
     let concerned: Vec<&Event> = events
         .iter()
@@ -172,19 +167,19 @@ fn analyse_series(
         Vec::new()
     } else {
         let observations = Observations::<ByAttempt>::by_attempt(series, columns);
-        let daily = DailyLevels::of(values, quantity, &changes, &options.summary.local_time);
+        let daily = DailyLevels::of(values, quantity, &levels, &options.summary.local_time);
         let comparison = ComparisonOptions { daily, ..comparison_options(options) };
         let effect = |event: &&&Event| {
             event_effect(&observations, event, &options.event_windows, &near(event), &comparison)
         };
         told.iter().map(effect).collect()
     };
-    let summary = summarise_series(series, columns, blockers, &changes, &options.summary);
+    let summary = summarise_series(series, columns, blockers, [&changes, &levels], &options.summary);
     SeriesAnalysis {
         event_effects,
         events: matching,
-        periodicity: find_periodicity(values, &within_levels(values, &changes), &options.summary.local_time),
-        by_covariate: by_covariates((series, columns), covariates, &changes, &options.summary),
+        periodicity: find_periodicity(values, &within_levels(values, &levels), &options.summary.local_time),
+        by_covariate: by_covariates((series, columns), covariates, &levels, &options.summary),
         changes: as_strong_as_levels(changes, &summary),
         summary,
         drift: found.drift,
@@ -226,8 +221,8 @@ mod tests {
     use iolag_model::Outcome;
 
     use super::*;
+    use crate::history::analysis::{HistoryInput, analyse_history};
     use crate::history::samples::{columns_of, series_of};
-    use crate::history::{HistoryInput, HistoryOptions, analyse_history};
     use crate::synthetic::Noise;
 
     #[test]

@@ -131,18 +131,18 @@ pub struct BesideSummary {
     pub greatest: Estimate,
 }
 
-/// Summarises a series with these changes of level. `blockers` know when the probes ended because of which slots were skipped.
+/// Summarises a series that is told between `changes` and whose level changed at each of `levels`, these among them. `blockers` know when the probes ended because of which slots were skipped.
 pub fn summarise_series(
     series: &Series,
     columns: &HistoryColumns,
     blockers: &Blockers,
-    changes: &[ChangePoint],
+    [changes, levels]: [&[ChangePoint]; 2],
     options: &SummaryOptions,
 ) -> SeriesSummary {
-    let by_attempt = Observations::<ByAttempt>::by_attempt(series, columns).with_changes(changes);
+    let by_attempt = Observations::<ByAttempt>::by_attempt(series, columns).with_changes(levels);
     let rates = rates_in_time(columns, &options.local_time);
     let by_time = (rates.total.skipped.count > 0)
-        .then(|| Observations::<ByTime>::by_time(series, columns, blockers).with_changes(changes));
+        .then(|| Observations::<ByTime>::by_time(series, columns, blockers).with_changes(levels));
     SeriesSummary {
         series: series.clone(),
         quantity: by_attempt.quantity(),
@@ -155,7 +155,7 @@ pub fn summarise_series(
         },
         modes: separated_modes(&by_attempt, series.resolution_ns.as_seconds()),
         regimes: regimes(&by_attempt, changes, options),
-        by_configuration: by_configuration((series, columns), changes, options),
+        by_configuration: by_configuration((series, columns), levels, options),
         beside: beside(series, columns),
         by_attempt: WeightedSummary::of(&by_attempt, options),
         rates,
@@ -208,7 +208,7 @@ fn regimes(
     let moments = || changes.iter().map(|change| Some(change.first_after));
     let since = std::iter::once(None).chain(moments());
     let until = moments().chain([None]);
-    let parts = observations.between_changes();
+    let parts = observations.between(changes);
     since
         .zip(until)
         .zip(parts)

@@ -133,6 +133,7 @@ impl Observations<ByAttempt> {
         rows: impl Iterator<Item = usize>,
     ) -> Self {
         let mut observations = Self::of_series(series);
+        observations.list.reserve_exact(rows.size_hint().0);
         rows.for_each(|row| observations.add_attempt(series, columns, row));
         observations.sorted()
     }
@@ -143,6 +144,7 @@ impl Observations<ByTime> {
     /// slots were skipped.
     pub fn by_time(series: &Series, columns: &HistoryColumns, blockers: &Blockers) -> Self {
         let mut observations = Self::of_series(series);
+        observations.list.reserve_exact(columns.len());
         for row in 0..columns.len() {
             if columns.outcome[row] != Outcome::Skipped {
                 observations.add_attempt(series, columns, row);
@@ -220,21 +222,28 @@ impl<W: Weight> Observations<W> {
 
     /// The same, knowing these changes of level, in the order of time.
     pub(crate) fn with_changes(mut self, changes: &[ChangePoint]) -> Self {
-        let place = |change: &ChangePoint| self.list.partition_point(|one| one.at <= change.last_before);
-        self.changes = changes.iter().map(place).collect();
+        self.changes = self.places(changes);
         self
     }
 
-    /// Those between the changes of level, in the order of time. What was left out has no moment any more: it is not counted here.
-    pub(crate) fn between_changes(&self) -> Vec<Self> {
-        let firsts = std::iter::once(0).chain(self.changes.iter().copied());
-        let ends = self.changes.iter().copied().chain([self.list.len()]);
+    fn places(&self, changes: &[ChangePoint]) -> Vec<usize> {
+        let place = |change: &ChangePoint| self.list.partition_point(|one| one.at <= change.last_before);
+        changes.iter().map(place).collect()
+    }
+
+    /// Those between these changes, in the order of time. What was left out has no moment any more: it is not counted here.
+    pub(crate) fn between(&self, changes: &[ChangePoint]) -> Vec<Self> {
+        let places = self.places(changes);
+        let firsts = std::iter::once(0).chain(places.iter().copied());
+        let ends = places.iter().copied().chain([self.list.len()]);
         firsts.zip(ends).map(|(first, end)| self.part(first, end)).collect()
     }
 
     fn part(&self, first: usize, end: usize) -> Self {
         let list = self.list[first..end].to_vec();
-        Self { list, step_seconds: self.step_seconds, ..Self::empty(self.quantity) }
+        let inside = self.changes.iter().filter(|place| (first + 1..end).contains(*place));
+        let changes = inside.map(|place| place - first).collect();
+        Self { list, changes, step_seconds: self.step_seconds, ..Self::empty(self.quantity) }
     }
 
     /// The places of these changes.
@@ -243,7 +252,10 @@ impl<W: Weight> Observations<W> {
     }
 
     fn sorted(mut self) -> Self {
-        self.list.sort_by(Observation::order);
+        // As a rule they are; sorting asks for room.
+        if !self.list.is_sorted_by(|one, next| Observation::order(one, next).is_le()) {
+            self.list.sort_by(Observation::order);
+        }
         self
     }
 
