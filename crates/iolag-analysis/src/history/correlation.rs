@@ -10,7 +10,6 @@
 //! (see `statistics/rhythm.rs`) is taken out of its scores, and the coefficient of the rest is that *beyond the daily cycle*. What swings more on one day than
 //! on the next leaves a rest that is alike within days, so its significance also knows how much the days differ.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use iolag_model::{Nanoseconds, WallTime};
@@ -18,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calendar::LocalTime;
 use super::daily::rhythm_of;
-use super::join::{Pair, default_tolerance, join_nearest};
+use super::join::{Pair, join_nearest};
 use super::observed::TimedValues;
 use crate::statistics::coherence::coherence_of;
 use crate::statistics::ranking::{mid_ranks, ranks_among};
@@ -127,16 +126,17 @@ pub fn correlate(
     method: CorrelationMethod,
     tolerance: Option<Nanoseconds>,
 ) -> Option<Correlation> {
-    let tolerance = tolerance.unwrap_or_else(|| default_tolerance(left, right));
-    let pairs = join_nearest(left.moments(), right.moments(), 0, tolerance);
-    let scored = |values| Scored::of(Cow::Borrowed(values), method);
-    correlate_pairs(&scored(left)?, &scored(right)?, &pairs)
+    let (left, right) = (Scored::of(left, method)?, Scored::of(right, method)?);
+    let tolerance = tolerance.unwrap_or_else(|| left.tolerance(&right));
+    correlate_pairs(&left, &right, &join_nearest(left.moments(), right.moments(), 0, tolerance))
 }
 
-/// A series as it is correlated with others: what every pair with it needs.
+/// A series as it is correlated with others: what every pair with it needs, and no more, since all series are in memory together.
 #[derive(Debug)]
-pub(crate) struct Scored<'a> {
-    values: Cow<'a, TimedValues>,
+pub(crate) struct Scored {
+    moments: Vec<WallTime>,
+    /// The usual time between two of them; zero if there is none.
+    spacing: Nanoseconds,
     method: CorrelationMethod,
     /// What coefficients are made of: the ranks of all values, or the values.
     whole: Vec<f64>,
@@ -144,32 +144,44 @@ pub(crate) struct Scored<'a> {
     rest: Option<(Vec<f64>, Vec<usize>)>,
 }
 
-impl<'a> Scored<'a> {
+impl Scored {
     /// `None` if there are no logarithms and they are asked for.
-    pub(crate) fn of(values: Cow<'a, TimedValues>, method: CorrelationMethod) -> Option<Self> {
+    pub(crate) fn of(values: &TimedValues, method: CorrelationMethod) -> Option<Self> {
         let whole = match method {
             CorrelationMethod::Spearman => mid_ranks(&values.ordered()),
             CorrelationMethod::Pearson => values.values().to_vec(),
             CorrelationMethod::PearsonLog => values.logarithms()?,
         };
-        Some(Self { values, method, whole, rest: None })
+        let spacing = values.usual_spacing().unwrap_or(Nanoseconds::ZERO);
+        Some(Self { moments: values.moments().to_vec(), spacing, method, whole, rest: None })
     }
 
     /// The same with what is left beyond the daily cycle.
     pub(crate) fn with_rest(mut self, local_time: &LocalTime) -> Self {
-        let rhythm = rhythm_of(self.values.moments(), &self.whole, local_time);
-        self.rest = rhythm.map(|rhythm| (rhythm.into_rest(), days_of(self.values.moments(), local_time)));
+        let rhythm = rhythm_of(&self.moments, &self.whole, local_time);
+        self.rest = rhythm.map(|rhythm| (rhythm.into_rest(), days_of(&self.moments, local_time)));
         self
     }
 
-    pub(crate) fn values(&self) -> &TimedValues {
-        &self.values
+    pub(crate) fn moments(&self) -> &[WallTime] {
+        &self.moments
+    }
+
+    /// The longer of the two usual spacings.
+    pub(crate) fn slot(&self, other: &Self) -> Nanoseconds {
+        self.spacing.max(other.spacing)
+    }
+
+    /// How far apart values of a pair may be: half the longer spacing.
+    pub(crate) fn tolerance(&self, other: &Self) -> Nanoseconds {
+        Nanoseconds(self.slot(other).0 / 2)
     }
 
     /// Of these places, which ascend: ranks among them for Spearman.
-    fn of_places(&self, places: &[usize]) -> Vec<f64> {
-        let chosen = gathered(&self.whole, places);
-        if self.method != CorrelationMethod::Spearman || places.len() == self.whole.len() {
+    fn of_places(&self, places: impl ExactSizeIterator<Item = usize>) -> Vec<f64> {
+        let is_all = places.len() == self.whole.len();
+        let chosen: Vec<f64> = places.map(|place| self.whole[place]).collect();
+        if self.method != CorrelationMethod::Spearman || is_all {
             return chosen;
         }
         ranks_among(&chosen, self.whole.len())
@@ -177,24 +189,24 @@ impl<'a> Scored<'a> {
 }
 
 /// Correlates values that were joined before, as they are.
-pub(crate) fn correlate_pairs(left: &Scored<'_>, right: &Scored<'_>, pairs: &[Pair]) -> Option<Correlation> {
-    let (left_places, right_places) = places_of(pairs);
-    correlation_of(&left.of_places(&left_places), &right.of_places(&right_places), &[])
+pub(crate) fn correlate_pairs(left: &Scored, right: &Scored, pairs: &[Pair]) -> Option<Correlation> {
+    let left = left.of_places(pairs.iter().map(|pair| pair.left));
+    correlation_of(left, right.of_places(pairs.iter().map(|pair| pair.right)), &[])
 }
 
 /// Correlates what is left of them beyond the daily cycle; `None` where no profile is known.
-pub(crate) fn correlate_rests(left: &Scored<'_>, right: &Scored<'_>, pairs: &[Pair]) -> Option<Correlation> {
+pub(crate) fn correlate_rests(left: &Scored, right: &Scored, pairs: &[Pair]) -> Option<Correlation> {
     let ((left_rest, days), (right_rest, _)) = (left.rest.as_ref()?, right.rest.as_ref()?);
-    let (left_places, right_places) = places_of(pairs);
-    let ends = days.iter().map(|begin| left_places.partition_point(|place| place < begin));
+    let ends = days.iter().map(|begin| pairs.partition_point(|pair| pair.left < *begin));
     let mut passed = 0;
-    let lengths = ends.chain([left_places.len()]).map(|end| end - std::mem::replace(&mut passed, end));
+    let lengths = ends.chain([pairs.len()]).map(|end| end - std::mem::replace(&mut passed, end));
     let lengths: Vec<usize> = lengths.filter(|length| *length > 0).collect();
-    correlation_of(&gathered(left_rest, &left_places), &gathered(right_rest, &right_places), &lengths)
+    let left = pairs.iter().map(|pair| left_rest[pair.left]).collect();
+    correlation_of(left, pairs.iter().map(|pair| right_rest[pair.right]).collect(), &lengths)
 }
 
 /// Coefficient alone, of the rests where both are known. Ranks are those among all values.
-pub(crate) fn coefficient_of_pairs(left: &Scored<'_>, right: &Scored<'_>, pairs: &[Pair]) -> Option<f64> {
+pub(crate) fn coefficient_of_pairs(left: &Scored, right: &Scored, pairs: &[Pair]) -> Option<f64> {
     if pairs.len() < PAIRS_LEAST {
         return None;
     }
@@ -217,12 +229,8 @@ fn days_of(moments: &[WallTime], local_time: &LocalTime) -> Vec<usize> {
     begins
 }
 
-fn gathered(scores: &[f64], places: &[usize]) -> Vec<f64> {
-    places.iter().map(|place| scores[*place]).collect()
-}
-
 /// `lengths` are those of the days, where they count.
-fn correlation_of(left: &[f64], right: &[f64], lengths: &[usize]) -> Option<Correlation> {
+fn correlation_of(left: Vec<f64>, right: Vec<f64>, lengths: &[usize]) -> Option<Correlation> {
     if left.len() < PAIRS_LEAST {
         return None;
     }
@@ -240,17 +248,13 @@ fn correlation_of(left: &[f64], right: &[f64], lengths: &[usize]) -> Option<Corr
     })
 }
 
-fn places_of(pairs: &[Pair]) -> (Vec<usize>, Vec<usize>) {
-    pairs.iter().map(|pair| (pair.left, pair.right)).unzip()
-}
-
 /// Centred and of unit length, so that a sum of products is the coefficient. `None` if all values are equal.
-fn standardised(values: &[f64]) -> Option<Vec<f64>> {
+fn standardised(mut values: Vec<f64>) -> Option<Vec<f64>> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let mut centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
-    let length = product(&centred, &centred).sqrt();
-    centred.iter_mut().for_each(|value| *value /= length);
-    is_varying(length, mean, values.len()).then_some(centred)
+    values.iter_mut().for_each(|value| *value -= mean);
+    let length = product(&values, &values).sqrt();
+    values.iter_mut().for_each(|value| *value /= length);
+    is_varying(length, mean, values.len()).then_some(values)
 }
 
 /// Rounding leaves something of equal values: it is no variation.
@@ -317,9 +321,8 @@ mod tests {
             every_quarter(&values, 0)
         };
         let (left, right) = (busy(14), busy(14));
-        let scored = |values| {
-            Scored::of(Cow::Borrowed(values), CorrelationMethod::Spearman).unwrap().with_rest(&LocalTime::UTC)
-        };
+        let scored =
+            |values| Scored::of(values, CorrelationMethod::Spearman).unwrap().with_rest(&LocalTime::UTC);
         let pairs = join_nearest(left.moments(), right.moments(), 0, Nanoseconds::from_seconds(10));
         let same = correlate_pairs(&scored(&left), &scored(&right), &pairs).unwrap();
         let beyond = correlate_rests(&scored(&left), &scored(&right), &pairs).unwrap();
@@ -348,11 +351,8 @@ mod tests {
         };
         let wrong = (0..150).filter(|_| {
             let (left, right) = (swinging(), swinging());
-            let scored = |values| {
-                Scored::of(Cow::Borrowed(values), CorrelationMethod::Spearman)
-                    .unwrap()
-                    .with_rest(&LocalTime::UTC)
-            };
+            let scored =
+                |values| Scored::of(values, CorrelationMethod::Spearman).unwrap().with_rest(&LocalTime::UTC);
             let pairs = join_nearest(left.moments(), right.moments(), 0, Nanoseconds::from_seconds(10));
             correlate_rests(&scored(&left), &scored(&right), &pairs).unwrap().p < 0.01
         });

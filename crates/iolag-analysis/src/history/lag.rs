@@ -3,15 +3,13 @@
 //! At each lag the right series is moved in time and joined again by nearest time; where both have a profile by hour, what is left beyond it is
 //! correlated. The greatest coefficient is tested at its lag, and its p multiplied by the number of lags that were looked at (Bonferroni), since the best of many is good by chance.
 
-use std::borrow::Cow;
-
 use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
 use super::correlation::{
     Correlation, CorrelationMethod, Scored, coefficient_of_pairs, correlate_pairs, correlate_rests,
 };
-use super::join::{default_tolerance, join_nearest};
+use super::join::join_nearest;
 use super::observed::TimedValues;
 
 /// A coefficient at one lag.
@@ -48,22 +46,16 @@ pub fn scan_lags(
     slots_max: u32,
     method: CorrelationMethod,
 ) -> Option<LagScan> {
-    let scored = |values| Scored::of(Cow::Borrowed(values), method);
-    scan_scored(&scored(left)?, &scored(right)?, slots_max)
+    scan_scored(&Scored::of(left, method)?, &Scored::of(right, method)?, slots_max)
 }
 
 /// The same of series that were prepared before.
-pub(crate) fn scan_scored(
-    left_scored: &Scored<'_>,
-    right_scored: &Scored<'_>,
-    slots_max: u32,
-) -> Option<LagScan> {
-    let (left, right) = (left_scored.values(), right_scored.values());
-    let slot = left.usual_spacing().max(right.usual_spacing())?;
+pub(crate) fn scan_scored(left: &Scored, right: &Scored, slots_max: u32) -> Option<LagScan> {
+    let slot = left.slot(right);
     if slot == Nanoseconds::ZERO {
         return None;
     }
-    let tolerance = default_tolerance(left, right);
+    let tolerance = left.tolerance(right);
     let slots_max = i64::from(slots_max);
     let joined = |slots: i64| {
         let shift_ns = i64::try_from(slot.0).unwrap_or(i64::MAX).saturating_mul(-slots);
@@ -72,7 +64,7 @@ pub(crate) fn scan_scored(
     let coefficients: Vec<LagCoefficient> = (-slots_max..=slots_max)
         .filter_map(|slots| {
             let pairs = joined(slots);
-            let coefficient = coefficient_of_pairs(left_scored, right_scored, &pairs)?;
+            let coefficient = coefficient_of_pairs(left, right, &pairs)?;
             Some(LagCoefficient { slots, pairs: pairs.len() as u64, coefficient })
         })
         .collect();
@@ -82,8 +74,7 @@ pub(crate) fn scan_scored(
     };
     let best_slots = coefficients.iter().max_by(further)?.slots;
     let pairs = joined(best_slots);
-    let mut best = correlate_rests(left_scored, right_scored, &pairs)
-        .or_else(|| correlate_pairs(left_scored, right_scored, &pairs))?;
+    let mut best = correlate_rests(left, right, &pairs).or_else(|| correlate_pairs(left, right, &pairs))?;
     best.p = (best.p * coefficients.len() as f64).min(1.0);
     Some(LagScan { slot_ns: slot, coefficients, best_slots, p_adjusted: best.p, best })
 }

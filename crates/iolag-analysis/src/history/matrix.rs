@@ -8,7 +8,6 @@
 //! Limits: parts of a task are not correlated with each other, they share their time; load contains tasks that wait for storage, so
 //! it grows with hangs by construction: compare with runnable and blocked tasks.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use iolag_model::{HistoryColumns, Nanoseconds, Series, SeriesKey};
@@ -19,7 +18,7 @@ use super::calendar::LocalTime;
 use super::correlation::{
     Correlation, CorrelationMethod, PAIRS_LEAST, Scored, correlate_pairs, correlate_rests,
 };
-use super::join::{default_tolerance, join_nearest};
+use super::join::join_nearest;
 use super::lag::{LagScan, scan_scored};
 use super::observed::{Quantity, TimedValues};
 use crate::parallel;
@@ -127,17 +126,17 @@ pub(super) fn correlation_matrix(
     local_time: &LocalTime,
 ) -> CorrelationMatrix {
     // What a side was made of is forgotten: there is room for one of the two.
-    let sides: Vec<Side<'static>> =
+    let sides: Vec<Side> =
         whole.into_iter().filter_map(|one| side_of(one, options.method, local_time)).collect();
-    let visits: usize = sides.iter().map(|side| side.values().len() * 2 * Quantity::OF_HOST.len()).sum();
-    let mut wanted: Vec<(&Side<'_>, &Side<'_>)> = Vec::new();
+    let visits: usize = sides.iter().map(|side| side.len() * 2 * Quantity::OF_HOST.len()).sum();
+    let mut wanted: Vec<(&Side, &Side)> = Vec::new();
     for (index, left) in sides.iter().enumerate() {
         let related = sides[index + 1..]
             .iter()
             .filter(|right| may_be_related(&left.variable.series, &right.variable.series));
         wanted.extend(related.map(|right| (left, right)));
     }
-    let values = |(left, right): &(&Side<'_>, &Side<'_>)| left.values().len() + right.values().len();
+    let values = |(left, right): &(&Side, &Side)| left.len() + right.len();
     let visits = visits + wanted.iter().map(values).sum::<usize>();
     let scanned = if visits * (2 * options.lag_slots_max as usize + 1) <= SCANNED_VALUES_MOST {
         Scanned::All
@@ -162,10 +161,9 @@ pub(super) fn pairs_of_host(
     let mut left = None;
     let mut pairs = Vec::new();
     for quantity in Quantity::OF_HOST {
-        let read = Cow::Owned(TimedValues::read(series, columns, quantity));
-        let Some(right) = Side::new(variable(quantity), read, options.method, local_time) else { continue };
+        let read = TimedValues::read(series, columns, quantity);
+        let Some(right) = Side::new(variable(quantity), &read, options.method, local_time) else { continue };
         if left.is_none() {
-            let values = Cow::Borrowed(values);
             left = Side::new(variable(quantity_of(series)), values, options.method, local_time);
         }
         pairs.extend(left.as_ref().and_then(|left| correlated(left, &right, options, Scanned::None)));
@@ -174,16 +172,16 @@ pub(super) fn pairs_of_host(
 }
 
 /// A side of pairs, prepared once for all of them.
-struct Side<'a> {
+struct Side {
     variable: Variable,
-    scored: Scored<'a>,
+    scored: Scored,
 }
 
-impl<'a> Side<'a> {
+impl Side {
     /// `None` if it has no logarithms and they are asked for, or too few values.
     fn new(
         variable: Variable,
-        values: Cow<'a, TimedValues>,
+        values: &TimedValues,
         method: CorrelationMethod,
         local_time: &LocalTime,
     ) -> Option<Self> {
@@ -193,17 +191,17 @@ impl<'a> Side<'a> {
         Some(Self { variable, scored: Scored::of(values, method)?.with_rest(local_time) })
     }
 
-    fn values(&self) -> &TimedValues {
-        self.scored.values()
+    fn len(&self) -> usize {
+        self.scored.moments().len()
     }
 }
 
-fn side_of(one: Amounts, method: CorrelationMethod, local_time: &LocalTime) -> Option<Side<'static>> {
+fn side_of(one: Amounts, method: CorrelationMethod, local_time: &LocalTime) -> Option<Side> {
     let variable = Variable { series: one.series.key.clone(), quantity: one.quantity() };
-    let values = Cow::Owned(one.values());
+    let values = one.values();
     // Ranks are made when what they are made of has made room for them.
     drop(one);
-    Side::new(variable, values, method, local_time)
+    Side::new(variable, &values, method, local_time)
 }
 
 /// Of which pairs lags are looked at.
@@ -216,13 +214,13 @@ enum Scanned {
 }
 
 fn correlated(
-    left: &Side<'_>,
-    right: &Side<'_>,
+    left: &Side,
+    right: &Side,
     options: &MatrixOptions,
     scanned: Scanned,
 ) -> Option<CorrelatedPair> {
-    let tolerance = options.tolerance_ns.unwrap_or_else(|| default_tolerance(left.values(), right.values()));
-    let joined = join_nearest(left.values().moments(), right.values().moments(), 0, tolerance);
+    let tolerance = options.tolerance_ns.unwrap_or_else(|| left.scored.tolerance(&right.scored));
+    let joined = join_nearest(left.scored.moments(), right.scored.moments(), 0, tolerance);
     let correlation = correlate_pairs(&left.scored, &right.scored, &joined)?;
     let beyond_daily_cycle = correlate_rests(&left.scored, &right.scored, &joined);
     let is_scanned = options.lag_slots_max > 0
@@ -249,6 +247,8 @@ fn may_be_related(left: &SeriesKey, right: &SeriesKey) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use iolag_model::Outcome;
 
     use super::*;
