@@ -214,6 +214,8 @@ pub fn hour_by_day<W: Weight>(
     let mut days: Vec<Day> = columns.intended.iter().map(|moment| local_time.at(*moment).day).collect();
     days.sort_unstable();
     days.dedup();
+    // A day per sample was room for years of days.
+    days.shrink_to_fit();
     matrix.resize(days);
     for (moment, outcome) in columns.intended.iter().zip(&columns.outcome) {
         let LocalMoment { day, hour } = local_time.at(*moment);
