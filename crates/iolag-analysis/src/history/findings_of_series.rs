@@ -13,7 +13,6 @@ use super::series_analysis::SeriesAnalysis;
 use super::series_summary::{Regime, WeightedSummary};
 use super::shares::ThresholdShare;
 use crate::finding::{Severity, factor_in_words, share_in_words};
-use crate::statistics::interval::attempts_needed;
 
 pub(crate) fn findings_of_series(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let mut findings = Vec::new();
@@ -377,20 +376,58 @@ fn too_few(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
                 && description.key.part.is_empty()
         })
         .collect();
-    let needed = attempts_needed(0.99);
-    let effective = |series: &&&SeriesAnalysis| series.summary.by_attempt.sample_size.effective;
-    let few: Vec<&&SeriesAnalysis> =
-        measured.iter().filter(|series| effective(series) < needed as f64).collect();
-    let least = few.iter().map(effective).min_by(f64::total_cmp)?;
+    let without = |series: &SeriesAnalysis| {
+        let mut quantiles = series.summary.by_attempt.quantiles.iter();
+        let value = quantiles.find(|quantile| quantile.q == 0.99)?.value;
+        let is_none = matches!(value, Estimate::TooFew { .. } | Estimate::FewStretches { .. });
+        is_none.then_some(value)
+    };
+    let few: Vec<(&SeriesKey, Estimate)> =
+        measured.iter().filter_map(|series| Some((&series.summary.series.key, without(series)?))).collect();
+    if few.is_empty() {
+        return None;
+    }
     let sentence = format!(
-        "{} of {} series of durations have too few independent samples for a p99: {least:.0} at least, {needed} are needed.",
+        "{} of {} series of durations {} no p99: {}.",
         few.len(),
-        measured.len()
+        measured.len(),
+        has(few.len()),
+        why_no_p99(&few.iter().map(|one| one.1).collect::<Vec<_>>())
     );
     let advice =
         "Watch longer or more often; neighbouring samples that resemble each other count as less than one.";
-    let keys = few.iter().map(|series| &series.summary.series.key);
+    let keys = few.iter().map(|one| one.0);
     Some(HistoryFinding::new(FindingKind::TooFew, Severity::Note, sentence, advice).of(keys))
+}
+
+/// As the table judges: by the attempts that the p99 itself is worth, and the stretches of time in which the slowest lie.
+fn why_no_p99(estimates: &[Estimate]) -> String {
+    let short = estimates.iter().filter_map(|one| match one {
+        Estimate::TooFew { needed, have } => Some((have, needed)),
+        _ => None,
+    });
+    let clustered = estimates.iter().filter_map(|one| match one {
+        Estimate::FewStretches { stretches } => Some(*stretches),
+        _ => None,
+    });
+    let of_short = short.clone().min().map(|(least, needed)| {
+        let count = short.count();
+        format!(
+            "{count} {} too few independent samples, the fewest {least} of {needed} that are needed",
+            has(count)
+        )
+    });
+    let of_clustered = clustered.clone().min().map(|least| {
+        format!(
+            "of {} the slowest 1 % lie in too few stretches of time, the fewest in {least}",
+            clustered.count()
+        )
+    });
+    of_short.into_iter().chain(of_clustered).collect::<Vec<String>>().join("; ")
+}
+
+fn has(count: usize) -> &'static str {
+    if count == 1 { "has" } else { "have" }
 }
 
 #[cfg(test)]
@@ -401,6 +438,21 @@ mod tests {
     use crate::history::samples::{columns_of, series_of};
     use crate::history::{HistoryInput, HistoryOptions, analyse_history};
     use crate::synthetic::Noise;
+
+    #[test]
+    fn who_has_no_p99_is_told_why_as_the_table_judges() {
+        let short = Estimate::TooFew { needed: 368, have: 106 };
+        let clustered = Estimate::FewStretches { stretches: 2 };
+        assert_eq!(
+            why_no_p99(&[short]),
+            "1 has too few independent samples, the fewest 106 of 368 that are needed"
+        );
+        assert_eq!(
+            why_no_p99(&[clustered, short, Estimate::TooFew { needed: 368, have: 20 }]),
+            "2 have too few independent samples, the fewest 20 of 368 that are needed; of 1 the slowest 1 % lie in too few \
+             stretches of time, the fewest in 2"
+        );
+    }
 
     /// What is told of the tail of an imported `copy` that takes so many seconds in each of 1400 quarter hours.
     fn tail_of(level: impl Fn(i64, f64) -> f64) -> HistoryFinding {
