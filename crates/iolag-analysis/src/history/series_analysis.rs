@@ -86,7 +86,9 @@ pub(super) fn read_all<'a, S: SampleSource<'a>>(
     let covariates: Vec<Covariate<'_>> =
         all.iter().filter_map(|one| Covariate::of(one.amounts.as_ref()?)).collect();
     let others = read(&then, &covariates)?;
+    drop(covariates);
     all.extend(others);
+    source.into_inner().unwrap_or_else(PoisonError::into_inner).all_read();
     all.sort_by(|one, other| one.analysis.summary.series.key.cmp(&other.analysis.summary.series.key));
     Ok(all)
 }

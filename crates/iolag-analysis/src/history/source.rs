@@ -27,6 +27,9 @@ pub trait SampleSource<'a>: Send {
     /// # Errors
     /// The same.
     fn blockers(&mut self, series: &Series, asked: &BTreeSet<ProbeId>) -> Result<Arc<Blockers>, Self::Error>;
+
+    /// Nothing more will be asked; what follows needs the memory that reading took.
+    fn all_read(&mut self) {}
 }
 
 /// Samples that are in memory.

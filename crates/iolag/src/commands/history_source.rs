@@ -67,6 +67,10 @@ impl<'a> SampleSource<'a> for Samples<'_> {
         self.outages.iter().for_each(|outage| blockers.add_outage(outage));
         Ok(Arc::new(blockers))
     }
+
+    fn all_read(&mut self) {
+        give_memory_back();
+    }
 }
 
 /// Returns what the series before left free: the allocator of the GNU library keeps it, between what is kept of each series.
@@ -75,5 +79,84 @@ fn give_memory_back() {
     // SAFETY: the function touches free memory only and may be called at any time, from any thread.
     unsafe {
         libc::malloc_trim(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_analysis::history::analyse_history;
+    use iolag_model::{
+        FailureCode, HistoryRecord, HistorySample, Nanoseconds, Outcome, SeriesKey, SeriesKind, WallTime,
+    };
+    use iolag_store::history::{Access, open_history};
+
+    use super::super::history::read;
+    use super::*;
+
+    fn key(target: &str, part: &str) -> SeriesKey {
+        let [host, task] = ["login1", "list"].map(str::to_owned);
+        SeriesKey { host, target: target.to_owned(), task, part: part.to_owned() }
+    }
+
+    /// A listing every quarter of an hour, of which one in 200 lasts two hours and is in the way of the next seven.
+    fn samples(key: &SeriesKey, seed: u64) -> Vec<HistoryRecord> {
+        let sample = |slot: u64| {
+            let (since_hang, number) = (slot % 200, 1 + 10_000 * seed + slot);
+            let is_skipped = (1..8).contains(&since_hang) && slot > 8;
+            let milliseconds = match since_hang {
+                0 if slot > 8 => 7_200_000,
+                _ if is_skipped => 0,
+                _ => 20 + (slot * 7919 + seed) % 61,
+            };
+            let due = WallTime::from_seconds(1_700_000_000 + 900 * slot as i64);
+            HistoryRecord::Sample(HistorySample {
+                series: key.clone(),
+                probe: ProbeId(number),
+                intended: due,
+                start: due,
+                duration_ns: Nanoseconds::from_milliseconds(milliseconds),
+                value: None,
+                outcome: if is_skipped { Outcome::Skipped } else { Outcome::Ok },
+                failure: FailureCode::NONE,
+                exit_status: None,
+                blocker: is_skipped.then(|| ProbeId(number - since_hang)),
+                configuration: None,
+                processor_ns: Some([1_000_000, 2_000_000 + slot % 1000]),
+                resident_bytes_max: None,
+                surroundings: None,
+            })
+        };
+        (0..1500).map(sample).collect()
+    }
+
+    #[test]
+    fn one_series_after_the_other_gives_what_all_at_once_give() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path().join("history.sqlite").display().to_string();
+        let mut history = open_history(&place, Access::Create).unwrap();
+        for (seed, (target, part)) in
+            [("/home", ""), ("/home", "ls -n"), ("/scratch", "")].into_iter().enumerate()
+        {
+            let series = Series {
+                key: key(target, part),
+                kind: SeriesKind::Task,
+                resolution_ns: Nanoseconds::ZERO,
+                period_ns: Nanoseconds::from_seconds(900),
+                deadline_ns: Nanoseconds::from_seconds(60),
+                description: String::new(),
+                unit: String::new(),
+                described: WallTime(1),
+            };
+            let mut records = samples(&series.key, seed as u64);
+            records.push(HistoryRecord::Series(series));
+            history.append(&records).unwrap();
+        }
+        let (method, zone) = (HistoryMethod::default(), TimeZone::UTC);
+        let span = WallSpan { begin: WallTime::from_seconds(1_700_000_000 + 900 * 30), ..WallSpan::ALL };
+        let input = read(history.as_mut(), span).unwrap();
+        let at_once = analyse_history(&input, &analysis_options(input.covered(), &method, &zone));
+        let imputed = at_once.series[0].summary.by_time.as_ref().map_or(0, |by_time| by_time.imputed);
+        assert_eq!(imputed, 49, "seven hangs are in the way of seven slots each");
+        assert_eq!(analyse(history.as_mut(), span, &method, &zone).unwrap(), at_once);
     }
 }
