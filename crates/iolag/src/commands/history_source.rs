@@ -22,6 +22,7 @@ pub fn analyse(
     method: &HistoryMethod,
     zone: &TimeZone,
 ) -> Result<HistoryAnalysis, HistoryError> {
+    share_one_heap();
     let mut series = Vec::new();
     let mut covered: Option<WallSpan> = None;
     for one in history.series()? {
@@ -70,6 +71,15 @@ impl<'a> SampleSource<'a> for Samples<'_> {
 
     fn all_read(&mut self) {
         give_memory_back();
+    }
+}
+
+/// Lets all threads of this process, a child, use one heap: with the GNU library each has its own, and what one frees is no use to the others.
+fn share_one_heap() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: the function changes a setting of the allocator and may be called at any time.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
     }
 }
 
