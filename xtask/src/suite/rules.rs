@@ -9,7 +9,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// Tests, or modules of them, that may take longer: in seconds, and why.
 const LONGER: &[(&str, u64, &str)] = &[
-    ("iolag::watch_rehearsal", 600, "it plays a bad day in 96 s and analyses it"),
+    ("iolag::watch_rehearsal", 600, "it plays a bad day in 144 s and analyses it"),
     ("iolag::watch_end_to_end::kills", 600, "it kills a watch 50 times, each time after enough was told"),
     ("iolag::watch_end_to_end::histories", 300, "a server and 120 rounds; SQLite's own patience of 10 s"),
     (
