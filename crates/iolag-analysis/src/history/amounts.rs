@@ -17,19 +17,19 @@ pub(super) struct Amounts {
 
 impl Amounts {
     pub(super) fn of(series: &Series, columns: Cow<'_, HistoryColumns>) -> Self {
+        let is_duration = series.kind.is_duration();
         let HistoryColumns { intended, start, duration_ns, value, outcome, .. } = match columns {
             Cow::Owned(columns) => columns,
             Cow::Borrowed(columns) => HistoryColumns {
                 intended: columns.intended.clone(),
                 start: columns.start.clone(),
                 duration_ns: columns.duration_ns.clone(),
-                value: columns.value.clone(),
+                value: if is_duration { Vec::new() } else { columns.value.clone() },
                 outcome: columns.outcome.clone(),
                 ..HistoryColumns::default()
             },
         };
-        let (duration_ns, value) =
-            if series.kind.is_duration() { (duration_ns, Vec::new()) } else { (duration_ns, value) };
+        let value = if is_duration { Vec::new() } else { value };
         let columns =
             HistoryColumns { intended, start, duration_ns, value, outcome, ..HistoryColumns::default() };
         Self { series: series.clone(), columns }

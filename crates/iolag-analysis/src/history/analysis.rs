@@ -111,7 +111,7 @@ pub struct HistoryAnalysis {
     pub findings: Vec<HistoryFinding>,
 }
 
-/// What a history tells beside samples, in any order.
+/// What a history tells beside samples, in the order of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[expect(missing_docs, reason = "each is a kind of HistoryRecord")]
 pub struct Told<'a> {
@@ -132,7 +132,6 @@ pub fn analyse_history(input: &HistoryInput, options: &HistoryOptions) -> Histor
 }
 
 /// Analyses these series of a history, whose samples are read one series after the other. What is kept of each is a quarter of what was read.
-/// Records of `told` are in the order of time.
 ///
 /// # Errors
 /// The first of the source.

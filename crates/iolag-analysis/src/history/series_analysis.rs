@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use iolag_model::{Event, EventSource, HistoryColumns, Nanoseconds, Series, SeriesKind, WallSpan, WallTime};
+use iolag_model::{Event, EventSource, HistoryColumns, Nanoseconds, Series, WallSpan, WallTime};
 use serde::Serialize;
 
 use super::amounts::{Amounts, quantity_of};
@@ -20,7 +20,7 @@ use super::observed::{TimedValues, usual_spacing};
 use super::periodicity::{Periodicity, find_periodicity};
 use super::series_summary::{SeriesSummary, summarise_series};
 use super::source::{SampleSource, blockers_asked};
-use super::strata::{Covariate, CovariateStrata, by_covariates};
+use super::strata::{Covariate, CovariateStrata, by_covariates, is_covariate};
 use super::weighting::{Blockers, ByAttempt, Observations};
 use crate::parallel;
 
@@ -91,10 +91,6 @@ pub(super) fn read_all<'a, S: SampleSource<'a>>(
     source.into_inner().unwrap_or_else(PoisonError::into_inner).all_read();
     all.sort_by(|one, other| one.analysis.summary.series.key.cmp(&other.analysis.summary.series.key));
     Ok(all)
-}
-
-const fn is_covariate(kind: SeriesKind) -> bool {
-    matches!(kind, SeriesKind::Covariate | SeriesKind::ImportedValue)
 }
 
 fn read_one<'a, S: SampleSource<'a>>(

@@ -58,9 +58,13 @@ pub(super) struct Covariate<'a> {
 impl<'a> Covariate<'a> {
     /// Of a covariate or an imported value.
     pub(super) fn of(amounts: &'a Amounts) -> Option<Self> {
-        let is_one = matches!(amounts.series.kind, SeriesKind::Covariate | SeriesKind::ImportedValue);
-        is_one.then(|| Self { series: &amounts.series, values: amounts.values() })
+        is_covariate(amounts.series.kind).then(|| Self { series: &amounts.series, values: amounts.values() })
     }
+}
+
+/// Whether attempts are told by the values of such a series.
+pub(super) const fn is_covariate(kind: SeriesKind) -> bool {
+    matches!(kind, SeriesKind::Covariate | SeriesKind::ImportedValue)
 }
 
 /// The durations of a whole task by each covariate of the same host that has levels, in the order given.
