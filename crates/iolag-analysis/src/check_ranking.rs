@@ -31,8 +31,9 @@ pub(crate) fn ranking(directories: &[Ranked<'_>]) -> Option<String> {
     let (mut slower, others): (Vec<&Ranked<'_>>, Vec<&Ranked<'_>>) =
         measured.iter().copied().partition(|one| one.slower.is_some());
     slower.sort_by(|left, right| left.weight.total_cmp(&right.weight));
-    let (long, others): (Vec<&Ranked<'_>>, Vec<&Ranked<'_>>) =
+    let (mut long, others): (Vec<&Ranked<'_>>, Vec<&Ranked<'_>>) =
         others.into_iter().partition(|one| long_of(one, &measured).is_some());
+    long.sort_by_key(|one| (one.feeling, long_of(one, &measured).map(|long| long.longest.lower_bound())));
     let is_comparable = |one: &&Ranked<'_>| {
         let others = || measured.iter().filter(|other| !std::ptr::eq(**other, *one));
         let is_alone = || !others().any(|other| has_enough(other.compared));

@@ -41,6 +41,20 @@ fn few_attempts_that_took_far_longer_are_told_and_not_called_alike() {
 }
 
 #[test]
+fn of_those_with_few_attempts_the_slowest_stands_last() {
+    let mut scenario = Scenario::check(&["/quick", "/slow", "/slower", "/remote"]);
+    scenario.scatter(0, Operation::TaskCreate, 22, 9 * MS, 0.1);
+    end(&mut scenario, 1, Operation::TaskCreate, 4 * S, Outcome::Interrupted);
+    end(&mut scenario, 2, Operation::TaskCreate, 5 * S, Outcome::Interrupted);
+    for _ in 0..5 {
+        scenario.add(3, Operation::TaskCreate, 900 * MS);
+    }
+    let ranking = analysed(&scenario).ranking.expect("there are four");
+    let names: Vec<&str> = ranking.split("; ").filter_map(|clause| clause.split(' ').next()).collect();
+    assert_eq!(names, ["/quick", "/remote", "/slow", "/slower"], "{ranking}");
+}
+
+#[test]
 fn directories_that_feel_different_are_not_alike() {
     let mut scenario = Scenario::check(&["/quick", "/moody"]);
     for target in 0..2 {
