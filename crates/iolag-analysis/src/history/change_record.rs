@@ -12,6 +12,7 @@ use statrs::function::erf::erfc_inv;
 use super::calendar::LocalTime;
 use super::observed::{Knowledge, TimedValues};
 use crate::statistics::change::{Explanation, Judging, Smooth, Term, explain};
+use crate::statistics::jumps::{Level, least_apart};
 use crate::statistics::ranking::{ascending, mid_ranks};
 use crate::statistics::rhythm::{DAY_SECONDS, DAYS_LEAST, Rhythm};
 
@@ -35,7 +36,7 @@ const SHORT_FACTOR: f64 = 30.0;
 
 /// By how much more a change must explain than what is smooth, in twice the logarithm of the likelihood: the best of all places does so by 5 on average
 /// where all is smooth, with a standard deviation of 4.
-const MARGIN: f64 = 9.0;
+const MARGIN: f64 = 11.0;
 /// The same for a line or a part of the week in less than four days, of which nothing else would be told.
 const SHORT_MARGIN: f64 = 3.0;
 
@@ -64,7 +65,7 @@ pub(crate) struct Found {
     pub(crate) bounds: Vec<Bound>,
     /// What explained as much as a change.
     pub(crate) refused_for: Vec<SmoothKind>,
-    /// Whether a change was left that load which wanders explains as well.
+    /// Whether a change was left that load which wanders, or jumps to and fro, explains as well.
     pub(crate) wanders: bool,
     /// Probability of so straight a drift by chance.
     pub(crate) p_of_line: f64,
@@ -124,20 +125,38 @@ impl Record {
         let by_ranks = explain(&rank_blocks, &smooth, &left_out, &judging)?;
         let mut bounds = self.bounds(&by_ranks);
         let mut by_size = None;
+        let mut jumps = false;
         if !bounds.is_empty() {
             by_size = explain(&blocks, &smooth, &left_out, &judging);
             let confirmed = by_size.as_ref().map_or_else(Vec::new, |explanation| self.bounds(explanation));
             let reach = (self.scores.len() / NEAR_SHARE).max(5);
             bounds.retain(|bound| confirmed.iter().any(|other| other.place.abs_diff(bound.place) <= reach));
+            while let Some(index) = self.lost_among_jumps(&bounds, &confirmed, judging.significance) {
+                bounds.remove(index);
+                jumps = true;
+            }
         }
         let wanders = |one: &Explanation| one.is_left_to_noise;
         Some(Found {
             bounds,
             refused_for: by_ranks.refused_for.iter().map(|index| kinds[*index]).collect(),
-            wanders: wanders(&by_ranks) || by_size.as_ref().is_some_and(wanders),
+            wanders: jumps || wanders(&by_ranks) || by_size.as_ref().is_some_and(wanders),
             // A few days have no straight line that is not the time of the day as well.
             p_of_line: if is_short { 1.0 } else { by_ranks.p_of_first_smooth },
         })
+    }
+
+    /// The bound that tells least, if the levels that the sizes have jump to and fro so much that it may be one of these jumps.
+    fn lost_among_jumps(&self, bounds: &[Bound], by_size: &[Bound], significance: f64) -> Option<usize> {
+        let places = by_size.iter().map(|bound| bound.place);
+        let ends: Vec<usize> =
+            std::iter::once(0).chain(places).chain(std::iter::once(self.scores.len())).collect();
+        let level =
+            |ends: &[usize]| Level { length: (ends[1] - ends[0]) as f64, mean: self.level(ends[0], ends[1]) };
+        let levels: Vec<Level> = ends.windows(2).map(level).collect();
+        let nearest =
+            |bound: &Bound| (1..levels.len()).min_by_key(|index| ends[*index].abs_diff(bound.place));
+        least_apart(&levels, &bounds.iter().filter_map(nearest).collect::<Vec<usize>>(), significance)
     }
 
     fn blocks(&self, scores: &[f64]) -> Vec<f64> {

@@ -15,6 +15,9 @@ const BAND_GROWTH: f64 = 1.06;
 /// What a mixture and what long memory cost, in twice the logarithm of the likelihood: both can imitate a step.
 const MIXTURE_COST: f64 = 12.0;
 const MEMORY_COST: f64 = 6.0;
+/// By how much more long memory costs when a sequence is longer than this by a factor of e: the longer it is, the more plainly its memory would show.
+const MEMORY_COST_GROWTH: f64 = 9.0;
+const MEMORY_COST_GROWS_FROM: f64 = 672.0;
 
 /// Least variance, relative to that of normal scores.
 const POWER_LEAST: f64 = 1e-6;
@@ -39,11 +42,11 @@ impl Shape {
         self.independent + (1.0 - self.independent) * coloured * remembered
     }
 
-    fn cost(&self) -> f64 {
+    fn cost(&self, count: usize) -> f64 {
         if self.independent > 0.0 {
             MIXTURE_COST
         } else if self.memory > 0.0 {
-            MEMORY_COST
+            MEMORY_COST + MEMORY_COST_GROWTH * (count as f64 / MEMORY_COST_GROWS_FROM).ln().max(0.0)
         } else {
             0.0
         }
@@ -115,7 +118,7 @@ impl Bands {
         let logarithms_by_band: Vec<Vec<f64>> = powers.iter().map(by_band).collect();
         let logarithms = logarithms_by_band.iter().map(|of| of.iter().sum()).collect();
         let inverse = powers.iter().map(|of| of.iter().map(|power| 1.0 / power).collect()).collect();
-        let costs = shapes.iter().map(Shape::cost).collect();
+        let costs = shapes.iter().map(|shape| shape.cost(count)).collect();
         Self { costs, bounds, counts, looked_at, shapes, inverse, logarithms, logarithms_by_band }
     }
 

@@ -13,6 +13,7 @@ pub(crate) mod dependence;
 pub(crate) mod estimate;
 pub(crate) mod fourier;
 pub(crate) mod interval;
+pub(crate) mod jumps;
 pub(crate) mod ledger;
 pub(crate) mod mean_error;
 pub(crate) mod memory;
