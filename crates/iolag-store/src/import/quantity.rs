@@ -144,8 +144,6 @@ fn decimal(text: &str, mark: DecimalMark) -> Option<Decimal> {
 fn nanoseconds_of(word: &str) -> Option<u64> {
     let longer = match word {
         "m" => Some(60),
-        "h" | "hour" | "hours" => Some(3_600),
-        "d" | "day" | "days" => Some(86_400),
         "week" | "weeks" => Some(7 * 86_400),
         _ => None,
     };

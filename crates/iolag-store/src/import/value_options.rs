@@ -31,6 +31,9 @@ impl FromStr for ValueColumn {
             Some((named, unit)) => (named.trim_end(), Some(unit.parse()?)),
             None => (text.trim(), None),
         };
+        if named.contains('=') && named.matches('[').count() != named.matches(']').count() {
+            return Err(error());
+        }
         let (column, series) = named.split_once('=').unwrap_or((named, named));
         let (name, target) = match series.split_once('@') {
             Some((name, target)) if !target.trim().is_empty() => (name, Some(target.trim().to_owned())),
@@ -65,6 +68,10 @@ pub enum ValueUnit {
     Nanoseconds,
     /// Durations in minutes.
     Minutes,
+    /// Durations in hours.
+    Hours,
+    /// Durations in days.
+    Days,
     /// No durations: values of this unit, which may be empty.
     Plain(String),
 }
@@ -78,6 +85,8 @@ impl ValueUnit {
             "us" | "µs" | "μs" | "usec" | "microsecond" | "microseconds" => Self::Microseconds,
             "ns" | "nsec" | "nanosecond" | "nanoseconds" => Self::Nanoseconds,
             "min" | "mins" | "minute" | "minutes" => Self::Minutes,
+            "h" | "hour" | "hours" => Self::Hours,
+            "d" | "day" | "days" => Self::Days,
             _ => return None,
         })
     }
@@ -90,6 +99,8 @@ impl ValueUnit {
             Self::Microseconds => 1_000,
             Self::Nanoseconds => 1,
             Self::Minutes => 60_000_000_000,
+            Self::Hours => 3_600_000_000_000,
+            Self::Days => 86_400_000_000_000,
             Self::Plain(_) => return None,
         })
     }
@@ -103,6 +114,8 @@ impl fmt::Display for ValueUnit {
             Self::Microseconds => "µs",
             Self::Nanoseconds => "ns",
             Self::Minutes => "min",
+            Self::Hours => "h",
+            Self::Days => "d",
             Self::Plain(unit) if unit.is_empty() => "values without a unit",
             Self::Plain(unit) => unit,
         })
@@ -112,13 +125,19 @@ impl fmt::Display for ValueUnit {
 impl FromStr for ValueUnit {
     type Err = OptionError;
 
-    /// A unit of time makes durations; `plain` and every other word make values of that unit.
+    /// A unit of time makes durations; `plain` and every other word make values of that unit, but not one that looks like a unit of time.
     fn from_str(text: &str) -> Result<Self, OptionError> {
         let word = text.trim();
+        if word == "m" || Self::of_time(word).is_none() && Self::of_time(&word.to_lowercase()).is_some() {
+            return Err(OptionError::new(
+                text,
+                "a unit of time as s, ms, us, ns, min, h or d, in small letters",
+            ));
+        }
         if word.len() > 40 || word.chars().any(char::is_control) {
             return Err(OptionError::new(
                 text,
-                "a unit: s, ms, us, ns, min, plain, or a word of your own such as jobs",
+                "a unit: s, ms, us, ns, min, h, d, plain, or a word of your own such as jobs",
             ));
         }
         Ok(match Self::of_time(word) {
@@ -176,6 +195,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn hours_and_days_are_durations_in_columns_as_in_cells() {
+        for (word, hours) in [("h", 1), ("hours", 1), ("d", 24), ("days", 24)] {
+            let unit: ValueUnit = word.parse().unwrap();
+            assert_eq!(unit.nanoseconds(), Some(hours * 3_600_000_000_000), "{word}");
+        }
+    }
+
+    #[test]
     fn a_value_column_names_series_target_and_unit() {
         let full: ValueColumn = "elapsed=list:ls -n@s3://bucket/a [ms]".parse().unwrap();
         assert_eq!(
@@ -190,7 +217,20 @@ mod tests {
         assert_eq!((bare.task.as_str(), bare.part.as_str(), bare.target), ("home: ls -l @ night", "", None));
         let jobs: ValueColumn = "3=jobs[jobs]".parse().unwrap();
         assert_eq!(jobs.unit, Some(ValueUnit::Plain("jobs".into())));
-        for text in ["", "=list", "x=", "x=list@", "x=@/home"] {
+        let inner: ValueColumn = "3=list@/data[1]/x".parse().unwrap();
+        assert_eq!((inner.target.as_deref(), inner.unit), (Some("/data[1]/x"), None));
+        let wrong = [
+            "",
+            "=list",
+            "x=",
+            "x=list@",
+            "x=@/home",
+            "x=list@/a[s",
+            "x=list[S]",
+            "x=list[Min]",
+            "x=list[m]",
+        ];
+        for text in wrong {
             assert!(text.parse::<ValueColumn>().is_err(), "{text}");
         }
     }

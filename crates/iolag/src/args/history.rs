@@ -160,7 +160,7 @@ pub struct Import {
     /// When the measurement began, for times that count from there
     #[arg(long, value_name = "TIME")]
     pub origin: Option<String>,
-    /// Unit of values that name none: s, ms, us, ns, min make durations, any other word makes values
+    /// Unit of values that name none: s, ms, us, ns, min, h, d make durations, any other word makes values
     #[arg(long, value_name = "UNIT")]
     pub unit: Option<ValueUnit>,
     /// What stands before a fraction: point or comma [default: guessed]

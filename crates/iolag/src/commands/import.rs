@@ -12,7 +12,9 @@ use std::path::Path;
 
 use iolag_model::{HistoryRecord, counted, format_count};
 use iolag_store::history::{Access, Appended, History, LastLine, merge_records, read_records};
-use iolag_store::import::{self, ImportError, ImportForm, ImportOptions, is_history_export, parse_time_zone};
+use iolag_store::import::{
+    self, ImportError, ImportForm, ImportOptions, ValueColumn, is_history_export, parse_time_zone,
+};
 
 use super::history::{Chosen, failure, here};
 use super::note::author;
@@ -89,8 +91,26 @@ fn name_of(path: &Path) -> String {
     if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
+/// A column that is read twice into the same series would double its samples.
+fn refuse_same_values(values: &[ValueColumn]) -> Result<(), Failure> {
+    let same = |one: &ValueColumn, other: &ValueColumn| {
+        (&one.column, &one.task, &one.part, &one.target)
+            == (&other.column, &other.task, &other.part, &other.target)
+    };
+    let twice =
+        values.iter().enumerate().find(|(index, one)| values[..*index].iter().any(|other| same(one, other)));
+    match twice {
+        Some((_, one)) => Err(Failure::usage(format!(
+            "--value reads column {} twice into the series {}: give it once",
+            one.column.0, one.task
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// The options of reading. Reads the zone files.
 fn reading_options(options: &Import) -> Result<ImportOptions, Failure> {
+    refuse_same_values(&options.values)?;
     let this_host = || rustix::system::uname().nodename().to_string_lossy().into_owned();
     let host = options.host.clone().unwrap_or_else(this_host);
     let zone = options.time_zone.as_deref().map(parse_time_zone).transpose().map_err(Failure::usage)?;

@@ -128,6 +128,8 @@ fn options_reach_the_reader() {
         assert!(done.stderr.contains(expected), "{arguments:?}: {}", done.stderr);
     }
     user.refused(&["import", "-", "-"], 2, &["standard input can be read once"]);
+    let twice = ["import", "probes.csv", "--value", "real=list@/home[s]", "--value", "real=list@/home"];
+    user.refused(&twice, 2, &["--value reads column real twice into the series list: give it once"]);
 }
 
 #[test]
