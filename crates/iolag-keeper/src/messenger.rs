@@ -115,6 +115,8 @@ impl Messenger {
     /// The complete lines that have come. Never blocks.
     pub fn receive(&mut self) -> Vec<Vec<u8>> {
         let mut buffer = vec![0; 64 << 10];
+        // What was there before has no end of a line: a long one is not looked through again each time.
+        let searched = self.received.len();
         while let Some(incoming) = &self.incoming
             && let Ok(read) = rustix::io::read(incoming, &mut buffer)
         {
@@ -127,8 +129,9 @@ impl Messenger {
                 return Vec::new();
             }
         }
-        let Some(end) = self.received.iter().rposition(|byte| *byte == b'\n') else { return Vec::new() };
-        let rest = self.received.split_off(end + 1);
+        let new = &self.received[searched..];
+        let Some(end) = new.iter().rposition(|byte| *byte == b'\n') else { return Vec::new() };
+        let rest = self.received.split_off(searched + end + 1);
         let complete = std::mem::replace(&mut self.received, rest);
         complete.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
     }

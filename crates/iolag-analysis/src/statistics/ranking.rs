@@ -10,6 +10,9 @@ const DIGITS_FROM: usize = 4096;
 const DIGIT_BITS: usize = 11;
 const DIGITS: usize = 1 << DIGIT_BITS;
 
+/// Digits of a key.
+const DIGITS_OF_KEY: usize = u64::BITS.div_ceil(DIGIT_BITS as u32) as usize;
+
 /// A value as a whole number beside its place.
 type Keyed = (u64, usize);
 
@@ -41,8 +44,11 @@ pub(crate) fn mid_ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Mid-ranks among some of the mid-ranks of `count` values: they are counted, as each is half a whole number.
+/// Mid-ranks among some of the mid-ranks of `count` values, each at most once: they are counted, as each is half a whole number.
 pub(crate) fn ranks_among(ranks: &[f64], count: usize) -> Vec<f64> {
+    if ranks.len() == count {
+        return ranks.to_vec();
+    }
     let doubled = |rank: f64| (2.0 * rank) as usize;
     let mut counts = vec![0.0_f64; 2 * count + 1];
     ranks.iter().for_each(|rank| counts[doubled(*rank)] += 1.0);
@@ -96,11 +102,16 @@ fn sorted(mut keyed: Vec<Keyed>) -> Vec<Keyed> {
 
 /// From the last digit to the first, each keeping the order of the ones after it.
 fn sorted_by_digits(mut keyed: Vec<Keyed>) -> Vec<Keyed> {
+    let digit = |one: &Keyed, index: usize| (one.0 >> (index * DIGIT_BITS)) as usize % DIGITS;
+    // All digits are counted in one go: to read the values takes longer than to count.
+    let mut counts = vec![[0_usize; DIGITS]; DIGITS_OF_KEY];
+    for one in &keyed {
+        for (index, counts) in counts.iter_mut().enumerate() {
+            counts[digit(one, index)] += 1;
+        }
+    }
     let mut spare = vec![(0, 0); keyed.len()];
-    for shift in (0..u64::BITS as usize).step_by(DIGIT_BITS) {
-        let digit = |one: &Keyed| (one.0 >> shift) as usize % DIGITS;
-        let mut places = [0_usize; DIGITS];
-        keyed.iter().for_each(|one| places[digit(one)] += 1);
+    for (index, mut places) in counts.into_iter().enumerate() {
         if places.contains(&keyed.len()) {
             continue;
         }
@@ -109,7 +120,7 @@ fn sorted_by_digits(mut keyed: Vec<Keyed>) -> Vec<Keyed> {
             before += std::mem::replace(place, before);
         }
         for one in &keyed {
-            let place = &mut places[digit(one)];
+            let place = &mut places[digit(one, index)];
             spare[*place] = *one;
             *place += 1;
         }
