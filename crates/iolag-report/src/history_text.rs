@@ -7,7 +7,7 @@
 //! Moments are UTC. Names of hosts are told where there are several.
 
 pub(crate) mod amounts;
-mod comparisons;
+pub(crate) mod comparisons;
 pub(crate) mod correlations;
 mod in_time;
 pub(crate) mod series;

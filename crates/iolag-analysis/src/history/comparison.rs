@@ -151,6 +151,9 @@ pub struct ComparedSide {
     pub counts: KnowledgeCounts,
     /// What they are worth.
     pub sample_size: EffectiveSampleSize,
+    /// How many independent ones they are worth in this comparison, which decides what is too few: what both sides share at the same time, and
+    /// what is compared within strata only, counts otherwise than in a median.
+    pub compared_effective: f64,
     /// Median.
     pub median: HistoryQuantile,
     /// 95 %.
@@ -172,6 +175,8 @@ pub struct ShareChange {
 /// Which pairs were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strata {
+    /// What was asked for.
+    pub asked: Stratify,
     /// By what; `no` also if strata were asked for and the samples do not cover them.
     pub by: Stratify,
     /// How many.
@@ -197,14 +202,16 @@ pub(crate) fn compare_alike<W: Weight>(
 ) -> Comparison {
     let quantity = first.quantity();
     let scale = if is_time(quantity) { ShiftScale::Ratio } else { ShiftScale::Difference };
-    let (sides, shares, curves) = described([first, second], options);
+    let (mut sides, shares, curves) = described([first, second], options);
     let sizes = sides.each_ref().map(|side| side.sample_size);
     let (strata, made) = strata_of(first, second, scale, options);
     let judged = Judged::of(&strata);
-    let share = judged.as_ref().and_then(Judged::share_effective);
-    let enough = sizes.iter().all(|size| {
-        share.map_or(size.effective, |share| share * size.attempts as f64) >= COMPARISON_ATTEMPTS as f64
-    });
+    if let Some(share) = judged.as_ref().and_then(Judged::share_effective) {
+        for side in &mut sides {
+            side.compared_effective = share * side.sample_size.attempts as f64;
+        }
+    }
+    let enough = sides.iter().all(|side| side.compared_effective >= COMPARISON_ATTEMPTS as f64);
     let shift = judged.as_ref().map(|judged| judged.shift(scale));
     let greater = judged.as_ref().map(|judged| judged.greater(sizes));
     let [first, second] = sides;
@@ -240,6 +247,7 @@ impl ComparedSide {
         Self {
             counts: distribution.counts(),
             sample_size: distribution.sample_size(),
+            compared_effective: distribution.sample_size().effective,
             median: distribution.quantile_with_interval(0.5),
             p95: distribution.quantile_with_interval(0.95),
         }
@@ -288,7 +296,7 @@ fn strata_of<W: Weight>(
     let all = |side: &Observations<W>| side.list().iter().map(range).collect();
     let strata: Vec<Stratum> = Stratum::new(all(first), all(second)).into_iter().collect();
     let count = strata.len() as u64;
-    (strata, Strata { by: Stratify::No, count, left_out: [0, 0] })
+    (strata, Strata { asked: options.stratify, by: Stratify::No, count, left_out: [0, 0] })
 }
 
 fn by_hour_of_week<W: Weight>(
@@ -317,6 +325,7 @@ fn by_hour_of_week<W: Weight>(
     let all = [first.list().len() as u64, second.list().len() as u64];
     let covers = |side: usize| covered[side] as f64 >= COVERED_LEAST * all[side] as f64;
     let made = Strata {
+        asked: Stratify::HourOfWeek,
         by: Stratify::HourOfWeek,
         count: strata.len() as u64,
         left_out: [all[0] - covered[0], all[1] - covered[1]],

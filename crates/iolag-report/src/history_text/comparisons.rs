@@ -1,7 +1,7 @@
 //! The same task in two places: two targets of a host, or one target as two hosts see it.
 
-use iolag_analysis::history::{ComparisonVerdict, SeriesComparison};
-use iolag_model::format_count;
+use iolag_analysis::history::{ComparisonVerdict, HistoryAnalysis, SeriesComparison, Stratify};
+use iolag_model::{counted, format_count};
 
 use super::Page;
 use super::amounts::{estimate, p, shift, task};
@@ -19,8 +19,9 @@ impl Page<'_> {
         };
         let mut all: Vec<(String, &SeriesComparison)> =
             self.analysis.comparisons.iter().map(|one| (places(one), one)).collect();
+        let refused = strata_refused(self.analysis).map_or_else(String::new, |told| self.item(0, &told));
         if all.is_empty() {
-            return String::new();
+            return if refused.is_empty() { refused } else { format!("\n{refused}") };
         }
         // Stable: tasks stay in the order of their series.
         all.sort_by(|one, other| one.0.cmp(&other.0));
@@ -47,8 +48,28 @@ impl Page<'_> {
             count => self.item(2, &format!("{} more are in --json FILE", format_count(count as u64))),
         };
         let explanation = "medians; the factor is the usual ratio of the second to the first, with 95 % interval; p corrected for all that is compared";
-        self.heading("Two places compared", explanation) + &table.render(self.colour) + &more
+        self.heading("Two places compared", explanation) + &table.render(self.colour) + &more + &refused
     }
+}
+
+/// That some comparisons, of events as well, were asked to be made within the same hour of the week and are not.
+pub(crate) fn strata_refused(analysis: &HistoryAnalysis) -> Option<String> {
+    let of_events =
+        analysis.series.iter().flat_map(|one| &one.event_effects).map(|one| one.comparison.strata);
+    let of_places = analysis.comparisons.iter().map(|one| one.comparison.strata);
+    let (mut refused, mut asked) = (0, 0);
+    for strata in of_places.chain(of_events).filter(|strata| strata.asked != Stratify::No) {
+        asked += 1;
+        refused += u64::from(strata.by != strata.asked);
+    }
+    (refused > 0).then(|| {
+        format!(
+            "Of {} that were to be made within the same hour of the week, {} cover too little for that (two weeks of nine in ten attempts on both \
+             sides), and all attempts are compared with all.",
+            counted(asked, "comparison", "comparisons"),
+            format_count(refused)
+        )
+    })
 }
 
 fn row(compared: &SeriesComparison) -> Vec<Cell> {

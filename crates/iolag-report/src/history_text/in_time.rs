@@ -183,20 +183,12 @@ impl Page<'_> {
 
 /// Which side of an event has too few independent attempts to judge.
 fn short_side(comparison: &Comparison) -> &'static str {
-    let [before, after] = [&comparison.first, &comparison.second].map(|side| side.sample_size.effective);
+    let [before, after] = [&comparison.first, &comparison.second].map(|side| side.compared_effective);
     let enough = COMPARISON_ATTEMPTS as f64;
     match (before < enough, after < enough) {
-        (true, true) => "before and after",
         (true, false) => "before",
         (false, true) => "after",
-        // Both together are worth less than each by itself.
-        (false, false) => {
-            if before < after {
-                "before"
-            } else {
-                "after"
-            }
-        }
+        _ => "before and after",
     }
 }
 

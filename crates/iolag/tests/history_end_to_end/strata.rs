@@ -66,6 +66,19 @@ fn places_may_be_compared_within_the_hours_of_the_week() {
             assert_eq!(one["comparison"]["strata"]["by"], expected, "{more:?}");
         }
     }
+    // A week does not have each of its hours twice.
+    let short = ["--until", "2008-05-01", "--stratify", "hour-of-week"];
+    let compared = user.document(&short)["comparisons"].clone();
+    assert_eq!(compared[0]["comparison"]["strata"]["asked"], "hour-of-week");
+    assert_eq!(compared[0]["comparison"]["strata"]["by"], "no");
+    let told = |more: &[&str]| {
+        let text = user.fine(&[&["show", "history"][..], more].concat()).stdout;
+        text.split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .contains("comparisons that were to be made within")
+    };
+    assert!(told(&short) && !told(&short[..2]));
     let done = user.scene.run(&["show", "--stratify", "hour-of-week"]);
     assert_refused(&done, 2, &["--stratify is for the history"]);
 }

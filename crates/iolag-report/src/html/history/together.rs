@@ -10,6 +10,7 @@ use super::page::HistoryReport;
 use super::strata::strata;
 use super::time_spent::time_spent;
 use crate::history_text::amounts::{Names, estimate, shift, task, with_interval};
+use crate::history_text::comparisons::strata_refused;
 use crate::history_text::correlations::{Place, is_told, place_of, rank, side, sides};
 use crate::html::markup::Markup;
 use crate::numbers::{NOTHING, percentage};
@@ -82,6 +83,9 @@ fn modes(report: &HistoryReport<'_>, page: &mut Markup) {
 
 fn comparisons(report: &HistoryReport<'_>, page: &mut Markup) {
     let all: &[SeriesComparison] = &report.analysis.comparisons;
+    if let Some(refused) = strata_refused(report.analysis) {
+        page.element("<p>", &refused, "</p>\n");
+    }
     if all.is_empty() {
         return;
     }
