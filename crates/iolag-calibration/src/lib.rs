@@ -18,6 +18,7 @@ pub mod results;
 pub mod row;
 pub mod runs;
 mod seed;
+mod step_oracle;
 
 pub use measured::{Amount, Judgement, Limit, Measured};
 pub use row::{Done, Question, Row, rows};

@@ -1,15 +1,17 @@
 //! How often is a step found that is there?
 //!
 //! Found is a change at most a twentieth of the record from where it happened. What the program of November 2026 (commit ea64967)
-//! found is the baseline: steps of 2, 10 and 100 in records of 1000 values or more must be found nearly as often.
+//! found is the baseline: steps of 2, 10 and 100 in records of 1000 values or more must be found nearly as often. Beside it stands what an oracle
+//! finds: that program told drifts and wandering loads as steps, and nobody who does not can find as many.
 
 use iolag_analysis::history::{HistoryInput, HistoryOptions, analyse_history};
 use iolag_model::SeriesKind;
 
 use crate::measured::{Limit, Measured};
-use crate::process::Process;
-use crate::record::{Rounds, attempts, columns, series};
+use crate::process::{MEDIAN_SECONDS, Process, SIGMA};
+use crate::record::{Attempt, Rounds, attempts, columns, series};
 use crate::seed::noise_of;
+use crate::step_oracle::StepOracle;
 
 /// A change this share of the record beside the truth is still found.
 const NEAR_SHARE: f64 = 0.05;
@@ -36,12 +38,20 @@ pub struct Power {
 impl Power {
     /// How many steps are found, and how many records show a change elsewhere.
     pub fn measure(self, name: &str, campaigns: usize, seed: u64) -> Vec<Measured> {
-        let (mut found, mut elsewhere) = (0, 0);
+        let (mut found, mut elsewhere, mut by_oracle) = (0, 0, 0);
+        let oracle = StepOracle::of(self.size, self.coefficient, &mut noise_of(name, campaigns, seed));
         for number in 0..campaigns {
-            let apart = self.places(name, number, seed);
-            let near = |apart: &f64| *apart <= NEAR_SHARE * self.size as f64;
-            found += usize::from(apart.iter().any(near));
-            elsewhere += usize::from(!apart.iter().all(near));
+            let record = self.record(name, number, seed);
+            let near = |place: &usize| {
+                (*place as f64 - record.place * self.size as f64).abs() <= NEAR_SHARE * self.size as f64
+            };
+            let places = places_of(&record);
+            found += usize::from(places.iter().any(near));
+            elsewhere += usize::from(!places.iter().all(near));
+            let seconds = record.attempts.iter().map(|attempt| attempt.seconds);
+            let deviations: Vec<f64> =
+                seconds.map(|seconds| (seconds / MEDIAN_SECONDS).ln() / SIGMA).collect();
+            by_oracle += usize::from(oracle.find(&deviations).as_ref().is_some_and(near));
         }
         let baseline = baseline(name);
         let limit = match baseline {
@@ -53,25 +63,37 @@ impl Power {
         vec![
             Measured::share("found", found, campaigns, limit),
             Measured::ratio("found in November 2026", baseline, None),
+            Measured::share("an oracle finds", by_oracle, campaigns, Limit::Untold),
             Measured::share("a change elsewhere", elsewhere, campaigns, Limit::Untold),
         ]
     }
 
-    /// How far from the truth changes were found, in values.
-    fn places(self, name: &str, number: usize, seed: u64) -> Vec<f64> {
+    fn record(self, name: &str, number: usize, seed: u64) -> Record {
         let mut noise = noise_of(name, number, seed);
         let rounds = Rounds::new(self.size, &mut noise);
         // At either edge.
         let place = if noise.uniform() < 0.5 { self.place } else { 1.0 - self.place };
         let process = Process::Step { factor: self.factor, place, coefficient: self.coefficient };
         let course = process.course(rounds.slots(), &mut noise);
-        let series = series(process, "list", "/home", SeriesKind::Task);
-        let columns = columns(&series, &attempts(process, &rounds, &course));
-        let input = HistoryInput { series: vec![(series, columns)], ..HistoryInput::default() };
-        let analysis = analyse_history(&input, &HistoryOptions::default());
-        let changes = analysis.series.iter().flat_map(|series| &series.changes);
-        changes.map(|change| (change.place as f64 - place * self.size as f64).abs()).collect()
+        Record { process, place, attempts: attempts(process, &rounds, &course) }
     }
+}
+
+/// A record and where its step is.
+struct Record {
+    process: Process,
+    /// Share of the record before the step.
+    place: f64,
+    attempts: Vec<Attempt>,
+}
+
+/// Where changes are found.
+fn places_of(record: &Record) -> Vec<usize> {
+    let series = series(record.process, "list", "/home", SeriesKind::Task);
+    let columns = columns(&series, &record.attempts);
+    let input = HistoryInput { series: vec![(series, columns)], ..HistoryInput::default() };
+    let analysis = analyse_history(&input, &HistoryOptions::default());
+    analysis.series.iter().flat_map(|series| &series.changes).map(|change| change.place).collect()
 }
 
 /// What was found by commit ea64967, in 300 campaigns of seed 2026.

@@ -10,7 +10,7 @@ use statrs::function::erf::erfc;
 /// The median of quiet durations, in seconds: between the thresholds of tables, above a coarse clock's step.
 pub const MEDIAN_SECONDS: f64 = 0.25;
 /// Standard deviation of the logarithm.
-const SIGMA: f64 = 0.6;
+pub const SIGMA: f64 = 0.6;
 /// Slots in a day: one each quarter of an hour.
 pub const SLOTS_PER_DAY: usize = 96;
 const SLOTS_PER_WEEK: usize = 7 * SLOTS_PER_DAY;
