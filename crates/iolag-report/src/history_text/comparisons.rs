@@ -64,10 +64,10 @@ pub(crate) fn strata_refused(analysis: &HistoryAnalysis) -> Option<String> {
     }
     (refused > 0).then(|| {
         format!(
-            "Of {} that were to be made within the same hour of the week, {} cover too little for that (two weeks of nine in ten attempts on both \
-             sides), and all attempts are compared with all.",
-            counted(asked, "comparison", "comparisons"),
-            format_count(refused)
+            "{} of {} could not be made within the same hour of the week, for which both sides need two weeks of nine in ten of their attempts: there all \
+             attempts are compared with all.",
+            format_count(refused),
+            counted(asked, "comparison", "comparisons")
         )
     })
 }
