@@ -297,12 +297,13 @@ fn prefix_factor(word: &str) -> Option<f64> {
     })
 }
 
-/// A unit of time in a column's name: `real_ms`, `elapsed (s)`, `latency [µs]`.
+/// A unit of time in a column's name: `real_ms`, `elapsed (s)`, `latency [µs]`. No hours and days: `restarts/day` and `queue_d` are no durations.
 fn unit_in_name(name: &str) -> Option<ValueUnit> {
     let last = name.trim_end_matches([')', ']', '}', ' ']);
     let begin = last.rfind(['(', '[', '{', '_', ' ', '/', '.']).map_or(last, |at| &last[at..]);
     let word = begin.trim_start_matches(['(', '[', '{', '_', ' ', '/', '.']);
-    if word.len() == last.len() { None } else { ValueUnit::of_time(word) }
+    let unit = if word.len() == last.len() { None } else { ValueUnit::of_time(word) };
+    unit.filter(|unit| !matches!(unit, ValueUnit::Hours | ValueUnit::Days))
 }
 
 /// How a row says that it ended.
@@ -388,6 +389,8 @@ mod tests {
     fn names_of_columns_tell_units() {
         for (name, unit) in [
             ("real_ms", Some(ValueUnit::Milliseconds)),
+            ("restarts/day", None),
+            ("queue_h", None),
             ("elapsed (s)", Some(ValueUnit::Seconds)),
             ("latency [µs]", Some(ValueUnit::Microseconds)),
             ("jobs", None),
