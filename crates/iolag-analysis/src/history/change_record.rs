@@ -13,7 +13,7 @@ use super::calendar::LocalTime;
 use super::observed::{Knowledge, TimedValues};
 use crate::statistics::change::{Explanation, Judging, Smooth, Term, explain};
 use crate::statistics::jumps::{Level, least_apart};
-use crate::statistics::ranking::{ascending, mid_ranks};
+use crate::statistics::ranking::{ascending, scores_in};
 use crate::statistics::rhythm::{DAY_SECONDS, DAYS_LEAST, Rhythm};
 
 /// Greatest number of blocks.
@@ -98,8 +98,9 @@ impl Record {
         let days = (local_seconds.last()? - local_seconds.first()?) / DAY_SECONDS;
         let without_rhythm =
             |scores: Vec<f64>| Rhythm::of(&local_seconds, &scores).map_or(scores, Rhythm::into_rest);
-        let scores = without_rhythm(scores_of(&logarithms));
-        let rank_scores = without_rhythm(normal_scores(&logarithms));
+        let order = ascending(&logarithms);
+        let scores = without_rhythm(scores_of(&order, &logarithms));
+        let rank_scores = without_rhythm(normal_scores(&order, &logarithms));
         let block = scores.len().div_ceil(BLOCKS_MOST).max(1);
         Some(Self { scores, rank_scores, local_seconds, days, block })
     }
@@ -242,22 +243,21 @@ impl Record {
 }
 
 /// Logarithms in robust deviations from the median, up to [`SCORE_MOST`] either way; normal deviates of their ranks where nearly all are equal. Ranks would
-/// make jumps of load that wanders: wherever it stays for long, they are far apart.
-fn scores_of(logarithms: &[f64]) -> Vec<f64> {
-    let order = ascending(logarithms);
+/// make jumps of load that wanders: wherever it stays for long, they are far apart. `order` is that of the logarithms.
+fn scores_of(order: &[usize], logarithms: &[f64]) -> Vec<f64> {
     let at = |share: f64| logarithms[order[(share * (order.len() - 1) as f64).round() as usize]];
     let middle = at(0.5);
     // Of a normal distribution both are its standard deviation.
     let scale = ((at(0.75) - at(0.25)) / 1.349).max((at(0.95) - at(0.05)) / 3.29);
     if scale < SCALE_LEAST {
-        return normal_scores(logarithms);
+        return normal_scores(order, logarithms);
     }
     logarithms.iter().map(|value| ((value - middle) / scale).clamp(-SCORE_MOST, SCORE_MOST)).collect()
 }
 
 /// Normal deviates of the ranks.
-fn normal_scores(values: &[f64]) -> Vec<f64> {
+fn normal_scores(order: &[usize], values: &[f64]) -> Vec<f64> {
     let n = values.len() as f64;
-    let score = |rank: &f64| -std::f64::consts::SQRT_2 * erfc_inv(2.0 * (rank - 0.375) / (n + 0.25));
-    mid_ranks(values).iter().map(score).collect()
+    let deviate = |rank: f64| -std::f64::consts::SQRT_2 * erfc_inv(2.0 * (rank - 0.375) / (n + 0.25));
+    scores_in(order, values, deviate)
 }
