@@ -4,14 +4,14 @@
 //! winter, so that this crate reads no time zone. An hour that a change repeats counts twice as long; one
 //! that it leaves out is empty.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{ConfigurationKey, HistoryColumns, Outcome, WallTime};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::observed::Knowledge;
 use super::shares::{Clustering, OutcomeCounts, OutcomeRates, PAST_DEADLINE};
-use super::weighting::{Observations, Weight};
+use super::weighting::{Observation, Observations, Weight};
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 const DAY_NS: i64 = 24 * HOUR_NS;
@@ -211,12 +211,10 @@ pub fn hour_by_day<W: Weight>(
     local_time: &LocalTime,
 ) -> HourByDay {
     let mut matrix = HourByDay::default();
-    let mut days: Vec<Day> = columns.intended.iter().map(|moment| local_time.at(*moment).day).collect();
-    days.sort_unstable();
-    days.dedup();
-    // A day per sample was room for years of days.
-    days.shrink_to_fit();
-    matrix.resize(days);
+    let day = |moment: &WallTime| local_time.at(*moment).day;
+    let days: BTreeSet<Day> =
+        columns.intended.chunk_by(|one, next| day(one) == day(next)).map(|same| day(&same[0])).collect();
+    matrix.resize(days.into_iter().collect());
     for (moment, outcome) in columns.intended.iter().zip(&columns.outcome) {
         let LocalMoment { day, hour } = local_time.at(*moment);
         let Ok(row) = matrix.days.binary_search(&day) else { continue };
@@ -227,13 +225,14 @@ pub fn hour_by_day<W: Weight>(
     }
     let interrupted = interrupted_moments(columns);
     let mut cells: BTreeMap<LocalMoment, Vec<(f64, bool)>> = BTreeMap::new();
-    for one in observations.list() {
+    let hour = |one: &Observation| local_time.at(one.at);
+    for same in observations.list().chunk_by(|one, next| hour(one) == hour(next)) {
         // The age at which the watch broke an attempt off is nothing that somebody met.
-        if one.knowledge == Knowledge::AtLeast && interrupted.binary_search(&one.at).is_ok() {
-            continue;
-        }
-        let amount = (one.amount, one.knowledge == Knowledge::AtLeast);
-        cells.entry(local_time.at(one.at)).or_default().push(amount);
+        let met = same
+            .iter()
+            .filter(|one| one.knowledge != Knowledge::AtLeast || interrupted.binary_search(&one.at).is_err());
+        let amounts = met.map(|one| (one.amount, one.knowledge == Knowledge::AtLeast));
+        cells.entry(hour(&same[0])).or_default().extend(amounts);
     }
     for (moment, amounts) in cells {
         if let Ok(row) = matrix.days.binary_search(&moment.day) {

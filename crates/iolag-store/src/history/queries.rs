@@ -10,8 +10,8 @@ use iolag_model::{
 use super::append::number;
 use super::engine::{Engine, Value};
 use super::rows::{
-    self, CONFIGURATION_SELECTION, EVENT_SELECTION, EVIDENCE_SELECTION, OUTAGE_SELECTION, Reader,
-    SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION, SESSION_SELECTION, blank_sample, columns_selection,
+    self, COLUMNED_SELECTION, CONFIGURATION_SELECTION, EVENT_SELECTION, EVIDENCE_SELECTION, OUTAGE_SELECTION,
+    Reader, SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION, SESSION_SELECTION, blank_sample,
     sample_selection,
 };
 use super::{ChangeMark, Changes, HistoryError, RecordSink};
@@ -52,10 +52,15 @@ pub(crate) fn samples(
     let mut columns = HistoryColumns::with_room(usize::try_from(count).unwrap_or(0));
     let location = engine.location().to_owned();
     let mut sample = blank_sample(key.clone());
+    let statement = "SELECT id, key FROM configuration_key";
+    let configurations = list(engine, statement, &[], |reader| {
+        Ok((reader.integer(0)?, ConfigurationKey(reader.integer(1)?.cast_unsigned())))
+    })?;
+    let configurations: BTreeMap<i64, ConfigurationKey> = configurations.into_iter().collect();
     // An index has this order; that of the few samples that were due at one moment is made here, as a database would sort them all for it.
-    let statement = samples_statement(&columns_selection(), "sample.intended_ns");
+    let statement = samples_statement(COLUMNED_SELECTION, "sample", "intended_ns");
     engine.query(&statement, &samples_values(series, span), &mut |row| {
-        Reader::new(row, &location).sample_into(&mut sample)?;
+        Reader::new(row, &location).columned_into(&mut sample, &configurations)?;
         columns.push(&sample);
         Ok(())
     })?;
@@ -122,9 +127,9 @@ fn in_order(columns: &HistoryColumns) -> HistoryColumns {
     columns.rows(&rows)
 }
 
-fn samples_statement(selection: &str, order: &str) -> String {
+fn samples_statement(selection: &str, source: &str, order: &str) -> String {
     format!(
-        "SELECT {selection} FROM {SAMPLE_SOURCE} WHERE sample.series = $1 AND sample.intended_ns >= $2 \
+        "SELECT {selection} FROM {source} WHERE sample.series = $1 AND sample.intended_ns >= $2 \
          AND sample.intended_ns < $3 ORDER BY {order}"
     )
 }
@@ -291,7 +296,7 @@ pub(crate) fn records(
     for row in series {
         let mut sample = blank_sample(row.series.key);
         engine.query(
-            &samples_statement(&sample_selection(), "sample.intended_ns, sample.probe"),
+            &samples_statement(&sample_selection(), SAMPLE_SOURCE, "sample.intended_ns, sample.probe"),
             &samples_values(row.number, span),
             &mut |row| {
                 Reader::new(row, &location).sample_into(&mut sample)?;

@@ -1,5 +1,7 @@
 //! How rows become records again, and the names that stand for enums in the tables.
 
+use std::collections::BTreeMap;
+
 use iolag_model::{
     Configuration, ConfigurationKey, Event, EventSource, Evidence, HistorySample, Outage, OutageEnding,
     ProbeId, Series, SeriesKey, SeriesKind, SessionEnd, Surroundings, WallTime, WatchSession,
@@ -40,30 +42,16 @@ pub(crate) const SAMPLE_COLUMNS: [&str; 25] = [
 
 /// What is selected for [`Reader::sample_into`], with the table named: the columns, where the configuration is its key.
 pub(crate) fn sample_selection() -> String {
-    selection(|_| None)
-}
-
-/// The same for what goes into columns: what these do not have is not read, and stands as zero or as nothing.
-pub(crate) fn columns_selection() -> String {
-    selection(|name| match name {
-        "change" | "series" | "failure" | "load_15min_milli" => Some("0"),
-        "exit_status"
-        | "resident_bytes_max"
-        | "stalled_cpu_us"
-        | "stalled_memory_some_us"
-        | "stalled_memory_full_us" => Some("CAST(NULL AS bigint)"),
-        _ => None,
-    })
-}
-
-fn selection(instead: impl Fn(&str) -> Option<&'static str>) -> String {
-    let column = |name: &str| match (instead(name), name) {
-        (Some(constant), _) => constant.to_owned(),
-        (None, "configuration") => "configuration_key.key".to_owned(),
-        (None, name) => format!("sample.{name}"),
+    let column = |name: &str| match name {
+        "configuration" => "configuration_key.key".to_owned(),
+        name => format!("sample.{name}"),
     };
     SAMPLE_COLUMNS.map(column).join(", ")
 }
+
+/// What is selected for [`Reader::columned_into`], of the table `sample` alone: each column and each table more costs time in every row of a year.
+pub(crate) const COLUMNED_SELECTION: &str = "probe, intended_ns, lag_ns, duration_ns, outcome, value, blocker, \
+     configuration, user_ns, system_ns, load_5min_milli, runnable, blocked, stalled_io_some_us";
 
 /// Where [`sample_selection`] is selected from.
 pub(crate) const SAMPLE_SOURCE: &str =
@@ -171,6 +159,35 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Overwrites what [`iolag_model::HistoryColumns`] have of a sample with the row; `configurations` are the keys by their numbers.
+    pub(crate) fn columned_into(
+        &self,
+        sample: &mut HistorySample,
+        configurations: &BTreeMap<i64, ConfigurationKey>,
+    ) -> Result<(), HistoryError> {
+        sample.probe = self.probe(0)?;
+        sample.intended = self.time(1)?;
+        sample.start = WallTime(sample.intended.0.wrapping_add(self.integer(2)?));
+        sample.duration_ns = self.duration(3)?;
+        sample.outcome = self.outcome(4)?;
+        sample.value = self.row.real(5)?;
+        sample.blocker = self.row.integer(6)?.map(|number| ProbeId(number.cast_unsigned()));
+        sample.configuration = self.row.integer(7)?.and_then(|number| configurations.get(&number).copied());
+        sample.processor_ns = self.pair(8)?;
+        sample.surroundings = match self.narrow(self.row.integer(10)?)? {
+            None => None,
+            Some(load_5min) => Some(Surroundings {
+                load_milli: [0, load_5min, 0],
+                runnable: self.small(11)?,
+                blocked: self.small(12)?,
+                stalled_cpu_us: None,
+                stalled_io_us: self.optional_unsigned(13)?.map(|some| [some, 0]),
+                stalled_memory_us: None,
+            }),
+        };
+        Ok(())
+    }
+
     fn outcome(&self, column: usize) -> Result<Outcome, HistoryError> {
         let number = self.integer(column)?;
         let outcome = u8::try_from(number).ok().and_then(|number| Outcome::try_from(number).ok());
@@ -180,19 +197,20 @@ impl<'a> Reader<'a> {
     }
 
     fn pair(&self, first: usize) -> Result<Option<[u64; 2]>, HistoryError> {
-        Ok(match (self.optional_unsigned(first)?, self.optional_unsigned(first + 1)?) {
-            (Some(one), Some(other)) => Some([one, other]),
-            _ => None,
-        })
+        let Some(one) = self.optional_unsigned(first)? else { return Ok(None) };
+        Ok(self.optional_unsigned(first + 1)?.map(|other| [one, other]))
+    }
+
+    fn small(&self, column: usize) -> Result<u32, HistoryError> {
+        self.narrow(Some(self.integer(column)?))?.ok_or_else(|| self.lacks(column))
     }
 
     fn surroundings(&self, first: usize) -> Result<Option<Surroundings>, HistoryError> {
         let Some(load_1min) = self.narrow(self.row.integer(first)?)? else { return Ok(None) };
-        let small = |column| self.narrow(Some(self.integer(column)?))?.ok_or_else(|| self.lacks(column));
         Ok(Some(Surroundings {
-            load_milli: [load_1min, small(first + 1)?, small(first + 2)?],
-            runnable: small(first + 3)?,
-            blocked: small(first + 4)?,
+            load_milli: [load_1min, self.small(first + 1)?, self.small(first + 2)?],
+            runnable: self.small(first + 3)?,
+            blocked: self.small(first + 4)?,
             stalled_cpu_us: self.optional_unsigned(first + 5)?,
             stalled_io_us: self.pair(first + 6)?,
             stalled_memory_us: self.pair(first + 8)?,
