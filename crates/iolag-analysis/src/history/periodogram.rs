@@ -9,7 +9,7 @@ use std::f64::consts::TAU;
 
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::fourier::uneven_sums;
+use crate::statistics::fourier::{Complex, uneven_sums};
 
 /// Mean square of a wave at the moments of the values, half that of most, below which it explains nothing: values every quarter of an hour
 /// hardly see a wave of half an hour that is zero at each of them, and what little they see is the noise of all frequencies.
@@ -27,9 +27,10 @@ pub struct PeriodogramPoint {
 /// Weighted sums that the power is made of, weights being 1/n and values centred.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
-    value: [f64; 2],
-    once: [f64; 2],
-    twice: [f64; 2],
+    value: Complex,
+    once: Complex,
+    /// Of twice the angle.
+    twice: Complex,
 }
 
 /// Exact power at a frequency; zero if the values do not vary.
@@ -47,14 +48,10 @@ fn power_at(seconds: &[f64], values: &[f64], frequency: f64, square_least: f64) 
     let weight = 1.0 / values.len().max(1) as f64;
     let mut sums = Sums::default();
     for (second, value) in seconds.iter().zip(&centred) {
-        let (sine, cosine) = (TAU * (frequency * second).fract()).sin_cos();
-        sums.value[0] += weight * value * cosine;
-        sums.value[1] += weight * value * sine;
-        sums.once[0] += weight * cosine;
-        sums.once[1] += weight * sine;
-        // Of twice the angle.
-        sums.twice[0] += weight * (cosine * cosine - sine * sine);
-        sums.twice[1] += weight * 2.0 * sine * cosine;
+        let wave = Complex::cis(TAU * (frequency * second).fract());
+        sums.value += weight * value * wave;
+        sums.once += weight * wave;
+        sums.twice += weight * wave * wave;
     }
     power(sums, variance, square_least)
 }
@@ -90,17 +87,13 @@ fn power(sums: Sums, variance: f64, square_least: f64) -> f64 {
         return 0.0;
     }
     let Sums { value, once, twice } = sums;
-    let numerator = twice[1] - 2.0 * once[0] * once[1];
-    let denominator = twice[0] - (once[0] * once[0] - once[1] * once[1]);
-    let (sine, cosine) = (numerator.atan2(denominator) / 2.0).sin_cos();
-    let turned = |pair: [f64; 2]| [pair[0] * cosine + pair[1] * sine, pair[1] * cosine - pair[0] * sine];
-    let (value, once) = (turned(value), turned(once));
-    let double_cosine = cosine * cosine - sine * sine;
-    let twice = twice[0] * double_cosine + twice[1] * 2.0 * sine * cosine;
-    let of_cosine = (1.0 + twice) / 2.0 - once[0] * once[0];
-    let of_sine = (1.0 - twice) / 2.0 - once[1] * once[1];
+    let (sine, cosine) = ((twice - once * once).arg() / 2.0).sin_cos();
+    let axis = Complex::new(cosine, sine);
+    let (value, once, twice) = (value * axis.conj(), once * axis.conj(), (twice * (axis * axis).conj()).re);
+    let of_cosine = (1.0 + twice) / 2.0 - once.re * once.re;
+    let of_sine = (1.0 - twice) / 2.0 - once.im * once.im;
     let part = |value: f64, square: f64| if square > square_least { value * value / square } else { 0.0 };
-    ((part(value[0], of_cosine) + part(value[1], of_sine)) / variance).clamp(0.0, 1.0)
+    ((part(value.re, of_cosine) + part(value.im, of_sine)) / variance).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

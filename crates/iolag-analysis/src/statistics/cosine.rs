@@ -2,11 +2,11 @@
 //!
 //! A sequence that is mirrored at its ends has no jump where the circle closes, so its cosine coefficients are nearly independent if it is
 //! stationary, exactly so for white noise and for a random walk (Rao and Yip 1990): that is why spectra and steps are looked at here and not in
-//! Fourier's coefficients. Any length is transformed by three transforms of a power of two (Bluestein 1970).
+//! Fourier's coefficients. It is Fourier's transform of the values in another order (Makhoul 1980).
 
 use std::f64::consts::PI;
 
-use super::fourier::{Complex, Transform, times};
+use super::fourier::{Complex, Transform};
 
 /// Transforms of sequences of one length.
 #[derive(Debug, Clone)]
@@ -14,68 +14,66 @@ pub(crate) struct Cosines {
     count: usize,
     /// `exp(πi k/2n)` for k from 0 to n.
     half_turns: Vec<Complex>,
-    /// `exp(πi k²/2n)` for k from 0 to n.
-    chirp: Vec<Complex>,
     transform: Transform,
-    /// The transform of the conjugate chirp, closed to a circle.
-    kernel: Vec<Complex>,
+    /// Of twice the length.
+    double: Transform,
 }
 
 impl Cosines {
     /// For sequences of `count` values, at least one.
     pub(crate) fn of(count: usize) -> Self {
-        let turn = |index: usize| {
-            // The square is taken modulo the circle, so that long sequences lose no digits.
-            let square = (index as u128 * index as u128) % (4 * count.max(1)) as u128;
-            let (sine, cosine) = (PI * square as f64 / (2 * count.max(1)) as f64).sin_cos();
-            [cosine, sine]
-        };
-        let chirp: Vec<Complex> = (0..=count).map(turn).collect();
-        let size = (2 * count + 1).next_power_of_two();
-        let mut kernel = vec![[0.0, 0.0]; size];
-        for (index, value) in chirp.iter().enumerate() {
-            kernel[index] = conjugate(*value);
-            kernel[(size - index) % size] = conjugate(*value);
+        let half_turn = |index: usize| Complex::cis(PI * index as f64 / (2 * count.max(1)) as f64);
+        Self {
+            count,
+            half_turns: (0..=count).map(half_turn).collect(),
+            transform: Transform::of(count),
+            double: Transform::of(2 * count),
         }
-        let transform = Transform::of(size);
-        transform.apply(&mut kernel);
-        let half_turn = |index: usize| {
-            let (sine, cosine) = (PI * index as f64 / (2 * count.max(1)) as f64).sin_cos();
-            [cosine, sine]
-        };
-        Self { count, half_turns: (0..=count).map(half_turn).collect(), chirp, transform, kernel }
     }
 
     /// Coefficients of the values: `c[j] = √(2/n) Σ x[t] cos(πj (t + ½)/n)`, the first by another √2.
     pub(crate) fn coefficients(&self, values: &[f64]) -> Vec<f64> {
-        let sums = self.sums(values.iter().map(|value| [*value, 0.0]));
-        let scale = (2.0 / self.count as f64).sqrt();
-        (0..self.count)
-            .map(|j| {
-                let scale = if j == 0 { scale / 2.0_f64.sqrt() } else { scale };
-                scale * times(sums[j], self.half_turns[j])[0]
-            })
-            .collect()
+        let mut data: Vec<Complex> = self.places().map(|place| values[place].into()).collect();
+        self.transform.apply(&mut data);
+        let turned = data.iter().zip(&self.half_turns).map(|(sum, turn)| (sum * turn).re);
+        turned.enumerate().map(|(j, sum)| self.scale(j) * sum).collect()
     }
 
     /// The values that have these coefficients.
     pub(crate) fn values(&self, coefficients: &[f64]) -> Vec<f64> {
-        let scale = (2.0 / self.count as f64).sqrt();
-        let turned = coefficients.iter().zip(&self.half_turns).enumerate().map(|(j, (coefficient, turn))| {
-            let scale = if j == 0 { scale / 2.0_f64.sqrt() } else { scale };
-            [scale * coefficient * turn[0], scale * coefficient * turn[1]]
-        });
-        self.sums(turned)[..self.count].iter().map(|sum| sum[0]).collect()
+        let n = self.count;
+        let unscaled = |j: usize| if j < n { coefficients[j] / self.scale(j) } else { 0.0 };
+        let term = |j: usize| self.half_turns[j] * Complex::new(unscaled(j), -unscaled(n - j));
+        let mut data: Vec<Complex> = (0..n).map(term).collect();
+        self.transform.apply(&mut data);
+        let mut values = vec![0.0; n];
+        for (place, value) in self.places().zip(&data) {
+            values[place] = value.re / n as f64;
+        }
+        values
     }
 
     /// `Σ a[j] cos(πjq/n)` for q from 0 to n.
     pub(crate) fn cosine_sums(&self, weights: &[f64]) -> Vec<f64> {
-        self.sums(weights.iter().map(|weight| [*weight, 0.0])).iter().map(|sum| sum[0]).collect()
+        let mut data: Vec<Complex> = weights.iter().map(|weight| (*weight).into()).collect();
+        data.resize(2 * self.count, Complex::ZERO);
+        self.double.apply(&mut data);
+        data[..=self.count].iter().map(|sum| sum.re).collect()
+    }
+
+    /// Places in the order in which they are transformed: the even ones ascending, then the odd ones descending.
+    fn places(&self) -> impl Iterator<Item = usize> + use<> {
+        let even = (0..self.count).step_by(2);
+        even.chain((1..self.count).step_by(2).rev())
+    }
+
+    fn scale(&self, j: usize) -> f64 {
+        (if j == 0 { 1.0 } else { 2.0 } / self.count as f64).sqrt()
     }
 
     /// sin(πj/2n), for j up to n.
     pub(crate) fn sine(&self, j: usize) -> f64 {
-        self.half_turns[j][1]
+        self.half_turns[j].im
     }
 
     /// Coefficients of a step from 0 to 1 at this place, at most the number of values.
@@ -84,8 +82,8 @@ impl Cosines {
         let scale = -(2.0 / count as f64).sqrt();
         // sin(πk/2n) of any k, from those of a quarter of the circle.
         let sine = |k: usize| match k {
-            k if k < 2 * count => self.half_turns[k.min(2 * count - k)][1],
-            k => -self.half_turns[(k - 2 * count).min(4 * count - k)][1],
+            k if k < 2 * count => self.half_turns[k.min(2 * count - k)].im,
+            k => -self.half_turns[(k - 2 * count).min(4 * count - k)].im,
         };
         let mut k = 0;
         (0..count)
@@ -99,28 +97,6 @@ impl Cosines {
             })
             .collect()
     }
-
-    /// `Σ a[j] exp(πi jq/n)` for q from 0 to n: with jq = (j² + q² - (j - q)²)/2 it is a convolution with the chirp.
-    fn sums(&self, terms: impl Iterator<Item = Complex>) -> Vec<Complex> {
-        let size = self.kernel.len();
-        let mut data = vec![[0.0, 0.0]; size];
-        for ((place, term), turn) in data.iter_mut().zip(terms).zip(&self.chirp) {
-            *place = times(term, *turn);
-        }
-        self.transform.apply(&mut data);
-        // The way back is the same transform of conjugates.
-        data.iter_mut()
-            .zip(&self.kernel)
-            .for_each(|(place, kernel)| *place = conjugate(times(*place, *kernel)));
-        self.transform.apply(&mut data);
-        let scale = 1.0 / size as f64;
-        let back = data.iter().zip(&self.chirp).map(|(place, turn)| times(conjugate(*place), *turn));
-        back.map(|[real, imaginary]| [scale * real, scale * imaginary]).collect()
-    }
-}
-
-const fn conjugate(value: Complex) -> Complex {
-    [value[0], -value[1]]
 }
 
 #[cfg(test)]

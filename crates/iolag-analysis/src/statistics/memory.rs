@@ -9,7 +9,7 @@
 //!
 //! Limits: below 64 values nothing is asked; correlation over more than a tenth of a record cannot be told from long memory.
 
-use super::fourier::Transform;
+use super::fourier::{Complex, Transform};
 use super::student::{normal_density, normal_quantile};
 
 const VALUES_LEAST: usize = 64;
@@ -17,8 +17,6 @@ const FREQUENCIES_POWER: f64 = 0.6;
 const MEMORY_LEAST: f64 = 0.25;
 /// A power law that is as good as that, in units of the log-likelihood, counts as better: to miss long memory is worse.
 const TOLERANCE: f64 = 0.1;
-/// Frequencies that are computed at once.
-const LANES: usize = 4;
 /// From here on the variance of a mean does not exist; it is taken for very large.
 const MEMORY_MOST: f64 = 0.49;
 
@@ -64,36 +62,9 @@ impl LongMemory {
 fn lowest_powers(values: &[f64], count: usize) -> Vec<f64> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    if values.len().is_power_of_two() {
-        let mut data: Vec<[f64; 2]> = values.iter().map(|value| [value - mean, 0.0]).collect();
-        Transform::of(data.len()).apply(&mut data);
-        return data[1..=count].iter().map(|one| (one[0] * one[0] + one[1] * one[1]) / n).collect();
-    }
-    let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
-    let all: Vec<usize> = (1..=count).collect();
-    all.chunks(LANES).flat_map(|cycles| powers_at(&centred, cycles)).collect()
-}
-
-/// The same at up to [`LANES`] frequencies at once: the processor need not wait for one before it goes on with the next.
-fn powers_at(centred: &[f64], cycles: &[usize]) -> Vec<f64> {
-    let n = centred.len() as f64;
-    let step: [(f64, f64); LANES] = std::array::from_fn(|lane| {
-        (std::f64::consts::TAU * cycles.get(lane).copied().unwrap_or(0) as f64 / n).sin_cos()
-    });
-    let (mut sine, mut cosine) = ([0.0; LANES], [1.0; LANES]);
-    let (mut along, mut across) = ([0.0; LANES], [0.0; LANES]);
-    for value in centred {
-        for lane in 0..LANES {
-            along[lane] += value * cosine[lane];
-            across[lane] += value * sine[lane];
-            let (step_sine, step_cosine) = step[lane];
-            (sine[lane], cosine[lane]) = (
-                sine[lane] * step_cosine + cosine[lane] * step_sine,
-                cosine[lane] * step_cosine - sine[lane] * step_sine,
-            );
-        }
-    }
-    (0..cycles.len()).map(|lane| (along[lane] * along[lane] + across[lane] * across[lane]) / n).collect()
+    let mut data: Vec<Complex> = values.iter().map(|value| (value - mean).into()).collect();
+    Transform::of(data.len()).apply(&mut data);
+    data[1..=count].iter().map(|one| one.norm_sqr() / n).collect()
 }
 
 /// `scale × f^(-2 memory)` at f cycles a record.
