@@ -71,7 +71,8 @@ impl<E: Engine> History for DatabaseHistory<E> {
     }
 
     fn samples(&mut self, series: &SeriesKey, span: WallSpan) -> Result<HistoryColumns, HistoryError> {
-        queries::samples(&mut self.engine, series, span)
+        // Of one moment: a configuration that comes while samples are read is in neither.
+        self.transact(Purpose::Snapshot, |engine, _| queries::samples(engine, series, span))
     }
 
     fn covered(&mut self, series: &SeriesKey, span: WallSpan) -> Result<Option<WallSpan>, HistoryError> {
