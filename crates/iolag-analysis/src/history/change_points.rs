@@ -451,6 +451,30 @@ mod tests {
         );
     }
 
+    /// Two minutes of a listing that takes twelve times as long from the middle on, each a fifth off the usual and like the one before.
+    #[test]
+    fn a_step_far_beyond_what_neighbours_share_is_found() {
+        let slot_seconds =
+            |slot: usize| WallTime(WallTime::from_seconds(MONDAY).0 + slot as i64 * 500_000_000);
+        let moments: Vec<WallTime> = (0..263).map(slot_seconds).collect();
+        let changes_of = |seed: u64, level: &dyn Fn(usize) -> f64| {
+            let (mut source, mut state) = (Noise::new(seed), 0.0);
+            let next = |slot: usize| {
+                state = 0.8 * state + 0.6 * source.normal();
+                (0.2 * state + level(slot)).exp()
+            };
+            let values: Vec<f64> = (0..263).map(next).collect();
+            find_changes(&TimedValues::known(&moments, &values), &LocalTime::UTC, &ChangeOptions::default())
+        };
+        for seed in 0..20 {
+            let one = changes_of(seed, &|slot| if slot < 120 { 0.0 } else { 12.0_f64.ln() });
+            let places: Vec<usize> = one.steps.iter().map(|step| step.place).collect();
+            assert!(places.len() == 1 && places[0].abs_diff(120) <= 2, "{seed}: {one:?}");
+            let to_and_fro = changes_of(seed, &|slot| if slot / 24 % 2 == 0 { 0.0 } else { 12.0_f64.ln() });
+            assert!(to_and_fro.steps.is_empty(), "{seed}: {to_and_fro:?}");
+        }
+    }
+
     #[test]
     fn a_spike_a_hang_and_nothing_at_all_are_no_changes() {
         assert!(found(&noise(2000, 2)).is_empty());

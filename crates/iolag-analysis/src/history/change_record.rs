@@ -1,7 +1,8 @@
 //! A series as the search for changes sees it: robust scores without the daily rhythm, in blocks, beside what else may explain it.
 //!
 //! Scores are normal deviates of ranks (Blom 1958) and logarithms by their robust deviation, cut off at three: neither one stall nor the unknown length of what
-//! had not ended decides. A change must show in both: ranks make jumps of load that wanders, sizes make steps of storms and modes. From four days on the rhythm of
+//! had not ended decides. A change must show in both: ranks make jumps of load that wanders, sizes make steps of storms and modes; sizes alone are enough where
+//! they part nearly all values. From four days on the rhythm of
 //! the hours is removed ([`Rhythm`]); before, the hours are an explanation that a change is held against, and so are the week, up to eight weeks, and a
 //! straight line. Amplitudes that differ from day to day are left out as frequencies near one and two cycles a day.
 
@@ -21,6 +22,13 @@ const BLOCKS_MOST: usize = 2000;
 
 /// Share of the record within which both kinds of scores must have a change.
 const NEAR_SHARE: usize = 25;
+
+/// Of what part of the record two levels must be that sizes alone tell apart.
+const PARTED_SHARE: usize = 10;
+/// Of what part of either may lie nearer to the other.
+const STRAYS_SHARE: usize = 50;
+/// By how much less chance their bound must have.
+const PARTING_DOUBT: f64 = 1000.0;
 
 /// How far from the median a value counts, in deviations.
 const SCORE_MOST: f64 = 3.0;
@@ -126,12 +134,20 @@ impl Record {
         let by_ranks = explain(&rank_blocks, &smooth, &left_out, &judging)?;
         let mut bounds = self.bounds(&by_ranks);
         let mut by_size = None;
-        let mut jumps = false;
-        if !bounds.is_empty() {
+        let (mut jumps, mut is_parted) = (false, false);
+        if !bounds.is_empty() || by_ranks.is_left_to_noise {
             by_size = explain(&blocks, &smooth, &left_out, &judging);
             let confirmed = by_size.as_ref().map_or_else(Vec::new, |explanation| self.bounds(explanation));
             let reach = (self.scores.len() / NEAR_SHARE).max(5);
-            bounds.retain(|bound| confirmed.iter().any(|other| other.place.abs_diff(bound.place) <= reach));
+            let is_near = |one: &Bound, other: &Bound| one.place.abs_diff(other.place) <= reach;
+            bounds.retain(|bound| confirmed.iter().any(|other| is_near(bound, other)));
+            if by_ranks.is_left_to_noise {
+                let mut parting = self.parting(&confirmed, judging.significance);
+                parting.retain(|bound| !bounds.iter().any(|other| is_near(bound, other)));
+                is_parted = !parting.is_empty();
+                bounds.extend(parting);
+                bounds.sort_unstable_by_key(|bound| bound.place);
+            }
             while let Some(index) = self.lost_among_jumps(&bounds, &confirmed, judging.significance) {
                 bounds.remove(index);
                 jumps = true;
@@ -141,17 +157,38 @@ impl Record {
         Some(Found {
             bounds,
             refused_for: by_ranks.refused_for.iter().map(|index| kinds[*index]).collect(),
-            wanders: jumps || wanders(&by_ranks) || by_size.as_ref().is_some_and(wanders),
+            // What the ranks left to the noise may be what the sizes found.
+            wanders: jumps || wanders(&by_ranks) && !is_parted || by_size.as_ref().is_some_and(wanders),
             // A few days have no straight line that is not the time of the day as well.
             p_of_line: if is_short { 1.0 } else { by_ranks.p_of_first_smooth },
         })
     }
 
+    /// The bounds at which nearly all values of one long level lie on the other side of those of the next. Ranks make no more of such a step than of one
+    /// half as great, and where neighbours resemble each other, that may be too little; chance by sizes must be far less then.
+    fn parting(&self, by_size: &[Bound], significance: f64) -> Vec<Bound> {
+        let count = self.scores.len();
+        let ends = ends_of(by_size, count);
+        let parts = |around: &[usize]| {
+            let (old, new) = (self.level(around[0], around[1]), self.level(around[1], around[2]));
+            let side = (new - old).signum();
+            let is_beyond = |score: &f64| (score - (old + new) / 2.0) * side > 0.0;
+            let beyond = |first: usize, end: usize| {
+                self.scores[first..end].iter().filter(|score| is_beyond(score)).count()
+            };
+            let (before, after) = (around[1] - around[0], around[2] - around[1]);
+            before.min(after) >= count / PARTED_SHARE
+                && beyond(around[0], around[1]) <= before / STRAYS_SHARE
+                && after - beyond(around[1], around[2]) <= after / STRAYS_SHARE
+        };
+        let is_certain = |bound: &Bound| bound.p <= significance / PARTING_DOUBT;
+        let tried = by_size.iter().zip(ends.windows(3));
+        tried.filter(|(bound, around)| is_certain(bound) && parts(around)).map(|(bound, _)| *bound).collect()
+    }
+
     /// The bound that tells least, if the levels that the sizes have jump to and fro so much that it may be one of these jumps.
     fn lost_among_jumps(&self, bounds: &[Bound], by_size: &[Bound], significance: f64) -> Option<usize> {
-        let places = by_size.iter().map(|bound| bound.place);
-        let ends: Vec<usize> =
-            std::iter::once(0).chain(places).chain(std::iter::once(self.scores.len())).collect();
+        let ends = ends_of(by_size, self.scores.len());
         let level =
             |ends: &[usize]| Level { length: (ends[1] - ends[0]) as f64, mean: self.level(ends[0], ends[1]) };
         let levels: Vec<Level> = ends.windows(2).map(level).collect();
@@ -240,6 +277,12 @@ impl Record {
         }
         best.1
     }
+}
+
+/// Starts of the levels between these bounds, and the end.
+fn ends_of(bounds: &[Bound], count: usize) -> Vec<usize> {
+    let places = bounds.iter().map(|bound| bound.place);
+    std::iter::once(0).chain(places).chain(std::iter::once(count)).collect()
 }
 
 /// Logarithms in robust deviations from the median, up to [`SCORE_MOST`] either way; normal deviates of their ranks where nearly all are equal. Ranks would
