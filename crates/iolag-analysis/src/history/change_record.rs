@@ -2,7 +2,7 @@
 //!
 //! Scores are normal deviates of ranks (Blom 1958) and logarithms by their robust deviation, cut off at three: neither one stall nor the unknown length of what
 //! had not ended decides. A change must show in both: ranks make jumps of load that wanders, sizes make steps of storms and modes; sizes alone are enough where
-//! they part nearly all values. From four days on the rhythm of
+//! one place parts nearly all values. From four days on the rhythm of
 //! the hours is removed ([`Rhythm`]); before, the hours are an explanation that a change is held against, and so are the week, up to eight weeks, and a
 //! straight line. Amplitudes that differ from day to day are left out as frequencies near one and two cycles a day.
 
@@ -23,9 +23,9 @@ const BLOCKS_MOST: usize = 2000;
 /// Share of the record within which both kinds of scores must have a change.
 const NEAR_SHARE: usize = 25;
 
-/// Of what part of the record two levels must be that sizes alone tell apart.
+/// Of what part of the record either side must be where sizes alone tell a change.
 const PARTED_SHARE: usize = 10;
-/// Of what part of either may lie nearer to the other.
+/// What part of either may lie nearer to the level of the other.
 const STRAYS_SHARE: usize = 50;
 /// By how much less chance their bound must have.
 const PARTING_DOUBT: f64 = 1000.0;
@@ -139,14 +139,10 @@ impl Record {
             by_size = explain(&blocks, &smooth, &left_out, &judging);
             let confirmed = by_size.as_ref().map_or_else(Vec::new, |explanation| self.bounds(explanation));
             let reach = (self.scores.len() / NEAR_SHARE).max(5);
-            let is_near = |one: &Bound, other: &Bound| one.place.abs_diff(other.place) <= reach;
-            bounds.retain(|bound| confirmed.iter().any(|other| is_near(bound, other)));
-            if by_ranks.is_left_to_noise {
-                let mut parting = self.parting(&confirmed, judging.significance);
-                parting.retain(|bound| !bounds.iter().any(|other| is_near(bound, other)));
-                is_parted = !parting.is_empty();
-                bounds.extend(parting);
-                bounds.sort_unstable_by_key(|bound| bound.place);
+            bounds.retain(|bound| confirmed.iter().any(|other| other.place.abs_diff(bound.place) <= reach));
+            if by_ranks.is_left_to_noise && bounds.is_empty() {
+                bounds.extend(self.parting(&confirmed, judging.significance));
+                is_parted = !bounds.is_empty();
             }
             while let Some(index) = self.lost_among_jumps(&bounds, &confirmed, judging.significance) {
                 bounds.remove(index);
@@ -164,31 +160,27 @@ impl Record {
         })
     }
 
-    /// The bounds at which nearly all values of one long level lie on the other side of those of the next. Ranks make no more of such a step than of one
-    /// half as great, and where neighbours resemble each other, that may be too little; chance by sizes must be far less then.
-    fn parting(&self, by_size: &[Bound], significance: f64) -> Vec<Bound> {
-        let count = self.scores.len();
-        let ends = ends_of(by_size, count);
-        let parts = |around: &[usize]| {
-            let (old, new) = (self.level(around[0], around[1]), self.level(around[1], around[2]));
-            let side = (new - old).signum();
-            let is_beyond = |score: &f64| (score - (old + new) / 2.0) * side > 0.0;
-            let beyond = |first: usize, end: usize| {
-                self.scores[first..end].iter().filter(|score| is_beyond(score)).count()
-            };
-            let (before, after) = (around[1] - around[0], around[2] - around[1]);
-            before.min(after) >= count / PARTED_SHARE
-                && beyond(around[0], around[1]) <= before / STRAYS_SHARE
-                && after - beyond(around[1], around[2]) <= after / STRAYS_SHARE
+    /// The bound that parts nearly all values before it from those after it. Ranks make no more of such a step than of one half as great, and where
+    /// neighbours resemble each other, that may be too little; chance by sizes must be far less then. Load that jumps to and fro is on both sides.
+    fn parting(&self, by_size: &[Bound], significance: f64) -> Option<Bound> {
+        let parts = |place: usize| {
+            let (before, after) = self.scores.split_at(place);
+            let (old, new) = (self.level(0, place), self.level(place, self.scores.len()));
+            let is_beyond = |score: &&f64| (**score - (old + new) / 2.0) * (new - old) > 0.0;
+            let beyond = |side: &[f64]| side.iter().filter(is_beyond).count();
+            before.len().min(after.len()) >= self.scores.len() / PARTED_SHARE
+                && beyond(before) <= before.len() / STRAYS_SHARE
+                && after.len() - beyond(after) <= after.len() / STRAYS_SHARE
         };
-        let is_certain = |bound: &Bound| bound.p <= significance / PARTING_DOUBT;
-        let tried = by_size.iter().zip(ends.windows(3));
-        tried.filter(|(bound, around)| is_certain(bound) && parts(around)).map(|(bound, _)| *bound).collect()
+        let is_certain = |bound: &&Bound| bound.p <= significance / PARTING_DOUBT;
+        by_size.iter().filter(is_certain).find(|bound| parts(bound.place)).copied()
     }
 
     /// The bound that tells least, if the levels that the sizes have jump to and fro so much that it may be one of these jumps.
     fn lost_among_jumps(&self, bounds: &[Bound], by_size: &[Bound], significance: f64) -> Option<usize> {
-        let ends = ends_of(by_size, self.scores.len());
+        let places = by_size.iter().map(|bound| bound.place);
+        let ends: Vec<usize> =
+            std::iter::once(0).chain(places).chain(std::iter::once(self.scores.len())).collect();
         let level =
             |ends: &[usize]| Level { length: (ends[1] - ends[0]) as f64, mean: self.level(ends[0], ends[1]) };
         let levels: Vec<Level> = ends.windows(2).map(level).collect();
@@ -277,12 +269,6 @@ impl Record {
         }
         best.1
     }
-}
-
-/// Starts of the levels between these bounds, and the end.
-fn ends_of(bounds: &[Bound], count: usize) -> Vec<usize> {
-    let places = bounds.iter().map(|bound| bound.place);
-    std::iter::once(0).chain(places).chain(std::iter::once(count)).collect()
 }
 
 /// Logarithms in robust deviations from the median, up to [`SCORE_MOST`] either way; normal deviates of their ranks where nearly all are equal. Ranks would
