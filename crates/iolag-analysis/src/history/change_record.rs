@@ -290,3 +290,38 @@ fn normal_scores(order: &[usize], values: &[f64]) -> Vec<f64> {
     let deviate = |rank: f64| -std::f64::consts::SQRT_2 * erfc_inv(2.0 * (rank - 0.375) / (n + 0.25));
     scores_in(order, values, deviate)
 }
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::WallTime;
+
+    use super::*;
+    use crate::synthetic::Noise;
+
+    /// Two minutes of a listing, each a fifth off the usual and like the one before, twelve times as long where it is great.
+    fn record(seed: u64, is_great: impl Fn(usize) -> bool) -> Record {
+        let (mut source, mut state) = (Noise::new(seed), 0.0);
+        let moments: Vec<WallTime> = (0..263).map(|slot| WallTime(slot * 500_000_000)).collect();
+        let next = |slot: usize| {
+            state = 0.8 * state + 0.6 * source.normal();
+            (0.2 * state).exp() * if is_great(slot) { 12.0 } else { 1.0 }
+        };
+        let values: Vec<f64> = (0..263).map(next).collect();
+        Record::of(&TimedValues::known(&moments, &values), &LocalTime::UTC).unwrap()
+    }
+
+    #[test]
+    fn sizes_alone_tell_what_parts_the_whole_record_and_no_jump_to_and_fro() {
+        let anywhere: Vec<Bound> = (0..=263).map(|place| Bound { place, p: 0.0 }).collect();
+        for seed in 0..20 {
+            let one = record(seed, |slot| slot >= 120).parting(&anywhere, 0.05).unwrap();
+            assert!(one.place.abs_diff(120) <= 3, "{seed}: {one:?}");
+            // Each of its levels parts well from the one beside it.
+            let is_great = |slot: usize| (104..150).contains(&slot) || slot >= 210;
+            assert_eq!(record(seed, is_great).parting(&anywhere, 0.05), None, "{seed}");
+            assert_eq!(record(seed, |slot| slot / 24 % 2 == 1).parting(&anywhere, 0.05), None, "{seed}");
+            // So few are an end that has no date yet.
+            assert_eq!(record(seed, |slot| slot >= 245).parting(&anywhere, 0.05), None, "{seed}");
+        }
+    }
+}
