@@ -127,7 +127,7 @@ fn quiet_rows() -> Vec<Row> {
         ("ar0.95", Load::Apart(Process::Autoregressive(0.95)), &[672]),
         ("ar0.98", Load::Apart(Process::Autoregressive(0.98)), &[672, 2976]),
         ("1-over-f", Load::Apart(Process::OneOverF), &[672, 2976]),
-        ("storms", Load::Apart(Process::Storms), &[672, 2976]),
+        ("storms", Load::Apart(Process::Storms), &[192, 672, 2976]),
         ("modes-in-runs", Load::Apart(Process::ModesInRuns), &[672]),
         ("censored-2", Load::Apart(Process::Censored(0.02)), &[672]),
         ("censored-20", Load::Apart(Process::Censored(0.2)), &[672]),

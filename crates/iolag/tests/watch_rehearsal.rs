@@ -328,7 +328,9 @@ fn the_delay_is_seen(play: &Play, shown: &Value) {
     // Starting programs takes what the host has to spare. Where that drifts, the 290 slots of a short record are worth too few
     // independent ones for `list` to tell a step from drift (docs/statistics.md).
     let is_short = play.total < Duration::from_secs(1200);
-    assert!(has_changed("list") || (is_short && has_changed("stat")), "no change in {:#}", of_fuse("list"));
+    let why = |task: &str| of_fuse(task)["not_told"].clone();
+    let found = has_changed("list") || (is_short && has_changed("stat"));
+    assert!(found, "no change in list: {:#}, in stat: {:#}", why("list"), why("stat"));
     let effects = of_fuse("list")["event_effects"].as_array().unwrap();
     let differs = |effect: &Value| effect["comparison"]["curves"]["distance"].as_f64().unwrap_or(0.0) > 0.9;
     assert!(effects.iter().any(differs), "before and after the event are alike: {effects:#?}");

@@ -13,6 +13,10 @@ use super::series_analysis::SeriesAnalysis;
 use super::series_summary::{Regime, WeightedSummary};
 use super::shares::ThresholdShare;
 use crate::finding::{Severity, factor_in_words, share_in_words};
+use crate::statistics::interval::ShareInterval;
+
+/// A wider interval of a share tells nothing.
+const INTERVAL_WIDTH_MOST: f64 = 0.9;
 
 pub(crate) fn findings_of_series(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let mut findings = Vec::new();
@@ -31,6 +35,14 @@ pub(crate) fn findings_of_series(analysis: &HistoryAnalysis, names: &Names) -> V
 /// What a finding about `key` says together with those of other series.
 fn saying(key: &SeriesKey, pattern: String, amount: f64, unit: SayingUnit, detail: String) -> Saying {
     Saying { pattern, subjects: vec![key.clone()], amounts: vec![amount], unit, detail }
+}
+
+/// An interval from nearly nothing to nearly all tells only that these attempts count as one or two.
+fn interval_in_words(interval: ShareInterval) -> String {
+    if interval.high - interval.low > INTERVAL_WIDTH_MOST {
+        return "too few independent ones for an interval".to_owned();
+    }
+    format!("95 %: {} to {}", share_in_words(interval.low), share_in_words(interval.high))
 }
 
 /// Whoever compiles or makes 500 files expects to wait; whoever lists a directory does not.
@@ -62,13 +74,12 @@ fn tail(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
         rule_in_words(told, rule, &names.series(key))
     } else {
         format!(
-            "{}{over} of {} {} ({}; 95 %: {} to {}) took over {patience}, the longest {}",
+            "{}{over} of {} {} ({}; {}) took over {patience}, the longest {}",
             regime.map_or_else(String::new, time_of),
             share.of,
             names.series(key),
             share_in_words(part),
-            share_in_words(interval.low),
-            share_in_words(interval.high),
+            interval_in_words(interval),
             told.greatest.in_words(Quantity::Duration),
         )
     };
@@ -452,6 +463,13 @@ mod tests {
             "2 have too few independent samples, the fewest 20 of 368 that are needed; of 1 the slowest 1 % lie in too few \
              stretches of time, the fewest in 2"
         );
+    }
+
+    #[test]
+    fn an_interval_of_nearly_all_shares_is_not_printed() {
+        let words = |low: f64, high: f64| interval_in_words(ShareInterval { low, high });
+        assert_eq!(words(0.011, 0.12), "95 %: 1.1 % to 12 %");
+        assert_eq!(words(1e-9, 0.999), "too few independent ones for an interval");
     }
 
     /// What is told of the tail of an imported `copy` that takes so many seconds in each of 1400 quarter hours.
