@@ -16,7 +16,8 @@ use iolag_model::{FailureCode, Nanoseconds, Outcome, SampleColumns};
 use crate::engine::{Grouping, NO_GROUP, ROWS_AT_ONCE};
 use crate::histogram::{Histogram, bucket_bounds, bucket_of};
 use crate::statistics::dependence::{
-    EffectiveSampleSize, Level, Stretch, Worth, beyond_quantile, stretches_of, worth_of_share,
+    EffectiveSampleSize, Level, QuantileWorth, Stretch, Worth, beyond_quantile, lower_end_of, stretches_of,
+    worth_of_share,
 };
 use crate::statistics::student::normal_quantile;
 use crate::summary::QUANTILES;
@@ -50,7 +51,7 @@ pub(crate) struct GroupWorth {
     /// For the level as a whole.
     pub sample_size: EffectiveSampleSize,
     /// For each of [`QUANTILES`].
-    pub quantiles: [Worth; QUANTILES.len()],
+    pub quantiles: [QuantileWorth; QUANTILES.len()],
     /// For the share over each threshold.
     pub thresholds: Vec<Worth>,
     /// Means in ns of up to [`PARTS`] equal parts in the order of time, a bound counting as it is; absent without second reading.
@@ -63,14 +64,14 @@ impl GroupWorth {
         let worth = Worth { effective: sample_size.effective, few_stretches: None };
         Self {
             sample_size,
-            quantiles: [worth; QUANTILES.len()],
+            quantiles: QUANTILES.map(|q| QuantileWorth::of(q, |_| worth)),
             thresholds: vec![worth; thresholds],
             part_means_ns: None,
         }
     }
 
     /// At one of [`QUANTILES`].
-    pub(crate) fn at(&self, q: f64) -> Worth {
+    pub(crate) fn at(&self, q: f64) -> QuantileWorth {
         let place = QUANTILES.iter().position(|known| *known == q).unwrap_or(1);
         self.quantiles[place]
     }
@@ -153,7 +154,7 @@ enum Form {
 struct Counted {
     first_ns: i64,
     length_ns: u64,
-    /// Quantiles, then thresholds.
+    /// [`quantiles_looked_at`], then thresholds.
     limits: Vec<Nanoseconds>,
     score_of_bucket: Vec<f32>,
     score_of_censored: f32,
@@ -207,6 +208,11 @@ impl GroupClustering {
     }
 }
 
+/// All that the intervals of [`QUANTILES`] ask for.
+fn quantiles_looked_at() -> impl Iterator<Item = f64> {
+    QUANTILES.into_iter().chain(QUANTILES.into_iter().filter_map(lower_end_of))
+}
+
 fn worth_of_list(mut list: Vec<(i64, u64, bool)>, thresholds: &[Nanoseconds]) -> GroupWorth {
     list.sort_unstable();
     let length = list.len().div_ceil(PARTS).max(1);
@@ -233,7 +239,7 @@ fn worth_of_list(mut list: Vec<(i64, u64, bool)>, thresholds: &[Nanoseconds]) ->
     };
     GroupWorth {
         sample_size: level.sample_size,
-        quantiles: QUANTILES.map(quantile),
+        quantiles: QUANTILES.map(|q| QuantileWorth::of(q, quantile)),
         thresholds: thresholds.iter().map(over).collect(),
         part_means_ns: Some(parts),
     }
@@ -257,7 +263,7 @@ impl Counted {
             Nanoseconds(if takes_bucket { first.saturating_sub(1) } else { last })
         };
         let limits: Vec<Nanoseconds> =
-            QUANTILES.into_iter().map(at).chain(thresholds.iter().copied()).collect();
+            quantiles_looked_at().map(at).chain(thresholds.iter().copied()).collect();
         let mut score_of_bucket = Vec::new();
         let mut below = 0.0;
         for (bucket, count) in histogram.occupied() {
@@ -320,14 +326,20 @@ impl Counted {
         let sums: Vec<f64> = scores.iter().zip(&counts).map(sum).collect();
         let level = Level::of_score_sums(&sums, attempts);
         let stretch = |(attempts, over): (&u32, u32)| Stretch { attempts: *attempts, over };
-        let mut worths = self.over.chunks_exact(STRETCHES).map(|over| {
+        let worth = |over: &[u32]| {
             let stretches: Vec<Stretch> = counts.iter().zip(joined(over, &ends)).map(stretch).collect();
             worth_of_share(&stretches, &level)
-        });
+        };
+        let worths: Vec<Worth> = self.over.chunks_exact(STRETCHES).map(worth).collect();
+        let (of_quantiles, of_thresholds) = worths.split_at(quantiles_looked_at().count());
+        let beyond = |q: f64| {
+            let place = quantiles_looked_at().position(|looked_at| looked_at == q);
+            place.map_or(Worth::independent(attempts), |place| of_quantiles[place])
+        };
         GroupWorth {
             sample_size: level.sample_size,
-            quantiles: QUANTILES.map(|_| worths.next().unwrap_or(Worth::independent(attempts))),
-            thresholds: worths.collect(),
+            quantiles: QUANTILES.map(|q| QuantileWorth::of(q, beyond)),
+            thresholds: of_thresholds.to_vec(),
             part_means_ns: Some(self.part_means_ns(attempts)),
         }
     }
@@ -443,7 +455,6 @@ mod tests {
     #[test]
     fn many_attempts_are_worth_about_as_much_counted_as_listed() {
         let samples = storms(16_000, 2);
-        let listed = summary(&samples, |number| number, Precision::Exact).durations;
         let histogram = {
             let mut histogram = Histogram::default();
             samples.1.iter().for_each(|duration| {
@@ -451,13 +462,24 @@ mod tests {
             });
             histogram
         };
-        let mut counted = Counted::new(&histogram, (0, *samples.0.last().expect("many")), &[]);
+        let threshold = Nanoseconds::from_milliseconds(20);
+        let mut counted = Counted::new(&histogram, (0, *samples.0.last().expect("many")), &[threshold]);
         for (start, duration) in samples.0.iter().zip(&samples.1) {
             let duration = Nanoseconds(*duration as u64);
             counted.add(&Reading { start_ns: Some(*start), duration, has_ended: true });
         }
-        let ratio = counted.worth().sample_size.effective / listed.sample_size.effective;
-        assert!((0.5..2.0).contains(&ratio), "{ratio}");
+        let list = samples.0.iter().zip(&samples.1).map(|(start, duration)| (*start, *duration as u64, true));
+        let listed = worth_of_list(list.collect(), &[threshold]);
+        let counted = counted.worth();
+        let alike = |counted: f64, listed: f64| {
+            assert!((0.5..2.0).contains(&(counted / listed)), "{counted} and {listed}");
+        };
+        alike(counted.sample_size.effective, listed.sample_size.effective);
+        alike(counted.thresholds[0].effective, listed.thresholds[0].effective);
+        for (counted, listed) in counted.quantiles.iter().zip(&listed.quantiles) {
+            alike(counted.beyond.effective, listed.beyond.effective);
+            alike(counted.effective_of_lower_end, listed.effective_of_lower_end);
+        }
     }
 
     #[test]

@@ -64,13 +64,13 @@ pub use self_read::{SelfReadShare, same_node_share, self_read_share};
 pub use stage_clock::{StageClock, StageTimes};
 pub use stage_endings::Unfinished;
 pub use statistics::dependence::{
-    EffectiveSampleSize, Level, STRETCHES_MOST, Stretch, Worth, beyond_quantile, effective_sample_size_of,
-    stretches_of, worth_of_share,
+    EffectiveSampleSize, Level, QuantileWorth, STRETCHES_MOST, Stretch, Worth, beyond_quantile,
+    effective_sample_size_of, lower_end_of, stretches_of, worth_of_share,
 };
 pub use statistics::estimate::{Amount, Estimate, Interval, Quantile};
 pub use statistics::interval::{
     CONFIDENCE, RankInterval, ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks,
-    share_interval,
+    ranks_by_worth, share_interval,
 };
 pub use statistics::memory::LongMemory;
 pub use statistics::sequence::{SEQUENCE_BLOCKS, Sequence};

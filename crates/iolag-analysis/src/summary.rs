@@ -16,7 +16,7 @@ use crate::quantile::{CensoredRanks, QuantileValue};
 use crate::statistics::dependence::EffectiveSampleSize;
 use crate::statistics::estimate::{Interval, Quantile};
 use crate::statistics::interval::{
-    RankInterval, ShareInterval, effective_quantile_ranks, quantile_ranks, share_interval,
+    RankInterval, ShareInterval, quantile_ranks, ranks_by_worth, share_interval,
 };
 
 /// Version of the serialised form of everything in this crate; raised when a reader would misread.
@@ -339,9 +339,9 @@ impl Durations<'_> {
             Some(ranks) => Interval::Between { low: at(ranks.low), high: at(ranks.high) },
             None => Interval::too_few(q, have),
         };
-        let interval = match worth.few_stretches {
+        let interval = match worth.beyond.few_stretches {
             Some(stretches) => Interval::FewStretches { stretches },
-            None => between(effective_quantile_ranks(count, worth.effective, q), worth.effective),
+            None => between(ranks_by_worth(count, &worth, q), worth.beyond.effective),
         };
         let naive = between(quantile_ranks(count, q), count as f64);
         Quantile::new(q, self.ranks.quantile(q, self.value_of_rank), [naive, interval])

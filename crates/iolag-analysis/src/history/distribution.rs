@@ -23,10 +23,8 @@ use serde::{Deserialize, Serialize};
 use super::estimate::{Estimate, EstimateInterval, HistoryQuantile};
 use super::observed::{Knowledge, Quantity};
 use super::weighting::{Observations, Weight};
-use crate::statistics::dependence::{EffectiveSampleSize, Worth, beyond_quantile};
-use crate::statistics::interval::{
-    CONFIDENCE, ShareInterval, effective_quantile_ranks, quantile_ranks, share_interval,
-};
+use crate::statistics::dependence::{EffectiveSampleSize, QuantileWorth, Worth, beyond_quantile};
+use crate::statistics::interval::{CONFIDENCE, ShareInterval, ranks_by_worth, share_interval};
 use crate::statistics::ranking::ascending;
 use crate::statistics::regimes::Regimes;
 use crate::statistics::student::NORMAL_TWO_SIDED;
@@ -202,19 +200,24 @@ impl<W: Weight> Distribution<W> {
     /// The quantile `q` with its intervals. Above the median it needs enough observations for an interval
     /// with two ends.
     pub fn quantile_with_interval(&self, q: f64) -> HistoryQuantile {
-        let value = self.quantile(q);
-        let limit = match value {
+        let uncensored = self.worth_at_share(q);
+        let worth = QuantileWorth::of(q, |q| self.worth_beyond(q));
+        let interval = match worth.beyond.few_stretches {
+            Some(stretches) => EstimateInterval::FewStretches { stretches },
+            None => self.interval_of(q, &worth.scaled(uncensored / self.ordered.len().max(1) as f64)),
+        };
+        let naive = QuantileWorth::of(q, |_| Worth { effective: uncensored, few_stretches: None });
+        HistoryQuantile::new(q, self.quantile(q), [self.interval_of(q, &naive), interval])
+    }
+
+    /// What the observations are worth for the share beyond the quantile `q`.
+    fn worth_beyond(&self, q: f64) -> Worth {
+        let limit = match self.quantile(q) {
             Estimate::Exactly(amount) => amount,
             Estimate::Below(_) => f64::NEG_INFINITY,
             Estimate::AtLeast(_) | Estimate::TooFew { .. } | Estimate::FewStretches { .. } => f64::INFINITY,
         };
-        let beyond = beyond_quantile(&self.ordered, limit, q);
-        let (uncensored, worth) = (self.worth_at_share(q), self.regimes.worth_of(&beyond));
-        let interval = match worth.few_stretches {
-            Some(stretches) => EstimateInterval::FewStretches { stretches },
-            None => self.interval_of(q, uncensored * worth.effective / self.ordered.len().max(1) as f64),
-        };
-        HistoryQuantile::new(q, value, [self.interval_of(q, uncensored), interval])
+        self.regimes.worth_of(&beyond_quantile(&self.ordered, limit, q))
     }
 
     /// What the observations are worth for the share that exceeds `limit`.
@@ -223,18 +226,11 @@ impl<W: Weight> Distribution<W> {
         self.regimes.worth_of(&is_over)
     }
 
-    /// Order statistics that enclose the quantile `q` if the observations are worth `worth` independent ones.
-    fn interval_of(&self, q: f64, worth: f64) -> EstimateInterval {
+    /// Order statistics that enclose the quantile `q` if the observations are worth so many independent ones.
+    fn interval_of(&self, q: f64, worth: &QuantileWorth) -> EstimateInterval {
         let total = self.informative;
-        let whole = worth.round() as u64;
-        // Without censoring nothing is scaled, and rounding may not take an attempt away.
-        let ranks = if whole == total && (worth - total as f64).abs() < 1e-6 {
-            quantile_ranks(total, q)
-        } else {
-            effective_quantile_ranks(total, worth, q)
-        };
-        let Some(ranks) = ranks else {
-            return EstimateInterval::too_few(q, worth);
+        let Some(ranks) = ranks_by_worth(total, worth, q) else {
+            return EstimateInterval::too_few(q, worth.beyond.effective);
         };
         let at = |rank: u64| self.quantile(rank as f64 / total as f64);
         self.with_step(at(ranks.low), at(ranks.high))

@@ -3,8 +3,8 @@
 //! Slow attempts come in storms. Of a share in the tail, each storm tells once, however many attempts it holds. Where those over
 //! a limit lie closer together than chance would put them, they are parted into clusters at the longest intervals between them,
 //! as many as the extremal index says (Ferro and Segers 2003: the intervals estimator). Storms of very different length tell less than as many equal
-//! ones, so their number is (Σ size)² / Σ size² (Kish 1965). Chance makes clusters too: the number is divided by what the same
-//! count of attempts put at random gives.
+//! ones, so their number is (Σ size)² / Σ size² (Kish 1965). Chance makes clusters too: as far as their
+//! number is that of the same count of attempts put at random, each attempt tells of itself; as far as it is not, each cluster.
 //!
 //! Limits: that storms are there is only known of those that happened; fewer than [`CLUSTERS_LEAST`] say nothing of how often they come.
 
@@ -12,7 +12,7 @@ use super::dependence::Stretch;
 use crate::synthetic::Noise;
 
 /// With fewer clusters no quantile is told in the tail.
-pub(crate) const CLUSTERS_LEAST: f64 = 5.0;
+pub(crate) const CLUSTERS_LEAST: f64 = 4.0;
 
 /// Orders that are drawn: the second least of them is passed by chance in one of twenty.
 const DRAWN: usize = 39;
@@ -47,7 +47,8 @@ pub(crate) fn clustered(stretches: &[Stretch]) -> Option<ClusteredOver> {
         }
         drawn.iter().sum::<f64>() / drawn.len() as f64
     };
-    let effective = (found / by_chance).min(1.0) * over as f64;
+    let likeness = (found / by_chance).min(1.0);
+    let effective = found * (1.0 + (over as f64 / by_chance - 1.0) * likeness);
     Some(ClusteredOver { effective, stretches: sizes.len() as u64 })
 }
 
@@ -124,7 +125,7 @@ mod tests {
     fn storms_are_counted_and_not_their_attempts() {
         let found = of(|place| place % 500 < 15, 4000).expect("eight storms");
         assert_eq!(found.stretches, 8);
-        assert!((7.0..12.0).contains(&found.effective), "{found:?}");
+        assert!((8.0..9.0).contains(&found.effective), "{found:?}");
     }
 
     #[test]
@@ -132,7 +133,19 @@ mod tests {
         let found =
             of(|place| (100..130).contains(&place) || (700..730).contains(&place), 1000).expect("two storms");
         assert_eq!(found.stretches, 2);
-        assert!((2.0..3.0).contains(&found.effective), "{found:?}");
+        assert!((2.0..2.2).contains(&found.effective), "{found:?}");
+    }
+
+    #[test]
+    fn the_less_chance_would_make_such_clusters_the_less_their_attempts_count() {
+        // Forty over the limit in pairs, in fives, and in tens.
+        let [pairs, fives, tens] = [2, 5, 10].map(|size| {
+            let found = of(|place| place % (100 * size) < size, 4000).expect("they lie together");
+            assert_eq!(found.stretches, 40 / size as u64);
+            found.effective * size as f64 / 40.0
+        });
+        assert!(pairs > fives && fives > tens && tens >= 1.0, "{pairs} {fives} {tens}");
+        assert!(pairs < 1.5 && tens < 1.1, "{pairs} {fives} {tens}");
     }
 
     #[test]

@@ -37,6 +37,7 @@ const FEW_OVER: f64 = 8.0;
 
 /// Shares up to this are in the tail.
 const TAIL_SHARE: f64 = 0.1;
+const ROUNDING: f64 = 1e-9;
 
 /// What a sequence is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -87,6 +88,41 @@ impl Worth {
     pub const fn independent(attempts: u64) -> Self {
         Self { effective: attempts as f64, few_stretches: None }
     }
+}
+
+/// What attempts are worth for a quantile.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QuantileWorth {
+    /// For the share beyond it.
+    pub beyond: Worth,
+    /// Their effective number for the lower end of its interval: in the tail, for [`lower_end_of`] it.
+    pub effective_of_lower_end: f64,
+}
+
+impl QuantileWorth {
+    /// Of the quantile `q`; `worth` tells what the attempts are worth for the share beyond a quantile.
+    pub fn of(q: f64, worth: impl Fn(f64) -> Worth) -> Self {
+        let beyond = worth(q);
+        let effective_of_lower_end = match lower_end_of(q) {
+            Some(lower) => worth(lower).effective.min(beyond.effective),
+            None => beyond.effective,
+        };
+        Self { beyond, effective_of_lower_end }
+    }
+
+    /// The same of attempts that are worth only this share of their number.
+    #[must_use]
+    pub fn scaled(self, share: f64) -> Self {
+        let beyond = Worth { effective: self.beyond.effective * share, ..self.beyond };
+        Self { beyond, effective_of_lower_end: self.effective_of_lower_end * share }
+    }
+}
+
+/// The quantile beyond which twice as many lie as beyond `q`, if `q` is in the tail. A record with more storms than usual has its quantile among the
+/// slowest of them, where parts of a storm look like storms of their own; the truth lies lower, where whole storms reach. How far down it may lie is judged there.
+pub fn lower_end_of(q: f64) -> Option<f64> {
+    let share = 1.0 - q;
+    (share <= TAIL_SHARE + ROUNDING).then_some(1.0 - 2.0 * share)
 }
 
 /// Equal stretches of a sequence in time order: of one attempt each as long as there are no more than [`STRETCHES_MOST`].
@@ -167,7 +203,7 @@ fn own_worth(stretches: &[Stretch], (attempts, share): (u64, f64), memory: LongM
     let independent = attempts as f64 * share * (1.0 - share);
     let inflation = Inflation::of(&deviations, independent).at_least(memory.inflation_at(share));
     let worth = Worth { effective: attempts as f64 / inflation.factor(), few_stretches: None };
-    if share > TAIL_SHARE + 1e-9 {
+    if share > TAIL_SHARE + ROUNDING {
         return worth;
     }
     match clustered(stretches) {
@@ -353,6 +389,30 @@ mod tests {
         assert_eq!(worth.few_stretches, None);
         let one = worth_of_share(&stretches_of(&is_over[..1000]), &independent(1000));
         assert!(one.few_stretches.is_some_and(|few| few <= 4) || one.effective == 1000.0, "{one:?}");
+    }
+
+    #[test]
+    fn parts_of_a_storm_are_no_storms_for_the_lower_end() {
+        assert_eq!([0.5, 0.75].map(lower_end_of), [None; 2]);
+        for (q, expected) in [(0.9, 0.8), (0.95, 0.9), (0.99, 0.98)] {
+            assert!(lower_end_of(q).is_some_and(|lower| (lower - expected).abs() < 1e-12), "{q}");
+        }
+        // Six storms of 30 among 3000, as slow as one another: the slowest 1 % are any of their attempts.
+        let mut noise = Noise::new(1);
+        let level = |place: usize| if place % 500 < 30 { 50.0 } else { 1.0 };
+        let values: Vec<f64> = (0..3000).map(|place| level(place) * (0.6 * noise.normal()).exp()).collect();
+        let mut sorted = values.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let known = Level::of(&values);
+        let worth = |q: f64| {
+            let quantile = sorted[(q * 3000.0 - 1e-9).ceil() as usize - 1];
+            worth_of_share(&stretches_of(&beyond_quantile(&values, quantile, q)), &known)
+        };
+        let found = QuantileWorth::of(0.99, worth);
+        assert_eq!(found.beyond, worth(0.99));
+        assert_eq!(found.effective_of_lower_end, worth(0.98).effective);
+        assert!(found.effective_of_lower_end < 0.75 * found.beyond.effective, "{found:?}");
+        assert!((5.0..8.0).contains(&(found.effective_of_lower_end * 0.02)), "{found:?}");
     }
 
     #[test]

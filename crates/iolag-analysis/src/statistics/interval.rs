@@ -12,6 +12,8 @@
 use serde::{Deserialize, Serialize};
 use statrs::function::beta::ln_beta;
 
+use super::dependence::QuantileWorth;
+
 /// Coverage of every interval.
 pub const CONFIDENCE: f64 = 0.95;
 
@@ -45,12 +47,30 @@ pub fn quantile_ranks(n: u64, q: f64) -> Option<RankInterval> {
 
 /// The same, of `n` attempts that are worth only `effective` independent ones.
 pub fn effective_quantile_ranks(n: u64, effective: f64, q: f64) -> Option<RankInterval> {
-    let whole = (effective.floor() as u64).min(n);
+    let whole = whole_number(effective, n);
     let ranks = quantile_ranks(whole, q)?;
     let scale = n as f64 / whole as f64;
-    let low = ((ranks.low - 1) as f64 * scale).floor() as u64 + 1;
+    let low = scaled_low(ranks.low, scale);
     let high = (ranks.high as f64 * scale).ceil() as u64;
     Some(RankInterval { low, high: high.min(n) })
+}
+
+/// The same, of attempts that are worth something else for each end.
+pub fn ranks_by_worth(n: u64, worth: &QuantileWorth, q: f64) -> Option<RankInterval> {
+    let ranks = effective_quantile_ranks(n, worth.beyond.effective, q)?;
+    let whole = whole_number(worth.effective_of_lower_end, n).max(1);
+    let (low, _) = binomial_quantiles(whole, q, TAIL);
+    let low = scaled_low(low.max(1), n as f64 / whole as f64);
+    Some(RankInterval { low: low.min(ranks.low), ..ranks })
+}
+
+/// Of `n` attempts: rounding may not take one away.
+fn whole_number(effective: f64, n: u64) -> u64 {
+    ((effective + 1e-6).floor() as u64).min(n)
+}
+
+fn scaled_low(rank: u64, scale: f64) -> u64 {
+    ((rank - 1) as f64 * scale).floor() as u64 + 1
 }
 
 /// The smallest counts at which the binomial distribution reaches `tail` and `1 - tail`.
@@ -182,8 +202,10 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
+    use crate::statistics::dependence::Worth;
 
     #[test]
     fn attempts_needed_are_those_of_the_textbook() {
@@ -201,6 +223,24 @@ mod tests {
         assert!(corrected.low < naive.low && corrected.high > naive.high);
         assert_eq!(effective_quantile_ranks(1000, 1000.0, 0.5), Some(naive));
         assert_eq!(effective_quantile_ranks(1000, 5.9, 0.5), None);
+    }
+
+    #[test]
+    fn only_the_lower_end_goes_by_what_attempts_are_worth_there() {
+        let worth = |effective: f64, effective_of_lower_end: f64| QuantileWorth {
+            beyond: Worth { effective, few_stretches: None },
+            effective_of_lower_end,
+        };
+        let same = effective_quantile_ranks(3000, 800.0, 0.99).unwrap();
+        assert_eq!(ranks_by_worth(3000, &worth(800.0, 800.0), 0.99), Some(same));
+        let wider = ranks_by_worth(3000, &worth(800.0, 100.0), 0.99).unwrap();
+        assert!(wider.low < same.low && wider.high == same.high, "{wider:?} {same:?}");
+        // Its end alone needs no 368: the lowest rank of all is below any quantile.
+        assert_eq!(ranks_by_worth(3000, &worth(800.0, 0.3), 0.99), Some(RankInterval { low: 1, ..same }));
+        assert_eq!(ranks_by_worth(3000, &worth(300.0, 300.0), 0.99), None);
+        assert_eq!(ranks_by_worth(0, &worth(0.0, 0.0), 0.99), None);
+        let rounded = 1000.0 * (1.0 - f64::EPSILON);
+        assert_eq!(ranks_by_worth(1000, &worth(rounded, rounded), 0.5), quantile_ranks(1000, 0.5));
     }
 
     #[test]
