@@ -1,8 +1,9 @@
 //! `cargo xtask calibrate`: how often intervals and findings are wrong, by the program of the crate `iolag-calibration`.
 //!
-//! What was measured is kept in `calibration/ROWS.jsonl` of the target directory, so that a calibration that was stopped goes on
-//! where it was.
+//! What was measured is kept, so that a calibration that was stopped goes on where it was: beside the page that is to be written, so that
+//! it goes on at another machine too, or else in `calibration/ROWS.jsonl` of the target directory.
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::Result;
@@ -14,7 +15,7 @@ pub fn calibrate(options: &[&str]) -> Result<ExitCode> {
     let places = Places::find()?;
     let program = places.build("iolag-calibration", "iolag-calibration", Profile::Release)?;
     let mut command = Command::new(program);
-    command.current_dir(&places.root).arg("--results").arg(places.target.join("calibration/ROWS.jsonl"));
+    command.current_dir(&places.root).arg("--results").arg(results(options, &places.target));
     // Only rows of the command line need the program, which takes long to build.
     let mut names = rows_named(options).peekable();
     if names.peek().is_none() || names.any(|name| name.starts_with("command")) {
@@ -22,6 +23,12 @@ pub fn calibrate(options: &[&str]) -> Result<ExitCode> {
     }
     run(command.args(options))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where rows are kept; relative to the root of the repository, as the page is.
+fn results(options: &[&str], target: &Path) -> PathBuf {
+    let page = options.iter().position(|option| *option == "--out").and_then(|place| options.get(place + 1));
+    page.map_or_else(|| target.join("calibration/ROWS.jsonl"), |page| Path::new(page).with_extension("jsonl"))
 }
 
 /// Words that are neither options nor their values.
@@ -43,5 +50,15 @@ mod tests {
         let options = ["--campaigns", "20", "quiet/storms", "--again", "--out", "page.md", "power"];
         assert_eq!(rows_named(&options).collect::<Vec<_>>(), ["quiet/storms", "power"]);
         assert_eq!(rows_named(&["--list"]).count(), 0);
+    }
+
+    #[test]
+    fn rows_of_a_page_are_kept_beside_it() {
+        let target = Path::new("target");
+        let kept = results(&["power", "--out", "docs/calibration.md"], target);
+        assert_eq!(kept, Path::new("docs/calibration.jsonl"));
+        for options in [&["power"][..], &["--out"]] {
+            assert_eq!(results(options, target), Path::new("target/calibration/ROWS.jsonl"));
+        }
     }
 }

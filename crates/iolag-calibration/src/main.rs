@@ -15,7 +15,7 @@ usage: cargo xtask calibrate [ROW…] [--campaigns N] [--seed S] [--again] [--li
   --seed       of the noise (2026)
   --again      measure also what was measured before
   --list       name the rows
-  --out        write the page from all rows that were ever measured, as in docs/calibration.md";
+  --out        write the page from all rows that were ever measured, as in docs/calibration.md; they are kept beside it";
 
 #[derive(Debug, PartialEq, Eq)]
 struct Order {

@@ -12,7 +12,8 @@ const HEAD: &str = "\
 # How often iolag is wrong
 
 This page is written by `cargo xtask calibrate --out docs/calibration.md`; nobody edits it. Records are made of which the whole truth is
-known, iolag analyses them, and what it says is compared with the truth. What fails is told like what passes.
+known, iolag analyses them, and what it says is compared with the truth. What fails is told like what passes. All counts, with seeds and
+limits, are in calibration.jsonl beside this page: there a calibration that was stopped goes on.
 
 - A *campaign* is one such record. `coverage/…`: one series; the same durations go through a run and through a history. `quiet/…`: three
   tasks on two targets in which nothing happens, with two notes and twenty lines of a journal at random times. `power/…`: one series with a
