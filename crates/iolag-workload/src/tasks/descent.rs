@@ -27,10 +27,27 @@ pub(super) fn processor_ticks(process: u32) -> Option<[u64; 2]> {
     Some([user + user_of_children, system + system_of_children])
 }
 
-/// Whether a process sleeps and has no children: it waits for something itself.
-pub(super) fn waits_itself(process: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    fields(&stat).next() == Some("S") && !parents().values().any(|parent| *parent == process)
+/// Tells, from one look to the next, whether a process waits for something itself.
+#[derive(Debug, Default)]
+pub(super) struct Rest {
+    stat: String,
+}
+
+impl Rest {
+    /// Whether the process sleeps, has no children, and has done nothing since the last look.
+    ///
+    /// One look is not enough: while children are looked for, one may end and the next not yet be there, and who is about to
+    /// go on after a wait is called asleep for a moment. Both show in the next stat, which has what ended children used.
+    pub(super) fn look(&mut self, process: u32) -> bool {
+        let has_children = parents().values().any(|parent| *parent == process);
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        self.is_undisturbed(stat) && !has_children
+    }
+
+    fn is_undisturbed(&mut self, stat: String) -> bool {
+        let before = std::mem::replace(&mut self.stat, stat);
+        self.stat == before && fields(&self.stat).next() == Some("S")
+    }
 }
 
 /// The parent of every process.
@@ -99,11 +116,36 @@ mod tests {
     }
 
     #[test]
-    fn this_process_has_used_the_processor_and_is_not_waiting() {
+    fn this_process_has_used_the_processor() {
         let own = std::process::id();
         assert!(processor_ticks(own).is_some());
         assert_eq!(processor_ticks(u32::MAX >> 1), None);
         assert!(parents().contains_key(&own));
-        assert!(!waits_itself(u32::MAX >> 1));
+    }
+
+    #[test]
+    fn who_sleeps_between_two_children_is_not_at_rest() {
+        let mut rest = Rest::default();
+        // One child waited for has 77 minor faults, two have 154.
+        let looks = ["S 1 7 7 0 -1 0 67 77", "S 1 7 7 0 -1 0 67 154", "S 1 7 7 0 -1 0 67 154"];
+        let at_rest = looks.map(|rest_of_stat| rest.is_undisturbed(format!("9 (sh) {rest_of_stat}")));
+        assert_eq!(at_rest, [false, false, true]);
+        assert!(!rest.is_undisturbed("9 (sh) R 1 7".into()) && !rest.is_undisturbed("9 (sh) R 1 7".into()));
+        assert!(!rest.look(u32::MAX >> 1) && !rest.look(u32::MAX >> 1), "it is gone");
+    }
+
+    #[test]
+    fn who_waits_for_a_child_is_not_at_rest_until_it_has_ended() {
+        let mut shell =
+            std::process::Command::new("/bin/sh").args(["-c", "sleep 60; exec sleep 60"]).spawn().unwrap();
+        let has_child = || parents().values().any(|parent| *parent == shell.id());
+        while !has_child() {}
+        let mut rest = Rest::default();
+        assert!(!rest.look(shell.id()) && !rest.look(shell.id()));
+        kill_descendants(shell.id());
+        while !rest.look(shell.id()) {}
+        assert!(!has_child());
+        shell.kill().unwrap();
+        shell.wait().unwrap();
     }
 }

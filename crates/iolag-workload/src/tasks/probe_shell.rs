@@ -12,7 +12,7 @@ use iolag_model::{FailureCode, Nanoseconds};
 use rustix::io::{Errno, write};
 use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
 
-use super::descent::{processor_ticks, waits_itself};
+use super::descent::{Rest, processor_ticks};
 use super::guard::{Guard, Happening, Report};
 use super::launch::{Launch, Streams};
 use super::probe_files::{cannot, failed};
@@ -62,6 +62,7 @@ impl Session {
     /// Waits until the prompt is there.
     fn wait_for_prompt(&mut self) -> Seen {
         let mut shown = Shown::default();
+        let mut rest = Rest::default();
         let mut last = Instant::now();
         loop {
             let limit = shown.has_any().then_some(QUIET);
@@ -76,7 +77,7 @@ impl Session {
                     }
                 }
                 Happening::Quiet
-                    if self.is_in_foreground() && (self.edits_lines() || self.waits_for_keys()) =>
+                    if self.is_in_foreground() && (self.edits_lines() || self.waits_for_keys(&mut rest)) =>
                 {
                     return Seen::At(last);
                 }
@@ -119,10 +120,10 @@ impl Session {
             .is_ok_and(|terminal| !terminal.local_modes.contains(LocalModes::ICANON))
     }
 
-    fn waits_for_keys(&self) -> bool {
+    fn waits_for_keys(&self, rest: &mut Rest) -> bool {
         self.shell.is_none_or(|shell| {
             let channel = std::fs::read_to_string(format!("/proc/{shell}/wchan")).unwrap_or_default();
-            may_be_terminal(&channel) && waits_itself(shell)
+            rest.look(shell) && may_be_terminal(&channel)
         })
     }
 

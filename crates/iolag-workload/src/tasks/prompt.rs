@@ -3,8 +3,8 @@
 //! A shell with a line editor (bash, zsh, fish, tcsh) takes the terminal out of its line mode just before it writes the
 //! prompt: the first visible text after that is the prompt, however long the `rc` files took and whatever they wrote. A
 //! shell without one (dash) leaves the terminal as it is: there the prompt is what it wrote last, when it has been quiet for
-//! 50 ms, its own process group is in the foreground, it sleeps without children, and where the kernel tells on what, it
-//! is on its terminal.
+//! 50 ms and has done nothing for 50 ms more, its own process group is in the foreground, it sleeps without children, and
+//! where the kernel tells on what, it is on its terminal.
 //!
 //! Limits: an `rc` file that itself reads single keys looks like a line editor.
 
