@@ -24,7 +24,8 @@ fn remember(place: &Path, records: &[HistoryRecord]) -> Result<(), String> {
         "die" => panic!("on purpose"),
         _ => {}
     }
-    let mut lines = Vec::new();
+    // What a kill has torn ends here.
+    let mut lines = vec![b'\n'];
     for record in records {
         serde_json::to_writer(&mut lines, record).map_err(|error| error.to_string())?;
         lines.push(b'\n');
@@ -103,10 +104,12 @@ fn watches_that_are_killed_lose_nothing_that_was_acknowledged() {
     let tasks = vec![task("stat", TaskSpec::Stat, 5000, 20000)];
     let scene = Scene::new(ms(2), vec![target(place.path(), "one", tasks)]);
     let take = |records: &[HistoryRecord]| remember(history.path(), records);
-    let told = history.path().join("told");
+    // Each watch tells in a file of its own: a kill may tear its last line.
+    let told = |kill: u64| history.path().join(format!("told-{kill}"));
     for kill in 0..KILLS {
+        let told = told(kill);
         let mut watch = Child::fork("watch", Orphanage::Die, || {
-            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&told).unwrap();
+            let mut file = std::fs::File::create(&told).unwrap();
             let mut onlooker = Onlooker {
                 at_record: Some(Box::new(|record: &HistoryRecord| {
                     let line = format!("{}\n", serde_json::to_string(record).unwrap());
@@ -119,9 +122,9 @@ fn watches_that_are_killed_lose_nothing_that_was_acknowledged() {
         })
         .unwrap();
         // Every other time after something was told, so that there is something on a busy machine too.
-        let told_bytes = || std::fs::metadata(&told).map_or(0, |told| told.len());
-        let (before, begin) = (told_bytes(), std::time::Instant::now());
-        while kill % 2 == 1 && told_bytes() <= before && begin.elapsed() < support::PATIENCE {
+        let has_told = || std::fs::metadata(&told).is_ok_and(|told| told.len() > 0);
+        let begin = std::time::Instant::now();
+        while kill % 2 == 1 && !has_told() && begin.elapsed() < support::PATIENCE {
             assert_eq!(watch.wait(Nanoseconds::from_milliseconds(1)), None, "it goes on until it is killed");
         }
         watch.wait(Nanoseconds::from_milliseconds(5 + kill * 37 % 150));
@@ -130,12 +133,15 @@ fn watches_that_are_killed_lose_nothing_that_was_acknowledged() {
     }
     scene.watch_with(WatchLimit::Rounds(1), &probe_task, &take, &mut Onlooker::default());
     let known = remembered(history.path());
-    let told = std::fs::read_to_string(&told).unwrap();
-    let (whole_lines, _torn) = told.rsplit_once('\n').unwrap();
-    for line in whole_lines.lines() {
-        assert!(known.contains(line), "{line}");
+    let mut lines = 0;
+    for kill in 0..KILLS {
+        let told = std::fs::read_to_string(told(kill)).unwrap_or_default();
+        for line in told.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
+            assert!(known.contains(line.trim_end()), "{line}");
+            lines += 1;
+        }
     }
-    assert!(whole_lines.lines().count() as u64 > KILLS);
+    assert!(lines > KILLS);
     // No two probes share a name, although many watches began within one second. An end that a watch had recorded, but not yet
     // forgotten when it was killed, is recorded once more by the next.
     let mut samples = std::collections::BTreeMap::new();
