@@ -1,6 +1,6 @@
 //! `iolag serve`: what a watch does and has found out, in a browser and for monitoring systems.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use iolag_model::Nanoseconds;
 
@@ -36,7 +36,7 @@ pub fn run(options: &Serve, common: &Common) -> Result<ExitCode, Failure> {
         shown_history: places.shown_history(),
         history: places.history.clone(),
         places,
-        document: Rc::new(move || live_document(&chosen, &since).map_err(|failure| failure.sentence)),
+        document: Arc::new(move || live_document(&chosen, &since).map_err(|failure| failure.sentence)),
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
     };
     leave_current_directory();

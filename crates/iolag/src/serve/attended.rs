@@ -73,10 +73,49 @@ impl Attended {
     }
 }
 
+/// Runs `body` on a thread of its own, in a child: the thread that was forked is still inside the server's runtime, in which a
+/// library cannot begin one of its own.
+///
+/// # Errors
+/// The last words of a body that panicked.
+pub(super) fn apart<T: Send>(body: impl FnOnce() -> T + Send) -> Result<T, String> {
+    let ended = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, body);
+        Ok(thread.map_err(|error| format!("no thread to read the history: {error}"))?.join())
+    });
+    ended.and_then(|ended| {
+        ended.map_err(|panic| {
+            let words = panic.downcast_ref::<String>().map(String::as_str);
+            let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
+            format!("reading the history ended by a fault of iolag, please report it: {words}")
+        })
+    })
+}
+
 impl Drop for Attended {
     fn drop(&mut self) {
         if self.child.ending().is_none() {
             self.child.signal_group(Signal::KILL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_may_begin_a_runtime_of_its_own_within_one() {
+        let runtime = || tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let inner = runtime().block_on(async { apart(|| runtime().block_on(async { 7 })) });
+        assert_eq!(inner, Ok(7));
+    }
+
+    #[test]
+    fn a_body_that_panics_says_its_last_words() {
+        for words in [apart(|| panic!("on purpose")), apart(|| panic!("on {}", "purpose"))] {
+            let words: Result<(), String> = words;
+            assert!(words.unwrap_err().ends_with("please report it: on purpose"));
         }
     }
 }

@@ -4,7 +4,6 @@
 //! it is kept for as long as making it must not be more than a small share of the time.
 
 use std::io::Write;
-use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,10 +13,10 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::attended::Attended;
+use super::attended::{Attended, apart};
 
 /// Makes the document, or says in a sentence why not; called in a child, may hang.
-pub type MakeDocument = Rc<dyn Fn() -> Result<Vec<u8>, String>>;
+pub type MakeDocument = Arc<dyn Fn() -> Result<Vec<u8>, String> + Send + Sync>;
 
 /// A document is kept for so many times the time that it took: at most a twentieth of a processor is used.
 const KEPT_FACTOR: u32 = 20;
@@ -117,7 +116,7 @@ pub(super) async fn make(documents: Arc<Documents>, make: MakeDocument) {
 
 async fn make_one(make: &MakeDocument) -> Result<Bytes, String> {
     let mut child = Attended::fork("reporter", |mut pipe| {
-        let (mark, text) = match make() {
+        let (mark, text) = match apart(|| make()).and_then(|made| made) {
             Ok(document) => (MADE, document),
             Err(sentence) => (FAILED, sentence.into_bytes()),
         };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::attended::Attended;
+use super::attended::{Attended, apart};
 use super::follower;
 use super::frame::{self, FromFollower};
 use super::view::Knowledge;
@@ -36,7 +36,10 @@ fn start(place: &str, knowledge: &Knowledge) -> Result<Attended, String> {
     let former = knowledge.reading();
     let follower = Attended::fork("follower", |mut pipe| {
         let former = former.as_deref().cloned();
-        follower::follow(place, former, &mut pipe);
+        if let Err(last_words) = apart(|| follower::follow(place, former, &mut pipe)) {
+            // Whoever is to hear it may be gone.
+            let _ = frame::write(&FromFollower::Trouble(last_words), &mut pipe);
+        }
     })?;
     knowledge.asked();
     Ok(follower)

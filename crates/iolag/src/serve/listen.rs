@@ -1,7 +1,6 @@
 //! Listening and answering, within limits, until a signal comes.
 
 use std::net::SocketAddr;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,7 +76,7 @@ pub fn serve(serving: &Serving, signals: Signals, ready: impl FnOnce(SocketAddr)
         let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let following = spawn_local(following);
         let documents = Arc::new(Documents::default());
-        let making = spawn_local(documents::make(Arc::clone(&documents), Rc::clone(&serving.document)));
+        let making = spawn_local(documents::make(Arc::clone(&documents), Arc::clone(&serving.document)));
         let router = routes(knowledge, documents);
         let accepting = spawn_local(accept(listener, router, Arc::clone(&slots)));
         signalled(signals).await;

@@ -18,5 +18,6 @@ mod server;
 mod answers;
 mod hangs;
 mod limits;
+mod postgres;
 mod prometheus;
 mod textfile;
