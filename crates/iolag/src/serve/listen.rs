@@ -1,21 +1,23 @@
 //! Listening and answering, within limits, until a signal comes.
 
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use iolag_keeper::Signals;
 use tokio::io::unix::AsyncFd;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{sleep, timeout};
 
 use super::address::LoopbackAddress;
+use super::connections::{Connection, Connections};
 use super::documents::{self, Documents, MakeDocument};
 use super::following;
 use super::routes::routes;
@@ -23,7 +25,7 @@ use super::view::Knowledge;
 use crate::exit_code::Failure;
 use crate::watching::Places;
 
-/// Connections at once; more of them wait their turn.
+/// Connections at once; one more takes the place of another.
 const CONNECTIONS_MAX: usize = 256;
 /// A request's head comes within this time, also the next one on a connection that is kept.
 const HEAD_MAX: Duration = Duration::from_secs(30);
@@ -73,19 +75,18 @@ pub fn serve(serving: &Serving, signals: Signals, ready: impl FnOnce(SocketAddr)
             serving.places.clone(),
         ));
         let following = following::follow(serving.history.clone(), Arc::clone(&knowledge));
-        let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let connections = Connections::new(CONNECTIONS_MAX);
         let following = spawn_local(following);
         let documents = Arc::new(Documents::default());
         let making = spawn_local(documents::make(Arc::clone(&documents), Arc::clone(&serving.document)));
         let router = routes(knowledge, documents);
-        let accepting = spawn_local(accept(listener, router, Arc::clone(&slots)));
+        let accepting = spawn_local(accept(listener, router, Rc::clone(&connections)));
         signalled(signals).await;
         following.abort();
         making.abort();
         accepting.abort();
-        let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
         // Who is not done by then is left.
-        let _ = timeout(LAST_ANSWERS, slots.acquire_many(all)).await;
+        let _ = timeout(LAST_ANSWERS, connections.wait_for_end()).await;
         Ok(())
     })
 }
@@ -99,30 +100,27 @@ async fn bind(address: LoopbackAddress) -> Result<TcpListener, Failure> {
     })
 }
 
-async fn accept(listener: TcpListener, router: Router, slots: Arc<Semaphore>) {
+async fn accept(listener: TcpListener, router: Router, connections: Rc<Connections>) {
     loop {
-        // Never closed.
-        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
         match listener.accept().await {
-            Ok((stream, _)) => {
-                let router = router.clone();
-                spawn_local(async move {
-                    answer(stream, router).await;
-                    drop(slot);
-                });
-            }
+            Ok((stream, _)) => connections.open(|connection| answer(stream, router.clone(), connection)),
             Err(_) => sleep(ACCEPT_PAUSE).await,
         }
     }
 }
 
-async fn answer(stream: TcpStream, router: Router) {
+async fn answer(stream: TcpStream, router: Router, connection: Rc<Connection>) {
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(|request| {
+        connection.asked();
+        router.call(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_MAX)
         .max_buf_size(HEAD_BYTES_MAX)
         .max_headers(HEAD_LINES_MAX)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), service);
     // A client that breaks off, or asks for nonsense, concerns nobody else.
     let _ = timeout(CONNECTION_MAX, connection).await;
 }

@@ -16,6 +16,7 @@
 
 mod address;
 mod attended;
+mod connections;
 mod documents;
 mod follower;
 mod following;

@@ -1,7 +1,7 @@
 //! What is refused, and what does not help those who mean ill.
 
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
 use crate::server::Server;
@@ -149,6 +149,29 @@ fn a_hundred_scrapers_and_a_hundred_idlers_are_served() {
     assert_eq!(threads(), 1, "it forks, so it must have one thread");
     let descriptors = || fs::read_dir(format!("/proc/{}/fd", server.id())).unwrap().count();
     assert!(wait_until(PATIENCE, || descriptors() < 40), "{} descriptors are open", descriptors());
+    server.stop();
+}
+
+#[test]
+fn who_takes_all_connections_and_asks_nothing_loses_his_own() {
+    let (_stage, server) = served();
+    let mut idlers: Vec<_> = (0..400)
+        .map(|_| {
+            let mut stream = server.connect();
+            stream.write_all(b"GET /metrics HTTP/1.1\r\nHo").unwrap();
+            stream
+        })
+        .collect();
+    for _ in 0..5 {
+        assert_eq!(server.get("/metrics").status, 200);
+    }
+    let mut is_closed = |number: usize| {
+        idlers[number].set_nonblocking(true).unwrap();
+        !matches!(idlers[number].read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+    };
+    // 400 and 5 came, and 256 have room. The five went by themselves, and may have left room.
+    assert!((0..144).all(&mut is_closed));
+    assert!((149..400).all(|number| !is_closed(number)), "nobody waited for the time of heads");
     server.stop();
 }
 
