@@ -16,6 +16,7 @@ pub fn calibrate(options: &[&str]) -> Result<ExitCode> {
     let program = places.build("iolag-calibration", "iolag-calibration", Profile::Release)?;
     let mut command = Command::new(program);
     command.current_dir(&places.root).arg("--results").arg(results(options, &places.target));
+    command.arg("--commit").arg(commit(&places.root));
     // Only rows of the command line need the program, which takes long to build.
     let mut names = rows_named(options).peekable();
     if names.peek().is_none() || names.any(|name| name.starts_with("command")) {
@@ -31,11 +32,22 @@ fn results(options: &[&str], target: &Path) -> PathBuf {
     page.map_or_else(|| target.join("calibration/ROWS.jsonl"), |page| Path::new(page).with_extension("jsonl"))
 }
 
+/// The commit that is checked out, with `+` if there is work that is not committed; nothing where there is no git.
+fn commit(root: &Path) -> String {
+    let described = Command::new("git")
+        .args(["describe", "--always", "--abbrev=7", "--exclude=*", "--dirty=+"])
+        .current_dir(root)
+        .output();
+    let described = described.ok().filter(|described| described.status.success());
+    described
+        .map_or_else(String::new, |described| String::from_utf8_lossy(&described.stdout).trim().to_owned())
+}
+
 /// Words that are neither options nor their values.
 fn rows_named<'a>(options: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
     let before = std::iter::once("").chain(options.iter().copied());
     let named = before.zip(options).filter(|(before, word)| {
-        let is_value = matches!(*before, "--campaigns" | "--seed" | "--out" | "--results");
+        let is_value = matches!(*before, "--campaigns" | "--seed" | "--out" | "--results" | "--commit");
         !is_value && !word.starts_with('-')
     });
     named.map(|(_, word)| *word)

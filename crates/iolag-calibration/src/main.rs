@@ -25,6 +25,8 @@ struct Order {
     repeats: Repeats,
     out: Option<PathBuf>,
     results: PathBuf,
+    /// The commit that this program was built from; empty if it was not told.
+    commit: String,
     /// iolag itself.
     program: Option<PathBuf>,
 }
@@ -65,7 +67,8 @@ fn run(words: &[String]) -> Result<()> {
         let done = match known {
             Some(done) => done.clone(),
             None => {
-                let done = row.measure(order.campaigns, order.seed, order.program.as_deref())?;
+                let done =
+                    row.measure(order.campaigns, order.seed, &order.commit, order.program.as_deref())?;
                 results.add(done.clone())?;
                 done
             }
@@ -102,6 +105,7 @@ fn order(words: &[String]) -> Result<Order> {
         repeats: Repeats::Kept,
         out: None,
         results: PathBuf::from("target/calibration/ROWS.jsonl"),
+        commit: String::new(),
         program: None,
     };
     let mut words = words.iter();
@@ -112,6 +116,7 @@ fn order(words: &[String]) -> Result<Order> {
             "--seed" => order.seed = value()?.parse().context("--seed needs a number")?,
             "--out" => order.out = Some(value()?.into()),
             "--results" => order.results = value()?.into(),
+            "--commit" => order.commit.clone_from(value()?),
             "--iolag" => order.program = Some(value()?.into()),
             "--again" => order.repeats = Repeats::Again,
             name if !name.starts_with('-') => order.wanted.push(name.to_owned()),

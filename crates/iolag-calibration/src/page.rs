@@ -2,6 +2,8 @@
 //!
 //! Nobody writes into that page by hand. What fails stands first, in full; tables have every number once.
 
+use std::collections::BTreeMap;
+
 use crate::measured::{Judgement, Measured, percent};
 use crate::row::Done;
 
@@ -55,6 +57,7 @@ pub fn page(done: &[&Done]) -> String {
             )
         }
     }
+    text += &commits(done);
     text += &failures(done);
     text += &coverage(done);
     text += &wide("False findings of quiet histories", "quiet/", done);
@@ -62,6 +65,21 @@ pub fn page(done: &[&Done]) -> String {
     text += &wide("The command line against the library", "command-line/", done);
     text += &wide("Steps that are there", "power/", done);
     text
+}
+
+/// With which commits rows were measured: of the one that measured most only how many, of others which. Work that was not committed is told with `+`.
+fn commits(done: &[&Done]) -> String {
+    let mut rows: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for one in done.iter().filter(|one| !one.commit.is_empty()) {
+        rows.entry(&one.commit).or_default().push(&one.row);
+    }
+    let mut rows: Vec<(&str, Vec<&str>)> = rows.into_iter().collect();
+    rows.sort_by_key(|(_, rows)| std::cmp::Reverse(rows.len()));
+    let mut lines = rows.iter().enumerate().map(|(place, (commit, rows))| match place {
+        0 => format!("Commit {commit} measured {} of them.\n", rows.len()),
+        _ => format!("Commit {commit} measured {}.\n", rows.join(", ")),
+    });
+    lines.next().map_or_else(String::new, |first| format!("\n{first}{}", lines.collect::<String>()))
 }
 
 fn failures(done: &[&Done]) -> String {
@@ -146,7 +164,14 @@ mod tests {
     use crate::measured::Limit;
 
     fn done(row: &str, measured: Vec<Measured>) -> Done {
-        Done { row: row.to_owned(), campaigns: 100, seed: 1, seconds: 60.0, measured }
+        Done {
+            row: row.to_owned(),
+            campaigns: 100,
+            seed: 1,
+            seconds: 60.0,
+            commit: "e024383".to_owned(),
+            measured,
+        }
     }
 
     #[test]
@@ -167,5 +192,16 @@ mod tests {
         assert!(page.contains("| quiet/storms/672 | **40.0 %** | 1.0 % |"), "{page}");
         assert!(page.contains("| coverage/storms/672 | run, width | 1.23 |  |"), "{page}");
         assert!(super::page(&[]).contains("Nothing."));
+    }
+
+    #[test]
+    fn rows_tell_which_commit_measured_them() {
+        let of = |row: &str, commit: &str| Done { commit: commit.to_owned(), ..done(row, vec![]) };
+        let rows =
+            [of("power/a", "abcdef0+"), of("quiet/a", "1234567"), of("quiet/b", "1234567"), of("runs/a", "")];
+        let page = page(&rows.each_ref());
+        let told = "\nCommit 1234567 measured 2 of them.\nCommit abcdef0+ measured power/a.\n";
+        assert!(page.contains(told), "{page}");
+        assert!(!super::page(&[&rows[3]]).contains("Commit"));
     }
 }

@@ -49,13 +49,16 @@ pub struct Done {
     pub seed: u64,
     /// How long it took.
     pub seconds: f64,
+    /// The commit of the program that measured it; empty if it was not told.
+    #[serde(default)]
+    pub commit: String,
     /// What came out.
     pub measured: Vec<Measured>,
 }
 
 impl Row {
-    /// Measures it, with iolag's program where a row asks for it.
-    pub fn measure(&self, campaigns: usize, seed: u64, program: Option<&Path>) -> Result<Done> {
+    /// Measures it by a program of this commit, with iolag's own where a row asks for it.
+    pub fn measure(&self, campaigns: usize, seed: u64, commit: &str, program: Option<&Path>) -> Result<Done> {
         let begin = Instant::now();
         let measured = match self.question {
             Question::Coverage(coverage) => coverage.measure(&self.name, campaigns, seed),
@@ -68,7 +71,7 @@ impl Row {
             Question::Runs(runs) => runs.measure(&self.name, campaigns, seed)?,
         };
         let seconds = begin.elapsed().as_secs_f64();
-        Ok(Done { row: self.name.clone(), campaigns, seed, seconds, measured })
+        Ok(Done { row: self.name.clone(), campaigns, seed, seconds, commit: commit.to_owned(), measured })
     }
 }
 

@@ -41,7 +41,7 @@ fn is_wide_of_its_limit(measured: &Measured) -> bool {
 fn no_limit_is_missed_by_a_wide_margin() {
     let mut missed = Vec::new();
     for name in SHORT {
-        let done = row(name).measure(CAMPAIGNS, SEED, None).unwrap();
+        let done = row(name).measure(CAMPAIGNS, SEED, "", None).unwrap();
         for one in done.measured.iter().filter(|one| is_wide_of_its_limit(one)) {
             missed.push((name, one.name.clone(), one.in_words()));
         }
@@ -51,7 +51,7 @@ fn no_limit_is_missed_by_a_wide_margin() {
 
 #[test]
 fn the_same_seed_gives_the_same_numbers() {
-    let measured = |seed| row("coverage/ar0.8/1000").measure(3, seed, None).unwrap().measured;
+    let measured = |seed| row("coverage/ar0.8/1000").measure(3, seed, "", None).unwrap().measured;
     assert_eq!(measured(SEED), measured(SEED));
     assert_ne!(measured(SEED), measured(SEED + 1));
 }
@@ -90,7 +90,7 @@ fn every_claim_has_campaigns_in_which_it_would_be_false() {
             _ => 0,
         });
         let has_campaigns = |row: &Row| {
-            let done = row.measure(3, SEED, None).unwrap();
+            let done = row.measure(3, SEED, "", None).unwrap();
             let of = |one: &Measured| matches!(one.amount, Amount::Share { of, .. } if of > 0);
             done.measured.iter().any(|one| one.name == claim.name() && of(one))
         };
