@@ -125,7 +125,7 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     let mut findings = Vec::new();
     findings.extend(aftermath.finding(&stages));
     findings.extend(found_in_stages(&stages, &aftermath));
-    findings.extend(repetitions.as_ref().and_then(repetitions_differ));
+    findings.extend(repetitions.as_ref().and_then(|repetitions| repetitions_differ(repetitions, run)));
     findings.extend(processors_busy(run));
     findings.extend(clients_start_late(&stages));
     findings.extend(stages_are_short(&stages));
@@ -304,7 +304,7 @@ fn caches_warm(share: SelfReadShare) -> Option<String> {
     })
 }
 
-fn repetitions_differ(comparison: &RepetitionComparison) -> Option<Finding> {
+fn repetitions_differ(comparison: &RepetitionComparison, run: &RunRecord) -> Option<Finding> {
     let factor = factor_in_words(comparison.factor);
     let reason = match comparison.judgement {
         RepetitionJudgement::Differ => "differ by more than chance",
@@ -312,8 +312,12 @@ fn repetitions_differ(comparison: &RepetitionComparison) -> Option<Finding> {
         RepetitionJudgement::Alike | RepetitionJudgement::TooFew => return None,
     };
     let sentence = format!("Iterations {reason}: the fastest is {factor} times as fast as the slowest.");
-    let advice = "Write-back timers, garbage collection or other users may do that: use more and longer iterations, and \
-                  report their range, not one number.";
+    let cause = match (load_above_processors(run), has_other_caches(run)) {
+        (Some(_), _) => "The load, told below, may do that",
+        (None, true) => "Write-back timers, garbage collection or other users may do that",
+        (None, false) => "Other programs on this host may do that",
+    };
+    let advice = format!("{cause}: use more and longer iterations, and report their range, not one number.");
     let finding = Finding::new(RunFindingKind::RepetitionsDiffer, Severity::Warning, sentence, advice).with(
         "fastest by slowest",
         factor,
@@ -326,13 +330,10 @@ fn repetitions_differ(comparison: &RepetitionComparison) -> Option<Finding> {
 }
 
 fn processors_busy(run: &RunRecord) -> Option<Finding> {
-    let load = run.after.as_ref()?.load?[0];
-    let cpus = f64::from(run.environment.cpus);
-    if cpus < 1.0 || load < cpus {
-        return None;
-    }
+    let load = load_above_processors(run)?;
+    let cpus = run.environment.cpus;
     let sentence =
-        format!("The load was {load:.1} on {cpus:.0} processors: the clients may have waited for them.");
+        format!("The load was {load:.1} on {cpus} processors: the clients may have waited for them.");
     let advice = "Use fewer clients per host, or more hosts, and compare: if the rate per client rises, this host was \
                   the limit, not the storage.";
     Some(Finding::new(RunFindingKind::ProcessorsBusy, Severity::Warning, sentence, advice).with(
@@ -340,6 +341,13 @@ fn processors_busy(run: &RunRecord) -> Option<Finding> {
         format!("{load:.2}"),
         EvidenceAmount::Load(load),
     ))
+}
+
+/// The load of a host that had more to do than processors.
+fn load_above_processors(run: &RunRecord) -> Option<f64> {
+    let load = run.after.as_ref()?.load?[0];
+    let cpus = f64::from(run.environment.cpus);
+    (cpus >= 1.0 && load >= cpus).then_some(load)
 }
 
 fn working_set_changed(stage: &StageAnalysis) -> Option<Sighting> {

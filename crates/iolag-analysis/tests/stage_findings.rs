@@ -3,7 +3,8 @@
 mod scenario;
 
 use iolag_analysis::{
-    LostObjects, MetadataAnalysis, RepetitionJudgement, Severity, WorkingSet, analyse_metadata,
+    LostObjects, MetadataAnalysis, RepetitionJudgement, RunFindingKind, Severity, WorkingSet,
+    analyse_metadata,
 };
 use iolag_model::{FailureCode, MemoryState, Nanoseconds, Operation, Outcome, Phase, RunState};
 use proptest::prelude::*;
@@ -174,7 +175,7 @@ proptest! {
 
 #[test]
 fn iterations_of_the_usb_stick_differ_by_more_than_chance() {
-    let scenario = usb_stick();
+    let mut scenario = usb_stick();
     let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
     let repetitions = analysis.repetitions.expect("there are three iterations");
     assert_eq!(repetitions.judgement, RepetitionJudgement::Differ);
@@ -187,6 +188,23 @@ fn iterations_of_the_usb_stick_differ_by_more_than_chance() {
     );
     let found = |part: &str| analysis.findings.iter().any(|finding| finding.sentence.contains(part));
     assert!(found("Iterations differ by more than chance"), "{:#?}", analysis.findings);
+    let blamed = |scenario: &Scenario| {
+        let findings = analyse_metadata(&scenario.record, &scenario.by_stage()).findings;
+        let differ = findings.into_iter().find(|one| one.kind == RunFindingKind::RepetitionsDiffer).unwrap();
+        differ.advice.split(" may").next().unwrap().to_owned()
+    };
+    let on_nfs = blamed(&scenario);
+    scenario.record.targets[0].file_system = None;
+    let in_memory = blamed(&scenario);
+    scenario.record.after = Some(MemoryState { load: Some([32.5, 5.0, 1.0]), ..MemoryState::default() });
+    assert_eq!(
+        [on_nfs, in_memory, blamed(&scenario)],
+        [
+            "Write-back timers, garbage collection or other users",
+            "Other programs on this host",
+            "The load, told below,"
+        ]
+    );
 }
 
 #[test]
