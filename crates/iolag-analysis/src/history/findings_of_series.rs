@@ -18,6 +18,10 @@ use crate::statistics::interval::ShareInterval;
 /// A wider interval of a share tells nothing.
 const INTERVAL_WIDTH_MOST: f64 = 0.9;
 
+/// Where attempts take this part of what people put up with longer than that, on average, it is serious: one in a hundred takes twice as
+/// long, or one in ten thousand a hundred times.
+const SERIOUS_WAIT: f64 = 0.01;
+
 pub(crate) fn findings_of_series(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let mut findings = Vec::new();
     for series in analysis.series.iter().filter(|series| series.summary.series.key.part.is_empty()) {
@@ -86,6 +90,7 @@ fn tail(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     if let Some(index) = latest {
         sentence += &beside(regimes, index, unchanged_from.unwrap_or(index), patience);
     }
+    let waited = share.beyond_seconds / (share.of as f64 * patience.as_seconds());
     let past = summary.rates.total.past_deadline.count;
     if past > 0 {
         sentence += &format!("; {past} passed the deadline");
@@ -97,7 +102,7 @@ fn tail(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
         (false, _) if past > 0 => Severity::Serious,
         // Of what somebody else measured nobody knows how long it may take.
         (false, true) if summary.series.kind == SeriesKind::ImportedDuration => Severity::Note,
-        (false, false) if part >= 0.01 => Severity::Serious,
+        (false, false) if waited >= SERIOUS_WAIT => Severity::Serious,
         _ => Severity::Warning,
     };
     let (pattern, advice) = if let Some(rule) = rule {
@@ -509,5 +514,29 @@ mod tests {
             sentence.starts_with("Since 1970-01-08 ") && sentence.contains("; before, none"),
             "{sentence}"
         );
+    }
+
+    /// Longer than the second that somebody waits for a list.
+    #[test]
+    fn the_severity_of_a_tail_goes_by_how_long_was_waited() {
+        let of = |count: i64, milliseconds: u64| {
+            let columns = columns_of((0..2000).map(|slot| {
+                let is_long = slot % (2000 / count) == 7;
+                (slot * 900, if is_long { milliseconds } else { 20 + slot as u64 % 7 }, Outcome::Ok)
+            }));
+            let input = HistoryInput {
+                series: vec![(series_of("/home", "list"), columns)],
+                ..HistoryInput::default()
+            };
+            let findings = analyse_history(&input, &HistoryOptions::default()).findings;
+            let tail =
+                findings.iter().find(|one| one.finding.kind == FindingKind::Tail).expect("a tail is told");
+            tail.finding.severity
+        };
+        // Once six hours, ten times ten minutes, twenty times a minute.
+        let serious = [(1, 21_600_000), (10, 600_000), (20, 55_000)].map(|(count, each)| of(count, each));
+        assert_eq!(serious, [Severity::Serious; 3]);
+        let felt = [(20, 1200), (20, 1900)].map(|(count, each)| of(count, each));
+        assert_eq!(felt, [Severity::Warning; 2]);
     }
 }

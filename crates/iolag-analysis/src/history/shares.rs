@@ -26,6 +26,8 @@ pub struct ThresholdShare {
     /// Estimated share that is longer, by the distribution; absent where that knows nothing: below the
     /// clock's resolution, or beyond the last observation if that had not ended.
     pub share: Option<f64>,
+    /// By how much observations are known to be longer, in all.
+    pub beyond_seconds: f64,
 }
 
 /// Shares of observations longer than each of these thresholds. Only durations have thresholds.
@@ -44,6 +46,7 @@ pub fn shares_over<W: Weight>(
             counted: share_over(*threshold, over, undecided, sample_size),
             of,
             share: distribution.share_at_most(limit).map(|share| 1.0 - share),
+            beyond_seconds: seconds_beyond(observations, limit),
         }
     };
     thresholds.iter().map(share).collect()
@@ -69,6 +72,12 @@ pub(crate) fn count_over<W: Weight>(observations: &Observations<W>, limit: f64) 
         }
     }
     (over, undecided)
+}
+
+/// By how much observations are known to exceed `limit` seconds, in all.
+fn seconds_beyond<W: Weight>(observations: &Observations<W>, limit: f64) -> f64 {
+    let known = observations.list().iter().filter(|one| one.knowledge != Knowledge::AtMost);
+    known.map(|one| (one.amount - limit).max(0.0)).sum()
 }
 
 /// How often something happened.
