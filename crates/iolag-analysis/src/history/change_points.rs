@@ -2,8 +2,8 @@
 //!
 //! Changes are searched in robust scores without the daily rhythm ([`super::change_record`]) by the likelihood ratio of steps in noise whose memory is fitted
 //! ([`crate::statistics::change`]). Here places become words: what comes back within a day, or lasts no longer than a fiftieth of the record, is an
-//! episode and no change; a change must be at least 10 % of the median, or of a quartile or the p90 of clearly shifted values; what a straight line explains as
-//! well is a drift and has no date.
+//! episode and no change; a change must be at least 10 % of the median, or of a quartile or the p90 of clearly shifted values, and the interval of that factor,
+//! or how often values after are greater, must tell in which direction; what a straight line explains as well is a drift and has no date.
 //!
 //! Limits: nothing is told of what the time of the day (in less than four days) or of the week (in less than eight weeks) explains as well, nor of load that
 //! wanders on all time scales; docs/statistics.md says what can be seen.
@@ -13,9 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use super::calendar::LocalTime;
 use super::change_record::{Bound, Found, Record, SmoothKind};
+use super::distribution::coarse_step;
 use super::levels::{LevelRatio, Levels, share_greater};
 use super::observed::{Knowledge, TimedValues};
 use crate::statistics::change::Judging;
+use crate::statistics::student::NORMAL_TWO_SIDED;
 
 /// Values that a level at an end of the record must have, unless it is short: there a sixth.
 const END_VALUES_LEAST: usize = 27;
@@ -52,7 +54,7 @@ pub enum ChangeShape {
     Step,
     /// A straight line over the record: it has no date.
     Ramp,
-    /// Another level that differs by less than is told: it has a date and is nobody's concern.
+    /// Another level that differs by less than is told, or by nobody knows what: it has a date and is nobody's concern.
     SmallStep,
     /// Another level for a short while, then the one before.
     Episode,
@@ -155,7 +157,7 @@ pub struct NotTold {
 pub struct Changes {
     /// Changes of level in the order of time.
     pub steps: Vec<ChangePoint>,
-    /// Changes that are certain and too small to be told, in the order of time. What is asked of dependence is asked between them, too: taken as one,
+    /// Changes that are too small to be told, or of which not even the direction is known, in the order of time. What is asked of dependence is asked between them, too: taken as one,
     /// both levels look like long memory.
     pub small: Vec<ChangePoint>,
     /// A slow change beside or instead of them.
@@ -314,12 +316,18 @@ impl Telling<'_> {
     fn is_great_enough(&self, around: &[usize]) -> bool {
         let limit = (1.0 + self.options.magnitude_min).ln();
         let (before, after) = self.levels(around);
-        let changed = |share: f64| {
-            let (before, after) = (before.quantile_logarithm(share), after.quantile_logarithm(share));
-            (after - before).abs() >= limit
+        let apart = (self.greater_after(around) - 0.5).abs();
+        // By a coarse clock, two levels may be apart that are one and the same.
+        let least = before.median().0.min(after.median().0);
+        let is_apart = coarse_step(self.values.step_seconds(), least) == 0.0
+            && apart >= apart_by_chance([before.effective(), after.effective()]);
+        // Where nothing is known of the median's factor, the search has told all the same that it changed; what else changed must be known.
+        let changed = |share: f64, unless_known: bool| {
+            let (old, new) = (before.quantile_logarithm(share), after.quantile_logarithm(share));
+            let interval = || LevelRatio::at(share, &before, &after).excludes_none();
+            (new - old).abs() >= limit && (is_apart || interval().unwrap_or(unless_known))
         };
-        let apart = || (self.greater_after(around) - 0.5).abs();
-        changed(0.5) || apart() >= 0.1 && [0.25, 0.75, 0.9].into_iter().any(changed)
+        changed(0.5, true) || apart >= 0.1 && [0.25, 0.75, 0.9].into_iter().any(|share| changed(share, false))
     }
 
     fn greater_after(&self, around: &[usize]) -> f64 {
@@ -396,6 +404,13 @@ impl Telling<'_> {
         });
         refused.chain(wandering).chain(episodes).collect()
     }
+}
+
+/// How far from 1/2 the probability that a value after is greater than one before comes by chance in 95 of 100 cases, for so many independent values
+/// (Mann and Whitney 1947).
+fn apart_by_chance(independent: [f64; 2]) -> f64 {
+    let [before, after] = independent;
+    NORMAL_TWO_SIDED * ((1.0 / before + 1.0 / after) / 12.0).sqrt()
 }
 
 #[cfg(test)]
@@ -495,6 +510,23 @@ mod tests {
         assert_eq!(changes.len(), 2, "{changes:?}");
         assert!(changes[0].place.abs_diff(10_000) < 10 && changes[1].place.abs_diff(11_344) < 10);
         assert!(changes[0].greater_after > 0.5 && changes[1].greater_after < 0.5);
+    }
+
+    #[test]
+    fn a_change_whose_interval_holds_none_is_not_great_enough() {
+        let scatter: Vec<f64> = (0..60).map(|place| 4.0 * f64::from(place * 37 % 61) / 61.0).collect();
+        let moved = |by: f64| -> Vec<f64> {
+            scatter.iter().copied().chain(scatter.iter().map(|value| value + by)).collect()
+        };
+        let first_too_small = |logarithms: Vec<f64>| {
+            let values = series(&logarithms);
+            let record = Record::of(&values, &LocalTime::UTC).unwrap();
+            let options = &ChangeOptions::default();
+            Telling { values: &values, record, options, episodes: Vec::new() }.first_too_small(&[0, 60, 120])
+        };
+        let (before, after) = (Levels::of(&series(&scatter)), Levels::of(&series(&moved(0.4)[60..])));
+        assert_eq!(LevelRatio::between(&before, &after).excludes_none(), Some(false), "1.5 times, and yet");
+        assert_eq!((first_too_small(moved(0.4)), first_too_small(moved(2.5))), (Some(0), None));
     }
 
     #[test]

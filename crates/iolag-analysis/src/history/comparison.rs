@@ -11,6 +11,8 @@
 //!   neighbours count as what they are worth, and what two places share at the same time falls out;
 //! - medians, shares over thresholds and their differences, and the greatest distance of the curves.
 //!
+//! The step of a coarse clock, beside the medians, is added to the shift's interval: it is the same in all pairs.
+//!
 //! What is not known because of censoring widens the shift's interval: its lower end takes each pair at its
 //! least, its upper end at its most. If more than half of the pairs have no such end, the shift itself is a
 //! bound.
@@ -29,8 +31,8 @@ use serde::{Deserialize, Serialize};
 
 use super::calendar::LocalTime;
 use super::daily::DailyLevels;
-use super::distribution::{CurveDistance, Distribution, KnowledgeCounts};
-use super::estimate::{HistoryQuantile, is_time};
+use super::distribution::{CurveDistance, Distribution, KnowledgeCounts, steps_in_ratio};
+use super::estimate::{Estimate, HistoryQuantile, is_time};
 use super::observed::Quantity;
 use super::pairs::{Range, Stratum, weeks_of};
 use super::shares::{ShareDifference, ThresholdShare, share_difference, shares_over};
@@ -212,7 +214,13 @@ pub(crate) fn compare_alike<W: Weight>(
         }
     }
     let enough = sides.iter().all(|side| side.compared_effective >= COMPARISON_ATTEMPTS as f64);
-    let shift = judged.as_ref().map(|judged| judged.shift(scale));
+    let mut shift = judged.as_ref().map(|judged| judged.shift(scale));
+    if let (Some(shift), ShiftScale::Ratio) = (&mut shift, scale)
+        && let [Estimate::Exactly(one), Estimate::Exactly(other)] =
+            sides.each_ref().map(|side| side.median.value)
+    {
+        shift.widen(steps_in_ratio([one, other], [first.step_seconds(), second.step_seconds()]));
+    }
     let greater = judged.as_ref().map(|judged| judged.greater(sizes));
     let [first, second] = sides;
     Comparison {

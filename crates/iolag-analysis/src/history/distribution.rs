@@ -40,6 +40,24 @@ pub(crate) fn coarse_step(step_seconds: f64, amount: f64) -> f64 {
     if step_seconds > COARSE_SHARE * amount { step_seconds } else { 0.0 }
 }
 
+/// Between what the truth lies where a clock with this step shows `amount`. A coarse clock shows a step where it may have cut, and the middle of
+/// one where it may have rounded: it is from half a step below to a step above.
+pub(crate) fn truth_behind(amount: f64, step_seconds: f64) -> [f64; 2] {
+    let step = coarse_step(step_seconds, amount);
+    [amount - step / 2.0, amount + step]
+}
+
+/// By how much the ends of the logarithm of a ratio, of a second amount by a first, move because of the steps of their clocks; an end that is not
+/// bounded moves by infinity.
+pub(crate) fn steps_in_ratio(amounts: [f64; 2], steps_seconds: [f64; 2]) -> [f64; 2] {
+    let [first, second] = [0, 1].map(|side| {
+        let amount = amounts[side];
+        let moved = |truth: f64| if truth == amount { 0.0 } else { (truth.max(0.0) / amount).ln() };
+        truth_behind(amount, steps_seconds[side]).map(moved)
+    });
+    [second[0] - first[1], second[1] - first[0]]
+}
+
 /// How often each kind of knowledge occurs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnowledgeCounts {
@@ -236,20 +254,13 @@ impl<W: Weight> Distribution<W> {
         self.with_step(at(ranks.low), at(ranks.high))
     }
 
-    /// A coarse clock shows a step where it may have cut, and the middle of one where it may have rounded: the truth lies from half a step
-    /// below what it shows to a step above.
+    /// The ends with the step of a coarse clock.
     fn with_step(&self, low: Estimate, high: Estimate) -> EstimateInterval {
-        let is_coarse = |amount: f64| coarse_step(self.step_seconds, amount) > 0.0;
-        EstimateInterval::Between {
-            low: match low {
-                Estimate::Exactly(low) if is_coarse(low) => Estimate::Exactly(low - self.step_seconds / 2.0),
-                low => low,
-            },
-            high: match high {
-                Estimate::Exactly(high) if is_coarse(high) => Estimate::Exactly(high + self.step_seconds),
-                high => high,
-            },
-        }
+        let end = |end: Estimate, of: usize| match end {
+            Estimate::Exactly(amount) => Estimate::Exactly(truth_behind(amount, self.step_seconds)[of]),
+            bound => bound,
+        };
+        EstimateInterval::Between { low: end(low, 0), high: end(high, 1) }
     }
 
     /// How many uncensored attempts would tell as much at the quantile `q`.

@@ -106,7 +106,8 @@ impl<'a> Stretch<'a> {
         self.change.greater_after > 0.5
     }
 
-    /// What nobody feels is no warning, however much slower it is; what is over, and left nothing behind, is no news that is serious.
+    /// What nobody feels is no warning, however much slower it is; what is over, and left nothing behind, is no news that is serious, nor is what may be
+    /// no slower at all by the interval of its factor.
     fn severity(&self) -> Severity {
         let change = self.change;
         let is_felt = change.median_after.max(change.p95_after) >= FELT_SECONDS;
@@ -116,7 +117,11 @@ impl<'a> Stretch<'a> {
         let is_over =
             self.ending().is_some_and(|next| next.median_after < SERIOUS_RATIO * change.median_before);
         match change.ratio.value {
-            Some(ratio) if ratio >= SERIOUS_RATIO && !is_over => Severity::Serious,
+            Some(ratio)
+                if ratio >= SERIOUS_RATIO && !is_over && change.ratio.excludes_none() != Some(false) =>
+            {
+                Severity::Serious
+            }
             _ => Severity::Warning,
         }
     }

@@ -2,10 +2,11 @@
 //!
 //! The interval of a ratio combines those of the two medians (by order statistics, with effective sample sizes) on the logarithmic scale by the
 //! method of variance estimates recovery (Zou and Donner 2008): no distribution is assumed. Limits: with fewer than six effective
-//! values on a side, or a censored end, that end is open.
+//! values on a side, or a censored end, that end is open. The step of a coarse clock is added to it, as it is the same for all values.
 
 use serde::{Deserialize, Serialize};
 
+use super::distribution::steps_in_ratio;
 use super::observed::{Knowledge, TimedValues};
 use super::permutation::correlation_time;
 use crate::statistics::interval::effective_quantile_ranks;
@@ -59,9 +60,9 @@ impl Levels {
         self.quantile(share).0.max(1e-9).ln()
     }
 
-    /// Logarithms of the ends of the median's interval, where they exist and are exact.
-    fn median_interval(&self) -> (Option<f64>, Option<f64>) {
-        let Some(ranks) = effective_quantile_ranks(self.order.len() as u64, self.effective, 0.5) else {
+    /// Logarithms of the ends of a quantile's interval, where they exist and are exact.
+    fn interval(&self, share: f64) -> (Option<f64>, Option<f64>) {
+        let Some(ranks) = effective_quantile_ranks(self.order.len() as u64, self.effective, share) else {
             return (None, None);
         };
         let end = |rank: u64| {
@@ -74,7 +75,12 @@ impl Levels {
 
 impl LevelRatio {
     pub(crate) fn between(before: &Levels, after: &Levels) -> Self {
-        let ((old, old_is), (new, new_is)) = (before.median(), after.median());
+        Self::at(0.5, before, after)
+    }
+
+    /// The same of another quantile than the median.
+    pub(crate) fn at(share: f64, before: &Levels, after: &Levels) -> Self {
+        let ((old, old_is), (new, new_is)) = (before.quantile(share), after.quantile(share));
         use Knowledge::{AtLeast, AtMost, Exactly};
         let value_is = match (old_is, new_is) {
             (Exactly, known) => Some(known),
@@ -86,15 +92,25 @@ impl LevelRatio {
         if value_is != Some(Exactly) || old <= 0.0 || new <= 0.0 {
             return Self { value, value_is: value_is.unwrap_or(Exactly), low: None, high: None };
         }
+        let steps = steps_in_ratio([old, new], [before, after].map(|side| side.values.step_seconds()));
         let (old, new) = (old.ln(), new.ln());
-        let (old_low, old_high) = before.median_interval();
-        let (new_low, new_high) = after.median_interval();
+        let (old_low, old_high) = before.interval(share);
+        let (new_low, new_high) = after.interval(share);
         let reach = |of_new: Option<f64>, of_old: Option<f64>| Some((of_new? - new).hypot(of_old? - old));
+        let end = |logarithm: f64| logarithm.is_finite().then(|| logarithm.exp());
         Self {
             value,
             value_is: Exactly,
-            low: reach(new_low, old_high).map(|reach| (new - old - reach).exp()),
-            high: reach(new_high, old_low).map(|reach| (new - old + reach).exp()),
+            low: reach(new_low, old_high).and_then(|reach| end(new - old - reach + steps[0])),
+            high: reach(new_high, old_low).and_then(|reach| end(new - old + reach + steps[1])),
+        }
+    }
+
+    /// Whether its interval says in which direction; of one that is open on both sides that is not known.
+    pub(crate) fn excludes_none(&self) -> Option<bool> {
+        match (self.low, self.high) {
+            (None, None) => None,
+            (low, high) => Some(low.is_some_and(|low| low > 1.0) || high.is_some_and(|high| high < 1.0)),
         }
     }
 }

@@ -87,8 +87,10 @@ impl TimedValues {
     /// Reads `quantity` from the samples of a series.
     pub fn read(series: &Series, columns: &HistoryColumns, quantity: Quantity) -> Self {
         let resolution_ns = series.resolution_ns;
-        let mut read =
-            Self { below_resolution: resolution_ns.as_seconds() / 2.0, ..Self::with_room(columns.len()) };
+        let mut read = Self::with_room(columns.len());
+        if quantity == Quantity::Duration {
+            read.below_resolution = resolution_ns.as_seconds() / 2.0;
+        }
         for row in 0..columns.len() {
             if let Some((value, knowledge)) = reading(columns, row, quantity, resolution_ns) {
                 read.add(columns.start[row], value, knowledge);
@@ -197,6 +199,11 @@ impl TimedValues {
             Knowledge::AtMost => (2.0 * self.below_resolution, Knowledge::AtMost),
             Knowledge::AtLeast => (self.least_bound().unwrap_or(0.0), Knowledge::AtLeast),
         })
+    }
+
+    /// The step of the clock; 0 of what is no duration.
+    pub(crate) fn step_seconds(&self) -> f64 {
+        2.0 * self.below_resolution
     }
 
     fn least_bound(&self) -> Option<f64> {

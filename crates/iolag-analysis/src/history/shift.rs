@@ -59,6 +59,19 @@ pub struct Shift {
     pub interval: ShiftInterval,
 }
 
+impl Shift {
+    /// Moves the ends of the intervals of a ratio by these logarithms.
+    pub(crate) fn widen(&mut self, ends: [f64; 2]) {
+        let moved = |end: Option<f64>, by: f64| {
+            end.map(|end| end * by.exp()).filter(|end| *end > 0.0 && end.is_finite())
+        };
+        for interval in [&mut self.interval_naive, &mut self.interval] {
+            *interval =
+                ShiftInterval { low: moved(interval.low, ends[0]), high: moved(interval.high, ends[1]) };
+        }
+    }
+}
+
 /// How often the second of two is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Greater {
