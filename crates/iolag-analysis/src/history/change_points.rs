@@ -14,10 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::calendar::LocalTime;
 use super::change_record::{Bound, Found, Record, SmoothKind};
 use super::distribution::coarse_step;
-use super::levels::{LevelRatio, Levels, share_greater};
+use super::levels::{LevelRatio, Levels, apart_by_chance, share_greater};
 use super::observed::{Knowledge, TimedValues};
 use crate::statistics::change::Judging;
-use crate::statistics::student::NORMAL_TWO_SIDED;
 
 /// Values that a level at an end of the record must have, unless it is short: there a sixth.
 const END_VALUES_LEAST: usize = 27;
@@ -404,13 +403,6 @@ impl Telling<'_> {
         });
         refused.chain(wandering).chain(episodes).collect()
     }
-}
-
-/// How far from 1/2 the probability that a value after is greater than one before comes by chance in 95 of 100 cases, for so many independent values
-/// (Mann and Whitney 1947).
-fn apart_by_chance(independent: [f64; 2]) -> f64 {
-    let [before, after] = independent;
-    NORMAL_TWO_SIDED * ((1.0 / before + 1.0 / after) / 12.0).sqrt()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::observed::{Knowledge, TimedValues};
 use super::permutation::correlation_time;
 use crate::statistics::interval::effective_quantile_ranks;
 use crate::statistics::ranking::{ascending, mid_ranks};
+use crate::statistics::student::NORMAL_TWO_SIDED;
 
 /// How much one level is of another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -122,6 +123,12 @@ pub(crate) fn share_greater(before: &[f64], after: &[f64]) -> f64 {
     let (n, m) = (before.len() as f64, after.len() as f64);
     let sum: f64 = ranks[before.len()..].iter().sum();
     (sum - m * (m + 1.0) / 2.0) / (n * m).max(1.0)
+}
+
+/// How far from 1/2 that probability comes by chance in 95 of 100 cases, for so many independent values (the same).
+pub(crate) fn apart_by_chance(independent: [f64; 2]) -> f64 {
+    let [before, after] = independent;
+    NORMAL_TWO_SIDED * ((1.0 / before + 1.0 / after) / 12.0).sqrt()
 }
 
 #[cfg(test)]
