@@ -33,6 +33,13 @@ const OCTAVES: u32 = 10;
 const DAILY_AMPLITUDE: f64 = 0.5;
 /// A weekend's durations by those of a working day.
 const WEEKEND_FACTOR: f64 = 0.5;
+/// Durations in working hours by those of other hours, and these hours.
+const WORKING_FACTOR: f64 = 3.0;
+const WORKING_HOURS: std::ops::Range<usize> = 9..17;
+
+/// Coefficient of slow load under noise, and its share of the variance.
+const SLOW_COEFFICIENT: f64 = 0.98;
+const SLOW_SHARE: f64 = 0.4;
 
 /// How far a coarse clock's readings are apart, in seconds.
 pub const COARSE_STEP_SECONDS: f64 = 0.1;
@@ -44,6 +51,8 @@ pub enum Process {
     Independent,
     /// Each logarithm resembles the one before, with this coefficient.
     Autoregressive(f64),
+    /// Load that changes within half a day, under noise in which each attempt is by itself.
+    SlowUnderNoise,
     /// Load on all time scales: a sum of autoregressive processes, an octave apart, of equal variance.
     OneOverF,
     /// Bad times: 3 % of the time, 30 attempts long, 50 times slower, beginning at random.
@@ -65,6 +74,8 @@ pub enum Process {
     DailyRandom,
     /// Weekends take half as long.
     Weekly,
+    /// Working hours of working days take three times as long.
+    WorkingHours,
     /// Slower by this factor at the end than at the beginning, in a straight line of the logarithm.
     Drift(f64),
     /// Slower by `factor` from `place` on, a share of the record; the noise around it is autoregressive.
@@ -94,6 +105,12 @@ impl Process {
         let shifts: Vec<f64> = match self {
             Self::Independent | Self::Censored(_) | Self::CoarseClock => autoregressive(slots, 0.0, noise),
             Self::Autoregressive(coefficient) => autoregressive(slots, coefficient, noise),
+            Self::SlowUnderNoise => {
+                let slow = autoregressive(slots, SLOW_COEFFICIENT, noise);
+                let quick = autoregressive(slots, 0.0, noise);
+                let (of_slow, of_quick) = (SLOW_SHARE.sqrt(), (1.0 - SLOW_SHARE).sqrt());
+                slow.iter().zip(quick).map(|(slow, quick)| of_slow * slow + of_quick * quick).collect()
+            }
             Self::OneOverF => one_over_f(slots, noise),
             Self::Storms => {
                 disturbed = storms(slots, noise);
@@ -120,8 +137,14 @@ impl Process {
             }
             Self::Weekly => {
                 let quiet = autoregressive(slots, 0.0, noise);
-                let is_weekend = |slot: usize| slot % SLOTS_PER_WEEK >= 5 * SLOTS_PER_DAY;
                 let level = |slot: usize| if is_weekend(slot) { WEEKEND_FACTOR.ln() } else { 0.0 };
+                (0..slots).map(|slot| quiet[slot] + level(slot)).collect()
+            }
+            Self::WorkingHours => {
+                let quiet = autoregressive(slots, 0.0, noise);
+                let hour = |slot: usize| slot % SLOTS_PER_DAY * 24 / SLOTS_PER_DAY;
+                let is_busy = |slot: usize| !is_weekend(slot) && WORKING_HOURS.contains(&hour(slot));
+                let level = |slot: usize| if is_busy(slot) { WORKING_FACTOR.ln() } else { 0.0 };
                 (0..slots).map(|slot| quiet[slot] + level(slot)).collect()
             }
             Self::Drift(factor) => {
@@ -189,6 +212,13 @@ impl Process {
                 Part { weight: 5.0 / 7.0, ..quiet },
                 Part { weight: 2.0 / 7.0, shift: WEEKEND_FACTOR.ln(), ..quiet },
             ],
+            Self::WorkingHours => {
+                let busy = 5.0 / 7.0 * WORKING_HOURS.len() as f64 / 24.0;
+                vec![
+                    Part { weight: 1.0 - busy, ..quiet },
+                    Part { weight: busy, shift: WORKING_FACTOR.ln(), ..quiet },
+                ]
+            }
             _ => vec![quiet],
         }
     }
@@ -230,6 +260,10 @@ fn one_over_f(slots: usize, noise: &mut Noise) -> Vec<f64> {
     }
     sum.iter_mut().for_each(|sum| *sum /= f64::from(OCTAVES).sqrt());
     sum
+}
+
+fn is_weekend(slot: usize) -> bool {
+    slot % SLOTS_PER_WEEK >= 5 * SLOTS_PER_DAY
 }
 
 fn slowed(quiet: &[f64], disturbed: &[bool], factor: f64) -> Vec<f64> {
@@ -279,7 +313,7 @@ fn daily(slot: usize, peak: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const STATIONARY: [Process; 8] = [
+    const STATIONARY: [Process; 10] = [
         Process::Independent,
         Process::Autoregressive(0.8),
         Process::OneOverF,
@@ -288,6 +322,8 @@ mod tests {
         Process::Daily { peak: 0.5, coefficient: 0.0 },
         Process::DailyRandom,
         Process::Weekly,
+        Process::WorkingHours,
+        Process::SlowUnderNoise,
     ];
 
     #[test]

@@ -51,6 +51,8 @@ pub enum Load {
 pub enum Claim {
     /// A level changed at one moment.
     Change,
+    /// A level drifted over the record.
+    Drift,
     /// Something became slower or faster with an event.
     Effect,
     /// The same task takes longer in one of two places.
@@ -81,8 +83,9 @@ pub enum Claim {
 
 impl Claim {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Change,
+        Self::Drift,
         Self::Effect,
         Self::Places,
         Self::Together,
@@ -102,6 +105,7 @@ impl Claim {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Change => "changed",
+            Self::Drift => "drifts",
             Self::Effect => "slower or faster with a note",
             Self::Places => "two places differ",
             Self::Together => "go together",
@@ -132,6 +136,7 @@ impl Claim {
         match self {
             // Every change that is told is told as a step today. One that is told as a ramp or an episode is none of these.
             Self::Change => analysis.series.iter().any(|series| !series.changes.is_empty()),
+            Self::Drift => analysis.series.iter().any(|series| series.drift.is_some()),
             Self::Effect => {
                 let mut effects = analysis.series.iter().flat_map(|series| &series.event_effects);
                 effects.any(|effect| differs(effect.comparison.verdict))
@@ -165,7 +170,7 @@ impl Claim {
     /// The kind of the finding that makes it; absent for what is only in tables.
     pub const fn kind(self) -> Option<FindingKind> {
         match self {
-            Self::Change => Some(FindingKind::Change),
+            Self::Change | Self::Drift => Some(FindingKind::Change),
             Self::Effect | Self::Significant => None,
             Self::Places => Some(FindingKind::Comparison),
             Self::Together => Some(FindingKind::Correlation),
@@ -194,16 +199,20 @@ impl Load {
             // What swings together is bad together.
             (
                 Self::Apart(
-                    Process::Daily { .. } | Process::DailyRandom | Process::Weekly | Process::Drift(_),
+                    Process::Daily { .. }
+                    | Process::DailyRandom
+                    | Process::Weekly
+                    | Process::WorkingHours
+                    | Process::Drift(_),
                 ),
                 Claim::BadTogether,
             ) => false,
-            // It is a little slower afterwards, though not because of the note.
-            (Self::Apart(Process::Drift(_)), Claim::Effect) => false,
-            // What swings with days, weeks or a line goes together at the same time.
+            // It swings with days, weeks and all that both make together.
+            (Self::Apart(Process::WorkingHours), Claim::Period) => false,
+            // It drifts, is a little slower after a note, though not because of it, and what drifts goes together.
             (
-                Self::Apart(Process::Drift(_) | Process::Weekly),
-                Claim::Together | Claim::Significant | Claim::Lag,
+                Self::Apart(Process::Drift(_)),
+                Claim::Drift | Claim::Effect | Claim::Together | Claim::Significant | Claim::Lag,
             ) => false,
             _ => true,
         }

@@ -96,13 +96,14 @@ pub fn rows() -> Vec<Row> {
 const DAILY: Process = Process::Daily { peak: 0.5, coefficient: 0.0 };
 
 fn coverage_rows() -> Vec<Row> {
-    let cells: [(&str, Process, &[usize]); 14] = [
+    let cells: [(&str, Process, &[usize]); 15] = [
         ("independent", Process::Independent, &[192, 1000, 10_000]),
         ("ar0.5", Process::Autoregressive(0.5), &[192, 1000, 10_000]),
         ("ar0.8", Process::Autoregressive(0.8), &[192, 1000, 10_000]),
         ("ar0.9", Process::Autoregressive(0.9), &[672, 2976]),
         ("ar0.95", Process::Autoregressive(0.95), &[672, 2976, 10_000]),
         ("ar0.98", Process::Autoregressive(0.98), &[1000, 10_000]),
+        ("slow-under-noise", Process::SlowUnderNoise, &[672, 2976]),
         ("1-over-f", Process::OneOverF, &[672, 2976, 10_000]),
         ("storms", Process::Storms, &[672, 1000, 2976, 10_000]),
         ("modes-in-runs", Process::ModesInRuns, &[672, 2976, 10_000]),
@@ -123,12 +124,13 @@ fn coverage_rows() -> Vec<Row> {
 }
 
 fn quiet_rows() -> Vec<Row> {
-    let cells: [(&str, Load, &[usize]); 21] = [
+    let cells: [(&str, Load, &[usize]); 23] = [
         ("independent", Load::Apart(Process::Independent), &[192, 672, 2976]),
         ("ar0.8", Load::Apart(Process::Autoregressive(0.8)), &[192, 672, 2976]),
         ("ar0.9", Load::Apart(Process::Autoregressive(0.9)), &[672]),
         ("ar0.95", Load::Apart(Process::Autoregressive(0.95)), &[672]),
         ("ar0.98", Load::Apart(Process::Autoregressive(0.98)), &[672, 2976]),
+        ("slow-under-noise", Load::Apart(Process::SlowUnderNoise), &[192, 480, 672]),
         ("1-over-f", Load::Apart(Process::OneOverF), &[672, 2976]),
         ("storms", Load::Apart(Process::Storms), &[192, 672, 2976]),
         ("modes-in-runs", Load::Apart(Process::ModesInRuns), &[672]),
@@ -139,7 +141,8 @@ fn quiet_rows() -> Vec<Row> {
         ("daily-shared-ar0.8", Load::Apart(Process::Daily { peak: 0.5, coefficient: 0.8 }), &[672]),
         ("daily-apart", Load::DailyApart, &[192, 672]),
         ("daily-random", Load::Apart(Process::DailyRandom), &[672, 2976]),
-        ("weekly", Load::Apart(Process::Weekly), &[2976]),
+        ("weekly", Load::Apart(Process::Weekly), &[672, 2976]),
+        ("working-hours", Load::Apart(Process::WorkingHours), &[672, 2976]),
         ("drift-1.1", Load::Apart(Process::Drift(1.1)), &[672]),
         ("drift-1.3", Load::Apart(Process::Drift(1.3)), &[672, 2976]),
         ("common-load", Load::Common, &[672]),

@@ -15,7 +15,7 @@ use super::observed::{Knowledge, TimedValues};
 use crate::statistics::change::{Explanation, Judging, Smooth, Term, explain};
 use crate::statistics::jumps::{Level, least_apart};
 use crate::statistics::ranking::{ascending, scores_in};
-use crate::statistics::rhythm::{DAY_SECONDS, DAYS_LEAST, Rhythm};
+use crate::statistics::rhythm::{DAY_SECONDS, DAYS_LEAST, Rhythm, is_weekend};
 
 /// Greatest number of blocks.
 const BLOCKS_MOST: usize = 2000;
@@ -26,7 +26,7 @@ const NEAR_SHARE: usize = 25;
 /// Of what part of the record either side must be where sizes alone tell a change.
 const PARTED_SHARE: usize = 10;
 /// What part of either may lie nearer to the level of the other.
-const STRAYS_SHARE: usize = 50;
+const STRAYS_SHARE: usize = 20;
 /// By how much less chance their bound must have.
 const PARTING_DOUBT: f64 = 1000.0;
 
@@ -42,9 +42,16 @@ const WEEKS_KNOWN_FROM_DAYS: f64 = 56.0;
 /// By how much more certain a change must be where no day can be held against another.
 const SHORT_FACTOR: f64 = 30.0;
 
+/// The same of chance in all the noise, change and all.
+const SHORT_FACTOR_IN_ALL: f64 = 5.0;
+/// Days below which load that lasts for half a day may be all that a level is: chance is judged in all the noise as well.
+const SLOW_LOAD_DAYS: f64 = 8.0;
+
 /// By how much more a change must explain than what is smooth, in twice the logarithm of the likelihood: the best of all places does so by 5 on average
 /// where all is smooth, with a standard deviation of 4.
 const MARGIN: f64 = 11.0;
+/// The same for the week: a weekend's begin or end may be some hours away, and its columns cost.
+const WEEK_MARGIN: f64 = MARGIN + 4.0;
 /// The same for a line or a part of the week in less than four days, of which nothing else would be told.
 const SHORT_MARGIN: f64 = 3.0;
 
@@ -123,20 +130,27 @@ impl Record {
         self.scores[first..end].iter().sum::<f64>() / (end - first).max(1) as f64
     }
 
-    /// Ends of levels, and what was no change.
-    pub(crate) fn find(&self, judging: &Judging) -> Option<Found> {
+    /// Ends of levels, of which chance makes each with this probability at most, and what was no change.
+    pub(crate) fn find(&self, significance: f64, seed: u64) -> Option<Found> {
         let (blocks, rank_blocks) = (self.blocks(&self.scores), self.blocks(&self.rank_scores));
         let (kinds, smooth) = self.smooth(blocks.len());
         let is_short = self.days < DAYS_LEAST;
-        let significance = judging.significance / if is_short { SHORT_FACTOR } else { 1.0 };
-        let judging = Judging { significance, ..*judging };
+        let factor = if is_short { SHORT_FACTOR } else { 1.0 };
+        let significance_in_all = match self.days {
+            days if days < DAYS_LEAST => significance / SHORT_FACTOR_IN_ALL,
+            days if days < SLOW_LOAD_DAYS => significance,
+            _ => 1.0,
+        };
+        let judging = Judging { significance: significance / factor, significance_in_all, seed };
         let left_out = self.left_out(blocks.len());
         let by_ranks = explain(&rank_blocks, &smooth, &left_out, &judging)?;
         let mut bounds = self.bounds(&by_ranks);
         let mut by_size = None;
         let (mut jumps, mut is_parted) = (false, false);
         if !bounds.is_empty() || by_ranks.is_left_to_noise {
-            by_size = explain(&blocks, &smooth, &left_out, &judging);
+            // What parts nearly all values is no slow part of the noise.
+            let by_itself = Judging { significance_in_all: 1.0, ..judging };
+            by_size = explain(&blocks, &smooth, &left_out, &by_itself);
             let confirmed = by_size.as_ref().map_or_else(Vec::new, |explanation| self.bounds(explanation));
             let reach = (self.scores.len() / NEAR_SHARE).max(5);
             bounds.retain(|bound| confirmed.iter().any(|other| other.place.abs_diff(bound.place) <= reach));
@@ -163,17 +177,20 @@ impl Record {
     /// The bound that parts nearly all values before it from those after it. Ranks make no more of such a step than of one half as great, and where
     /// neighbours resemble each other, that may be too little; chance by sizes must be far less then. Load that jumps to and fro is on both sides.
     fn parting(&self, by_size: &[Bound], significance: f64) -> Option<Bound> {
-        let parts = |place: usize| {
+        let strays = |place: usize| {
             let (before, after) = self.scores.split_at(place);
             let (old, new) = (self.level(0, place), self.level(place, self.scores.len()));
             let is_beyond = |score: &&f64| (**score - (old + new) / 2.0) * (new - old) > 0.0;
             let beyond = |side: &[f64]| side.iter().filter(is_beyond).count();
-            before.len().min(after.len()) >= self.scores.len() / PARTED_SHARE
-                && beyond(before) <= before.len() / STRAYS_SHARE
-                && after.len() - beyond(after) <= after.len() / STRAYS_SHARE
+            let strays = [beyond(before), after.len() - beyond(after)];
+            let is_parted = before.len().min(after.len()) >= self.scores.len() / PARTED_SHARE
+                && strays[0] <= before.len() / STRAYS_SHARE
+                && strays[1] <= after.len() / STRAYS_SHARE;
+            is_parted.then_some(strays[0] + strays[1])
         };
-        let is_certain = |bound: &&Bound| bound.p <= significance / PARTING_DOUBT;
-        by_size.iter().filter(is_certain).find(|bound| parts(bound.place)).copied()
+        let certain = by_size.iter().filter(|bound| bound.p <= significance / PARTING_DOUBT);
+        let parting = certain.filter_map(|bound| Some((strays(bound.place)?, *bound)));
+        parting.min_by_key(|(strays, _)| *strays).map(|(_, bound)| bound)
     }
 
     /// The bound that tells least, if the levels that the sizes have jump to and fro so much that it may be one of these jumps.
@@ -205,17 +222,31 @@ impl Record {
         let waves = |period: f64| [wave(period, 0.0), wave(period, 0.25)];
         let first = middles.first().copied().unwrap_or(0.0);
         let line = middles.iter().map(|at| (at - first) / DAY_SECONDS).collect();
-        let margin = if self.days < DAYS_LEAST { SHORT_MARGIN } else { MARGIN };
+        let is_short = self.days < DAYS_LEAST;
+        let margin = if is_short { SHORT_MARGIN } else { MARGIN };
         let mut found = vec![(SmoothKind::Line, Smooth { columns: vec![line], margin })];
-        if self.days < DAYS_LEAST {
+        if is_short {
             let columns = [waves(DAY_SECONDS), waves(DAY_SECONDS / 2.0)].concat();
             found.push((SmoothKind::TimeOfDay, Smooth { columns, margin: MARGIN }));
         }
         if self.days < WEEKS_KNOWN_FROM_DAYS {
-            let is_weekend = |at: &f64| at.rem_euclid(7.0 * DAY_SECONDS) >= 5.0 * DAY_SECONDS;
-            let weekend = middles.iter().map(|at| if is_weekend(at) { 1.0 } else { 0.0 }).collect();
-            let columns = [waves(7.0 * DAY_SECONDS).to_vec(), vec![weekend]].concat();
-            found.push((SmoothKind::TimeOfWeek, Smooth { columns, margin }));
+            let weekend: Vec<f64> =
+                middles.iter().map(|at| if is_weekend(*at) { 1.0 } else { 0.0 }).collect();
+            let of_weekends = |column: Vec<f64>| -> Vec<f64> {
+                column.iter().zip(&weekend).map(|(column, weekend)| column * weekend).collect()
+            };
+            let hours = [waves(DAY_SECONDS), waves(DAY_SECONDS / 2.0)]
+                .concat()
+                .into_iter()
+                .map(of_weekends)
+                .collect();
+            let columns = [waves(7.0 * DAY_SECONDS).to_vec(), vec![weekend.clone()]].concat();
+            let margin = if is_short { SHORT_MARGIN } else { WEEK_MARGIN };
+            // Office hours, of which weekends have none.
+            let with_hours = [columns.clone(), hours].concat();
+            found.extend(
+                [columns, with_hours].map(|columns| (SmoothKind::TimeOfWeek, Smooth { columns, margin })),
+            );
         }
         found.into_iter().unzip()
     }

@@ -19,14 +19,15 @@
 //!
 //! *Strata*: if both samples cover the week, pairs may be taken within each hour of the week only, so that a
 //! quiet month is not compared with busy hours. Strata weigh n m / (n + m) (van Elteren 1960). Medians,
-//! shares and curves stay those of all.
+//! shares and curves stay those of all. Of two times, working days are compared with working days and weekends with weekends: a week's end is no
+//! consequence of what happened in its middle.
 //!
 //! *Hours of the day*: what they explain ([`DailyLevels`]) may be taken out of both samples before pairs are
 //! made.
 
 use std::collections::BTreeMap;
 
-use iolag_model::Nanoseconds;
+use iolag_model::{Nanoseconds, WallTime};
 use serde::{Deserialize, Serialize};
 
 use super::calendar::LocalTime;
@@ -34,13 +35,14 @@ use super::daily::DailyLevels;
 use super::distribution::{CurveDistance, Distribution, KnowledgeCounts, steps_in_ratio};
 use super::estimate::{Estimate, HistoryQuantile, is_time};
 use super::observed::Quantity;
-use super::pairs::{Range, Stratum, weeks_of};
+use super::pairs::{Range, Repeats, Stratum, weeks_of};
 use super::shares::{ShareDifference, ThresholdShare, share_difference, shares_over};
 pub(super) use super::shift::ShiftEstimate;
 use super::shift::{Greater, Judged, Shift, ShiftScale};
 use super::weighting::{Observation, Observations, Weight, Weighting};
 use crate::statistics::dependence::EffectiveSampleSize;
 use crate::statistics::ledger::SIGNIFICANCE;
+use crate::statistics::rhythm::is_weekend;
 use crate::summary::DEFAULT_THRESHOLDS;
 
 /// Independent attempts that each side needs before anything is judged: with fewer, dependence cannot be told from a difference.
@@ -88,6 +90,8 @@ pub enum Stratify {
     No,
     /// Within the same hour of the week, if both samples cover it.
     HourOfWeek,
+    /// Working days with working days and weekends with weekends: of two times, which may have more of either.
+    KindOfDay,
 }
 
 /// How two samples differ.
@@ -209,8 +213,8 @@ pub(crate) fn compare_alike<W: Weight>(
     let (strata, made) = strata_of(first, second, scale, options);
     let judged = Judged::of(&strata);
     if let Some(share) = judged.as_ref().and_then(Judged::share_effective) {
-        for side in &mut sides {
-            side.compared_effective = share * side.sample_size.attempts as f64;
+        for (side, left_out) in sides.iter_mut().zip(made.left_out) {
+            side.compared_effective = share * side.sample_size.attempts.saturating_sub(left_out) as f64;
         }
     }
     let enough = sides.iter().all(|side| side.compared_effective >= COMPARISON_ATTEMPTS as f64);
@@ -301,10 +305,43 @@ fn strata_of<W: Weight>(
     {
         return strata;
     }
-    let all = |side: &Observations<W>| side.list().iter().map(range).collect();
-    let strata: Vec<Stratum> = Stratum::new(all(first), all(second)).into_iter().collect();
+    let all = |side: &Observations<W>| side.list().iter().map(range).collect::<Vec<Range>>();
+    let sides = [all(first), all(second)];
+    let by = if are_apart(&sides) { Stratify::KindOfDay } else { Stratify::No };
+    let (strata, left_out) = if by == Stratify::KindOfDay {
+        by_kind_of_day(&sides, &options.local_time)
+    } else {
+        let [first, second] = sides;
+        (Stratum::new(first, second).into_iter().collect(), [0, 0])
+    };
     let count = strata.len() as u64;
-    (strata, Strata { asked: options.stratify, by: Stratify::No, count, left_out: [0, 0] })
+    (strata, Strata { asked: options.stratify, by, count, left_out })
+}
+
+/// Whether one was over before the other began.
+fn are_apart(sides: &[Vec<Range>; 2]) -> bool {
+    let ends = sides.each_ref().map(|side| {
+        let moments = || side.iter().map(|range| range.at);
+        (moments().min(), moments().max())
+    });
+    matches!(ends, [(Some(begin), Some(end)), (Some(other_begin), Some(other_end))] if end < other_begin || other_end < begin)
+}
+
+/// Strata of working days and of weekends, and how many of either side have no counterpart.
+fn by_kind_of_day(sides: &[Vec<Range>; 2], local_time: &LocalTime) -> (Vec<Stratum>, [u64; 2]) {
+    let of_kind = |side: &[Range], is_wanted: bool| -> Vec<Range> {
+        let is_of_kind =
+            |range: &&Range| is_weekend(local_time.local_seconds(WallTime(range.at))) == is_wanted;
+        side.iter().filter(is_of_kind).copied().collect()
+    };
+    let of_kinds = [false, true].map(|kind| [of_kind(&sides[0], kind), of_kind(&sides[1], kind)]);
+    let lone = |side: usize| {
+        let others = of_kinds.iter().filter(|kinds| kinds[1 - side].is_empty());
+        others.map(|kinds| kinds[side].len() as u64).sum()
+    };
+    let left_out = [lone(0), lone(1)];
+    let strata = of_kinds.into_iter().filter_map(|[first, second]| Stratum::new(first, second));
+    (strata.collect(), left_out)
 }
 
 fn by_hour_of_week<W: Weight>(
@@ -323,11 +360,10 @@ fn by_hour_of_week<W: Weight>(
     let mut strata = Vec::new();
     let mut covered = [0_u64; 2];
     for [first, second] in hours.into_values() {
-        // What an hour has in common with itself a week later is seen in two weeks.
         if weeks_of(&first) >= 2.0 && weeks_of(&second) >= 2.0 {
             covered[0] += first.len() as u64;
             covered[1] += second.len() as u64;
-            strata.extend(Stratum::new(first, second));
+            strata.extend(Stratum::new(first, second).map(|one| one.repeated_by(Repeats::Weeks)));
         }
     }
     let all = [first.list().len() as u64, second.list().len() as u64];

@@ -16,7 +16,7 @@ use iolag_model::{Nanoseconds, WallTime};
 use serde::{Deserialize, Serialize};
 
 use super::calendar::LocalTime;
-use super::daily::rhythm_of;
+use super::daily::beyond_clock;
 use super::join::{Pair, join_nearest};
 use super::observed::TimedValues;
 use crate::statistics::coherence::coherence_of;
@@ -158,8 +158,8 @@ impl Scored {
 
     /// The same with what is left beyond the daily cycle.
     pub(crate) fn with_rest(mut self, local_time: &LocalTime) -> Self {
-        let rhythm = rhythm_of(&self.moments, &self.whole, local_time);
-        self.rest = rhythm.map(|rhythm| (rhythm.into_rest(), days_of(&self.moments, local_time)));
+        let rest = beyond_clock(&self.moments, &self.whole, local_time);
+        self.rest = rest.map(|rest| (rest, days_of(&self.moments, local_time)));
         self
     }
 

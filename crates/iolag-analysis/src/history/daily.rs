@@ -30,7 +30,7 @@ impl DailyLevels {
             let mean = part.iter().sum::<f64>() / part.len().max(1) as f64;
             part.iter_mut().for_each(|amount| *amount -= mean);
         }
-        let rhythm = rhythm_of(values.moments(), &amounts, local_time)?;
+        let rhythm = rhythm_of(&seconds_of(values.moments(), local_time), &amounts)?;
         Some(Self { rhythm, local_time: local_time.clone() })
     }
 
@@ -40,10 +40,22 @@ impl DailyLevels {
     }
 }
 
-/// The rhythm of amounts at these moments, which ascend.
-pub(crate) fn rhythm_of(moments: &[WallTime], amounts: &[f64], local_time: &LocalTime) -> Option<Rhythm> {
-    let seconds: Vec<f64> = moments.iter().map(|moment| local_time.local_seconds(*moment)).collect();
-    amounts.iter().all(|amount| amount.is_finite()).then(|| Rhythm::of(&seconds, amounts))?
+/// What the clock does not explain of amounts at these moments, which ascend: neither the hours nor weekends.
+pub(crate) fn beyond_clock(
+    moments: &[WallTime],
+    amounts: &[f64],
+    local_time: &LocalTime,
+) -> Option<Vec<f64>> {
+    let seconds = seconds_of(moments, local_time);
+    Some(rhythm_of(&seconds, amounts)?.into_rest_of_weeks(&seconds))
+}
+
+fn seconds_of(moments: &[WallTime], local_time: &LocalTime) -> Vec<f64> {
+    moments.iter().map(|moment| local_time.local_seconds(*moment)).collect()
+}
+
+fn rhythm_of(local_seconds: &[f64], amounts: &[f64]) -> Option<Rhythm> {
+    amounts.iter().all(|amount| amount.is_finite()).then(|| Rhythm::of(local_seconds, amounts))?
 }
 
 #[cfg(test)]

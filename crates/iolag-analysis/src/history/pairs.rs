@@ -63,6 +63,16 @@ pub(crate) struct Stratum {
     is_exact: bool,
     /// Weight of a pair, so that strata count n m / (n + m).
     weight: f64,
+    repeats: Repeats,
+}
+
+/// What tells how much the mean of a stratum scatters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repeats {
+    /// Its observations.
+    Attempts,
+    /// The weeks in which there are some of them: what an hour has in common with itself a week later is seen in these.
+    Weeks,
 }
 
 /// One sample, with both ends of its ranges in order.
@@ -108,7 +118,12 @@ impl Stratum {
         let weight = 1.0 / (first.len() + second.len()) as f64;
         let (first, second) = (Side::new(first), Side::new(second));
         let is_exact = [&first, &second].iter().all(|side| side.lows == side.highs);
-        Some(Self { first, second, is_exact, weight })
+        Some(Self { first, second, is_exact, weight, repeats: Repeats::Attempts })
+    }
+
+    /// The same whose mean repeats itself by this.
+    pub(crate) fn repeated_by(self, repeats: Repeats) -> Self {
+        Self { repeats, ..self }
     }
 
     /// Whether everything is known exactly, so that each difference has one end.
@@ -356,22 +371,28 @@ impl VariancePart {
 }
 
 /// What each observation of the first and of the second sample contributes to the error of the probability, with its moment in ns: its
-/// placement less their mean, on the scale of the probability (Hájek's projection). Within strata the mean is that of a few weeks, and what these
-/// have in common goes into it: contributions are the greater for that.
+/// placement less the mean of all, on the scale of the probability (Hájek's projection). Within hours of the week the mean is that of a few weeks, and what
+/// these have in common goes into it: contributions are the greater for that.
 pub(crate) fn contributions(strata: &[Stratum], shift: f64) -> [Vec<(i64, f64)>; 2] {
     let mut all = [Vec::new(), Vec::new()];
-    for (stratum, (share, placed)) in strata.iter().zip(placements_of(strata, shift)) {
+    let placed: Vec<(f64, [Vec<f64>; 2])> = placements_of(strata, shift).collect();
+    let mean = |placements: &[f64]| placements.iter().sum::<f64>() / placements.len() as f64;
+    let usual =
+        [0, 1].map(|side| placed.iter().map(|(share, placed)| share * mean(&placed[side])).sum::<f64>());
+    for (stratum, (share, placed)) in strata.iter().zip(placed) {
         for (side, (ranges, placements)) in
             [&stratum.first.ranges, &stratum.second.ranges].into_iter().zip(placed).enumerate()
         {
             let count = placements.len() as f64;
-            let mean = placements.iter().sum::<f64>() / count;
-            let weeks = if strata.len() > 1 { weeks_of(ranges) } else { count };
-            let scale = share / count * (weeks / (weeks - 1.0).max(0.5)).sqrt();
+            let (centre, repeats) = match stratum.repeats {
+                Repeats::Weeks => (mean(&placements), weeks_of(ranges)),
+                Repeats::Attempts => (usual[side], count),
+            };
+            let scale = share / count * (repeats / (repeats - 1.0).max(0.5)).sqrt();
             // The first sample's placements say how often it is greater itself.
             let scale = if side == 0 { -scale } else { scale };
             let placed = ranges.iter().zip(placements);
-            all[side].extend(placed.map(|(range, placement)| (range.at, scale * (placement - mean))));
+            all[side].extend(placed.map(|(range, placement)| (range.at, scale * (placement - centre))));
         }
     }
     all.map(|side| {

@@ -93,6 +93,8 @@ pub(crate) struct Explanation {
 pub(crate) struct Judging {
     /// Greatest p.
     pub(crate) significance: f64,
+    /// Greatest p in all noise, change and all, which is asked besides if the change leaves noise that is short of memory; 1 if that is enough.
+    pub(crate) significance_in_all: f64,
     /// Seed of the draws.
     pub(crate) seed: u64,
 }
@@ -247,22 +249,28 @@ impl Search {
     }
 
     /// In noise as the change leaves it if that is clearly short of memory. Else in all noise, change and all, since a change that is taken away takes
-    /// the slowest part of the noise with it; and p is multiplied, as such noise is seldom as regular as its spectrum.
+    /// the slowest part of the noise with it; and p is multiplied, as such noise is seldom as regular as its spectrum. In a short record, a slow part may
+    /// leave nothing but what is short of memory, so there both are asked.
     fn p_of_change(&self, chosen: &[Term], change: &Candidate, base: &Fit) -> f64 {
         // What is smooth takes slow noise with it as well, so the noise is looked at without it.
         let (smooth, changes): (Vec<Term>, Vec<Term>) =
             chosen.iter().partition(|term| matches!(term, Term::Smooth(_)));
         let more: Vec<Term> = changes.iter().copied().chain([change.term]).collect();
         let left = self.fit(&self.coefficients, &more, None).noise;
-        if left.effective_count() >= WORTH_LEAST {
-            return self.p_of(change.ratio, &left, &smooth);
+        let Judging { significance, significance_in_all, .. } = self.judging;
+        let is_short_of_memory = left.effective_count() >= WORTH_LEAST;
+        let p_left = if is_short_of_memory { self.p_of(change.ratio, &left, &smooth) } else { 0.0 };
+        if p_left > significance || is_short_of_memory && significance_in_all >= 1.0 {
+            return p_left;
         }
         let all = if smooth.is_empty() {
             base.noise.clone()
         } else {
             self.fit(&self.coefficients, &changes, None).noise
         };
-        (DOUBT_FACTOR * self.p_of(change.ratio, &all, &smooth)).min(1.0)
+        let p_in_all = self.p_of(change.ratio, &all, &smooth);
+        let factor = if is_short_of_memory { significance / significance_in_all } else { DOUBT_FACTOR };
+        p_left.max(factor * p_in_all).min(1.0)
     }
 
     /// The smooth explanation, not yet among the terms, that explains nearly as much as this change.
@@ -292,16 +300,15 @@ impl Search {
             self.fit(&self.coefficients, &more, None).noise.likelihood - without.noise.likelihood
         };
         let ratio = ratio_of(line);
-        let is_explained = |index: usize| {
-            let cost = COLUMN_COST * (self.smooth[index].columns.len() as f64 - 1.0);
-            !others.contains(&Term::Smooth(index)) && ratio_of(Term::Smooth(index)) - cost >= ratio
-        };
+        let is_explained =
+            |index: usize| !others.contains(&Term::Smooth(index)) && ratio_of(Term::Smooth(index)) >= ratio;
         if ratio < LINE_RATIO_LEAST || (1..self.smooth.len()).any(is_explained) {
             return 1.0;
         }
         let with: Vec<Term> = others.iter().copied().chain([line]).collect();
         let left = self.fit(&self.coefficients, &with, None).noise;
-        let noise = if left.effective_count() >= WORTH_LEAST { &left } else { &without.noise };
+        let is_enough = left.effective_count() >= WORTH_LEAST && self.judging.significance_in_all >= 1.0;
+        let noise = if is_enough { &left } else { &without.noise };
         let mut source = Noise::new(self.judging.seed ^ 1 << 48);
         let draws = DRAWS[DRAWS.len() - 1];
         let drawn = (0..draws).map(|_| {
@@ -443,7 +450,7 @@ fn gumbel_tail(drawn: &[f64], ratio: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const JUDGING: Judging = Judging { significance: 0.007, seed: 1 };
+    const JUDGING: Judging = Judging { significance: 0.007, significance_in_all: 1.0, seed: 1 };
 
     fn noise(count: usize, seed: u64) -> Vec<f64> {
         let mut noise = Noise::new(seed);

@@ -58,7 +58,7 @@ pub(crate) fn strata_refused(analysis: &HistoryAnalysis) -> Option<String> {
         analysis.series.iter().flat_map(|one| &one.event_effects).map(|one| one.comparison.strata);
     let of_places = analysis.comparisons.iter().map(|one| one.comparison.strata);
     let (mut refused, mut asked) = (0, 0);
-    for strata in of_places.chain(of_events).filter(|strata| strata.asked != Stratify::No) {
+    for strata in of_places.chain(of_events).filter(|strata| strata.asked == Stratify::HourOfWeek) {
         asked += 1;
         refused += u64::from(strata.by != strata.asked);
     }
