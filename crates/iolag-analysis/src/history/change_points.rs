@@ -125,15 +125,17 @@ pub struct ChangePoint {
 /// A slow change over the whole record.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
-    /// Median of the first third of values.
+    /// Of so many parts of the record the first and the last are compared.
+    pub parts: usize,
+    /// Median of the first part.
     pub median_first: f64,
     /// How much is known of it.
     pub median_first_is: Knowledge,
-    /// Median of the last third.
+    /// Median of the last part.
     pub median_last: f64,
     /// How much is known of it.
     pub median_last_is: Knowledge,
-    /// Median of the last third by that of the first.
+    /// Median of the last part by that of the first.
     pub ratio: LevelRatio,
     /// Probability of so straight a line in noise that remembers as this series does.
     pub p: f64,
@@ -364,24 +366,32 @@ impl Telling<'_> {
         }
     }
 
+    /// By tenths at both ends, or thirds where these tell too little: a steep drift makes their own values look like slow load.
     fn drift(&self, p: f64) -> Option<Drift> {
-        let third = self.values.len() / 3;
-        if p > self.options.significance || third == 0 {
+        if p > self.options.significance {
             return None;
         }
-        let of = |first: usize, end: usize| Levels::of(&self.values.part(first, end));
-        let (first, last) = (of(0, third), of(self.values.len() - third, self.values.len()));
-        let ratio = LevelRatio::between(&first, &last);
-        let is_great_enough = ratio
-            .value
-            .is_some_and(|value| value > 0.0 && value.ln().abs() >= (1.0 + self.options.magnitude_min).ln());
-        // A line through memory is there more often than its p says: the levels must tell the direction as well.
-        (is_great_enough && ratio.excludes_none() == Some(true)).then(|| Drift {
+        let limit = (1.0 + self.options.magnitude_min).ln();
+        let is_told = |drift: &Drift| {
+            // A line through memory is there more often than its p says: the levels must tell the direction as well.
+            let is_great_enough =
+                drift.ratio.value.is_some_and(|value| value > 0.0 && value.ln().abs() >= limit);
+            is_great_enough && drift.ratio.excludes_none() == Some(true)
+        };
+        [10, 3].into_iter().filter_map(|parts| self.drift_between_ends(parts, p)).find(is_told)
+    }
+
+    fn drift_between_ends(&self, parts: usize, p: f64) -> Option<Drift> {
+        let length = self.values.len() / parts;
+        let of = |first: usize| Levels::of(&self.values.part(first, first + length));
+        let (first, last) = (of(0), of(self.values.len() - length));
+        (length > 0).then(|| Drift {
+            parts,
             median_first: first.median().0,
             median_first_is: first.median().1,
             median_last: last.median().0,
             median_last_is: last.median().1,
-            ratio,
+            ratio: LevelRatio::between(&first, &last),
             p,
         })
     }

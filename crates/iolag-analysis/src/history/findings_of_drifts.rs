@@ -19,10 +19,11 @@ fn drift(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     let drift = of.drift.filter(|_| key.part.is_empty())?;
     let ratio = drift.ratio.value.filter(|ratio| *ratio > 0.0)?;
     let sentence = format!(
-        "{} {}: the median went from {} in its first third to {} in its last.",
+        "{} {}: the median went from {} in its first {} to {} in its last.",
         names.series(key),
         drift_in_words(&drift, ratio, quantity),
         level_in_words(drift.median_first, drift.median_first_is, quantity),
+        part_in_words(drift.parts),
         level_in_words(drift.median_last, drift.median_last_is, quantity),
     );
     let is_felt = quantity == Quantity::Duration && ratio > 1.0 && drift.median_last >= FELT_SECONDS;
@@ -44,16 +45,17 @@ fn drift(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     )
 }
 
-/// As in `drifts up by 30 % from the first third of the record to its last`, `takes 4.6 times as long in the last third of the record as in its first (95 %: 4.1 to 5.2)`.
+const fn part_in_words(parts: usize) -> &'static str {
+    if parts == 3 { "third" } else { "tenth" }
+}
+
+/// As in `drifts up by 30 % over the record`, `takes 4.6 times as long in the last tenth of the record as in its first (95 %: 4.1 to 5.2)`.
 fn drift_in_words(drift: &Drift, ratio: f64, quantity: Quantity) -> String {
     let is_up = ratio > 1.0;
     let factor = |ratio: f64| if is_up { ratio } else { 1.0 / ratio };
     if factor(ratio) < 2.0 {
         let direction = if is_up { "up" } else { "down" };
-        return format!(
-            "drifts {direction} by {} from the first third of the record to its last",
-            share_in_words((ratio - 1.0).abs())
-        );
+        return format!("drifts {direction} by {} over the record", share_in_words((ratio - 1.0).abs()));
     }
     let (verb, much, than) = match (quantity, is_up) {
         (Quantity::Duration, true) => ("takes", "as long", "as"),
@@ -71,8 +73,9 @@ fn drift_in_words(drift: &Drift, ratio: f64, quantity: Quantity) -> String {
         _ => String::new(),
     };
     let factor = factor_in_words(factor(ratio));
+    let part = part_in_words(drift.parts);
     format!(
-        "{verb} {bound}{factor} times {much} in the last third of the record {than} in its first{interval}"
+        "{verb} {bound}{factor} times {much} in the last {part} of the record {than} in its first{interval}"
     )
 }
 
@@ -108,12 +111,12 @@ mod tests {
             found.finding.clone()
         };
         let slower = drift(5.0);
-        let begin = "`list` on /home takes 2.9 times as long in the last third of the record as in its first (95 %: 3.7 to 4.8)";
+        let begin = "`list` on /home takes 4.3 times as long in the last tenth of the record as in its first (95 %: 3.7 to 4.8)";
         assert!(slower.sentence.starts_with(begin) && slower.advice.contains("what grows"), "{slower:?}");
         let faster = drift(0.2);
-        let begin = "`list` on /home takes 2.9 times less in the last third of the record than in its first (95 %: 4.0 to 4.6)";
+        let begin = "`list` on /home takes 4.3 times less in the last tenth of the record than in its first (95 %: 4.0 to 4.6)";
         assert!(faster.sentence.starts_with(begin) && !faster.advice.contains("what grows"), "{faster:?}");
         let little = drift(1.4).sentence;
-        assert!(little.starts_with("`list` on /home drifts up by 2"), "{little}");
+        assert!(little.starts_with("`list` on /home drifts up by 3"), "{little}");
     }
 }
