@@ -74,16 +74,16 @@ fn slow_load_under_quick_noise_changes_in_at_most_one_series_year_of_ten() {
 }
 
 #[test]
-fn a_doubling_with_two_days_on_each_side_is_detected() {
-    for (phi, least) in [(0.0, 85), (0.3, 45)] {
+fn a_doubling_with_four_days_on_each_side_is_detected() {
+    for (half, phi, least) in [(384, 0.0, 80), (384, 0.3, 75), (480, 0.3, 85)] {
         let mut noise = Noise::new(3000);
         let detected = (0..100).filter(|_| {
-            let quiet = storage(384, 900.0, phi, &mut noise);
+            let quiet = storage(2 * half, 900.0, phi, &mut noise);
             let doubled: Vec<f64> = quiet
                 .values()
                 .iter()
                 .enumerate()
-                .map(|(slot, value)| if slot < 192 { *value } else { 2.0 * value })
+                .map(|(slot, value)| if slot < half { *value } else { 2.0 * value })
                 .collect();
             let changes = find_changes(
                 &TimedValues::known(quiet.moments(), &doubled),
@@ -91,11 +91,11 @@ fn a_doubling_with_two_days_on_each_side_is_detected() {
                 &ChangeOptions::default(),
             )
             .steps;
-            changes.iter().any(|change| change.place.abs_diff(192) <= 12 && change.greater_after > 0.5)
+            changes.iter().any(|change| change.place.abs_diff(half) <= 12 && change.greater_after > 0.5)
         });
         let detected = detected.count();
-        println!("phi {phi}: {detected} of 100 detected");
-        assert!(detected >= least, "{detected} of 100 at {phi}");
+        println!("{half}, phi {phi}: {detected} of 100 detected");
+        assert!(detected >= least, "{detected} of 100 at {half}, {phi}");
     }
 }
 

@@ -2,9 +2,9 @@
 //! history_distribution_answers.py says how. Then what must hold of any sample.
 
 use iolag_analysis::history::{
-    ByAttempt, ByTime, Comparison, ComparisonOptions, Distribution, Estimate, EstimateInterval, Knowledge,
-    LocalTime, Observation, Observations, Origin, Quantity, ShiftEstimate, Stratify, Weight, compare,
-    dip_statistic, share_difference,
+    ByAttempt, ByTime, Comparison, ComparisonOptions, ComparisonVerdict, Distribution, Estimate,
+    EstimateInterval, Knowledge, LocalTime, Observation, Observations, Origin, Quantity, ShiftEstimate,
+    Stratify, Weight, compare, dip_statistic, share_difference,
 };
 use iolag_analysis::{Noise, QuantileValue, quantile_of, share_interval};
 use iolag_model::{Nanoseconds, WallTime};
@@ -223,7 +223,8 @@ fn hours_of_the_week_are_compared_with_themselves() {
     let ratio = |stratify| {
         let options = ComparisonOptions { stratify, local_time: LocalTime::UTC, ..Default::default() };
         let comparison = compare(&first, &second, &options).unwrap();
-        assert_eq!(comparison.strata.by, stratify);
+        let by = if stratify == Stratify::No { Stratify::KindOfDay } else { stratify };
+        assert_eq!((comparison.strata.asked, comparison.strata.by), (stratify, by));
         let shift = comparison.shift.unwrap();
         match shift.estimate {
             ShiftEstimate::Exactly(ratio) => (ratio, shift.interval_naive),
@@ -251,7 +252,37 @@ fn strata_that_one_sample_does_not_cover_are_not_made() {
     };
     let options = ComparisonOptions { stratify: Stratify::HourOfWeek, ..Default::default() };
     let comparison = compare(&at_hour(3), &at_hour(4), &options).unwrap();
-    assert_eq!((comparison.strata.by, comparison.strata.count), (Stratify::No, 1));
+    assert_eq!((comparison.strata.by, comparison.strata.count), (Stratify::KindOfDay, 1));
+}
+
+#[test]
+fn a_weekend_after_an_event_is_no_consequence_of_it() {
+    let mut noise = Noise::new(2);
+    let monday = 4 * 24;
+    let mut week = |factor: f64| -> [Observations<ByAttempt>; 2] {
+        let mut hours = |hours: std::ops::Range<i64>, factor: f64| {
+            let list = hours.flat_map(|hour| [0, 900, 1800, 2700].map(|second| (hour, second)));
+            let list = list.map(|(hour, second)| Observation {
+                at: WallTime::from_seconds((monday + hour) * 3600 + second),
+                amount: factor * if hour / 24 < 5 { 2.0 } else { 1.0 } * (0.3 * noise.normal()).exp(),
+                knowledge: Knowledge::Exactly,
+                origin: Origin::Measured,
+            });
+            Observations::<ByAttempt>::new(Quantity::Duration, list.collect::<Vec<_>>())
+        };
+        [hours(0..84, 1.0), hours(84..168, factor)]
+    };
+    let mut compared = |factor: f64| {
+        let [before, after] = week(factor);
+        compare(&before, &after, &ComparisonOptions::default()).unwrap()
+    };
+    let equal = compared(1.0);
+    assert_eq!(equal.verdict, ComparisonVerdict::NoDifferenceShown, "{:?}", equal.shift);
+    assert_eq!((equal.strata.by, equal.strata.left_out), (Stratify::KindOfDay, [0, 48 * 4]));
+    let slower = compared(1.5);
+    assert_eq!(slower.verdict, ComparisonVerdict::Slower);
+    let ShiftEstimate::Exactly(ratio) = slower.shift.unwrap().estimate else { panic!("nothing is censored") };
+    assert!((ratio - 1.5).abs() < 0.1, "{ratio}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::calendar::LocalTime;
 use super::change_record::{Bound, Found, Record, SmoothKind};
 use super::distribution::coarse_step;
+use super::drift::{Drift, drift_of};
 use super::levels::{LevelRatio, Levels, apart_by_chance, share_greater};
 use super::observed::{Knowledge, TimedValues};
 
@@ -122,25 +123,6 @@ pub struct ChangePoint {
     pub strength: ChangeStrength,
 }
 
-/// A slow change over the whole record.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Drift {
-    /// Of so many parts of the record the first and the last are compared.
-    pub parts: usize,
-    /// Median of the first part.
-    pub median_first: f64,
-    /// How much is known of it.
-    pub median_first_is: Knowledge,
-    /// Median of the last part.
-    pub median_last: f64,
-    /// How much is known of it.
-    pub median_last_is: Knowledge,
-    /// Median of the last part by that of the first.
-    pub ratio: LevelRatio,
-    /// Probability of so straight a line in noise that remembers as this series does.
-    pub p: f64,
-}
-
 /// What looked like a change of level and is not told as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotTold {
@@ -191,7 +173,8 @@ pub fn find_changes(values: &TimedValues, local_time: &LocalTime, options: &Chan
     let mut telling = Telling { values, record, options, episodes: Vec::new() };
     let levels = telling.what_stands(found.bounds.clone(), Magnitude::Any);
     let bounds = telling.what_stands(levels.clone(), Magnitude::Told);
-    let drift = if bounds.is_empty() { telling.drift(found.p_of_line) } else { None };
+    let is_drift = bounds.is_empty() && found.p_of_line <= options.significance;
+    let drift = if is_drift { drift_of(values, found.p_of_line, options.magnitude_min) } else { None };
     let steps: Vec<ChangePoint> = (0..bounds.len()).map(|index| telling.describe(&bounds, index)).collect();
     let is_told = |index: &usize| bounds.iter().any(|bound| bound.place == levels[*index].place);
     let small: Vec<ChangePoint> = (0..levels.len())
@@ -366,36 +349,6 @@ impl Telling<'_> {
         }
     }
 
-    /// By tenths at both ends, or thirds where these tell too little: a steep drift makes their own values look like slow load.
-    fn drift(&self, p: f64) -> Option<Drift> {
-        if p > self.options.significance {
-            return None;
-        }
-        let limit = (1.0 + self.options.magnitude_min).ln();
-        let is_told = |drift: &Drift| {
-            // A line through memory is there more often than its p says: the levels must tell the direction as well.
-            let is_great_enough =
-                drift.ratio.value.is_some_and(|value| value > 0.0 && value.ln().abs() >= limit);
-            is_great_enough && drift.ratio.excludes_none() == Some(true)
-        };
-        [10, 3].into_iter().filter_map(|parts| self.drift_between_ends(parts, p)).find(is_told)
-    }
-
-    fn drift_between_ends(&self, parts: usize, p: f64) -> Option<Drift> {
-        let length = self.values.len() / parts;
-        let of = |first: usize| Levels::of(&self.values.part(first, first + length));
-        let (first, last) = (of(0), of(self.values.len() - length));
-        (length > 0).then(|| Drift {
-            parts,
-            median_first: first.median().0,
-            median_first_is: first.median().1,
-            median_last: last.median().0,
-            median_last_is: last.median().1,
-            ratio: LevelRatio::between(&first, &last),
-            p,
-        })
-    }
-
     fn not_told(&self, found: &Found) -> Vec<NotTold> {
         let without_time = |shape: ChangeShape| NotTold { shape, begin: None, end: None };
         let refused = found.refused_for.iter().filter_map(|kind| match kind {
@@ -470,6 +423,32 @@ mod tests {
             ratio.low.unwrap() < 2.0 && ratio.high.unwrap() > 2.0 && changes[0].greater_after > 0.7,
             "{ratio:?}"
         );
+    }
+
+    #[test]
+    fn a_week_of_office_hours_has_no_change_where_its_weekend_begins() {
+        let is_busy = |slot: usize| slot < 5 * 96 && (36..68).contains(&(slot % 96));
+        for seed in 0..20 {
+            let mut week = noise(7 * 96, 100 + seed);
+            (0..7 * 96).filter(|slot| is_busy(*slot)).for_each(|slot| week[slot] += 3.0_f64.ln());
+            let found = find_changes(&series(&week), &LocalTime::UTC, &ChangeOptions::default());
+            assert!(found.steps.is_empty() && found.drift.is_none(), "{seed}: {found:?}");
+        }
+    }
+
+    /// The slow part comes and goes within half a day, and what a step leaves of the rest remembers nothing.
+    #[test]
+    fn slow_load_under_noise_is_no_change_in_a_few_days() {
+        for (seed, count) in (0..20).flat_map(|seed| [(seed, 192), (seed, 480)]) {
+            let (mut source, mut slow) = (Noise::new(200 + seed), 0.0);
+            let mut next = || {
+                slow = 0.98 * slow + 0.199 * source.normal();
+                0.38 * slow + 0.46 * source.normal()
+            };
+            (0..200).for_each(|_| drop(next()));
+            let values: Vec<f64> = (0..count).map(|_| next()).collect();
+            assert!(found(&values).is_empty(), "{seed}, {count}: {:?}", found(&values));
+        }
     }
 
     /// Two minutes of a listing that takes twelve times as long from the middle on, each a fifth off the usual and like the one before.

@@ -44,7 +44,8 @@ const SHORT_FACTOR: f64 = 30.0;
 
 /// The same of chance in all the noise, change and all.
 const SHORT_FACTOR_IN_ALL: f64 = 5.0;
-/// Days below which load that lasts for half a day may be all that a level is: chance is judged in all the noise as well.
+/// Days below which load that lasts for half a day may be all that a level is, so that chance is judged in all the noise as well, and a straight line a part
+/// of the week.
 const SLOW_LOAD_DAYS: f64 = 8.0;
 
 /// By how much more a change must explain than what is smooth, in twice the logarithm of the likelihood: the best of all places does so by 5 on average
@@ -169,8 +170,7 @@ impl Record {
             refused_for: by_ranks.refused_for.iter().map(|index| kinds[*index]).collect(),
             // What the ranks left to the noise may be what the sizes found.
             wanders: jumps || wanders(&by_ranks) && !is_parted || by_size.as_ref().is_some_and(wanders),
-            // A few days have no straight line that is not the time of the day as well.
-            p_of_line: if is_short { 1.0 } else { by_ranks.p_of_first_smooth },
+            p_of_line: if self.days < SLOW_LOAD_DAYS { 1.0 } else { by_ranks.p_of_first_smooth },
         })
     }
 

@@ -339,6 +339,27 @@ mod tests {
     }
 
     #[test]
+    fn two_places_that_are_busy_in_office_hours_have_nothing_in_common_beyond_them() {
+        let mut noise = crate::synthetic::Noise::new(81);
+        let monday = 4 * 86_400;
+        let mut busy = |days: usize| -> TimedValues {
+            let is_busy = |slot: usize| slot / 96 % 7 < 5 && (36..68).contains(&(slot % 96));
+            let level = |slot: usize| if is_busy(slot) { 3.0_f64.ln() } else { 0.0 };
+            let values: Vec<f64> =
+                (0..days * 96).map(|slot| (level(slot) + 0.5 * noise.normal()).exp()).collect();
+            every_quarter(&values, monday)
+        };
+        for days in [7, 10, 31] {
+            let (left, right) = (busy(days), busy(days));
+            let scored =
+                |values| Scored::of(values, CorrelationMethod::Spearman).unwrap().with_rest(&LocalTime::UTC);
+            let pairs = join_nearest(left.moments(), right.moments(), 0, Nanoseconds::from_seconds(10));
+            let beyond = correlate_rests(&scored(&left), &scored(&right), &pairs).unwrap();
+            assert!(beyond.strength == Strength::None && beyond.p > 0.01, "{days}: {beyond:?}");
+        }
+    }
+
+    #[test]
     fn daily_cycles_of_another_size_each_day_are_no_evidence() {
         let mut noise = crate::synthetic::Noise::new(80);
         let mut swinging = || -> TimedValues {

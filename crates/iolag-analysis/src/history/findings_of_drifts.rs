@@ -1,7 +1,8 @@
 //! Findings about slow changes, which have no date, and about what a short record cannot tell from the clock.
 
 use super::analysis::HistoryAnalysis;
-use super::change_points::{ChangeShape, Drift};
+use super::change_points::ChangeShape;
+use super::drift::Drift;
 use super::findings::{FindingKind, HistoryFinding, Names, p_in_words};
 use super::findings_of_changes::{FELT_SECONDS, level_in_words};
 use super::observed::{Knowledge, Quantity};

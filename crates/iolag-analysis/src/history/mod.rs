@@ -18,6 +18,7 @@ mod correlation;
 mod daily;
 mod dip;
 mod distribution;
+mod drift;
 mod episodes;
 mod estimate;
 mod event_effect;
@@ -69,7 +70,7 @@ pub use calendar::{
 };
 pub use change_moment::ChangeMoment;
 pub use change_points::{
-    ChangeOptions, ChangePoint, ChangeShape, ChangeStrength, Changes, Drift, NotTold, Segment, find_changes,
+    ChangeOptions, ChangePoint, ChangeShape, ChangeStrength, Changes, NotTold, Segment, find_changes,
     segments_of,
 };
 pub use comparison::{
@@ -80,6 +81,7 @@ pub use correlation::{Correlation, CorrelationMethod, PAIRS_LEAST, Strength, cor
 pub use daily::DailyLevels;
 pub use dip::{dip_critical, dip_statistic};
 pub use distribution::{CurveDistance, CurvePoint, Distribution, KnowledgeCounts};
+pub use drift::Drift;
 pub use episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
 pub use estimate::{Estimate, EstimateInterval, HistoryQuantile, amount_in_words};
 pub use event_effect::{ChangesNearEvent, EventEffect, EventWindows, event_effect};

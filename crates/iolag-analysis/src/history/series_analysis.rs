@@ -9,9 +9,10 @@ use serde::Serialize;
 
 use super::amounts::{Amounts, quantity_of};
 use super::analysis::{HistoryOptions, Told, comparison_options};
-use super::change_points::{ChangePoint, ChangeStrength, Drift, NotTold, find_changes, segments_of};
+use super::change_points::{ChangePoint, ChangeStrength, NotTold, find_changes, segments_of};
 use super::comparison::ComparisonOptions;
 use super::daily::DailyLevels;
+use super::drift::Drift;
 use super::episodes::{SeriesEpisode, find_episodes};
 use super::event_effect::{ChangesNearEvent, EventEffect, event_effect};
 use super::event_matching::{EventMatching, concerns, default_match_tolerance, match_events};

@@ -259,7 +259,8 @@ impl Search {
         let left = self.fit(&self.coefficients, &more, None).noise;
         let Judging { significance, significance_in_all, .. } = self.judging;
         let is_short_of_memory = left.effective_count() >= WORTH_LEAST;
-        let p_left = if is_short_of_memory { self.p_of(change.ratio, &left, &smooth) } else { 0.0 };
+        let p_left =
+            if is_short_of_memory { self.p_of(change.ratio, &left, &smooth, significance) } else { 0.0 };
         if p_left > significance || is_short_of_memory && significance_in_all >= 1.0 {
             return p_left;
         }
@@ -268,9 +269,12 @@ impl Search {
         } else {
             self.fit(&self.coefficients, &changes, None).noise
         };
-        let p_in_all = self.p_of(change.ratio, &all, &smooth);
-        let factor = if is_short_of_memory { significance / significance_in_all } else { DOUBT_FACTOR };
-        p_left.max(factor * p_in_all).min(1.0)
+        let (limit, factor) = if is_short_of_memory {
+            (significance_in_all, significance / significance_in_all)
+        } else {
+            (significance, DOUBT_FACTOR)
+        };
+        p_left.max(factor * self.p_of(change.ratio, &all, &smooth, limit)).min(1.0)
     }
 
     /// The smooth explanation, not yet among the terms, that explains nearly as much as this change.
@@ -307,8 +311,7 @@ impl Search {
         }
         let with: Vec<Term> = others.iter().copied().chain([line]).collect();
         let left = self.fit(&self.coefficients, &with, None).noise;
-        let is_enough = left.effective_count() >= WORTH_LEAST && self.judging.significance_in_all >= 1.0;
-        let noise = if is_enough { &left } else { &without.noise };
+        let noise = if left.effective_count() >= WORTH_LEAST { &left } else { &without.noise };
         let mut source = Noise::new(self.judging.seed ^ 1 << 48);
         let draws = DRAWS[DRAWS.len() - 1];
         let drawn = (0..draws).map(|_| {
@@ -395,9 +398,9 @@ impl Search {
         [step.term, stretch.term]
     }
 
-    /// Probability of a ratio as great in noise of this spectrum, given what is smooth.
-    fn p_of(&self, ratio: f64, noise: &Spectrum, smooth: &[Term]) -> f64 {
-        self.p_by_drawing(ratio, self.judging.significance, |source| {
+    /// Probability of a ratio as great in noise of this spectrum, given what is smooth, as exactly as it takes to hold it against `limit`.
+    fn p_of(&self, ratio: f64, noise: &Spectrum, smooth: &[Term], limit: f64) -> f64 {
+        self.p_by_drawing(ratio, limit, |source| {
             let coefficients = noise.draw(source);
             let base = self.fit(&coefficients, smooth, None);
             self.best(&coefficients, smooth, &base).map_or(0.0, |best| best.ratio)
