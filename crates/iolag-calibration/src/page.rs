@@ -26,7 +26,8 @@ limits, are in calibration.jsonl beside this page: there a calibration that was 
 - *Noises*: independent; `ar0.8`: each logarithm resembles the one before with that coefficient; `1-over-f`: the sum of ten such, their time
   scales an octave apart from a slot to five days; `storms`: 3 % of the time, 30 attempts long, 50 times slower; `modes-in-runs`: ten times slower for
   20 attempts on average; `censored`: 2 or 20 % are cut off by a deadline; `coarse-clock`: read in whole tenths of seconds; `daily`: noon takes
-  2.7 times as long as midnight, `daily-random`: by another amplitude each day; `weekly`: weekends take half as long; `drift-1.3`: 30 % slower at the end.
+  2.7 times as long as midnight, `daily-random`: by another amplitude each day; `weekly`: weekends take half as long;
+  `working-hours`: 9 to 17 of working days takes three times as long; `slow-under-noise`: two fifths of the variance last for half a day, the rest is independent; `drift-1.3`: 30 % slower at the end.
 - *Limits*: intervals that say 95 % hold the truth in at least 93 % (90 % in storms and 1/f); at most 5 % of campaigns have a false finding of one
   kind (10 % under 1/f); steps of 2, 10 and 100 in 1000 values or more are found at least nine tenths as often as in November 2026. The program of that
   month told drifts and load that wanders as steps; beside its numbers stands what an oracle finds that knows the noise and tells a straight line of

@@ -172,6 +172,26 @@ fn two_weeks_on_a_narrow_terminal_with_two_hosts() {
 }
 
 #[test]
+fn a_weekend_behind_an_event_is_not_compared_with_the_working_days_before_it() {
+    let mut input = input();
+    let day = Nanoseconds::from_seconds(86_400);
+    // It begins on a Thursday.
+    let saturday = WallTime::from_seconds(BEGIN_SECONDS).after(day).after(day);
+    let around = WallSpan { begin: saturday.before(day), end: saturday.after(day) };
+    input.series.drain(..3);
+    input.series.truncate(1);
+    let columns = &mut input.series[0].1;
+    let kept: Vec<usize> = (0..columns.len()).filter(|row| around.contains(columns.intended[*row])).collect();
+    *columns = columns.rows(&kept);
+    input.events.truncate(1);
+    input.events[0].target = String::new();
+    input.events[0].begin = saturday;
+    let text =
+        history_text(&head(), &analyse_history(&input, &HistoryOptions::default()), 110, Colour::Never);
+    assert!(text.contains("working days on one side, a weekend on the other: list on /scratch"), "{text}");
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal_and_colour_changes_no_letter() {
     let analysis = analysis();
     for width in [80, 100, 120] {

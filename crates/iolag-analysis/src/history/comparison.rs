@@ -340,8 +340,13 @@ fn by_kind_of_day(sides: &[Vec<Range>; 2], local_time: &LocalTime) -> (Vec<Strat
         others.map(|kinds| kinds[side].len() as u64).sum()
     };
     let left_out = [lone(0), lone(1)];
-    let strata = of_kinds.into_iter().filter_map(|[first, second]| Stratum::new(first, second));
-    (strata.collect(), left_out)
+    let mut strata: Vec<Stratum> =
+        of_kinds.into_iter().filter_map(|[first, second]| Stratum::new(first, second)).collect();
+    if strata.len() > 1 {
+        // Two days of a weekend have much in common, which their own mean takes away.
+        strata = strata.into_iter().map(|one| one.repeated_by(Repeats::Days)).collect();
+    }
+    (strata, left_out)
 }
 
 fn by_hour_of_week<W: Weight>(

@@ -26,7 +26,8 @@ const DRAWN_PAIRS: usize = 4096;
 const DRAWN_ERRORS: f64 = 4.0;
 const SEED: u64 = 2008;
 
-const WEEK_NS: i64 = 7 * 86_400_000_000_000;
+const DAY_NS: i64 = 86_400_000_000_000;
+const WEEK_NS: i64 = 7 * DAY_NS;
 
 /// What is known of an amount on the scale of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,6 +72,8 @@ pub(crate) struct Stratum {
 pub(crate) enum Repeats {
     /// Its observations.
     Attempts,
+    /// The days in which there are some of them.
+    Days,
     /// The weeks in which there are some of them: what an hour has in common with itself a week later is seen in these.
     Weeks,
 }
@@ -371,42 +374,50 @@ impl VariancePart {
 }
 
 /// What each observation of the first and of the second sample contributes to the error of the probability, with its moment in ns: its
-/// placement less the mean of all, on the scale of the probability (Hájek's projection). Within hours of the week the mean is that of a few weeks, and what
-/// these have in common goes into it: contributions are the greater for that.
-pub(crate) fn contributions(strata: &[Stratum], shift: f64) -> [Vec<(i64, f64)>; 2] {
-    let mut all = [Vec::new(), Vec::new()];
-    let placed: Vec<(f64, [Vec<f64>; 2])> = placements_of(strata, shift).collect();
-    let mean = |placements: &[f64]| placements.iter().sum::<f64>() / placements.len() as f64;
-    let usual =
-        [0, 1].map(|side| placed.iter().map(|(share, placed)| share * mean(&placed[side])).sum::<f64>());
-    for (stratum, (share, placed)) in strata.iter().zip(placed) {
+/// placement less their mean, on the scale of the probability (Hájek's projection). Within strata the mean is that of a few days or weeks, and what
+/// these have in common goes into it: contributions are the greater for that. Working days and weekends are by themselves, all other strata together: a rare
+/// stall moves the mean of one kind of day only, which would look like memory.
+pub(crate) fn contributions(strata: &[Stratum], shift: f64) -> Vec<[Vec<(i64, f64)>; 2]> {
+    let mut parts: Vec<[Vec<(i64, f64)>; 2]> = Vec::new();
+    for (stratum, (share, placed)) in strata.iter().zip(placements_of(strata, shift)) {
+        let is_by_itself = parts.is_empty() || stratum.repeats == Repeats::Days;
+        let mut all = if is_by_itself { [Vec::new(), Vec::new()] } else { parts.pop().unwrap_or_default() };
         for (side, (ranges, placements)) in
             [&stratum.first.ranges, &stratum.second.ranges].into_iter().zip(placed).enumerate()
         {
             let count = placements.len() as f64;
-            let (centre, repeats) = match stratum.repeats {
-                Repeats::Weeks => (mean(&placements), weeks_of(ranges)),
-                Repeats::Attempts => (usual[side], count),
+            let mean = placements.iter().sum::<f64>() / count;
+            let repeats = match stratum.repeats {
+                Repeats::Attempts => count,
+                Repeats::Days => spans_of(ranges, DAY_NS),
+                Repeats::Weeks => weeks_of(ranges),
             };
             let scale = share / count * (repeats / (repeats - 1.0).max(0.5)).sqrt();
             // The first sample's placements say how often it is greater itself.
             let scale = if side == 0 { -scale } else { scale };
             let placed = ranges.iter().zip(placements);
-            all[side].extend(placed.map(|(range, placement)| (range.at, scale * (placement - centre))));
+            all[side].extend(placed.map(|(range, placement)| (range.at, scale * (placement - mean))));
         }
+        parts.push(all);
     }
-    all.map(|side| {
+    let in_order = |side: Vec<(i64, f64)>| {
         let order = ascending_keys(side.iter().map(|one| one.0));
         order.into_iter().map(|place| side[place]).collect()
-    })
+    };
+    parts.into_iter().map(|part| part.map(in_order)).collect()
 }
 
 /// In how many weeks there are some of them.
 pub(crate) fn weeks_of(ranges: &[Range]) -> f64 {
-    let mut weeks: Vec<i64> = ranges.iter().map(|range| range.at.div_euclid(WEEK_NS)).collect();
-    weeks.sort_unstable();
-    weeks.dedup();
-    weeks.len() as f64
+    spans_of(ranges, WEEK_NS)
+}
+
+/// In how many spans of this length there are some of them.
+fn spans_of(ranges: &[Range], length_ns: i64) -> f64 {
+    let mut spans: Vec<i64> = ranges.iter().map(|range| range.at.div_euclid(length_ns)).collect();
+    spans.sort_unstable();
+    spans.dedup();
+    spans.len() as f64
 }
 
 /// The share of each stratum, and how much of the other sample each observation of the first and of the second exceeds, the second having been moved

@@ -179,13 +179,18 @@ fn aligned_by(middle: f64, low: f64, high: f64) -> f64 {
 /// The error of the probability with the dependence of what follows one another. Two samples of the same time are one sequence, so that what both
 /// share falls out; of different times they are two.
 fn error_of(strata: &[Stratum], shift: f64) -> Option<MeanError> {
-    let [first, second] = contributions(strata, shift);
+    let amounts = |side: Vec<(i64, f64)>| side.into_iter().map(|one| one.1).collect::<Vec<f64>>();
+    let mut parts = contributions(strata, shift);
+    if parts.len() > 1 {
+        let stretches = parts.into_iter().flatten().map(|side| (amounts(side), 1));
+        return MeanError::of(&stretches.collect::<Vec<_>>());
+    }
+    let [first, second] = parts.pop()?;
     let (from, until) = (
         |side: &[(i64, f64)]| side.first().map(|one| one.0),
         |side: &[(i64, f64)]| side.last().map(|one| one.0),
     );
     let are_apart = until(&first) < from(&second) || until(&second) < from(&first);
-    let amounts = |side: Vec<(i64, f64)>| side.into_iter().map(|one| one.1).collect::<Vec<f64>>();
     if are_apart {
         return MeanError::of(&[(amounts(first), 1), (amounts(second), 1)]);
     }

@@ -114,7 +114,7 @@ impl Page<'_> {
             match effect.comparison.verdict {
                 ComparisonVerdict::NoDifferenceShown => same.push(self.names.series(key)),
                 ComparisonVerdict::TooFew => {
-                    unknown.entry(short_side(&effect.comparison)).or_default().push(self.names.series(key));
+                    unknown.entry(what_lacks(&effect.comparison)).or_default().push(self.names.series(key));
                 }
                 _ => text.push_str(&self.item(6, &self.effect(key, effect))),
             }
@@ -122,8 +122,8 @@ impl Page<'_> {
         if !same.is_empty() {
             text.push_str(&self.item(6, &format!("no difference shown: {}", same.join(", "))));
         }
-        for (side, series) in unknown {
-            text.push_str(&self.item(6, &format!("too few attempts {side}: {}", series.join(", "))));
+        for (lack, series) in unknown {
+            text.push_str(&self.item(6, &format!("{lack}: {}", series.join(", "))));
         }
         text
     }
@@ -181,14 +181,18 @@ impl Page<'_> {
     }
 }
 
-/// Which side of an event has too few independent attempts to judge.
-fn short_side(comparison: &Comparison) -> &'static str {
-    let [before, after] = [&comparison.first, &comparison.second].map(|side| side.compared_effective);
+/// Why an event cannot be judged.
+fn what_lacks(comparison: &Comparison) -> &'static str {
+    let sides = [&comparison.first, &comparison.second];
+    if comparison.strata.count == 0 && sides.iter().all(|side| side.sample_size.attempts > 0) {
+        return "working days on one side, a weekend on the other";
+    }
+    let [before, after] = sides.map(|side| side.compared_effective);
     let enough = COMPARISON_ATTEMPTS as f64;
     match (before < enough, after < enough) {
-        (true, false) => "before",
-        (false, true) => "after",
-        _ => "before and after",
+        (true, false) => "too few attempts before",
+        (false, true) => "too few attempts after",
+        _ => "too few attempts before and after",
     }
 }
 
