@@ -19,8 +19,8 @@
 //!
 //! *Strata*: if both samples cover the week, pairs may be taken within each hour of the week only, so that a
 //! quiet month is not compared with busy hours. Strata weigh n m / (n + m) (van Elteren 1960). Medians,
-//! shares and curves stay those of all. Of two times, working days are compared with working days and weekends with weekends: a week's end is no
-//! consequence of what happened in its middle.
+//! shares and curves stay those of all. Of two times with more weekend in one, working days are compared with working days and weekends with weekends: a
+//! week's end is no consequence of what happened in its middle.
 //!
 //! *Hours of the day*: what they explain ([`DailyLevels`]) may be taken out of both samples before pairs are
 //! made.
@@ -50,6 +50,8 @@ pub const COMPARISON_ATTEMPTS: u64 = 15;
 
 /// Strata must hold at least this share of either sample, otherwise all is compared with all.
 const COVERED_LEAST: f64 = 0.9;
+/// Weekends whose shares of two times differ by no more make no difference that matters between these.
+const WEEKEND_SHARE_APART: f64 = 0.05;
 /// Logarithms of nothing are those of a nanosecond.
 const SHORTEST_SECONDS: f64 = 1e-9;
 
@@ -90,7 +92,7 @@ pub enum Stratify {
     No,
     /// Within the same hour of the week, if both samples cover it.
     HourOfWeek,
-    /// Working days with working days and weekends with weekends: of two times, which may have more of either.
+    /// Working days with working days and weekends with weekends: of two times with more weekend in one.
     KindOfDay,
 }
 
@@ -307,9 +309,14 @@ fn strata_of<W: Weight>(
     }
     let all = |side: &Observations<W>| side.list().iter().map(range).collect::<Vec<Range>>();
     let sides = [all(first), all(second)];
-    let by = if are_apart(&sides) { Stratify::KindOfDay } else { Stratify::No };
-    let (strata, left_out) = if by == Stratify::KindOfDay {
-        by_kind_of_day(&sides, &options.local_time)
+    let is_weekend = |range: &Range| is_weekend(options.local_time.local_seconds(WallTime(range.at)));
+    let [one, other] = sides
+        .each_ref()
+        .map(|side| side.iter().filter(|range| is_weekend(range)).count() as f64 / side.len().max(1) as f64);
+    let has_more_weekend = are_apart(&sides) && (one - other).abs() > WEEKEND_SHARE_APART;
+    let by = if has_more_weekend { Stratify::KindOfDay } else { Stratify::No };
+    let (strata, left_out) = if has_more_weekend {
+        by_kind_of_day(&sides, is_weekend)
     } else {
         let [first, second] = sides;
         (Stratum::new(first, second).into_iter().collect(), [0, 0])
@@ -328,11 +335,9 @@ fn are_apart(sides: &[Vec<Range>; 2]) -> bool {
 }
 
 /// Strata of working days and of weekends, and how many of either side have no counterpart.
-fn by_kind_of_day(sides: &[Vec<Range>; 2], local_time: &LocalTime) -> (Vec<Stratum>, [u64; 2]) {
+fn by_kind_of_day(sides: &[Vec<Range>; 2], is_weekend: impl Fn(&Range) -> bool) -> (Vec<Stratum>, [u64; 2]) {
     let of_kind = |side: &[Range], is_wanted: bool| -> Vec<Range> {
-        let is_of_kind =
-            |range: &&Range| is_weekend(local_time.local_seconds(WallTime(range.at))) == is_wanted;
-        side.iter().filter(is_of_kind).copied().collect()
+        side.iter().filter(|range| is_weekend(range) == is_wanted).copied().collect()
     };
     let of_kinds = [false, true].map(|kind| [of_kind(&sides[0], kind), of_kind(&sides[1], kind)]);
     let lone = |side: usize| {

@@ -70,11 +70,9 @@ pub(crate) struct Stratum {
 /// What tells how much the mean of a stratum scatters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeats {
-    /// Its observations.
     Attempts,
-    /// The days in which there are some of them.
     Days,
-    /// The weeks in which there are some of them: what an hour has in common with itself a week later is seen in these.
+    /// What an hour has in common with itself a week later is seen in these.
     Weeks,
 }
 
@@ -375,8 +373,7 @@ impl VariancePart {
 
 /// What each observation of the first and of the second sample contributes to the error of the probability, with its moment in ns: its
 /// placement less their mean, on the scale of the probability (Hájek's projection). Within strata the mean is that of a few days or weeks, and what
-/// these have in common goes into it: contributions are the greater for that. Working days and weekends are by themselves, all other strata together: a rare
-/// stall moves the mean of one kind of day only, which would look like memory.
+/// these have in common goes into it. Working days and weekends are by themselves, other strata together: a stall moves one kind's mean, like memory.
 pub(crate) fn contributions(strata: &[Stratum], shift: f64) -> Vec<[Vec<(i64, f64)>; 2]> {
     let mut parts: Vec<[Vec<(i64, f64)>; 2]> = Vec::new();
     for (stratum, (share, placed)) in strata.iter().zip(placements_of(strata, shift)) {

@@ -64,8 +64,8 @@ pub(crate) fn strata_refused(analysis: &HistoryAnalysis) -> Option<String> {
     }
     (refused > 0).then(|| {
         format!(
-            "{} of {} could not be made within the same hour of the week, for which both sides need two weeks of nine in ten of their attempts: there all \
-             attempts are compared with all.",
+            "{} of {} could not be made within the same hour of the week, for which both sides need two weeks of nine in ten of their attempts: there \
+             attempts are compared whatever their hour.",
             format_count(refused),
             counted(asked, "comparison", "comparisons")
         )
