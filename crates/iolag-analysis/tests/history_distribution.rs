@@ -3,8 +3,8 @@
 
 use iolag_analysis::history::{
     ByAttempt, ByTime, Comparison, ComparisonOptions, ComparisonVerdict, Distribution, Estimate,
-    EstimateInterval, Knowledge, LocalTime, Observation, Observations, Origin, Quantity, ShiftEstimate,
-    Stratify, Weight, compare, dip_statistic, share_difference,
+    EstimateInterval, KindsOfDay, Knowledge, LocalTime, Observation, Observations, Origin, Quantity,
+    ShiftEstimate, Stratify, Weight, compare, dip_statistic, share_difference,
 };
 use iolag_analysis::{Noise, QuantileValue, quantile_of, share_interval};
 use iolag_model::{Nanoseconds, WallTime};
@@ -271,14 +271,17 @@ fn a_weekend_after_an_event_is_no_consequence_of_it() {
         };
         [hours(0..84, 1.0), hours(84..168, factor)]
     };
-    let mut compared = |factor: f64| {
-        let [before, after] = week(factor);
-        compare(&before, &after, &ComparisonOptions::default()).unwrap()
+    let compared = |[before, after]: [Observations<ByAttempt>; 2]| {
+        let options = ComparisonOptions { kinds_of_day: KindsOfDay::Apart, ..ComparisonOptions::default() };
+        compare(&before, &after, &options).unwrap()
     };
-    let equal = compared(1.0);
+    let equal = compared(week(1.0));
     assert_eq!(equal.verdict, ComparisonVerdict::NoDifferenceShown, "{:?}", equal.shift);
     assert_eq!((equal.strata.by, equal.strata.left_out), (Stratify::KindOfDay, [0, 48 * 4]));
-    let slower = compared(1.5);
+    let [before, after] = week(1.0);
+    let mixed = compare(&before, &after, &ComparisonOptions::default()).unwrap();
+    assert_eq!((mixed.strata.by, mixed.strata.left_out), (Stratify::No, [0, 0]));
+    let slower = compared(week(1.5));
     assert_eq!(slower.verdict, ComparisonVerdict::Slower);
     let ShiftEstimate::Exactly(ratio) = slower.shift.unwrap().estimate else { panic!("nothing is censored") };
     assert!((ratio - 1.5).abs() < 0.1, "{ratio}");

@@ -60,7 +60,7 @@ const SHORT_MARGIN: f64 = 3.0;
 const DAYS_LEAST_TO_LEAVE_OUT: f64 = 1.5;
 
 /// What may explain a series without any change of level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SmoothKind {
     Line,
     TimeOfDay,
@@ -165,9 +165,14 @@ impl Record {
             }
         }
         let wanders = |one: &Explanation| one.is_left_to_noise;
+        // The week is among them with office hours and without.
+        let mut refused_for: Vec<SmoothKind> =
+            by_ranks.refused_for.iter().map(|index| kinds[*index]).collect();
+        refused_for.sort_unstable();
+        refused_for.dedup();
         Some(Found {
             bounds,
-            refused_for: by_ranks.refused_for.iter().map(|index| kinds[*index]).collect(),
+            refused_for,
             // What the ranks left to the noise may be what the sizes found.
             wanders: jumps || wanders(&by_ranks) && !is_parted || by_size.as_ref().is_some_and(wanders),
             p_of_line: if self.days < SLOW_LOAD_DAYS { 1.0 } else { by_ranks.p_of_first_smooth },

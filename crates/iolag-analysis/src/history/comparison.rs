@@ -66,18 +66,21 @@ pub struct ComparisonOptions {
     pub local_time: LocalTime,
     /// A smaller change of durations, as a factor, is not called a difference.
     pub ratio_least: f64,
+    /// Whether a weekend may stand against working days where strata are not made.
+    pub kinds_of_day: KindsOfDay,
     /// What the hours of the day explain of both samples, and is not compared; on the logarithmic scale for durations.
     pub daily: Option<DailyLevels>,
 }
 
 impl Default for ComparisonOptions {
-    /// The thresholds of [`DEFAULT_THRESHOLDS`], all pairs, UTC, 5 %, and nothing explained.
+    /// The thresholds of [`DEFAULT_THRESHOLDS`], all pairs, UTC, 5 %, any day with any, and nothing explained.
     fn default() -> Self {
         Self {
             thresholds: DEFAULT_THRESHOLDS.to_vec(),
             stratify: Stratify::No,
             local_time: LocalTime::UTC,
             ratio_least: 1.05,
+            kinds_of_day: KindsOfDay::Mixed,
             daily: None,
         }
     }
@@ -94,6 +97,15 @@ pub enum Stratify {
     HourOfWeek,
     /// Working days with working days and weekends with weekends: of two times with more weekend in one.
     KindOfDay,
+}
+
+/// Whether a weekend may stand against working days.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KindsOfDay {
+    /// Of one time, or of bad times against all others.
+    Mixed,
+    /// Of two times, which may have more weekend in one.
+    Apart,
 }
 
 /// How two samples differ.
@@ -313,7 +325,8 @@ fn strata_of<W: Weight>(
     let [one, other] = sides
         .each_ref()
         .map(|side| side.iter().filter(|range| is_weekend(range)).count() as f64 / side.len().max(1) as f64);
-    let has_more_weekend = are_apart(&sides) && (one - other).abs() > WEEKEND_SHARE_APART;
+    let has_more_weekend =
+        options.kinds_of_day == KindsOfDay::Apart && (one - other).abs() > WEEKEND_SHARE_APART;
     let by = if has_more_weekend { Stratify::KindOfDay } else { Stratify::No };
     let (strata, left_out) = if has_more_weekend {
         by_kind_of_day(&sides, is_weekend)
@@ -323,15 +336,6 @@ fn strata_of<W: Weight>(
     };
     let count = strata.len() as u64;
     (strata, Strata { asked: options.stratify, by, count, left_out })
-}
-
-/// Whether one was over before the other began.
-fn are_apart(sides: &[Vec<Range>; 2]) -> bool {
-    let ends = sides.each_ref().map(|side| {
-        let moments = || side.iter().map(|range| range.at);
-        (moments().min(), moments().max())
-    });
-    matches!(ends, [(Some(begin), Some(end)), (Some(other_begin), Some(other_end))] if end < other_begin || other_end < begin)
 }
 
 /// Strata of working days and of weekends, and how many of either side have no counterpart.

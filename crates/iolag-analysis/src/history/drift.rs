@@ -9,11 +9,30 @@ use serde::{Deserialize, Serialize};
 use super::levels::{LevelRatio, Levels};
 use super::observed::{Knowledge, TimedValues};
 
+/// Which parts of a record are its ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecordEnds {
+    /// Its first and last tenth.
+    Tenths,
+    /// Its first and last third.
+    Thirds,
+}
+
+impl RecordEnds {
+    const fn parts(self) -> usize {
+        match self {
+            Self::Tenths => 10,
+            Self::Thirds => 3,
+        }
+    }
+}
+
 /// A slow change over the whole record.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
-    /// Of so many parts of the record the first and the last are compared.
-    pub parts: usize,
+    /// What is compared.
+    pub ends: RecordEnds,
     /// Median of the first part.
     pub median_first: f64,
     /// How much is known of it.
@@ -36,15 +55,16 @@ pub(super) fn drift_of(values: &TimedValues, p: f64, magnitude_min: f64) -> Opti
         let is_great_enough = drift.ratio.value.is_some_and(|value| value > 0.0 && value.ln().abs() >= limit);
         is_great_enough && drift.ratio.excludes_none() == Some(true)
     };
-    [10, 3].into_iter().filter_map(|parts| between_ends(values, parts, p)).find(is_told)
+    let both = [RecordEnds::Tenths, RecordEnds::Thirds];
+    both.into_iter().filter_map(|ends| between(values, ends, p)).find(is_told)
 }
 
-fn between_ends(values: &TimedValues, parts: usize, p: f64) -> Option<Drift> {
-    let length = values.len() / parts;
+fn between(values: &TimedValues, ends: RecordEnds, p: f64) -> Option<Drift> {
+    let length = values.len() / ends.parts();
     let of = |first: usize| Levels::of(&values.part(first, first + length));
     let (first, last) = (of(0), of(values.len() - length));
     (length > 0).then(|| Drift {
-        parts,
+        ends,
         median_first: first.median().0,
         median_first_is: first.median().1,
         median_last: last.median().0,
@@ -71,13 +91,13 @@ mod tests {
 
     #[test]
     fn tenths_tell_a_long_drift_thirds_a_short_one_and_nothing_one_that_may_go_either_way() {
-        let parts =
-            |count: usize, factor: f64| drift_of(&drifting(count, factor), 0.0, 0.1).map(|drift| drift.parts);
-        assert_eq!(parts(3000, 2.0), Some(10));
-        assert_eq!(parts(400, 2.0), Some(3));
-        assert_eq!(parts(400, 1.05), None);
+        let ends =
+            |count: usize, factor: f64| drift_of(&drifting(count, factor), 0.0, 0.1).map(|drift| drift.ends);
+        assert_eq!(ends(3000, 2.0), Some(RecordEnds::Tenths));
+        assert_eq!(ends(400, 2.0), Some(RecordEnds::Thirds));
+        assert_eq!(ends(400, 1.05), None);
         for few in [0, 1, 2, 9] {
-            assert_eq!(parts(few, 100.0), None);
+            assert_eq!(ends(few, 100.0), None);
         }
     }
 }

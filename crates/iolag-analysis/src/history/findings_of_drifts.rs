@@ -2,7 +2,7 @@
 
 use super::analysis::HistoryAnalysis;
 use super::change_points::ChangeShape;
-use super::drift::Drift;
+use super::drift::{Drift, RecordEnds};
 use super::findings::{FindingKind, HistoryFinding, Names, p_in_words};
 use super::findings_of_changes::{FELT_SECONDS, level_in_words};
 use super::observed::{Knowledge, Quantity};
@@ -24,7 +24,7 @@ fn drift(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
         names.series(key),
         drift_in_words(&drift, ratio, quantity),
         level_in_words(drift.median_first, drift.median_first_is, quantity),
-        part_in_words(drift.parts),
+        part_in_words(drift.ends),
         level_in_words(drift.median_last, drift.median_last_is, quantity),
     );
     let is_felt = quantity == Quantity::Duration && ratio > 1.0 && drift.median_last >= FELT_SECONDS;
@@ -46,8 +46,11 @@ fn drift(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     )
 }
 
-const fn part_in_words(parts: usize) -> &'static str {
-    if parts == 3 { "third" } else { "tenth" }
+const fn part_in_words(ends: RecordEnds) -> &'static str {
+    match ends {
+        RecordEnds::Tenths => "tenth",
+        RecordEnds::Thirds => "third",
+    }
 }
 
 /// As in `drifts up by 30 % over the record`, `takes 4.6 times as long in the last tenth of the record as in its first (95 %: 4.1 to 5.2)`.
@@ -74,7 +77,7 @@ fn drift_in_words(drift: &Drift, ratio: f64, quantity: Quantity) -> String {
         _ => String::new(),
     };
     let factor = factor_in_words(factor(ratio));
-    let part = part_in_words(drift.parts);
+    let part = part_in_words(drift.ends);
     format!(
         "{verb} {bound}{factor} times {much} in the last {part} of the record {than} in its first{interval}"
     )

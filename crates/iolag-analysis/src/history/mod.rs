@@ -74,14 +74,14 @@ pub use change_points::{
     segments_of,
 };
 pub use comparison::{
-    COMPARISON_ATTEMPTS, ComparedSide, Comparison, ComparisonOptions, ComparisonVerdict, ShareChange, Strata,
-    Stratify, compare,
+    COMPARISON_ATTEMPTS, ComparedSide, Comparison, ComparisonOptions, ComparisonVerdict, KindsOfDay,
+    ShareChange, Strata, Stratify, compare,
 };
 pub use correlation::{Correlation, CorrelationMethod, PAIRS_LEAST, Strength, correlate, pearson, spearman};
 pub use daily::DailyLevels;
 pub use dip::{dip_critical, dip_statistic};
 pub use distribution::{CurveDistance, CurvePoint, Distribution, KnowledgeCounts};
-pub use drift::Drift;
+pub use drift::{Drift, RecordEnds};
 pub use episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
 pub use estimate::{Estimate, EstimateInterval, HistoryQuantile, amount_in_words};
 pub use event_effect::{ChangesNearEvent, EventEffect, EventWindows, event_effect};

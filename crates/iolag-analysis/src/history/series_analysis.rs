@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::amounts::{Amounts, quantity_of};
 use super::analysis::{HistoryOptions, Told, comparison_options};
 use super::change_points::{ChangePoint, ChangeStrength, NotTold, find_changes, segments_of};
-use super::comparison::ComparisonOptions;
+use super::comparison::{ComparisonOptions, KindsOfDay};
 use super::daily::DailyLevels;
 use super::drift::Drift;
 use super::episodes::{SeriesEpisode, find_episodes};
@@ -167,7 +167,8 @@ fn analyse_series(
     } else {
         let observations = Observations::<ByAttempt>::by_attempt(series, columns);
         let daily = DailyLevels::of(values, quantity, &levels, &options.summary.local_time);
-        let comparison = ComparisonOptions { daily, ..comparison_options(options) };
+        let kinds_of_day = KindsOfDay::Apart;
+        let comparison = ComparisonOptions { daily, kinds_of_day, ..comparison_options(options) };
         let effect = |event: &&&Event| {
             event_effect(&observations, event, &options.event_windows, &near(event), &comparison)
         };
