@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use iolag_analysis::history::{HistoryInput, HistoryOptions, analyse_history};
+use iolag_model::Nanoseconds;
 use serde_json::Value;
 
 use crate::measured::{Limit, Measured};
@@ -89,7 +90,13 @@ fn shown(program: &Path, input: &HistoryInput, scratch: &Path) -> Result<Value> 
     import.arg("import").arg(&csv).arg("--history").arg(&history);
     import.args(["--host", HOST, "--time", "when", "--time-format", "epoch-s"]);
     for (number, (series, _)) in input.series.iter().enumerate() {
-        import.args(["--value", &format!("c{number}={}@{}[s]", series.key.task, series.key.target)]);
+        let (task, target) = (&series.key.task, &series.key.target);
+        import.args(["--value", &format!("c{number}={task}@{target}[s]")]);
+    }
+    // The same for all. What reached it is written in whole microseconds.
+    if let Some((series, _)) = input.series.iter().find(|(series, _)| series.deadline_ns > Nanoseconds::ZERO)
+    {
+        import.args(["--deadline", &format!("{}us", series.deadline_ns.0 / 1000)]);
     }
     finish(&mut import)?;
     let mut show = iolag(program, scratch);

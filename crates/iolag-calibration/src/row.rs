@@ -93,6 +93,9 @@ pub fn rows() -> Vec<Row> {
         .collect()
 }
 
+/// Values of a week.
+const WEEK: usize = 672;
+
 const DAILY: Process = Process::Daily { peak: 0.5, coefficient: 0.0 };
 
 fn coverage_rows() -> Vec<Row> {
@@ -203,18 +206,18 @@ fn run_rows() -> Vec<Row> {
         .collect()
 }
 
+/// Weeks of every load that a table of values can tell: parts of tasks and a control in memory are nothing that can be imported.
 fn command_line_rows() -> Vec<Row> {
-    let cells = [
-        ("independent", Load::Apart(Process::Independent)),
-        ("ar0.8", Load::Apart(Process::Autoregressive(0.8))),
-        ("storms", Load::Apart(Process::Storms)),
-        ("daily-shared", Load::Apart(DAILY)),
-    ];
-    let row = |(label, load)| Row {
-        name: format!("command-line/{label}/672"),
-        question: Question::CommandLine(Quiet { load, size: 672 }),
+    let is_importable =
+        |load: Load| !matches!(load, Load::StormsOfControlApart | Load::StormsOfHost | Load::NamesForNothing);
+    let row = |row: Row| match row.question {
+        Question::Quiet(quiet) if quiet.size == WEEK && is_importable(quiet.load) => Some(Row {
+            name: row.name.replacen("quiet", "command-line", 1),
+            question: Question::CommandLine(quiet),
+        }),
+        _ => None,
     };
-    cells.into_iter().map(row).collect()
+    quiet_rows().into_iter().filter_map(row).collect()
 }
 
 #[cfg(test)]

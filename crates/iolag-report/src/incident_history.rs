@@ -17,7 +17,7 @@ mod impact;
 mod time_line;
 
 use iolag_analysis::history::{HistoryAnalysis, Incident, PlaceEffect, PlaceImpact};
-use iolag_model::{Evidence, Nanoseconds, WallSpan, WallTime, format_count, format_duration};
+use iolag_model::{Evidence, Nanoseconds, WallSpan, WallTime, counted, format_count, format_duration};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -185,9 +185,4 @@ fn push_lessons(text: &mut String) {
 /// `once`, `12 times`.
 fn times(count: usize) -> String {
     if count == 1 { "once".to_owned() } else { format!("{} times", format_count(count as u64)) }
-}
-
-/// `1 slot`, `12 slots`.
-fn counted(count: u64, one: &str, several: &str) -> String {
-    format!("{} {}", format_count(count), if count == 1 { one } else { several })
 }

@@ -8,6 +8,7 @@
 //!
 //! Invariant: what is printed is in the order of the numbers, so no interval excludes its own value by rounding.
 
+use iolag_analysis::ShareInterval;
 use iolag_analysis::history::{Knowledge, Quantity, amount_in_words};
 use iolag_model::{Nanoseconds, format_duration};
 
@@ -54,8 +55,11 @@ struct Unit {
     decimals: usize,
 }
 
-/// `value [low–high] unit`.
+/// `value [low–high] unit`; a share alone if its interval tells nothing.
 pub(crate) fn with_ends(measure: Measure, value: Known, [low, high]: [Known; 2]) -> String {
+    if measure == Measure::Share && !(ShareInterval { low: low.amount, high: high.amount }).tells() {
+        return format!("{}{} %", value.mark(), near_all(value.amount));
+    }
     // Bounds of a number that stands alone are set apart from it, as in `≥ 15.0 s`.
     if measure == Measure::Share && value.amount >= SHARE_ALL {
         // Upper ends may be rounded up: they are not what happened.
@@ -237,6 +241,13 @@ mod tests {
         assert_eq!(share(1.0, 0.936, 1.0), "100 [94–100] %", "56 of 56");
         assert_eq!(share(1336.0 / 1337.0, 0.99584, 0.99998), "99.93 [99.6–100] %");
         assert_eq!(share(0.98, 0.95, 0.996), "98 [95–100] %");
+    }
+
+    #[test]
+    fn an_interval_from_nothing_to_all_is_not_printed() {
+        assert_eq!(exact(Measure::Share, 0.95, 0.003, 0.9999), "95 %");
+        assert_eq!(exact(Measure::Share, 1.0, 0.025, 1.0), "100 %");
+        assert_eq!(exact(Measure::Share, 0.5, 0.06, 0.94), "50 [6–94] %");
     }
 
     #[test]

@@ -1,13 +1,18 @@
 //! Numbers as people read them in tables.
 
 use iolag_analysis::history::Knowledge;
-use iolag_analysis::{PartialCreate, QuantileEstimate, QuantileInterval, QuantileValue, ShareOver};
+use iolag_analysis::{
+    PartialCreate, QuantileEstimate, QuantileInterval, QuantileValue, ShareInterval, ShareOver,
+};
 use iolag_model::format_duration;
 
 use crate::interval_text::{Known, Measure, with_ends};
 
 /// What stands where there is nothing.
 pub(crate) const NOTHING: &str = "–";
+
+/// Of a history in which nothing failed and nothing could be late.
+pub(crate) const NO_DEADLINE: &str = "No series has a deadline, and none of its attempts failed.";
 
 /// A quantile as `1.25 ms`, `≥ 15.0 s` or `too few`; [`NOTHING`] if nothing was attempted.
 pub(crate) fn quantile(value: QuantileValue) -> String {
@@ -62,8 +67,11 @@ pub(crate) fn share(share: &ShareOver, attempts: u64) -> String {
     with_ends(Measure::Share, observed, [share.interval.low, share.interval.high].map(Known::exactly))
 }
 
-/// The share of what was never seen, of which an upper end is known: `0 [≤4] %`.
+/// The share of what was never seen, of which an upper end is known: `0 [≤4] %`; `0 %` if that tells nothing.
 pub(crate) fn none_of(high: f64) -> String {
+    if !(ShareInterval { low: 0.0, high }).tells() {
+        return "0 %".to_owned();
+    }
     format!("0 [≤{}] %", percentage(100.0 * high))
 }
 

@@ -6,11 +6,13 @@
 //! equally near ones with the shortest: a maintenance of days contains many changes. Several changes may have the same event.
 //!
 //! The *chance* of a match is the share of the time covered that is as near to some event as this change is: the probability that a change
-//! at a random moment would match so well. Where there is an event every day, every change matches, and means nothing.
+//! at a random moment would match so well. If an event begins or ends with the change, as near is what is so near to a begin or end. Where there
+//! is an event every day, every change matches, and means nothing.
 
 use iolag_model::{Event, EventSource, Nanoseconds, SeriesKey, WallSpan, WallTime};
 use serde::{Deserialize, Serialize};
 
+use super::change_moment::ChangeMoment;
 use super::change_points::ChangePoint;
 
 /// The tolerance for records of at least ten times its length.
@@ -72,7 +74,10 @@ pub fn match_events(
         let order = |event: &Event| (edge_apart(change, event), end_of(event).since(event.begin));
         match near.min_by_key(|(apart, event)| (order(event), *apart)) {
             Some((apart_ns, event)) => {
-                let chance = share_near(&events, covered, apart_ns.max(between));
+                let chance = match edge_apart(change, event) {
+                    Nanoseconds::ZERO => share_near(&edges_of(&events), covered, between),
+                    _ => share_near(&spans_of(&events), covered, apart_ns.max(between)),
+                };
                 matching.matched.push(EventMatch {
                     change: index,
                     event: event.id.clone(),
@@ -111,19 +116,20 @@ pub enum EventPlace {
     Within,
     /// It had begun before and ended after.
     Around,
-    /// It was over so long before.
+    /// It was over so long before the moment of the change, or the earlier of the two samples between which that is.
     Before(Nanoseconds),
-    /// It began so long after.
+    /// It began so long after the first sample after the change.
     After(Nanoseconds),
 }
 
-/// Where an event lies as seen from a change.
-pub fn place_of_event(change: &ChangePoint, event: &Event) -> EventPlace {
-    match apart(change, event) {
-        Nanoseconds::ZERO if edge_apart(change, event) == Nanoseconds::ZERO => EventPlace::Within,
-        Nanoseconds::ZERO => EventPlace::Around,
-        apart if event.begin < change.first_after => EventPlace::Before(apart),
-        apart => EventPlace::After(apart),
+/// Where an event lies as seen from a change at this moment.
+pub fn place_of_event(change: &ChangePoint, moment: ChangeMoment, event: &Event) -> EventPlace {
+    match (apart(change, event), moment) {
+        (Nanoseconds::ZERO, _) if edge_apart(change, event) == Nanoseconds::ZERO => EventPlace::Within,
+        (Nanoseconds::ZERO, _) => EventPlace::Around,
+        (apart, _) if event.begin > change.first_after => EventPlace::After(apart),
+        (_, ChangeMoment::At(moment)) => EventPlace::Before(moment.since(end_of(event))),
+        (apart, ChangeMoment::Between(_)) => EventPlace::Before(apart),
     }
 }
 
@@ -131,12 +137,20 @@ fn end_of(event: &Event) -> WallTime {
     event.end.unwrap_or(event.begin).max(event.begin)
 }
 
-/// Share of the time covered that is at most `distance` away from some event.
-fn share_near(events: &[&Event], covered: WallSpan, distance: Nanoseconds) -> f64 {
-    let spans = events
-        .iter()
-        .map(|event| WallSpan { begin: event.begin.before(distance), end: end_of(event).after(distance) });
-    let near: f64 = union_of(spans.collect())
+fn spans_of(events: &[&Event]) -> Vec<WallSpan> {
+    events.iter().map(|event| WallSpan { begin: event.begin, end: end_of(event) }).collect()
+}
+
+fn edges_of(events: &[&Event]) -> Vec<WallSpan> {
+    let edges = events.iter().flat_map(|event| [event.begin, end_of(event)]);
+    edges.map(|edge| WallSpan { begin: edge, end: edge }).collect()
+}
+
+/// Share of the time covered that is at most `distance` away from some of these spans.
+fn share_near(spans: &[WallSpan], covered: WallSpan, distance: Nanoseconds) -> f64 {
+    let near_to =
+        |span: &WallSpan| WallSpan { begin: span.begin.before(distance), end: span.end.after(distance) };
+    let near: f64 = union_of(spans.iter().map(near_to).collect())
         .iter()
         .map(|span| span.end.min(covered.end).since(span.begin.max(covered.begin)).as_seconds())
         .sum();
@@ -255,6 +269,32 @@ mod tests {
             "it contains the change"
         );
         assert_eq!(matched(&[&until("begins with it", 100, 120), &exact]), "exact", "it is the shorter one");
+    }
+
+    #[test]
+    fn the_chance_of_a_begin_is_that_of_begins_and_ends() {
+        let storm = Event { end: Some(WallTime::from_seconds(172 * HOUR)), ..event("storm", 100) };
+        let chance = |hour| {
+            let matching =
+                match_events(&[change(hour)], &[&storm], covered(20), Nanoseconds::from_seconds(7200));
+            matching.matched[0].chance
+        };
+        assert!((chance(100) - 2.0 * 0.5 / 480.0).abs() < 1e-9, "a quarter of an hour around either");
+        assert!((chance(120) - 72.5 / 480.0).abs() < 1e-9, "it was going on, as for three days");
+    }
+
+    #[test]
+    fn an_event_was_over_so_long_before_the_moment_that_is_told() {
+        let (change, noted) = (change(100), event("noted", 99));
+        let at = ChangeMoment::At(change.first_after);
+        let hours = |hours: f64| EventPlace::Before(Nanoseconds::from_seconds((hours * 3600.0) as u64));
+        assert_eq!(place_of_event(&change, at, &noted), hours(1.0));
+        let between = WallSpan { begin: change.last_before, end: change.first_after };
+        assert_eq!(place_of_event(&change, ChangeMoment::Between(between), &noted), hours(0.75));
+        assert_eq!(
+            place_of_event(&change, at, &event("late", 101)),
+            EventPlace::After(Nanoseconds::from_seconds(3600))
+        );
     }
 
     #[test]

@@ -206,10 +206,13 @@ fn stretch_finding(stretches: &[Stretch], analysis: &HistoryAnalysis, names: &Na
     if let (Some(low), Some(high)) = (main.change.ratio.low, main.change.ratio.high) {
         sentence += &format!(" (ratio 95 %: {low:.2} to {high:.2})");
     }
+    if matches!(main.end, StretchEnd::Lasts) {
+        sentence += ", in one step";
+    }
     sentence += match main.change.strength {
-        ChangeStrength::Weak => ", in one step, on weak evidence",
-        ChangeStrength::Moderate => ", in one step, on moderate evidence",
-        ChangeStrength::Strong => ", in one step, on strong evidence",
+        ChangeStrength::Weak => ", on weak evidence",
+        ChangeStrength::Moderate => ", on moderate evidence",
+        ChangeStrength::Strong => ", on strong evidence",
     };
     let others: Vec<_> =
         ordered[1..].iter().map(|other| &other.of.summary.series.key).filter(|other| *other != key).collect();
@@ -344,30 +347,36 @@ fn explanation(stretch: &Stretch, analysis: &HistoryAnalysis) -> (String, &'stat
 
 /// As in `was at that moment`, `was 2 h 00 min before that moment`, `lies between the two samples, too`.
 fn place_in_words(of: &SeriesAnalysis, change: &ChangePoint, event: &Event, moment: &str) -> String {
-    let is_dated = matches!(of.summary.moment_of(change), ChangeMoment::At(_));
-    match place_of_event(change, event) {
-        EventPlace::Within if is_dated => format!("was at {moment}"),
-        EventPlace::Within => {
+    let told = of.summary.moment_of(change);
+    match (place_of_event(change, told, event), told) {
+        (EventPlace::Within, ChangeMoment::At(_)) => format!("was at {moment}"),
+        (EventPlace::Within, ChangeMoment::Between(_)) => {
             format!("lies between the two samples around {moment}, before the change or after it")
         }
-        EventPlace::Around => format!("was going on at {moment}"),
-        EventPlace::Before(apart) => format!("was {apart} before {moment}"),
-        EventPlace::After(apart) => format!("was {apart} after {moment}"),
+        (EventPlace::Around, _) => format!("was going on at {moment}"),
+        (EventPlace::Before(apart), ChangeMoment::At(_)) => format!("was {apart} before {moment}"),
+        (EventPlace::After(apart), ChangeMoment::At(_)) => format!("was {apart} after {moment}"),
+        (EventPlace::Before(apart), ChangeMoment::Between(_)) => {
+            format!("was {apart} before the first of the two samples around {moment}")
+        }
+        (EventPlace::After(apart), ChangeMoment::Between(_)) => {
+            format!("was {apart} after the second of the two samples around {moment}")
+        }
     }
 }
 
 /// As in `, as do 2 other events`: of what lies between two distant samples none is nearer than another.
 fn others_within(stretch: &Stretch, nearest: &Event, analysis: &HistoryAnalysis) -> String {
     let key = &stretch.of.summary.series.key;
+    let told = stretch.of.summary.moment_of(stretch.change);
     let is_other = |event: &&Event| {
         event.id != nearest.id
             && event.source != EventSource::Journal
             && concerns(event, key)
-            && place_of_event(stretch.change, event) == EventPlace::Within
+            && place_of_event(stretch.change, told, event) == EventPlace::Within
     };
-    let is_dated = matches!(stretch.of.summary.moment_of(stretch.change), ChangeMoment::At(_));
     match analysis.events.iter().filter(is_other).count() as u64 {
-        count if count == 0 || is_dated => String::new(),
+        count if count == 0 || matches!(told, ChangeMoment::At(_)) => String::new(),
         1 => ", as does 1 other event".to_owned(),
         count => format!(", as do {count} other events"),
     }

@@ -83,17 +83,20 @@ fn drift_in_words(drift: &Drift, ratio: f64, quantity: Quantity) -> String {
     )
 }
 
-/// What looked like a change and is none, where something was refused for that reason.
+/// What looked like a change and is none, where something was refused for that reason. Beside a change that is told it would read as a doubt about
+/// that one.
 fn too_short(of: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     let key = &of.summary.series.key;
-    let shape =
-        of.not_told.iter().map(|one| one.shape).filter(|_| key.part.is_empty()).find_map(
-            |shape| match shape {
-                ChangeShape::TimeOfDay => Some(("time of the day", "Watch for at least four days")),
-                ChangeShape::TimeOfWeek => Some(("day of the week", "Watch for some weeks")),
-                _ => None,
-            },
-        );
+    let shape = of
+        .not_told
+        .iter()
+        .map(|one| one.shape)
+        .filter(|_| key.part.is_empty() && of.changes.is_empty())
+        .find_map(|shape| match shape {
+            ChangeShape::TimeOfDay => Some(("time of the day", "Watch for at least four days")),
+            ChangeShape::TimeOfWeek => Some(("day of the week", "Watch for some weeks")),
+            _ => None,
+        });
     let (clock, advice) = shape?;
     let sentence = format!(
         "The level of {} moved, but the record is too short to tell that from the {clock}.",

@@ -15,9 +15,6 @@ use super::shares::ThresholdShare;
 use crate::finding::{Severity, factor_in_words, share_in_words};
 use crate::statistics::interval::ShareInterval;
 
-/// A wider interval of a share tells nothing.
-const INTERVAL_WIDTH_MOST: f64 = 0.9;
-
 /// Where attempts take this part of what people put up with longer than that, on average, it is serious: one in a hundred takes twice as
 /// long, or one in ten thousand a hundred times.
 const SERIOUS_WAIT: f64 = 0.01;
@@ -41,9 +38,8 @@ fn saying(key: &SeriesKey, pattern: String, amount: f64, unit: SayingUnit, detai
     Saying { pattern, subjects: vec![key.clone()], amounts: vec![amount], unit, detail }
 }
 
-/// An interval from nearly nothing to nearly all tells only that these attempts count as one or two.
 fn interval_in_words(interval: ShareInterval) -> String {
-    if interval.high - interval.low > INTERVAL_WIDTH_MOST {
+    if !interval.tells() {
         return "too few independent ones for an interval".to_owned();
     }
     format!("95 %: {} to {}", share_in_words(interval.low), share_in_words(interval.high))
@@ -257,7 +253,7 @@ fn extremes_in_words(found: &Periodicity, quantity: Quantity) -> Option<String> 
     let least = medians().min_by(|one, other| one.1.total_cmp(&other.1))?;
     let greatest = medians().max_by(|one, other| one.1.total_cmp(&other.1))?;
     let phase = |phase: usize| match found.name {
-        PeriodName::Daily => Some(format!("around {phase:02}:30")),
+        PeriodName::Daily => Some(format!("around {phase:02}:30 local time")),
         PeriodName::Weekly => Some(format!("on {:?}s", Weekday::ALL[phase % 7])),
         PeriodName::Hourly => Some(format!("{} minutes past the hour", phase * 5)),
         PeriodName::Other => None,
@@ -426,18 +422,20 @@ fn why_no_p99(estimates: &[Estimate]) -> String {
         Estimate::FewStretches { stretches } => Some(*stretches),
         _ => None,
     });
-    let of_short = short.clone().min().map(|(least, needed)| {
-        let count = short.count();
-        format!(
-            "{count} {} too few independent samples, the fewest {least} of {needed} that are needed",
-            has(count)
-        )
+    let of_short = short.clone().min().map(|(least, needed)| match short.count() {
+        1 => format!("one has {least} of the {needed} independent samples that are needed"),
+        count => {
+            format!(
+                "{count} have too few independent samples, the fewest {least} of {needed} that are needed"
+            )
+        }
     });
-    let of_clustered = clustered.clone().min().map(|least| {
-        format!(
-            "of {} the slowest 1 % lie in too few stretches of time, the fewest in {least}",
-            clustered.count()
-        )
+    let of_clustered = clustered.clone().min().map(|least| match (clustered.count(), least) {
+        (1, 1) => "of one the slowest 1 % lie in a single stretch of time".to_owned(),
+        (1, _) => format!("of one the slowest 1 % lie in only {least} stretches of time"),
+        (count, _) => {
+            format!("of {count} the slowest 1 % lie in too few stretches of time, the fewest in {least}")
+        }
     });
     of_short.into_iter().chain(of_clustered).collect::<Vec<String>>().join("; ")
 }
@@ -459,14 +457,11 @@ mod tests {
     fn who_has_no_p99_is_told_why_as_the_table_judges() {
         let short = Estimate::TooFew { needed: 368, have: 106 };
         let clustered = Estimate::FewStretches { stretches: 2 };
-        assert_eq!(
-            why_no_p99(&[short]),
-            "1 has too few independent samples, the fewest 106 of 368 that are needed"
-        );
+        assert_eq!(why_no_p99(&[short]), "one has 106 of the 368 independent samples that are needed");
         assert_eq!(
             why_no_p99(&[clustered, short, Estimate::TooFew { needed: 368, have: 20 }]),
-            "2 have too few independent samples, the fewest 20 of 368 that are needed; of 1 the slowest 1 % lie in too few \
-             stretches of time, the fewest in 2"
+            "2 have too few independent samples, the fewest 20 of 368 that are needed; of one the slowest 1 % lie in only \
+             2 stretches of time"
         );
     }
 

@@ -108,6 +108,9 @@ fn binomial_quantiles(n: u64, q: f64, tail: f64) -> (u64, u64) {
     (reaches(tail), reaches(1.0 - tail))
 }
 
+/// A wider interval of a share tells nothing.
+const SHARE_WIDTH_MOST: f64 = 0.9;
+
 /// Ends of an interval of a share, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ShareInterval {
@@ -115,6 +118,13 @@ pub struct ShareInterval {
     pub low: f64,
     /// Upper end.
     pub high: f64,
+}
+
+impl ShareInterval {
+    /// Whether it tells anything: from nearly nothing to nearly all, it says only that these attempts count as one or two.
+    pub fn tells(self) -> bool {
+        self.high - self.low <= SHARE_WIDTH_MOST
+    }
 }
 
 /// Interval of the share of which `successes` in `trials` were observed. Both may be fractional: effective

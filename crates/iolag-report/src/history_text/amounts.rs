@@ -70,7 +70,8 @@ pub(crate) fn changed_when(one: &SeriesAnalysis, change: &ChangePoint) -> String
 
 /// Where an event lies as seen from a change: `at the same time`, `2 h 00 min away`.
 pub(crate) fn event_apart(one: &SeriesAnalysis, change: &ChangePoint, event: &Event) -> String {
-    match (place_of_event(change, event), one.summary.moment_of(change)) {
+    let moment = one.summary.moment_of(change);
+    match (place_of_event(change, moment, event), moment) {
         (EventPlace::Within, ChangeMoment::At(_)) => "at the same time".to_owned(),
         (EventPlace::Within, ChangeMoment::Between(_)) => "in that time".to_owned(),
         (EventPlace::Around, _) => "going on".to_owned(),

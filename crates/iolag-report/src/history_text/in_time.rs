@@ -190,9 +190,9 @@ fn what_lacks(comparison: &Comparison) -> &'static str {
     let [before, after] = sides.map(|side| side.compared_effective);
     let enough = COMPARISON_ATTEMPTS as f64;
     match (before < enough, after < enough) {
-        (true, false) => "too few attempts before",
-        (false, true) => "too few attempts after",
-        _ => "too few attempts before and after",
+        (true, false) => "too few independent attempts before",
+        (false, true) => "too few independent attempts after",
+        _ => "too few independent attempts before and after",
     }
 }
 

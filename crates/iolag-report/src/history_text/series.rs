@@ -1,11 +1,11 @@
 //! The tables of series: durations, shares over thresholds, how attempts ended, values.
 
 use iolag_analysis::history::{Quantity, Rate, Regime, SeriesSummary, WeightedSummary};
-use iolag_model::{WallTime, format_count, format_duration};
+use iolag_model::{Nanoseconds, WallTime, format_count, format_duration};
 
 use super::Page;
 use super::amounts::{estimate, label, share_over, with_interval};
-use crate::numbers::percentage;
+use crate::numbers::{NO_DEADLINE, percentage};
 use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
 
 /// How levels are named in a table: the more the terminal has room for.
@@ -131,7 +131,10 @@ impl Page<'_> {
         };
         let bad: Vec<&SeriesSummary> = summaries.iter().copied().filter(is_bad).collect();
         if bad.is_empty() {
-            return "\nEvery attempt succeeded within its deadline.\n".to_owned();
+            let has_deadline = summaries.iter().any(|one| one.series.deadline_ns > Nanoseconds::ZERO);
+            let told =
+                if has_deadline { "Every attempt succeeded within its deadline." } else { NO_DEADLINE };
+            return format!("\n{told}\n");
         }
         let right = Side::Right;
         let names = columns([

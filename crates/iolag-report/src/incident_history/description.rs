@@ -4,9 +4,9 @@ use iolag_analysis::Severity;
 use iolag_analysis::history::{
     Episode, HistoryFinding, Knowledge, Quantity, RaisedLevel, SeriesEpisode, amount_in_words,
 };
-use iolag_model::{Nanoseconds, Outage, OutageEnding, WallTime, format_duration};
+use iolag_model::{Nanoseconds, Outage, OutageEnding, WallTime, counted, format_duration};
 
-use super::{IncidentHistory, counted, times};
+use super::{IncidentHistory, times};
 use crate::history_text::amounts::known;
 use crate::markdown::{OPEN, escape, push};
 

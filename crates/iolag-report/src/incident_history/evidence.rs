@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{Evidence, ProbeId, WallTime};
+use iolag_model::{Evidence, ProbeId, WallTime, counted};
 
-use super::{IncidentHistory, counted};
+use super::IncidentHistory;
 use crate::markdown::{escape, push};
 
 /// Texts that are quoted.

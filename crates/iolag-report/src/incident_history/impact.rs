@@ -4,9 +4,9 @@ use iolag_analysis::history::{
     ComparisonVerdict, IncidentPeriod, PeriodImpact, PlaceEffect, PlaceImpact, Quantity, Rate, Seen,
     SeriesImpact,
 };
-use iolag_model::{Nanoseconds, format_count};
+use iolag_model::{Nanoseconds, counted, format_count};
 
-use super::{IncidentHistory, counted};
+use super::IncidentHistory;
 use crate::history_text::amounts::{estimate, share_over, shift, with_interval};
 use crate::markdown::{OPEN, escape, push};
 use crate::numbers::{NOTHING, percentage};

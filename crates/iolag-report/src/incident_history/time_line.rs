@@ -4,11 +4,11 @@ use iolag_analysis::history::{
     ChangeMoment, ChangePoint, Episode, FindingKind, Gap, HistoryFinding, SeriesAnalysis, SeriesEpisode,
 };
 use iolag_model::{
-    Event, EventSource, Nanoseconds, Outage, SeriesKind, WallTime, format_count, format_duration,
+    Event, EventSource, Nanoseconds, Outage, SeriesKind, WallTime, counted, format_count, format_duration,
 };
 
+use super::IncidentHistory;
 use super::description::{badness, ending_in_words, longest};
-use super::{IncidentHistory, counted};
 use crate::history_text::amounts::{event_apart, known, ratio};
 use crate::markdown::{OPEN, escape, link, push};
 

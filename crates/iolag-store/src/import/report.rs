@@ -190,14 +190,14 @@ impl fmt::Display for SeriesReport {
             }
         }
         for (count, what) in [
-            (self.timeouts, "time-outs"),
-            (self.errors, "errors"),
-            (self.missing, "without a value"),
-            (self.sharing_a_time, "with the time of the one before"),
-            (self.identical, "identical to an earlier one"),
+            (self.timeouts, ["time-out", "time-outs"]),
+            (self.errors, ["error", "errors"]),
+            (self.missing, ["without a value"; 2]),
+            (self.sharing_a_time, ["with the time of the one before"; 2]),
+            (self.identical, ["identical to an earlier one"; 2]),
         ] {
             if count > 0 {
-                write!(formatter, "; {} {what}", format_count(count))?;
+                write!(formatter, "; {}", counted(count, what[0], what[1]))?;
             }
         }
         if self.gaps.period_ns.0 > 0 {

@@ -60,9 +60,9 @@ pub enum Method {
 /// Which attempts are compared with which, before and after an event and in two places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Stratification {
-    /// All with all.
+    /// All with all; before and after an event working days with working days, where one time has more weekend than the other.
     None,
-    /// Those of the same hour of the week, if nine tenths of either side have a counterpart.
+    /// Those of the same hour of the week, if there are two weeks of them and nine tenths of either side have a counterpart.
     HourOfWeek,
 }
 

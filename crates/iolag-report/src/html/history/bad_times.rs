@@ -1,9 +1,10 @@
 //! Bad times as tables: outages, episodes with the events next to them, and which kinds of events they come with.
 
 use iolag_analysis::history::{Association, Episode, Knowledge, Quantity, SeriesEpisode};
-use iolag_model::{Event, EventSource, Nanoseconds, OutageEnding, WallTime, format_count, format_duration};
+use iolag_model::{
+    Event, EventSource, Nanoseconds, OutageEnding, WallTime, counted, format_count, format_duration,
+};
 
-use super::head::counted;
 use super::page::HistoryReport;
 use crate::history_text::amounts::{known, moment};
 use crate::html::markup::Markup;

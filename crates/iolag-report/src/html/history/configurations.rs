@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::history::{CorrelationMethod, GapRecord};
-use iolag_model::{Configuration, Nanoseconds, SeriesKind, format_count, format_duration};
+use iolag_model::{Configuration, Nanoseconds, SeriesKind, counted, format_count, format_duration};
 
-use super::head::{counted, hosts, sorted, targets};
+use super::head::{hosts, sorted, targets};
 use super::page::HistoryReport;
 use crate::history_text::amounts::moment;
 use crate::html::markup::Markup;
@@ -193,8 +193,9 @@ fn method(report: &HistoryReport<'_>, page: &mut Markup) {
          could tell as below its resolution, and what failed is counted apart. “By attempt” counts each attempt once; “at any time” \
          counts each scheduled slot once and gives a slot that was skipped during a hang what was left of that hang, which is what \
          somebody who came then would have waited. Intervals are 95 % and allow for autocorrelation. Correlations are {how}; \
-         their p are from block permutations, adjusted for the number of pairs (Benjamini and Hochberg). Changes of level are found by energy \
-         distance (E-divisive) and have to be of 10 % at least. Periods are those of ranks; of more than 65,536 values means of stretches of \
+         their p come from the products of both series' cosine coefficients with random signs and sizes, adjusted for the number of pairs and lags \
+         (Benjamini and Hochberg). Changes of level are found by how much likelier a step makes the values than noise that remembers does, \
+         and have to be of 10 % at least. Periods are those of ranks; of more than 65,536 values means of stretches of \
          time are searched, so that the shortest periods are not seen. That an event stands next to a change does not prove that it caused it. \
          Days and hours are those of {}. What happened between two samples, or while nobody watched, is not known.",
         report.zone

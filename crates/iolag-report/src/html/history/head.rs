@@ -2,7 +2,7 @@
 
 use iolag_analysis::Severity;
 use iolag_analysis::history::HistoryFinding;
-use iolag_model::{Nanoseconds, SeriesKind, WallSpan, format_count, format_duration};
+use iolag_model::{Nanoseconds, SeriesKind, WallSpan, counted, format_duration};
 
 use super::page::HistoryReport;
 use crate::history_text::amounts::moment;
@@ -36,11 +36,6 @@ pub(super) fn sorted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     names.sort_unstable();
     names.dedup();
     names
-}
-
-/// `1 sample`, `12 345 samples`.
-pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{} {}", format_count(count), if count == 1 { one } else { many })
 }
 
 /// Title and paragraph.

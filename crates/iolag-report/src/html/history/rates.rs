@@ -1,14 +1,13 @@
 //! How often probes pass their deadline, by weekday, hour and configuration, with intervals.
 
 use iolag_analysis::history::{GroupRates, OutcomeRates, Rate, SeriesAnalysis, Weekday};
-use iolag_model::{Configuration, ConfigurationKey, SeriesKey, format_count};
+use iolag_model::{Configuration, ConfigurationKey, SeriesKey, counted, format_count};
 
-use super::head::counted;
 use super::page::HistoryReport;
 use crate::history_text::amounts::{moment, with_interval};
 use crate::html::markup::Markup;
 use crate::interval_text::{Known, Measure, with_ends};
-use crate::numbers::{NOTHING, none_of, percentage};
+use crate::numbers::{NO_DEADLINE, NOTHING, none_of, percentage};
 
 /// Series side by side in the tables by weekday and hour: those with most trouble.
 const SERIES_MOST: usize = 8;
@@ -67,7 +66,7 @@ fn nothing_happened(report: &HistoryReport<'_>) -> String {
             counted(worst.of, "attempt", "attempts"),
             percentage(100.0 * worst.interval.high)
         ),
-        None => "No series has a deadline, and none of its attempts failed.".to_owned(),
+        None => NO_DEADLINE.to_owned(),
     }
 }
 
