@@ -2,7 +2,8 @@
 //!
 //! Found is a change at most a twentieth of the record from where it happened. What the program of November 2026 (commit ea64967)
 //! found is the baseline: steps of 2, 10 and 100 in records of 1000 values or more must be found nearly as often. Beside it stands what an oracle
-//! finds: that program told drifts and wandering loads as steps, and nobody who does not can find as many.
+//! finds: that program told drifts and wandering loads as steps, and nobody who does not can find as many. A ramp has no baseline; it is found between
+//! its ends, too.
 
 use iolag_analysis::history::{HistoryInput, HistoryOptions, analyse_history};
 use iolag_model::SeriesKind;
@@ -29,6 +30,8 @@ pub struct Power {
     pub factor: f64,
     /// Where: share of the record before it.
     pub place: f64,
+    /// For which share of the record it becomes slower until then; 0 is a step.
+    pub lasting: f64,
     /// Coefficient of the noise around it.
     pub coefficient: f64,
     /// Values in a record.
@@ -43,7 +46,8 @@ impl Power {
         for number in 0..campaigns {
             let record = self.record(name, number, seed);
             let near = |place: &usize| {
-                (*place as f64 - record.place * self.size as f64).abs() <= NEAR_SHARE * self.size as f64
+                let share = *place as f64 / self.size as f64;
+                share >= record.place - self.lasting - NEAR_SHARE && share <= record.place + NEAR_SHARE
             };
             let places = places_of(&record);
             found += usize::from(places.iter().any(near));
@@ -73,7 +77,8 @@ impl Power {
         let rounds = Rounds::new(self.size, &mut noise);
         // At either edge.
         let place = if noise.uniform() < 0.5 { self.place } else { 1.0 - self.place };
-        let process = Process::Step { factor: self.factor, place, coefficient: self.coefficient };
+        let Self { factor, lasting, coefficient, .. } = self;
+        let process = Process::Step { factor, place, lasting, coefficient };
         let course = process.course(rounds.slots(), &mut noise);
         Record { process, place, attempts: attempts(process, &rounds, &course) }
     }
@@ -174,7 +179,7 @@ mod tests {
     fn every_row_has_a_baseline_and_every_baseline_a_row() {
         let named: Vec<String> = rows()
             .into_iter()
-            .filter(|row| matches!(row.question, Question::Power(_)))
+            .filter(|row| matches!(row.question, Question::Power(Power { lasting: 0.0, .. })))
             .map(|row| row.name)
             .collect();
         assert_eq!(named, BASELINE.iter().map(|(row, _)| (*row).to_owned()).collect::<Vec<_>>());

@@ -78,12 +78,14 @@ pub enum Process {
     WorkingHours,
     /// Slower by this factor at the end than at the beginning, in a straight line of the logarithm.
     Drift(f64),
-    /// Slower by `factor` from `place` on, a share of the record; the noise around it is autoregressive.
+    /// Slower by `factor` from `place` on, a share of the record, after it became so in equal parts; the noise around it is autoregressive.
     Step {
         /// How much slower.
         factor: f64,
         /// Share of the record before it.
         place: f64,
+        /// Share of the record for which it became slower before that; 0 is at once.
+        lasting: f64,
         /// Coefficient of the noise.
         coefficient: f64,
     },
@@ -152,10 +154,14 @@ impl Process {
                 let slope = factor.ln() / slots.max(1) as f64;
                 (0..slots).map(|slot| quiet[slot] + slope * slot as f64).collect()
             }
-            Self::Step { factor, place, coefficient } => {
+            Self::Step { factor, place, lasting, coefficient } => {
                 let quiet = autoregressive(slots, coefficient, noise);
-                let first = (place * slots as f64).round() as usize;
-                let level = |slot: usize| if slot >= first { factor.ln() } else { 0.0 };
+                let [begin, end] =
+                    [place - lasting, place].map(|share| (share * slots as f64).round() as usize);
+                let level = |slot: usize| match slot {
+                    slot if slot >= end => factor.ln(),
+                    slot => factor.ln() * slot.saturating_sub(begin) as f64 / (end - begin).max(1) as f64,
+                };
                 (0..slots).map(|slot| quiet[slot] + level(slot)).collect()
             }
         };
@@ -354,7 +360,7 @@ mod tests {
     #[test]
     fn a_step_and_a_drift_are_as_large_as_they_say() {
         let mut noise = Noise::new(3);
-        let step = Process::Step { factor: 10.0, place: 0.25, coefficient: 0.0 };
+        let step = Process::Step { factor: 10.0, place: 0.25, lasting: 0.0, coefficient: 0.0 };
         let course = step.course(1000, &mut noise);
         let mean = |slots: &[f64]| slots.iter().map(|one| one.ln()).sum::<f64>() / slots.len() as f64;
         let rise = mean(&course.seconds[250..]) - mean(&course.seconds[..250]);

@@ -95,6 +95,8 @@ pub fn rows() -> Vec<Row> {
 
 /// Values of a week.
 const WEEK: usize = 672;
+/// Days of 2976 values.
+const MONTH_DAYS: f64 = 31.0;
 
 const DAILY: Process = Process::Daily { peak: 0.5, coefficient: 0.0 };
 
@@ -175,10 +177,18 @@ fn power_rows() -> Vec<Row> {
             for factor in [1.2, 2.0, 10.0, 100.0] {
                 rows.extend(places.iter().map(|&(label, place)| Row {
                     name: format!("power/{noise}/x{factor}-{label}/{size}"),
-                    question: Question::Power(Power { factor, place, coefficient, size }),
+                    question: Question::Power(Power { factor, place, lasting: 0.0, coefficient, size }),
                 }));
             }
         }
+    }
+    let ramps = [("1-day", 1.0), ("4-days", 4.0), ("9-days", 9.0)];
+    for &(noise, coefficient) in &noises {
+        rows.extend(ramps.iter().map(|&(label, days)| {
+            let lasting = days / MONTH_DAYS;
+            let power = Power { factor: 4.0, place: 0.5 + lasting / 2.0, lasting, coefficient, size: 2976 };
+            Row { name: format!("power/{noise}/x4-in-{label}/2976"), question: Question::Power(power) }
+        }));
     }
     rows
 }

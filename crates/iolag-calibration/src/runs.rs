@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn what_is_there_is_found() {
-        let apart = Process::Step { factor: 1000.0, place: 0.5, coefficient: 0.0 };
+        let apart = Process::Step { factor: 1000.0, place: 0.5, lasting: 0.0, coefficient: 0.0 };
         let check = Runs { process: apart, workload: Workload::Check };
         let findings = check.findings(&mut noise_of("test", 0, 1)).unwrap();
         assert!(findings.iter().any(|finding| finding.kind == RunFindingKind::TwoModes), "{findings:#?}");

@@ -1,9 +1,7 @@
 //! Numbers as people read them in tables.
 
 use iolag_analysis::history::Knowledge;
-use iolag_analysis::{
-    PartialCreate, QuantileEstimate, QuantileInterval, QuantileValue, ShareInterval, ShareOver,
-};
+use iolag_analysis::{PartialCreate, QuantileEstimate, QuantileInterval, QuantileValue, ShareOver};
 use iolag_model::format_duration;
 
 use crate::interval_text::{Known, Measure, with_ends};
@@ -67,11 +65,8 @@ pub(crate) fn share(share: &ShareOver, attempts: u64) -> String {
     with_ends(Measure::Share, observed, [share.interval.low, share.interval.high].map(Known::exactly))
 }
 
-/// The share of what was never seen, of which an upper end is known: `0 [≤4] %`; `0 %` if that tells nothing.
+/// The share of what was never seen, of which an upper end is known: `0 [≤4] %`.
 pub(crate) fn none_of(high: f64) -> String {
-    if !(ShareInterval { low: 0.0, high }).tells() {
-        return "0 %".to_owned();
-    }
     format!("0 [≤{}] %", percentage(100.0 * high))
 }
 

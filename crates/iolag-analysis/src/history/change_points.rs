@@ -1,8 +1,8 @@
 //! When did a series change for good?
 //!
 //! Changes are searched in robust scores without the daily rhythm ([`super::change_record`]) by the likelihood ratio of steps in noise whose memory is fitted
-//! ([`crate::statistics::change`]). Here places become words: what comes back within a day, or lasts no longer than a fiftieth of the record, is an
-//! episode and no change; a change must be at least 10 % of the median, or of a quartile or the p90 of clearly shifted values, and the interval of that factor,
+//! ([`crate::statistics::change`]). Then places become words ([`super::change_telling`]): what comes back within a day, or lasts no longer than a fiftieth of the
+//! record, is an episode and no change; what took its time is told with its begin; a change must be at least 10 % of the median, or of a quartile or the p90 of clearly shifted values, and the interval of that factor,
 //! or how often values after are greater, must tell in which direction; what a straight line explains as well is a drift and has no date.
 //!
 //! Limits: nothing is told of what the time of the day (in less than four days) or of the week (in less than eight weeks) explains as well, nor of load that
@@ -12,16 +12,12 @@ use iolag_model::WallTime;
 use serde::{Deserialize, Serialize};
 
 use super::calendar::LocalTime;
-use super::change_record::{Bound, Found, Record, SmoothKind};
-use super::distribution::coarse_step;
+use super::change_record::Record;
+use super::change_telling::{Magnitude, Telling};
 use super::drift::{Drift, drift_of};
-use super::levels::{LevelRatio, Levels, apart_by_chance, share_greater};
+use super::levels::LevelRatio;
 use super::observed::{Knowledge, TimedValues};
 
-/// Values that a level at an end of the record must have, unless it is short: there a sixth.
-const END_VALUES_LEAST: usize = 27;
-/// Days below which a level at an end must last a day.
-const END_DAYS_SHORT: f64 = 10.0;
 /// Independent values on the shorter side from which on a change is moderate, and strong.
 const MODERATE_FROM: f64 = 20.0;
 const STRONG_FROM: f64 = 100.0;
@@ -51,7 +47,7 @@ impl Default for ChangeOptions {
 pub enum ChangeShape {
     /// One level until a moment, another since: it has a date.
     Step,
-    /// A straight line over the record: it has no date.
+    /// From one level to another along a straight line, for longer than between two values.
     Ramp,
     /// Another level that differs by less than is told, or by nobody knows what: it has a date and is nobody's concern.
     SmallStep,
@@ -95,6 +91,8 @@ pub struct ChangePoint {
     pub last_before: WallTime,
     /// The first value after it was taken then: it happened between the two.
     pub first_after: WallTime,
+    /// When the level before began to change, if that took longer: it had changed with `first_after`, or is still changing where both are equal.
+    pub began: Option<WallTime>,
     /// Place of that value.
     pub place: usize,
     /// Values in the segment before.
@@ -166,12 +164,18 @@ pub struct Segment {
     pub end: usize,
 }
 
+impl Segment {
+    pub(super) const fn length(self) -> usize {
+        self.end - self.first
+    }
+}
+
 /// Looks for changes; there are none where values have no logarithm.
 pub fn find_changes(values: &TimedValues, local_time: &LocalTime, options: &ChangeOptions) -> Changes {
     let Some(record) = Record::of(values, local_time) else { return Changes::default() };
     let Some(found) = record.find(options.significance, options.seed) else { return Changes::default() };
-    let mut telling = Telling { values, record, options, episodes: Vec::new() };
-    let levels = telling.what_stands(found.bounds.clone(), Magnitude::Any);
+    let mut telling = Telling::of(values, record, options);
+    let levels = telling.what_stands(telling.with_ends(found.bounds.clone()), Magnitude::Any);
     let bounds = telling.what_stands(levels.clone(), Magnitude::Told);
     let is_drift = bounds.is_empty() && found.p_of_line <= options.significance;
     let drift = if is_drift { drift_of(values, found.p_of_line, options.magnitude_min) } else { None };
@@ -197,179 +201,10 @@ pub fn segments_of(changes: &[ChangePoint], count: usize) -> Vec<Segment> {
     starts.zip(ends).map(|(first, end)| Segment { first, end }).collect()
 }
 
-/// How great changes are that stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Magnitude {
-    Any,
-    Told,
-}
-
-struct Telling<'a> {
-    values: &'a TimedValues,
-    record: Record,
-    options: &'a ChangeOptions,
-    /// Places of what came back.
-    episodes: Vec<Segment>,
-}
-
-impl Telling<'_> {
-    /// A segment that is not longer than this is an episode.
-    fn episode_values_max(&self) -> usize {
-        let fiftieth = self.values.len() / 50;
-        let per_day = self.record.per_day();
-        let day = if per_day >= 1.0 { per_day.ceil() as usize } else { fiftieth };
-        fiftieth.min(day).max(self.options.segment_values_min.max(5) - 1)
-    }
-
-    /// The bounds without those of episodes and of changes that are too small.
-    fn what_stands(&mut self, mut bounds: Vec<Bound>, magnitude: Magnitude) -> Vec<Bound> {
-        let too_small = |telling: &Self, ends: &[usize]| match magnitude {
-            Magnitude::Any => None,
-            Magnitude::Told => telling.first_too_small(ends),
-        };
-        loop {
-            let ends = self.ends(&bounds);
-            if let Some(segment) = self.first_that_comes_back(&ends) {
-                self.episodes.push(Segment { first: ends[segment], end: ends[segment + 1] });
-                bounds.drain(segment - 1..=segment);
-            } else if let Some(index) = self.first_too_short(&ends).or_else(|| too_small(self, &ends)) {
-                bounds.remove(index);
-            } else {
-                return bounds;
-            }
-        }
-    }
-
-    /// Starts of the segments, and the end.
-    fn ends(&self, bounds: &[Bound]) -> Vec<usize> {
-        let places = bounds.iter().map(|bound| bound.place);
-        std::iter::once(0).chain(places).chain(std::iter::once(self.values.len())).collect()
-    }
-
-    /// The shortest inner segment that lasts at most a day and after which the level is the one before, or nearly so.
-    fn first_that_comes_back(&self, ends: &[usize]) -> Option<usize> {
-        let day = (self.record.per_day().ceil() as usize).max(self.episode_values_max());
-        let comes_back = |segment: &usize| {
-            let level = |index: usize| self.record.level(ends[index], ends[index + 1]);
-            let (before, here, after) = (level(segment - 1), level(*segment), level(segment + 1));
-            let least = (here - before).abs().min((here - after).abs());
-            ends[segment + 1] - ends[*segment] <= day && (after - before).abs() <= least / 2.0
-        };
-        let inner = 1..ends.len().saturating_sub(2);
-        inner.filter(comes_back).min_by_key(|segment| ends[segment + 1] - ends[*segment])
-    }
-
-    /// A side of the shortest segment that is too short for a level: the one where the difference is smaller.
-    fn first_too_short(&mut self, ends: &[usize]) -> Option<usize> {
-        let last = ends.len() - 2;
-        // In a short record, a bad day at its end is more likely than a new level.
-        let day = self.record.per_day();
-        let is_short_record = (self.values.len() as f64) < END_DAYS_SHORT * day;
-        let least = if is_short_record { END_VALUES_LEAST.max(day as usize) } else { END_VALUES_LEAST };
-        let at_an_end = least.min(self.values.len() / 6).max(self.episode_values_max() + 1);
-        let is_short = |segment: &usize| {
-            let length = ends[segment + 1] - ends[*segment];
-            let is_at_an_end = *segment == 0 || *segment == last;
-            length <= self.episode_values_max() || is_at_an_end && length < at_an_end
-        };
-        let segment = (0..=last)
-            .filter(|_| last > 0)
-            .filter(is_short)
-            .min_by_key(|index| ends[index + 1] - ends[*index])?;
-        let apart = |index: usize| {
-            let level = |index: usize| self.record.level(ends[index], ends[index + 1]);
-            (level(index) - level(index + 1)).abs()
-        };
-        self.episodes.push(Segment { first: ends[segment], end: ends[segment + 1] });
-        Some(match segment {
-            0 => 0,
-            inner if inner == last => last - 1,
-            inner if apart(inner - 1) < apart(inner) => inner - 1,
-            inner => inner,
-        })
-    }
-
-    fn first_too_small(&self, ends: &[usize]) -> Option<usize> {
-        (1..ends.len() - 1)
-            .find(|index| !self.is_great_enough(&ends[index - 1..index + 2]))
-            .map(|index| index - 1)
-    }
-
-    fn is_great_enough(&self, around: &[usize]) -> bool {
-        let limit = (1.0 + self.options.magnitude_min).ln();
-        let (before, after) = self.levels(around);
-        let apart = (self.greater_after(around) - 0.5).abs();
-        // By a coarse clock, two levels may be apart that are one and the same.
-        let least = before.median().0.min(after.median().0);
-        let is_apart = coarse_step(self.values.step_seconds(), least) == 0.0
-            && apart >= apart_by_chance([before.effective(), after.effective()]);
-        // Where nothing is known of the median's factor, the search has told all the same that it changed; what else changed must be known.
-        let changed = |share: f64, unless_known: bool| {
-            let (old, new) = (before.quantile_logarithm(share), after.quantile_logarithm(share));
-            let interval = || LevelRatio::at(share, &before, &after).excludes_none();
-            (new - old).abs() >= limit && (is_apart || interval().unwrap_or(unless_known))
-        };
-        changed(0.5, true) || apart >= 0.1 && [0.25, 0.75, 0.9].into_iter().any(|share| changed(share, false))
-    }
-
-    fn greater_after(&self, around: &[usize]) -> f64 {
-        share_greater(
-            &self.values.part(around[0], around[1]).ordered(),
-            &self.values.part(around[1], around[2]).ordered(),
-        )
-    }
-
-    fn levels(&self, around: &[usize]) -> (Levels, Levels) {
-        let of = |first: usize, end: usize| Levels::of(&self.values.part(first, end));
-        (of(around[0], around[1]), of(around[1], around[2]))
-    }
-
-    fn describe(&self, bounds: &[Bound], index: usize) -> ChangePoint {
-        let ends = self.ends(bounds);
-        let around = &ends[index..index + 3];
-        let (before, after) = self.levels(around);
-        let (moments, place) = (self.values.moments(), around[1]);
-        let least = before.effective().min(after.effective());
-        ChangePoint {
-            last_before: moments[place - 1],
-            first_after: moments[place],
-            place,
-            count_before: (place - around[0]) as u64,
-            count_after: (around[2] - place) as u64,
-            median_before: before.median().0,
-            median_before_is: before.median().1,
-            median_after: after.median().0,
-            median_after_is: after.median().1,
-            p95_after: after.quantile_logarithm(0.95).exp(),
-            ratio: LevelRatio::between(&before, &after),
-            greater_after: self.greater_after(around),
-            p: bounds[index].p,
-            shape: ChangeShape::Step,
-            strength: ChangeStrength::of(least),
-        }
-    }
-
-    fn not_told(&self, found: &Found) -> Vec<NotTold> {
-        let without_time = |shape: ChangeShape| NotTold { shape, begin: None, end: None };
-        let refused = found.refused_for.iter().filter_map(|kind| match kind {
-            SmoothKind::Line => None,
-            SmoothKind::TimeOfDay => Some(without_time(ChangeShape::TimeOfDay)),
-            SmoothKind::TimeOfWeek => Some(without_time(ChangeShape::TimeOfWeek)),
-        });
-        let wandering = found.wanders.then(|| without_time(ChangeShape::Wandering));
-        let moments = self.values.moments();
-        let episodes = self.episodes.iter().map(|episode| NotTold {
-            shape: ChangeShape::Episode,
-            begin: moments.get(episode.first).copied(),
-            end: moments.get(episode.end.saturating_sub(1)).copied(),
-        });
-        refused.chain(wandering).chain(episodes).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::levels::Levels;
     use crate::history::observed::Quantity;
     use crate::history::samples::{columns_of, series_of};
     use crate::synthetic::Noise;
@@ -404,6 +239,42 @@ mod tests {
         assert_eq!((found.steps.len(), found.small.len(), found.levels().len()), (0, 1, 1), "{found:?}");
         assert!(found.small[0].place.abs_diff(480) <= 3, "{found:?}");
         assert_eq!(found.not_told[0].shape, ChangeShape::SmallStep);
+    }
+
+    /// Three weeks of noise whose logarithms rise by that of four from the first place to the second.
+    fn risen(first: usize, end: usize) -> Vec<ChangePoint> {
+        let share =
+            |slot: usize| (slot.saturating_sub(first) as f64 / (end - first) as f64).min(1.0) * 4.0_f64.ln();
+        let values: Vec<f64> =
+            noise(2016, 7).iter().enumerate().map(|(slot, one)| one + share(slot)).collect();
+        found(&values)
+    }
+
+    #[test]
+    fn what_took_days_to_change_is_told_with_its_begin_and_its_end() {
+        let changes = risen(700, 1100);
+        assert_eq!(changes.len(), 1, "{changes:?}");
+        let slot = |moment: WallTime| ((moment.0 / 1_000_000_000 - MONDAY) / 900) as usize;
+        let (began, change) = (slot(changes[0].began.unwrap()), changes[0]);
+        assert_eq!(change.shape, ChangeShape::Ramp);
+        assert!(began.abs_diff(700) <= 80 && change.place.abs_diff(1100) <= 80, "{change:?}");
+        let ratio = change.ratio.value.unwrap();
+        assert!((3.5..4.5).contains(&ratio), "levels are without what lies between: {ratio}");
+        assert_eq!(change.count_before as usize, began);
+    }
+
+    #[test]
+    fn what_still_changes_is_told_since_it_began_and_what_changed_from_the_first_until_it_had() {
+        let to_the_end = risen(1500, 2016);
+        assert_eq!(to_the_end.len(), 1, "{to_the_end:?}");
+        assert_eq!(to_the_end[0].began, Some(to_the_end[0].first_after));
+        assert!(to_the_end[0].place.abs_diff(1500) <= 100, "{to_the_end:?}");
+        let from_the_first = risen(0, 500);
+        assert_eq!(from_the_first.len(), 1, "{from_the_first:?}");
+        let in_first_day = WallTime::from_seconds(MONDAY)..WallTime::from_seconds(MONDAY + 86_400);
+        assert!(in_first_day.contains(&from_the_first[0].began.unwrap()), "{from_the_first:?}");
+        assert!(from_the_first[0].place.abs_diff(500) <= 100, "{from_the_first:?}");
+        assert_eq!(risen(1000, 1001)[0].began, None, "a step");
     }
 
     #[test]
@@ -507,7 +378,8 @@ mod tests {
             let values = series(&logarithms);
             let record = Record::of(&values, &LocalTime::UTC).unwrap();
             let options = &ChangeOptions::default();
-            Telling { values: &values, record, options, episodes: Vec::new() }.first_too_small(&[0, 60, 120])
+            Telling::of(&values, record, options)
+                .first_too_small(&[Segment { first: 0, end: 60 }, Segment { first: 60, end: 120 }])
         };
         let (before, after) = (Levels::of(&series(&scatter)), Levels::of(&series(&moved(0.4)[60..])));
         assert_eq!(LevelRatio::between(&before, &after).excludes_none(), Some(false), "1.5 times, and yet");

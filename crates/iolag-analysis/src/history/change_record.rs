@@ -11,8 +11,9 @@ use std::f64::consts::TAU;
 use statrs::function::erf::erfc_inv;
 
 use super::calendar::LocalTime;
+use super::change_points::ChangeShape;
 use super::observed::{Knowledge, TimedValues};
-use crate::statistics::change::{Explanation, Judging, Smooth, Term, explain};
+use crate::statistics::change::{Explained, Explanation, Judging, Smooth, Term, explain};
 use crate::statistics::jumps::{Level, least_apart};
 use crate::statistics::ranking::{ascending, scores_in};
 use crate::statistics::rhythm::{DAY_SECONDS, DAYS_LEAST, Rhythm, is_weekend};
@@ -67,11 +68,25 @@ pub(crate) enum SmoothKind {
     TimeOfWeek,
 }
 
-/// A place at which a level may end, with the probability of so great a change by chance.
+/// A place at which a level may begin, with the probability of so great a change by chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bound {
+    /// The first value of the level.
     pub(crate) place: usize,
+    /// The first that is no longer of the level before: the same place, unless the change took its time.
+    pub(crate) begin: usize,
+    pub(crate) shape: ChangeShape,
     pub(crate) p: f64,
+}
+
+impl Bound {
+    const fn step(place: usize, p: f64) -> Self {
+        Self { place, begin: place, shape: ChangeShape::Step, p }
+    }
+
+    const fn middle(&self) -> usize {
+        self.begin.midpoint(self.place)
+    }
 }
 
 /// What was found in a record.
@@ -154,7 +169,10 @@ impl Record {
             by_size = explain(&blocks, &smooth, &left_out, &by_itself);
             let confirmed = by_size.as_ref().map_or_else(Vec::new, |explanation| self.bounds(explanation));
             let reach = (self.scores.len() / NEAR_SHARE).max(5);
-            bounds.retain(|bound| confirmed.iter().any(|other| other.place.abs_diff(bound.place) <= reach));
+            let is_near = |one: &Bound, other: &Bound| {
+                one.middle().abs_diff(other.middle()) <= reach.max((one.place - one.begin) / 2)
+            };
+            bounds.retain(|bound| confirmed.iter().any(|other| is_near(bound, other)));
             if by_ranks.is_left_to_noise && bounds.is_empty() {
                 bounds.extend(self.parting(&confirmed, judging.significance));
                 is_parted = !bounds.is_empty();
@@ -200,14 +218,14 @@ impl Record {
 
     /// The bound that tells least, if the levels that the sizes have jump to and fro so much that it may be one of these jumps.
     fn lost_among_jumps(&self, bounds: &[Bound], by_size: &[Bound], significance: f64) -> Option<usize> {
-        let places = by_size.iter().map(|bound| bound.place);
+        let places = by_size.iter().map(Bound::middle);
         let ends: Vec<usize> =
             std::iter::once(0).chain(places).chain(std::iter::once(self.scores.len())).collect();
         let level =
             |ends: &[usize]| Level { length: (ends[1] - ends[0]) as f64, mean: self.level(ends[0], ends[1]) };
         let levels: Vec<Level> = ends.windows(2).map(level).collect();
         let nearest =
-            |bound: &Bound| (1..levels.len()).min_by_key(|index| ends[*index].abs_diff(bound.place));
+            |bound: &Bound| (1..levels.len()).min_by_key(|index| ends[*index].abs_diff(bound.middle()));
         least_apart(&levels, &bounds.iter().filter_map(nearest).collect::<Vec<usize>>(), significance)
     }
 
@@ -267,22 +285,32 @@ impl Record {
     }
 
     fn bounds(&self, explanation: &Explanation) -> Vec<Bound> {
-        let of = |term: Term| match term {
-            Term::Step(at) => vec![at],
-            Term::Stretch(first, end) => vec![first, end],
+        let step = |at: usize, p: f64| Bound::step(at * self.block, p);
+        let of = |one: &Explained| match one.term {
+            Term::Step(at) => vec![step(at, one.p)],
+            Term::Stretch(first, end) => vec![step(first, one.p), step(end, one.p)],
+            Term::Ramp(first, end) => {
+                let place = if (end + 1) * self.block > self.scores.len() {
+                    self.scores.len()
+                } else {
+                    end * self.block
+                };
+                vec![Bound { place, begin: first * self.block, shape: ChangeShape::Ramp, p: one.p }]
+            }
             Term::Smooth(_) => Vec::new(),
         };
-        let mut bounds: Vec<Bound> = explanation
-            .terms
-            .iter()
-            .flat_map(|one| of(one.term).into_iter().map(|at| Bound { place: at * self.block, p: one.p }))
-            .collect();
+        let mut bounds: Vec<Bound> = explanation.terms.iter().flat_map(of).collect();
         bounds.sort_unstable_by_key(|bound| bound.place);
         bounds.dedup_by_key(|bound| bound.place);
         for index in 0..bounds.len() {
             let before = index.checked_sub(1).map_or(0, |index| bounds[index].place);
-            let after = bounds.get(index + 1).map_or(self.scores.len(), |bound| bound.place);
-            bounds[index].place = self.exact_place(before, bounds[index].place, after);
+            let after = bounds.get(index + 1).map_or(self.scores.len(), |bound| bound.begin);
+            let bound = &mut bounds[index];
+            bound.begin = bound.begin.max(before);
+            if bound.shape == ChangeShape::Step {
+                bound.place = self.exact_place(before, bound.place, after);
+                bound.begin = bound.place;
+            }
         }
         bounds
     }
@@ -348,7 +376,7 @@ mod tests {
 
     #[test]
     fn sizes_alone_tell_what_parts_the_whole_record_and_no_jump_to_and_fro() {
-        let anywhere: Vec<Bound> = (0..=263).map(|place| Bound { place, p: 0.0 }).collect();
+        let anywhere: Vec<Bound> = (0..=263).map(|place| Bound::step(place, 0.0)).collect();
         for seed in 0..20 {
             let one = record(seed, |slot| slot >= 120).parting(&anywhere, 0.05).unwrap();
             assert!(one.place.abs_diff(120) <= 3, "{seed}: {one:?}");

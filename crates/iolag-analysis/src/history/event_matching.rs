@@ -66,7 +66,7 @@ pub fn match_events(
     let events: Vec<&Event> = events.iter().filter(begins_within).copied().collect();
     let mut matching = EventMatching { tolerance_ns: tolerance, ..EventMatching::default() };
     for (index, change) in changes.iter().enumerate() {
-        let between = change.first_after.since(change.last_before);
+        let between = change.first_after.since(begin_of(change));
         let near = events
             .iter()
             .map(|event| (apart(change, event), *event))
@@ -91,21 +91,26 @@ pub fn match_events(
     let is_near = |event: &&&Event| {
         changes
             .iter()
-            .any(|change| apart(change, event) <= tolerance.max(change.first_after.since(change.last_before)))
+            .any(|change| apart(change, event) <= tolerance.max(change.first_after.since(begin_of(change))))
     };
     let alone = events.iter().filter(|event| !is_near(event));
     matching.events_unmatched = alone.map(|event| event.id.clone()).collect();
     matching
 }
 
+/// What takes its time begins when the level before is left.
+fn begin_of(change: &ChangePoint) -> WallTime {
+    change.began.map_or(change.last_before, |began| began.min(change.last_before))
+}
+
 /// Time between a change and an event; zero if they overlap.
 fn apart(change: &ChangePoint, event: &Event) -> Nanoseconds {
-    event.begin.since(change.first_after).max(change.last_before.since(end_of(event)))
+    event.begin.since(change.first_after).max(begin_of(change).since(end_of(event)))
 }
 
 /// Time between a change and the nearer of an event's begin and end; zero if one of them lies between the two samples.
 fn edge_apart(change: &ChangePoint, event: &Event) -> Nanoseconds {
-    let away = |edge: WallTime| edge.since(change.first_after).max(change.last_before.since(edge));
+    let away = |edge: WallTime| edge.since(change.first_after).max(begin_of(change).since(edge));
     away(event.begin).min(away(end_of(event)))
 }
 
@@ -184,6 +189,7 @@ mod tests {
         ChangePoint {
             last_before: WallTime::from_seconds(hour * HOUR - 900),
             first_after: WallTime::from_seconds(hour * HOUR),
+            began: None,
             place: 1,
             count_before: 1,
             count_after: 1,
@@ -295,6 +301,19 @@ mod tests {
             place_of_event(&change, at, &event("late", 101)),
             EventPlace::After(Nanoseconds::from_seconds(3600))
         );
+    }
+
+    #[test]
+    fn what_changes_little_by_little_is_near_to_what_lies_within() {
+        let slow = ChangePoint { began: Some(WallTime::from_seconds(60 * HOUR)), ..change(100) };
+        let matched = |hour| {
+            let matching =
+                match_events(&[slow], &[&event("noted", hour)], covered(20), Nanoseconds::from_seconds(7200));
+            matching.matched.first().map(|found| found.apart_ns)
+        };
+        assert_eq!(matched(60), Some(Nanoseconds::ZERO));
+        assert_eq!(matched(59), Some(Nanoseconds::from_seconds(3600)));
+        assert_eq!(matched(200), None);
     }
 
     #[test]

@@ -126,6 +126,18 @@ impl<'a> Stretch<'a> {
         }
     }
 
+    /// As in `, in one step`, `, little by little from 2008-05-06 07:00 UTC on`; of a level that is over only how it came about, if not at once.
+    fn course_in_words(&self) -> String {
+        match self.change.began {
+            Some(began) if began < self.change.first_after => {
+                format!(", little by little from {} on", moment_in_words(began))
+            }
+            Some(_) => ", little by little".to_owned(),
+            None if matches!(self.end, StretchEnd::Lasts) => ", in one step".to_owned(),
+            None => String::new(),
+        }
+    }
+
     /// As in `Since 2008-05-08 19:00 UTC`, `From 2008-05-08 19:00 UTC to 2008-05-10 07:00 UTC`.
     fn time_in_words(&self) -> String {
         let moment = |change: &ChangePoint| match self.of.summary.moment_of(change) {
@@ -206,9 +218,7 @@ fn stretch_finding(stretches: &[Stretch], analysis: &HistoryAnalysis, names: &Na
     if let (Some(low), Some(high)) = (main.change.ratio.low, main.change.ratio.high) {
         sentence += &format!(" (ratio 95 %: {low:.2} to {high:.2})");
     }
-    if matches!(main.end, StretchEnd::Lasts) {
-        sentence += ", in one step";
-    }
+    sentence += &main.course_in_words();
     sentence += match main.change.strength {
         ChangeStrength::Weak => ", on weak evidence",
         ChangeStrength::Moderate => ", on moderate evidence",
@@ -349,6 +359,7 @@ fn explanation(stretch: &Stretch, analysis: &HistoryAnalysis) -> (String, &'stat
 fn place_in_words(of: &SeriesAnalysis, change: &ChangePoint, event: &Event, moment: &str) -> String {
     let told = of.summary.moment_of(change);
     match (place_of_event(change, told, event), told) {
+        (EventPlace::Within, _) if change.began.is_some() => "came while it changed".to_owned(),
         (EventPlace::Within, ChangeMoment::At(_)) => format!("was at {moment}"),
         (EventPlace::Within, ChangeMoment::Between(_)) => {
             format!("lies between the two samples around {moment}, before the change or after it")

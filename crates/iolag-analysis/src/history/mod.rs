@@ -12,6 +12,7 @@ mod calendar;
 mod change_moment;
 mod change_points;
 mod change_record;
+mod change_telling;
 mod comparison;
 mod continuum;
 mod correlation;

@@ -1,7 +1,7 @@
 //! When did a sequence change its level, in noise whose memory is not known?
 //!
 //! *Likelihood ratio.* The sequence is explained by coloured noise alone ([`super::coloured`]) and by noise and a change; the noise is fitted
-//! anew each time, so that a great step is not taken for memory nor long memory for a step. Changes are steps and stretches that come back,
+//! anew each time, so that a great step is not taken for memory nor long memory for a step. Changes are steps, ramps from one level to another and stretches that come back,
 //! found by generalised least squares over all places at once (matched filter in cosine coefficients). What the clock, the week or a straight line
 //! explains as well ([`Smooth`]) is no change.
 //!
@@ -13,6 +13,7 @@
 
 use statrs::function::erf::erfc;
 
+use super::change_places::{Places, ramp};
 use super::coloured::{Bands, Spectrum};
 use super::cosine::Cosines;
 use super::regression::{Fit, Regression};
@@ -28,8 +29,8 @@ const RATIO_LEAST: f64 = 9.0;
 const LINE_RATIO_LEAST: f64 = 6.0;
 /// What the second end of a stretch costs, as it may lie anywhere.
 const STRETCH_COST: f64 = 8.0;
-/// Values of the shortest stretch.
-const STRETCH_LEAST: usize = 8;
+/// What that of a ramp costs: slow noise is more like ramps than like steps.
+const RAMP_COST: f64 = 14.0;
 /// Independent values that the record must be worth without a change for the noise to be taken for what is left by it.
 const WORTH_LEAST: f64 = 60.0;
 /// By how much p is multiplied where it is worth less.
@@ -54,6 +55,8 @@ pub(crate) enum Term {
     Step(usize),
     /// Another level from the first place up to, not including, the second.
     Stretch(usize, usize),
+    /// From one level to another, in equal parts at every place from the first up to, not including, the second.
+    Ramp(usize, usize),
     /// The smooth explanation of this index.
     Smooth(usize),
 }
@@ -120,7 +123,7 @@ struct Search {
     /// By their cosine coefficients.
     smooth: Vec<Smooth>,
     coefficients: Vec<f64>,
-    lengths: Vec<usize>,
+    places: Places,
     judging: Judging,
 }
 
@@ -128,22 +131,6 @@ struct Search {
 struct Candidate {
     term: Term,
     ratio: f64,
-}
-
-/// What explains most of all that it was held against.
-#[derive(Debug, Default)]
-struct Greatest {
-    explained: f64,
-    term: Option<Term>,
-}
-
-impl Greatest {
-    /// `sum` is what the noise's weights leave of the product with a term, `worth` that of the term with itself.
-    fn hold_against(&mut self, sum: f64, worth: f64, term: Term) {
-        if sum * sum > self.explained * worth && worth > 1e-12 {
-            (self.explained, self.term) = (sum * sum / worth, Some(term));
-        }
-    }
 }
 
 impl Search {
@@ -156,11 +143,8 @@ impl Search {
         };
         let smooth = smooth.iter().map(transformed).collect();
         let coefficients = cosines.coefficients(values);
-        let mut lengths = vec![STRETCH_LEAST];
-        while let Some(&last) = lengths.last().filter(|last| **last < values.len() / 2) {
-            lengths.push((last as f64 * 1.3).ceil() as usize);
-        }
-        Self { cosines, bands, smooth, coefficients, lengths, judging }
+        let places = Places::of(values.len());
+        Self { cosines, bands, smooth, coefficients, places, judging }
     }
 
     fn explain(&self) -> Explanation {
@@ -229,6 +213,7 @@ impl Search {
         let places = terms.iter().flat_map(|term| match *term {
             Term::Step(at) => vec![at],
             Term::Stretch(first, end) => vec![first, end],
+            Term::Ramp(first, end) => vec![first.midpoint(end)],
             Term::Smooth(_) => Vec::new(),
         });
         let mut ends: Vec<usize> = places.chain([0, count]).collect();
@@ -330,6 +315,9 @@ impl Search {
                 let (from, until) = (self.cosines.of_step(*first), self.cosines.of_step(*end));
                 vec![from.iter().zip(until).map(|(from, until)| from - until).collect()]
             }
+            Term::Ramp(first, end) => {
+                vec![self.cosines.coefficients(&ramp(coefficients.len(), *first, *end))]
+            }
             Term::Smooth(index) => self.smooth[*index].columns.clone(),
         });
         Regression { bands: &self.bands, columns: columns.collect() }.fit(coefficients, start)
@@ -348,14 +336,18 @@ impl Search {
                 _ => break,
             }
             .clone();
-            for term in self.places(&base.rest, &noise).into_iter().flatten() {
+            for term in self.places.of_most(&self.cosines, &base.rest, &noise) {
                 if tried.contains(&term) || chosen.contains(&term) {
                     continue;
                 }
                 tried.push(term);
                 let more: Vec<Term> = chosen.iter().copied().chain([term]).collect();
                 let fit = self.fit(coefficients, &more, Some(&noise));
-                let cost = if matches!(term, Term::Stretch(..)) { STRETCH_COST } else { 0.0 };
+                let cost = match term {
+                    Term::Stretch(..) => STRETCH_COST,
+                    Term::Ramp(..) => RAMP_COST,
+                    Term::Step(_) | Term::Smooth(_) => 0.0,
+                };
                 let ratio = fit.noise.likelihood - base.noise.likelihood - cost;
                 if best.as_ref().is_none_or(|(best, _)| ratio > best.ratio) {
                     best = Some((Candidate { term, ratio }, fit.noise));
@@ -363,39 +355,6 @@ impl Search {
             }
         }
         best.map(|(candidate, _)| candidate)
-    }
-
-    /// The step and the stretch that explain most under this noise.
-    fn places(&self, rest: &[f64], noise: &Spectrum) -> [Option<Term>; 2] {
-        let n = rest.len();
-        let whitened: Vec<f64> =
-            rest.iter().zip(&noise.weights).map(|(rest, weight)| rest * weight).collect();
-        let mut sums = self.cosines.values(&whitened);
-        for place in (1..n).rev() {
-            sums[place - 1] += sums[place];
-        }
-        sums.push(0.0);
-        let weights = noise.weights.iter().enumerate().map(|(j, weight)| {
-            let sine = 2.0 * self.cosines.sine(j);
-            if j == 0 { 0.0 } else { weight / (sine * sine * n as f64) }
-        });
-        let table = self.cosines.cosine_sums(&weights.collect::<Vec<f64>>());
-        let at = |q: usize| table[q.min(2 * n - q)];
-        let (even, odd): (Vec<f64>, Vec<f64>) = (0..n).map(|half| (at(2 * half), at(2 * half + 1))).unzip();
-        let mut step = Greatest::default();
-        for first in 2..n - 1 {
-            step.hold_against(sums[first], table[0] - even[first], Term::Step(first));
-        }
-        let mut stretch = Greatest::default();
-        for &length in &self.lengths {
-            let between = if length % 2 == 0 { &even[length / 2..] } else { &odd[length / 2..] };
-            for first in 2..n.saturating_sub(length + 1) {
-                let end = first + length;
-                let worth = 2.0 * (table[0] - table[length] + between[first]) - even[first] - even[end];
-                stretch.hold_against(sums[first] - sums[end], worth, Term::Stretch(first, end));
-            }
-        }
-        [step.term, stretch.term]
     }
 
     /// Probability of a ratio as great in noise of this spectrum, given what is smooth, as exactly as it takes to hold it against `limit`.

@@ -4,6 +4,7 @@
 //! constant or of two values. How often each judgement is wrong where the truth is known is in docs/calibration.md.
 
 pub(crate) mod change;
+mod change_places;
 mod clusters;
 pub(crate) mod coherence;
 pub(crate) mod coloured;

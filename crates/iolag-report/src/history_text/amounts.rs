@@ -72,6 +72,7 @@ pub(crate) fn changed_when(one: &SeriesAnalysis, change: &ChangePoint) -> String
 pub(crate) fn event_apart(one: &SeriesAnalysis, change: &ChangePoint, event: &Event) -> String {
     let moment = one.summary.moment_of(change);
     match (place_of_event(change, moment, event), moment) {
+        (EventPlace::Within, _) if change.began.is_some() => "while it changed".to_owned(),
         (EventPlace::Within, ChangeMoment::At(_)) => "at the same time".to_owned(),
         (EventPlace::Within, ChangeMoment::Between(_)) => "in that time".to_owned(),
         (EventPlace::Around, _) => "going on".to_owned(),
