@@ -121,7 +121,7 @@ pub enum EventPlace {
     Within,
     /// It had begun before and ended after.
     Around,
-    /// It was over so long before the moment of the change, or the earlier of the two samples between which that is.
+    /// It was over so long before the moment of the change, the begin of one that took its time, or the earlier of the two samples between which it is.
     Before(Nanoseconds),
     /// It began so long after the first sample after the change.
     After(Nanoseconds),
@@ -133,8 +133,10 @@ pub fn place_of_event(change: &ChangePoint, moment: ChangeMoment, event: &Event)
         (Nanoseconds::ZERO, _) if edge_apart(change, event) == Nanoseconds::ZERO => EventPlace::Within,
         (Nanoseconds::ZERO, _) => EventPlace::Around,
         (apart, _) if event.begin > change.first_after => EventPlace::After(apart),
-        (_, ChangeMoment::At(moment)) => EventPlace::Before(moment.since(end_of(event))),
-        (apart, ChangeMoment::Between(_)) => EventPlace::Before(apart),
+        (_, ChangeMoment::At(moment)) if change.began.is_none() => {
+            EventPlace::Before(moment.since(end_of(event)))
+        }
+        (apart, _) => EventPlace::Before(apart),
     }
 }
 

@@ -365,6 +365,7 @@ fn place_in_words(of: &SeriesAnalysis, change: &ChangePoint, event: &Event, mome
             format!("lies between the two samples around {moment}, before the change or after it")
         }
         (EventPlace::Around, _) => format!("was going on at {moment}"),
+        (EventPlace::Before(apart), _) if change.began.is_some() => format!("was {apart} before that began"),
         (EventPlace::Before(apart), ChangeMoment::At(_)) => format!("was {apart} before {moment}"),
         (EventPlace::After(apart), ChangeMoment::At(_)) => format!("was {apart} after {moment}"),
         (EventPlace::Before(apart), ChangeMoment::Between(_)) => {

@@ -226,6 +226,26 @@ mod tests {
     use crate::synthetic::Noise;
 
     #[test]
+    fn what_lies_between_two_levels_is_in_neither() {
+        let mut noise = Noise::new(11);
+        let columns = columns_of((0..2016).map(|slot| {
+            let share = ((slot as f64 - 700.0) / 400.0).clamp(0.0, 1.0);
+            (slot * 900, (300.0 * (0.5 * noise.normal() + share * 4.0_f64.ln()).exp()) as u64, Outcome::Ok)
+        }));
+        let input =
+            HistoryInput { series: vec![(series_of("list", "/home"), columns)], ..HistoryInput::default() };
+        let analysis = analyse_history(&input, &Default::default());
+        let (of, regimes) = (&analysis.series[0], &analysis.series[0].summary.regimes);
+        assert_eq!((of.changes.len(), regimes.len()), (1, 2), "{:?}", of.changes);
+        assert_eq!(
+            (regimes[0].until, regimes[1].since),
+            (of.changes[0].began, Some(of.changes[0].first_after))
+        );
+        assert!(regimes.iter().map(|one| one.summary.counts.exact).sum::<u64>() < 1800, "{regimes:?}");
+        assert!(of.changes[0].strength > ChangeStrength::Weak, "{:?}", of.changes);
+    }
+
+    #[test]
     fn a_change_is_no_stronger_than_its_levels_are_worth() {
         let mut noise = Noise::new(15);
         let columns = columns_of((0..2000).map(|slot| {

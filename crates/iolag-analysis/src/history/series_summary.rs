@@ -205,9 +205,8 @@ fn regimes(
     if changes.is_empty() {
         return Vec::new();
     }
-    let moments = || changes.iter().map(|change| Some(change.first_after));
-    let since = std::iter::once(None).chain(moments());
-    let until = moments().chain([None]);
+    let since = std::iter::once(None).chain(changes.iter().map(|change| Some(change.first_after)));
+    let until = changes.iter().map(|change| Some(change.began.unwrap_or(change.first_after))).chain([None]);
     let parts = observations.between(changes);
     since
         .zip(until)

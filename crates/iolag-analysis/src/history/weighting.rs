@@ -222,21 +222,25 @@ impl<W: Weight> Observations<W> {
 
     /// The same, knowing these changes of level, in the order of time.
     pub(crate) fn with_changes(mut self, changes: &[ChangePoint]) -> Self {
-        self.changes = self.places(changes);
+        self.changes = changes.iter().flat_map(|change| self.places(change)).collect();
+        self.changes.dedup();
         self
     }
 
-    fn places(&self, changes: &[ChangePoint]) -> Vec<usize> {
-        let place = |change: &ChangePoint| self.list.partition_point(|one| one.at <= change.last_before);
-        changes.iter().map(place).collect()
+    /// Where the level before ends, and where the one after begins.
+    fn places(&self, change: &ChangePoint) -> [usize; 2] {
+        let until = |last: WallTime| self.list.partition_point(|one| one.at <= last);
+        let place = until(change.last_before);
+        [change.began.map_or(place, |began| until(began.before(Nanoseconds(1))).min(place)), place]
     }
 
-    /// Those between these changes, in the order of time. What was left out has no moment any more: it is not counted here.
+    /// Those between these changes, in the order of time, without what changed little by little. What was left out has no moment any more: it is not
+    /// counted here.
     pub(crate) fn between(&self, changes: &[ChangePoint]) -> Vec<Self> {
-        let places = self.places(changes);
-        let firsts = std::iter::once(0).chain(places.iter().copied());
-        let ends = places.iter().copied().chain([self.list.len()]);
-        firsts.zip(ends).map(|(first, end)| self.part(first, end)).collect()
+        let places: Vec<[usize; 2]> = changes.iter().map(|change| self.places(change)).collect();
+        let firsts = std::iter::once(0).chain(places.iter().map(|place| place[1]));
+        let ends = places.iter().map(|place| place[0]).chain([self.list.len()]);
+        firsts.zip(ends).map(|(first, end)| self.part(first, end.max(first))).collect()
     }
 
     fn part(&self, first: usize, end: usize) -> Self {
