@@ -32,8 +32,10 @@ limits, are in calibration.jsonl beside this page: there a calibration that was 
   `working-hours`: 9 to 17 of working days takes three times as long; `slow-under-noise`: two fifths of the variance last for half a day, the rest is independent; `drift-1.3`: 30 % slower at the end.
 - *Series together*: `daily-shared`: all six are slowest at noon, `daily-apart`: each at an hour of its own; `common-load`: one load explains most of what all six do;
   `control-apart`: storms of each series, and others of a task in memory; `control-together`: storms that all have in common with the task in memory;
-  `names-for-nothing`: `ls -l` takes as long as `ls -n`.
-- `bench-200` and `bench-3000` have so many operations in an iteration. `x2-tenth` and `x2-3-percent`: twice as slow for so much of the record at either end; `x4-in-4-days`: four times as slow, which takes so long to come about.
+  `names-for-nothing`: `ls -l` takes as long as `ls -n`; `nightly-jobs`: a job of each place at 02:00, for about an hour, is 50 times slower;
+  `moments-at-work`: 3 % of attempts from 9 to 17 are 50 times slower, and the journal has a line about every noon.
+- `bench-200` and `bench-3000` have so many operations in an iteration. `x2-tenth` and `x2-3-percent`: twice as slow for so much of the record at either end; `x4-in-4-days`:
+  four times as slow, which takes so long to come about.
   `command-line/…`: twenty campaigns go through `import` and `show`, and their numbers are compared with those of the library.
 - *Limits*: intervals that say 95 % hold the truth in at least 93 % (90 % in storms and 1/f), are printed in at least 95 % of records of independent values and of AR up to 0.8 from 1000 values on (80 % in
   storms of 10,000), and are at most 1.5 times as wide there as those of the oracle; a number that is printed in under a fifth of the campaigns may miss the truth in 7 % of all (10 %); at most 5 % of campaigns have a false finding of one

@@ -37,6 +37,12 @@ const WEEKEND_FACTOR: f64 = 0.5;
 const WORKING_FACTOR: f64 = 3.0;
 const WORKING_HOURS: std::ops::Range<usize> = 9..17;
 
+/// Jobs at night begin at this hour and last for an hour, times a log-normal factor with this standard deviation.
+const NIGHTLY_HOUR: usize = 2;
+const NIGHTLY_SPREAD: f64 = 0.5;
+/// Share of attempts in working hours, of every day, that are bad by themselves.
+const MOMENT_SHARE: f64 = 0.03;
+
 /// Coefficient of slow load under noise, and its share of the variance.
 const SLOW_COEFFICIENT: f64 = 0.98;
 const SLOW_SHARE: f64 = 0.4;
@@ -230,6 +236,31 @@ impl Process {
     }
 }
 
+impl Course {
+    /// A job of each night and nothing else: about an hour in which all is slower by the factor of a storm.
+    pub fn of_nightly_jobs(slots: usize, noise: &mut Noise) -> Self {
+        let mut disturbed = vec![false; slots];
+        let hour = SLOTS_PER_DAY as f64 / 24.0;
+        for begin in (NIGHTLY_HOUR * SLOTS_PER_DAY / 24..slots).step_by(SLOTS_PER_DAY) {
+            let length = (hour * (NIGHTLY_SPREAD * noise.normal()).exp()).round() as usize;
+            disturbed[begin..slots.min(begin + length)].fill(true);
+        }
+        Self::slowed_by_storms(disturbed)
+    }
+
+    /// Moments of working hours, each by itself, in which all is slower by the factor of a storm, and nothing else.
+    pub fn of_moments_at_work(slots: usize, noise: &mut Noise) -> Self {
+        let hour = |slot: usize| slot % SLOTS_PER_DAY * 24 / SLOTS_PER_DAY;
+        let is_bad = |slot: usize| WORKING_HOURS.contains(&hour(slot)) && noise.uniform() < MOMENT_SHARE;
+        Self::slowed_by_storms((0..slots).map(is_bad).collect())
+    }
+
+    fn slowed_by_storms(disturbed: Vec<bool>) -> Self {
+        let shifts = slowed(&vec![0.0; disturbed.len()], &disturbed, STORM_FACTOR);
+        Self { seconds: shifts.iter().map(|shift| MEDIAN_SECONDS * shift.exp()).collect(), disturbed }
+    }
+}
+
 /// A log-normal part of a population.
 #[derive(Debug, Clone, Copy)]
 struct Part {
@@ -368,6 +399,18 @@ mod tests {
         let drift = Process::Drift(1.3).course(100_000, &mut noise).seconds;
         let rise = mean(&drift[90_000..]) - mean(&drift[..10_000]);
         assert!((rise - 0.9 * 1.3_f64.ln()).abs() < 0.03, "{rise}");
+    }
+
+    #[test]
+    fn jobs_are_at_night_and_moments_at_work() {
+        let hours = |course: Course| {
+            let bad = course.disturbed.iter().enumerate().filter(|(_, is_bad)| **is_bad);
+            bad.map(|(slot, _)| slot % SLOTS_PER_DAY / 4).collect::<Vec<usize>>()
+        };
+        let at_night = hours(Course::of_nightly_jobs(70 * SLOTS_PER_DAY, &mut Noise::new(5)));
+        assert!((250..400).contains(&at_night.len()) && at_night.iter().all(|hour| (2..7).contains(hour)));
+        let at_work = hours(Course::of_moments_at_work(70 * SLOTS_PER_DAY, &mut Noise::new(6)));
+        assert!((40..100).contains(&at_work.len()) && at_work.iter().all(|hour| (9..17).contains(hour)));
     }
 
     #[test]

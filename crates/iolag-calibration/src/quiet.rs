@@ -17,6 +17,7 @@ use crate::seed::noise_of;
 
 const NOTES: usize = 2;
 const JOURNAL_LINES: usize = 20;
+const NOON_SECONDS: i64 = 12 * 3600;
 const TASKS: [&str; 3] = ["list", "create", "compile"];
 const TARGETS: [&str; 2] = ["/home", "/scratch"];
 
@@ -44,6 +45,10 @@ pub enum Load {
     StormsOfHost,
     /// `ls -l` and `ls -n` take equally long.
     NamesForNothing,
+    /// A job of each place at the same hour of every night, each of a length of its own.
+    NightlyJobs,
+    /// Bad moments that each series has by itself, in working hours, and a line of the journal about every noon.
+    MomentsAtWork,
 }
 
 /// What the analysis may say.
@@ -194,6 +199,9 @@ impl Load {
             (Self::StormsOfControlApart, claim) => claim == Claim::HostSlow,
             (Self::StormsOfHost, claim) => claim == Claim::HostNotSlow,
             (Self::NamesForNothing, claim) => claim == Claim::NameService,
+            (Self::NightlyJobs | Self::MomentsAtWork, claim) => {
+                matches!(claim, Claim::Association | Claim::BadTogether)
+            }
             (_, Claim::NoSingleCause | Claim::HostSlow | Claim::HostNotSlow | Claim::NameService) => false,
             (Self::Apart(Process::Storms | Process::ModesInRuns), Claim::Modes) => false,
             // What swings together is bad together.
@@ -270,29 +278,38 @@ impl Quiet {
             made.push((series, columns));
         };
         let slots = rounds.slots();
-        let common = match self.load {
-            Load::Common => Process::Autoregressive(0.9).course(slots, noise),
-            _ => Process::Storms.course(slots, noise),
-        };
+        let common = self.load.common(slots, noise);
         if self.load == Load::NamesForNothing {
             let process = Process::Autoregressive(0.5);
             for task in ["list:ls -l", "list:ls -n"] {
                 add(process, task, "/home", SeriesKind::Task, &process.course(slots, noise));
             }
         }
-        for (task, target) in TASKS.iter().flat_map(|task| TARGETS.map(|target| (*task, target))) {
-            let (process, course) = self.load.course(slots, &common, noise);
+        let places = TARGETS.into_iter().zip(common.iter().cycle());
+        for (task, (target, common)) in
+            TASKS.iter().flat_map(|task| places.clone().map(|place| (*task, place)))
+        {
+            let (process, course) = self.load.course(slots, common, noise);
             add(process, task, target, SeriesKind::Task, &course);
         }
         if matches!(self.load, Load::StormsOfControlApart | Load::StormsOfHost) {
-            let (process, course) = self.load.course(slots, &common, noise);
+            let (process, course) = self.load.course(slots, &common[0], noise);
             add(process, "list", "/dev/shm", SeriesKind::Control, &course);
         }
-        HistoryInput { series: made, events: events(&rounds, noise), ..HistoryInput::default() }
+        HistoryInput { series: made, events: self.load.events(&rounds, noise), ..HistoryInput::default() }
     }
 }
 
 impl Load {
+    /// What series have in common: all of them, or those of each place.
+    fn common(self, slots: usize, noise: &mut Noise) -> Vec<Course> {
+        match self {
+            Self::Common => vec![Process::Autoregressive(0.9).course(slots, noise)],
+            Self::NightlyJobs => TARGETS.map(|_| Course::of_nightly_jobs(slots, noise)).into(),
+            _ => vec![Process::Storms.course(slots, noise)],
+        }
+    }
+
     fn course(self, slots: usize, common: &Course, noise: &mut Noise) -> (Process, Course) {
         match self {
             Self::Apart(process) => (process, process.course(slots, noise)),
@@ -311,7 +328,33 @@ impl Load {
                 let process = Process::Autoregressive(0.5);
                 (process, process.course(slots, noise))
             }
+            Self::NightlyJobs => {
+                (Process::Independent, together(common, Process::Independent.course(slots, noise), 1.0))
+            }
+            Self::MomentsAtWork => {
+                let moments = Course::of_moments_at_work(slots, noise);
+                (Process::Independent, together(&moments, Process::Independent.course(slots, noise), 1.0))
+            }
         }
+    }
+
+    /// Notes and lines of a journal, which have nothing to do with anything.
+    fn events(self, rounds: &Rounds, noise: &mut Noise) -> Vec<Event> {
+        let (first, last) = match rounds.moments() {
+            [first, .., last] => (*first, *last),
+            _ => return Vec::new(),
+        };
+        let mut anywhere = || first + (noise.uniform() * (last - first) as f64) as i64;
+        let notes: Vec<i64> = (0..NOTES).map(|_| anywhere()).collect();
+        let lines: Vec<i64> = if self == Self::MomentsAtWork {
+            let about_noon = |noon: i64| noon + (7200.0 * (noise.uniform() - 0.5)) as i64;
+            (first + NOON_SECONDS..last).step_by(86_400).map(about_noon).collect()
+        } else {
+            (0..JOURNAL_LINES).map(|_| anywhere()).collect()
+        };
+        let notes = notes.into_iter().map(|at| (EventSource::Note, "change", at));
+        let lines = lines.into_iter().map(|at| (EventSource::Journal, "node failure", at));
+        notes.chain(lines).enumerate().map(|(number, told)| event(number, told)).collect()
     }
 }
 
@@ -322,27 +365,17 @@ fn together(common: &Course, own: Course, share: f64) -> Course {
     Course { seconds, disturbed: common.disturbed.clone() }
 }
 
-fn events(rounds: &Rounds, noise: &mut Noise) -> Vec<Event> {
-    let (first, last) = match rounds.moments() {
-        [first, .., last] => (*first, *last),
-        _ => return Vec::new(),
-    };
-    let kinds = [(EventSource::Note, "change"); NOTES]
-        .into_iter()
-        .chain([(EventSource::Journal, "node failure"); JOURNAL_LINES]);
-    kinds
-        .enumerate()
-        .map(|(number, (source, kind))| Event {
-            id: format!("event{number:03}"),
-            begin: WallTime::from_seconds(first + (noise.uniform() * (last - first) as f64) as i64),
-            end: None,
-            host: String::new(),
-            target: String::new(),
-            source,
-            kind: kind.to_owned(),
-            text: format!("{kind} {number}"),
-            link: None,
-            author: String::new(),
-        })
-        .collect()
+fn event(number: usize, (source, kind, at): (EventSource, &str, i64)) -> Event {
+    Event {
+        id: format!("event{number:03}"),
+        begin: WallTime::from_seconds(at),
+        end: None,
+        host: String::new(),
+        target: String::new(),
+        source,
+        kind: kind.to_owned(),
+        text: format!("{kind} {number}"),
+        link: None,
+        author: String::new(),
+    }
 }

@@ -129,7 +129,7 @@ fn coverage_rows() -> Vec<Row> {
 }
 
 fn quiet_rows() -> Vec<Row> {
-    let cells: [(&str, Load, &[usize]); 23] = [
+    let cells: [(&str, Load, &[usize]); 25] = [
         ("independent", Load::Apart(Process::Independent), &[192, 672, 2976]),
         ("ar0.8", Load::Apart(Process::Autoregressive(0.8)), &[192, 672, 2976]),
         ("ar0.9", Load::Apart(Process::Autoregressive(0.9)), &[672]),
@@ -153,6 +153,8 @@ fn quiet_rows() -> Vec<Row> {
         ("common-load", Load::Common, &[672]),
         ("control-apart", Load::StormsOfControlApart, &[1000]),
         ("control-together", Load::StormsOfHost, &[2976]),
+        ("nightly-jobs", Load::NightlyJobs, &[672, 2976]),
+        ("moments-at-work", Load::MomentsAtWork, &[672, 2976]),
     ];
     let mut rows = Vec::new();
     for (label, load, sizes) in cells {

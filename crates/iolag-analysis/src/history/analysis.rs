@@ -163,7 +163,9 @@ pub fn analyse_source<'a, S: SampleSource<'a>>(
         comparisons: comparisons(&whole, options),
         correlations: correlation_matrix(whole, of_host, &options.matrix, &options.summary.local_time),
         bad_overlaps: covered
-            .map(|covered| bad_overlaps(series, told.outages, &episodes, covered))
+            .map(|covered| {
+                bad_overlaps(series, told.outages, &episodes, covered, &options.summary.local_time)
+            })
             .unwrap_or_default(),
         associations: covered
             .map(|covered| associations(series, told, &episodes, covered, (shortest_period, options)))
@@ -258,7 +260,8 @@ fn associations(
     let tolerance = options.association_tolerance_ns.unwrap_or_else(default);
     let events: Vec<&Event> = told.events.iter().collect();
     let watched = series.iter().map(|series| series.key.host.as_str()).collect();
-    associate(episodes, &events, &watched, covered, tolerance, options.matrix.seed)
+    let (local_time, seed) = (&options.summary.local_time, options.matrix.seed);
+    associate(episodes, &events, &watched, (covered, local_time), tolerance, seed)
 }
 
 /// The same whole task on every two targets of a host, and from every two hosts on the same target. The control is compared with

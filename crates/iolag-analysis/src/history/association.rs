@@ -2,21 +2,25 @@
 //!
 //! An event comes with an episode if the episode, widened by the tolerance to both sides, contains it (or overlaps it, if it lasts). How
 //! many do is compared with what remains when all events of the kind are moved together by random lengths of time around the time
-//! covered (999 circular shifts, fixed seed): their own pattern, and that of the episodes, stay as they are. p values are adjusted for the
-//! number of kinds (see [`super::ledger`]).
+//! covered (999 circular shifts, fixed seed): their own pattern, and that of the episodes, stay as they are. What comes together because both
+//! keep to the same hours of the day, by local time, is found on other days as well, and is taken off before (see `statistics/other_days.rs`). p
+//! values are adjusted for the number of kinds (see [`super::ledger`]).
 //!
 //! An event of a host that is watched comes with episodes of that host only. One of any other host may be a server's, and one without a host
 //! concerns everybody: they come with episodes of all.
 //!
-//! Limits: association is not cause; which came first is not asked. Times in which nobody watched count as time without episodes.
+//! Limits: association is not cause; which came first is not asked. Times in which nobody watched count as time without episodes. In the
+//! hour that clocks show twice when summer time ends, moments an hour apart are the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{Event, EventSource, Nanoseconds, WallSpan};
 use serde::{Deserialize, Serialize};
 
+use super::calendar::LocalTime;
 use super::episodes::Episode;
 use super::event_matching::union_of;
+use crate::statistics::other_days::{OtherDays, due_to_clocks, expected};
 use crate::synthetic::Noise;
 
 const SHIFTS: usize = 999;
@@ -32,7 +36,7 @@ pub struct Association {
     pub events: u64,
     /// Those with an episode within the tolerance.
     pub events_near: u64,
-    /// How many of them would be by chance, on average.
+    /// How many of them would be by chance, on average: at any hour, or at their hours of other days if that is more.
     pub expected: f64,
     /// `events_near` by `expected`; absent if none is expected.
     pub rate: Option<f64>,
@@ -50,16 +54,17 @@ pub fn default_association_tolerance(period: Nanoseconds, covered: Nanoseconds) 
 }
 
 /// Associations in the order of kinds' names. `watched` are the hosts that measured, `covered` is the time from the first to the last
-/// sample.
+/// sample, and with it comes what clocks show there.
 pub fn associate(
     episodes: &[Episode],
     events: &[&Event],
     watched: &BTreeSet<&str>,
-    covered: WallSpan,
+    (covered, local_time): (WallSpan, &LocalTime),
     tolerance: Nanoseconds,
     seed: u64,
 ) -> Vec<Association> {
-    let near = Neighbourhoods::of(episodes, watched, tolerance);
+    let near = Neighbourhoods::of(episodes, watched, tolerance, local_time);
+    let shown = local_time.shown_during(covered);
     let mut of_kinds: Vec<(&str, &Event)> = events
         .iter()
         .filter(|event| event.source != EventSource::Watch && covered.contains(event.begin))
@@ -70,44 +75,67 @@ pub fn associate(
         .chunk_by(|one, other| one.0 == other.0)
         .map(|of_kind| {
             let placed: Vec<Placed> = of_kind.iter().map(|(_, event)| near.place(event)).collect();
-            association(of_kind[0].0, &placed, covered, tolerance, seed)
+            association(of_kind[0].0, &placed, shown, tolerance, seed)
         })
         .collect()
 }
 
-/// The time near episodes: of each watched host, and of all.
+/// The time near episodes: of each watched host, and of all. As clocks show it.
 struct Neighbourhoods<'a> {
-    of_hosts: BTreeMap<&'a str, Vec<WallSpan>>,
-    of_all: Vec<WallSpan>,
+    of_hosts: BTreeMap<&'a str, Near>,
+    of_all: Near,
+    local_time: &'a LocalTime,
 }
 
-/// An event and the time near the episodes that it may come with.
+struct Near {
+    spans: Vec<WallSpan>,
+    longest: Nanoseconds,
+}
+
+/// An event and the time near the episodes that it may come with, as clocks show them.
 #[derive(Clone, Copy)]
 struct Placed<'a> {
     event: WallSpan,
-    near: &'a [WallSpan],
+    near: &'a Near,
 }
 
 impl<'a> Neighbourhoods<'a> {
-    fn of(episodes: &[Episode], watched: &BTreeSet<&'a str>, tolerance: Nanoseconds) -> Self {
-        let widened = |episode: &Episode| WallSpan {
-            begin: episode.begin.before(tolerance),
-            end: episode.end.after(tolerance),
+    fn of(
+        episodes: &[Episode],
+        watched: &BTreeSet<&'a str>,
+        tolerance: Nanoseconds,
+        local_time: &'a LocalTime,
+    ) -> Self {
+        let widened = |episode: &Episode| {
+            let (begin, end) = (episode.begin.before(tolerance), episode.end.after(tolerance));
+            local_time.shown_during(WallSpan { begin, end })
         };
         let of_host = |host: &str| {
             let own = episodes.iter().filter(|episode| episode.host == host);
-            union_of(own.map(widened).collect())
+            Near::of(own.map(widened).collect())
         };
         Self {
             of_hosts: watched.iter().map(|host| (*host, of_host(host))).collect(),
-            of_all: union_of(episodes.iter().map(widened).collect()),
+            of_all: Near::of(episodes.iter().map(widened).collect()),
+            local_time,
         }
     }
 
     fn place(&self, event: &Event) -> Placed<'_> {
         let near = self.of_hosts.get(event.host.as_str()).unwrap_or(&self.of_all);
-        Placed { event: span_of(event), near }
+        Placed { event: self.local_time.shown_during(span_of(event)), near }
     }
+}
+
+impl Near {
+    fn of(spans: Vec<WallSpan>) -> Self {
+        let spans = union_of(spans);
+        Self { longest: spans.iter().copied().map(length_of).max().unwrap_or_default(), spans }
+    }
+}
+
+fn length_of(span: WallSpan) -> Nanoseconds {
+    span.end.since(span.begin)
 }
 
 fn kind_of(event: &Event) -> &str {
@@ -134,38 +162,55 @@ fn association(
     tolerance: Nanoseconds,
     seed: u64,
 ) -> Association {
-    let length = covered.end.since(covered.begin).0;
-    let count = |shift: u64| {
-        let is_near = |placed: &&Placed| overlaps(placed.near, moved(placed.event, shift, covered));
-        events.iter().filter(is_near).count()
+    let length = length_of(covered);
+    let count = |shift: u64, circle: Nanoseconds| {
+        let circle = WallSpan { begin: covered.begin, end: covered.begin.after(circle) };
+        let is_near = |placed: &&Placed| overlaps(&placed.near.spans, moved(placed.event, shift, circle));
+        events.iter().filter(is_near).count() as f64
     };
-    let observed = count(0);
+    let observed = count(0, length);
     let mut noise = Noise::new(seed);
-    let (mut drawn, mut exceeding, mut sum) = (0, 0, 0);
-    while drawn < SHIFTS && !(drawn >= SHIFTS_LEAST && exceeding >= EXCEEDANCES_ENOUGH) {
-        let by_chance = count((noise.uniform() * length as f64) as u64);
-        sum += by_chance;
-        exceeding += usize::from(by_chance >= observed);
-        drawn += 1;
+    let mut anywhere = || count((noise.uniform() * length.0 as f64) as u64, length);
+    let mut drawn: Vec<f64> = (0..SHIFTS_LEAST).map(|_| anywhere()).collect();
+    let on_other_days = on_other_days(events, length, count);
+    let judged = observed - due_to_clocks(&drawn, &on_other_days);
+    let mut exceeding = drawn.iter().filter(|by_chance| **by_chance >= judged).count();
+    while drawn.len() < SHIFTS && exceeding < EXCEEDANCES_ENOUGH {
+        let by_chance = anywhere();
+        exceeding += usize::from(by_chance >= judged);
+        drawn.push(by_chance);
     }
-    let expected = sum as f64 / drawn as f64;
-    let p = (exceeding + 1) as f64 / (drawn + 1) as f64;
+    let expected = expected(drawn.iter().sum::<f64>() / drawn.len() as f64, &on_other_days);
+    let p = (exceeding + 1) as f64 / (drawn.len() + 1) as f64;
     Association {
         kind: kind.to_owned(),
         events: events.len() as u64,
         events_near: observed as u64,
         expected,
-        rate: (expected > 0.0).then(|| observed as f64 / expected),
+        rate: (expected > 0.0).then(|| observed / expected),
         p,
         p_adjusted: p,
         tolerance_ns: tolerance,
     }
 }
 
+/// How many events are near after each move by whole days.
+fn on_other_days(
+    events: &[Placed<'_>],
+    covered: Nanoseconds,
+    count: impl Fn(u64, Nanoseconds) -> f64,
+) -> Vec<f64> {
+    let lengths = events.iter().map(|placed| placed.near.longest.max(length_of(placed.event)));
+    let longest = lengths.max().unwrap_or_default();
+    let days = OtherDays::of(covered.as_seconds(), longest.as_seconds());
+    let nanoseconds = |seconds: f64| (seconds * 1e9) as u64;
+    days.found(|shift| count(nanoseconds(shift), Nanoseconds(nanoseconds(days.circle))))
+}
+
 /// The event moved forward by `shift`; whoever leaves the time covered at its end comes back at its begin.
 fn moved(event: WallSpan, shift: u64, covered: WallSpan) -> WallSpan {
-    let length = covered.end.since(covered.begin).0.max(1);
-    let lasted = event.end.since(event.begin);
+    let length = length_of(covered).0.max(1);
+    let lasted = length_of(event);
     let within = (event.begin.since(covered.begin).0 + shift) % length;
     let begin = covered.begin.after(Nanoseconds(within));
     WallSpan { begin, end: begin.after(lasted) }
@@ -183,6 +228,7 @@ mod tests {
     use super::*;
 
     const HOUR: i64 = 3600;
+    static UTC: LocalTime = LocalTime::UTC;
 
     fn episode(hour: i64) -> Episode {
         Episode {
@@ -213,8 +259,8 @@ mod tests {
         ["login1", "login2"].into()
     }
 
-    fn covered() -> WallSpan {
-        WallSpan { begin: WallTime(0), end: WallTime::from_seconds(1000 * HOUR) }
+    fn covered() -> (WallSpan, &'static LocalTime) {
+        (WallSpan { begin: WallTime(0), end: WallTime::from_seconds(1000 * HOUR) }, &UTC)
     }
 
     #[test]
@@ -244,6 +290,24 @@ mod tests {
                 <= 0.05
         });
         assert!(wrong.count() <= 16);
+    }
+
+    #[test]
+    fn what_keeps_to_the_same_hours_is_not_told() {
+        let mut noise = Noise::new(23);
+        let covered = (WallSpan { begin: WallTime(0), end: WallTime::from_seconds(28 * 24 * HOUR) }, &UTC);
+        let wrong = (0..200).filter(|seed| {
+            let at_work =
+                (0..28 * 24).filter(|hour| (9..17).contains(&(hour % 24)) && noise.uniform() < 0.12);
+            let episodes: Vec<Episode> = at_work.map(episode).collect();
+            let noons = (0..28).map(|day| f64::from(day) * 24.0 + 11.0 + 2.0 * noise.uniform());
+            let events: Vec<Event> = noons.map(|hour| event("restart", hour)).collect();
+            let events: Vec<&Event> = events.iter().collect();
+            let tolerance = Nanoseconds::from_seconds(3600);
+            associate(&episodes, &events, &watched(), covered, tolerance, *seed)[0].p <= 0.05
+        });
+        let wrong = wrong.count();
+        assert!(wrong <= 10, "{wrong} of 200");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Do two places go bad together?
 //!
 //! Durations of attempts say nothing of a time in which nothing was attempted: a place that hangs for six hours is one attempt and 24 skipped slots.
-//! So the question is asked of stretches of time: when was a place bad, and how long were both (see `statistics/overlap.rs`).
+//! So the question is asked of stretches of time: when was a place bad, and how long were both (see `statistics/overlap.rs`). What each does at its
+//! hour of the day, by local time, is not told: two nightly jobs need not have anything in common but the hour.
 //!
 //! Limits: a time in which nobody watched is not bad; a bad sample counts until the next one was due. Of imported records the period is the
 //! usual one that was seen: where it is a second off, moved times of single slots overlap by parts, and p is somewhat too small.
@@ -12,9 +13,10 @@ use std::path::Path;
 use iolag_model::{Nanoseconds, Outage, Series, SeriesKey, SeriesKind, WallSpan, WallTime};
 use serde::{Deserialize, Serialize};
 
+use super::calendar::LocalTime;
 use super::episodes::Episode;
 use super::event_matching::union_of;
-use crate::statistics::overlap::overlap_of;
+use crate::statistics::overlap::{Stretches, overlap_of};
 
 /// A target as a host sees it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,7 +40,7 @@ pub struct BadOverlap {
     pub second_bad_ns: Nanoseconds,
     /// How long both were at the same time.
     pub both_ns: Nanoseconds,
-    /// How long that would be by chance.
+    /// How long that would be by chance, which knows the hours of the day.
     pub expected_ns: Nanoseconds,
     /// Probability of so long by chance.
     pub p: f64,
@@ -59,17 +61,15 @@ pub(super) fn bad_overlaps(
     series: &[Series],
     outages: &[Outage],
     episodes: &[Episode],
-    WallSpan { begin, end }: WallSpan,
+    covered: WallSpan,
+    local_time: &LocalTime,
 ) -> Vec<BadOverlap> {
-    let covered = end.since(begin).as_seconds();
-    let seconds = |moment: WallTime| moment.max(begin).min(end).since(begin).as_seconds();
-    let stretches: Vec<(Place, Vec<(f64, f64)>)> = bad_stretches(series, outages, episodes)
+    let stretches: Vec<(Place, Stretches)> = bad_stretches(series, outages, episodes)
         .into_iter()
-        .map(|(place, spans)| {
-            (place, spans.iter().map(|span| (seconds(span.begin), seconds(span.end))).collect())
-        })
+        .map(|(place, spans)| (place, stretches_of(&spans, covered, local_time)))
         .collect();
-    let length = |set: &[(f64, f64)]| in_ns(set.iter().map(|(begin, end)| end - begin).sum());
+    let covered = covered.end.since(covered.begin).as_seconds();
+    let length = |set: &Stretches| in_ns(set.passed.iter().map(|(begin, end)| end - begin).sum());
     let mut found = Vec::new();
     for (index, (first, first_set)) in stretches.iter().enumerate() {
         for (second, second_set) in stretches[index + 1..].iter().filter(|other| other.0.host == first.host) {
@@ -116,6 +116,20 @@ fn bad_stretches(
         }
     }
     spans.into_iter().map(|(place, spans)| (place, union_of(spans))).collect()
+}
+
+/// Seconds since the time covered began, as they passed and as local clocks showed them.
+fn stretches_of(spans: &[WallSpan], covered: WallSpan, local_time: &LocalTime) -> Stretches {
+    let within = |moment: WallTime| moment.max(covered.begin).min(covered.end);
+    let passed: Vec<WallSpan> =
+        spans.iter().map(|span| WallSpan { begin: within(span.begin), end: within(span.end) }).collect();
+    let local = union_of(passed.iter().map(|span| local_time.shown_during(*span)).collect());
+    let seconds = |spans: Vec<WallSpan>, first: WallTime| {
+        let since = |moment: WallTime| moment.since(first).as_seconds();
+        spans.into_iter().map(|span| (since(span.begin), since(span.end))).collect()
+    };
+    let first_shown = local_time.shown_during(covered).begin;
+    Stretches { passed: seconds(passed, covered.begin), local: seconds(local, first_shown) }
 }
 
 /// How often somebody looked: the longest period of these places' tasks that is at most a hundredth of the seconds covered, 0 if there is none. Whole
@@ -169,7 +183,7 @@ mod tests {
             .flat_map(|(series, columns)| find_episodes(series, columns, &[], &EpisodeOptions::default()));
         let episodes = merge_episodes(found.collect(), Nanoseconds::from_seconds(450));
         let series: Vec<Series> = series.into_iter().map(|(series, _)| series).collect();
-        bad_overlaps(&series, &[], &episodes, covered(SLOTS))
+        bad_overlaps(&series, &[], &episodes, covered(SLOTS), &LocalTime::UTC)
     }
 
     #[test]
@@ -192,6 +206,6 @@ mod tests {
             "{found:?}"
         );
         assert!(overlaps(0..0, SeriesKind::Task).is_empty(), "one place alone");
-        assert!(bad_overlaps(&[], &[], &[], covered(1)).is_empty());
+        assert!(bad_overlaps(&[], &[], &[], covered(1), &LocalTime::UTC).is_empty());
     }
 }

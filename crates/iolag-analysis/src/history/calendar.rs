@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_model::{ConfigurationKey, HistoryColumns, Outcome, WallTime};
+use iolag_model::{ConfigurationKey, HistoryColumns, Outcome, WallSpan, WallTime};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::observed::Knowledge;
@@ -53,6 +53,12 @@ impl LocalTime {
     pub fn local_seconds(&self, moment: WallTime) -> f64 {
         // 1970-01-01 was a Thursday.
         self.local_ns(moment).saturating_add(3 * DAY_NS) as f64 / 1e9
+    }
+
+    /// What clocks there show from the begin to the end of a span, as if it were UTC. In the hour that they show twice it may seem shorter.
+    pub(super) fn shown_during(&self, span: WallSpan) -> WallSpan {
+        let begin = WallTime(self.local_ns(span.begin));
+        WallSpan { begin, end: WallTime(self.local_ns(span.end)).max(begin) }
     }
 
     fn local_ns(&self, moment: WallTime) -> i64 {
@@ -294,6 +300,23 @@ mod tests {
             LocalTime::fixed(3600).changing(WallTime::from_seconds(9_000_000), 3600).changing(change, 7200);
         let hour = |seconds: i64| place.at(WallTime::from_seconds(seconds)).hour;
         assert_eq!([hour(999_999), hour(1_000_000), hour(9_000_000)], [14, 15, 5]);
+    }
+
+    #[test]
+    fn a_span_across_a_change_is_as_long_as_clocks_show() {
+        let place = LocalTime::fixed(3600).changing(WallTime::from_seconds(5000), 7200);
+        let back = LocalTime::fixed(7200).changing(WallTime::from_seconds(5000), 3600);
+        let span = WallSpan { begin: WallTime::from_seconds(4000), end: WallTime::from_seconds(6000) };
+        let shown = place.shown_during(span);
+        assert_eq!(
+            (shown.begin, shown.end),
+            (WallTime::from_seconds(7600), WallTime::from_seconds(6000 + 7200))
+        );
+        assert_eq!(
+            back.shown_during(span).end,
+            WallTime::from_seconds(4000 + 7200),
+            "it never ends before it began"
+        );
     }
 
     #[test]

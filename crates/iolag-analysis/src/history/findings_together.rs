@@ -16,6 +16,7 @@ use super::matrix::{CorrelatedPair, Variable};
 use super::observed::Quantity;
 use crate::finding::{Severity, factor_in_words};
 use crate::statistics::ledger::SIGNIFICANCE;
+use crate::statistics::rhythm::{DAY_SECONDS, DAYS_LEAST};
 
 /// Correlations that are told one by one.
 const TOLD_MOST: usize = 6;
@@ -113,13 +114,14 @@ fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let finding = |one: &&BadOverlap| {
         let seen_from = if hosts.len() > 1 { format!(" from {}", one.first.host) } else { String::new() };
         let sentence = format!(
-            "{} and {}{seen_from} were bad at the same time: {} together, of {} and {}; by chance it would be {} ({}).",
+            "{} and {}{seen_from} were bad at the same time: {} together, of {} and {}; by chance it would be {}{} ({}).",
             place(&one.first),
             place(&one.second),
             one.both_ns,
             one.first_bad_ns,
             one.second_bad_ns,
             one.expected_ns,
+            doubt_of(analysis),
             p_in_words(one.p_adjusted),
         );
         let advice = "Look for what the two share: server, network, name service, this host.";
@@ -127,6 +129,16 @@ fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
             .sized(one.both_ns.as_seconds())
     };
     told.iter().take(TOLD_MOST).map(finding).collect()
+}
+
+/// What has to be said of bad times where there are too few days to know the hours of the day.
+fn doubt_of(analysis: &HistoryAnalysis) -> &'static str {
+    let covered = analysis.begin.zip(analysis.end).map(|(begin, end)| end.since(begin).as_seconds());
+    if covered.is_some_and(|covered| covered >= DAYS_LEAST * DAY_SECONDS) {
+        ""
+    } else {
+        ", too short to tell from the time of day"
+    }
 }
 
 /// What was imported without a target is of its host.
@@ -230,11 +242,12 @@ fn associations(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
             |rate| format!("{} times as many as by chance", factor_in_words(rate)),
         );
         let sentence = format!(
-            "{} of {} of kind \"{}\" lie within {} of a bad time, {rate} ({}).",
+            "{} of {} of kind \"{}\" lie within {} of a bad time, {rate}{} ({}).",
             one.events_near,
             counted(one.events, "event"),
             one.kind,
             one.tolerance_ns,
+            doubt_of(analysis),
             p_in_words(one.p_adjusted)
         );
         let advice = "Look at one of these moments in the report: does the event come first, or does it tell of the same trouble?";
@@ -375,6 +388,24 @@ mod tests {
         let findings = analyse_history(&input, &HistoryOptions::default()).findings;
         let kinds = |kind: FindingKind| findings.iter().filter(|one| one.finding.kind == kind).count();
         assert_eq!((kinds(FindingKind::Lag), kinds(FindingKind::NoCorrelation)), (1, 0), "{findings:#?}");
+    }
+
+    #[test]
+    fn a_common_incident_is_told_and_in_few_days_that_they_are_few() {
+        let told = |slots: usize| {
+            let bad: Vec<i64> = (100..124).collect();
+            let mut series = vec![imported("/home", 1, &bad), imported("/scratch", 2, &bad)];
+            series
+                .iter_mut()
+                .for_each(|(_, columns)| *columns = columns.rows(&(0..slots).collect::<Vec<_>>()));
+            let input = HistoryInput { series, ..HistoryInput::default() };
+            let findings = analyse_history(&input, &HistoryOptions::default()).findings;
+            let found = findings.into_iter().find(|one| one.finding.kind == FindingKind::BadTogether);
+            found.map_or_else(String::new, |one| one.finding.sentence)
+        };
+        let (few, many) = (told(300), told(672));
+        assert!(few.contains("too short to tell from the time of day (p"), "{few}");
+        assert!(many.contains("at the same time") && !many.contains("too short"), "{many}");
     }
 
     #[test]

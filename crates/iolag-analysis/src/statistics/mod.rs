@@ -18,6 +18,7 @@ pub(crate) mod jumps;
 pub(crate) mod ledger;
 pub(crate) mod mean_error;
 pub(crate) mod memory;
+pub(crate) mod other_days;
 pub(crate) mod overlap;
 pub(crate) mod ranking;
 pub(crate) mod regimes;

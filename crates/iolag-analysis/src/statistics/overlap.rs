@@ -5,44 +5,72 @@
 //! looks, so two of one slot overlap wholly or not at all; moved by parts of slots they would overlap by parts, never so long. For the same reason
 //! times that differ by less than half a slot are the same: rounds that begin a little late are late for all places.
 //!
+//! What both have at the same hour of other days is the clocks' (see `other_days.rs`), and so is no overlap.
+//!
 //! Invariants: stretches of a set are disjoint and ascend; seconds from the begin of the time covered. No randomness.
-//! Limits: two sets that both follow the clock overlap as long as the clock says.
+//! Limits: those of `other_days.rs`.
+
+use super::other_days::{OtherDays, due_to_clocks, expected};
 
 /// Places to which one set is moved, at most.
 const SHIFTS: usize = 999;
+
+/// Stretches of time, each from a begin to an end.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Stretches {
+    /// As time passes.
+    pub(crate) passed: Vec<(f64, f64)>,
+    /// The same as local clocks show them, from what they showed when the time covered began.
+    pub(crate) local: Vec<(f64, f64)>,
+}
 
 /// How two sets of stretches overlap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Overlap {
     /// Seconds in both.
     pub(crate) seconds: f64,
-    /// Seconds that would be in both by chance, on average.
+    /// Seconds that would be in both by chance, on average: at any hour, or at their hours of other days if that is more.
     pub(crate) expected_seconds: f64,
     /// Probability of so many by chance.
     pub(crate) p: f64,
 }
 
-/// Compares two sets of stretches, each from a begin to an end, within `covered` seconds that were looked at every `slot` seconds (0: at any time).
-pub(crate) fn overlap_of(left: &[(f64, f64)], right: &[(f64, f64)], covered: f64, slot: f64) -> Overlap {
-    let seconds = common(left, right);
-    let lengths = |set: &[(f64, f64)]| set.iter().map(|(begin, end)| end - begin).sum::<f64>();
-    if covered <= 0.0 || seconds <= 0.0 {
-        let expected_seconds = if covered > 0.0 { lengths(left) * lengths(right) / covered } else { 0.0 };
+/// Compares two sets within `covered` seconds that were looked at every `slot` seconds (0: at any time).
+pub(crate) fn overlap_of(left: &Stretches, right: &Stretches, covered: f64, slot: f64) -> Overlap {
+    let seconds = common(&left.passed, &right.passed);
+    if covered <= 0.0 {
+        return Overlap { seconds: 0.0, expected_seconds: 0.0, p: 1.0 };
+    }
+    let on_other_days = on_other_days(left, right, covered);
+    let expected_seconds = expected(left.seconds() * right.seconds() / covered, &on_other_days);
+    if seconds <= 0.0 {
         return Overlap { seconds: 0.0, expected_seconds, p: 1.0 };
     }
     let slot = if slot > 0.0 { slot } else { covered / (SHIFTS + 1) as f64 };
     let slots = (covered / slot).ceil().max(1.0);
     let stride = (slots / (SHIFTS + 1) as f64).ceil();
     let shifts = ((slots / stride).ceil() as usize).saturating_sub(1);
-    let reaching = (1..=shifts).filter(|step| {
-        let shift = slot * stride * *step as f64;
-        common(left, &moved(right, shift, slot * slots)) >= seconds - slot / 2.0
-    });
-    Overlap {
-        seconds,
-        expected_seconds: lengths(left) * lengths(right) / covered,
-        p: (reaching.count() + 1) as f64 / (shifts + 1) as f64,
+    let moved_by = |step: usize| moved(&right.passed, slot * stride * step as f64, slot * slots);
+    let anywhere: Vec<f64> = (1..=shifts).map(|step| common(&left.passed, &moved_by(step))).collect();
+    let judged = seconds - due_to_clocks(&anywhere, &on_other_days);
+    let reaching = anywhere.iter().filter(|found| **found >= judged - slot / 2.0).count();
+    Overlap { seconds, expected_seconds, p: (reaching + 1) as f64 / (shifts + 1) as f64 }
+}
+
+impl Stretches {
+    fn seconds(&self) -> f64 {
+        self.passed.iter().map(|(begin, end)| end - begin).sum()
     }
+
+    fn longest(&self) -> f64 {
+        self.local.iter().map(|(begin, end)| end - begin).fold(0.0, f64::max)
+    }
+}
+
+/// Seconds in both after each move by whole days.
+fn on_other_days(left: &Stretches, right: &Stretches, covered: f64) -> Vec<f64> {
+    let days = OtherDays::of(covered, left.longest().max(right.longest()));
+    days.found(|shift| common(&left.local, &moved(&right.local, shift, days.circle)))
 }
 
 /// Seconds in both.
@@ -75,39 +103,91 @@ fn moved(set: &[(f64, f64)], shift: f64, covered: f64) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::rhythm::DAY_SECONDS;
     use crate::synthetic::Noise;
 
-    const MONTH: f64 = 30.0 * 86_400.0;
+    const WEEK: f64 = 7.0 * DAY_SECONDS;
+    const MONTH: f64 = 30.0 * DAY_SECONDS;
+
+    /// Where clocks are never changed.
+    fn stretches(passed: Vec<(f64, f64)>) -> Stretches {
+        Stretches { local: passed.clone(), passed }
+    }
+
+    /// Each of 2 to 6 hours, after two quiet days on average.
+    fn storms(covered: f64, noise: &mut Noise) -> Stretches {
+        let mut at = 0.0;
+        let mut set = Vec::new();
+        loop {
+            at -= 2.0 * DAY_SECONDS * (1.0 - noise.uniform()).ln();
+            let end = at + 7200.0 + 14_400.0 * noise.uniform();
+            if end > covered {
+                return stretches(set);
+            }
+            set.push((at, end));
+            at = end;
+        }
+    }
 
     #[test]
     fn one_long_time_in_both_is_no_chance_and_times_apart_are_none() {
-        let hung = [(1e6, 1e6 + 21_600.0)];
-        let slow = [(1e6 + 600.0, 1e6 + 20_000.0)];
+        let hung = stretches(vec![(1e6, 1e6 + 21_600.0)]);
+        let slow = stretches(vec![(1e6 + 600.0, 1e6 + 20_000.0)]);
+        let never = Stretches::default();
         let found = overlap_of(&hung, &slow, MONTH, 900.0);
         assert!(found.seconds == 19_400.0 && found.p < 0.02 && found.expected_seconds < 200.0, "{found:?}");
-        assert_eq!(overlap_of(&hung, &[(2e6, 2.1e6)], MONTH, 900.0).p, 1.0);
-        assert_eq!(overlap_of(&hung, &[], MONTH, 900.0).seconds, 0.0);
-        assert_eq!(overlap_of(&[], &[], 0.0, 900.0).p, 1.0);
+        assert_eq!(overlap_of(&hung, &stretches(vec![(2e6, 2.1e6)]), MONTH, 900.0).p, 1.0);
+        assert_eq!(overlap_of(&hung, &never, MONTH, 900.0).seconds, 0.0);
+        assert_eq!(overlap_of(&never, &never, 0.0, 900.0).p, 1.0);
     }
 
     #[test]
     fn storms_that_know_nothing_of_each_other_overlap_as_rarely_as_they_should() {
         let mut noise = Noise::new(61);
-        let mut storms = || {
-            let mut at = 0.0;
-            let mut set = Vec::new();
-            loop {
-                at -= 2.0 * 86_400.0 * (1.0 - noise.uniform()).ln();
-                let end = at + 7200.0 + 14_400.0 * noise.uniform();
-                if end > MONTH {
-                    return set;
-                }
-                set.push((at, end));
-                at = end;
-            }
-        };
-        let wrong = (0..200).filter(|_| overlap_of(&storms(), &storms(), MONTH, 0.0).p <= 0.05).count();
+        let wrong = (0..200).filter(|_| {
+            let [left, right] = [(), ()].map(|()| storms(MONTH, &mut noise));
+            overlap_of(&left, &right, MONTH, 0.0).p <= 0.05
+        });
+        let wrong = wrong.count();
         assert!(wrong <= 18, "{wrong} of 200");
+    }
+
+    #[test]
+    fn storms_of_both_are_told_in_a_week_as_often_as_there_are_any() {
+        let mut noise = Noise::new(63);
+        let (mut told, mut of) = (0, 0);
+        while of < 200 {
+            let both = storms(WEEK, &mut noise);
+            of += usize::from(!both.passed.is_empty());
+            told += usize::from(overlap_of(&both, &both, WEEK, 900.0).p <= 0.05);
+        }
+        assert!(told >= 180, "{told} of {of}");
+    }
+
+    #[test]
+    fn what_both_do_at_the_same_hour_by_themselves_is_not_told() {
+        let jobs = |every: usize, days: usize, noise: &mut Noise| {
+            let begins = (0..days).step_by(every).map(|day| (day as f64 + 2.0 / 24.0) * DAY_SECONDS);
+            stretches(begins.map(|begin| (begin, begin + 3600.0 * (0.5 * noise.normal()).exp())).collect())
+        };
+        for (every, days) in [(1, 3), (1, 5), (1, 7), (1, 28), (1, 70), (7, 28), (7, 70), (7, 365)] {
+            let mut noise = Noise::new(64);
+            let covered = days as f64 * DAY_SECONDS;
+            let mut wrong = 0;
+            for _ in 0..200 {
+                let (left, right) = (jobs(every, days, &mut noise), jobs(every, days, &mut noise));
+                let found = overlap_of(&left, &right, covered, 900.0);
+                wrong += usize::from(found.p <= 0.05);
+                assert!(every > 1 || found.expected_seconds > 0.4 * found.seconds, "{found:?}");
+            }
+            assert!(wrong <= 6, "every {every} of {days} days: {wrong} of 200");
+        }
+    }
+
+    #[test]
+    fn what_lasts_for_days_is_no_rhythm() {
+        let outage = stretches(vec![(1e6, 1e6 + 2.5 * DAY_SECONDS)]);
+        assert!(overlap_of(&outage, &outage, MONTH, 900.0).p < 0.01);
     }
 
     #[test]
@@ -117,11 +197,11 @@ mod tests {
         for _ in 0..200 {
             let late: Vec<f64> =
                 (0..672).map(|slot| f64::from(slot) * 900.0 + 20.0 * noise.uniform()).collect();
-            let mut bad = || -> Vec<(f64, f64)> {
+            let mut bad = || {
                 let chosen = late.iter().filter(|_| noise.uniform() < 0.05);
-                chosen.map(|begin| (*begin, begin + 880.0)).collect()
+                stretches(chosen.map(|begin| (*begin, begin + 880.0)).collect())
             };
-            wrong += usize::from(overlap_of(&bad(), &bad(), 672.0 * 900.0, 900.0).p <= 0.05);
+            wrong += usize::from(overlap_of(&bad(), &bad(), WEEK, 900.0).p <= 0.05);
         }
         assert!(wrong <= 18, "{wrong} of 200");
     }
