@@ -1,11 +1,14 @@
 //! Does a series swing with a period: daily, weekly, or any other?
 //!
-//! Ranks of the values are searched from 2 slots to a quarter of the time covered by a periodogram (see [`super::periodogram`]).
+//! Ranks of the values are searched from 3 slots to a quarter of the time covered by a periodogram (see [`super::periodogram`]).
 //! Storage is slow for hours and fast for hours, so long periods have more power than short ones without any being special. A power is
 //! therefore compared with the mean of the powers within a factor of three of its frequency, straightened by the slope of their logarithms (by
 //! likelihood) and without its own peak: of noise of any colour their ratio has the law of F with 2 and 2m degrees of freedom, m being their number (Vaughan
 //! 2005 with a local continuum), fewer where the line is known worse. For the search among N frequencies this is multiplied by `N √ln(1/p)` (Davies 1987, as in
 //! Baluev 2008).
+//!
+//! A peak at several cycles of an hour, a day or a week may be a part of these periods: see [`super::fundamental`]. What the moments of the values cannot tell apart is
+//! not searched: see [`super::peaks`].
 //!
 //! One and two cycles a day and one a week are asked for by themselves, without that search: a third of the chance of an error is theirs. A cycle whose size
 //! differs from day to day has power beside its frequency, too: within the reach of their peaks no other period is told.
@@ -20,9 +23,11 @@ use iolag_model::{Nanoseconds, WallTime};
 use serde::{Deserialize, Serialize};
 
 use super::calendar::LocalTime;
-use super::continuum::Continuum;
+use super::fundamental::fundamental_of;
 use super::observed::{Knowledge, TimedValues};
-use super::periodogram::{PeriodogramPoint, lomb_scargle, seen_power_at};
+use super::peaks::Searched;
+use super::periodogram::{PeriodogramPoint, lomb_scargle_at};
+use crate::statistics::ledger::SIGNIFICANCE;
 use crate::statistics::ranking::mid_ranks;
 
 /// Values below which no period is sought.
@@ -32,24 +37,6 @@ const VALUES_LEAST: usize = 48;
 const SEARCHED_MOST: usize = 65_536;
 /// So many of them: 16 minutes in a year, short enough to see what happens every hour.
 const STRETCHES: usize = 32_768;
-
-/// Frequencies looked at within the width of a peak.
-const STEPS_PER_PEAK: f64 = 3.0;
-
-/// Peaks that stand out most and are looked at closely.
-const CANDIDATES_MOST: usize = 16;
-/// How far from a frequency its neighbourhood reaches, as a factor.
-const NEIGHBOURHOOD: f64 = 3.0;
-/// How far from a frequency its own peak reaches, in cycles over the time covered.
-const PEAK_REACH: f64 = 1.5;
-
-/// Frequencies that are asked for by themselves, since people and cron keep to them: one and two cycles a day, and one a week.
-const CLOCK: [f64; 3] = [1.0 / DAY_SECONDS, 2.0 / DAY_SECONDS, 1.0 / (7.0 * DAY_SECONDS)];
-/// Their share of the chance of an error: less than half, since a spectrum that bends there is above its straight line.
-const CLOCK_SHARE: f64 = 1.0 / 3.0;
-
-/// Cycles of which at least a period is one.
-const CYCLES_LEAST: f64 = 4.0;
 
 const DAY_SECONDS: f64 = 86_400.0;
 
@@ -127,21 +114,15 @@ pub fn find_periodicity(values: &TimedValues, ranked: &[f64], local_time: &Local
     if slot <= 0.0 || covered < 8.0 * slot {
         return None;
     }
-    let frequency_max = 1.0 / (2.0 * slot);
-    let step = 1.0 / (STEPS_PER_PEAK * covered);
-    // Wherever the clock jumped, the span may be absurd against the number of values.
-    let count = ((frequency_max / step).floor() as usize).min(16 * seconds.len());
-    let points = lomb_scargle(&seconds, &ranks, step, count);
-    let excess = Background::of(&points, seconds.len());
-    let searched = Searched { points: &points, covered };
-    let (false_alarm, peak) = searched
-        .best_candidate(&excess)
-        .map(|best| refined(&seconds, &ranks, best.frequency, step))
-        .into_iter()
-        .chain(searched.clock_frequencies().map(|frequency| point_at(&seconds, &ranks, frequency)))
-        .filter(|peak| peak.power > 0.0)
-        .map(|peak| (searched.false_alarm(peak), peak))
-        .min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let searched = Searched::of(&seconds, &ranks, covered, slot);
+    let (false_alarm, mut peak) = searched.least_likely()?;
+    // What nobody is told needs no name.
+    if false_alarm <= SIGNIFICANCE {
+        let frequency = fundamental_of(&searched, peak.frequency);
+        if frequency != peak.frequency {
+            peak = PeriodogramPoint { frequency, power: lomb_scargle_at(&seconds, &ranks, frequency) };
+        }
+    }
     let name = name_of(peak.frequency, covered);
     let period_seconds = match name {
         PeriodName::Daily => DAY_SECONDS,
@@ -218,18 +199,6 @@ fn swing_of(bins: &[PhaseBin]) -> Option<f64> {
     (all_known && least > 0.0).then(|| greatest / least)
 }
 
-/// The exact greatest power around a frequency of the grid.
-fn refined(seconds: &[f64], ranks: &[f64], frequency: f64, step: f64) -> PeriodogramPoint {
-    (-10..=10)
-        .map(|part| point_at(seconds, ranks, frequency + step * f64::from(part) / 10.0))
-        .max_by(|one, other| one.power.total_cmp(&other.power))
-        .unwrap_or(PeriodogramPoint { frequency, power: 0.0 })
-}
-
-fn point_at(seconds: &[f64], ranks: &[f64], frequency: f64) -> PeriodogramPoint {
-    PeriodogramPoint { frequency, power: seen_power_at(seconds, ranks, frequency) }
-}
-
 fn name_of(frequency: f64, covered: f64) -> PeriodName {
     let named = [
         (DAY_SECONDS, PeriodName::Daily),
@@ -238,110 +207,6 @@ fn name_of(frequency: f64, covered: f64) -> PeriodName {
     ];
     let agrees = |period: f64| (frequency - 1.0 / period).abs() <= 0.5 / covered;
     named.iter().find(|(period, _)| agrees(*period)).map_or(PeriodName::Other, |(_, name)| *name)
-}
-
-/// The powers among which a period is searched.
-struct Searched<'a> {
-    points: &'a [PeriodogramPoint],
-    covered: f64,
-}
-
-impl Searched<'_> {
-    /// Those of the clock that are among the searched.
-    fn clock_frequencies(&self) -> impl Iterator<Item = f64> {
-        let last = self.points.last().map_or(0.0, |point| point.frequency);
-        let covered = self.covered;
-        CLOCK.into_iter().filter(move |frequency| frequency * covered >= CYCLES_LEAST && *frequency <= last)
-    }
-
-    /// The peak that is least likely by chance and not beside a frequency of the clock.
-    fn best_candidate(&self, excess: &Background) -> Option<PeriodogramPoint> {
-        let is_beside_clock = |peak: &PeriodogramPoint| {
-            self.clock_frequencies().any(|clock| (peak.frequency - clock).abs() * self.covered <= PEAK_REACH)
-        };
-        let others = self.candidates(excess).into_iter().filter(|peak| !is_beside_clock(peak));
-        others.min_by(|one, other| self.false_alarm(*one).total_cmp(&self.false_alarm(*other)))
-    }
-
-    /// The greatest powers of their neighbourhoods, by how much they stand out roughly.
-    fn candidates(&self, excess: &Background) -> Vec<PeriodogramPoint> {
-        let is_peak = |at: &usize| {
-            let around = at.saturating_sub(1)..(at + 2).min(self.points.len());
-            self.points[around].iter().all(|other| other.power <= self.points[*at].power)
-        };
-        let allowed = |at: &usize| self.points[*at].frequency * self.covered >= CYCLES_LEAST;
-        let mut peaks: Vec<PeriodogramPoint> =
-            (0..self.points.len()).filter(allowed).filter(is_peak).map(|at| self.points[at]).collect();
-        let weighed = |point: &PeriodogramPoint| point.power / excess.at(point.frequency);
-        peaks.sort_by(|one, other| weighed(other).total_cmp(&weighed(one)));
-        peaks.truncate(CANDIDATES_MOST);
-        peaks.retain(|peak| peak.power > 0.0);
-        peaks
-    }
-
-    /// Probability that noise of any colour has such a peak somewhere.
-    fn false_alarm(&self, peak: PeriodogramPoint) -> f64 {
-        let first = self.points.partition_point(|point| point.frequency < peak.frequency / NEIGHBOURHOOD);
-        let end = self.points.partition_point(|point| point.frequency <= peak.frequency * NEIGHBOURHOOD);
-        let around: Vec<(f64, f64)> = self.points[first..end]
-            .iter()
-            .filter(|point| (point.frequency - peak.frequency).abs() * self.covered >= PEAK_REACH)
-            .map(|point| ((point.frequency / peak.frequency).ln(), point.power.max(f64::MIN_POSITIVE)))
-            .collect();
-        let noise = Continuum::of(&around, STEPS_PER_PEAK);
-        let alone_ln = -noise.independent * (peak.power / noise.power / noise.independent).ln_1p();
-        if !alone_ln.is_finite() {
-            return 1.0;
-        }
-        let (looked_at, share) = if CLOCK.contains(&peak.frequency) {
-            (self.clock_frequencies().count() as f64, CLOCK_SHARE)
-        } else {
-            let frequencies = self.points.len() as f64 / STEPS_PER_PEAK;
-            (frequencies * (-alone_ln).max(1.0).sqrt(), 1.0 - CLOCK_SHARE)
-        };
-        (looked_at * alone_ln.exp() / share).min(1.0)
-    }
-}
-
-/// How much more power there is around a frequency than independent values have.
-struct Background {
-    /// Logarithms of frequencies, ascending and equally far apart, and the excess there, never below 1.
-    first_ln: f64,
-    step_ln: f64,
-    excess: Vec<f64>,
-}
-
-impl Background {
-    const CENTRES_PER_FACTOR_TWO: f64 = 4.0;
-
-    fn of(points: &[PeriodogramPoint], values: usize) -> Self {
-        let step_ln = 2.0_f64.ln() / Self::CENTRES_PER_FACTOR_TWO;
-        let first_ln = points.first().map_or(0.0, |point| point.frequency.ln());
-        let last_ln = points.last().map_or(0.0, |point| point.frequency.ln());
-        let centres = ((last_ln - first_ln) / step_ln).ceil() as usize + 1;
-        // The median of an exponential distribution is ln 2 of its mean, which is 2/(n - 1) for independent values.
-        let independent = 2.0 / (values as f64 - 1.0) * 2.0_f64.ln();
-        let excess = (0..centres).map(|centre| {
-            let frequency = (first_ln + step_ln * centre as f64).exp();
-            let first = points.partition_point(|point| point.frequency < frequency / 2.0);
-            let end = points.partition_point(|point| point.frequency <= frequency * 2.0);
-            let mut powers: Vec<f64> = points[first..end].iter().map(|point| point.power).collect();
-            if powers.is_empty() {
-                return 1.0;
-            }
-            let middle = powers.len() / 2;
-            let median = *powers.select_nth_unstable_by(middle, f64::total_cmp).1;
-            (median / independent).max(1.0)
-        });
-        Self { first_ln, step_ln, excess: excess.collect() }
-    }
-
-    fn at(&self, frequency: f64) -> f64 {
-        let place = ((frequency.ln() - self.first_ln) / self.step_ln).max(0.0);
-        let (below, share) = (place.floor() as usize, place.fract());
-        let at = |index: usize| self.excess.get(index).or(self.excess.last()).copied().unwrap_or(1.0);
-        at(below) * (1.0 - share) + at(below + 1) * share
-    }
 }
 
 #[cfg(test)]
@@ -441,6 +306,80 @@ mod tests {
             other += usize::from(is_told && found.name != PeriodName::Daily);
         }
         assert!(daily >= 45 && other <= 3, "{daily} {other} of 60");
+    }
+
+    /// Names of the periods that are told of 12 records of so many quarter hours, eight times as slow where `is_slow` says so.
+    fn told_of(slots: i64, phi: f64, is_slow: impl Fn(i64, &mut Noise) -> bool) -> Vec<(PeriodName, f64)> {
+        let told = |seed| {
+            let mut noise = Noise::new(seed);
+            let mut state = noise.normal();
+            let moments: Vec<WallTime> = (0..slots).map(|slot| WallTime::from_seconds(slot * 900)).collect();
+            let values: Vec<f64> = (0..slots)
+                .map(|slot| {
+                    state = phi * state + (1.0_f64 - phi * phi).sqrt() * noise.normal();
+                    (0.4 * state).exp() * if is_slow(slot, &mut noise) { 8.0 } else { 1.0 }
+                })
+                .collect();
+            let values = TimedValues::known(&moments, &values);
+            let found = find_periodicity(&values, &values.ordered(), &LocalTime::UTC)?;
+            (found.false_alarm < 0.05).then(|| (found.name, found.period_ns.as_seconds() / 3600.0))
+        };
+        (0..12).filter_map(told).collect()
+    }
+
+    #[test]
+    fn a_job_of_an_hour_each_night_is_daily_and_twice_a_day_is_not() {
+        for (days, phi) in [(14, 0.0), (28, 0.0), (28, 0.8)] {
+            let told = told_of(96 * days, phi, |slot, _| (8..12).contains(&(slot % 96)));
+            let daily = told.iter().filter(|one| one.0 == PeriodName::Daily).count();
+            assert!(daily >= 9 && daily == told.len(), "{days} {phi}: {told:?}");
+        }
+        let twice = told_of(96 * 28, 0.0, |slot, _| (8..12).contains(&(slot % 48)));
+        let half_days = twice.iter().filter(|one| (one.1 - 12.0).abs() < 0.1).count();
+        assert!(half_days >= 11, "{twice:?}");
+    }
+
+    #[test]
+    fn a_job_of_sundays_is_weekly_and_office_hours_are_daily() {
+        let sundays = told_of(96 * 70, 0.0, |slot, _| slot / 96 % 7 == 6 && (12..28).contains(&(slot % 96)));
+        let weekly = sundays.iter().filter(|one| one.0 == PeriodName::Weekly).count();
+        assert!(weekly >= 10 && weekly == sundays.len(), "{sundays:?}");
+        let office = told_of(96 * 28, 0.0, |slot, _| slot / 96 % 7 < 5 && (36..68).contains(&(slot % 96)));
+        assert!(office.len() == 12 && office.iter().all(|one| one.0 == PeriodName::Daily), "{office:?}");
+    }
+
+    #[test]
+    fn nights_and_bursts_have_no_periods_of_their_own() {
+        let mut noise = Noise::new(30);
+        let mut told = |seconds: &[i64], daily: f64, memory: f64| {
+            let mut state = 0.0;
+            let mut last = 0;
+            let values: Vec<f64> = seconds
+                .iter()
+                .map(|second| {
+                    let kept = (-((second - last) as f64) / memory).exp();
+                    last = *second;
+                    state = kept * state + (1.0 - kept * kept).sqrt() * noise.normal();
+                    let noon = -0.5 * (TAU * *second as f64 / 86_400.0).cos();
+                    (0.42 * (state + noise.normal()) + daily * noon).exp()
+                })
+                .collect();
+            let moments: Vec<WallTime> =
+                seconds.iter().map(|second| WallTime::from_seconds(*second)).collect();
+            let values = TimedValues::known(&moments, &values);
+            let found = find_periodicity(&values, &values.ordered(), &LocalTime::UTC).unwrap();
+            (found.false_alarm < 0.05).then_some(found.name)
+        };
+        let nights: Vec<i64> = (0..28 * 96).filter(|slot| slot % 96 < 24).map(|slot| slot * 900).collect();
+        let bursts: Vec<i64> = (0..14 * 24 * 6).map(|index| index / 6 * 3600 + index % 6 * 20).collect();
+        let mut by_chance = 0;
+        for _ in 0..6 {
+            let of_noise = [told(&nights, 0.0, 7200.0), told(&bursts, 0.0, 7200.0)];
+            by_chance += of_noise.iter().flatten().count();
+            let of_days = [told(&nights, 1.0, 1.0), told(&bursts, 1.0, 1.0)];
+            assert_eq!(of_days, [Some(PeriodName::Daily); 2]);
+        }
+        assert!(by_chance <= 1, "{by_chance} of 12");
     }
 
     #[test]

@@ -73,6 +73,19 @@ pub fn lomb_scargle(seconds: &[f64], values: &[f64], step: f64, count: usize) ->
     (1..=count).map(point).collect()
 }
 
+/// How much of a wave the moments themselves have at the frequencies `step`, 2 `step`, … up to `count` of them: the spectral window, 0 to 1. Near 1, they see a wave
+/// that is faster by this frequency as the same.
+pub(super) fn sampling_powers(seconds: &[f64], step: f64, count: usize) -> Vec<PeriodogramPoint> {
+    let weights = vec![1.0 / seconds.len().max(1) as f64; seconds.len()];
+    let cycles: Vec<f64> = seconds.iter().map(|second| second * step).collect();
+    let [once, _] = uneven_sums(&cycles, [&weights, &weights], count + 1);
+    let point = |index: usize| PeriodogramPoint {
+        frequency: step * index as f64,
+        power: once[index].re.powi(2) + once[index].im.powi(2),
+    };
+    (1..=count).map(point).collect()
+}
+
 fn centred(values: &[f64]) -> (Vec<f64>, f64) {
     let n = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / n;
