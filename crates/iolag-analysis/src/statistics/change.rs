@@ -13,7 +13,7 @@
 
 use statrs::function::erf::erfc;
 
-use super::change_places::{Places, ramp};
+use super::change_places::Places;
 use super::coloured::{Bands, Spectrum};
 use super::cosine::Cosines;
 use super::regression::{Fit, Regression};
@@ -315,9 +315,7 @@ impl Search {
                 let (from, until) = (self.cosines.of_step(*first), self.cosines.of_step(*end));
                 vec![from.iter().zip(until).map(|(from, until)| from - until).collect()]
             }
-            Term::Ramp(first, end) => {
-                vec![self.cosines.coefficients(&ramp(coefficients.len(), *first, *end))]
-            }
+            Term::Ramp(first, end) => vec![self.cosines.of_ramp(*first, *end)],
             Term::Smooth(index) => self.smooth[*index].columns.clone(),
         });
         Regression { bands: &self.bands, columns: columns.collect() }.fit(coefficients, start)

@@ -34,12 +34,6 @@ impl Greatest {
     }
 }
 
-/// From 0 to 1, in equal parts at every place from `first` up to, not including, `end`.
-pub(super) fn ramp(count: usize, first: usize, end: usize) -> Vec<f64> {
-    let length = (end - first) as f64;
-    (0..count).map(|place| ((place + 1).saturating_sub(first) as f64 / length).min(1.0)).collect()
-}
-
 impl Places {
     /// In sequences of `count` values.
     pub(super) fn of(count: usize) -> Self {
@@ -142,8 +136,9 @@ mod tests {
     #[test]
     fn the_best_ramp_is_the_one_that_trying_all_finds() {
         let (n, mut source) = (60, Noise::new(5));
-        let values: Vec<f64> = ramp(n, 20, 37).iter().map(|level| 3.0 * level + source.normal()).collect();
         let cosines = Cosines::of(n);
+        let risen = cosines.values(&cosines.of_ramp(20, 37));
+        let values: Vec<f64> = risen.iter().map(|level| 3.0 * level + source.normal()).collect();
         let rest = cosines.coefficients(&values);
         let noise = Bands::of(n, |_| false).fit_quick(&rest, 0);
         let places = Places::of(n);
@@ -151,8 +146,7 @@ mod tests {
             .lengths
             .iter()
             .flat_map(|length| (0..=n - length).map(move |first| (first, first + length)));
-        let worth =
-            |first: usize, end: usize| explained(&rest, &cosines.coefficients(&ramp(n, first, end)), &noise);
+        let worth = |first: usize, end: usize| explained(&rest, &cosines.of_ramp(first, end), &noise);
         let best = all.max_by(|one, other| worth(one.0, one.1).total_cmp(&worth(other.0, other.1))).unwrap();
         let found = places.of_most(&cosines, &rest, &noise).find(|term| matches!(term, Term::Ramp(..)));
         assert_eq!(found, Some(Term::Ramp(best.0, best.1)));

@@ -5,6 +5,7 @@
 //! Fourier's coefficients. It is Fourier's transform of the values in another order (Makhoul 1980).
 
 use std::f64::consts::PI;
+use std::sync::OnceLock;
 
 use super::fourier::{Complex, Transform};
 
@@ -15,8 +16,8 @@ pub(crate) struct Cosines {
     /// `exp(πi k/2n)` for k from 0 to n.
     half_turns: Vec<Complex>,
     transform: Transform,
-    /// Of twice the length.
-    double: Transform,
+    /// Of twice the length, once it is wanted.
+    double: OnceLock<Transform>,
 }
 
 impl Cosines {
@@ -27,7 +28,7 @@ impl Cosines {
             count,
             half_turns: (0..=count).map(half_turn).collect(),
             transform: Transform::of(count),
-            double: Transform::of(2 * count),
+            double: OnceLock::new(),
         }
     }
 
@@ -57,7 +58,7 @@ impl Cosines {
     pub(crate) fn cosine_sums(&self, weights: &[f64]) -> Vec<f64> {
         let mut data: Vec<Complex> = weights.iter().map(|weight| (*weight).into()).collect();
         data.resize(2 * self.count, Complex::ZERO);
-        self.double.apply(&mut data);
+        self.double.get_or_init(|| Transform::of(2 * self.count)).apply(&mut data);
         data[..=self.count].iter().map(|sum| sum.re).collect()
     }
 
@@ -78,22 +79,29 @@ impl Cosines {
 
     /// Coefficients of a step from 0 to 1 at this place, at most the number of values.
     pub(crate) fn of_step(&self, at: usize) -> Vec<f64> {
+        self.of_ramp(at, at + 1)
+    }
+
+    /// Coefficients of what rises from 0 to 1, in equal parts at every place from `first` up to, not including, `end`: the mean of steps at these places, whose
+    /// sines in arithmetic progression have a sum in closed form.
+    pub(crate) fn of_ramp(&self, first: usize, end: usize) -> Vec<f64> {
         let count = self.count;
-        let scale = -(2.0 / count as f64).sqrt();
-        // sin(πk/2n) of any k, from those of a quarter of the circle.
+        let length = end - first;
+        let scale = -(2.0 / count as f64).sqrt() / (2.0 * length as f64);
+        // sin(πk/2n) of k up to 4n, from those of a quarter of the circle.
         let sine = |k: usize| match k {
             k if k < 2 * count => self.half_turns[k.min(2 * count - k)].im,
             k => -self.half_turns[(k - 2 * count).min(4 * count - k)].im,
         };
-        let mut k = 0;
+        let turn = |k: usize, by: usize| if k + by >= 4 * count { k + by - 4 * count } else { k + by };
+        let (twice_middle, mut middles, mut lengths) = (first + end - 1, 0, 0);
         (0..count)
             .map(|j| {
                 if j == 0 {
-                    return (count - at) as f64 / (count as f64).sqrt();
+                    return (count as f64 - twice_middle as f64 / 2.0) / (count as f64).sqrt();
                 }
-                k += 2 * at;
-                k -= if k >= 4 * count { 4 * count } else { 0 };
-                scale * sine(k) / (2.0 * self.sine(j))
+                (middles, lengths) = (turn(middles, twice_middle), turn(lengths, length));
+                scale * sine(middles) * sine(lengths) / (self.sine(j) * self.sine(j))
             })
             .collect()
     }
@@ -123,17 +131,24 @@ mod tests {
     }
 
     #[test]
-    fn a_step_has_the_coefficients_of_its_values() {
-        for (count, at) in [(1, 0), (1, 1), (2, 1), (9, 4), (40, 0), (40, 17), (40, 39), (40, 40)] {
-            let values: Vec<f64> = (0..count).map(|place| if place < at { 0.0 } else { 1.0 }).collect();
+    fn steps_and_ramps_have_the_coefficients_of_their_values() {
+        let steps = [(1, 0), (1, 1), (2, 1), (9, 4), (40, 0), (40, 17), (40, 39), (40, 40)];
+        let ramps = [(9, 0, 9), (40, 0, 8), (40, 3, 40), (40, 17, 30), (45, 44, 45)];
+        for (count, first, end) in steps.map(|(count, at)| (count, at, at + 1)).into_iter().chain(ramps) {
             let cosines = Cosines::of(count);
-            let found = cosines.of_step(at);
-            let expected = cosines.coefficients(&values);
+            let found = cosines.of_ramp(first, end);
+            let expected = cosines.coefficients(&risen(count, first, end));
             assert!(
                 found.iter().zip(&expected).all(|(one, other)| (one - other).abs() < 1e-10),
-                "{count} {at}: {found:?} {expected:?}"
+                "{count} {first} {end}: {found:?} {expected:?}"
             );
         }
+    }
+
+    /// From 0 to 1, in equal parts at every place from `first` up to, not including, `end`.
+    fn risen(count: usize, first: usize, end: usize) -> Vec<f64> {
+        let length = (end - first) as f64;
+        (0..count).map(|place| ((place + 1).saturating_sub(first) as f64 / length).min(1.0)).collect()
     }
 
     #[test]
