@@ -69,7 +69,6 @@ pub(super) fn bad_overlaps(
         .map(|(place, spans)| (place, stretches_of(&spans, covered, local_time)))
         .collect();
     let covered = covered.end.since(covered.begin).as_seconds();
-    let length = |set: &Stretches| in_ns(set.passed.iter().map(|(begin, end)| end - begin).sum());
     let mut found = Vec::new();
     for (index, (first, first_set)) in stretches.iter().enumerate() {
         for (second, second_set) in stretches[index + 1..].iter().filter(|other| other.0.host == first.host) {
@@ -78,8 +77,8 @@ pub(super) fn bad_overlaps(
             found.push(BadOverlap {
                 first: first.clone(),
                 second: second.clone(),
-                first_bad_ns: length(first_set),
-                second_bad_ns: length(second_set),
+                first_bad_ns: in_ns(first_set.seconds()),
+                second_bad_ns: in_ns(second_set.seconds()),
                 both_ns: in_ns(overlap.seconds),
                 expected_ns: in_ns(overlap.expected_seconds),
                 p: overlap.p,

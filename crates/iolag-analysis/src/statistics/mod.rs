@@ -23,6 +23,7 @@ pub(crate) mod overlap;
 pub(crate) mod ranking;
 pub(crate) mod regimes;
 pub(crate) mod regression;
+pub(crate) mod regular_hours;
 pub(crate) mod rhythm;
 pub(crate) mod sequence;
 pub(crate) mod student;

@@ -5,12 +5,14 @@
 //! looks, so two of one slot overlap wholly or not at all; moved by parts of slots they would overlap by parts, never so long. For the same reason
 //! times that differ by less than half a slot are the same: rounds that begin a little late are late for all places.
 //!
-//! What both have at the same hour of other days is the clocks' (see `other_days.rs`), and so is no overlap.
+//! What both have at the same hour of other days is the clocks' (see `other_days.rs`), and so is no overlap. Hours in which both are regular are cut out before
+//! chance is asked (see `regular_hours.rs`).
 //!
 //! Invariants: stretches of a set are disjoint and ascend; seconds from the begin of the time covered. No randomness.
 //! Limits: those of `other_days.rs`.
 
 use super::other_days::{OtherDays, due_to_clocks, expected};
+use super::regular_hours::RegularHours;
 
 /// Places to which one set is moved, at most.
 const SHIFTS: usize = 999;
@@ -41,24 +43,46 @@ pub(crate) fn overlap_of(left: &Stretches, right: &Stretches, covered: f64, slot
     if covered <= 0.0 {
         return Overlap { seconds: 0.0, expected_seconds: 0.0, p: 1.0 };
     }
-    let on_other_days = on_other_days(left, right, covered);
+    // What lasts for longer than a day is the same thing on the next.
+    let days = OtherDays::of(covered, left.longest().max(right.longest()));
+    let on_other_days = on_other_days(left, right, &days);
     let expected_seconds = expected(left.seconds() * right.seconds() / covered, &on_other_days);
+    let p = match RegularHours::of_both(&left.local, &right.local, covered) {
+        None => p_of([&left.passed, &right.passed], &on_other_days, covered, slot),
+        Some(hours) => {
+            let rest = |set: &Stretches| Stretches {
+                passed: hours.closed(&set.local),
+                local: hours.without(&set.local),
+            };
+            let (left, right) = (rest(left), rest(right));
+            let on_other_days = self::on_other_days(&left, &right, &days);
+            p_of([&left.passed, &right.passed], &on_other_days, hours.seconds_until(covered), slot)
+        }
+    };
+    Overlap { seconds, expected_seconds, p }
+}
+
+/// Probability of so many seconds in both sets by chance.
+fn p_of(sets: [&[(f64, f64)]; 2], on_other_days: &[f64], covered: f64, slot: f64) -> f64 {
+    let [left, right] = sets;
+    let seconds = common(left, right);
     if seconds <= 0.0 {
-        return Overlap { seconds: 0.0, expected_seconds, p: 1.0 };
+        return 1.0;
     }
     let slot = if slot > 0.0 { slot } else { covered / (SHIFTS + 1) as f64 };
     let slots = (covered / slot).ceil().max(1.0);
     let stride = (slots / (SHIFTS + 1) as f64).ceil();
     let shifts = ((slots / stride).ceil() as usize).saturating_sub(1);
-    let moved_by = |step: usize| moved(&right.passed, slot * stride * step as f64, slot * slots);
-    let anywhere: Vec<f64> = (1..=shifts).map(|step| common(&left.passed, &moved_by(step))).collect();
-    let judged = seconds - due_to_clocks(&anywhere, &on_other_days);
+    let moved_by = |step: usize| moved(right, slot * stride * step as f64, slot * slots);
+    let anywhere: Vec<f64> = (1..=shifts).map(|step| common(left, &moved_by(step))).collect();
+    let judged = seconds - due_to_clocks(&anywhere, on_other_days);
     let reaching = anywhere.iter().filter(|found| **found >= judged - slot / 2.0).count();
-    Overlap { seconds, expected_seconds, p: (reaching + 1) as f64 / (shifts + 1) as f64 }
+    (reaching + 1) as f64 / (shifts + 1) as f64
 }
 
 impl Stretches {
-    fn seconds(&self) -> f64 {
+    /// How long they are together.
+    pub(crate) fn seconds(&self) -> f64 {
         self.passed.iter().map(|(begin, end)| end - begin).sum()
     }
 
@@ -68,8 +92,7 @@ impl Stretches {
 }
 
 /// Seconds in both after each move by whole days.
-fn on_other_days(left: &Stretches, right: &Stretches, covered: f64) -> Vec<f64> {
-    let days = OtherDays::of(covered, left.longest().max(right.longest()));
+fn on_other_days(left: &Stretches, right: &Stretches, days: &OtherDays) -> Vec<f64> {
     days.found(|shift| common(&left.local, &moved(&right.local, shift, days.circle)))
 }
 
@@ -129,6 +152,12 @@ mod tests {
         }
     }
 
+    /// Jobs at two in the morning of every so many days.
+    fn nightly(every: usize, days: usize, noise: &mut Noise) -> Vec<(f64, f64)> {
+        let begins = (0..days).step_by(every).map(|day| (day as f64 + 2.0 / 24.0) * DAY_SECONDS);
+        begins.map(|begin| (begin, begin + 3600.0 * (0.5 * noise.normal()).exp())).collect()
+    }
+
     #[test]
     fn one_long_time_in_both_is_no_chance_and_times_apart_are_none() {
         let hung = stretches(vec![(1e6, 1e6 + 21_600.0)]);
@@ -166,21 +195,38 @@ mod tests {
 
     #[test]
     fn what_both_do_at_the_same_hour_by_themselves_is_not_told() {
-        let jobs = |every: usize, days: usize, noise: &mut Noise| {
-            let begins = (0..days).step_by(every).map(|day| (day as f64 + 2.0 / 24.0) * DAY_SECONDS);
-            stretches(begins.map(|begin| (begin, begin + 3600.0 * (0.5 * noise.normal()).exp())).collect())
-        };
         for (every, days) in [(1, 3), (1, 5), (1, 7), (1, 28), (1, 70), (7, 28), (7, 70), (7, 365)] {
             let mut noise = Noise::new(64);
+            let jobs = |noise: &mut Noise| stretches(nightly(every, days, noise));
             let covered = days as f64 * DAY_SECONDS;
             let mut wrong = 0;
             for _ in 0..200 {
-                let (left, right) = (jobs(every, days, &mut noise), jobs(every, days, &mut noise));
+                let (left, right) = (jobs(&mut noise), jobs(&mut noise));
                 let found = overlap_of(&left, &right, covered, 900.0);
                 wrong += usize::from(found.p <= 0.05);
                 assert!(every > 1 || found.expected_seconds > 0.4 * found.seconds, "{found:?}");
             }
             assert!(wrong <= 6, "every {every} of {days} days: {wrong} of 200");
+        }
+    }
+
+    #[test]
+    fn an_incident_of_both_is_told_beside_what_both_do_every_night() {
+        for days in [7, 14, 28, 70] {
+            let mut noise = Noise::new(65);
+            let mut told = 0;
+            for _ in 0..100 {
+                let at = ((days - 1) as f64 * noise.uniform()).floor() + 8.0 / 24.0;
+                let mut place = || {
+                    let mut set = nightly(1, days, &mut noise);
+                    set.push((at * DAY_SECONDS, at * DAY_SECONDS + 21_600.0));
+                    set.sort_by(|one, other| one.0.total_cmp(&other.0));
+                    stretches(set)
+                };
+                let (left, right) = (place(), place());
+                told += usize::from(overlap_of(&left, &right, days as f64 * DAY_SECONDS, 900.0).p <= 0.05);
+            }
+            assert!(told >= 95, "{days} days: {told} of 100");
         }
     }
 
