@@ -181,15 +181,12 @@ fn values(key: &SeriesKey, loads: &[f64], period: i64) -> HistoryColumns {
 fn events(days: i64, noise: &mut Noise) -> Vec<Event> {
     let mut event = |number: i64, source: EventSource, kind: &str| Event {
         id: format!("{kind}{number:06}"),
-        begin: WallTime::from_seconds(BEGIN + (noise.uniform() * (days * DAY) as f64) as i64),
-        end: None,
-        host: String::new(),
-        target: String::new(),
-        source,
         kind: kind.to_owned(),
         text: format!("{kind} {number}"),
-        link: None,
-        author: String::new(),
+        ..Event::of_all(
+            source,
+            WallTime::from_seconds(BEGIN + (noise.uniform() * (days * DAY) as f64) as i64),
+        )
     };
     let notes: Vec<Event> =
         (0..days / 30 + 1).map(|number| event(number, EventSource::Note, "change")).collect();

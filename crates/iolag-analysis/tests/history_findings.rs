@@ -58,15 +58,9 @@ fn columns(samples: impl IntoIterator<Item = HistorySample>) -> HistoryColumns {
 fn event(id: &str, second: i64, text: &str) -> Event {
     Event {
         id: id.to_owned(),
-        begin: WallTime::from_seconds(FIRST_SECOND + second),
-        end: None,
-        host: String::new(),
-        target: String::new(),
-        source: EventSource::Note,
-        kind: String::new(),
         text: text.to_owned(),
-        link: None,
         author: "operator".to_owned(),
+        ..Event::of_all(EventSource::Note, WallTime::from_seconds(FIRST_SECOND + second))
     }
 }
 

@@ -445,15 +445,8 @@ fn an_event_is_followed_by_a_change_and_another_by_none() {
     let observations = durations(&amounts, 0.0);
     let event = |day: i64| Event {
         id: "1".to_owned(),
-        begin: WallTime::from_seconds(MONDAY + day * 86_400),
-        end: None,
-        host: String::new(),
-        target: String::new(),
-        source: EventSource::Note,
-        kind: String::new(),
         text: "LDAP cache enabled".to_owned(),
-        link: None,
-        author: String::new(),
+        ..Event::of_all(EventSource::Note, WallTime::from_seconds(MONDAY + day * 86_400))
     };
     let windows = EventWindows {
         length: Nanoseconds::from_seconds(7 * 86_400),

@@ -87,15 +87,8 @@ fn series(target: &str, task: &str, offset: i64, values: &[f64]) -> (Series, His
 fn note(second: i64) -> Event {
     Event {
         id: second.to_string(),
-        begin: WallTime::from_seconds(BEGIN + second),
-        end: None,
-        host: String::new(),
-        target: String::new(),
-        source: EventSource::Note,
-        kind: String::new(),
         text: "nothing happened".into(),
-        link: None,
-        author: String::new(),
+        ..Event::of_all(EventSource::Note, WallTime::from_seconds(BEGIN + second))
     }
 }
 

@@ -368,14 +368,8 @@ fn together(common: &Course, own: Course, share: f64) -> Course {
 fn event(number: usize, (source, kind, at): (EventSource, &str, i64)) -> Event {
     Event {
         id: format!("event{number:03}"),
-        begin: WallTime::from_seconds(at),
-        end: None,
-        host: String::new(),
-        target: String::new(),
-        source,
         kind: kind.to_owned(),
         text: format!("{kind} {number}"),
-        link: None,
-        author: String::new(),
+        ..Event::of_all(source, WallTime::from_seconds(at))
     }
 }

@@ -241,18 +241,7 @@ mod tests {
     }
 
     fn event(kind: &str, hour: f64) -> Event {
-        Event {
-            id: String::new(),
-            begin: WallTime((hour * 3.6e12) as i64),
-            end: None,
-            host: String::new(),
-            target: String::new(),
-            source: EventSource::List,
-            kind: kind.to_owned(),
-            text: String::new(),
-            link: None,
-            author: String::new(),
-        }
+        Event { kind: kind.to_owned(), ..Event::of_all(EventSource::List, WallTime((hour * 3.6e12) as i64)) }
     }
 
     fn watched() -> BTreeSet<&'static str> {

@@ -252,15 +252,10 @@ mod tests {
         };
         let event = |host: &str, target: &str| Event {
             id: "01".to_owned(),
-            begin: outage.begin,
-            end: None,
             host: host.to_owned(),
             target: target.to_owned(),
-            source: EventSource::Note,
-            kind: String::new(),
             text: "cache enabled".to_owned(),
-            link: None,
-            author: String::new(),
+            ..Event::of_all(EventSource::Note, outage.begin)
         };
         let is_named = |host, target| {
             outage_in_words(&outage, Nanoseconds::from_seconds(60), &[event(host, target)])

@@ -157,6 +157,24 @@ pub struct Event {
     pub author: String,
 }
 
+impl Event {
+    /// Something at a moment that concerns all hosts and targets, without an id, a kind, a text or an author.
+    pub const fn of_all(source: EventSource, begin: WallTime) -> Self {
+        Self {
+            id: String::new(),
+            begin,
+            end: None,
+            host: String::new(),
+            target: String::new(),
+            source,
+            kind: String::new(),
+            text: String::new(),
+            link: None,
+            author: String::new(),
+        }
+    }
+}
+
 /// How an outage ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
