@@ -46,7 +46,7 @@ use crate::statistics::rhythm::is_weekend;
 use crate::summary::DEFAULT_THRESHOLDS;
 
 /// Independent attempts that each side needs before anything is judged: with fewer, dependence cannot be told from a difference.
-pub const COMPARISON_ATTEMPTS: u64 = 15;
+pub(super) const COMPARISON_ATTEMPTS: u64 = 15;
 
 /// Strata must hold at least this share of either sample, otherwise all is compared with all.
 const COVERED_LEAST: f64 = 0.9;
@@ -66,6 +66,8 @@ pub struct ComparisonOptions {
     pub local_time: LocalTime,
     /// A smaller change of durations, as a factor, is not called a difference.
     pub ratio_least: f64,
+    /// Independent attempts that each side needs.
+    pub attempts_least: u64,
     /// Whether a weekend may stand against working days where strata are not made.
     pub kinds_of_day: KindsOfDay,
     /// What the hours of the day explain of both samples, and is not compared; on the logarithmic scale for durations.
@@ -80,6 +82,7 @@ impl Default for ComparisonOptions {
             stratify: Stratify::No,
             local_time: LocalTime::UTC,
             ratio_least: 1.05,
+            attempts_least: COMPARISON_ATTEMPTS,
             kinds_of_day: KindsOfDay::Mixed,
             daily: None,
         }
@@ -115,6 +118,8 @@ pub struct Comparison {
     pub quantity: Quantity,
     /// Under which weighting.
     pub weighting: Weighting,
+    /// Independent attempts that each side needed.
+    pub attempts_least: u64,
     /// The word for it.
     pub verdict: ComparisonVerdict,
     /// What the first sample is.
@@ -231,7 +236,7 @@ pub(crate) fn compare_alike<W: Weight>(
             side.compared_effective = share * side.sample_size.attempts.saturating_sub(left_out) as f64;
         }
     }
-    let enough = sides.iter().all(|side| side.compared_effective >= COMPARISON_ATTEMPTS as f64);
+    let enough = sides.iter().all(|side| side.compared_effective >= options.attempts_least as f64);
     let mut shift = judged.as_ref().map(|judged| judged.shift(scale));
     if let (Some(shift), ShiftScale::Ratio) = (&mut shift, scale)
         && let [Estimate::Exactly(one), Estimate::Exactly(other)] =
@@ -244,6 +249,7 @@ pub(crate) fn compare_alike<W: Weight>(
     Comparison {
         quantity,
         weighting: W::WEIGHTING,
+        attempts_least: options.attempts_least,
         verdict: verdict_of(shift.as_ref(), greater.as_ref(), enough, options.ratio_least),
         first,
         second,

@@ -36,7 +36,7 @@ pub struct EventEffect {
     pub comparison: Comparison,
 }
 
-/// Moments at which the level changed: those that the event may explain, and all others.
+/// Moments at which the level changed, or began to: those that the event may explain, and all others.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChangesNearEvent {
     /// They lie near it. Events are often written down late, so the time between them and the event is on neither side.
@@ -44,6 +44,10 @@ pub struct ChangesNearEvent {
     /// At the nearest of these a side ends.
     pub others: Vec<WallTime>,
 }
+
+/// Independent attempts that each side needs where the level changed near the event: that dependence is no difference was judged in all of the record then,
+/// and an interval is wide enough for so few.
+const CHANGED_ATTEMPTS: u64 = 5;
 
 /// Compares before and after `event`. For an event that lasted, after is after its end.
 pub fn event_effect<W: Weight>(
@@ -64,6 +68,8 @@ pub fn event_effect<W: Weight>(
     let before = WallSpan { begin: earlier.map_or(begin, |change| change.max(begin)), end: until };
     let end = from.after(windows.length);
     let after = WallSpan { begin: from, end: later.map_or(end, |change| change.min(end)) };
-    let comparison = compare_alike(&observations.within(before), &observations.within(after), options);
+    let attempts_least = if changes.own.is_empty() { options.attempts_least } else { CHANGED_ATTEMPTS };
+    let options = ComparisonOptions { attempts_least, ..options.clone() };
+    let comparison = compare_alike(&observations.within(before), &observations.within(after), &options);
     EventEffect { event: event.clone(), before, after, comparison }
 }

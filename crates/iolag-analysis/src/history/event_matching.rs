@@ -211,15 +211,9 @@ mod tests {
     fn event(id: &str, hour: i64) -> Event {
         Event {
             id: id.to_owned(),
-            begin: WallTime::from_seconds(hour * HOUR),
-            end: None,
-            host: String::new(),
             target: "/home".to_owned(),
-            source: EventSource::Note,
-            kind: String::new(),
             text: "LDAP cache enabled".to_owned(),
-            link: None,
-            author: String::new(),
+            ..Event::of_all(EventSource::Note, WallTime::from_seconds(hour * HOUR))
         }
     }
 

@@ -77,8 +77,8 @@ pub use change_points::{
     segments_of,
 };
 pub use comparison::{
-    COMPARISON_ATTEMPTS, ComparedSide, Comparison, ComparisonOptions, ComparisonVerdict, KindsOfDay,
-    ShareChange, Strata, Stratify, compare,
+    ComparedSide, Comparison, ComparisonOptions, ComparisonVerdict, KindsOfDay, ShareChange, Strata,
+    Stratify, compare,
 };
 pub use correlation::{Correlation, CorrelationMethod, PAIRS_LEAST, Strength, correlate, pearson, spearman};
 pub use daily::DailyLevels;

@@ -157,7 +157,8 @@ fn analyse_series(
         let mut near = ChangesNearEvent::default();
         for (index, change) in changes.iter().enumerate() {
             let is_own = matching.matched.iter().any(|one| one.change == index && one.event == event.id);
-            if is_own { &mut near.own } else { &mut near.others }.push(change.first_after);
+            let moments = change.began.into_iter().chain([change.first_after]);
+            if is_own { &mut near.own } else { &mut near.others }.extend(moments);
         }
         near
     };
@@ -222,6 +223,7 @@ mod tests {
 
     use super::*;
     use crate::history::analysis::{HistoryInput, analyse_history};
+    use crate::history::comparison::ComparisonVerdict;
     use crate::history::samples::{columns_of, series_of};
     use crate::synthetic::Noise;
 
@@ -243,6 +245,27 @@ mod tests {
         );
         assert!(regimes.iter().map(|one| one.summary.counts.exact).sum::<u64>() < 1800, "{regimes:?}");
         assert!(of.changes[0].strength > ChangeStrength::Weak, "{:?}", of.changes);
+    }
+
+    #[test]
+    fn a_change_that_is_told_is_no_reason_to_call_the_event_at_it_too_little_known() {
+        let of_seed = |seed: u64| {
+            let (mut noise, mut state) = (Noise::new(seed), 0.0);
+            let columns = columns_of((0..1344).map(|slot| {
+                state = 0.8 * state + 0.36 * noise.normal();
+                let level = if slot < 672 { 250.0 } else { 1000.0 };
+                (slot * 900, (level * f64::exp(state)) as u64, Outcome::Ok)
+            }));
+            let event = Event::of_all(EventSource::Note, WallTime::from_seconds(672 * 900));
+            let series = vec![(series_of("list", "/home"), columns)];
+            let input = HistoryInput { series, events: vec![event], ..HistoryInput::default() };
+            analyse_history(&input, &HistoryOptions::default()).series.remove(0)
+        };
+        let told: Vec<SeriesAnalysis> =
+            (0..20).map(of_seed).filter(|one| !one.events.matched.is_empty()).collect();
+        let verdicts = told.iter().map(|one| one.event_effects[0].comparison.verdict);
+        let slower = verdicts.filter(|verdict| *verdict == ComparisonVerdict::Slower).count();
+        assert!(told.len() >= 15 && slower * 4 >= told.len() * 3, "{slower} of {}", told.len());
     }
 
     #[test]

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::history::{
-    COMPARISON_ATTEMPTS, ChangePoint, Comparison, ComparisonVerdict, EventEffect, SeriesAnalysis,
-};
+use iolag_analysis::history::{ChangePoint, Comparison, ComparisonVerdict, EventEffect, SeriesAnalysis};
 use iolag_model::{Event, EventSource, Outage, OutageEnding, SeriesKey, format_count, format_duration};
 
 use super::Page;
@@ -188,7 +186,7 @@ fn what_lacks(comparison: &Comparison) -> &'static str {
         return "working days on one side, a weekend on the other";
     }
     let [before, after] = sides.map(|side| side.compared_effective);
-    let enough = COMPARISON_ATTEMPTS as f64;
+    let enough = comparison.attempts_least as f64;
     match (before < enough, after < enough) {
         (true, false) => "too few independent attempts before",
         (false, true) => "too few independent attempts after",
