@@ -15,6 +15,7 @@ use super::change_points::ChangePoint;
 use super::episodes::{Episode, SeriesEpisode};
 use super::observed::Quantity;
 use super::series_analysis::SeriesAnalysis;
+use super::spells::spells_of;
 
 /// What takes at least so long is noticed, in seconds.
 const NOTICED_SECONDS: f64 = 1.0;
@@ -89,14 +90,16 @@ fn raised_levels(one: &SeriesAnalysis, until: WallTime) -> Vec<RaisedLevel> {
         return found;
     }
     let mut is_raised = false;
-    for change in &one.changes {
+    let spells = spells_of(&one.changes);
+    for (index, change) in one.changes.iter().enumerate() {
         match found.last_mut().filter(|_| is_raised) {
             Some(level) if change.median_after < RAISED_RATIO * level.usual => {
                 level.end = change.last_before.after(seconds(change.median_before));
                 is_raised = false;
             }
             Some(level) => level.raised = level.raised.max(change.median_after),
-            None if rises(change) => {
+            // What ends a good spell raises nothing.
+            None if rises(change) && !spells.iter().any(|begin| begin + 1 == index) => {
                 is_raised = true;
                 found.push(RaisedLevel {
                     series: key.clone(),
@@ -153,6 +156,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::history::samples::{DAY, analysed};
+
+    #[test]
+    fn what_ends_a_good_spell_raises_nothing() {
+        let raised = |usual: f64, spell: f64| {
+            let level = |slot| if (20 * DAY..22 * DAY).contains(&slot) { spell } else { usual };
+            let analysis = analysed(30 * DAY, level);
+            raised_levels(&analysis.series[0], WallTime(0)).len()
+        };
+        assert_eq!((raised(2.0, 0.3), raised(0.3, 2.0)), (0, 1));
+    }
 
     fn spans(all: &[(i64, i64)]) -> Vec<(WallSpan, bool)> {
         let span = |&(begin, end): &(i64, i64)| WallSpan { begin: WallTime(begin), end: WallTime(end) };

@@ -1,7 +1,7 @@
 //! Findings about levels: when they changed, how long they lasted, and with which event.
 //!
-//! A level that is over is told with its end: "since" is said only of what lasts. One that rose and fell again to where it was is one
-//! finding, and so are levels of several series of a host that begin, and end, at the same time.
+//! A level that is over is told with its end: "since" is said only of what lasts. One that came back to where it was is one finding (see
+//! [`super::spells`]), and so are levels of several series of a host that begin, and end, at the same time.
 
 use iolag_model::{Event, EventSource, WallSpan};
 
@@ -14,6 +14,7 @@ use super::findings_grouped::{Saying, SayingUnit};
 use super::findings_of_drifts::findings_of_drifts;
 use super::observed::{Knowledge, Quantity};
 use super::series_analysis::SeriesAnalysis;
+use super::spells::spells_of;
 use crate::finding::{EvidenceAmount, Severity, factor_in_words, share_in_words};
 use crate::history::estimate::amount_in_words;
 
@@ -59,30 +60,18 @@ impl<'a> Stretch<'a> {
     /// Those of a series, in the order of time.
     fn all_of(of: &'a SeriesAnalysis) -> Vec<Self> {
         let matched = |index| of.events.matched.iter().find(|matched| matched.change == index);
-        let mut stretches: Vec<Self> = Vec::new();
-        for (index, change) in of.changes.iter().enumerate() {
-            match stretches.last_mut() {
-                Some(last) if last.is_ended_by(change) => last.end = StretchEnd::Back(change, matched(index)),
-                last => {
-                    if let Some(last) = last.filter(|last| matches!(last.end, StretchEnd::Lasts)) {
-                        last.end = StretchEnd::Next(change);
-                    }
-                    let matched = matched(index);
-                    stretches.push(Self { of, change, matched, end: StretchEnd::Lasts });
-                }
-            }
-        }
-        stretches
-    }
-
-    /// Whether a level that had risen falls with `next` to where it was, or nearly so.
-    fn is_ended_by(&self, next: &ChangePoint) -> bool {
-        let level = |median: f64| median.max(1e-9).ln();
-        let (before, here) = (level(self.change.median_before), level(self.change.median_after));
-        let after = level(next.median_after);
-        matches!(self.end, StretchEnd::Lasts)
-            && here > before
-            && (after - before).abs() <= (here - before).min(here - after) / 2.0
+        let spells = spells_of(&of.changes);
+        let is_end_of_spell =
+            |index: &usize| index.checked_sub(1).is_some_and(|begin| spells.contains(&begin));
+        let stretch = |index: usize| {
+            let end = match of.changes.get(index + 1) {
+                None => StretchEnd::Lasts,
+                Some(next) if spells.contains(&index) => StretchEnd::Back(next, matched(index + 1)),
+                Some(next) => StretchEnd::Next(next),
+            };
+            Self { of, change: &of.changes[index], matched: matched(index), end }
+        };
+        (0..of.changes.len()).filter(|index| !is_end_of_spell(index)).map(stretch).collect()
     }
 
     const fn ending(&self) -> Option<&'a ChangePoint> {
@@ -161,6 +150,17 @@ impl<'a> Stretch<'a> {
         is_dated(self.change) && self.ending().is_none_or(is_dated)
     }
 
+    /// As in `, and is as before since`, of what was less for a while: that it is no longer is no bad news.
+    fn return_in_words(&self) -> &'static str {
+        match self.end {
+            StretchEnd::Back(end, _) if !self.is_greater() => match self.of.changes.last() {
+                Some(last) if last == end => ", and is as before since",
+                _ => ", and was as before then",
+            },
+            _ => "",
+        }
+    }
+
     /// As in `the median went from 200 ms to 1.60 s`, `the median was 1.60 s, before 200 ms and after 210 ms`.
     fn levels_in_words(&self) -> String {
         let change = self.change;
@@ -209,10 +209,11 @@ fn stretch_finding(stretches: &[Stretch], analysis: &HistoryAnalysis, names: &Na
     let main = ordered[0];
     let key = &main.of.summary.series.key;
     let mut sentence = format!(
-        "{}, {} {}: {}",
+        "{}, {} {}{}: {}",
         main.time_in_words(),
         names.series(key),
         ratio_in_words(main.change, main.of.summary.quantity, main.tense()),
+        main.return_in_words(),
         main.levels_in_words(),
     );
     if let (Some(low), Some(high)) = (main.change.ratio.low, main.change.ratio.high) {
@@ -493,6 +494,33 @@ mod tests {
         let [found] = told(&lasts)[..] else { panic!("{:#?}", told(&lasts)) };
         assert!(found.finding.sentence.starts_with("Since 1970-01-27 00:00 UTC, `list` on /home takes "));
         assert_eq!(found.finding.severity, Severity::Serious);
+    }
+
+    #[test]
+    fn a_good_spell_that_ends_is_one_note_and_a_return_after_a_long_good_time_is_serious() {
+        let fast_from = |fast: i64, slow_again: i64, after: f64| {
+            analysed(30 * DAY, move |slot| match slot {
+                slot if slot < fast => 0.9,
+                slot if slot < slow_again => 0.3,
+                _ => after,
+            })
+        };
+        let spell = fast_from(20 * DAY, 22 * DAY, 0.9);
+        assert_eq!(spell.series[0].changes.len(), 2);
+        let [found] = told(&spell)[..] else { panic!("{:#?}", told(&spell)) };
+        let sentence = &found.finding.sentence;
+        assert!(
+            sentence.starts_with("From 1970-01-21 00:00 UTC to 1970-01-23 00:00 UTC, `list`"),
+            "{sentence}"
+        );
+        assert!(sentence.contains(", and is as before since: the median was 3"), "{sentence}");
+        assert_eq!(found.finding.severity, Severity::Note);
+        for (fast, slow_again, after) in [(5, 20, 0.9), (20, 22, 1.8)] {
+            let analysis = fast_from(fast * DAY, slow_again * DAY, after);
+            let since = told(&analysis).into_iter().find(|one| one.finding.sentence.starts_with("Since "));
+            let severity = since.map(|one| one.finding.severity);
+            assert_eq!(severity, Some(Severity::Serious), "{:#?}", told(&analysis));
+        }
     }
 
     #[test]

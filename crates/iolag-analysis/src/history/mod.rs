@@ -56,6 +56,7 @@ mod series_summary;
 mod shares;
 mod shift;
 mod source;
+mod spells;
 mod strata;
 mod tally;
 mod weighting;
