@@ -199,7 +199,7 @@ fn study_000_is_told_as_its_author_told_it() {
     let changes = of_kind(&analysis, FindingKind::Change);
     assert_eq!(changes.len(), 1);
     let sentence = &changes[0].finding.sentence;
-    assert!(sentence.contains("`ls -l` on /home takes at least"), "{sentence}");
+    assert!(sentence.contains("`ls -l` on /home is at least"), "{sentence}");
     assert!(
         sentence.contains("below 10.0 ms") && sentence.contains("Event \"LDAP cache enabled\" was 1 d 0 h"),
         "{sentence}"

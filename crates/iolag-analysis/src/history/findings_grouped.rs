@@ -42,19 +42,22 @@ pub(crate) enum SayingUnit {
     Factor,
     /// A part of the whole.
     Share,
+    /// How much is left of what was: the less, the more it is.
+    Rest,
 }
 
 impl Saying {
     fn greatest(&self) -> f64 {
-        self.amounts.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+        let size = |amount: &f64| if self.unit == SayingUnit::Rest { -amount } else { *amount };
+        self.amounts.iter().map(size).fold(f64::NEG_INFINITY, f64::max)
     }
 }
 
 impl SayingUnit {
-    fn in_words(self, amount: f64) -> String {
+    pub(super) fn in_words(self, amount: f64) -> String {
         match self {
             Self::Factor => factor_in_words(amount),
-            Self::Share => share_in_words(amount),
+            Self::Share | Self::Rest => share_in_words(amount),
         }
     }
 }
@@ -247,6 +250,20 @@ mod tests {
                 "list alone"
             ]
         );
+    }
+
+    #[test]
+    fn of_what_is_left_the_least_is_most_of_all() {
+        let rests = [("jobs", 0.5), ("users", 0.28), ("files", 0.4)];
+        let findings = rests.map(|(task, rest)| {
+            let mut finding = change("/home", task, 5, rest);
+            let saying = finding.saying.as_mut().unwrap();
+            saying.pattern = "{since}, {series} are {range} as much".to_owned();
+            saying.unit = SayingUnit::Rest;
+            finding
+        });
+        let [sentence] = &told(findings.to_vec(), &[])[..] else { panic!("they are told together") };
+        assert!(sentence.ends_with(" are 28 % to 50 % as much; most of all `users`."), "{sentence}");
     }
 
     #[test]

@@ -9,13 +9,14 @@ use super::analysis::HistoryAnalysis;
 use super::change_moment::ChangeMoment;
 use super::change_points::{ChangePoint, ChangeStrength};
 use super::event_matching::{EventMatch, EventPlace, concerns, place_of_event};
+use super::factor_words::{Direction, Tense};
 use super::findings::{FindingKind, HistoryFinding, Names, moment_in_words, p_in_words, task};
-use super::findings_grouped::{Saying, SayingUnit};
+use super::findings_grouped::Saying;
 use super::findings_of_drifts::findings_of_drifts;
 use super::observed::{Knowledge, Quantity};
 use super::series_analysis::SeriesAnalysis;
 use super::spells::spells_of;
-use crate::finding::{EvidenceAmount, Severity, factor_in_words, share_in_words};
+use crate::finding::{EvidenceAmount, Severity, share_in_words};
 use crate::history::estimate::amount_in_words;
 
 /// The least that people feel (Miller 1968).
@@ -47,13 +48,6 @@ enum StretchEnd<'a> {
     Next(&'a ChangePoint),
     /// With a change to the level before it, which is no finding of its own; with the event that may explain it.
     Back(&'a ChangePoint, Option<&'a EventMatch>),
-}
-
-/// Whether something is told of now or of what is over.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Tense {
-    Present,
-    Past,
 }
 
 impl<'a> Stretch<'a> {
@@ -93,6 +87,10 @@ impl<'a> Stretch<'a> {
 
     fn is_greater(&self) -> bool {
         self.change.greater_after > 0.5
+    }
+
+    fn direction(&self) -> Direction {
+        Direction { quantity: self.of.summary.quantity, is_up: self.is_greater() }
     }
 
     /// What nobody feels is no warning, however much slower it is; what is over, and left nothing behind, is no news that is serious, nor is what may be
@@ -209,16 +207,14 @@ fn stretch_finding(stretches: &[Stretch], analysis: &HistoryAnalysis, names: &Na
     let main = ordered[0];
     let key = &main.of.summary.series.key;
     let mut sentence = format!(
-        "{}, {} {}{}: {}",
+        "{}, {} {}{}{}: {}",
         main.time_in_words(),
         names.series(key),
-        ratio_in_words(main.change, main.of.summary.quantity, main.tense()),
+        main.direction().in_words(&main.change.ratio, main.tense()),
+        main.direction().interval_in_words(&main.change.ratio),
         main.return_in_words(),
         main.levels_in_words(),
     );
-    if let (Some(low), Some(high)) = (main.change.ratio.low, main.change.ratio.high) {
-        sentence += &format!(" (ratio 95 %: {low:.2} to {high:.2})");
-    }
     sentence += &main.course_in_words();
     sentence += match main.change.strength {
         ChangeStrength::Weak => ", on weak evidence",
@@ -268,26 +264,13 @@ fn stretch_saying(stretches: &[Stretch], analysis: &HistoryAnalysis) -> Option<S
     if !stretches.iter().all(alike) {
         return None;
     }
-    let factor = |one: &Stretch| {
-        let known = one.change.ratio.value_is == Knowledge::Exactly;
-        let ratio = one.change.ratio.value.filter(|ratio| known && *ratio > 0.0)?;
-        Some(if one.is_greater() { ratio } else { 1.0 / ratio }).filter(|factor| *factor >= 1.05)
-    };
-    let factors: Vec<f64> = stretches.iter().filter_map(factor).collect();
+    let factors: Vec<f64> =
+        stretches.iter().filter_map(|one| one.direction().number(&one.change.ratio)).collect();
     if factors.len() < stretches.len() {
         return None;
     }
-    let quantity = first.of.summary.quantity;
-    let much = match (quantity, first.is_greater(), first.tense()) {
-        (Quantity::Duration, true, Tense::Present) => "take {range} times as long",
-        (Quantity::Duration, false, Tense::Present) => "take {range} times less",
-        (_, true, Tense::Present) => "are {range} times as much",
-        (_, false, Tense::Present) => "are {range} times less",
-        (Quantity::Duration, true, Tense::Past) => "took {range} times as long",
-        (Quantity::Duration, false, Tense::Past) => "took {range} times less",
-        (_, true, Tense::Past) => "were {range} times as much",
-        (_, false, Tense::Past) => "were {range} times less",
-    };
+    let (direction, tense) = (first.direction(), first.tense());
+    let much = format!("{} {{range}} {}", direction.plural_verb(tense), direction.measure());
     let event = stretches.iter().find_map(|one| event_of(one.matched, analysis));
     let beside = match event {
         Some((_, event)) => format!(", with event \"{}\" next to it", event.text.replace(['{', '}'], "|")),
@@ -311,7 +294,7 @@ fn stretch_saying(stretches: &[Stretch], analysis: &HistoryAnalysis) -> Option<S
         pattern,
         subjects: stretches.iter().map(key).collect(),
         amounts: factors,
-        unit: SayingUnit::Factor,
+        unit: direction.unit(),
         detail: format!("{}: {}", task(&key(most)), most.levels_in_words()),
     })
 }
@@ -395,33 +378,6 @@ fn others_within(stretch: &Stretch, nearest: &Event, analysis: &HistoryAnalysis)
     }
 }
 
-/// As in `takes 2.0 times as long`, `took at least 110 times less`, `is greater at times`.
-fn ratio_in_words(change: &ChangePoint, quantity: Quantity, tense: Tense) -> String {
-    let is_greater = change.greater_after > 0.5;
-    let (much, word) = match (quantity, is_greater) {
-        (Quantity::Duration, true) => ("as long", "longer"),
-        (Quantity::Duration, false) => ("less", "shorter"),
-        (_, true) => ("as much", "greater"),
-        (_, false) => ("less", "smaller"),
-    };
-    let verb = match (quantity, tense) {
-        (Quantity::Duration, Tense::Present) => "takes",
-        (Quantity::Duration, Tense::Past) => "took",
-        (_, Tense::Present) => "is",
-        (_, Tense::Past) => "was",
-    };
-    let ratio = change.ratio.value.filter(|ratio| *ratio > 0.0);
-    match ratio.map(|ratio| if is_greater { ratio } else { 1.0 / ratio }) {
-        // The medians agree, so the change lies in other quantiles.
-        Some(factor) if factor < 1.05 => format!("{verb} {word} at times"),
-        Some(factor) => {
-            let bound = if change.ratio.value_is == Knowledge::Exactly { "" } else { "at least " };
-            format!("{verb} {bound}{} times {much}", factor_in_words(factor))
-        }
-        None => format!("{verb} {word}"),
-    }
-}
-
 pub(crate) fn level_in_words(level: f64, knowledge: Knowledge, quantity: Quantity) -> String {
     let amount = amount_in_words(level, quantity);
     match knowledge {
@@ -487,8 +443,11 @@ mod tests {
         assert_eq!(analysis.series[0].changes.len(), 2);
         let [found] = told(&analysis)[..] else { panic!("{:#?}", told(&analysis)) };
         let sentence = &found.finding.sentence;
-        let begin = "From 1970-01-11 00:00 UTC to 1970-01-15 00:00 UTC, `list` on /home took 8.0 times as long: the median was 1.59 s, before ";
-        assert!(sentence.starts_with(begin), "{sentence}");
+        let begin = "From 1970-01-11 00:00 UTC to 1970-01-15 00:00 UTC, `list` on /home took 8.0 times as long (95 %: ";
+        assert!(
+            sentence.starts_with(begin) && sentence.contains("): the median was 1.59 s, before "),
+            "{sentence}"
+        );
         assert_eq!(found.finding.severity, Severity::Warning, "it is over");
         let lasts = analysed(30 * DAY, |slot| if slot >= 26 * DAY { 1.6 } else { 0.2 });
         let [found] = told(&lasts)[..] else { panic!("{:#?}", told(&lasts)) };
@@ -513,7 +472,8 @@ mod tests {
             sentence.starts_with("From 1970-01-21 00:00 UTC to 1970-01-23 00:00 UTC, `list`"),
             "{sentence}"
         );
-        assert!(sentence.contains(", and is as before since: the median was 3"), "{sentence}");
+        let words = "`list` on /home was 2.9 times as fast (95 %: 2.8 to 3.1), and is as before since: the median was 3";
+        assert!(sentence.contains(words), "{sentence}");
         assert_eq!(found.finding.severity, Severity::Note);
         for (fast, slow_again, after) in [(5, 20, 0.9), (20, 22, 1.8)] {
             let analysis = fast_from(fast * DAY, slow_again * DAY, after);

@@ -3,11 +3,12 @@
 use super::analysis::HistoryAnalysis;
 use super::change_points::ChangeShape;
 use super::drift::{Drift, RecordEnds};
+use super::factor_words::{Direction, Tense};
 use super::findings::{FindingKind, HistoryFinding, Names, p_in_words};
 use super::findings_of_changes::{FELT_SECONDS, level_in_words};
-use super::observed::{Knowledge, Quantity};
+use super::observed::Quantity;
 use super::series_analysis::SeriesAnalysis;
-use crate::finding::{EvidenceAmount, Severity, factor_in_words, share_in_words};
+use crate::finding::{EvidenceAmount, Severity, share_in_words};
 
 pub(crate) fn findings_of_drifts(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let drifts = analysis.series.iter().filter_map(|of| drift(of, names));
@@ -61,26 +62,11 @@ fn drift_in_words(drift: &Drift, ratio: f64, quantity: Quantity) -> String {
         let direction = if is_up { "up" } else { "down" };
         return format!("drifts {direction} by {} over the record", share_in_words((ratio - 1.0).abs()));
     }
-    let (verb, much, than) = match (quantity, is_up) {
-        (Quantity::Duration, true) => ("takes", "as long", "as"),
-        (Quantity::Duration, false) => ("takes", "less", "than"),
-        (_, true) => ("is", "as much", "as"),
-        (_, false) => ("is", "less", "than"),
-    };
-    let bound = if drift.ratio.value_is == Knowledge::Exactly { "" } else { "at least " };
-    let interval = match (drift.ratio.low, drift.ratio.high) {
-        (Some(low), Some(high)) => {
-            let (one, other) = (factor(low), factor(high));
-            let ends = [one.min(other), one.max(other)].map(factor_in_words);
-            format!(" (95 %: {} to {})", ends[0], ends[1])
-        }
-        _ => String::new(),
-    };
-    let factor = factor_in_words(factor(ratio));
     let part = part_in_words(drift.ends);
-    format!(
-        "{verb} {bound}{factor} times {much} in the last {part} of the record {than} in its first{interval}"
-    )
+    let direction = Direction { quantity, is_up };
+    let much = direction.in_words(&drift.ratio, Tense::Present);
+    let interval = direction.interval_in_words(&drift.ratio);
+    format!("{much} in the last {part} of the record as in its first{interval}")
 }
 
 /// What looked like a change and is none, where something was refused for that reason. Beside a change that is told it would read as a doubt about
@@ -121,7 +107,7 @@ mod tests {
         let begin = "`list` on /home takes 4.3 times as long in the last tenth of the record as in its first (95 %: 3.7 to 4.8)";
         assert!(slower.sentence.starts_with(begin) && slower.advice.contains("what grows"), "{slower:?}");
         let faster = drift(0.2);
-        let begin = "`list` on /home takes 4.3 times less in the last tenth of the record than in its first (95 %: 4.0 to 4.6)";
+        let begin = "`list` on /home is 4.3 times as fast in the last tenth of the record as in its first (95 %: 4.0 to 4.6)";
         assert!(faster.sentence.starts_with(begin) && !faster.advice.contains("what grows"), "{faster:?}");
         let little = drift(1.4).sentence;
         assert!(little.starts_with("`list` on /home drifts up by 3"), "{little}");

@@ -24,6 +24,7 @@ mod episodes;
 mod estimate;
 mod event_effect;
 mod event_matching;
+mod factor_words;
 mod figures;
 mod findings;
 mod findings_grouped;

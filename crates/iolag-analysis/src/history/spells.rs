@@ -2,7 +2,7 @@
 //!
 //! What was faster for a while and then as before has not become slower. That is said only where the level before is the ordinary one,
 //! which lasted longer than the spell did: what was slow, fast for long and is slow again has become slower. A level after a good spell
-//! must also be no slower than half as much again as before it, lest the spell hides that.
+//! must also take no more than one and a half times as long as before it, lest the spell hides that.
 
 use super::change_points::ChangePoint;
 
