@@ -70,8 +70,21 @@ pub struct Episode {
     pub end: WallTime,
     /// Whether one of them had not ended.
     pub is_ongoing: bool,
-    /// Which series, and how bad, in the order of their begins.
+    /// Which series, and how bad, in the order of their begins; a series that was good in between is there several times.
     pub series: Vec<SeriesEpisode>,
+}
+
+impl Episode {
+    /// Its series, each once.
+    pub(crate) fn keys(&self) -> Vec<&SeriesKey> {
+        let mut keys: Vec<&SeriesKey> = Vec::new();
+        for one in &self.series {
+            if !keys.contains(&&one.series) {
+                keys.push(&one.series);
+            }
+        }
+        keys
+    }
 }
 
 /// Episodes of a series of durations in the order of time. `changes` are those of its durations.

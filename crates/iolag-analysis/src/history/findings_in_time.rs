@@ -145,19 +145,20 @@ fn episodes(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
             let peak = level_in_words(one.peak.unwrap_or(0.0), one.peak_is, Quantity::Duration);
             format!(", the longest {peak}")
         });
-        let were = if episode.series.len() > 1 { "were" } else { "was" };
+        let keys = episode.keys();
+        let were = if keys.len() > 1 { "were" } else { "was" };
         let one_of = if all > 1 { format!("; one of {}", counted(all, "episode")) } else { String::new() };
         let sentence = format!(
             "From {} to {} {} {were} bad in {}{peak}{one_of}.",
             moment_in_words(episode.begin),
             moment_in_words(episode.end),
-            names.list(episode.series.iter().map(|one| &one.series)),
+            names.list(keys.iter().copied()),
             counted(samples(episode), "sample"),
         );
         let advice = "See what else happened then (jobs, backups, server load), and note or import it as events, so that iolag can tell \
                       what comes with such times.";
         HistoryFinding::new(FindingKind::Episode, Severity::Warning, sentence, advice)
-            .of(episode.series.iter().map(|one| &one.series))
+            .of(keys)
             .during(episode.begin, episode.end)
             .sized(badness(episode))
     };
@@ -236,8 +237,34 @@ fn gaps(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
 
 #[cfg(test)]
 mod tests {
+    use iolag_model::{EventSource, Outcome, ProbeId};
+
     use super::*;
-    use iolag_model::{EventSource, ProbeId};
+    use crate::history::samples::{columns_of, series_of};
+    use crate::history::{HistoryInput, HistoryOptions, analyse_history};
+
+    #[test]
+    fn a_series_that_was_bad_twice_in_an_episode_is_named_once() {
+        let bad = |target: &str, is_bad: fn(i64) -> bool| {
+            let milliseconds = |slot: i64| if is_bad(slot) { 20_000 } else { 20 + (slot as u64 * 7) % 11 };
+            let columns = columns_of((0..200).map(|slot| (slot * 900, milliseconds(slot), Outcome::Ok)));
+            (series_of(target, "list"), columns)
+        };
+        let series = vec![
+            bad("/home", |slot| (100..110).contains(&slot)),
+            bad("/scratch", |slot| [101, 102, 106, 107].contains(&slot)),
+        ];
+        let input = HistoryInput { series, ..HistoryInput::default() };
+        let analysis = analyse_history(&input, &HistoryOptions::default());
+        assert_eq!(analysis.episodes[0].series.len(), 3, "{:#?}", analysis.episodes);
+        let found = episodes(&analysis, &Names::of(&analysis));
+        let sentence = &found[0].finding.sentence;
+        assert!(
+            sentence.contains("`list` on /home and `list` on /scratch were bad in 14 samples"),
+            "{sentence}"
+        );
+        assert_eq!(found[0].series.len(), 2);
+    }
 
     #[test]
     fn an_event_of_another_mount_is_not_named_with_an_outage() {
