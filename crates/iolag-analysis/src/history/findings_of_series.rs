@@ -12,6 +12,7 @@ use super::periodicity::{PeriodName, Periodicity};
 use super::series_analysis::SeriesAnalysis;
 use super::series_summary::{Regime, WeightedSummary};
 use super::shares::ThresholdShare;
+use super::spells::spells_of;
 use crate::finding::{Severity, factor_in_words, share_in_words};
 use crate::statistics::interval::ShareInterval;
 
@@ -84,7 +85,7 @@ fn tail(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
         )
     };
     if let Some(index) = latest {
-        sentence += &beside(regimes, index, unchanged_from.unwrap_or(index), patience);
+        sentence += &beside(series, index, unchanged_from.unwrap_or(index), patience);
     }
     let waited = share.beyond_seconds / (share.of as f64 * patience.as_seconds());
     let past = summary.rates.total.past_deadline.count;
@@ -175,8 +176,10 @@ fn time_of(regime: &Regime) -> String {
     }
 }
 
-/// What was before this level, or since. Before a level at which nothing changed, nothing is told.
-fn beside(regimes: &[Regime], index: usize, unchanged_from: usize, patience: Nanoseconds) -> String {
+/// What was before this level, or since. Before a level at which nothing changed, nothing is told, and a spell that came back to the level before
+/// it is left out: the time after it is compared with the time before it.
+fn beside(series: &SeriesAnalysis, index: usize, unchanged_from: usize, patience: Nanoseconds) -> String {
+    let regimes = &series.summary.regimes;
     let part = |regime: &Regime| match share_over(&regime.summary, patience) {
         Some(share) => share_in_words(share.counted.over as f64 / share.of as f64),
         None => "none".to_owned(),
@@ -184,9 +187,13 @@ fn beside(regimes: &[Regime], index: usize, unchanged_from: usize, patience: Nan
     if index + 1 < regimes.len() {
         return "; none since".to_owned();
     }
-    match index.checked_sub(1).filter(|_| unchanged_from == index).map(|before| &regimes[before]) {
-        Some(before) => format!("; before, {}", part(before)),
-        None => String::new(),
+    let Some(before) = index.checked_sub(1).filter(|_| unchanged_from == index) else { return String::new() };
+    let of_spell = before.checked_sub(1).filter(|begin| spells_of(&series.changes).contains(begin));
+    match of_spell.map(|ordinary| (&regimes[ordinary], regimes[ordinary].until)) {
+        Some((ordinary, Some(until))) => {
+            format!("; before, until {}, {}", moment_in_words(until), part(ordinary))
+        }
+        _ => format!("; before, {}", part(&regimes[before])),
     }
 }
 
@@ -509,6 +516,21 @@ mod tests {
             sentence.starts_with("Since 1970-01-08 ") && sentence.contains("; before, none"),
             "{sentence}"
         );
+    }
+
+    #[test]
+    fn a_share_after_a_bad_spell_is_compared_with_that_before_the_spell() {
+        let found = tail_of(|slot, uniform| {
+            let is_bad = (600..800).contains(&slot);
+            match (is_bad, uniform) {
+                (true, ..0.16) | (false, ..0.02) => 2.0,
+                (true, _) => 0.2,
+                (false, _) => 0.02,
+            }
+        });
+        let sentence = &found.finding.sentence;
+        assert!(sentence.starts_with("Since 1970-01-09 12:15 UTC, 8 of 583 "), "{sentence}");
+        assert!(sentence.ends_with("; before, until 1970-01-07 04:15 UTC, 2.5 %."), "{sentence}");
     }
 
     /// Longer than the second that somebody waits for a list.
