@@ -192,6 +192,31 @@ fn a_weekend_behind_an_event_is_not_compared_with_the_working_days_before_it() {
 }
 
 #[test]
+fn what_changed_little_by_little_is_told_from_its_begin_to_its_end() {
+    let mut input = input();
+    input.series = vec![input.series.swap_remove(3)];
+    let (series, columns) = &mut input.series[0];
+    *columns = HistoryColumns::default();
+    let mut noise = Noise::new(5);
+    for slot in 0..30 * 96 {
+        // Four times as long within four days.
+        let share = ((slot - 10 * 96) as f64 / (4.0 * 96.0)).clamp(0.0, 1.0);
+        let seconds = 0.2 * 4.0_f64.powf(share) * (0.3 * noise.normal()).exp();
+        columns.push(&sample(&series.key, slot, seconds, Outcome::Ok, 1.0));
+    }
+    let analysis = analyse_history(&input, &HistoryOptions::default());
+    let [change] = analysis.series[0].changes[..] else { panic!("{:?}", analysis.series[0].changes) };
+    let minute = |moment: WallTime| moment.to_string()[..16].replace('T', " ");
+    let when = format!(
+        "  {} to {}, little by little  list on /scratch: ",
+        minute(change.began.expect("it took its time")),
+        minute(change.first_after)
+    );
+    let text = history_text(&head(), &analysis, 120, Colour::Never);
+    assert!(text.contains(&when), "{when:?} is missing in: {text}");
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal_and_colour_changes_no_letter() {
     let analysis = analysis();
     for width in [80, 100, 120] {

@@ -60,11 +60,18 @@ pub(crate) fn moment(moment: WallTime) -> String {
     format!("{day} {}", time.strip_suffix(":00").unwrap_or(time))
 }
 
-/// When a level changed: `2008-05-08 14:15`; of a change that no sample dates, `2008-05-01 14:15 to 2008-05-08 14:15`.
+/// When a level changed: `2008-05-08 14:15`; of a change that no sample dates, `2008-05-01 14:15 to 2008-05-08 14:15`; of one that took its time,
+/// `2008-05-01 14:15 to 2008-05-08 14:15, little by little`.
 pub(crate) fn changed_when(one: &SeriesAnalysis, change: &ChangePoint) -> String {
-    match one.summary.moment_of(change) {
-        ChangeMoment::At(at) => moment(at),
-        ChangeMoment::Between(span) => format!("{} to {}", moment(span.begin), moment(span.end)),
+    let between = |begin: WallTime, end: WallTime| format!("{} to {}", moment(begin), moment(end));
+    match (change.began, one.summary.moment_of(change)) {
+        (Some(began), _) if began < change.first_after => {
+            format!("{}, little by little", between(began, change.first_after))
+        }
+        // It is still changing.
+        (Some(began), _) => format!("since {}, little by little", moment(began)),
+        (None, ChangeMoment::At(at)) => moment(at),
+        (None, ChangeMoment::Between(span)) => between(span.begin, span.end),
     }
 }
 

@@ -212,9 +212,12 @@ impl IncidentHistory<'_> {
             let event = self.analysis.events.iter().find(|event| event.id == matched.event)?;
             Some(format!("; next to \"{}\" ({})", escape(&event.text), event_apart(one, change, event)))
         });
-        let between = match one.summary.moment_of(change) {
-            ChangeMoment::At(_) => String::new(),
-            ChangeMoment::Between(span) => format!(" at some moment since {}", self.moment(span.begin)),
+        let between = match (change.began, one.summary.moment_of(change)) {
+            (Some(began), _) => format!(", little by little since {}", self.moment(began)),
+            (None, ChangeMoment::At(_)) => String::new(),
+            (None, ChangeMoment::Between(span)) => {
+                format!(" at some moment since {}", self.moment(span.begin))
+            }
         };
         format!(
             "change of level{between}: {} of {}: median {} → {}, {}{}",
