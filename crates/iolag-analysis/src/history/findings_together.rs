@@ -21,6 +21,9 @@ use crate::statistics::rhythm::{DAY_SECONDS, DAYS_LEAST};
 /// Correlations that are told one by one.
 const TOLD_MOST: usize = 6;
 
+/// What is said with what may be no more than the hours of the day.
+const RECORD_TOO_SHORT: &str = "; the record is too short to tell that from the time of day";
+
 /// How much of a coefficient the time of day has to explain to be told.
 const RHYTHM_LEAST: f64 = 0.2;
 
@@ -54,10 +57,11 @@ fn correlation(pair: &CorrelatedPair, names: &Names) -> HistoryFinding {
     let direction = if found.coefficient > 0.0 { "go up and down together" } else { "go against each other" };
     let beyond = match &pair.beyond_daily_cycle {
         Some(_) => format!(" beyond the time of day, {:.2} with it", pair.correlation.coefficient),
-        None => ", too short to tell from the time of day".to_owned(),
+        None => String::new(),
     };
+    let doubt = if pair.beyond_daily_cycle.is_some() { "" } else { RECORD_TOO_SHORT };
     let sentence = format!(
-        "{} and {} {direction}: {} correlation of {:.2}{beyond} ({}, worth {:.0} independent ones; {} after correction for all pairs).",
+        "{} and {} {direction}: {} correlation of {:.2}{beyond} ({}, worth {:.0} independent ones; {} after correction for all pairs){doubt}.",
         variable(&pair.left, names),
         variable(&pair.right, names),
         found.strength,
@@ -114,15 +118,15 @@ fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let finding = |one: &&BadOverlap| {
         let seen_from = if hosts.len() > 1 { format!(" from {}", one.first.host) } else { String::new() };
         let sentence = format!(
-            "{} and {}{seen_from} were bad at the same time: {} together, of {} and {}; by chance it would be {}{} ({}).",
+            "{} and {}{seen_from} were bad at the same time: {} together, of {} and {}; by chance it would be {} ({}){}.",
             place(&one.first),
             place(&one.second),
             one.both_ns,
             one.first_bad_ns,
             one.second_bad_ns,
             one.expected_ns,
-            doubt_of(analysis),
             p_in_words(one.p_adjusted),
+            doubt_of(analysis),
         );
         let advice = "Look for what the two share: server, network, name service, this host.";
         HistoryFinding::new(FindingKind::BadTogether, Severity::Warning, sentence, advice)
@@ -134,11 +138,7 @@ fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
 /// What has to be said of bad times where there are too few days to know the hours of the day.
 fn doubt_of(analysis: &HistoryAnalysis) -> &'static str {
     let covered = analysis.begin.zip(analysis.end).map(|(begin, end)| end.since(begin).as_seconds());
-    if covered.is_some_and(|covered| covered >= DAYS_LEAST * DAY_SECONDS) {
-        ""
-    } else {
-        ", too short to tell from the time of day"
-    }
+    if covered.is_some_and(|covered| covered >= DAYS_LEAST * DAY_SECONDS) { "" } else { RECORD_TOO_SHORT }
 }
 
 /// What was imported without a target is of its host.
@@ -242,13 +242,13 @@ fn associations(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
             |rate| format!("{} times as many as by chance", factor_in_words(rate)),
         );
         let sentence = format!(
-            "{} of {} of kind \"{}\" lie within {} of a bad time, {rate}{} ({}).",
+            "{} of {} of kind \"{}\" lie within {} of a bad time, {rate} ({}){}.",
             one.events_near,
             counted(one.events, "event"),
             one.kind,
             one.tolerance_ns,
-            doubt_of(analysis),
-            p_in_words(one.p_adjusted)
+            p_in_words(one.p_adjusted),
+            doubt_of(analysis)
         );
         let advice = "Look at one of these moments in the report: does the event come first, or does it tell of the same trouble?";
         HistoryFinding::new(FindingKind::Association, Severity::Warning, sentence, advice)
@@ -404,7 +404,8 @@ mod tests {
             found.map_or_else(String::new, |one| one.finding.sentence)
         };
         let (few, many) = (told(300), told(672));
-        assert!(few.contains("too short to tell from the time of day (p"), "{few}");
+        let doubt = "); the record is too short to tell that from the time of day.";
+        assert!(few.contains("by chance it would be ") && few.ends_with(doubt), "{few}");
         assert!(many.contains("at the same time") && !many.contains("too short"), "{many}");
     }
 
