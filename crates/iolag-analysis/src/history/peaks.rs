@@ -4,7 +4,7 @@
 //! cycle an hour, or a day (the spectral window); only periods of two hours, or two days, and more are plain. Nor are periods of fewer than three slots.
 
 use super::continuum::Continuum;
-use super::periodogram::{PeriodogramPoint, lomb_scargle, sampling_powers, seen_power_at};
+use super::periodogram::{PeriodogramPoint, powers_on_grid, seen_power_at};
 
 /// Frequencies looked at within the width of a peak.
 const STEPS_PER_PEAK: f64 = 3.0;
@@ -13,6 +13,8 @@ const STEPS_PER_PEAK: f64 = 3.0;
 const CANDIDATES_MOST: usize = 16;
 /// How far from a frequency its neighbourhood reaches, as a factor.
 const NEIGHBOURHOOD: f64 = 3.0;
+/// Powers, or means of powers, by which the noise at a line is told.
+const LINE_NEIGHBOURS: usize = 999;
 /// How far from a frequency its own peak reaches, in cycles over the time covered.
 const PEAK_REACH: f64 = 1.5;
 
@@ -67,9 +69,9 @@ impl<'a> Searched<'a> {
         let is_of_moments = |point: &PeriodogramPoint| {
             point.frequency * covered >= CYCLES_LEAST && point.power >= SAMPLING_MOST
         };
-        let of_moments = sampling_powers(seconds, step, count).into_iter().find(is_of_moments);
-        let frequency_most = of_moments.map_or(f64::INFINITY, |point| point.frequency / 2.0);
-        let points = lomb_scargle(seconds, ranks, step, count);
+        let [points, of_moments] = powers_on_grid(seconds, ranks, step, count);
+        let slowest = of_moments.into_iter().find(is_of_moments);
+        let frequency_most = slowest.map_or(f64::INFINITY, |point| point.frequency / 2.0);
         Self {
             seconds,
             ranks,
@@ -95,7 +97,7 @@ impl<'a> Searched<'a> {
     pub(super) fn line_at(&self, frequency: f64) -> Option<Line> {
         let place = (frequency * STEPS_PER_PEAK * self.covered).round() as usize;
         let power = self.points.get(place.checked_sub(1)?)?.power;
-        Some(Line { power, noise: self.noise_at(frequency) })
+        Some(Line { power, noise: self.noise_at(frequency, LINE_NEIGHBOURS) })
     }
 
     /// The exact greatest power around a frequency of the grid.
@@ -148,7 +150,7 @@ impl<'a> Searched<'a> {
 
     /// Probability that noise of any colour has such a peak somewhere.
     fn false_alarm(&self, peak: PeriodogramPoint) -> f64 {
-        let alone_ln = Line { power: peak.power, noise: self.noise_at(peak.frequency) }.p_ln();
+        let alone_ln = Line { power: peak.power, noise: self.noise_at(peak.frequency, usize::MAX) }.p_ln();
         if !alone_ln.is_finite() {
             return 1.0;
         }
@@ -161,17 +163,27 @@ impl<'a> Searched<'a> {
         (looked_at * alone_ln.exp() / share).min(1.0)
     }
 
-    /// What noise of any colour has at a frequency, by the powers around it; not by those beyond the searched, which are images of others.
-    fn noise_at(&self, frequency: f64) -> Continuum {
+    /// What noise of any colour has at a frequency, by the powers around it, or by means of as many neighbours that there are no more than `most`; not by those
+    /// beyond the searched, which are images of others.
+    fn noise_at(&self, frequency: f64, most: usize) -> Continuum {
         let first = self.points.partition_point(|point| point.frequency < frequency / NEIGHBOURHOOD);
         let end = self.points.partition_point(|point| point.frequency <= frequency * NEIGHBOURHOOD);
-        let around: Vec<(f64, f64)> = self.points[first..end]
+        let around: Vec<PeriodogramPoint> = self.points[first..end]
             .iter()
             .filter(|point| (point.frequency - frequency).abs() * self.covered >= PEAK_REACH)
             .filter(|point| frequency > self.frequency_most || point.frequency <= self.frequency_most)
-            .map(|point| ((point.frequency / frequency).ln(), point.power.max(f64::MIN_POSITIVE)))
+            .copied()
             .collect();
-        Continuum::of(&around, STEPS_PER_PEAK)
+        let together = around.len().div_ceil(most).max(1);
+        let mean = |points: &[PeriodogramPoint], of: fn(&PeriodogramPoint) -> f64| {
+            points.iter().map(of).sum::<f64>() / points.len() as f64
+        };
+        let place_and_power = |points: &[PeriodogramPoint]| {
+            let place = (mean(points, |point| point.frequency) / frequency).ln();
+            (place, mean(points, |point| point.power).max(f64::MIN_POSITIVE))
+        };
+        let around: Vec<(f64, f64)> = around.chunks(together).map(place_and_power).collect();
+        Continuum::of(&around, STEPS_PER_PEAK / together as f64)
     }
 }
 

@@ -58,6 +58,18 @@ fn power_at(seconds: &[f64], values: &[f64], frequency: f64, square_least: f64) 
 
 /// Power at the frequencies `step`, 2 `step`, … up to `count` of them, without waves that the moments of the values hardly see.
 pub fn lomb_scargle(seconds: &[f64], values: &[f64], step: f64, count: usize) -> Vec<PeriodogramPoint> {
+    let [of_values, _] = powers_on_grid(seconds, values, step, count);
+    of_values
+}
+
+/// The same, and how much of each wave the moments themselves have: the spectral window, 0 to 1. Near 1, they see a wave that is faster by this frequency as the
+/// same.
+pub(super) fn powers_on_grid(
+    seconds: &[f64],
+    values: &[f64],
+    step: f64,
+    count: usize,
+) -> [Vec<PeriodogramPoint>; 2] {
     let (centred, variance) = centred(values);
     let weight = 1.0 / values.len().max(1) as f64;
     let weights = vec![weight; values.len()];
@@ -66,24 +78,13 @@ pub fn lomb_scargle(seconds: &[f64], values: &[f64], step: f64, count: usize) ->
     let doubled: Vec<f64> = cycles.iter().map(|cycle| 2.0 * cycle).collect();
     let [value, once] = uneven_sums(&cycles, [&weighted, &weights], count + 1);
     let [twice, _] = uneven_sums(&doubled, [&weights, &weights], count + 1);
-    let point = |index: usize| {
+    let point = |index: usize, power: f64| PeriodogramPoint { frequency: step * index as f64, power };
+    let of_values = |index: usize| {
         let sums = Sums { value: value[index], once: once[index], twice: twice[index] };
-        PeriodogramPoint { frequency: step * index as f64, power: power(sums, variance, SQUARE_LEAST) }
+        point(index, power(sums, variance, SQUARE_LEAST))
     };
-    (1..=count).map(point).collect()
-}
-
-/// How much of a wave the moments themselves have at the frequencies `step`, 2 `step`, … up to `count` of them: the spectral window, 0 to 1. Near 1, they see a wave
-/// that is faster by this frequency as the same.
-pub(super) fn sampling_powers(seconds: &[f64], step: f64, count: usize) -> Vec<PeriodogramPoint> {
-    let weights = vec![1.0 / seconds.len().max(1) as f64; seconds.len()];
-    let cycles: Vec<f64> = seconds.iter().map(|second| second * step).collect();
-    let [once, _] = uneven_sums(&cycles, [&weights, &weights], count + 1);
-    let point = |index: usize| PeriodogramPoint {
-        frequency: step * index as f64,
-        power: once[index].re.powi(2) + once[index].im.powi(2),
-    };
-    (1..=count).map(point).collect()
+    let of_moments = |index: usize| point(index, once[index].norm_sqr());
+    [(1..=count).map(of_values).collect(), (1..=count).map(of_moments).collect()]
 }
 
 fn centred(values: &[f64]) -> (Vec<f64>, f64) {

@@ -78,11 +78,12 @@ pub(crate) struct Bands {
     counts: Vec<f64>,
     looked_at: Vec<bool>,
     shapes: Vec<Shape>,
-    /// By shape and band: one by the power, and the sum of logarithms of powers over all coefficients.
-    inverse: Vec<Vec<f64>>,
-    logarithms: Vec<f64>,
     costs: Vec<f64>,
+    /// By band and shape, so that all shapes are summed at once: one by the power, and the sum of the logarithms of powers.
+    inverse: Vec<Vec<f64>>,
     logarithms_by_band: Vec<Vec<f64>>,
+    /// By shape: the sum of logarithms over all coefficients.
+    logarithms: Vec<f64>,
 }
 
 /// Noise as it was fitted.
@@ -110,13 +111,14 @@ impl Bands {
         let middle = |band: &[usize]| PI * (band[0] + band[1] - 1) as f64 / (2 * count) as f64;
         let shapes = Shape::all();
         let powers =
-            |shape: &Shape| bounds.windows(2).map(|band| shape.power(middle(band))).collect::<Vec<f64>>();
-        let powers: Vec<Vec<f64>> = shapes.iter().map(powers).collect();
-        let by_band = |powers: &Vec<f64>| -> Vec<f64> {
-            powers.iter().zip(&counts).map(|(power, count)| count * power.ln()).collect()
-        };
-        let logarithms_by_band: Vec<Vec<f64>> = powers.iter().map(by_band).collect();
-        let logarithms = logarithms_by_band.iter().map(|of| of.iter().sum()).collect();
+            |band: &[usize]| -> Vec<f64> { shapes.iter().map(|shape| shape.power(middle(band))).collect() };
+        let powers: Vec<Vec<f64>> = bounds.windows(2).map(powers).collect();
+        let logarithms_by_band: Vec<Vec<f64>> = powers
+            .iter()
+            .zip(&counts)
+            .map(|(of, count)| of.iter().map(|power| count * power.ln()).collect())
+            .collect();
+        let logarithms = sums_by_shape(&logarithms_by_band, &vec![1.0; counts.len()]);
         let inverse = powers.iter().map(|of| of.iter().map(|power| 1.0 / power).collect()).collect();
         let costs = shapes.iter().map(|shape| shape.cost(count)).collect();
         Self { costs, bounds, counts, looked_at, shapes, inverse, logarithms, logarithms_by_band }
@@ -124,35 +126,42 @@ impl Bands {
 
     /// The likeliest spectrum of these coefficients.
     pub(crate) fn fit(&self, coefficients: &[f64]) -> Spectrum {
-        let sums = self.sums(coefficients);
-        let count: f64 = self.counts.iter().sum();
-        let likelihoods = self.shapes.iter().enumerate().map(|(index, _)| {
-            let of: f64 = sums.iter().zip(&self.inverse[index]).map(|(sum, inverse)| sum * inverse).sum();
-            let scale = (of / count.max(1.0)).max(POWER_LEAST);
-            (-count * scale.ln() - self.logarithms[index] - self.costs[index], index, scale)
-        });
-        let best = likelihoods.max_by(|one, other| one.0.total_cmp(&other.0));
-        let (likelihood, index, scale) = best.unwrap_or((0.0, 0, 1.0));
-        self.spectrum(index, scale, likelihood)
+        let likelihoods = self.likelihoods(&self.sums(coefficients), 0, &self.logarithms);
+        self.likeliest(
+            likelihoods.map(|(likelihood, index, scale)| (likelihood - self.costs[index], index, scale)),
+        )
     }
 
     /// The likeliest spectrum without long memory, by frequencies from the band `first` on: what it would be without steps.
     pub(crate) fn fit_quick(&self, coefficients: &[f64], first: usize) -> Spectrum {
         let sums = self.sums(coefficients);
         let first = first.min(sums.len() / 2);
+        let is_short = |index: usize| {
+            let shape = self.shapes[index];
+            shape.memory == 0.0 && shape.independent == 0.0 && shape.coefficient <= 0.9
+        };
+        let rest = &self.logarithms_by_band[first..];
+        let logarithms = sums_by_shape(rest, &vec![1.0; rest.len()]);
+        let likelihoods = self.likelihoods(&sums, first, &logarithms);
+        self.likeliest(likelihoods.filter(|(_, index, _)| is_short(*index)))
+    }
+
+    /// By shape, whose place and scale stand beside it: by bands from `first` on, over which the logarithms are summed.
+    fn likelihoods<'a>(
+        &self,
+        sums: &[f64],
+        first: usize,
+        logarithms: &'a [f64],
+    ) -> impl Iterator<Item = (f64, usize, f64)> + use<'a> {
         let count: f64 = self.counts[first..].iter().sum();
-        let short =
-            self.shapes.iter().enumerate().filter(|(_, shape)| {
-                shape.memory == 0.0 && shape.independent == 0.0 && shape.coefficient <= 0.9
-            });
-        let likelihoods = short.map(|(index, _)| {
-            let inverse = &self.inverse[index];
-            let of: f64 =
-                sums[first..].iter().zip(&inverse[first..]).map(|(sum, inverse)| sum * inverse).sum();
+        let of = sums_by_shape(&self.inverse[first..], &sums[first..]);
+        of.into_iter().zip(logarithms).enumerate().map(move |(index, (of, logarithm))| {
             let scale = (of / count.max(1.0)).max(POWER_LEAST);
-            let logarithms: f64 = self.logarithms_by_band[index][first..].iter().sum();
-            (-count * scale.ln() - logarithms, index, scale)
-        });
+            (-count * scale.ln() - logarithm, index, scale)
+        })
+    }
+
+    fn likeliest(&self, likelihoods: impl Iterator<Item = (f64, usize, f64)>) -> Spectrum {
         let best = likelihoods.max_by(|one, other| one.0.total_cmp(&other.0));
         let (likelihood, index, scale) = best.unwrap_or((0.0, 0, 1.0));
         self.spectrum(index, scale, likelihood)
@@ -167,13 +176,23 @@ impl Bands {
 
     fn spectrum(&self, index: usize, scale: f64, likelihood: f64) -> Spectrum {
         let mut weights = vec![0.0; self.looked_at.len()];
-        for (band, inverse) in self.bounds.windows(2).zip(&self.inverse[index]) {
+        for (band, inverse) in self.bounds.windows(2).zip(&self.inverse) {
+            let weight = inverse[index] / scale;
             for j in (band[0]..band[1]).filter(|j| self.looked_at[*j]) {
-                weights[j] = inverse / scale;
+                weights[j] = weight;
             }
         }
         Spectrum { shape: self.shapes[index], likelihood, weights }
     }
+}
+
+/// Sums over bands, each times its factor.
+fn sums_by_shape(of: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; of.first().map_or(0, Vec::len)];
+    for (of, factor) in of.iter().zip(factors) {
+        sums.iter_mut().zip(of).for_each(|(sum, value)| *sum += value * factor);
+    }
+    sums
 }
 
 impl Spectrum {
