@@ -138,11 +138,11 @@ impl Search {
         let cosines = Cosines::of(values.len());
         let bands = Bands::of(values.len(), left_out);
         let transformed = |one: &Smooth| Smooth {
-            columns: one.columns.iter().map(|column| cosines.coefficients(column)).collect(),
+            columns: one.columns.iter().map(|column| bands.looked_at(cosines.coefficients(column))).collect(),
             ..*one
         };
         let smooth = smooth.iter().map(transformed).collect();
-        let coefficients = cosines.coefficients(values);
+        let coefficients = bands.looked_at(cosines.coefficients(values));
         let places = Places::of(values.len());
         Self { cosines, bands, smooth, coefficients, places, judging }
     }
@@ -309,13 +309,14 @@ impl Search {
     }
 
     fn fit(&self, coefficients: &[f64], terms: &[Term], start: Option<&Spectrum>) -> Fit {
+        let looked_at = |column: Vec<f64>| vec![self.bands.looked_at(column)];
         let columns = terms.iter().flat_map(|term| match term {
-            Term::Step(at) => vec![self.cosines.of_step(*at)],
+            Term::Step(at) => looked_at(self.cosines.of_step(*at)),
             Term::Stretch(first, end) => {
                 let (from, until) = (self.cosines.of_step(*first), self.cosines.of_step(*end));
-                vec![from.iter().zip(until).map(|(from, until)| from - until).collect()]
+                looked_at(from.iter().zip(until).map(|(from, until)| from - until).collect())
             }
-            Term::Ramp(first, end) => vec![self.cosines.of_ramp(*first, *end)],
+            Term::Ramp(first, end) => looked_at(self.cosines.of_ramp(*first, *end)),
             Term::Smooth(index) => self.smooth[*index].columns.clone(),
         });
         Regression { bands: &self.bands, columns: columns.collect() }.fit(coefficients, start)
@@ -323,7 +324,7 @@ impl Search {
 
     /// The change that explains most of what is left by `base`, with twice the logarithm of its likelihood ratio.
     fn best(&self, coefficients: &[f64], chosen: &[Term], base: &Fit) -> Option<Candidate> {
-        let quick = self.bands.fit_quick(&base.rest, QUICK_BAND);
+        let quick = self.bands.fit_quick(&self.bands.products(&base.rest, &base.rest), QUICK_BAND);
         let mut best: Option<(Candidate, Spectrum)> = None;
         let mut tried: Vec<Term> = Vec::new();
         for round in 0..3 {

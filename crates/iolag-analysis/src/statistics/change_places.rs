@@ -11,27 +11,13 @@ use super::cosine::Cosines;
 const LENGTH_LEAST: usize = 8;
 /// By how much each length is greater than the one before.
 const LENGTH_FACTOR: f64 = 1.3;
+/// Least worth of a term that is one: the rounding of sums.
+const WORTH_LEAST: f64 = 1e-12;
 
 /// Lengths of stretches and ramps that are looked for.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     lengths: Vec<usize>,
-}
-
-/// What explains most of all that it was held against.
-#[derive(Debug, Default)]
-struct Greatest {
-    explained: f64,
-    term: Option<Term>,
-}
-
-impl Greatest {
-    /// `sum` is what the noise's weights leave of the product with a term, `worth` that of the term with itself.
-    fn hold_against(&mut self, sum: f64, worth: f64, term: Term) {
-        if sum * sum > self.explained * worth && worth > 1e-12 {
-            (self.explained, self.term) = (sum * sum / worth, Some(term));
-        }
-    }
 }
 
 impl Places {
@@ -65,20 +51,24 @@ impl Places {
         });
         let table = cosines.cosine_sums(&weights.collect::<Vec<f64>>());
         let table: Vec<f64> = (0..=2 * n).map(|q| table[q.min(2 * n - q)]).collect();
-        let step = greatest((2..n - 1).map(|at| (sums[at], table[0] - table[2 * at], Term::Step(at))));
-        let found = [step, self.stretch(&sums, &table), self.ramp(&sums, &table)];
+        let found = [step(&sums, &table), self.stretch(&sums, &table), self.ramp(&sums, &table)];
         found.into_iter().flatten()
     }
 
     fn stretch(&self, sums: &[f64], table: &[f64]) -> Option<Term> {
         let n = sums.len() - 1;
-        greatest(self.lengths.iter().flat_map(|&length| {
-            (2..n.saturating_sub(length + 1)).map(move |first| {
-                let end = first + length;
-                let worth =
-                    2.0 * (table[0] - table[length] + table[first + end]) - table[2 * first] - table[2 * end];
-                (sums[first] - sums[end], worth, Term::Stretch(first, end))
-            })
+        let halves = Halves::of(table);
+        greatest_of(self.lengths.iter().map(|&length| {
+            let own = 2.0 * (table[0] - table[length]);
+            let last = n.saturating_sub(length + 1).max(2);
+            let sums = sums[2..last].iter().zip(&sums[2 + length..]);
+            let ends = halves.from(2, 0).iter().zip(halves.from(2, 2 * length));
+            let both = sums.zip(ends).zip(halves.from(2, length));
+            let explained = both.map(|(((first, end), (at_first, at_end)), between)| {
+                explained(first - end, own + 2.0 * between - at_first - at_end)
+            });
+            greatest(explained.collect())
+                .map(|(explained, place)| (explained, Term::Stretch(place + 2, place + 2 + length)))
         }))
     }
 
@@ -86,25 +76,65 @@ impl Places {
         let n = sums.len() - 1;
         let (sums, once) = (summed(sums), summed(table));
         let twice = summed(&once);
-        greatest(self.lengths.iter().flat_map(|&length| {
-            let (sums, twice) = (&sums, &twice);
+        let halves = Halves::of(&twice);
+        greatest_of(self.lengths.iter().filter(|length| **length <= n).map(|&length| {
             // Of all pairs of its steps: by how far they are apart, and by where they are.
             let apart = 2.0 * twice[length + 1] - length as f64 * table[0];
-            let square = (length * length) as f64;
-            (0..=n.saturating_sub(length)).map(move |first| {
-                let end = first + length;
-                let beside = twice[2 * end] - 2.0 * twice[first + end] + twice[2 * first];
-                let sum = (sums[end] - sums[first]) / length as f64;
-                (sum, (apart - beside) / square, Term::Ramp(first, end))
-            })
+            let sums = sums[..=n - length].iter().zip(&sums[length..]);
+            let ends = halves.from(0, 0).iter().zip(halves.from(0, 2 * length));
+            let both = sums.zip(ends).zip(halves.from(0, length));
+            let explained = both.map(|(((first, end), (at_first, at_end)), between)| {
+                explained(end - first, apart - (at_end - 2.0 * between + at_first))
+            });
+            greatest(explained.collect())
+                .map(|(explained, first)| (explained, Term::Ramp(first, first + length)))
         }))
     }
 }
 
-fn greatest(candidates: impl Iterator<Item = (f64, f64, Term)>) -> Option<Term> {
-    let mut greatest = Greatest::default();
-    candidates.for_each(|(sum, worth, term)| greatest.hold_against(sum, worth, term));
-    greatest.term
+fn step(sums: &[f64], table: &[f64]) -> Option<Term> {
+    let n = sums.len() - 1;
+    let explained = (2..n - 1).map(|at| explained(sums[at], table[0] - table[2 * at]));
+    greatest(explained.collect()).map(|(_, place)| Term::Step(place + 2))
+}
+
+/// What a term explains: `sum` is what the noise's weights leave of its product with the rest, `worth` of that with itself.
+fn explained(sum: f64, worth: f64) -> f64 {
+    if worth > WORTH_LEAST { sum * sum / worth } else { 0.0 }
+}
+
+/// The greatest that is more than nothing, with its place.
+fn greatest(explained: Vec<f64>) -> Option<(f64, usize)> {
+    let (mut most, mut place) = (0.0, None);
+    for (at, one) in explained.into_iter().enumerate() {
+        if one > most {
+            (most, place) = (one, Some(at));
+        }
+    }
+    place.map(|place| (most, place))
+}
+
+fn greatest_of(terms: impl Iterator<Item = Option<(f64, Term)>>) -> Option<Term> {
+    terms.flatten().max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, term)| term)
+}
+
+/// A table at its even and at its odd places: those of neighbouring places lie side by side.
+struct Halves {
+    even: Vec<f64>,
+    odd: Vec<f64>,
+}
+
+impl Halves {
+    fn of(table: &[f64]) -> Self {
+        let from = |first: usize| table.iter().skip(first).step_by(2).copied().collect();
+        Self { even: from(0), odd: from(1) }
+    }
+
+    /// At twice the place and `more`, for the places from this one on.
+    fn from(&self, place: usize, more: usize) -> &[f64] {
+        let half = if more % 2 == 0 { &self.even } else { &self.odd };
+        &half[place + more / 2..]
+    }
 }
 
 /// Sums of the first 0, 1, 2, … values.
@@ -140,7 +170,8 @@ mod tests {
         let risen = cosines.values(&cosines.of_ramp(20, 37));
         let values: Vec<f64> = risen.iter().map(|level| 3.0 * level + source.normal()).collect();
         let rest = cosines.coefficients(&values);
-        let noise = Bands::of(n, |_| false).fit_quick(&rest, 0);
+        let bands = Bands::of(n, |_| false);
+        let noise = bands.fit_quick(&bands.products(&rest, &rest), 0);
         let places = Places::of(n);
         let all = places
             .lengths

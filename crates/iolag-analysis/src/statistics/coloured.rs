@@ -77,6 +77,7 @@ pub(crate) struct Bands {
     /// Coefficients of each band that are looked at.
     counts: Vec<f64>,
     looked_at: Vec<bool>,
+    left_out: Vec<usize>,
     shapes: Vec<Shape>,
     costs: Vec<f64>,
     /// By band and shape, so that all shapes are summed at once: one by the power, and the sum of the logarithms of powers.
@@ -94,6 +95,17 @@ pub(crate) struct Spectrum {
     pub(crate) likelihood: f64,
     /// One by the power of each coefficient; 0 for those that are not looked at.
     pub(crate) weights: Vec<f64>,
+    /// The same by band.
+    pub(crate) weights_by_band: Vec<f64>,
+}
+
+/// A shape of the table that fits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Likeliest {
+    index: usize,
+    scale: f64,
+    /// As that of [`Spectrum`].
+    pub(crate) likelihood: f64,
 }
 
 impl Bands {
@@ -121,20 +133,31 @@ impl Bands {
         let logarithms = sums_by_shape(&logarithms_by_band, &vec![1.0; counts.len()]);
         let inverse = powers.iter().map(|of| of.iter().map(|power| 1.0 / power).collect()).collect();
         let costs = shapes.iter().map(|shape| shape.cost(count)).collect();
-        Self { costs, bounds, counts, looked_at, shapes, inverse, logarithms, logarithms_by_band }
+        let left_out = (1..count).filter(|j| !looked_at[*j]).collect();
+        Self { costs, bounds, counts, looked_at, left_out, shapes, inverse, logarithms, logarithms_by_band }
     }
 
-    /// The likeliest spectrum of these coefficients.
-    pub(crate) fn fit(&self, coefficients: &[f64]) -> Spectrum {
-        let likelihoods = self.likelihoods(&self.sums(coefficients), 0, &self.logarithms);
-        self.likeliest(
-            likelihoods.map(|(likelihood, index, scale)| (likelihood - self.costs[index], index, scale)),
+    /// These coefficients, with 0 for those that are not looked at.
+    pub(crate) fn looked_at(&self, mut coefficients: Vec<f64>) -> Vec<f64> {
+        self.left_out.iter().for_each(|j| coefficients[*j] = 0.0);
+        coefficients
+    }
+
+    /// By band, the sum of products of the coefficients of two sequences, of which one is [`Self::looked_at`].
+    pub(crate) fn products(&self, one: &[f64], other: &[f64]) -> Vec<f64> {
+        self.bounds.windows(2).map(|band| product(&one[band[0]..band[1]], &other[band[0]..band[1]])).collect()
+    }
+
+    /// The likeliest shape for coefficients with these sums of squares by band.
+    pub(crate) fn likeliest(&self, sums: &[f64]) -> Likeliest {
+        greatest(
+            self.likelihoods(sums, 0, &self.logarithms)
+                .map(|one| Likeliest { likelihood: one.likelihood - self.costs[one.index], ..one }),
         )
     }
 
     /// The likeliest spectrum without long memory, by frequencies from the band `first` on: what it would be without steps.
-    pub(crate) fn fit_quick(&self, coefficients: &[f64], first: usize) -> Spectrum {
-        let sums = self.sums(coefficients);
+    pub(crate) fn fit_quick(&self, sums: &[f64], first: usize) -> Spectrum {
         let first = first.min(sums.len() / 2);
         let is_short = |index: usize| {
             let shape = self.shapes[index];
@@ -142,48 +165,58 @@ impl Bands {
         };
         let rest = &self.logarithms_by_band[first..];
         let logarithms = sums_by_shape(rest, &vec![1.0; rest.len()]);
-        let likelihoods = self.likelihoods(&sums, first, &logarithms);
-        self.likeliest(likelihoods.filter(|(_, index, _)| is_short(*index)))
+        let likelihoods = self.likelihoods(sums, first, &logarithms);
+        self.spectrum(&greatest(likelihoods.filter(|one| is_short(one.index))))
     }
 
-    /// By shape, whose place and scale stand beside it: by bands from `first` on, over which the logarithms are summed.
+    /// By shape, without its cost: by bands from `first` on, over which the logarithms are summed.
     fn likelihoods<'a>(
         &self,
         sums: &[f64],
         first: usize,
         logarithms: &'a [f64],
-    ) -> impl Iterator<Item = (f64, usize, f64)> + use<'a> {
+    ) -> impl Iterator<Item = Likeliest> + use<'a> {
         let count: f64 = self.counts[first..].iter().sum();
         let of = sums_by_shape(&self.inverse[first..], &sums[first..]);
         of.into_iter().zip(logarithms).enumerate().map(move |(index, (of, logarithm))| {
             let scale = (of / count.max(1.0)).max(POWER_LEAST);
-            (-count * scale.ln() - logarithm, index, scale)
+            Likeliest { index, scale, likelihood: -count * scale.ln() - logarithm }
         })
     }
 
-    fn likeliest(&self, likelihoods: impl Iterator<Item = (f64, usize, f64)>) -> Spectrum {
-        let best = likelihoods.max_by(|one, other| one.0.total_cmp(&other.0));
-        let (likelihood, index, scale) = best.unwrap_or((0.0, 0, 1.0));
-        self.spectrum(index, scale, likelihood)
+    /// One by its power, by band.
+    pub(crate) fn weights_by_band(&self, one: &Likeliest) -> Vec<f64> {
+        self.inverse.iter().map(|inverse| inverse[one.index] / one.scale).collect()
     }
 
-    fn sums(&self, coefficients: &[f64]) -> Vec<f64> {
-        let sum = |band: &[usize]| {
-            (band[0]..band[1]).filter(|j| self.looked_at[*j]).map(|j| coefficients[j].powi(2)).sum()
-        };
-        self.bounds.windows(2).map(sum).collect()
-    }
-
-    fn spectrum(&self, index: usize, scale: f64, likelihood: f64) -> Spectrum {
+    pub(crate) fn spectrum(&self, one: &Likeliest) -> Spectrum {
         let mut weights = vec![0.0; self.looked_at.len()];
-        for (band, inverse) in self.bounds.windows(2).zip(&self.inverse) {
-            let weight = inverse[index] / scale;
-            for j in (band[0]..band[1]).filter(|j| self.looked_at[*j]) {
-                weights[j] = weight;
-            }
+        let weights_by_band = self.weights_by_band(one);
+        for (band, weight) in self.bounds.windows(2).zip(&weights_by_band) {
+            weights[band[0]..band[1]].fill(*weight);
         }
-        Spectrum { shape: self.shapes[index], likelihood, weights }
+        let weights = self.looked_at(weights);
+        Spectrum { shape: self.shapes[one.index], likelihood: one.likelihood, weights, weights_by_band }
     }
+}
+
+fn greatest(likelihoods: impl Iterator<Item = Likeliest>) -> Likeliest {
+    let none = Likeliest { index: 0, scale: 1.0, likelihood: 0.0 };
+    likelihoods.max_by(|one, other| one.likelihood.total_cmp(&other.likelihood)).unwrap_or(none)
+}
+
+/// The scalar product, in as many sums as a processor adds side by side.
+fn product(one: &[f64], other: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    let (ones, others) = (one.chunks_exact(LANES), other.chunks_exact(LANES));
+    let last: f64 = ones.remainder().iter().zip(others.remainder()).map(|(one, other)| one * other).sum();
+    let mut sums = [0.0; LANES];
+    for (one, other) in ones.zip(others) {
+        for lane in 0..LANES {
+            sums[lane] += one[lane] * other[lane];
+        }
+    }
+    last + sums.iter().sum::<f64>()
 }
 
 /// Sums over bands, each times its factor.
@@ -226,7 +259,9 @@ mod tests {
                 state
             })
             .collect();
-        Bands::of(2000, |_| false).fit(&Cosines::of(2000).coefficients(&values))
+        let bands = Bands::of(2000, |_| false);
+        let coefficients = Cosines::of(2000).coefficients(&values);
+        bands.spectrum(&bands.likeliest(&bands.products(&coefficients, &coefficients)))
     }
 
     #[test]
@@ -246,7 +281,9 @@ mod tests {
     #[test]
     fn no_coefficients_and_equal_values_have_a_spectrum_too() {
         for count in [0, 1, 2, 5] {
-            let found = Bands::of(count, |_| false).fit(&vec![0.0; count]);
+            let bands = Bands::of(count, |_| false);
+            let none = vec![0.0; count];
+            let found = bands.spectrum(&bands.likeliest(&bands.products(&none, &none)));
             assert!(found.weights.iter().all(|weight| weight.is_finite()) && found.likelihood.is_finite());
         }
     }

@@ -4,7 +4,7 @@
 //! stationary, exactly so for white noise and for a random walk (Rao and Yip 1990): that is why spectra and steps are looked at here and not in
 //! Fourier's coefficients. It is Fourier's transform of the values in another order (Makhoul 1980).
 
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 use std::sync::OnceLock;
 
 use super::fourier::{Complex, Transform};
@@ -37,13 +37,21 @@ impl Cosines {
         let mut data: Vec<Complex> = self.places().map(|place| values[place].into()).collect();
         self.transform.apply(&mut data);
         let turned = data.iter().zip(&self.half_turns).map(|(sum, turn)| (sum * turn).re);
-        turned.enumerate().map(|(j, sum)| self.scale(j) * sum).collect()
+        let scale = (2.0 / self.count as f64).sqrt();
+        let mut coefficients: Vec<f64> = turned.map(|sum| scale * sum).collect();
+        coefficients.first_mut().into_iter().for_each(|first| *first *= FRAC_1_SQRT_2);
+        coefficients
     }
 
     /// The values that have these coefficients.
     pub(crate) fn values(&self, coefficients: &[f64]) -> Vec<f64> {
         let n = self.count;
-        let unscaled = |j: usize| if j < n { coefficients[j] / self.scale(j) } else { 0.0 };
+        let scale = (n as f64 / 2.0).sqrt();
+        let unscaled = |j: usize| match j {
+            0 => scale * SQRT_2 * coefficients[0],
+            j if j < n => scale * coefficients[j],
+            _ => 0.0,
+        };
         let term = |j: usize| self.half_turns[j] * Complex::new(unscaled(j), -unscaled(n - j));
         let mut data: Vec<Complex> = (0..n).map(term).collect();
         self.transform.apply(&mut data);
@@ -66,10 +74,6 @@ impl Cosines {
     fn places(&self) -> impl Iterator<Item = usize> + use<> {
         let even = (0..self.count).step_by(2);
         even.chain((1..self.count).step_by(2).rev())
-    }
-
-    fn scale(&self, j: usize) -> f64 {
-        (if j == 0 { 1.0 } else { 2.0 } / self.count as f64).sqrt()
     }
 
     /// sin(πj/2n), for j up to n.
