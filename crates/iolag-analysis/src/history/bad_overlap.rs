@@ -40,7 +40,9 @@ pub struct BadOverlap {
     pub second_bad_ns: Nanoseconds,
     /// How long both were at the same time.
     pub both_ns: Nanoseconds,
-    /// How long that would be by chance, which knows the hours of the day.
+    /// How long of it at other hours than those in which both are bad on a third of the days.
+    pub other_hours_ns: Nanoseconds,
+    /// How long that would be by chance, at these other hours, which knows the hours of the day.
     pub expected_ns: Nanoseconds,
     /// Probability of so long by chance.
     pub p: f64,
@@ -80,6 +82,7 @@ pub(super) fn bad_overlaps(
                 first_bad_ns: in_ns(first_set.seconds()),
                 second_bad_ns: in_ns(second_set.seconds()),
                 both_ns: in_ns(overlap.seconds),
+                other_hours_ns: in_ns(overlap.other_seconds),
                 expected_ns: in_ns(overlap.expected_seconds),
                 p: overlap.p,
                 p_adjusted: overlap.p,

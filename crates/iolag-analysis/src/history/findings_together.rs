@@ -55,11 +55,10 @@ fn goes_together(pair: &CorrelatedPair) -> bool {
 fn correlation(pair: &CorrelatedPair, names: &Names) -> HistoryFinding {
     let found = pair.judged();
     let direction = if found.coefficient > 0.0 { "go up and down together" } else { "go against each other" };
-    let beyond = match &pair.beyond_daily_cycle {
-        Some(_) => format!(" beyond the time of day, {:.2} with it", pair.correlation.coefficient),
-        None => String::new(),
+    let (beyond, doubt) = match &pair.beyond_daily_cycle {
+        Some(_) => (format!(" beyond the time of day, {:.2} with it", pair.correlation.coefficient), ""),
+        None => (String::new(), RECORD_TOO_SHORT),
     };
-    let doubt = if pair.beyond_daily_cycle.is_some() { "" } else { RECORD_TOO_SHORT };
     let sentence = format!(
         "{} and {} {direction}: {} correlation of {:.2}{beyond} ({}, worth {:.0} independent ones; {} after correction for all pairs){doubt}.",
         variable(&pair.left, names),
@@ -117,8 +116,13 @@ fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     told.sort_by_key(|one| Reverse(one.both_ns));
     let finding = |one: &&BadOverlap| {
         let seen_from = if hosts.len() > 1 { format!(" from {}", one.first.host) } else { String::new() };
+        let judged = if one.other_hours_ns < one.both_ns {
+            format!("{} of it at hours in which they are seldom both bad, where ", one.other_hours_ns)
+        } else {
+            String::new()
+        };
         let sentence = format!(
-            "{} and {}{seen_from} were bad at the same time: {} together, of {} and {}; by chance it would be {} ({}){}.",
+            "{} and {}{seen_from} were bad at the same time: {} together, of {} and {}; {judged}by chance it would be {} ({}){}.",
             place(&one.first),
             place(&one.second),
             one.both_ns,
