@@ -98,6 +98,8 @@ pub(crate) struct Judging {
     pub(crate) significance: f64,
     /// Greatest p in all noise, change and all, which is asked besides if the change leaves noise that is short of memory; 1 if that is enough.
     pub(crate) significance_in_all: f64,
+    /// Draws that may be as great where Gumbel's tail is below the significance.
+    pub(crate) as_great_most: usize,
     /// Seed of the draws.
     pub(crate) seed: u64,
 }
@@ -374,7 +376,7 @@ impl Search {
             while drawn.len() < draws {
                 drawn.push(draw(&mut source));
             }
-            p = gumbel_p(&drawn, found);
+            p = gumbel_p(&drawn, found, self.judging.as_great_most);
             let tail = gumbel_tail(&drawn, found);
             let is_clear = if draws == DRAWS[0] {
                 tail > 0.2 || tail < limit / 1000.0
@@ -389,11 +391,11 @@ impl Search {
     }
 }
 
-/// Probability of a maximum as great as this, by Gumbel's distribution with the mean and the deviation of `drawn`; of many draws at least the
-/// share that is as great.
-fn gumbel_p(drawn: &[f64], ratio: f64) -> f64 {
+/// Probability of a maximum as great as this, by Gumbel's distribution with the mean and the deviation of `drawn`; at least the share that is as
+/// great, where that is of too many for this tail.
+fn gumbel_p(drawn: &[f64], ratio: f64, as_great_most: usize) -> f64 {
     let exceeding = drawn.iter().filter(|one| **one >= ratio).count();
-    let share = if exceeding > 1 { exceeding as f64 / (drawn.len() as f64 + 1.0) } else { 0.0 };
+    let share = if exceeding > as_great_most { exceeding as f64 / (drawn.len() as f64 + 1.0) } else { 0.0 };
     gumbel_tail(drawn, ratio).max(share)
 }
 
@@ -411,7 +413,8 @@ fn gumbel_tail(drawn: &[f64], ratio: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const JUDGING: Judging = Judging { significance: 0.007, significance_in_all: 1.0, seed: 1 };
+    const JUDGING: Judging =
+        Judging { significance: 0.007, significance_in_all: 1.0, as_great_most: 1, seed: 1 };
 
     fn noise(count: usize, seed: u64) -> Vec<f64> {
         let mut noise = Noise::new(seed);
@@ -433,6 +436,15 @@ mod tests {
         let found = explain(&drift, &[line(600)], |_| false, &JUDGING).unwrap();
         assert!(found.terms.iter().all(|one| matches!(one.term, Term::Smooth(0))), "{found:?}");
         assert!(found.p_of_first_smooth < 1e-3, "{found:?}");
+    }
+
+    #[test]
+    fn two_draws_as_great_leave_the_tail_what_it_says_and_three_do_not() {
+        let p = |as_great: usize| {
+            let drawn: Vec<f64> = noise(99 - as_great, 4).into_iter().chain(vec![9.0; as_great]).collect();
+            gumbel_p(&drawn, 9.0, 2)
+        };
+        assert!(p(2) < 0.008 && p(3) > 0.02, "{} {}", p(2), p(3));
     }
 
     #[test]

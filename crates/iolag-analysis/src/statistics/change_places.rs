@@ -132,7 +132,7 @@ impl Halves {
 
     /// At twice the place and `more`, for the places from this one on.
     fn from(&self, place: usize, more: usize) -> &[f64] {
-        let half = if more % 2 == 0 { &self.even } else { &self.odd };
+        let half = if more.is_multiple_of(2) { &self.even } else { &self.odd };
         &half[place + more / 2..]
     }
 }
