@@ -1,7 +1,7 @@
 //! What a watch is doing, as text.
 
 use iolag_model::{
-    LastSample, MonotonicTime, Outcome, ProbeId, ProbePhase, ProbeStatus, WatchStatus, counted,
+    LastSample, MonotonicTime, Outcome, ProbeId, ProbePhase, ProbeStatus, SeriesKey, WatchStatus, counted,
 };
 
 use crate::numbers::NOTHING;
@@ -37,7 +37,7 @@ pub fn watch_status_text(
     }
     if !status.last.is_empty() {
         text.push('\n');
-        text.push_str(&last_values(&status.last, colour));
+        text.push_str(&last_values(status, is_live, now, colour));
     }
     text
 }
@@ -86,7 +86,15 @@ fn gone(probe: &ProbeStatus) -> String {
     )
 }
 
-fn last_values(last: &[LastSample], colour: Colour) -> String {
+fn last_values(status: &WatchStatus, is_live: bool, now: MonotonicTime, colour: Colour) -> String {
+    // What hangs grows older; its last sample has the age that it had.
+    let in_flight = |sample: &&LastSample| {
+        let is_it = |probe: &&ProbeStatus| {
+            probe.start == sample.start
+                && SeriesKey { part: String::new(), ..probe.series.clone() } == sample.series
+        };
+        status.in_flight.iter().find(is_it).filter(|_| is_live).map(|probe| now.since(probe.start_ns))
+    };
     let columns = columns([
         ("series", Side::Left),
         ("last", Side::Right),
@@ -94,12 +102,13 @@ fn last_values(last: &[LastSample], colour: Colour) -> String {
         ("started (UTC)", Side::Left),
     ]);
     let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
-    for sample in last {
+    for sample in &status.last {
+        let age = in_flight(&sample).unwrap_or(sample.duration_ns);
         let value = match (sample.value, sample.outcome) {
             (Some(value), _) => value.to_string(),
             (None, Outcome::Skipped) => NOTHING.to_owned(),
             (None, Outcome::Timeout | Outcome::Hung | Outcome::Interrupted) => {
-                format!("≥ {}", sample.duration_ns)
+                format!("≥ {age}")
             }
             (None, _) => sample.duration_ns.to_string(),
         };
@@ -121,7 +130,7 @@ fn last_values(last: &[LastSample], colour: Colour) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iolag_model::{Nanoseconds, SeriesKey, WallTime};
+    use iolag_model::{Nanoseconds, WallTime};
 
     fn series(task: &str) -> SeriesKey {
         SeriesKey { host: "node".into(), target: "/scratch".into(), task: task.into(), part: String::new() }
@@ -162,7 +171,7 @@ mod tests {
                 },
                 LastSample {
                     series: series("list"),
-                    start: begin,
+                    start: begin.after(Nanoseconds::from_seconds(600)),
                     duration_ns: Nanoseconds::from_seconds(60),
                     value: None,
                     outcome: Outcome::Hung,

@@ -50,14 +50,12 @@ pub fn lost(error: &std::io::Error) -> Option<String> {
         .then(|| format!("cannot write to standard output: {error}; send it elsewhere"))
 }
 
-/// The text without control characters but line ends, tabs and colours: paths, mount sources and compilers' messages come
-/// from outside, and must not steer an administrator's terminal.
+/// The text without control characters but line ends, tabs and colours, and without those that turn the direction of what follows: paths, mount sources and
+/// compilers' messages come from outside, and must not steer an administrator's terminal.
 pub fn printable(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) =
-        rest.find(|character: char| character.is_control() && character != '\n' && character != '\t')
-    {
+    while let Some(at) = rest.find(is_steering) {
         clean.push_str(&rest[..at]);
         rest = &rest[at..];
         let colour = rest.strip_prefix("\x1b[").and_then(|code| {
@@ -77,6 +75,15 @@ pub fn printable(text: &str) -> String {
     }
     clean.push_str(rest);
     clean
+}
+
+/// Whether a terminal does more than show it: control characters, and marks, embeddings and isolates of a direction (Unicode Standard Annex 9, 2.1 to 2.6).
+fn is_steering(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        other => other.is_control(),
+    }
 }
 
 /// Writes a notice to standard error, unless the user wants none.
@@ -309,6 +316,7 @@ mod tests {
     #[test]
     fn colours_stay_and_everything_that_steers_a_terminal_goes() {
         assert_eq!(printable("a\n\tb \x1b[1;31mred\x1b[0m é"), "a\n\tb \x1b[1;31mred\x1b[0m é");
+        assert_eq!(printable("/home/\u{202e}gpj.exe\u{2069} א"), "/home/\u{fffd}gpj.exe\u{fffd} א");
         assert_eq!(
             printable("\x1b]0;title\x07\x1b[2J\u{9b}1m\r"),
             "\u{fffd}]0;title\u{fffd}\u{fffd}[2J\u{fffd}1m\u{fffd}"

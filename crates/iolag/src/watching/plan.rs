@@ -376,7 +376,9 @@ impl Planning<'_> {
 
     fn length_or_zero(&self, own: Option<&Text>, usual: Option<&Text>) -> Result<Nanoseconds, DocumentError> {
         match own.or(usual) {
-            Some(text) if text.get_ref() == "0" => Ok(Nanoseconds::ZERO),
+            Some(text) if parse_duration(text.get_ref()).is_ok_and(|length| length == Nanoseconds::ZERO) => {
+                Ok(Nanoseconds::ZERO)
+            }
             other => self.length(other, None),
         }
     }

@@ -1,7 +1,9 @@
 //! The configuration file: the printed one is the default, and what is wrong in one's own is named by file and line.
 
+use iolag_model::{Outcome, WatchStatus};
+
 use crate::remembered::assert_all_fine;
-use crate::stage::{Stage, assert_refused};
+use crate::stage::{Stage, assert_refused, last};
 
 #[test]
 fn the_printed_configuration_is_what_is_done_without_one() {
@@ -36,6 +38,27 @@ fn a_configuration_names_targets_tasks_and_covariates() {
     let [jobs] = remembered.wholes("", "jobs")[..] else { panic!() };
     assert_eq!(jobs.value, Some(17.5));
     assert!(remembered.wholes("host memory", "stat").is_empty());
+}
+
+#[test]
+fn a_covariate_that_never_ends_in_time_is_told_once_and_is_no_hang() {
+    let stage = Stage::new();
+    let directory = stage.directory("scratch");
+    let file = stage.configure(&format!(
+        "every = \"200ms\"\njitter = \"0s\"\ntasks = [\"stat\"]\n[[target]]\ndirectory = {directory:?}\n\
+         [[covariate]]\nname = \"jobs\"\ncommand = [\"sleep\", \"300\"]\ndeadline = \"100ms\"\n"
+    ));
+    let watch = stage.start(&["-c", &file]);
+    let timed_out = |status: &WatchStatus| {
+        last(status, "", "jobs").filter(|last| last.outcome == Outcome::Timeout).map(|last| last.start)
+    };
+    let first = timed_out(&stage.wait_for("a time-out", |status| timed_out(status).is_some()));
+    stage.wait_for("another time-out", |status| timed_out(status) > first);
+    let status = stage.status(0);
+    assert!(status.contains("timeout"), "{status}");
+    watch.signal(libc::SIGINT);
+    let done = watch.finish();
+    assert_eq!(done.stdout.matches("jobs is slow").count(), 1, "{done:?}");
 }
 
 #[test]

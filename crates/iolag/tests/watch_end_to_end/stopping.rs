@@ -89,7 +89,9 @@ fn a_configuration_is_read_again_and_a_wrong_one_changes_nothing() {
     // The history that was typed counts for more than the file's.
     stage.wait_for("another beginning", |status| status.begin > begin && is_fine(status, "stat"));
     watch.signal(libc::SIGINT);
-    assert_eq!(watch.finish().code, Some(0));
+    let done = watch.finish();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(done.stdout.matches("was read again and is in use from now on").count(), 2, "{done:?}");
     let remembered = stage.remembered();
     assert_all_fine(&remembered.wholes("scratch", "open-read"), 2);
     assert_all_fine(&remembered.wholes("scratch", "stat"), 2);

@@ -23,7 +23,7 @@ use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
 
 use self::observer::{Teller, Telling};
 use self::prepare::{
-    DEADLINE, Prepared, hold_runtime, open_runtime, open_the_history, prepare, read_file, recall,
+    DEADLINE, OtherPlace, Prepared, hold_runtime, open_runtime, open_the_history, prepare, read_file, recall,
     try_textfile,
 };
 use self::standing::Standing;
@@ -94,16 +94,17 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
         }
         let Some(again) = prepare_again(options, &origin, &keeper.signals) else { break summary };
         match again {
-            Ok(again) if again.places == prepared.places => prepared = again,
+            Ok(again) if again.places == prepared.places => {
+                prepared = again;
+                teller.read_again(&prepared.configuration.name);
+            }
             Ok(again) => {
                 again.contacts.all.into_iter().for_each(FirstContact::give_up);
-                output::complain(
-                    "the history and the runtime directory cannot change while a watch runs; start it anew",
-                );
+                let is_history = again.places.history != prepared.places.history;
+                let what = if is_history { OtherPlace::History } else { OtherPlace::Runtime };
+                complain_of_configuration(&again.configuration.of_other_places(what));
             }
-            Err(failure) => {
-                output::complain(&format!("{}; the former configuration stays", failure.sentence))
-            }
+            Err(failure) => complain_of_configuration(&failure),
         }
     };
     let code = conclude(&summary, common);
@@ -111,6 +112,10 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
         Some(sentence) => Err(Failure::unusable(sentence).at_least(code)),
         None => Ok(code),
     }
+}
+
+fn complain_of_configuration(failure: &Failure) {
+    output::complain(&format!("{}; the former configuration stays", failure.sentence));
 }
 
 /// Reads the configuration again; `None` if the watch is told to stop meanwhile.

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use iolag_model::{
     EventSource, HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId,
-    ProbePhase, ProbeStatus, SeriesKind, counted,
+    ProbePhase, ProbeStatus, SeriesKey, SeriesKind, counted,
 };
 use iolag_watch::WatchObserver;
 
@@ -31,12 +31,21 @@ pub struct Teller<W> {
     controls: Vec<String>,
     /// Those that were told, by the probes that found them.
     outages: BTreeSet<ProbeId>,
+    /// Covariates that were told to be slow or to hang, and have not answered in time since.
+    covariates: BTreeSet<(SeriesKey, &'static str)>,
 }
 
 impl<W: Write + AsFd> Teller<W> {
     /// Tells to `output`; targets named in `controls` are left out of the rounds.
     pub fn new(output: W, telling: Telling, controls: Vec<String>) -> Self {
-        Self { lines: Lines::to(output), telling, round: Vec::new(), controls, outages: BTreeSet::new() }
+        Self {
+            lines: Lines::to(output),
+            telling,
+            round: Vec::new(),
+            controls,
+            outages: BTreeSet::new(),
+            covariates: BTreeSet::new(),
+        }
     }
 
     /// Gives whoever reads a last chance. Why lines were lost, as a sentence, if standard output took no more of them.
@@ -51,7 +60,17 @@ impl<W: Write + AsFd> Teller<W> {
         }
     }
 
+    /// Tells that the file of this name, if there is one, counts from now on as it is now.
+    pub fn read_again(&mut self, file: &str) {
+        if !file.is_empty() {
+            self.trouble(&format!("iolag: {file} was read again and is in use from now on"));
+        }
+    }
+
     fn sample(&mut self, sample: &HistorySample) {
+        if sample.outcome == Outcome::Ok {
+            self.covariates.retain(|(series, _)| *series != sample.series);
+        }
         if self.telling != Telling::Rounds
             || !sample.series.part.is_empty()
             || self.controls.contains(&sample.series.target)
@@ -124,6 +143,10 @@ impl<W: Write + AsFd> WatchObserver for Teller<W> {
     fn phase_changed(&mut self, probe: &ProbeStatus) {
         if matches!(probe.phase, ProbePhase::Slow | ProbePhase::Hung) {
             let what = if probe.phase == ProbePhase::Slow { "is slow" } else { "hangs" };
+            let is_covariate = probe.series.target.is_empty();
+            if is_covariate && !self.covariates.insert((probe.series.clone(), what)) {
+                return;
+            }
             let waits = if probe.waits_in.is_empty() {
                 String::new()
             } else {

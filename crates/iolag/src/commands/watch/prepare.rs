@@ -17,7 +17,9 @@ use crate::commands::history::{Chosen, Unopened, failure};
 use crate::conduct::scout::{self, Answer};
 use crate::exit_code::{ExitCode, Failure};
 use crate::serve::Textfile;
-use crate::watching::{Document, Places, ProcessOrigin, Wishes, find_programs, plan, programs};
+use crate::watching::{
+    Document, DocumentError, Places, ProcessOrigin, Wishes, find_programs, plan, programs,
+};
 
 /// How long the configuration file and the search for programs may take.
 pub const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(15);
@@ -32,6 +34,8 @@ pub struct Prepared {
     pub plan: WatchPlan,
     /// The places.
     pub places: Places,
+    /// The file that says so.
+    pub configuration: Configuration,
     /// What else was found in memory.
     pub memory: FoundInMemory,
     /// Whether the user or the file names the history: its directory is not made then.
@@ -53,6 +57,15 @@ pub struct Configuration {
     mode: u32,
 }
 
+/// What a watch that runs cannot change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherPlace {
+    /// Where it keeps what it measured.
+    History,
+    /// The directory in memory.
+    Runtime,
+}
+
 impl Configuration {
     /// What it says, understood.
     ///
@@ -60,6 +73,21 @@ impl Configuration {
     /// One sentence with file and line.
     pub fn document(&self) -> Result<Document, Failure> {
         Document::parse(&self.name, &self.text).map_err(Failure::usage)
+    }
+
+    /// Why a watch that runs does not take it, with file and line: it names another history, or another directory in memory.
+    pub fn of_other_places(&self, what: OtherPlace) -> Failure {
+        let document = match self.document() {
+            Ok(document) => document,
+            Err(failure) => return failure,
+        };
+        let (what, named) = match what {
+            OtherPlace::History => ("the history", document.history),
+            OtherPlace::Runtime => ("the runtime directory", document.runtime),
+        };
+        let message = format!("{what} cannot change while a watch runs; start it anew");
+        let file = if named.is_some() { self.name.as_str() } else { "" };
+        Failure::usage(DocumentError::at(file, &self.text, named.map_or(0..0, |place| place.span()), message))
     }
 
     /// What to tell the user if it holds a password that others may read.
@@ -132,7 +160,15 @@ pub fn prepare(options: &Watch, file: Option<&Path>, origin: &ProcessOrigin) -> 
     // Last of all: who goes there and does not come back is the watch's to look after.
     let mut contacts = look_at_targets(&plan, &places, !options.directories.is_empty())?;
     contacts.notices.extend(configuration.exposure(&document));
-    Ok(Prepared { plan, places, memory, is_history_named: history.is_some(), textfile, contacts })
+    Ok(Prepared {
+        plan,
+        places,
+        configuration,
+        memory,
+        is_history_named: history.is_some(),
+        textfile,
+        contacts,
+    })
 }
 
 /// What was found in memory besides the runtime directory of the watch.
@@ -341,4 +377,20 @@ pub fn open_runtime(prepared: &Prepared) -> Result<(Held, Spool), Failure> {
         spool.take_over(older).map_err(Failure::unusable)?;
     }
     Ok((held, spool))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_watch_that_runs_cannot_change_is_told_with_its_line() {
+        let text = "every = \"1m\"\nhistory = \"/b.sqlite\"\n".to_owned();
+        let configuration = Configuration { name: "iolag.toml".to_owned(), text, mode: 0 };
+        let told = |what| configuration.of_other_places(what).sentence;
+        let end = "cannot change while a watch runs; start it anew";
+        assert_eq!(told(OtherPlace::History), format!("iolag.toml:2: the history {end}"));
+        // It is named nowhere any more.
+        assert_eq!(told(OtherPlace::Runtime), format!("the runtime directory {end}"));
+    }
 }

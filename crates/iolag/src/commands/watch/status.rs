@@ -9,7 +9,7 @@ use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 use crate::watching::Places;
 
-/// Prints the status. The code says whether something hangs, or no watch runs.
+/// Prints the status. The code says whether a target hangs, or no watch runs: what a covariate's command waits for is no storage of anybody.
 ///
 /// # Errors
 /// If the runtime directory is no safe place, or no watch has ever run.
@@ -41,7 +41,9 @@ pub fn status(places: &Places, common: &Common) -> Result<ExitCode, Failure> {
 
 fn code(status: &WatchStatus, is_live: bool) -> ExitCode {
     let hangs = !status.outages.is_empty()
-        || status.last.iter().any(|last| matches!(last.outcome, Outcome::Hung | Outcome::Timeout));
+        || status.last.iter().any(|last| {
+            !last.series.target.is_empty() && matches!(last.outcome, Outcome::Hung | Outcome::Timeout)
+        });
     match (is_live, hangs) {
         (false, _) => ExitCode::Unusable,
         (true, true) => ExitCode::Found,
