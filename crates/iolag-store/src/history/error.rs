@@ -108,6 +108,14 @@ pub enum HistoryError {
         /// How long was waited, in seconds.
         waited_seconds: u64,
     },
+    /// It was read without its log, and somebody writes.
+    #[error(
+        "the history {location} was written to while it was read, and its disk had no space for reading beside that; ask again"
+    )]
+    Changed {
+        /// Where it is.
+        location: String,
+    },
     /// It was opened for reading, or the file is not ours to write.
     #[error("the history {location} can only be read: {what}; write to one of your own with --history")]
     ReadOnly {
@@ -190,7 +198,11 @@ impl HistoryError {
     /// Whether the same call may succeed later without anybody saying something else of where the history is, or who may use it.
     pub fn is_passing(&self) -> bool {
         match self {
-            Self::Busy { .. } | Self::Full { .. } | Self::Connection { .. } | Self::Database { .. } => true,
+            Self::Busy { .. }
+            | Self::Changed { .. }
+            | Self::Full { .. }
+            | Self::Connection { .. }
+            | Self::Database { .. } => true,
             Self::System { source, .. } => {
                 let errno = source.raw_os_error().map(Errno::from_raw_os_error);
                 errno.is_some_and(|errno| PASSING.contains(&errno))

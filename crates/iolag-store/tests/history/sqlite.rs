@@ -194,6 +194,50 @@ fn a_full_disk_keeps_what_was_acknowledged() {
     assert_eq!(count(&mut history) as u64, acknowledged * 100 + 100);
 }
 
+#[test]
+fn looking_takes_no_space_and_says_so_if_somebody_writes_meanwhile() {
+    let Some(mount) = LoopMount::ext4(6) else { return };
+    let ballast = mount.path().join("ballast");
+    std::fs::write(&ballast, vec![1; 2 << 20]).unwrap();
+    let path = mount.path().join("50%41 of #1?.sqlite");
+    create(&path).append(&samples(50)).unwrap();
+    mount.fill().unwrap();
+    let mut reader = SqliteHistory::open(&path, Access::ReadOnly).unwrap();
+    assert_eq!(count(&mut reader), 50);
+    let error = reader.append(&samples(60)).unwrap_err();
+    assert!(matches!(error, HistoryError::Full { .. }), "{error}");
+
+    std::fs::remove_file(&ballast).unwrap();
+    let mut writer = create(&path);
+    writer.append(&samples(70)).unwrap();
+    let error = reader.samples(&key("login1", "list"), WallSpan::ALL).unwrap_err();
+    assert!(matches!(error, HistoryError::Changed { .. }) && error.is_passing(), "{error}");
+    let mut next = SqliteHistory::open(&path, Access::ReadOnly).unwrap();
+    assert_eq!(count(&mut next), 70);
+    drop((reader, next, writer));
+    assert_eq!(count(&mut create(&path)), 70, "nothing of what was read unlocked got into the file");
+}
+
+#[test]
+fn a_file_that_is_not_ours_to_write_is_looked_at_unless_a_log_belongs_to_it() {
+    let Some(mount) = LoopMount::ext4(6) else { return };
+    let path = mount.path().join("history.sqlite");
+    create(&path).append(&samples(5)).unwrap();
+    mount.remount_read_only().unwrap();
+    assert_eq!(count(&mut SqliteHistory::open(&path, Access::ReadOnly).unwrap()), 5);
+
+    mount.remount_writable().unwrap();
+    let mut writer = create(&path);
+    writer.append(&samples(9)).unwrap();
+    let log = mount.path().join("history.sqlite-wal");
+    let kept = std::fs::read(&log).unwrap();
+    drop(writer);
+    std::fs::write(&log, kept).unwrap();
+    mount.remount_read_only().unwrap();
+    let error = SqliteHistory::open(&path, Access::ReadOnly).unwrap_err();
+    assert!(error.to_string().contains("its log needs a directory that you may write to"), "{error}");
+}
+
 /// A history of some pages, closed, one of whose leaves holds nonsense.
 fn damaged(path: &Path) -> Vec<u8> {
     let mut history = create(path);

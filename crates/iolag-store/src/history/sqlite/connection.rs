@@ -6,6 +6,7 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, ToSql};
 
+use super::content::Content;
 use crate::history::HistoryError;
 use crate::history::engine::{Engine, Purpose, Row, RowSink, Value};
 
@@ -18,6 +19,8 @@ const FREE_BYTES_MIN: u64 = 256 << 10;
 pub struct SqliteEngine {
     connection: Connection,
     place: Place,
+    /// What it was found to be, if it is read without its log.
+    found: Option<Content>,
 }
 
 /// Where the file is, and how long is waited for others: what errors need to know.
@@ -103,8 +106,18 @@ impl Place {
 }
 
 impl SqliteEngine {
-    pub(super) const fn new(connection: Connection, place: Place) -> Self {
-        Self { connection, place }
+    pub(super) const fn new(connection: Connection, place: Place, found: Option<Content>) -> Self {
+        Self { connection, place, found }
+    }
+
+    /// Refuses what was read of a file while somebody wrote, if it was read without its log.
+    fn require_as_found(&self) -> Result<(), HistoryError> {
+        match self.found {
+            Some(found) if Content::of(self.path()) != Some(found) => {
+                Err(HistoryError::Changed { location: self.place.text.clone() })
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -133,12 +146,17 @@ impl Engine for SqliteEngine {
     ) -> Result<(), HistoryError> {
         let place = &self.place;
         let failed = |error: rusqlite::Error| place.error(&error);
-        let mut prepared = self.connection.prepare_cached(statement).map_err(failed)?;
-        let mut rows = prepared.query(rusqlite::params_from_iter(values)).map_err(failed)?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            sink(&SqliteRow { row, place })?;
-        }
-        Ok(())
+        let mut read = || {
+            let mut prepared = self.connection.prepare_cached(statement).map_err(failed)?;
+            let mut rows = prepared.query(rusqlite::params_from_iter(values)).map_err(failed)?;
+            while let Some(row) = rows.next().map_err(failed)? {
+                sink(&SqliteRow { row, place })?;
+            }
+            Ok(())
+        };
+        let done = read();
+        self.require_as_found()?;
+        done
     }
 
     fn begin(&mut self, purpose: Purpose) -> Result<(), HistoryError> {

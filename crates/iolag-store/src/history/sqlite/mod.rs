@@ -8,6 +8,7 @@
 //! Limits: several processes may read and write the file at once, of one host. Connections must not be carried across a fork.
 
 mod connection;
+mod content;
 mod local;
 mod migrations;
 mod open;

@@ -1,6 +1,8 @@
 //! How the file is found, made and looked at before anything is done with it.
 
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,6 +13,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::connection::{Place, SqliteEngine};
+use super::content::{Content, beside, has_log};
 use super::local::network_file_system;
 use super::migrations;
 use crate::history::{DatabaseHistory, HistoryError};
@@ -38,7 +41,8 @@ impl DatabaseHistory<SqliteEngine> {
     /// Opens the history in the file `path`.
     ///
     /// Its directory must exist and be on a file system of this host; `path` itself must not be a symbolic link. After an unclean
-    /// end of the last process that had it open, a file of up to 1 GiB is checked.
+    /// end of the last process that had it open, a file of up to 1 GiB is checked. To look takes no space and no right to write, unless
+    /// the last process that wrote left its log.
     ///
     /// # Errors
     /// If it is missing, on a network file system, to be written to where next to no space is left, damaged, another program's, newer than this program, or cannot be opened. In
@@ -78,20 +82,48 @@ fn open_on(
         place.require_space()?;
     }
     prepare_file(&path, access)?;
+    if access == Access::ReadOnly {
+        return open_to_look(place);
+    }
     let was_left_open = is_left_open(&path);
-    let mut connection = connect(&place, access)?;
-    match access {
-        Access::ReadOnly => migrations::require_present_version(&connection, &place)?,
-        Access::ReadWrite | Access::Create => {
-            // Before anything is written to what may not be ours.
-            if was_left_open {
-                check_integrity(&connection, &place)?;
-            }
-            migrations::migrate(&mut connection, &place)?;
-            keep_log(&connection, &place)?;
+    let mut connection = connect(&place, path.as_os_str(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // Before anything is written to what may not be ours.
+    if was_left_open {
+        check_integrity(&connection, &place)?;
+    }
+    migrations::migrate(&mut connection, &place)?;
+    keep_log(&connection, &place)?;
+    Ok(SqliteEngine::new(connection, place, None))
+}
+
+/// Reading beside others takes an index of the log, which SQLite makes where there is none. Where it cannot, because the disk is full or
+/// may not be written to, a file without a log is read as it lies there.
+fn open_to_look(place: Place) -> Result<SqliteEngine, HistoryError> {
+    let look = |name: &OsStr, flags| {
+        let connection = connect(&place, name, OpenFlags::SQLITE_OPEN_READ_ONLY | flags)?;
+        migrations::require_present_version(&connection, &place)?;
+        Ok(connection)
+    };
+    let refused = match look(place.path().as_os_str(), OpenFlags::empty()) {
+        Err(error @ (HistoryError::Full { .. } | HistoryError::Unsuitable { .. })) => error,
+        connection => return Ok(SqliteEngine::new(connection?, place, None)),
+    };
+    let content = Content::of(place.path()).ok_or(refused)?;
+    let connection = look(&unchanging(place.path()), OpenFlags::SQLITE_OPEN_URI)?;
+    Ok(SqliteEngine::new(connection, place, Some(content)))
+}
+
+/// The name by which SQLite reads a file without locks and without a log (<https://sqlite.org/uri.html>).
+fn unchanging(path: &Path) -> OsString {
+    let mut name = b"file:".to_vec();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'%' | b'?' | b'#' => name.extend(format!("%{byte:02x}").bytes()),
+            _ => name.push(*byte),
         }
     }
-    Ok(SqliteEngine::new(connection, place))
+    name.extend(b"?immutable=1");
+    OsString::from_vec(name)
 }
 
 fn system(action: &'static str, path: &Path) -> impl Fn(io::Error) -> HistoryError {
@@ -147,14 +179,10 @@ fn prepare_file(path: &Path, access: Access) -> Result<(), HistoryError> {
     Err(HistoryError::NotAFile { path: path.to_owned(), what })
 }
 
-fn connect(place: &Place, access: Access) -> Result<Connection, HistoryError> {
+fn connect(place: &Place, name: &OsStr, flags: OpenFlags) -> Result<Connection, HistoryError> {
     let failed = |error: rusqlite::Error| place.error(&error);
-    let mode = match access {
-        Access::ReadOnly => OpenFlags::SQLITE_OPEN_READ_ONLY,
-        Access::ReadWrite | Access::Create => OpenFlags::SQLITE_OPEN_READ_WRITE,
-    };
-    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let connection = Connection::open_with_flags(place.path(), flags).map_err(failed)?;
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(name, flags).map_err(failed)?;
     connection.busy_timeout(place.patience()).map_err(failed)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     // What a planted file could make SQLite do.
@@ -181,15 +209,10 @@ fn keep_log(connection: &Connection, place: &Place) -> Result<(), HistoryError> 
 
 /// Whether the last process that had the file open ended without closing it: its log is there, and nobody has it locked.
 fn is_left_open(path: &Path) -> bool {
-    let beside = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    if !beside("-wal").symlink_metadata().is_ok_and(|log| log.len() > 0) {
+    if !has_log(path) {
         return false;
     }
-    let Ok(shared) = beside("-shm").symlink_metadata() else { return true };
+    let Ok(shared) = beside(path, "-shm").symlink_metadata() else { return true };
     // Asked of the kernel's table: opening the file to ask for its lock would, when it is closed, end locks of this process.
     let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
     !is_locked(&locks, shared.ino())
