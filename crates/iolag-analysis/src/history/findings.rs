@@ -210,7 +210,7 @@ impl Names {
 
     /// As in ` on /home from login1`.
     pub(crate) fn place(&self, key: &SeriesKey) -> String {
-        let target = if key.target.is_empty() { String::new() } else { format!(" on {}", key.target) };
+        let target = if key.is_of_host() { String::new() } else { format!(" on {}", key.target) };
         if self.several_hosts && !key.host.is_empty() {
             format!("{target} from {}", key.host)
         } else {

@@ -14,7 +14,7 @@
 use statrs::function::erf::erfc;
 
 use super::change_places::Places;
-use super::coloured::{Bands, Spectrum};
+use super::coloured::{Bands, QUICK_BAND, Spectrum};
 use super::cosine::Cosines;
 use super::regression::{Fit, Regression};
 use crate::synthetic::Noise;
@@ -37,8 +37,6 @@ const WORTH_LEAST: f64 = 60.0;
 const DOUBT_FACTOR: f64 = 5.0;
 /// What each further column of what is smooth costs.
 const COLUMN_COST: f64 = 2.0;
-/// Band from which on frequencies are too quick for steps to show.
-const QUICK_BAND: usize = 12;
 /// Greatest number of changes that are judged together.
 const TOGETHER_MOST: usize = 4;
 /// Of what part of the record each level must be then.
@@ -140,11 +138,15 @@ impl Search {
         let cosines = Cosines::of(values.len());
         let bands = Bands::of(values.len(), left_out);
         let transformed = |one: &Smooth| Smooth {
-            columns: one.columns.iter().map(|column| bands.looked_at(cosines.coefficients(column))).collect(),
+            columns: one
+                .columns
+                .iter()
+                .map(|column| bands.without_left_out(cosines.coefficients(column)))
+                .collect(),
             ..*one
         };
         let smooth = smooth.iter().map(transformed).collect();
-        let coefficients = bands.looked_at(cosines.coefficients(values));
+        let coefficients = bands.without_left_out(cosines.coefficients(values));
         let places = Places::of(values.len());
         Self { cosines, bands, smooth, coefficients, places, judging }
     }
@@ -311,14 +313,14 @@ impl Search {
     }
 
     fn fit(&self, coefficients: &[f64], terms: &[Term], start: Option<&Spectrum>) -> Fit {
-        let looked_at = |column: Vec<f64>| vec![self.bands.looked_at(column)];
+        let alone = |column: Vec<f64>| vec![self.bands.without_left_out(column)];
         let columns = terms.iter().flat_map(|term| match term {
-            Term::Step(at) => looked_at(self.cosines.of_step(*at)),
+            Term::Step(at) => alone(self.cosines.of_step(*at)),
             Term::Stretch(first, end) => {
                 let (from, until) = (self.cosines.of_step(*first), self.cosines.of_step(*end));
-                looked_at(from.iter().zip(until).map(|(from, until)| from - until).collect())
+                alone(from.iter().zip(until).map(|(from, until)| from - until).collect())
             }
-            Term::Ramp(first, end) => looked_at(self.cosines.of_ramp(*first, *end)),
+            Term::Ramp(first, end) => alone(self.cosines.of_ramp(*first, *end)),
             Term::Smooth(index) => self.smooth[*index].columns.clone(),
         });
         Regression { bands: &self.bands, columns: columns.collect() }.fit(coefficients, start)

@@ -22,6 +22,9 @@ const MEMORY_COST_GROWS_FROM: f64 = 672.0;
 /// Least variance, relative to that of normal scores.
 const POWER_LEAST: f64 = 1e-6;
 
+/// Band from which on frequencies are too quick for steps to show.
+pub(crate) const QUICK_BAND: usize = 12;
+
 /// A shape of spectrum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shape {
@@ -76,8 +79,9 @@ pub(crate) struct Bands {
     bounds: Vec<usize>,
     /// Coefficients of each band that are looked at.
     counts: Vec<f64>,
-    looked_at: Vec<bool>,
     left_out: Vec<usize>,
+    /// Coefficients of a sequence.
+    length: usize,
     shapes: Vec<Shape>,
     costs: Vec<f64>,
     /// By band and shape, so that all shapes are summed at once: one by the power, and the sum of the logarithms of powers.
@@ -101,7 +105,7 @@ pub(crate) struct Spectrum {
 
 /// A shape of the table that fits.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Likeliest {
+pub(crate) struct FittedShape {
     index: usize,
     scale: f64,
     /// As that of [`Spectrum`].
@@ -134,25 +138,35 @@ impl Bands {
         let inverse = powers.iter().map(|of| of.iter().map(|power| 1.0 / power).collect()).collect();
         let costs = shapes.iter().map(|shape| shape.cost(count)).collect();
         let left_out = (1..count).filter(|j| !looked_at[*j]).collect();
-        Self { costs, bounds, counts, looked_at, left_out, shapes, inverse, logarithms, logarithms_by_band }
+        Self {
+            costs,
+            bounds,
+            counts,
+            left_out,
+            length: count,
+            shapes,
+            inverse,
+            logarithms,
+            logarithms_by_band,
+        }
     }
 
     /// These coefficients, with 0 for those that are not looked at.
-    pub(crate) fn looked_at(&self, mut coefficients: Vec<f64>) -> Vec<f64> {
+    pub(crate) fn without_left_out(&self, mut coefficients: Vec<f64>) -> Vec<f64> {
         self.left_out.iter().for_each(|j| coefficients[*j] = 0.0);
         coefficients
     }
 
-    /// By band, the sum of products of the coefficients of two sequences, of which one is [`Self::looked_at`].
+    /// By band, the sum of products of the coefficients of two sequences, of which one is [`Self::without_left_out`].
     pub(crate) fn products(&self, one: &[f64], other: &[f64]) -> Vec<f64> {
         self.bounds.windows(2).map(|band| product(&one[band[0]..band[1]], &other[band[0]..band[1]])).collect()
     }
 
     /// The likeliest shape for coefficients with these sums of squares by band.
-    pub(crate) fn likeliest(&self, sums: &[f64]) -> Likeliest {
+    pub(crate) fn likeliest(&self, sums: &[f64]) -> FittedShape {
         greatest(
             self.likelihoods(sums, 0, &self.logarithms)
-                .map(|one| Likeliest { likelihood: one.likelihood - self.costs[one.index], ..one }),
+                .map(|one| FittedShape { likelihood: one.likelihood - self.costs[one.index], ..one }),
         )
     }
 
@@ -175,33 +189,33 @@ impl Bands {
         sums: &[f64],
         first: usize,
         logarithms: &'a [f64],
-    ) -> impl Iterator<Item = Likeliest> + use<'a> {
+    ) -> impl Iterator<Item = FittedShape> + use<'a> {
         let count: f64 = self.counts[first..].iter().sum();
         let of = sums_by_shape(&self.inverse[first..], &sums[first..]);
         of.into_iter().zip(logarithms).enumerate().map(move |(index, (of, logarithm))| {
             let scale = (of / count.max(1.0)).max(POWER_LEAST);
-            Likeliest { index, scale, likelihood: -count * scale.ln() - logarithm }
+            FittedShape { index, scale, likelihood: -count * scale.ln() - logarithm }
         })
     }
 
     /// One by its power, by band.
-    pub(crate) fn weights_by_band(&self, one: &Likeliest) -> Vec<f64> {
+    pub(crate) fn weights_by_band(&self, one: &FittedShape) -> Vec<f64> {
         self.inverse.iter().map(|inverse| inverse[one.index] / one.scale).collect()
     }
 
-    pub(crate) fn spectrum(&self, one: &Likeliest) -> Spectrum {
-        let mut weights = vec![0.0; self.looked_at.len()];
+    pub(crate) fn spectrum(&self, one: &FittedShape) -> Spectrum {
+        let mut weights = vec![0.0; self.length];
         let weights_by_band = self.weights_by_band(one);
         for (band, weight) in self.bounds.windows(2).zip(&weights_by_band) {
             weights[band[0]..band[1]].fill(*weight);
         }
-        let weights = self.looked_at(weights);
+        let weights = self.without_left_out(weights);
         Spectrum { shape: self.shapes[one.index], likelihood: one.likelihood, weights, weights_by_band }
     }
 }
 
-fn greatest(likelihoods: impl Iterator<Item = Likeliest>) -> Likeliest {
-    let none = Likeliest { index: 0, scale: 1.0, likelihood: 0.0 };
+fn greatest(likelihoods: impl Iterator<Item = FittedShape>) -> FittedShape {
+    let none = FittedShape { index: 0, scale: 1.0, likelihood: 0.0 };
     likelihoods.max_by(|one, other| one.likelihood.total_cmp(&other.likelihood)).unwrap_or(none)
 }
 

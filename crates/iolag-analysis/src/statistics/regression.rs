@@ -1,11 +1,11 @@
 //! Weighted least squares on cosine coefficients, in noise whose spectrum is fitted at the same time.
 
-use super::coloured::{Bands, Spectrum};
+use super::coloured::{Bands, QUICK_BAND, Spectrum};
 
 /// How often weights and amounts are computed by turns.
 const ROUNDS: usize = 3;
 
-/// Sequences, by their cosine coefficients, that explain another; of all of them, those that are [`Bands::looked_at`].
+/// Sequences, by their cosine coefficients, that explain another; of all of them, those that are [`Bands::without_left_out`].
 #[derive(Debug, Clone)]
 pub(crate) struct Regression<'a> {
     pub(crate) bands: &'a Bands,
@@ -33,7 +33,7 @@ impl Regression<'_> {
         };
         let (mut noise, mut amounts) = match start {
             Some(start) => weighted(&start.weights_by_band),
-            None => weighted(&self.bands.fit_quick(&products.of_aim, 12).weights_by_band),
+            None => weighted(&self.bands.fit_quick(&products.of_aim, QUICK_BAND).weights_by_band),
         };
         for _ in 1..ROUNDS {
             let next = weighted(&self.bands.weights_by_band(&noise));

@@ -20,6 +20,13 @@ pub struct SeriesKey {
     pub part: String,
 }
 
+impl SeriesKey {
+    /// Whether it belongs to the host alone, as a covariate does, and to no target.
+    pub const fn is_of_host(&self) -> bool {
+        self.target.is_empty()
+    }
+}
+
 impl fmt::Display for SeriesKey {
     /// `task` or `task: part`, then ` on target`, without the host: reports of one host do not repeat it.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,7 +34,7 @@ impl fmt::Display for SeriesKey {
         if !self.part.is_empty() {
             write!(formatter, ": {}", self.part)?;
         }
-        if !self.target.is_empty() {
+        if !self.is_of_host() {
             write!(formatter, " on {}", self.target)?;
         }
         Ok(())

@@ -127,7 +127,7 @@ pub(crate) fn place_of(pair: &CorrelatedPair) -> Place {
 
 /// Tasks before what only belongs to their host.
 pub(crate) fn rank(pair: &CorrelatedPair) -> u8 {
-    match (pair.right.quantity.is_of_host(), pair.left.series.target.is_empty()) {
+    match (pair.right.quantity.is_of_host(), pair.left.series.is_of_host()) {
         (false, false) => 0,
         (false, true) => 1,
         (true, _) => 2,
@@ -136,7 +136,7 @@ pub(crate) fn rank(pair: &CorrelatedPair) -> u8 {
 
 /// What belongs to the host alone comes second, as in the study: `create & load average`.
 pub(crate) fn sides(pair: &CorrelatedPair) -> [&Variable; 2] {
-    if pair.left.series.target.is_empty() { [&pair.right, &pair.left] } else { [&pair.left, &pair.right] }
+    if pair.left.series.is_of_host() { [&pair.right, &pair.left] } else { [&pair.left, &pair.right] }
 }
 
 pub(crate) fn side(variable: &Variable) -> String {

@@ -37,7 +37,7 @@ fn known<'a>(exposition: &Exposition<'a>) -> Vec<Known<'a>> {
         all.entry(&tally.key).or_default().tally = Some(tally);
     }
     // Covariates have no target.
-    let is_whole_task = |key: &SeriesKey| key.part.is_empty() && !key.target.is_empty();
+    let is_whole_task = |key: &SeriesKey| key.part.is_empty() && !key.is_of_host();
     if let Some(status) = exposition.status {
         for last in status.last.iter().filter(|last| is_whole_task(&last.series)) {
             all.entry(&last.series).or_default().last = Some(last);

@@ -115,7 +115,7 @@ fn write_row(
     page: &mut Markup,
 ) {
     let key = &summary.series.key;
-    let target = if key.target.is_empty() { "the host" } else { &key.target };
+    let target = if key.is_of_host() { "the host" } else { &key.target };
     page.raw("<tr").attribute("class", kind_of(summary)).raw("><td>").text(target).raw("</td>");
     page.element("<th scope=\"row\">", &task(key), "</th>");
     if has_hosts {

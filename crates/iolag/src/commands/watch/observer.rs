@@ -143,7 +143,7 @@ impl<W: Write + AsFd> WatchObserver for Teller<W> {
     fn phase_changed(&mut self, probe: &ProbeStatus) {
         if matches!(probe.phase, ProbePhase::Slow | ProbePhase::Hung) {
             let what = if probe.phase == ProbePhase::Slow { "is slow" } else { "hangs" };
-            let is_covariate = probe.series.target.is_empty();
+            let is_covariate = probe.series.is_of_host();
             if is_covariate && !self.covariates.insert((probe.series.clone(), what)) {
                 return;
             }

@@ -42,7 +42,7 @@ pub fn status(places: &Places, common: &Common) -> Result<ExitCode, Failure> {
 fn code(status: &WatchStatus, is_live: bool) -> ExitCode {
     let hangs = !status.outages.is_empty()
         || status.last.iter().any(|last| {
-            !last.series.target.is_empty() && matches!(last.outcome, Outcome::Hung | Outcome::Timeout)
+            !last.series.is_of_host() && matches!(last.outcome, Outcome::Hung | Outcome::Timeout)
         });
     match (is_live, hangs) {
         (false, _) => ExitCode::Unusable,
