@@ -29,7 +29,8 @@ limits, are in calibration.jsonl beside this page: there a calibration that was 
   scales an octave apart from a slot to five days; `storms`: 3 % of the time, 30 attempts long, 50 times slower; `modes-in-runs`: ten times slower for
   20 attempts on average; `censored`: 2 or 20 % are cut off by a deadline; `coarse-clock`: read in whole tenths of seconds; `daily`: noon takes
   2.7 times as long as midnight, `daily-random`: by another amplitude each day; `weekly`: weekends take half as long;
-  `working-hours`: 9 to 17 of working days takes three times as long; `slow-under-noise`: two fifths of the variance last for half a day, the rest is independent; `drift-1.3`: 30 % slower at the end.
+  `working-hours`: 9 to 17 of working days takes three times as long; `slow-under-noise`: two fifths of the variance last for half a day, the rest is independent; `above-floor`: half of the attempts take equally long, within 6 %,
+  the others longer, as a load with a coefficient of 0.9 has it; `drift-1.3`: 30 % slower at the end.
 - *Series together*: `daily-shared`: all six are slowest at noon, `daily-apart`: each at an hour of its own; `common-load`: one load explains most of what all six do;
   `control-apart`: storms of each series, and others of a task in memory; `control-together`: storms that all have in common with the task in memory;
   `names-for-nothing`: `ls -l` takes as long as `ls -n`; `nightly-jobs`: a job of each place at 02:00, for about an hour, is 50 times slower;

@@ -5,7 +5,7 @@
 //! mixture of log-normal distributions, whose quantiles are exact.
 
 use iolag_analysis::Noise;
-use statrs::function::erf::erfc;
+use statrs::function::erf::{erfc, erfc_inv};
 
 /// The median of quiet durations, in seconds: between the thresholds of tables, above a coarse clock's step.
 pub const MEDIAN_SECONDS: f64 = 0.25;
@@ -47,6 +47,13 @@ const MOMENT_SHARE: f64 = 0.03;
 const SLOW_COEFFICIENT: f64 = 0.98;
 const SLOW_SHARE: f64 = 0.4;
 
+/// Coefficient of load above a floor, how strong it is, and how far the floor's attempts are apart, by those of other noise.
+const FLOOR_COEFFICIENT: f64 = 0.9;
+const FLOOR_LOAD: f64 = 1.5;
+const FLOOR_SPREAD: f64 = 0.1;
+/// Into how many equal shares that load is parted to know its quantiles.
+const FLOOR_PARTS: usize = 1000;
+
 /// How far a coarse clock's readings are apart, in seconds.
 pub const COARSE_STEP_SECONDS: f64 = 0.1;
 
@@ -59,6 +66,8 @@ pub enum Process {
     Autoregressive(f64),
     /// Load that changes within half a day, under noise in which each attempt is by itself.
     SlowUnderNoise,
+    /// Load that comes and goes above a floor, at which half of the attempts take equally long.
+    AboveFloor,
     /// Load on all time scales: a sum of autoregressive processes, an octave apart, of equal variance.
     OneOverF,
     /// Bad times: 3 % of the time, 30 attempts long, 50 times slower, beginning at random.
@@ -118,6 +127,12 @@ impl Process {
                 let quick = autoregressive(slots, 0.0, noise);
                 let (of_slow, of_quick) = (SLOW_SHARE.sqrt(), (1.0 - SLOW_SHARE).sqrt());
                 slow.iter().zip(quick).map(|(slow, quick)| of_slow * slow + of_quick * quick).collect()
+            }
+            Self::AboveFloor => {
+                let load = autoregressive(slots, FLOOR_COEFFICIENT, noise);
+                let quick = autoregressive(slots, 0.0, noise);
+                let above = |load: f64| FLOOR_LOAD * load.max(0.0);
+                load.into_iter().zip(quick).map(|(load, quick)| above(load) + FLOOR_SPREAD * quick).collect()
             }
             Self::OneOverF => one_over_f(slots, noise),
             Self::Storms => {
@@ -206,6 +221,14 @@ impl Process {
                 Part { weight: MODE_SHARE, sigma: MODE_SIGMA, ..quiet },
                 Part { weight: 1.0 - MODE_SHARE, shift: MODE_FACTOR.ln(), sigma: MODE_SIGMA },
             ],
+            Self::AboveFloor => (0..FLOOR_PARTS)
+                .map(|part| {
+                    let share = (part as f64 + 0.5) / FLOOR_PARTS as f64;
+                    let load = -SIGMA * std::f64::consts::SQRT_2 * erfc_inv(2.0 * share);
+                    let shift = FLOOR_LOAD * load.max(0.0);
+                    Part { weight: 1.0 / FLOOR_PARTS as f64, shift, sigma: FLOOR_SPREAD * SIGMA }
+                })
+                .collect(),
             Self::Daily { peak, .. } => (0..SLOTS_PER_DAY)
                 .map(|slot| Part {
                     weight: 1.0 / SLOTS_PER_DAY as f64,
@@ -350,7 +373,7 @@ fn daily(slot: usize, peak: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const STATIONARY: [Process; 10] = [
+    const STATIONARY: [Process; 11] = [
         Process::Independent,
         Process::Autoregressive(0.8),
         Process::OneOverF,
@@ -361,6 +384,7 @@ mod tests {
         Process::Weekly,
         Process::WorkingHours,
         Process::SlowUnderNoise,
+        Process::AboveFloor,
     ];
 
     #[test]

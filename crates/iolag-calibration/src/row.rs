@@ -101,7 +101,7 @@ const MONTH_DAYS: f64 = 31.0;
 const DAILY: Process = Process::Daily { peak: 0.5, coefficient: 0.0 };
 
 fn coverage_rows() -> Vec<Row> {
-    let cells: [(&str, Process, &[usize]); 15] = [
+    let cells: [(&str, Process, &[usize]); 16] = [
         ("independent", Process::Independent, &[192, 1000, 10_000]),
         ("ar0.5", Process::Autoregressive(0.5), &[192, 1000, 10_000]),
         ("ar0.8", Process::Autoregressive(0.8), &[192, 1000, 10_000]),
@@ -109,6 +109,7 @@ fn coverage_rows() -> Vec<Row> {
         ("ar0.95", Process::Autoregressive(0.95), &[672, 2976, 10_000]),
         ("ar0.98", Process::Autoregressive(0.98), &[1000, 10_000]),
         ("slow-under-noise", Process::SlowUnderNoise, &[672, 2976]),
+        ("above-floor", Process::AboveFloor, &[672, 2976]),
         ("1-over-f", Process::OneOverF, &[672, 2976, 10_000]),
         ("storms", Process::Storms, &[672, 1000, 2976, 10_000]),
         ("modes-in-runs", Process::ModesInRuns, &[672, 2976, 10_000]),
@@ -129,13 +130,14 @@ fn coverage_rows() -> Vec<Row> {
 }
 
 fn quiet_rows() -> Vec<Row> {
-    let cells: [(&str, Load, &[usize]); 25] = [
+    let cells: [(&str, Load, &[usize]); 26] = [
         ("independent", Load::Apart(Process::Independent), &[192, 672, 2976]),
         ("ar0.8", Load::Apart(Process::Autoregressive(0.8)), &[192, 672, 2976]),
-        ("ar0.9", Load::Apart(Process::Autoregressive(0.9)), &[672]),
+        ("ar0.9", Load::Apart(Process::Autoregressive(0.9)), &[672, 2976]),
         ("ar0.95", Load::Apart(Process::Autoregressive(0.95)), &[672]),
         ("ar0.98", Load::Apart(Process::Autoregressive(0.98)), &[672, 2976]),
         ("slow-under-noise", Load::Apart(Process::SlowUnderNoise), &[192, 480, 672]),
+        ("above-floor", Load::Apart(Process::AboveFloor), &[672, 2976]),
         ("1-over-f", Load::Apart(Process::OneOverF), &[672, 2976]),
         ("storms", Load::Apart(Process::Storms), &[192, 672, 2976]),
         ("modes-in-runs", Load::Apart(Process::ModesInRuns), &[672]),

@@ -15,6 +15,9 @@ const BAND_GROWTH: f64 = 1.06;
 /// What a mixture and what long memory cost, in twice the logarithm of the likelihood: both can imitate a step.
 const MIXTURE_COST: f64 = 12.0;
 const MEMORY_COST: f64 = 6.0;
+/// What a mixture costs whose memory, 1/(1 − φ), is in the sequence so often: that is too brief to imitate a step.
+const BRIEF_MIXTURE_COST: f64 = 4.0;
+const BRIEF_MEMORIES: f64 = 100.0;
 /// By how much more long memory costs when a sequence is longer than this by a factor of e: the longer it is, the more plainly its memory would show.
 const MEMORY_COST_GROWTH: f64 = 9.0;
 const MEMORY_COST_GROWS_FROM: f64 = 672.0;
@@ -47,7 +50,8 @@ impl Shape {
 
     fn cost(&self, count: usize) -> f64 {
         if self.independent > 0.0 {
-            MIXTURE_COST
+            let memories = count as f64 * (1.0 - self.coefficient);
+            if memories >= BRIEF_MEMORIES { BRIEF_MIXTURE_COST } else { MIXTURE_COST }
         } else if self.memory > 0.0 {
             MEMORY_COST + MEMORY_COST_GROWTH * (count as f64 / MEMORY_COST_GROWS_FROM).ln().max(0.0)
         } else {
@@ -56,13 +60,14 @@ impl Shape {
     }
 
     fn all() -> Vec<Self> {
-        let short = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99];
+        let short =
+            [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99];
         let mut all: Vec<Self> = short.iter().map(|phi| Self::new(*phi, 0.0, 0.0)).collect();
         for memory in [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0] {
             all.extend([-0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 0.9].map(|phi| Self::new(phi, memory, 0.0)));
         }
-        for phi in [0.8, 0.9, 0.95, 0.98, 0.99, 0.998] {
-            all.extend([0.2, 0.4, 0.6, 0.8, 0.9, 0.95].map(|share| Self::new(phi, 0.0, share)));
+        for phi in [0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 0.998] {
+            all.extend([0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95].map(|share| Self::new(phi, 0.0, share)));
         }
         all
     }
