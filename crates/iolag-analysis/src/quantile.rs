@@ -168,7 +168,8 @@ impl CensoredRanks {
         None
     }
 
-    /// The quantile `q`, asking `value_of_rank` for the known duration of a rank.
+    /// The quantile `q`, asking `value_of_rank` for the known duration of a rank. What was cut off may have lasted longer than anything that ended, so
+    /// the greatest of all is a bound then.
     pub fn quantile(&self, q: f64, value_of_rank: impl FnOnce(u64) -> Option<Nanoseconds>) -> QuantileValue {
         if self.total == 0 {
             return QuantileValue::TooFew { needed: 1, have: 0 };
@@ -183,7 +184,9 @@ impl CensoredRanks {
                 Bound::Censored(bound_ns) => QuantileValue::AtLeast(Nanoseconds(bound_ns)),
             };
         }
-        match self.rank_of_share(q).and_then(value_of_rank) {
+        let has_censored = self.segments.iter().map(|segment| segment.known).sum::<u64>() < self.total;
+        let rank = self.rank_of_share(q).filter(|_| q < 1.0 || !has_censored);
+        match rank.and_then(value_of_rank) {
             Some(value) => QuantileValue::Exactly(value),
             None => QuantileValue::AtLeast(Nanoseconds(self.longest_ns)),
         }
@@ -302,6 +305,14 @@ mod tests {
     #[test]
     fn everything_censored_is_at_least_the_longest() {
         assert_eq!(quantile_of(&mut [], &mut [3, 9], 0.1), QuantileValue::AtLeast(Nanoseconds(9)));
+    }
+
+    #[test]
+    fn what_was_cut_off_may_be_the_longest() {
+        let quantile = |censored: &mut [u64], q| quantile_of(&mut [30, 43, 71, 121], censored, q);
+        assert_eq!(quantile(&mut [68, 96], 1.0), QuantileValue::AtLeast(Nanoseconds(121)));
+        assert_eq!(quantile(&mut [68, 96], 0.5), QuantileValue::Exactly(Nanoseconds(71)));
+        assert_eq!(quantile(&mut [], 1.0), QuantileValue::Exactly(Nanoseconds(121)));
     }
 
     #[test]

@@ -144,6 +144,16 @@ fn differences_of_shares_are_newcombes() {
 }
 
 #[test]
+fn what_was_cut_off_may_be_the_longest() {
+    let known = [0.03, 0.043, 0.071, 0.121].map(|amount| (amount, Knowledge::Exactly));
+    let cut_off = [0.068, 0.096].map(|amount| (amount, Knowledge::AtLeast));
+    let distribution = Distribution::of(&observations::<ByAttempt>(known.into_iter().chain(cut_off)));
+    assert_eq!(distribution.extremes(), (Estimate::Exactly(0.03), Estimate::AtLeast(0.121)));
+    let distribution = Distribution::of(&observations::<ByAttempt>(known.into_iter()));
+    assert_eq!(distribution.extremes(), (Estimate::Exactly(0.03), Estimate::Exactly(0.121)));
+}
+
+#[test]
 fn quantiles_beyond_what_was_seen_are_bounds() {
     let below = (0..20).map(|_| (0.01, Knowledge::AtMost));
     let known = (0..70).map(|index| (1.3 + f64::from(index) / 50.0, Knowledge::Exactly));

@@ -232,6 +232,21 @@ fn no_line_is_wider_than_the_terminal_and_colour_changes_no_letter() {
 }
 
 #[test]
+fn attempts_that_were_broken_off_did_not_succeed() {
+    let mut input = input();
+    input.series.truncate(1);
+    let (series, columns) = &mut input.series[0];
+    *columns = HistoryColumns::default();
+    for slot in 0..10 {
+        columns.push(&sample(&series.key, slot, 1.0, Outcome::Interrupted, 1.0));
+    }
+    let analysis = analyse_history(&input, &HistoryOptions::default());
+    let text = history_text(&head(), &analysis, 120, Colour::Never);
+    assert!(text.contains("No attempt was left to itself until its end."), "{text}");
+    assert!(!text.contains("succeeded"), "{text}");
+}
+
+#[test]
 fn a_history_of_nothing_says_what_to_do() {
     let nothing = analyse_history(&HistoryInput::default(), &HistoryOptions::default());
     let text = history_text(&head(), &nothing, 80, Colour::Never);

@@ -2,12 +2,14 @@
 //!
 //! Durations of attempts say nothing of a time in which nothing was attempted: a place that hangs for six hours is one attempt and 24 skipped slots.
 //! So the question is asked of stretches of time: when was a place bad, and how long were both (see `statistics/overlap.rs`). What each does at its
-//! hour of the day, by local time, is not told: two nightly jobs need not have anything in common but the hour.
+//! hour of the day, by local time, is not told: two nightly jobs need not have anything in common but the hour. Asked are every two places of a host,
+//! and a place that two hosts see.
 //!
 //! Limits: a time in which nobody watched is not bad; a bad sample counts until the next one was due. Of imported records the period is the
-//! usual one that was seen: where it is a second off, moved times of single slots overlap by parts, and p is somewhat too small.
+//! usual one that was seen: where it is a second off, moved times of single slots overlap by parts, and p is somewhat too small. Of more than
+//! [`HOSTS_MOST`] hosts none is held against another: that would be thousands of pairs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use iolag_model::{Nanoseconds, Outage, Series, SeriesKey, SeriesKind, WallSpan, WallTime};
@@ -18,6 +20,9 @@ use super::episodes::Episode;
 use super::event_matching::union_of;
 use crate::statistics::overlap::{Stretches, overlap_of};
 
+/// Greatest number of hosts that are held against each other.
+const HOSTS_MOST: usize = 20;
+
 /// A target as a host sees it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
@@ -27,7 +32,7 @@ pub struct Place {
     pub target: String,
 }
 
-/// Two places of a host and their bad times.
+/// Two places of a host, or one place from two hosts, and their bad times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BadOverlap {
     /// One place.
@@ -58,7 +63,7 @@ impl BadOverlap {
     }
 }
 
-/// Every two places of a host that were bad at some time, in the order of their names. p are not adjusted yet.
+/// Every two places of a host, and every place from two hosts, that were bad at some time, in the order of their names. p are not adjusted yet.
 pub(super) fn bad_overlaps(
     series: &[Series],
     outages: &[Outage],
@@ -71,9 +76,14 @@ pub(super) fn bad_overlaps(
         .map(|(place, spans)| (place, stretches_of(&spans, covered, local_time)))
         .collect();
     let covered = covered.end.since(covered.begin).as_seconds();
+    let hosts: BTreeSet<&str> = stretches.iter().map(|one| one.0.host.as_str()).collect();
+    let is_asked = |one: &Place, other: &Place| {
+        let is_from_both = hosts.len() <= HOSTS_MOST && !one.target.is_empty() && one.target == other.target;
+        one.host == other.host || is_from_both
+    };
     let mut found = Vec::new();
     for (index, (first, first_set)) in stretches.iter().enumerate() {
-        for (second, second_set) in stretches[index + 1..].iter().filter(|other| other.0.host == first.host) {
+        for (second, second_set) in stretches[index + 1..].iter().filter(|other| is_asked(first, &other.0)) {
             let slot = slot_of(series, [first, second], covered);
             let overlap = overlap_of(first_set, second_set, covered, slot);
             found.push(BadOverlap {
@@ -168,6 +178,12 @@ mod tests {
 
     /// /scratch hangs for six hours, once a day 14; `list` on /home takes long at slots `slow`.
     fn overlaps(slow: std::ops::Range<i64>, kind: SeriesKind) -> Vec<BadOverlap> {
+        let of = |target: &str| Series { kind, ..series_of(target, "list") };
+        overlaps_of(slow, [of("/home"), of("/scratch")])
+    }
+
+    /// The first is slow at these slots, the second hangs.
+    fn overlaps_of(slow: std::ops::Range<i64>, [one, other]: [Series; 2]) -> Vec<BadOverlap> {
         let scratch = columns_of((0..SLOTS).map(|slot| match slot {
             1400 => (slot * 900, 21_600_000, Outcome::Hung),
             1401..1424 => (slot * 900, 0, Outcome::Skipped),
@@ -178,8 +194,7 @@ mod tests {
                 if slow.contains(&slot) { 15_000 + 1000 * (slot as u64 % 25) } else { 30 + slot as u64 % 5 };
             (slot * 900 + 300, milliseconds, Outcome::Ok)
         }));
-        let of = |target: &str| Series { kind, ..series_of(target, "list") };
-        let series = vec![(of("/home"), home), (of("/scratch"), scratch)];
+        let series = vec![(one, home), (other, scratch)];
         let found = series
             .iter()
             .flat_map(|(series, columns)| find_episodes(series, columns, &[], &EpisodeOptions::default()));
@@ -198,6 +213,21 @@ mod tests {
             assert!(one.is_shared(0.05));
         }
         assert!(overlaps(1400..1424, SeriesKind::Control).is_empty(), "memory is no place");
+    }
+
+    #[test]
+    fn a_place_that_is_bad_from_two_hosts_at_once_is_seen_from_both() {
+        let from = |host: &str, target: &str| {
+            let mut series = series_of(target, "list");
+            series.key.host = host.to_owned();
+            series
+        };
+        let found = overlaps_of(1400..1424, [from("n1", "/home"), from("n2", "/home")]);
+        let [one] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((one.first.host.as_str(), one.second.host.as_str()), ("n1", "n2"));
+        assert!(one.is_shared(0.05) && one.p < 0.02, "{one:?}");
+        let apart = overlaps_of(1400..1424, [from("n1", "/home"), from("n2", "/scratch")]);
+        assert!(apart.is_empty(), "what two hosts see of two places is not asked: {apart:?}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::analysis::{HistoryAnalysis, HistoryInput};
 use super::change_points::ChangePoint;
 use super::episodes::{Episode, SeriesEpisode};
-use super::observed::Quantity;
+use super::observed::{Knowledge, Quantity};
 use super::series_analysis::SeriesAnalysis;
 use super::spells::spells_of;
 
@@ -36,8 +36,12 @@ pub struct RaisedLevel {
     pub is_ongoing: bool,
     /// Median before it rose, in seconds.
     pub usual: f64,
+    /// How much is known of it.
+    pub usual_is: Knowledge,
     /// Greatest median of it, in seconds.
     pub raised: f64,
+    /// How much is known of it.
+    pub raised_is: Knowledge,
 }
 
 /// Bad times and what they are made of.
@@ -97,7 +101,10 @@ fn raised_levels(one: &SeriesAnalysis, until: WallTime) -> Vec<RaisedLevel> {
                 level.end = change.last_before.after(seconds(change.median_before));
                 is_raised = false;
             }
-            Some(level) => level.raised = level.raised.max(change.median_after),
+            Some(level) if change.median_after > level.raised => {
+                (level.raised, level.raised_is) = (change.median_after, change.median_after_is);
+            }
+            Some(_) => {}
             // What ends a good spell raises nothing.
             None if rises(change) && !spells.iter().any(|begin| begin + 1 == index) => {
                 is_raised = true;
@@ -107,7 +114,9 @@ fn raised_levels(one: &SeriesAnalysis, until: WallTime) -> Vec<RaisedLevel> {
                     end: until.max(change.first_after),
                     is_ongoing: false,
                     usual: change.median_before,
+                    usual_is: change.median_before_is,
                     raised: change.median_after,
+                    raised_is: change.median_after_is,
                 });
             }
             None => {}
@@ -153,10 +162,12 @@ fn joined(mut all: Vec<(WallSpan, bool)>) -> (Vec<WallSpan>, bool) {
 
 #[cfg(test)]
 mod tests {
+    use iolag_model::Outcome;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::history::samples::{DAY, analysed};
+    use crate::history::samples::{DAY, analysed, columns_of, series_of};
+    use crate::history::{HistoryOptions, analyse_history};
 
     #[test]
     fn what_ends_a_good_spell_raises_nothing() {
@@ -166,6 +177,20 @@ mod tests {
             raised_levels(&analysis.series[0], WallTime(0)).len()
         };
         assert_eq!((raised(2.0, 0.3), raised(0.3, 2.0)), (0, 1));
+    }
+
+    #[test]
+    fn a_level_at_which_nothing_ended_is_a_bound() {
+        let columns = columns_of((0..28 * DAY).map(|slot| match slot {
+            ..1344 => (slot * 900, 20 + slot as u64 % 7, Outcome::Ok),
+            _ => (slot * 900, 60_000, Outcome::Timeout),
+        }));
+        let input =
+            HistoryInput { series: vec![(series_of("/home", "list"), columns)], ..HistoryInput::default() };
+        let analysis = analyse_history(&input, &HistoryOptions::default());
+        let [level] = &raised_levels(&analysis.series[0], WallTime(0))[..] else { panic!("one level") };
+        assert_eq!((level.raised, level.raised_is), (60.0, Knowledge::AtLeast));
+        assert_eq!(level.usual_is, Knowledge::Exactly);
     }
 
     fn spans(all: &[(i64, i64)]) -> Vec<(WallSpan, bool)> {

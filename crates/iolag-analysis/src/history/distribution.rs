@@ -251,7 +251,8 @@ impl<W: Weight> Distribution<W> {
             return EstimateInterval::too_few(q, worth.beyond.effective);
         };
         let at = |rank: u64| self.quantile(rank as f64 / total as f64);
-        self.with_step(at(ranks.low), at(ranks.high))
+        let high = if ranks.high < total { at(ranks.high) } else { self.greatest() };
+        self.with_step(at(ranks.low), high)
     }
 
     /// The ends with the step of a coarse clock.
@@ -295,12 +296,15 @@ impl<W: Weight> Distribution<W> {
 
     /// The smallest and the greatest observation.
     pub fn extremes(&self) -> (Estimate, Estimate) {
-        if self.counts.total() == 0 {
-            return (Estimate::NOTHING, Estimate::NOTHING);
+        (self.quantile(0.0), self.greatest())
+    }
+
+    /// What was cut off may have lasted longer than anything that ended.
+    fn greatest(&self) -> Estimate {
+        match self.counts {
+            KnowledgeCounts { at_least: 1.., .. } => Estimate::AtLeast(self.greatest),
+            _ => self.quantile(1.0),
         }
-        let least = self.quantile(0.0);
-        let ended = self.steps.last().is_some_and(|step| step.survival <= 0.0);
-        (least, if ended { self.quantile(1.0) } else { Estimate::AtLeast(self.greatest) })
     }
 
     /// The greatest vertical distance to another distribution (Kolmogorov and Smirnov), and where it is, over

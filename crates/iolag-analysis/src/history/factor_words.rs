@@ -103,7 +103,7 @@ impl Direction {
                 format!("{verb} {} at times", self.without_number())
             }
             Some(value) => {
-                let number = self.unit().in_words(self.said(value));
+                let number = self.number_in_words(self.said(value), ratio);
                 format!("{verb} {}{number} {}", self.bound(ratio), self.measure())
             }
             None => format!("{verb} {}", self.without_number()),
@@ -127,6 +127,19 @@ impl Direction {
         let (one, other) = (self.said(low), self.said(high));
         let [low, high] = [one.min(other), one.max(other)].map(|end| self.end_in_words(end));
         format!(" (95 %: {low} to {high})")
+    }
+
+    /// The number has as many decimals as it takes to lie in its own interval.
+    fn number_in_words(self, said: f64, ratio: &LevelRatio) -> String {
+        let rounded = (said * 10.0).round() / 10.0;
+        let is_outside = |(low, high): (f64, f64)| {
+            let (one, other) = (self.said(low), self.said(high));
+            rounded < one.min(other) || rounded > one.max(other)
+        };
+        if ratio.low.zip(ratio.high).is_some_and(is_outside) {
+            return self.end_in_words(said);
+        }
+        self.unit().in_words(said)
     }
 
     /// An end near 1 has two decimals: that it is no change must be seen.
@@ -157,6 +170,16 @@ mod tests {
         assert_eq!(longer, "takes 3.6 times as long (95 %: 3.2 to 4.0)");
         let less = words(Quantity::Value, false, [0.28, 0.25, 0.31]);
         assert_eq!(less, "is 28 % as much (95 %: 25 % to 31 %)");
+    }
+
+    #[test]
+    fn a_number_lies_in_its_own_interval() {
+        let narrow = words(Quantity::Duration, true, [1.15, 1.14, 1.16]);
+        assert_eq!(narrow, "takes 1.15 times as long (95 %: 1.14 to 1.16)");
+        let wide = words(Quantity::Duration, true, [1.16, 1.06, 1.25]);
+        assert_eq!(wide, "takes 1.2 times as long (95 %: 1.06 to 1.25)");
+        let faster = words(Quantity::Duration, false, [1.0 / 1.15, 1.0 / 1.16, 1.0 / 1.14]);
+        assert_eq!(faster, "is 1.15 times as fast (95 %: 1.14 to 1.16)");
     }
 
     #[test]

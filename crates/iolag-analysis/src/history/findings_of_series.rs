@@ -1,4 +1,4 @@
-//! Findings about one series by itself: tails, failures, periods, modes, names, resolution, too few samples.
+//! Findings about one series by itself: tails, periods, modes, names, resolution, too few samples.
 
 use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 
@@ -7,6 +7,7 @@ use super::calendar::Weekday;
 use super::estimate::{Estimate, amount_in_words};
 use super::findings::{FindingKind, HistoryFinding, Names, moment_in_words, task};
 use super::findings_grouped::{Saying, SayingUnit};
+use super::findings_of_endings::{failure, past_deadline};
 use super::observed::Quantity;
 use super::periodicity::{PeriodName, Periodicity};
 use super::series_analysis::SeriesAnalysis;
@@ -20,10 +21,17 @@ use crate::statistics::interval::ShareInterval;
 /// long, or one in ten thousand a hundred times.
 const SERIOUS_WAIT: f64 = 0.01;
 
+const ADVICE_RULE: &str = "That is how long it takes here, and no trouble of a moment: compare with other targets, and with what it should take.";
+const ADVICE_PAST: &str = "Attempts that do not end are no matter of patience: look at what they wait for. Whether the others have to take so long, other targets tell.";
+
 pub(crate) fn findings_of_series(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let mut findings = Vec::new();
     for series in analysis.series.iter().filter(|series| series.summary.series.key.part.is_empty()) {
-        findings.extend(tail(series, names));
+        let tail = tail(series, names);
+        if tail.is_none() {
+            findings.extend(past_deadline(series, names));
+        }
+        findings.extend(tail);
         findings.extend(failure(series, names));
         findings.extend(period(series, names));
         findings.extend(modes(series, names));
@@ -35,7 +43,13 @@ pub(crate) fn findings_of_series(analysis: &HistoryAnalysis, names: &Names) -> V
 }
 
 /// What a finding about `key` says together with those of other series.
-fn saying(key: &SeriesKey, pattern: String, amount: f64, unit: SayingUnit, detail: String) -> Saying {
+pub(super) fn saying(
+    key: &SeriesKey,
+    pattern: String,
+    amount: f64,
+    unit: SayingUnit,
+    detail: String,
+) -> Saying {
     Saying { pattern, subjects: vec![key.clone()], amounts: vec![amount], unit, detail }
 }
 
@@ -105,7 +119,7 @@ fn tail(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     let (pattern, advice) = if let Some(rule) = rule {
         (
             format!("{{series}} take over {} as a rule ({{range}} of attempts)", rule.counted.threshold_ns),
-            "That is how long it takes here, and no trouble of a moment: compare with other targets, and with what it should take.",
+            if past > 0 { ADVICE_PAST } else { ADVICE_RULE },
         )
     } else {
         (
@@ -197,28 +211,6 @@ fn beside(series: &SeriesAnalysis, index: usize, unchanged_from: usize, patience
     }
 }
 
-fn failure(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
-    let (error, key) = (series.summary.rates.total.error, &series.summary.series.key);
-    let share = error.share().filter(|_| error.count > 0)?;
-    let sentence =
-        format!("{} of {} {} failed ({}).", error.count, error.of, names.series(key), share_in_words(share));
-    let advice = "Failed attempts are in no quantile; `iolag export history` gives each with its error.";
-    let severity = if share >= 0.01 { Severity::Serious } else { Severity::Warning };
-    let together = saying(
-        key,
-        "Of the attempts of {series}, {range} failed".to_owned(),
-        share,
-        SayingUnit::Share,
-        format!("{}: {} of {}", task(key), error.count, error.of),
-    );
-    Some(
-        HistoryFinding::new(FindingKind::Failure, severity, sentence, advice)
-            .of([key])
-            .sized(share)
-            .saying(Some(together)),
-    )
-}
-
 fn period(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     let (found, key) = (series.periodicity.as_ref()?, &series.summary.series.key);
     let swing = found.profile.swing;
@@ -276,7 +268,7 @@ fn extremes_in_words(found: &Periodicity, quantity: Quantity) -> Option<String> 
 }
 
 fn modes(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
-    let (modes, key) = (series.summary.modes.as_ref()?, &series.summary.series.key);
+    let (modes, key) = (series.modes()?, &series.summary.series.key);
     let told: Vec<String> = modes
         .modes
         .iter()
@@ -291,11 +283,6 @@ fn modes(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
         return None;
     }
     let distance = modes.ratios.iter().copied().fold(1.0_f64, f64::max);
-    // What was fast until some day and slow from then on has a change and no modes.
-    let steps = series.changes.iter().filter_map(|change| change.ratio.value);
-    if steps.map(|ratio| ratio.ln().abs()).any(|step| step >= distance.ln() / 2.0) {
-        return None;
-    }
     let sentence = format!(
         "{} has {} separated modes with hardly anything between: {} (a factor of {}).",
         names.series(key),

@@ -110,19 +110,22 @@ fn shared_rhythms(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFindi
 }
 
 fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
-    let hosts: BTreeSet<&str> = analysis.bad_overlaps.iter().map(|one| one.first.host.as_str()).collect();
+    let hosts: BTreeSet<&str> =
+        analysis.bad_overlaps.iter().flat_map(|one| [one.first.host.as_str(), &one.second.host]).collect();
     let mut told: Vec<&BadOverlap> =
         analysis.bad_overlaps.iter().filter(|one| one.p_adjusted <= SIGNIFICANCE).collect();
     told.sort_by_key(|one| Reverse(one.both_ns));
     let finding = |one: &&BadOverlap| {
-        let seen_from = if hosts.len() > 1 { format!(" from {}", one.first.host) } else { String::new() };
+        let is_of_one_host = one.first.host == one.second.host;
+        let seen_from = if hosts.len() > 1 { format!(" from {}", one.second.host) } else { String::new() };
+        let first_from = if is_of_one_host { String::new() } else { format!(" from {}", one.first.host) };
         let judged = if one.other_hours_ns < one.both_ns {
             format!("{} of it at hours in which they are seldom both bad, where ", one.other_hours_ns)
         } else {
             String::new()
         };
         let sentence = format!(
-            "{} and {}{seen_from} were bad at the same time: {} together, of {} and {}; {judged}by chance it would be {} ({}){}.",
+            "{}{first_from} and {}{seen_from} were bad at the same time: {} together, of {} and {}; {judged}by chance it would be {} ({}){}.",
             place(&one.first),
             place(&one.second),
             one.both_ns,
@@ -132,7 +135,11 @@ fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
             p_in_words(one.p_adjusted),
             doubt_of(analysis),
         );
-        let advice = "Look for what the two share: server, network, name service, this host.";
+        let advice = if is_of_one_host {
+            "Look for what the two share: server, network, name service, this host."
+        } else {
+            "Both hosts see it, so it is none of their own: look at the server and at what lies between."
+        };
         HistoryFinding::new(FindingKind::BadTogether, Severity::Warning, sentence, advice)
             .sized(one.both_ns.as_seconds())
     };
@@ -194,7 +201,7 @@ fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
         }
     };
     let sentence = format!(
-        "No two of the tasks ({} compared) go together more than a little{} (greatest coefficient {:.2}){places}.",
+        "No two of the tasks ({} compared) go together more than a little{} (strongest coefficient {:.2}){places}.",
         counted(durations.count() as u64, "pair"),
         if greatest.beyond_daily_cycle.is_some() { " beyond the time of day" } else { "" },
         greatest.judged().coefficient

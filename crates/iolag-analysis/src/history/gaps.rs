@@ -1,6 +1,7 @@
 //! When nobody watched: gaps in the record, which are no good times but unknown ones.
 //!
-//! A gap is a time of more than three periods without any sample of any task of a host, skipped slots included. Sessions tell whether
+//! A gap is a time of more than three periods without any sample of any task of a host, skipped slots included. The period is the least of these tasks, or
+//! what most of the spacings nearby are at most, if that is longer: a record may be denser later, or come in bursts. Sessions tell whether
 //! iolag ran all the same (then it was stopped from working, by suspend or by a clock that was stepped) or not. Imported durations count as
 //! tasks where they are regular: of an import that is not (transfers, logged as they come) no period is known, and silence tells nothing.
 
@@ -12,6 +13,9 @@ use super::observed::usual_spacing;
 
 /// Periods without a sample that make a gap.
 pub(super) const PERIODS_LEAST: u64 = 3;
+
+/// Spacings that are looked at before and after one.
+const NEAR: usize = 20;
 
 /// A time without samples of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,23 +83,36 @@ fn gaps_of((host, record): (&str, GapRecord), all: &[&[WallTime]], sessions: &[W
     let Some(period) = spacings.filter(|period| period.0 > 0).min() else { return Vec::new() };
     let mut moments: Vec<WallTime> = all.concat();
     moments.sort_unstable();
-    let long = moments.windows(2).filter(|pair| pair[1].since(pair[0]).0 > PERIODS_LEAST * period.0);
-    long.map(|pair| {
-        let length = pair[1].since(pair[0]);
-        let middle = pair[0].after(Nanoseconds(length.0 / 2));
+    let spacing = |index: usize| moments[index + 1].since(moments[index]);
+    let long = (0..moments.len().saturating_sub(1)).filter_map(|index| {
+        let is_long = |period: Nanoseconds| spacing(index).0 > PERIODS_LEAST * period.0;
+        let period = is_long(period).then(|| period.max(usual_near(&moments, index)))?;
+        is_long(period).then_some((index, period))
+    });
+    long.map(|(index, period)| {
+        let (length, begin) = (spacing(index), moments[index]);
+        let middle = begin.after(Nanoseconds(length.0 / 2));
         let ran = |session: &WatchSession| {
             session.host == host && session.begin <= middle && middle <= session.last_seen
         };
         Gap {
             host: host.to_owned(),
-            begin: pair[0],
-            end: pair[1],
+            begin,
+            end: moments[index + 1],
             rounds: (length.0 / period.0).saturating_sub(1),
             is_watched: sessions.iter().any(ran),
             record,
         }
     })
     .collect()
+}
+
+/// What most of the spacings around this one are at most.
+fn usual_near(moments: &[WallTime], index: usize) -> Nanoseconds {
+    let near = &moments[index.saturating_sub(NEAR)..moments.len().min(index + NEAR + 2)];
+    let mut spacings: Vec<Nanoseconds> = near.windows(2).map(|pair| pair[1].since(pair[0])).collect();
+    let most = spacings.len() * 4 / 5;
+    *spacings.select_nth_unstable(most).1
 }
 
 #[cfg(test)]
@@ -131,6 +148,18 @@ mod tests {
         assert_eq!((gaps[0].begin, gaps[0].rounds), (WallTime::from_seconds(19 * 900), 10));
         assert!(!gaps[0].is_watched);
         assert!(find_gaps(&series, &[session(0, 60)])[0].is_watched);
+    }
+
+    #[test]
+    fn what_was_usual_at_the_time_is_no_gap() {
+        let hourly = (0..600).map(|hour| 4 * hour);
+        let denser = every_quarter("/home", hourly.chain(2400..3400).chain(3410..3600));
+        let gaps = find_gaps(&[denser], &[]);
+        assert_eq!(gaps.len(), 1, "{gaps:?}");
+        assert_eq!((gaps[0].begin, gaps[0].rounds), (WallTime::from_seconds(3399 * 900), 10));
+        // Four in an hour, and nothing for the rest of the day.
+        let bursts = (0..60).flat_map(|day| (0..4).map(move |slot| 96 * day + slot));
+        assert_eq!(find_gaps(&[every_quarter("/home", bursts)], &[]), []);
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod findings_grouped;
 mod findings_in_time;
 mod findings_of_changes;
 mod findings_of_drifts;
+mod findings_of_endings;
 mod findings_of_series;
 mod findings_of_time;
 mod findings_together;

@@ -17,6 +17,7 @@ use super::episodes::{SeriesEpisode, find_episodes};
 use super::event_effect::{ChangesNearEvent, EventEffect, event_effect};
 use super::event_matching::{EventMatching, concerns, default_match_tolerance, match_events};
 use super::matrix::{CorrelatedPair, pairs_of_host};
+use super::modes::Modes;
 use super::observed::{TimedValues, usual_spacing};
 use super::periodicity::{Periodicity, find_periodicity};
 use super::series_summary::{SeriesSummary, summarise_series};
@@ -50,6 +51,17 @@ pub struct SeriesAnalysis {
     pub periodicity: Option<Periodicity>,
     /// The same by levels of each covariate, for whole tasks.
     pub by_covariate: Vec<CovariateStrata>,
+}
+
+impl SeriesAnalysis {
+    /// Its modes, unless a change explains them: what was fast until some day and slow from then on has a change and no modes.
+    pub fn modes(&self) -> Option<&Modes> {
+        let modes = self.summary.modes.as_ref()?;
+        let distance = modes.ratios.iter().copied().fold(1.0_f64, f64::max);
+        let steps = self.changes.iter().filter_map(|change| change.ratio.value);
+        let is_explained = steps.map(|ratio| ratio.ln().abs()).any(|step| step >= distance.ln() / 2.0);
+        (!is_explained).then_some(modes)
+    }
 }
 
 /// What is left of a series once it was read.
@@ -226,6 +238,25 @@ mod tests {
     use crate::history::comparison::ComparisonVerdict;
     use crate::history::samples::{columns_of, series_of};
     use crate::synthetic::Noise;
+
+    #[test]
+    fn two_levels_one_after_the_other_are_no_modes() {
+        let modes = |is_slow: fn(i64) -> bool| {
+            let mut noise = Noise::new(3);
+            let columns = columns_of((0..2000).map(|slot| {
+                let level = if is_slow(slot) { 600.0 } else { 25.0 };
+                (slot * 900, (level * f64::exp(0.1 * noise.normal())) as u64, Outcome::Ok)
+            }));
+            let input = HistoryInput {
+                series: vec![(series_of("list", "/home"), columns)],
+                ..HistoryInput::default()
+            };
+            let series = analyse_history(&input, &HistoryOptions::default()).series.remove(0);
+            (series.summary.modes.is_some(), series.modes().is_some())
+        };
+        assert_eq!(modes(|slot| slot >= 1000), (true, false));
+        assert_eq!(modes(|slot| slot % 3 == 1), (true, true));
+    }
 
     #[test]
     fn what_lies_between_two_levels_is_in_neither() {

@@ -59,7 +59,7 @@ impl Page<'_> {
         let told: Vec<&Event> = self.analysis.events.iter().filter(is_told).collect();
         let mut text = self.heading(
             "Events",
-            "UTC; what changed: two weeks before against two weeks after, with 95 % interval",
+            "UTC; what changed: up to two weeks on each side, as far as the next change, with 95 % interval",
         );
         for event in told.iter().rev().take(EVENTS_MOST).rev() {
             text.push_str(&self.event(event));

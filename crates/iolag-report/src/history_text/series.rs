@@ -132,8 +132,12 @@ impl Page<'_> {
         let bad: Vec<&SeriesSummary> = summaries.iter().copied().filter(is_bad).collect();
         if bad.is_empty() {
             let has_deadline = summaries.iter().any(|one| one.series.deadline_ns > Nanoseconds::ZERO);
-            let told =
-                if has_deadline { "Every attempt succeeded within its deadline." } else { NO_DEADLINE };
+            let has_attempts = summaries.iter().any(|one| one.rates.total.attempts > 0);
+            let told = match (has_attempts, has_deadline) {
+                (false, _) => "No attempt was left to itself until its end.",
+                (true, true) => "Every attempt succeeded within its deadline.",
+                (true, false) => NO_DEADLINE,
+            };
             return format!("\n{told}\n");
         }
         let right = Side::Right;

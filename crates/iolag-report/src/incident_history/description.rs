@@ -1,9 +1,7 @@
 //! What happened, where, when and for how long, in sentences.
 
 use iolag_analysis::Severity;
-use iolag_analysis::history::{
-    Episode, HistoryFinding, Knowledge, Quantity, RaisedLevel, SeriesEpisode, amount_in_words,
-};
+use iolag_analysis::history::{Episode, HistoryFinding, Knowledge, Quantity, RaisedLevel, SeriesEpisode};
 use iolag_model::{Nanoseconds, Outage, OutageEnding, WallTime, counted, format_duration};
 
 use super::{IncidentHistory, times};
@@ -144,7 +142,7 @@ impl IncidentHistory<'_> {
     }
 
     fn level_sentence(&self, level: &RaisedLevel) -> String {
-        let amount = |seconds| amount_in_words(seconds, Quantity::Duration);
+        let amount = |seconds, knowledge| known(seconds, knowledge, Quantity::Duration);
         let until = match level.is_ongoing {
             true => "and did not fall again".to_owned(),
             false => format!("until {}", self.moment(level.end)),
@@ -153,8 +151,8 @@ impl IncidentHistory<'_> {
             "{} of {} took {} instead of {} (medians) from {} on, {until}.",
             escape(&level.series.task),
             self.place(&level.series.host, &level.series.target),
-            amount(level.raised),
-            amount(level.usual),
+            amount(level.raised, level.raised_is),
+            amount(level.usual, level.usual_is),
             self.moment(level.begin)
         )
     }

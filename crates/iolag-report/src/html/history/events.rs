@@ -83,7 +83,7 @@ fn events(report: &HistoryReport<'_>, page: &mut Markup) {
     if report.analysis.events.is_empty() {
         return;
     }
-    page.raw("<h3>Events</h3>\n<p>What was noted, imported or seen, and what changed with it: two weeks before against two weeks after. ");
+    page.raw("<h3>Events</h3>\n<p>What was noted, imported or seen, and what changed with it: up to two weeks on each side, as far as the next change. ");
     let lines = report.analysis.events.len() - told.len();
     if told.len() > EVENTS_MOST {
         page.text(&format!("The latest {EVENTS_MOST} of {}. ", format_count(told.len() as u64)));

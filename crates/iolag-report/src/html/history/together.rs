@@ -45,7 +45,7 @@ fn modes(report: &HistoryReport<'_>, page: &mut Markup) {
         .analysis
         .series
         .iter()
-        .filter_map(|one| Some((names.series(&one.summary.series.key), one.summary.modes.as_ref()?)))
+        .filter_map(|one| Some((names.series(&one.summary.series.key), one.modes()?)))
         .collect();
     if found.is_empty() {
         return;
