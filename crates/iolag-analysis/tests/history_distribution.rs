@@ -149,7 +149,7 @@ fn what_was_cut_off_may_be_the_longest() {
     let cut_off = [0.068, 0.096].map(|amount| (amount, Knowledge::AtLeast));
     let distribution = Distribution::of(&observations::<ByAttempt>(known.into_iter().chain(cut_off)));
     assert_eq!(distribution.extremes(), (Estimate::Exactly(0.03), Estimate::AtLeast(0.121)));
-    let distribution = Distribution::of(&observations::<ByAttempt>(known.into_iter()));
+    let distribution = Distribution::of(&observations::<ByAttempt>(known));
     assert_eq!(distribution.extremes(), (Estimate::Exactly(0.03), Estimate::Exactly(0.121)));
 }
 

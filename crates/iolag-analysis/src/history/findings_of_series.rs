@@ -24,6 +24,10 @@ const SERIOUS_WAIT: f64 = 0.01;
 const ADVICE_RULE: &str = "That is how long it takes here, and no trouble of a moment: compare with other targets, and with what it should take.";
 const ADVICE_PAST: &str = "Attempts that do not end are no matter of patience: look at what they wait for. Whether the others have to take so long, other targets tell.";
 
+const ADVICE_LONGER: &str =
+    "Watch longer or more often; neighbouring samples that resemble each other count as less than one.";
+const ADVICE_DRIFTING: &str = "What drifts over the whole record has no level of which slow attempts could be told: look at a part of it, with --since and --until.";
+
 pub(crate) fn findings_of_series(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let mut findings = Vec::new();
     for series in analysis.series.iter().filter(|series| series.summary.series.key.part.is_empty()) {
@@ -380,6 +384,8 @@ fn too_few(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
             description.kind.is_duration()
                 && description.kind != SeriesKind::Control
                 && description.key.part.is_empty()
+                // What never took any time that is known has other findings.
+                && series.summary.by_attempt.counts.total() > 0
         })
         .collect();
     let without = |series: &SeriesAnalysis| {
@@ -388,8 +394,8 @@ fn too_few(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
         let is_none = matches!(value, Estimate::TooFew { .. } | Estimate::FewStretches { .. });
         is_none.then_some(value)
     };
-    let few: Vec<(&SeriesKey, Estimate)> =
-        measured.iter().filter_map(|series| Some((&series.summary.series.key, without(series)?))).collect();
+    let few: Vec<(&SeriesAnalysis, Estimate)> =
+        measured.iter().filter_map(|series| Some((*series, without(series)?))).collect();
     if few.is_empty() {
         return None;
     }
@@ -400,9 +406,12 @@ fn too_few(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
         has(few.len()),
         why_no_p99(&few.iter().map(|one| one.1).collect::<Vec<_>>())
     );
-    let advice =
-        "Watch longer or more often; neighbouring samples that resemble each other count as less than one.";
-    let keys = few.iter().map(|one| one.0);
+    let advice = match few.iter().filter(|one| one.0.drift.is_some()).count() {
+        drifting if drifting == few.len() => ADVICE_DRIFTING.to_owned(),
+        0 => ADVICE_LONGER.to_owned(),
+        _ => format!("{ADVICE_LONGER} {ADVICE_DRIFTING}"),
+    };
+    let keys = few.iter().map(|one| &one.0.summary.series.key);
     Some(HistoryFinding::new(FindingKind::TooFew, Severity::Note, sentence, advice).of(keys))
 }
 
@@ -518,6 +527,33 @@ mod tests {
         let sentence = &found.finding.sentence;
         assert!(sentence.starts_with("Since 1970-01-09 12:15 UTC, 8 of 583 "), "{sentence}");
         assert!(sentence.ends_with("; before, until 1970-01-07 04:15 UTC, 2.5 %."), "{sentence}");
+    }
+
+    #[test]
+    fn watching_longer_is_no_advice_where_it_does_not_help() {
+        let advice = |of: fn(i64, f64) -> (u64, Outcome)| {
+            let mut noise = Noise::new(7);
+            let columns = columns_of((0..2688).map(|slot| {
+                let (milliseconds, outcome) = of(slot, (0.3 * noise.normal()).exp());
+                (slot * 900, milliseconds, outcome)
+            }));
+            let input = HistoryInput {
+                series: vec![(series_of("/home", "list"), columns)],
+                ..HistoryInput::default()
+            };
+            let findings = analyse_history(&input, &HistoryOptions::default()).findings;
+            let too_few = findings.into_iter().find(|one| one.finding.kind == FindingKind::TooFew);
+            too_few.map(|one| one.finding.advice)
+        };
+        let drifting =
+            advice(|slot, noise| ((20.0 * (1.0 + slot as f64 / 900.0) * noise) as u64, Outcome::Ok));
+        assert!(drifting.as_ref().is_some_and(|advice| advice.contains("drifts")), "{drifting:?}");
+        let short = advice(|slot, noise| match slot {
+            ..100 => ((20.0 * noise) as u64, Outcome::Ok),
+            _ => (0, Outcome::Skipped),
+        });
+        assert!(short.as_ref().is_some_and(|advice| advice.starts_with("Watch longer")), "{short:?}");
+        assert_eq!(advice(|_, _| (10, Outcome::Error)), None, "nothing that watching longer would tell");
     }
 
     /// Longer than the second that somebody waits for a list.
