@@ -5,6 +5,7 @@ use iolag_model::{ErrorClass, FailureCode, MonotonicTime, Nanoseconds, Outcome};
 use crate::clustering::{GroupClustering, GroupWorth, PARTS};
 use crate::histogram::{Histogram, bucket_of, middle_of};
 use crate::quantile::{CensoredRanks, Censoring, censored_steps, informative_steps};
+use crate::statistics::agreement;
 use crate::statistics::dependence::{EffectiveSampleSize, Worth};
 use crate::statistics::sequence::Sequence;
 use crate::summary::{
@@ -146,7 +147,10 @@ impl DurationGroup {
             let sample_size = EffectiveSampleSize { attempts, effective: worth.effective };
             share_over(*threshold, *over, undecided, sample_size)
         };
-        thresholds.iter().zip(&self.over).zip(&worth.thresholds).map(share).collect()
+        let over = thresholds.iter().zip(&self.over);
+        let mut shares: Vec<ShareOver> = over.zip(&worth.thresholds).map(share).collect();
+        agreement::of_shares(shares.iter_mut().map(|share| &mut share.interval).collect());
+        shares
     }
 
     /// Variance of the scores that the sequence got: the buckets of all durations.

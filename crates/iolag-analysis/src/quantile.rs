@@ -78,6 +78,7 @@ pub struct CensoredStep {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CensoredRanks {
     segments: Vec<Segment>,
+    known: u64,
     total: u64,
     longest_ns: u64,
     /// For [`Censoring::Informative`].
@@ -123,13 +124,13 @@ impl CensoredRanks {
             segment.first_rank += segment.known;
             segment.at_risk -= segment.known + count;
         }
-        Self { segments, total, longest_ns, steps: None }
+        Self { segments, known, total, longest_ns, steps: None }
     }
 
     /// For durations whose censoring says something: `known` of them, and what was censored, ascending.
     pub fn informative(known: u64, steps: Vec<CensoredStep>, longest_ns: u64) -> Self {
         let total = known + steps.iter().map(|step| step.count).sum::<u64>();
-        Self { segments: Vec::new(), total, longest_ns, steps: Some(steps) }
+        Self { segments: Vec::new(), known, total, longest_ns, steps: Some(steps) }
     }
 
     fn bound(&self, steps: &[CensoredStep], q: f64) -> Bound {
@@ -184,8 +185,7 @@ impl CensoredRanks {
                 Bound::Censored(bound_ns) => QuantileValue::AtLeast(Nanoseconds(bound_ns)),
             };
         }
-        let has_censored = self.segments.iter().map(|segment| segment.known).sum::<u64>() < self.total;
-        let rank = self.rank_of_share(q).filter(|_| q < 1.0 || !has_censored);
+        let rank = self.rank_of_share(q).filter(|_| q < 1.0 || self.known == self.total);
         match rank.and_then(value_of_rank) {
             Some(value) => QuantileValue::Exactly(value),
             None => QuantileValue::AtLeast(Nanoseconds(self.longest_ns)),

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clustering::GroupWorth;
 use crate::quantile::{CensoredRanks, QuantileValue};
+use crate::statistics::agreement;
 use crate::statistics::dependence::EffectiveSampleSize;
 use crate::statistics::estimate::{Interval, Quantile};
 use crate::statistics::interval::{
@@ -362,7 +363,9 @@ impl Durations<'_> {
             (Some(known), None) => QuantileValue::Exactly(known),
             (None, None) => none,
         };
-        let [p25, median, p75, p90, p95, p99] = QUANTILES.map(|q| self.estimate(q));
+        let mut quantiles = QUANTILES.map(|q| self.estimate(q));
+        agreement::of_quantiles(&mut quantiles);
+        let [p25, median, p75, p90, p95, p99] = quantiles;
         DurationSummary {
             count,
             censored: count - self.known,

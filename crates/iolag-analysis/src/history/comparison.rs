@@ -43,7 +43,7 @@ use super::weighting::{Observation, Observations, Weight, Weighting};
 use crate::statistics::dependence::EffectiveSampleSize;
 use crate::statistics::ledger::SIGNIFICANCE;
 use crate::statistics::rhythm::is_weekend;
-use crate::summary::DEFAULT_THRESHOLDS;
+use crate::summary::{DEFAULT_THRESHOLDS, QUANTILES};
 
 /// Independent attempts that each side needs before anything is judged: with fewer, dependence cannot be told from a difference.
 pub(super) const COMPARISON_ATTEMPTS: u64 = 15;
@@ -276,12 +276,13 @@ fn described<W: Weight>(
 
 impl ComparedSide {
     fn of<W: Weight>(distribution: &Distribution<W>) -> Self {
+        let [_, median, _, _, p95, _] = distribution.quantiles_with_intervals(QUANTILES);
         Self {
             counts: distribution.counts(),
             sample_size: distribution.sample_size(),
             compared_effective: distribution.sample_size().effective,
-            median: distribution.quantile_with_interval(0.5),
-            p95: distribution.quantile_with_interval(0.95),
+            median,
+            p95,
         }
     }
 }

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::estimate::{Estimate, EstimateInterval, HistoryQuantile};
 use super::observed::{Knowledge, Quantity};
 use super::weighting::{Observations, Weight};
+use crate::statistics::agreement;
 use crate::statistics::dependence::{EffectiveSampleSize, QuantileWorth, Worth, beyond_quantile};
 use crate::statistics::interval::{CONFIDENCE, ShareInterval, ranks_by_worth, share_interval};
 use crate::statistics::ranking::ascending;
@@ -215,8 +216,15 @@ impl<W: Weight> Distribution<W> {
         }
     }
 
-    /// The quantile `q` with its intervals. Above the median it needs enough observations for an interval
+    /// Ascending quantiles with their intervals. Above the median each needs enough observations for an interval
     /// with two ends.
+    pub fn quantiles_with_intervals<const N: usize>(&self, wanted: [f64; N]) -> [HistoryQuantile; N] {
+        let mut quantiles = wanted.map(|q| self.quantile_with_interval(q));
+        agreement::of_quantiles(&mut quantiles);
+        quantiles
+    }
+
+    /// The quantile `q` by itself.
     pub fn quantile_with_interval(&self, q: f64) -> HistoryQuantile {
         let uncensored = self.worth_at_share(q);
         let worth = QuantileWorth::of(q, |q| self.worth_beyond(q));

@@ -4,56 +4,59 @@ use super::findings::{FindingKind, HistoryFinding, Names, task};
 use super::findings_grouped::SayingUnit;
 use super::findings_of_series::saying;
 use super::series_analysis::SeriesAnalysis;
+use super::shares::Rate;
 use crate::finding::{Severity, share_in_words};
 
 pub(super) fn failure(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
-    let (error, key) = (series.summary.rates.total.error, &series.summary.series.key);
-    let share = error.share().filter(|_| error.count > 0)?;
-    let sentence =
-        format!("{} of {} {} failed ({}).", error.count, error.of, names.series(key), share_in_words(share));
-    let advice = "Failed attempts are in no quantile; `iolag export history` gives each with its error.";
-    let severity = if share >= 0.01 { Severity::Serious } else { Severity::Warning };
-    let together = saying(
-        key,
-        "Of the attempts of {series}, {range} failed".to_owned(),
-        share,
-        SayingUnit::Share,
-        format!("{}: {} of {}", task(key), error.count, error.of),
-    );
-    Some(
-        HistoryFinding::new(FindingKind::Failure, severity, sentence, advice)
-            .of([key])
-            .sized(share)
-            .saying(Some(together)),
+    ended(
+        series,
+        names,
+        &Ending {
+            kind: FindingKind::Failure,
+            rate: &series.summary.rates.total.error,
+            words: "failed",
+            advice: "Failed attempts are in no quantile; `iolag export history` gives each with its error.",
+        },
     )
 }
 
 /// Where the deadline is below what anybody would call long: else the tail has them.
 pub(super) fn past_deadline(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
-    let (past, key) = (series.summary.rates.total.past_deadline, &series.summary.series.key);
-    let share = past.share().filter(|_| past.count > 0)?;
-    let sentence = format!(
-        "{} of {} {} did not end within their deadline ({}).",
-        past.count,
-        past.of,
-        names.series(key),
-        share_in_words(share)
-    );
-    let advice = "How long they would have taken is not known: give a longer deadline, and look at what they wait for.";
+    ended(
+        series,
+        names,
+        &Ending {
+            kind: FindingKind::Tail,
+            rate: &series.summary.rates.total.past_deadline,
+            words: "did not end within their deadline",
+            advice: "How long they would have taken is not known: give a longer deadline, and look at what they wait for.",
+        },
+    )
+}
+
+/// How attempts ended that did not end well.
+struct Ending<'a> {
+    kind: FindingKind,
+    rate: &'a Rate,
+    words: &'static str,
+    advice: &'static str,
+}
+
+fn ended(series: &SeriesAnalysis, names: &Names, ending: &Ending<'_>) -> Option<HistoryFinding> {
+    let (Rate { count, of, .. }, key) = (*ending.rate, &series.summary.series.key);
+    let share = ending.rate.share().filter(|_| count > 0)?;
+    let words = ending.words;
+    let sentence = format!("{count} of {of} {} {words} ({}).", names.series(key), share_in_words(share));
     let severity = if share >= 0.01 { Severity::Serious } else { Severity::Warning };
     let together = saying(
         key,
-        "Of the attempts of {series}, {range} did not end within their deadline".to_owned(),
+        format!("Of the attempts of {{series}}, {{range}} {words}"),
         share,
         SayingUnit::Share,
-        format!("{}: {} of {}", task(key), past.count, past.of),
+        format!("{}: {count} of {of}", task(key)),
     );
-    Some(
-        HistoryFinding::new(FindingKind::Tail, severity, sentence, advice)
-            .of([key])
-            .sized(share)
-            .saying(Some(together)),
-    )
+    let finding = HistoryFinding::new(ending.kind, severity, sentence, ending.advice);
+    Some(finding.of([key]).sized(share).saying(Some(together)))
 }
 
 #[cfg(test)]

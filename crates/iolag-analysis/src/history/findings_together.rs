@@ -138,7 +138,7 @@ fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
         let advice = if is_of_one_host {
             "Look for what the two share: server, network, name service, this host."
         } else {
-            "Both hosts see it, so it is none of their own: look at the server and at what lies between."
+            "Look first at what both hosts share: the server, the network, jobs that run on both."
         };
         HistoryFinding::new(FindingKind::BadTogether, Severity::Warning, sentence, advice)
             .sized(one.both_ns.as_seconds())
@@ -399,6 +399,23 @@ mod tests {
         let findings = analyse_history(&input, &HistoryOptions::default()).findings;
         let kinds = |kind: FindingKind| findings.iter().filter(|one| one.finding.kind == kind).count();
         assert_eq!((kinds(FindingKind::Lag), kinds(FindingKind::NoCorrelation)), (1, 0), "{findings:#?}");
+    }
+
+    #[test]
+    fn what_two_hosts_see_at_once_may_be_a_job_on_both() {
+        let bad: Vec<i64> = (100..124).collect();
+        let series = [("here", 1), ("there", 2)].map(|(host, seed)| {
+            let (mut series, columns) = imported("/home", seed, &bad);
+            series.key.host = host.to_owned();
+            (series, columns)
+        });
+        let input = HistoryInput { series: series.into(), ..HistoryInput::default() };
+        let findings = analyse_history(&input, &HistoryOptions::default()).findings;
+        let found = findings.into_iter().find(|one| one.finding.kind == FindingKind::BadTogether);
+        let found = found.expect("they were bad together").finding;
+        let begin = "/home from here and /home from there were bad at the same time: ";
+        assert!(found.sentence.starts_with(begin), "{}", found.sentence);
+        assert!(found.advice.contains("jobs that run on both"), "{}", found.advice);
     }
 
     #[test]

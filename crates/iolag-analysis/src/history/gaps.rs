@@ -4,6 +4,9 @@
 //! what most of the spacings nearby are at most, if that is longer: a record may be denser later, or come in bursts. Sessions tell whether
 //! iolag ran all the same (then it was stopped from working, by suspend or by a clock that was stepped) or not. Imported durations count as
 //! tasks where they are regular: of an import that is not (transfers, logged as they come) no period is known, and silence tells nothing.
+//!
+//! Limits: spacings nearby can only make the period longer. A record that is denser for less than half of its samples has its gaps told by the longer
+//! spacing, in the dense part too; and of five gaps of about one length within forty spacings none is told, since they may be how it is watched.
 
 use iolag_model::{Nanoseconds, SeriesKind, WallTime, WatchSession};
 use serde::{Deserialize, Serialize};

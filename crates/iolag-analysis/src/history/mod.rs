@@ -33,6 +33,7 @@ mod findings_of_changes;
 mod findings_of_drifts;
 mod findings_of_endings;
 mod findings_of_series;
+mod findings_of_tails;
 mod findings_of_time;
 mod findings_together;
 mod fundamental;

@@ -185,7 +185,7 @@ impl WeightedSummary {
             sample_size: distribution.sample_size(),
             least,
             greatest,
-            quantiles: QUANTILES.iter().map(|q| distribution.quantile_with_interval(*q)).collect(),
+            quantiles: distribution.quantiles_with_intervals(QUANTILES).to_vec(),
             shares: shares_over(observations, &distribution, thresholds),
             curve: distribution.curve(options.curve_points),
         }
@@ -281,11 +281,12 @@ fn beside_of(quantity: Quantity, columns: &HistoryColumns, values: &[f64]) -> Op
         return None;
     }
     let distribution = Distribution::of(&observations);
+    let [median, p95] = distribution.quantiles_with_intervals([0.5, 0.95]);
     Some(BesideSummary {
         quantity,
         count: distribution.counts().exact,
-        median: distribution.quantile_with_interval(0.5),
-        p95: distribution.quantile_with_interval(0.95),
+        median,
+        p95,
         greatest: distribution.extremes().1,
     })
 }

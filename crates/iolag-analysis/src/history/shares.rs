@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::distribution::{Distribution, coarse_step};
 use super::observed::Knowledge;
 use super::weighting::{Observations, Weight};
+use crate::statistics::agreement;
 use crate::statistics::dependence::{EffectiveSampleSize, Level, stretches_of, worth_of_share};
 use crate::statistics::interval::{ShareInterval, share_interval};
 use crate::summary::{ShareOver, share_over};
@@ -30,7 +31,7 @@ pub struct ThresholdShare {
     pub beyond_seconds: f64,
 }
 
-/// Shares of observations longer than each of these thresholds. Only durations have thresholds.
+/// Shares of observations longer than each of these ascending thresholds. Only durations have thresholds.
 pub fn shares_over<W: Weight>(
     observations: &Observations<W>,
     distribution: &Distribution<W>,
@@ -49,7 +50,9 @@ pub fn shares_over<W: Weight>(
             beyond_seconds: seconds_beyond(observations, limit),
         }
     };
-    thresholds.iter().map(share).collect()
+    let mut shares: Vec<ThresholdShare> = thresholds.iter().map(share).collect();
+    agreement::of_shares(shares.iter_mut().map(|share| &mut share.counted.interval).collect());
+    shares
 }
 
 /// How many observations are known to exceed `limit` seconds, and of how many that is not known.

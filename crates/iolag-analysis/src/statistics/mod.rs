@@ -3,6 +3,7 @@
 //! Invariants: no columns, no words, no printing, no clock; randomness only from a stated seed; neither NaN nor panic for any input, empty,
 //! constant or of two values. How often each judgement is wrong where the truth is known is in docs/calibration.md.
 
+pub(crate) mod agreement;
 pub(crate) mod change;
 mod change_places;
 mod clusters;

@@ -108,9 +108,9 @@ pub enum HistoryError {
         /// How long was waited, in seconds.
         waited_seconds: u64,
     },
-    /// It was read without its log, and somebody writes.
+    /// It was read without its log, and somebody writes: the disk had no space for reading beside that, or could only be read.
     #[error(
-        "the history {location} was written to while it was read, and its disk had no space for reading beside that; ask again"
+        "the history {location} was written to while it was read as one that nobody writes to, since its disk was full or mounted read-only; ask again"
     )]
     Changed {
         /// Where it is.

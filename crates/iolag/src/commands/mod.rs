@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 use iolag_store::{RunDirectory, Store};
 
-use crate::args::{Common, RunOptions};
+use crate::args::{Common, HISTORY, RunOptions};
 use crate::conduct::STORE_DEADLINE;
 use crate::conduct::place::{self, RescuePlaces, StoreChoice};
 use crate::conduct::scout::{Answer, ask};
@@ -98,9 +98,11 @@ impl Located {
     /// If there is none, or more than one.
     pub fn find(&self, name: &str) -> Result<(Option<Store>, RunDirectory), Failure> {
         if !name.contains('/') {
-            let store = self.open()?;
-            let run = store.find(name).map_err(Failure::unusable)?;
-            return Ok((Some(store), run));
+            let found = self.open().and_then(|store| {
+                let run = store.find(name).map_err(Failure::unusable)?;
+                Ok((Some(store), run))
+            });
+            return found.map_err(|failure| with_history_in_mind(failure, name));
         }
         let path = match Path::new(name).canonicalize() {
             Ok(path) => path,
@@ -124,6 +126,16 @@ impl Located {
         let run = store.find(&path.to_string_lossy()).map_err(Failure::unusable)?;
         Ok((Some(store), run))
     }
+}
+
+/// Who mistypes the word for the history means no run.
+fn with_history_in_mind(failure: Failure, name: &str) -> Failure {
+    const LETTERS_MOST: usize = 2;
+    if !(1..=LETTERS_MOST).contains(&strsim::osa_distance(name, HISTORY)) {
+        return failure;
+    }
+    let sentence = format!("{}; what a watch recorded is called: {HISTORY}", failure.sentence);
+    Failure { sentence, ..failure }
 }
 
 /// Whether an error says that there is nothing of that name; any other says nothing about it.

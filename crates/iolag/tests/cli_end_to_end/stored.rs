@@ -25,6 +25,21 @@ fn a_store_that_is_not_there_is_said_and_not_made() {
 }
 
 #[test]
+fn who_mistypes_history_is_told_of_it() {
+    let user = User::new();
+    let of = |name: &str| user.iolag(&["show", name]).errors;
+    let told = "; what a watch recorded is called: history";
+    assert!(
+        of("histroy").contains("there is no store in") && of("histroy").contains(told),
+        "{}",
+        of("histroy")
+    );
+    assert!(!of("20").contains("history"), "{}", of("20"));
+    one_run(&user);
+    assert!(of("hsitory").contains("hsitory") && of("hsitory").contains(told), "{}", of("hsitory"));
+}
+
+#[test]
 fn runs_are_found_by_name_part_path_and_last() {
     let user = User::new();
     let first = one_run(&user);
