@@ -1,10 +1,11 @@
 //! Findings about how the attempts of one series ended: what failed, and what did not end in time.
 
+use super::calendar::{Day, GroupRates};
 use super::findings::{FindingKind, HistoryFinding, Names, task};
 use super::findings_grouped::SayingUnit;
 use super::findings_of_series::saying;
 use super::series_analysis::SeriesAnalysis;
-use super::shares::Rate;
+use super::shares::{OutcomeRates, Rate};
 use crate::finding::{Severity, share_in_words};
 
 pub(super) fn failure(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
@@ -13,7 +14,7 @@ pub(super) fn failure(series: &SeriesAnalysis, names: &Names) -> Option<HistoryF
         names,
         &Ending {
             kind: FindingKind::Failure,
-            rate: &series.summary.rates.total.error,
+            rate: |rates| rates.error,
             words: "failed",
             advice: "Failed attempts are in no quantile; `iolag export history` gives each with its error.",
         },
@@ -27,7 +28,7 @@ pub(super) fn past_deadline(series: &SeriesAnalysis, names: &Names) -> Option<Hi
         names,
         &Ending {
             kind: FindingKind::Tail,
-            rate: &series.summary.rates.total.past_deadline,
+            rate: |rates| rates.past_deadline,
             words: "did not end within their deadline",
             advice: "How long they would have taken is not known: give a longer deadline, and look at what they wait for.",
         },
@@ -35,18 +36,24 @@ pub(super) fn past_deadline(series: &SeriesAnalysis, names: &Names) -> Option<Hi
 }
 
 /// How attempts ended that did not end well.
-struct Ending<'a> {
+struct Ending {
     kind: FindingKind,
-    rate: &'a Rate,
+    rate: fn(&OutcomeRates) -> Rate,
     words: &'static str,
     advice: &'static str,
 }
 
-fn ended(series: &SeriesAnalysis, names: &Names, ending: &Ending<'_>) -> Option<HistoryFinding> {
-    let (Rate { count, of, .. }, key) = (*ending.rate, &series.summary.series.key);
-    let share = ending.rate.share().filter(|_| count > 0)?;
-    let words = ending.words;
-    let sentence = format!("{count} of {of} {} {words} ({}).", names.series(key), share_in_words(share));
+fn ended(series: &SeriesAnalysis, names: &Names, ending: &Ending) -> Option<HistoryFinding> {
+    let (rates, key) = (&series.summary.rates, &series.summary.series.key);
+    let rate = (ending.rate)(&rates.total);
+    let share = rate.share().filter(|_| rate.count > 0)?;
+    let (Rate { count, of, .. }, words) = (rate, ending.words);
+    let sentence = format!(
+        "{count} of {of} {} {words} ({}){}.",
+        names.series(key),
+        share_in_words(share),
+        days_in_words(&rates.by_day, ending.rate)
+    );
     let severity = if share >= 0.01 { Severity::Serious } else { Severity::Warning };
     let together = saying(
         key,
@@ -57,6 +64,18 @@ fn ended(series: &SeriesAnalysis, names: &Names, ending: &Ending<'_>) -> Option<
     );
     let finding = HistoryFinding::new(ending.kind, severity, sentence, ending.advice);
     Some(finding.of([key]).sized(share).saying(Some(together)))
+}
+
+/// On which days, where it was not on every one: as in `, on 8 of 28 days, 2008-05-21 to 2008-05-28`.
+fn days_in_words(by_day: &[GroupRates<Day>], rate: fn(&OutcomeRates) -> Rate) -> String {
+    let days = || by_day.iter().filter(|day| rate(&day.rates).count > 0);
+    match (days().count(), days().next(), days().next_back()) {
+        (1, Some(day), _) if by_day.len() > 1 => format!(", all on {}", day.group),
+        (count, Some(first), Some(last)) if count < by_day.len() => {
+            format!(", on {count} of {} days, {} to {}", by_day.len(), first.group, last.group)
+        }
+        _ => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -88,6 +107,15 @@ mod tests {
         assert_eq!(one.finding.severity, Severity::Serious);
         let [long] = &findings(60_000, |slot| slot % 20 == 3)[..] else { panic!("one finding") };
         assert!(long.finding.sentence.contains("took over 1.00 s"), "{}", long.finding.sentence);
+    }
+
+    #[test]
+    fn what_happened_on_a_few_days_is_told_with_them() {
+        let told =
+            |is_past: fn(i64) -> bool| findings(1000, is_past).pop().expect("a finding").finding.sentence;
+        let few = told(|slot| (800..896).contains(&slot) && slot % 3 == 0);
+        assert!(few.ends_with("(2.3 %), on 2 of 15 days, 1970-01-09 to 1970-01-10."), "{few}");
+        assert!(told(|slot| slot == 800).ends_with(", all on 1970-01-09."));
     }
 
     #[test]

@@ -61,6 +61,13 @@ pub(super) fn tail(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFind
         sentence += &format!("; {past} passed the deadline");
         sentence += if regime.is_none() { "" } else { " in all" };
     }
+    let skipped = summary.rates.total.skipped;
+    if skipped.count > 0 {
+        sentence += &format!(
+            "; {} of {} slots were skipped behind one that had not ended",
+            skipped.count, skipped.of
+        );
+    }
     let is_over = latest.is_some_and(|index| index + 1 < regimes.len());
     let severity = match (is_over, rule.is_some()) {
         (true, _) => Severity::Note,
@@ -206,6 +213,23 @@ mod tests {
         let input = HistoryInput { series: vec![(series, columns)], ..HistoryInput::default() };
         let findings = analyse_history(&input, &HistoryOptions::default()).findings;
         findings.into_iter().find(|one| one.finding.kind == FindingKind::Tail).expect("a tail is told")
+    }
+
+    #[test]
+    fn slots_that_were_lost_to_a_hang_are_told_beside_it() {
+        let columns = columns_of((0..1400).map(|slot| match slot {
+            700 => (slot * 900, 21_600_000, Outcome::Hung),
+            701..724 => (slot * 900, 0, Outcome::Skipped),
+            _ => (slot * 900, 20 + slot as u64 % 7, Outcome::Ok),
+        }));
+        let input =
+            HistoryInput { series: vec![(series_of("/home", "list"), columns)], ..HistoryInput::default() };
+        let findings = analyse_history(&input, &HistoryOptions::default()).findings;
+        let found = findings.into_iter().find(|one| one.finding.kind == FindingKind::Tail);
+        let sentence = found.expect("a tail is told").finding.sentence;
+        assert!(sentence.starts_with("1 of 1377 `list` on /home "), "{sentence}");
+        let end = "; 1 passed the deadline; 23 of 1400 slots were skipped behind one that had not ended.";
+        assert!(sentence.ends_with(end), "{sentence}");
     }
 
     #[test]
