@@ -147,7 +147,8 @@ fn episodes(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
         });
         let keys = episode.keys();
         let were = if keys.len() > 1 { "were" } else { "was" };
-        let one_of = if all > 1 { format!("; one of {}", counted(all, "episode")) } else { String::new() };
+        let one_of =
+            if all > 1 { format!("; one of {all} episodes of several samples") } else { String::new() };
         let sentence = format!(
             "From {} to {} {} {were} bad in {}{peak}{one_of}.",
             moment_in_words(episode.begin),

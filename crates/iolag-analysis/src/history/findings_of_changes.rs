@@ -333,7 +333,10 @@ fn explanation(stretch: &Stretch, analysis: &HistoryAnalysis) -> (String, &'stat
             )
         }
         None => {
-            let told = format!("No event is noted within {} of {moment}.{at_end}", of.events.tolerance_ns);
+            let told = format!(
+                "No event that concerns it is noted within {} of {moment}.{at_end}",
+                of.events.tolerance_ns
+            );
             (told, "Find out what changed then, and note it: `iolag note TEXT --at TIME`.")
         }
     }

@@ -4,6 +4,7 @@ use super::calendar::{Day, GroupRates};
 use super::findings::{FindingKind, HistoryFinding, Names, task};
 use super::findings_grouped::SayingUnit;
 use super::findings_of_series::saying;
+use super::findings_of_tails::{patience, share_over};
 use super::series_analysis::SeriesAnalysis;
 use super::shares::{OutcomeRates, Rate};
 use crate::finding::{Severity, share_in_words};
@@ -21,8 +22,14 @@ pub(super) fn failure(series: &SeriesAnalysis, names: &Names) -> Option<HistoryF
     )
 }
 
-/// Where the deadline is below what anybody would call long: else the tail has them.
+/// Attempts that ended late or not at all, by a deadline below what anybody would call long: beyond that the tail has them.
 pub(super) fn past_deadline(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
+    let (summary, key) = (&series.summary, &series.summary.series.key);
+    let rates = &summary.rates.total;
+    let of_tail = share_over(&summary.by_attempt, patience(key)).map_or(0, |share| share.counted.over);
+    if rates.past_deadline.count <= of_tail {
+        return None;
+    }
     ended(
         series,
         names,
@@ -30,7 +37,14 @@ pub(super) fn past_deadline(series: &SeriesAnalysis, names: &Names) -> Option<Hi
             kind: FindingKind::Tail,
             rate: |rates| rates.past_deadline,
             words: "did not end within their deadline",
-            advice: "How long they would have taken is not known: give a longer deadline, and look at what they wait for.",
+            advice: match rates.timeout.count + rates.hung.count {
+                0 => {
+                    "They ended late: look at what they wait for; if they may take so long, give a longer deadline."
+                }
+                _ => {
+                    "How long they would have taken is not known: give a longer deadline, and look at what they wait for."
+                }
+            },
         },
     )
 }
@@ -80,7 +94,7 @@ fn days_in_words(by_day: &[GroupRates<Day>], rate: fn(&OutcomeRates) -> Rate) ->
 
 #[cfg(test)]
 mod tests {
-    use iolag_model::Outcome;
+    use iolag_model::{HistoryColumns, Outcome};
 
     use super::*;
     use crate::history::samples::{columns_of, series_of};
@@ -91,6 +105,10 @@ mod tests {
             true => (slot * 900, milliseconds, Outcome::Timeout),
             false => (slot * 900, 20 + slot as u64 % 7, Outcome::Ok),
         }));
+        findings_of(columns)
+    }
+
+    fn findings_of(columns: HistoryColumns) -> Vec<HistoryFinding> {
         let input =
             HistoryInput { series: vec![(series_of("/home", "list"), columns)], ..HistoryInput::default() };
         let findings = analyse_history(&input, &HistoryOptions::default()).findings;
@@ -107,6 +125,33 @@ mod tests {
         assert_eq!(one.finding.severity, Severity::Serious);
         let [long] = &findings(60_000, |slot| slot % 20 == 3)[..] else { panic!("one finding") };
         assert!(long.finding.sentence.contains("took over 1.00 s"), "{}", long.finding.sentence);
+    }
+
+    #[test]
+    fn what_ended_late_is_known() {
+        let columns = columns_of((0..1400).map(|slot| match slot % 20 {
+            3 => (slot * 900, 800, Outcome::Late),
+            _ => (slot * 900, 20 + slot as u64 % 7, Outcome::Ok),
+        }));
+        let [one] = &findings_of(columns)[..] else { panic!("one finding") };
+        assert!(one.finding.sentence.starts_with("70 of 1400 "), "{}", one.finding.sentence);
+        assert!(one.finding.advice.starts_with("They ended late"), "{}", one.finding.advice);
+    }
+
+    #[test]
+    fn time_outs_since_a_change_are_no_none() {
+        let columns = columns_of((0..2800).map(|slot| match (slot, slot % 5) {
+            (..1400, _) if slot % 130 == 7 => (slot * 900, 2000, Outcome::Ok),
+            (..1400, rest) => (slot * 900, 20 + rest as u64, Outcome::Ok),
+            (_, 2) => (slot * 900, 900, Outcome::Timeout),
+            (_, rest) => (slot * 900, 200 + 10 * rest as u64, Outcome::Ok),
+        }));
+        let [tail, past] = &findings_of(columns)[..] else { panic!("two findings") };
+        let (tail, past) = (&tail.finding, &past.finding);
+        let of_both = if tail.sentence.starts_with("Until") { [tail, past] } else { [past, tail] };
+        assert!(of_both[0].sentence.ends_with("; since, of 280 it is not known."), "{}", of_both[0].sentence);
+        assert!(of_both[1].sentence.starts_with("280 of 2800 "), "{}", of_both[1].sentence);
+        assert_eq!(of_both[1].severity, Severity::Serious);
     }
 
     #[test]

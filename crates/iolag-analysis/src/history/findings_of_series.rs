@@ -21,11 +21,8 @@ const ADVICE_DRIFTING: &str = "What drifts over the whole record has no level of
 pub(crate) fn findings_of_series(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let mut findings = Vec::new();
     for series in analysis.series.iter().filter(|series| series.summary.series.key.part.is_empty()) {
-        let tail = tail(series, names);
-        if tail.is_none() {
-            findings.extend(past_deadline(series, names));
-        }
-        findings.extend(tail);
+        findings.extend(tail(series, names));
+        findings.extend(past_deadline(series, names));
         findings.extend(failure(series, names));
         findings.extend(period(series, names));
         findings.extend(modes(series, names));
@@ -221,12 +218,16 @@ fn too_few(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
         })
         .collect();
     let without = |series: &SeriesAnalysis| {
-        let mut quantiles = series.summary.by_attempt.quantiles.iter();
-        let value = quantiles.find(|quantile| quantile.q == 0.99)?.value;
-        let is_none = matches!(value, Estimate::TooFew { .. } | Estimate::FewStretches { .. });
-        is_none.then_some(value)
+        let tails = || series.summary.by_attempt.quantiles.iter().filter(|quantile| quantile.q > 0.5);
+        let value = tails().find(|quantile| quantile.q == 0.99)?.value;
+        match value {
+            Estimate::TooFew { .. } => Some((0.99, value)),
+            // It may be those beyond a lower quantile that lie in so few.
+            Estimate::FewStretches { .. } => Some((tails().find(|one| one.value == value)?.q, value)),
+            _ => None,
+        }
     };
-    let few: Vec<(&SeriesAnalysis, Estimate)> =
+    let few: Vec<(&SeriesAnalysis, (f64, Estimate))> =
         measured.iter().filter_map(|series| Some((*series, without(series)?))).collect();
     if few.is_empty() {
         return None;
@@ -247,14 +248,14 @@ fn too_few(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
     Some(HistoryFinding::new(FindingKind::TooFew, Severity::Note, sentence, advice).of(keys))
 }
 
-/// As the table judges: by the attempts that the p99 itself is worth, and the stretches of time in which the slowest lie.
-fn why_no_p99(estimates: &[Estimate]) -> String {
-    let short = estimates.iter().filter_map(|one| match one {
+/// As the table judges: by the attempts that the p99 itself is worth, and the stretches of time in which those beyond the quantile given lie.
+fn why_no_p99(estimates: &[(f64, Estimate)]) -> String {
+    let short = estimates.iter().filter_map(|one| match &one.1 {
         Estimate::TooFew { needed, have } => Some((have, needed)),
         _ => None,
     });
-    let clustered = estimates.iter().filter_map(|one| match one {
-        Estimate::FewStretches { stretches } => Some(*stretches),
+    let clustered = estimates.iter().filter_map(|(q, one)| match one {
+        Estimate::FewStretches { stretches } => Some((*stretches, (100.0 * (1.0 - q)).round())),
         _ => None,
     });
     let of_short = short.clone().min().map(|(least, needed)| match short.count() {
@@ -265,11 +266,12 @@ fn why_no_p99(estimates: &[Estimate]) -> String {
             )
         }
     });
-    let of_clustered = clustered.clone().min().map(|least| match (clustered.count(), least) {
-        (1, 1) => "of one the slowest 1 % lie in a single stretch of time".to_owned(),
-        (1, _) => format!("of one the slowest 1 % lie in only {least} stretches of time"),
+    let fewest = clustered.clone().min_by_key(|one| one.0);
+    let of_clustered = fewest.map(|(least, percent)| match (clustered.count(), least) {
+        (1, 1) => format!("of one the slowest {percent} % lie in a single stretch of time"),
+        (1, _) => format!("of one the slowest {percent} % lie in only {least} stretches of time"),
         (count, _) => {
-            format!("of {count} the slowest 1 % lie in too few stretches of time, the fewest in {least}")
+            format!("of {count} the slowest attempts lie in too few stretches of time, the fewest in {least}")
         }
     });
     of_short.into_iter().chain(of_clustered).collect::<Vec<String>>().join("; ")
@@ -290,12 +292,12 @@ mod tests {
 
     #[test]
     fn who_has_no_p99_is_told_why_as_the_table_judges() {
-        let short = Estimate::TooFew { needed: 368, have: 106 };
-        let clustered = Estimate::FewStretches { stretches: 2 };
+        let short = (0.99, Estimate::TooFew { needed: 368, have: 106 });
+        let clustered = (0.95, Estimate::FewStretches { stretches: 2 });
         assert_eq!(why_no_p99(&[short]), "one has 106 of the 368 independent samples that are needed");
         assert_eq!(
-            why_no_p99(&[clustered, short, Estimate::TooFew { needed: 368, have: 20 }]),
-            "2 have too few independent samples, the fewest 20 of 368 that are needed; of one the slowest 1 % lie in only \
+            why_no_p99(&[clustered, short, (0.99, Estimate::TooFew { needed: 368, have: 20 })]),
+            "2 have too few independent samples, the fewest 20 of 368 that are needed; of one the slowest 5 % lie in only \
              2 stretches of time"
         );
     }

@@ -56,10 +56,9 @@ pub(super) fn tail(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFind
         sentence += &beside(series, index, unchanged_from.unwrap_or(index), patience);
     }
     let waited = share.beyond_seconds / (share.of as f64 * patience.as_seconds());
-    let past = summary.rates.total.past_deadline.count;
-    if past > 0 {
-        sentence += &format!("; {past} passed the deadline");
-        sentence += if regime.is_none() { "" } else { " in all" };
+    let unended = told.counts.at_least;
+    if unended > 0 {
+        sentence += &format!("; {unended} had not ended when last looked at");
     }
     let skipped = summary.rates.total.skipped;
     if skipped.count > 0 {
@@ -71,7 +70,7 @@ pub(super) fn tail(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFind
     let is_over = latest.is_some_and(|index| index + 1 < regimes.len());
     let severity = match (is_over, rule.is_some()) {
         (true, _) => Severity::Note,
-        (false, _) if past > 0 => Severity::Serious,
+        (false, _) if unended > 0 => Severity::Serious,
         // Of what somebody else measured nobody knows how long it may take.
         (false, true) if summary.series.kind == SeriesKind::ImportedDuration => Severity::Note,
         (false, false) if waited >= SERIOUS_WAIT => Severity::Serious,
@@ -80,7 +79,7 @@ pub(super) fn tail(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFind
     let (pattern, advice) = if let Some(rule) = rule {
         (
             format!("{{series}} take over {} as a rule ({{range}} of attempts)", rule.counted.threshold_ns),
-            if past > 0 { ADVICE_PAST } else { ADVICE_RULE },
+            if unended > 0 { ADVICE_PAST } else { ADVICE_RULE },
         )
     } else {
         (
@@ -107,7 +106,7 @@ fn interval_in_words(interval: ShareInterval) -> String {
 }
 
 /// Whoever compiles or makes 500 files expects to wait; whoever lists a directory does not.
-fn patience(key: &SeriesKey) -> Nanoseconds {
+pub(super) fn patience(key: &SeriesKey) -> Nanoseconds {
     let patient =
         ["compile", "create", "build", "setup"].iter().any(|task| key.task.to_lowercase().contains(task));
     Nanoseconds::from_seconds(if patient { 10 } else { 1 })
@@ -149,7 +148,7 @@ fn share_at(summary: &WeightedSummary, threshold: Nanoseconds) -> Option<&Thresh
 }
 
 /// The share over a threshold, if any attempt was.
-fn share_over(summary: &WeightedSummary, threshold: Nanoseconds) -> Option<&ThresholdShare> {
+pub(super) fn share_over(summary: &WeightedSummary, threshold: Nanoseconds) -> Option<&ThresholdShare> {
     share_at(summary, threshold).filter(|share| share.counted.over > 0)
 }
 
@@ -165,16 +164,32 @@ fn time_of(regime: &Regime) -> String {
     }
 }
 
+/// Attempts after this level of which nobody knows how long they took.
+fn undecided_since(regimes: &[Regime], index: usize, patience: Nanoseconds) -> u64 {
+    let later = regimes[index + 1..].iter().filter_map(|regime| share_at(&regime.summary, patience));
+    later.map(|share| share.counted.undecided).sum()
+}
+
+fn unknown(undecided: u64) -> String {
+    format!("of {undecided} it is not known")
+}
+
 /// What was before this level, or since. Before a level at which nothing changed, nothing is told, and a spell that came back to the level before
 /// it is left out: the time after it is compared with the time before it.
 fn beside(series: &SeriesAnalysis, index: usize, unchanged_from: usize, patience: Nanoseconds) -> String {
     let regimes = &series.summary.regimes;
-    let part = |regime: &Regime| match share_over(&regime.summary, patience) {
-        Some(share) => share_in_words(share.counted.over as f64 / share.of as f64),
-        None => "none".to_owned(),
+    let part = |regime: &Regime| match share_at(&regime.summary, patience).map(|share| share.counted) {
+        Some(counted) if counted.over > 0 => {
+            share_in_words(counted.over as f64 / regime.summary.counts.total() as f64)
+        }
+        Some(counted) if counted.undecided > 0 => unknown(counted.undecided),
+        _ => "none".to_owned(),
     };
     if index + 1 < regimes.len() {
-        return "; none since".to_owned();
+        return match undecided_since(regimes, index, patience) {
+            0 => "; none since".to_owned(),
+            undecided => format!("; since, {}", unknown(undecided)),
+        };
     }
     let Some(before) = index.checked_sub(1).filter(|_| unchanged_from == index) else { return String::new() };
     let of_spell = before.checked_sub(1).filter(|begin| spells_of(&series.changes).contains(begin));
@@ -228,7 +243,7 @@ mod tests {
         let found = findings.into_iter().find(|one| one.finding.kind == FindingKind::Tail);
         let sentence = found.expect("a tail is told").finding.sentence;
         assert!(sentence.starts_with("1 of 1377 `list` on /home "), "{sentence}");
-        let end = "; 1 passed the deadline; 23 of 1400 slots were skipped behind one that had not ended.";
+        let end = "; 1 had not ended when last looked at; 23 of 1400 slots were skipped behind one that had not ended.";
         assert!(sentence.ends_with(end), "{sentence}");
     }
 

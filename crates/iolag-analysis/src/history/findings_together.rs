@@ -14,6 +14,7 @@ use super::findings_grouped::{Saying, SayingUnit};
 use super::lag::LagScan;
 use super::matrix::{CorrelatedPair, Variable};
 use super::observed::Quantity;
+use super::series_summary::SeriesSummary;
 use crate::finding::{Severity, factor_in_words};
 use crate::statistics::ledger::SIGNIFICANCE;
 use crate::statistics::rhythm::{DAY_SECONDS, DAYS_LEAST};
@@ -169,7 +170,7 @@ fn variable(variable: &Variable, names: &Names) -> String {
     }
 }
 
-/// As in study 000: if no two tasks go together or follow one another, and no two places were bad together, there is no single cause for what happens to them.
+/// As in study 000: if no two tasks go together or follow one another, and no two places were bad together, nothing shows a cause that they share. That there is none does not follow: a cause that acts in a fiftieth of the time moves no coefficient.
 fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
     let is_control = |key: &SeriesKey| {
         let mut series = analysis.series.iter().map(|one| &one.summary.series);
@@ -192,12 +193,12 @@ fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
     let places = match analysis.bad_overlaps.iter().map(|one| one.both_ns).max() {
         None => "",
         Some(Nanoseconds::ZERO) => {
-            ", and no two places were bad at the same time: there is no single cause of what happens to all tasks, unless it acts for \
-             less than a period"
+            ", and no two places were bad at the same time: nothing shows a cause that all tasks share; one that acts seldom may \
+             be overlooked"
         }
         Some(_) => {
-            ", and no two places were bad at the same time for longer than by chance: there is no single cause of what happens to all \
-             tasks, unless it acts for less than a period"
+            ", and no two places were bad at the same time for longer than by chance: nothing shows a cause that all \
+             tasks share; one that acts seldom may be overlooked"
         }
     };
     let sentence = format!(
@@ -270,20 +271,23 @@ fn associations(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
 
 /// Bad times that the control on the host's memory shares are the host's, not the storage's.
 fn host_slow(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
-    let controls: Vec<&SeriesKey> = analysis
+    let controls: Vec<&SeriesSummary> = analysis
         .series
         .iter()
-        .map(|one| &one.summary.series)
-        .filter(|series| series.kind == SeriesKind::Control)
-        .map(|series| &series.key)
+        .map(|one| &one.summary)
+        .filter(|summary| summary.series.kind == SeriesKind::Control)
         .collect();
-    let is_control = |key: &SeriesKey| controls.contains(&key);
+    let is_control = |key: &SeriesKey| controls.iter().any(|control| control.series.key == *key);
     let of_storage: Vec<_> = analysis
         .episodes
         .iter()
         .filter(|episode| {
-            let watched = |control: &&SeriesKey| control.host == episode.host;
-            controls.iter().any(watched) && episode.series.iter().any(|one| !is_control(&one.series))
+            let was_measured = |control: &&SeriesSummary| {
+                control.series.key.host == episode.host
+                    && control.first <= Some(episode.begin)
+                    && Some(episode.end) <= control.last
+            };
+            controls.iter().any(was_measured) && episode.series.iter().any(|one| !is_control(&one.series))
         })
         .collect();
     let shared =
@@ -294,8 +298,8 @@ fn host_slow(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
     }
     let finding = if shared == 0 {
         let sentence = format!(
-            "In none of {all} bad times was the host's own memory slow as well: they come from the storage or the way to it, not from \
-             this host."
+            "In none of {all} bad times did a task on the host's own memory take long as well: that speaks for the storage or the way to it, and \
+             against this host."
         );
         HistoryFinding::new(
             FindingKind::HostSlow,
@@ -305,7 +309,7 @@ fn host_slow(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
         )
     } else if shared * 3 >= all {
         let sentence = format!(
-            "In {shared} of {all} bad times the same task was slow on the host's own memory as well: the host was slow, not the storage."
+            "In {shared} of {all} bad times a task on the host's own memory took long as well: then this host was slow, and not the storage alone."
         );
         HistoryFinding::new(
             FindingKind::HostSlow,
@@ -316,7 +320,7 @@ fn host_slow(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
     } else {
         return None;
     };
-    Some(finding.of(controls).sized(shared as f64))
+    Some(finding.of(controls.iter().map(|control| &control.series.key)).sized(shared as f64))
 }
 
 fn comparison(compared: &SeriesComparison, names: &Names) -> Option<HistoryFinding> {
@@ -419,6 +423,23 @@ mod tests {
     }
 
     #[test]
+    fn memory_that_was_not_measured_in_bad_times_says_nothing_of_them() {
+        let told = |slots: usize| {
+            let bad: Vec<i64> = [300, 500, 700, 900].iter().flat_map(|begin| *begin..begin + 4).collect();
+            let (_, columns) = imported("memory", 3, &[]);
+            let control = Series { kind: SeriesKind::Control, ..series_of("memory", "list") };
+            let columns = columns.rows(&(0..slots).collect::<Vec<_>>());
+            let series = vec![imported("/home", 1, &bad), (control, columns)];
+            let input = HistoryInput { series, ..HistoryInput::default() };
+            let findings = analyse_history(&input, &HistoryOptions::default()).findings;
+            let found = findings.into_iter().find(|one| one.finding.kind == FindingKind::HostSlow);
+            found.map(|one| one.finding.sentence)
+        };
+        assert_eq!(told(96), None);
+        assert!(told(1344).is_some_and(|sentence| sentence.starts_with("In none of 4 bad times did a task")));
+    }
+
+    #[test]
     fn a_common_incident_is_told_and_in_few_days_that_they_are_few() {
         let told = |slots: usize| {
             let bad: Vec<i64> = (100..124).collect();
@@ -443,13 +464,15 @@ mod tests {
         let apart =
             no_correlation_of(vec![imported("/home", 1, &bad), imported("/scratch", 2, &[300, 301, 302])]);
         assert!(
-            apart.contains("no two places were bad at the same time: there is no single cause"),
+            apart.contains(
+                "no two places were bad at the same time: nothing shows a cause that all tasks share"
+            ),
             "{apart}"
         );
         let together = no_correlation_of(vec![imported("/home", 1, &bad), imported("/scratch", 2, &bad)]);
         assert_eq!(together, "", "both were bad for six hours");
         let never = no_correlation_of(vec![imported("/home", 1, &[]), imported("/scratch", 2, &[])]);
         assert!(never.starts_with("No two of the tasks (1 pair compared) go together"), "{never}");
-        assert!(!never.contains("single cause") && !never.contains("bad"), "{never}");
+        assert!(!never.contains("cause") && !never.contains("bad"), "{never}");
     }
 }

@@ -62,6 +62,11 @@ impl SeriesAnalysis {
         let is_explained = steps.map(|ratio| ratio.ln().abs()).any(|step| step >= distance.ln() / 2.0);
         (!is_explained).then_some(modes)
     }
+
+    /// Whether this event is told to lie next to a change of its level.
+    pub fn changed_near(&self, event: &Event) -> bool {
+        self.events.matched.iter().any(|matched| matched.event == event.id)
+    }
 }
 
 /// What is left of a series once it was read.

@@ -98,8 +98,9 @@ pub enum Interval<A> {
 impl<A: Amount> Interval<A> {
     /// An interval of the quantile `q` that `have` attempts do not allow.
     pub(crate) fn too_few(q: f64, have: f64) -> Self {
-        // Some are not none.
-        Self::TooFew { needed: attempts_needed(q), have: have.ceil() as u64 }
+        let needed = attempts_needed(q);
+        // Some are not none, and nearly enough is not enough.
+        Self::TooFew { needed, have: (have.ceil() as u64).min(needed - 1) }
     }
 
     /// Both ends, lower bounds counting as they are.

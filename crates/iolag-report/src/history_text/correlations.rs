@@ -5,7 +5,7 @@ use iolag_analysis::history::{CorrelatedPair, CorrelationMethod, Quantity, Stren
 use iolag_model::{SeriesKey, format_count};
 
 use super::Page;
-use super::amounts::task;
+use super::amounts::{Names, task};
 use crate::numbers::NOTHING;
 use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
 
@@ -55,7 +55,10 @@ impl Page<'_> {
         if !twice.is_empty() {
             text.push_str(&self.heading("The same task in two places", &explanation));
             let mut table = new_table();
-            twice.iter().for_each(|pair| table.row(row(self.two_places(pair), pair)));
+            twice.iter().for_each(|pair| {
+                table
+                    .row(row(format!("{}: {}", task(&pair.left.series), two_places(&self.names, pair)), pair))
+            });
             text.push_str(&table.render(self.colour));
         }
         elsewhere.retain(|pair| pair.is_significant && pair.judged().strength > Strength::None);
@@ -91,16 +94,16 @@ impl Page<'_> {
         }
         table.render(self.colour)
     }
+}
 
-    /// `list: /home & /scratch`.
-    fn two_places(&self, pair: &CorrelatedPair) -> String {
-        let (left, right) = (&pair.left.series, &pair.right.series);
-        let places = if left.target == right.target {
-            format!("{}, {} & {}", left.target, left.host, right.host)
-        } else {
-            format!("{} & {}", self.names.place(left), self.names.place(right))
-        };
-        format!("{}: {places}", task(left))
+/// `/home & /scratch`, or of one target `/home, n1 & n2`.
+pub(crate) fn two_places(names: &Names, pair: &CorrelatedPair) -> String {
+    let (left, right) = (&pair.left.series, &pair.right.series);
+    let hosts = || format!("{} & {}", left.host, right.host);
+    match (left.target == right.target, left.target.as_str()) {
+        (true, "") => hosts(),
+        (true, target) => format!("{target}, {}", hosts()),
+        (false, _) => format!("{} & {}", names.place(left), names.place(right)),
     }
 }
 

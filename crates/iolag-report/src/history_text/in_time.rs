@@ -104,18 +104,30 @@ impl Page<'_> {
     fn effects(&self, event: &Event) -> String {
         let effects = self.analysis.series.iter().flat_map(|one| {
             let of_event = one.event_effects.iter().filter(|effect| effect.event.id == event.id);
-            of_event.map(move |effect| (&one.summary.series.key, effect))
+            of_event.map(move |effect| (one, effect))
         });
-        let (mut text, mut same) = (String::new(), Vec::new());
+        let (mut text, mut same, mut changed) = (String::new(), Vec::new(), Vec::new());
         let mut unknown: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for (key, effect) in effects.filter(|(key, _)| key.part.is_empty()) {
+        for (one, effect) in effects.filter(|(one, _)| one.summary.series.key.part.is_empty()) {
+            let key = &one.summary.series.key;
             match effect.comparison.verdict {
+                ComparisonVerdict::NoDifferenceShown | ComparisonVerdict::TooFew
+                    if one.changed_near(event) =>
+                {
+                    changed.push(self.names.series(key));
+                }
                 ComparisonVerdict::NoDifferenceShown => same.push(self.names.series(key)),
                 ComparisonVerdict::TooFew => {
                     unknown.entry(what_lacks(&effect.comparison)).or_default().push(self.names.series(key));
                 }
                 _ => text.push_str(&self.item(6, &self.effect(key, effect))),
             }
+        }
+        if !changed.is_empty() {
+            text.push_str(
+                &self
+                    .item(6, &format!("the level changed near it, see the findings: {}", changed.join(", "))),
+            );
         }
         if !same.is_empty() {
             text.push_str(&self.item(6, &format!("no difference shown: {}", same.join(", "))));

@@ -131,7 +131,7 @@ impl Located {
 /// Who mistypes the word for the history means no run.
 fn with_history_in_mind(failure: Failure, name: &str) -> Failure {
     const LETTERS_MOST: usize = 2;
-    if !(1..=LETTERS_MOST).contains(&strsim::osa_distance(name, HISTORY)) {
+    if name == HISTORY || strsim::osa_distance(&name.to_lowercase(), HISTORY) > LETTERS_MOST {
         return failure;
     }
     let sentence = format!("{}; what a watch recorded is called: {HISTORY}", failure.sentence);

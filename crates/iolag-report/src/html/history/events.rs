@@ -152,10 +152,15 @@ fn origin(event: &Event) -> String {
 
 fn effects(report: &HistoryReport<'_>, event: &Event) -> String {
     let names = report.names();
-    let (mut told, mut same) = (Vec::new(), 0_u64);
+    let (mut told, mut same, mut changed) = (Vec::new(), 0_u64, Vec::new());
     for one in report.analysis.series.iter().filter(|one| one.summary.series.key.part.is_empty()) {
         for effect in one.event_effects.iter().filter(|effect| effect.event.id == event.id) {
             match effect.comparison.verdict {
+                ComparisonVerdict::NoDifferenceShown | ComparisonVerdict::TooFew
+                    if one.changed_near(event) =>
+                {
+                    changed.push(names.series(&one.summary.series.key));
+                }
                 ComparisonVerdict::NoDifferenceShown => same += 1,
                 ComparisonVerdict::TooFew => {}
                 _ => {
@@ -163,6 +168,9 @@ fn effects(report: &HistoryReport<'_>, event: &Event) -> String {
                 }
             }
         }
+    }
+    if !changed.is_empty() {
+        told.push(format!("the level changed near it, see the findings: {}", changed.join(", ")));
     }
     if same > 0 {
         let of = if told.is_empty() { "" } else { "other " };

@@ -9,9 +9,9 @@ use super::bad_times::p_value;
 use super::page::HistoryReport;
 use super::strata::strata;
 use super::time_spent::time_spent;
-use crate::history_text::amounts::{Names, estimate, shift, task, with_interval};
+use crate::history_text::amounts::{estimate, shift, task, with_interval};
 use crate::history_text::comparisons::strata_refused;
-use crate::history_text::correlations::{Place, is_told, place_of, rank, side, sides};
+use crate::history_text::correlations::{Place, is_told, place_of, rank, side, sides, two_places};
 use crate::html::markup::Markup;
 use crate::numbers::{NOTHING, percentage};
 
@@ -167,15 +167,6 @@ pub(super) fn together(report: &HistoryReport<'_>, page: &mut Markup) {
     pairs_table("The same task in two places", "Task", &twice, page);
     pairs_table("Other pairs that go together", "", &elsewhere, page);
     strata(report, page);
-}
-
-fn two_places(names: &Names, pair: &CorrelatedPair) -> String {
-    let (left, right) = (&pair.left.series, &pair.right.series);
-    if left.target == right.target {
-        format!("{}, {} & {}", left.target, left.host, right.host)
-    } else {
-        format!("{} & {}", names.place(left), names.place(right))
-    }
 }
 
 fn pairs_table(
