@@ -32,7 +32,7 @@ pub struct Coverage {
     pub size: usize,
 }
 
-/// Where a smaller share of the campaigns that are judged prints an interval, all of them are asked.
+/// Where a smaller share of campaigns prints an interval, all campaigns are asked.
 const PRINTED_RARELY: f64 = 0.2;
 
 /// What an interval is of.
@@ -170,32 +170,29 @@ impl Coverage {
             shots.len(),
             if oracle.prints { self.printed_limit() } else { Limit::Untold },
         ));
-        // Nothing can know of a storm that did not happen.
-        let is_of_storms = self.process == Process::Storms;
-        let is_judged = |had_storm: bool| had_storm || !is_of_storms;
-        let asked = shots.iter().filter(|(had_storm, _)| is_judged(*had_storm)).count();
-        let judged: Vec<&(bool, Shot)> =
-            printed.iter().filter(|(had_storm, _)| is_judged(*had_storm)).collect();
-        let covered = judged.iter().filter(|(_, shot)| shot.covers).count();
-        let is_rare = (judged.len() as f64) < PRINTED_RARELY * asked as f64;
-        to.push(match self.coverage_limit() {
-            Limit::AtLeast(least) if is_rare => {
-                let of_whom = if is_of_storms { "records with a storm" } else { "campaigns" };
-                let name = format!("{label}: missed, of all {of_whom}");
-                Measured::share(name, judged.len() - covered, asked, Limit::AtMost(1.0 - least))
-            }
-            limit => {
-                let of_whom = if is_of_storms { ", records with a storm" } else { "" };
-                Measured::share(format!("{label}: covered{of_whom}"), covered, judged.len(), limit)
-            }
-        });
-        if is_of_storms {
-            let name = format!("{label}: covered, all records");
-            let covered = printed.iter().filter(|(_, shot)| shot.covers).count();
-            to.push(Measured::share(name, covered, printed.len(), Limit::Untold));
-        }
-        if is_rare {
+        let covered = |of: &[&(bool, Shot)]| of.iter().filter(|(_, shot)| shot.covers).count();
+        let all: Vec<&(bool, Shot)> = printed.iter().collect();
+        if (printed.len() as f64) < PRINTED_RARELY * shots.len() as f64 {
+            let Limit::AtLeast(least) = self.coverage_limit() else { return };
+            let name = format!("{label}: missed, of all campaigns");
+            to.push(Measured::share(
+                name,
+                all.len() - covered(&all),
+                shots.len(),
+                Limit::AtMost(1.0 - least),
+            ));
             return;
+        }
+        if self.process == Process::Storms {
+            // Nothing can know of what did not happen.
+            let stormy: Vec<&(bool, Shot)> = printed.iter().filter(|(had_storm, _)| *had_storm).collect();
+            let name = format!("{label}: covered, records with a storm");
+            to.push(Measured::share(name, covered(&stormy), stormy.len(), self.coverage_limit()));
+            let name = format!("{label}: covered, all records");
+            to.push(Measured::share(name, covered(&all), all.len(), Limit::Untold));
+        } else {
+            let name = format!("{label}: covered");
+            to.push(Measured::share(name, covered(&all), all.len(), self.coverage_limit()));
         }
         let widths: Vec<f64> = printed.iter().filter_map(|(_, shot)| shot.width).collect();
         let value = (2 * widths.len() >= printed.len()).then(|| Some(middle(widths)? / oracle.width?));

@@ -39,7 +39,7 @@ limits, are in calibration.jsonl beside this page: there a calibration that was 
   four times as slow, which takes so long to come about.
   `command-line/…`: twenty campaigns go through `import` and `show`, and their numbers are compared with those of the library.
 - *Limits*: intervals that say 95 % hold the truth in at least 93 % (90 % in storms and 1/f), are printed in at least 95 % of records of independent values and of AR up to 0.8 from 1000 values on (80 % in
-  storms of 10,000), and are at most 1.5 times as wide there as those of the oracle; a number that is printed in under a fifth of the campaigns (in storms, of those with a storm) may miss the truth in 7 % of all of them (10 %); at most 5 % of campaigns have a false finding of one
+  storms of 10,000), and are at most 1.5 times as wide there as those of the oracle; a number that is printed in under a fifth of the campaigns may miss the truth in 7 % of all (10 %); at most 5 % of campaigns have a false finding of one
   kind (10 % under 1/f); steps of 2, 10 and 100 in 1000 values or more are found at least nine tenths as often as in November 2026 (of 1 in the table). The program of that
   month told drifts and load that wanders as steps; beside its numbers stands what an oracle finds that knows the noise and tells a straight line of
   whatever slope, or noise alone, as a step in 0.85 % of series, which is 5 % of campaigns of six. A number **fails** if it would have a probability under 0.001 were the limit true: more than 73 of 1000 at 5 %. With fewer campaigns less fails.
