@@ -4,9 +4,9 @@ use super::calendar::{Day, GroupRates};
 use super::findings::{FindingKind, HistoryFinding, Names, task};
 use super::findings_grouped::SayingUnit;
 use super::findings_of_series::saying;
-use super::findings_of_tails::{patience, share_over};
+use super::findings_of_tails::{patience, share_at};
 use super::series_analysis::SeriesAnalysis;
-use super::shares::{OutcomeRates, Rate};
+use super::shares::{OutcomeRates, Rate, ThresholdShare};
 use crate::finding::{Severity, share_in_words};
 
 pub(super) fn failure(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
@@ -26,8 +26,10 @@ pub(super) fn failure(series: &SeriesAnalysis, names: &Names) -> Option<HistoryF
 pub(super) fn past_deadline(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
     let (summary, key) = (&series.summary, &series.summary.series.key);
     let rates = &summary.rates.total;
-    let of_tail = share_over(&summary.by_attempt, patience(key)).map_or(0, |share| share.counted.over);
-    if rates.past_deadline.count <= of_tail {
+    let is_told = |share: &ThresholdShare| {
+        share.counted.undecided == 0 && rates.past_deadline.count <= share.counted.over
+    };
+    if share_at(&summary.by_attempt, patience(key)).is_some_and(is_told) {
         return None;
     }
     ended(
@@ -152,6 +154,19 @@ mod tests {
         assert!(of_both[0].sentence.ends_with("; since, of 280 it is not known."), "{}", of_both[0].sentence);
         assert!(of_both[1].sentence.starts_with("280 of 2800 "), "{}", of_both[1].sentence);
         assert_eq!(of_both[1].severity, Severity::Serious);
+    }
+
+    #[test]
+    fn a_deadline_that_was_shortened_is_told_beside_many_slow_attempts() {
+        let columns = columns_of((0..2800).map(|slot| match (slot, slot % 5) {
+            (..1400, 0..2) => (slot * 900, 2000, Outcome::Ok),
+            (..1400, rest) => (slot * 900, 20 + rest as u64, Outcome::Ok),
+            (_, 2) => (slot * 900, 900, Outcome::Timeout),
+            (_, rest) => (slot * 900, 200 + 10 * rest as u64, Outcome::Ok),
+        }));
+        let found = findings_of(columns);
+        let mut past = found.iter().filter(|one| one.finding.sentence.starts_with("280 of 2800 "));
+        assert!(past.next().is_some_and(|one| one.finding.severity == Severity::Serious), "{found:#?}");
     }
 
     #[test]

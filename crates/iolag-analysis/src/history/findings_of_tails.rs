@@ -63,8 +63,11 @@ pub(super) fn tail(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFind
     let skipped = summary.rates.total.skipped;
     if skipped.count > 0 {
         sentence += &format!(
-            "; {} of {} slots were skipped behind one that had not ended",
-            skipped.count, skipped.of
+            "; {} of {} slots {} skipped behind one that had not ended{}",
+            skipped.count,
+            skipped.of,
+            if skipped.count == 1 { "was" } else { "were" },
+            if regime.is_none() { "" } else { ", at all levels together" }
         );
     }
     let is_over = latest.is_some_and(|index| index + 1 < regimes.len());
@@ -143,12 +146,12 @@ fn unchanged_from(regimes: &[Regime], index: usize, threshold: Nanoseconds) -> u
     (0..index).rev().find(is_changed).map_or(0, |before| before + 1)
 }
 
-fn share_at(summary: &WeightedSummary, threshold: Nanoseconds) -> Option<&ThresholdShare> {
+pub(super) fn share_at(summary: &WeightedSummary, threshold: Nanoseconds) -> Option<&ThresholdShare> {
     summary.shares.iter().find(|share| share.counted.threshold_ns == threshold)
 }
 
 /// The share over a threshold, if any attempt was.
-pub(super) fn share_over(summary: &WeightedSummary, threshold: Nanoseconds) -> Option<&ThresholdShare> {
+fn share_over(summary: &WeightedSummary, threshold: Nanoseconds) -> Option<&ThresholdShare> {
     share_at(summary, threshold).filter(|share| share.counted.over > 0)
 }
 
@@ -178,11 +181,9 @@ fn unknown(undecided: u64) -> String {
 /// it is left out: the time after it is compared with the time before it.
 fn beside(series: &SeriesAnalysis, index: usize, unchanged_from: usize, patience: Nanoseconds) -> String {
     let regimes = &series.summary.regimes;
-    let part = |regime: &Regime| match share_at(&regime.summary, patience).map(|share| share.counted) {
-        Some(counted) if counted.over > 0 => {
-            share_in_words(counted.over as f64 / regime.summary.counts.total() as f64)
-        }
-        Some(counted) if counted.undecided > 0 => unknown(counted.undecided),
+    let part = |regime: &Regime| match share_at(&regime.summary, patience) {
+        Some(share) if share.counted.over > 0 => share_in_words(share.counted.over as f64 / share.of as f64),
+        Some(share) if share.counted.undecided > 0 => unknown(share.counted.undecided),
         _ => "none".to_owned(),
     };
     if index + 1 < regimes.len() {
