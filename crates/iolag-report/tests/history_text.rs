@@ -1,7 +1,9 @@
 //! What users see of a history, as files in tests/snapshots.
 
 use iolag_analysis::Noise;
-use iolag_analysis::history::{HistoryAnalysis, HistoryInput, HistoryOptions, analyse_history};
+use iolag_analysis::history::{
+    ComparisonVerdict, HistoryAnalysis, HistoryInput, HistoryOptions, analyse_history,
+};
 use iolag_model::{
     Event, EventSource, FailureCode, HistoryColumns, HistorySample, Nanoseconds, Outage, OutageEnding,
     Outcome, ProbeId, Series, SeriesKey, SeriesKind, Surroundings, WallSpan, WallTime,
@@ -189,6 +191,20 @@ fn a_weekend_behind_an_event_is_not_compared_with_the_working_days_before_it() {
     let text =
         history_text(&head(), &analyse_history(&input, &HistoryOptions::default()), 110, Colour::Never);
     assert!(text.contains("working days on one side, a weekend on the other: list on /scratch"), "{text}");
+}
+
+#[test]
+fn an_event_beside_a_change_that_is_told_is_not_without_difference() {
+    let mut analysis = analysis();
+    let one = analysis.series.iter_mut().find(|one| !one.events.matched.is_empty());
+    let one = one.expect("the cache comes with a change");
+    let event = one.events.matched[0].event.clone();
+    let of_event = one.event_effects.iter_mut().filter(|effect| effect.event.id == event);
+    let changed = of_event.map(|effect| effect.comparison.verdict = ComparisonVerdict::NoDifferenceShown);
+    assert_eq!(changed.count(), 1);
+    let told = format!("the level changed near it, see the findings: {}", one.summary.series.key.task);
+    let text = history_text(&head(), &analysis, 160, Colour::Never);
+    assert!(text.contains(&told) && !text.contains("no difference shown: list on /home"), "{text}");
 }
 
 #[test]
