@@ -112,9 +112,14 @@ fn is_compared(summary: &&Summary) -> bool {
     matches!(summary.key.operation.level(), Level::Task | Level::Object)
 }
 
-/// Whether there is a row with enough attempts.
+/// Whether there is a row with enough independent attempts.
 pub(crate) fn has_enough(one: Compared<'_>) -> bool {
     one.summaries.iter().filter(is_compared).any(|row| Sure::of(row).is_some())
+}
+
+/// Whether there is a row with enough of them, were they independent.
+pub(crate) fn has_attempts(one: Compared<'_>) -> bool {
+    one.summaries.iter().filter(is_compared).any(|row| row.durations.count >= ATTEMPTS_LEAST)
 }
 
 /// Such rows that both have.

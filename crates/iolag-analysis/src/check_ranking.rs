@@ -1,7 +1,7 @@
 //! How the directories of a check stand to each other, in one sentence.
 
 use crate::check_comparison::{
-    Compared, FewButLong, Slower, can_be_compared, few_but_long, has_enough, slower_than_any,
+    Compared, FewButLong, Slower, can_be_compared, few_but_long, has_attempts, has_enough, slower_than_any,
 };
 use crate::finding::duration_in_words;
 use crate::quantile::ATTEMPTS_LEAST;
@@ -140,9 +140,21 @@ fn long_words(one: &Ranked<'_>, long: FewButLong<'_>) -> String {
     format!("{name} {felt} in few attempts: `{operation}` took {longest} (n = {attempts}), {other} in {than}")
 }
 
-fn few_words(few: &[&Ranked<'_>]) -> Option<String> {
-    let have = if few.len() > 1 { "have" } else { "has" };
-    (!few.is_empty()).then(|| format!("{} {have} too few attempts to be compared", names(few)))
+/// Those of which too little is known, by whether more attempts or a steadier time would help.
+fn few_words(few: &[&Ranked<'_>]) -> Vec<String> {
+    let (unsteady, few): (Vec<&Ranked<'_>>, Vec<&Ranked<'_>>) =
+        few.iter().copied().partition(|one| has_attempts(one.compared));
+    let (were, have) =
+        (if unsteady.len() > 1 { "were" } else { "was" }, if few.len() > 1 { "have" } else { "has" });
+    let groups = [
+        (unsteady, format!("{were} too unsteady to be compared")),
+        (few, format!("{have} too few attempts to be compared")),
+    ];
+    groups
+        .iter()
+        .filter(|(group, _)| !group.is_empty())
+        .map(|(group, words)| format!("{} {words}", names(group)))
+        .collect()
 }
 
 /// Those that failed or did not answer, by what became of them.
