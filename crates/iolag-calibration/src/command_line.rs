@@ -98,6 +98,10 @@ fn shown(program: &Path, input: &HistoryInput, scratch: &Path) -> Result<Value> 
     {
         import.args(["--deadline", &format!("{}us", series.deadline_ns.0 / 1000)]);
     }
+    // Else six digits are taken for a clock that counts microseconds.
+    if let Some((series, _)) = input.series.first() {
+        import.args(["--resolution", &format!("{}us", series.resolution_ns.0 / 1000)]);
+    }
     finish(&mut import)?;
     let mut show = iolag(program, scratch);
     show.args(["show", "history", "--json"]).arg(&json).arg("--history").arg(&history);
