@@ -157,7 +157,9 @@ pub fn duration_in_words(value: QuantileValue) -> String {
         QuantileValue::AtLeast(duration) => format!("at least {duration}"),
         QuantileValue::Below(duration) => format!("below {duration}"),
         QuantileValue::TooFew { needed, have } => format!("unknown ({have} of {needed} attempts needed)"),
-        QuantileValue::FewStretches { stretches } => format!("unknown (in {stretches} stretches of time)"),
+        QuantileValue::FewStretches { stretches } => {
+            format!("unknown (in {})", counted(stretches, "stretch of time", "stretches of time"))
+        }
     }
 }
 
@@ -350,10 +352,14 @@ fn in_few_stretches<'a>(summaries: impl Iterator<Item = &'a Summary>) -> Option<
     };
     let (stretches, q, operation) = summaries.filter_map(few).min_by_key(|tail| tail.0)?;
     let (share, percent) = (share_in_words(1.0 - q), q * 100.0);
-    let stretches = counted(stretches, "stretch", "stretches");
-    Some(format!(
-        "The slowest {share} of `{operation}` lie in {stretches} of time: too few for a p{percent:.0}."
-    ))
+    Some(match stretches {
+        1 => format!(
+            "The slowest of `{operation}` lie in a single stretch of time: too few for a p{percent:.0}."
+        ),
+        _ => format!(
+            "The slowest {share} of `{operation}` lie in {stretches} stretches of time: too few for a p{percent:.0}."
+        ),
+    })
 }
 
 fn overhead_matters<'a>(

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use iolag_model::Nanoseconds;
+use iolag_model::{Nanoseconds, counted};
 
 use super::observed::Quantity;
 use crate::statistics::estimate;
@@ -22,7 +22,9 @@ impl Estimate {
             Self::AtLeast(amount) => format!("≥ {}", amount_in_words(amount, quantity)),
             Self::Below(amount) => format!("< {}", amount_in_words(amount, quantity)),
             Self::TooFew { needed, have } => format!("unknown ({have} of {needed} needed)"),
-            Self::FewStretches { stretches } => format!("unknown (in {stretches} stretches of time)"),
+            Self::FewStretches { stretches } => {
+                format!("unknown (in {})", counted(stretches, "stretch of time", "stretches of time"))
+            }
         }
     }
 }
@@ -56,7 +58,8 @@ impl fmt::Display for EstimateInterval {
                 write!(formatter, "unknown ({have} of {needed} independent attempts needed)")
             }
             Self::FewStretches { stretches } => {
-                write!(formatter, "unknown (in {stretches} stretches of time)")
+                let stretches = counted(*stretches, "stretch of time", "stretches of time");
+                write!(formatter, "unknown (in {stretches})")
             }
         }
     }

@@ -268,7 +268,7 @@ fn why_no_p99(estimates: &[(f64, Estimate)]) -> String {
     });
     let fewest = clustered.clone().min_by_key(|one| one.0);
     let of_clustered = fewest.map(|(least, percent)| match (clustered.count(), least) {
-        (1, 1) => format!("of one the slowest {percent} % lie in a single stretch of time"),
+        (1, 1) => "of one the slowest lie in a single stretch of time".to_owned(),
         (1, _) => format!("of one the slowest {percent} % lie in only {least} stretches of time"),
         (count, _) => {
             format!("of {count} the slowest attempts lie in too few stretches of time, the fewest in {least}")

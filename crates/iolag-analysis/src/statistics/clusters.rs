@@ -6,6 +6,9 @@
 //! ones, so their number is (Σ size)² / Σ size² (Kish 1965). Chance makes clusters too: as far as their
 //! number is that of the same count of attempts put at random, each attempt tells of itself; as far as it is not, each cluster.
 //!
+//! A record may begin or end within a storm: of that one a piece was seen, too short to stand out among all that lie beyond a quantile. It is
+//! known by its place: the greatest values are the first of the record, or the last.
+//!
 //! Limits: that storms are there is only known of those that happened; fewer than [`CLUSTERS_LEAST`] say nothing of how often they come.
 
 use super::dependence::Stretch;
@@ -25,6 +28,55 @@ pub(crate) struct ClusteredOver {
     pub effective: f64,
     /// Clusters.
     pub stretches: u64,
+}
+
+/// Where one event was counted, the expected number is at most this (97.5 %, Garwood 1936: half the chi-squared quantile of four degrees of freedom).
+const EVENTS_MOST: f64 = 5.572;
+
+/// What is greatest in a sequence at one of its ends: of the storm that was cut there, so much was seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CutStorm {
+    /// The part of the sequence that it takes, 0 to 1; 0: there is none.
+    share: f64,
+}
+
+impl CutStorm {
+    /// None.
+    pub const NONE: Self = Self { share: 0.0 };
+
+    /// Of values in time order: two or more that are greater than all others and stand at an end.
+    pub fn of(values: &[f64]) -> Self {
+        let most = greatest_at_front(values.iter()).max(greatest_at_front(values.iter().rev()));
+        Self { share: most as f64 / values.len().max(1) as f64 }
+    }
+
+    /// Whether storms like it, on average twice as long as what is seen of one cut anywhere, may take half of this share: then the record does not tell
+    /// how long the slowest of it take.
+    pub fn may_fill(self, share: f64) -> bool {
+        self.share > 0.0 && 2.0 * EVENTS_MOST * self.share >= share / 2.0
+    }
+}
+
+/// How many of the first values are greater than all that follow: the most that are no more than a tenth, and not a single one.
+fn greatest_at_front<'a>(
+    values: impl DoubleEndedIterator<Item = &'a f64> + ExactSizeIterator + Clone,
+) -> usize {
+    let most = values.len() / 10;
+    let rest = values.clone().skip(most).fold(f64::NEG_INFINITY, |greatest, value| greatest.max(*value));
+    let first: Vec<f64> = values.take(most).copied().collect();
+    // From behind: the greatest of what follows, and whether the least of what comes before is greater.
+    let mut least = first.clone();
+    for place in 1..most {
+        least[place] = least[place].min(least[place - 1]);
+    }
+    let mut following = rest;
+    for place in (1..most).rev() {
+        if least[place] > following {
+            return place + 1;
+        }
+        following = following.max(first[place]);
+    }
+    0
 }
 
 /// The clusters of those over the limit; `None` if chance explains how close they lie, or if they are everywhere.
@@ -114,7 +166,29 @@ fn extremal_index(gaps: &[usize]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
+
+    #[test]
+    fn a_storm_that_was_cut_is_known_by_its_place() {
+        let share = |storm: Range<usize>| {
+            let value =
+                |place: usize| (place * 37 % 101) as f64 + if storm.contains(&place) { 1e3 } else { 0.0 };
+            let values: Vec<f64> = (0..200).map(value).collect();
+            CutStorm::of(&values).share
+        };
+        assert_eq!([share(0..5), share(193..200), share(0..2)], [0.025, 0.035, 0.01]);
+        assert_eq!([share(1..6), share(192..199), share(0..1), share(0..0)], [0.0; 4]);
+        // That much is a level, and no tail.
+        assert_eq!(share(0..30), 0.0);
+        // Six of a hundred thousand say nothing against a p95, and of a thousand they do.
+        let cut = |share: f64| CutStorm { share };
+        assert!(cut(6e-3).may_fill(0.05) && !cut(6e-5).may_fill(0.05) && cut(6e-4).may_fill(0.01));
+        for short in [vec![], vec![1.0], vec![f64::INFINITY; 30]] {
+            assert_eq!(CutStorm::of(&short), CutStorm::NONE);
+        }
+    }
 
     fn of(over: impl Fn(usize) -> bool, n: usize) -> Option<ClusteredOver> {
         let stretch = |place: usize| Stretch { attempts: 1, over: u32::from(over(place)) };

@@ -12,14 +12,15 @@
 //! - *long memory* (see [`super::memory`]): the sequence wanders on every scale, and a longer record would have wandered further.
 //!
 //! The inflation is an estimate itself: the number is multiplied by (1.96/t)², t having as many degrees of freedom as there are windows, two each, or
-//! blocks. For shares in the tail there is one more bound, the number of stretches in which they lie (see [`super::clusters`]).
+//! blocks. For shares in the tail there is one more bound, the number of stretches in which they lie, and one that was cut by an end of the record
+//! may leave nothing to say (see [`super::clusters`]).
 //!
 //! How often intervals that rest on it cover the truth is in docs/calibration.md. Limits: what happens less than once in a record
 //! is not known from it.
 
 use serde::{Deserialize, Serialize};
 
-use super::clusters::{CLUSTERS_LEAST, clustered};
+use super::clusters::{CLUSTERS_LEAST, CutStorm, clustered};
 use super::fourier::autocorrelation;
 use super::interval::CONFIDENCE;
 use super::memory::LongMemory;
@@ -155,6 +156,8 @@ pub struct Level {
     pub sample_size: EffectiveSampleSize,
     /// The part of it that no record is long enough for.
     pub memory: LongMemory,
+    /// What its first or last values tell of the slowest.
+    pub cut_storm: CutStorm,
 }
 
 impl Level {
@@ -163,7 +166,8 @@ impl Level {
         let memory = LongMemory::of(sums, attempts);
         let inflation = Inflation::of(sums, attempts as f64).at_least(memory.inflation);
         let effective = attempts as f64 / inflation.factor();
-        Self { sample_size: EffectiveSampleSize { attempts, effective }, memory }
+        let sample_size = EffectiveSampleSize { attempts, effective };
+        Self { sample_size, memory, cut_storm: CutStorm::of(sums) }
     }
 
     /// Of values in time order.
@@ -187,6 +191,8 @@ pub fn worth_of_share(stretches: &[Stretch], level: &Level) -> Worth {
     } else {
         own_worth(stretches, (attempts, share), level.memory)
     };
+    let may_be_filled = share <= TAIL_SHARE + ROUNDING && level.cut_storm.may_fill(share);
+    let own = Worth { few_stretches: own.few_stretches.or(may_be_filled.then_some(1)), ..own };
     let on_fewer_side = share.min(1.0 - share) * own.effective;
     if on_fewer_side >= FEW_OVER {
         return own;
@@ -359,13 +365,17 @@ mod tests {
     }
 
     fn independent(attempts: u64) -> Level {
-        Level { sample_size: EffectiveSampleSize::independent(attempts), memory: LongMemory::NONE }
+        Level {
+            sample_size: EffectiveSampleSize::independent(attempts),
+            memory: LongMemory::NONE,
+            cut_storm: CutStorm::NONE,
+        }
     }
 
     #[test]
     fn what_never_happened_is_worth_what_the_sequence_is_worth_in_the_tail() {
         let sample_size = EffectiveSampleSize { attempts: 1000, effective: 10.0 };
-        let level = Level { sample_size, memory: LongMemory::NONE };
+        let level = Level { sample_size, memory: LongMemory::NONE, cut_storm: CutStorm::NONE };
         let worth = worth_of_share(&stretches_of(&[false; 1000]), &level);
         assert!((20.0..100.0).contains(&worth.effective), "{worth:?}");
         // Of a normal sequence (simulated: 0.69, 0.50, 0.31 for long correlation times).

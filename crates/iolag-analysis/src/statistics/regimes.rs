@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use super::clusters::CutStorm;
 use super::dependence::{EffectiveSampleSize, Level, Worth, stretches_of, worth_of_share};
 use super::ranking::ascending;
 
@@ -33,7 +34,8 @@ impl Regimes {
                 let part = first..end;
                 let level = match part.len() == values.len() {
                     true => Level::of_ascending(order, values),
-                    false => Level::of(&values[part.clone()]),
+                    // At a change the next level begins, and no storm was cut.
+                    false => Level { cut_storm: CutStorm::NONE, ..Level::of(&values[part.clone()]) },
                 };
                 parts.push((part, level));
                 first = end;
