@@ -225,7 +225,7 @@ fn worth_of_list(mut list: Vec<(i64, u64, bool)>, thresholds: &[Nanoseconds]) ->
         .map(|(_, duration, has_ended)| if has_ended { duration } else { u64::MAX })
         .collect();
     let amounts: Vec<f64> = durations.iter().map(|duration| *duration as f64).collect();
-    let level = Level::of(&amounts);
+    let level = Level::of(&amounts).that_begins_cold();
     let worth = |is_over: &[bool]| worth_of_share(&stretches_of(is_over), &level);
     let over = |limit: &Nanoseconds| {
         worth(&durations.iter().map(|duration| *duration > limit.0).collect::<Vec<bool>>())
@@ -324,7 +324,7 @@ impl Counted {
         let scores = joined(&self.scores, &ends);
         let sum = |(score, count): (&i64, &u32)| *score as f64 / SCORE_UNIT - mean * f64::from(*count);
         let sums: Vec<f64> = scores.iter().zip(&counts).map(sum).collect();
-        let level = Level::of_score_sums(&sums, attempts);
+        let level = Level::of_score_sums(&sums, attempts).that_begins_cold();
         let stretch = |(attempts, over): (&u32, u32)| Stretch { attempts: *attempts, over };
         let worth = |over: &[u32]| {
             let stretches: Vec<Stretch> = counts.iter().zip(joined(over, &ends)).map(stretch).collect();
@@ -491,5 +491,19 @@ mod tests {
         });
         let found = summary(&(start, duration), |number| number, Precision::Exact).durations.p99.value;
         assert_eq!(found, crate::QuantileValue::FewStretches { stretches: 2 });
+    }
+
+    #[test]
+    fn a_run_that_ends_within_a_storm_has_no_p95_and_one_that_begins_cold_has() {
+        let p95 = |slow: std::ops::Range<usize>| {
+            let (start, mut duration) = storms(1000, 3);
+            duration.iter_mut().enumerate().for_each(|(at, ns)| {
+                *ns = if slow.contains(&at) { 50_000_000 } else { 1_000_000 + at as i64 * 7919 % 1000 };
+            });
+            summary(&(start, duration), |number| number, Precision::Exact).durations.p95.value
+        };
+        assert_eq!(p95(995..1000), crate::QuantileValue::FewStretches { stretches: 1 });
+        assert!(matches!(p95(0..5), crate::QuantileValue::Exactly(_)), "{:?}", p95(0..5));
+        assert!(matches!(p95(500..505), crate::QuantileValue::Exactly(_)), "{:?}", p95(500..505));
     }
 }

@@ -174,6 +174,29 @@ fn quantiles_beyond_what_was_seen_are_bounds() {
 }
 
 #[test]
+fn nobody_knows_how_long_a_stretch_was_that_an_end_of_the_record_cut() {
+    let p95 = |count: usize, slow: std::ops::Range<usize>| {
+        let amount =
+            |place: usize| (place * 7919 % 1000) as f64 + if slow.contains(&place) { 1e5 } else { 1.0 };
+        let list = (0..count).map(|place| Observation {
+            at: WallTime::from_seconds(60 * place as i64),
+            amount: amount(place),
+            knowledge: Knowledge::Exactly,
+            origin: Origin::Measured,
+        });
+        let observations = Observations::<ByAttempt>::new(Quantity::Duration, list);
+        Distribution::of(&observations).quantile_with_interval(0.95).interval
+    };
+    for cut in [0..5, 995..1000] {
+        assert_eq!(p95(1000, cut.clone()), EstimateInterval::FewStretches { stretches: 1 }, "{cut:?}");
+    }
+    // As many somewhere else, and as many of more.
+    for (count, slow) in [(1000, 500..505), (10_000, 9_995..10_000)] {
+        assert!(matches!(p95(count, slow.clone()), EstimateInterval::Between { .. }), "{slow:?}");
+    }
+}
+
+#[test]
 fn nothing_at_all_is_no_distribution() {
     let nothing = observations::<ByAttempt>([]);
     let distribution = Distribution::of(&nothing);

@@ -36,24 +36,31 @@ const EVENTS_MOST: f64 = 5.572;
 /// What is greatest in a sequence at one of its ends: of the storm that was cut there, so much was seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CutStorm {
-    /// The part of the sequence that it takes, 0 to 1; 0: there is none.
-    share: f64,
+    /// The parts of the sequence that it takes at the begin and at the end, 0 to 1; 0: there is none.
+    shares: [f64; 2],
 }
 
 impl CutStorm {
     /// None.
-    pub const NONE: Self = Self { share: 0.0 };
+    pub const NONE: Self = Self { shares: [0.0; 2] };
 
     /// Of values in time order: two or more that are greater than all others and stand at an end.
     pub fn of(values: &[f64]) -> Self {
-        let most = greatest_at_front(values.iter()).max(greatest_at_front(values.iter().rev()));
-        Self { share: most as f64 / values.len().max(1) as f64 }
+        let greatest = [greatest_at_front(values.iter()), greatest_at_front(values.iter().rev())];
+        Self { shares: greatest.map(|count| count as f64 / values.len().max(1) as f64) }
+    }
+
+    /// Of a sequence that begins slowly for reasons of its own: caches are cold.
+    #[must_use]
+    pub fn at_the_end(self) -> Self {
+        Self { shares: [0.0, self.shares[1]] }
     }
 
     /// Whether storms like it, on average twice as long as what is seen of one cut anywhere, may take half of this share: then the record does not tell
     /// how long the slowest of it take.
     pub fn may_fill(self, share: f64) -> bool {
-        self.share > 0.0 && 2.0 * EVENTS_MOST * self.share >= share / 2.0
+        let seen = self.shares[0].max(self.shares[1]);
+        seen > 0.0 && 2.0 * EVENTS_MOST * seen >= share / 2.0
     }
 }
 
@@ -176,14 +183,15 @@ mod tests {
             let value =
                 |place: usize| (place * 37 % 101) as f64 + if storm.contains(&place) { 1e3 } else { 0.0 };
             let values: Vec<f64> = (0..200).map(value).collect();
-            CutStorm::of(&values).share
+            CutStorm::of(&values).shares
         };
-        assert_eq!([share(0..5), share(193..200), share(0..2)], [0.025, 0.035, 0.01]);
-        assert_eq!([share(1..6), share(192..199), share(0..1), share(0..0)], [0.0; 4]);
+        assert_eq!([share(0..5), share(193..200), share(0..2)], [[0.025, 0.0], [0.0, 0.035], [0.01, 0.0]]);
+        assert_eq!([share(1..6), share(192..199), share(0..1), share(0..0)], [[0.0; 2]; 4]);
         // That much is a level, and no tail.
-        assert_eq!(share(0..30), 0.0);
+        assert_eq!(share(0..30), [0.0; 2]);
         // Six of a hundred thousand say nothing against a p95, and of a thousand they do.
-        let cut = |share: f64| CutStorm { share };
+        let cut = |share: f64| CutStorm { shares: [share, 0.0] };
+        assert_eq!(cut(0.01).at_the_end(), CutStorm::NONE);
         assert!(cut(6e-3).may_fill(0.05) && !cut(6e-5).may_fill(0.05) && cut(6e-4).may_fill(0.01));
         for short in [vec![], vec![1.0], vec![f64::INFINITY; 30]] {
             assert_eq!(CutStorm::of(&short), CutStorm::NONE);

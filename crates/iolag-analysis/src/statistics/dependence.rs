@@ -170,6 +170,12 @@ impl Level {
         Self { sample_size, memory, cut_storm: CutStorm::of(sums) }
     }
 
+    /// The same of a sequence whose first values are slow because nothing was in a cache yet.
+    #[must_use]
+    pub fn that_begins_cold(self) -> Self {
+        Self { cut_storm: self.cut_storm.at_the_end(), ..self }
+    }
+
     /// Of values in time order.
     pub fn of(values: &[f64]) -> Self {
         Self::of_ascending(&ascending(values), values)
