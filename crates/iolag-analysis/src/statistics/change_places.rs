@@ -13,6 +13,8 @@ const LENGTH_LEAST: usize = 8;
 const LENGTH_FACTOR: f64 = 1.3;
 /// Least worth of a term that is one: the rounding of sums.
 const WORTH_LEAST: f64 = 1e-12;
+/// More than products and quotients are rounded by.
+const ROUNDING: f64 = 1e-12;
 
 /// Lengths of stretches and ramps that are looked for.
 #[derive(Debug, Clone)]
@@ -64,10 +66,10 @@ impl Places {
             let sums = sums[2..last].iter().zip(&sums[2 + length..]);
             let ends = halves.from(2, 0).iter().zip(halves.from(2, 2 * length));
             let both = sums.zip(ends).zip(halves.from(2, length));
-            let explained = both.map(|(((first, end), (at_first, at_end)), between)| {
-                explained(first - end, own + 2.0 * between - at_first - at_end)
+            let terms = both.map(|(((first, end), (at_first, at_end)), between)| {
+                (first - end, own + 2.0 * between - at_first - at_end)
             });
-            greatest(explained.collect())
+            greatest(terms)
                 .map(|(explained, place)| (explained, Term::Stretch(place + 2, place + 2 + length)))
         }))
     }
@@ -83,32 +85,30 @@ impl Places {
             let sums = sums[..=n - length].iter().zip(&sums[length..]);
             let ends = halves.from(0, 0).iter().zip(halves.from(0, 2 * length));
             let both = sums.zip(ends).zip(halves.from(0, length));
-            let explained = both.map(|(((first, end), (at_first, at_end)), between)| {
-                explained(end - first, apart - (at_end - 2.0 * between + at_first))
+            let terms = both.map(|(((first, end), (at_first, at_end)), between)| {
+                (end - first, apart - (at_end - 2.0 * between + at_first))
             });
-            greatest(explained.collect())
-                .map(|(explained, first)| (explained, Term::Ramp(first, first + length)))
+            greatest(terms).map(|(explained, first)| (explained, Term::Ramp(first, first + length)))
         }))
     }
 }
 
 fn step(sums: &[f64], table: &[f64]) -> Option<Term> {
     let n = sums.len() - 1;
-    let explained = (2..n - 1).map(|at| explained(sums[at], table[0] - table[2 * at]));
-    greatest(explained.collect()).map(|(_, place)| Term::Step(place + 2))
+    let terms = (2..n - 1).map(|at| (sums[at], table[0] - table[2 * at]));
+    greatest(terms).map(|(_, place)| Term::Step(place + 2))
 }
 
-/// What a term explains: `sum` is what the noise's weights leave of its product with the rest, `worth` of that with itself.
-fn explained(sum: f64, worth: f64) -> f64 {
-    if worth > WORTH_LEAST { sum * sum / worth } else { 0.0 }
-}
-
-/// The greatest that is more than nothing, with its place.
-fn greatest(explained: Vec<f64>) -> Option<(f64, usize)> {
+/// Which of these terms explains most, and how much, if any explains anything. Of each: what the noise's weights leave of its product with the rest, and of
+/// that with itself. Few are worth a division.
+fn greatest(terms: impl Iterator<Item = (f64, f64)>) -> Option<(f64, usize)> {
     let (mut most, mut place) = (0.0, None);
-    for (at, one) in explained.into_iter().enumerate() {
-        if one > most {
-            (most, place) = (one, Some(at));
+    for (at, (sum, worth)) in terms.enumerate() {
+        if worth > WORTH_LEAST && sum * sum > most * worth * (1.0 - ROUNDING) {
+            let explained = sum * sum / worth;
+            if explained > most {
+                (most, place) = (explained, Some(at));
+            }
         }
     }
     place.map(|place| (most, place))
