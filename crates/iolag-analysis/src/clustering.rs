@@ -495,15 +495,25 @@ mod tests {
 
     #[test]
     fn a_run_that_ends_within_a_storm_has_no_p95_and_one_that_begins_cold_has() {
-        let p95 = |slow: std::ops::Range<usize>| {
+        let told = |slow: &[std::ops::Range<usize>]| {
             let (start, mut duration) = storms(1000, 3);
             duration.iter_mut().enumerate().for_each(|(at, ns)| {
-                *ns = if slow.contains(&at) { 50_000_000 } else { 1_000_000 + at as i64 * 7919 % 1000 };
+                let is_slow = slow.iter().any(|slow| slow.contains(&at));
+                *ns = if is_slow { 50_000_000 } else { 1_000_000 + at as i64 * 7919 % 1000 };
             });
-            summary(&(start, duration), |number| number, Precision::Exact).durations.p95.value
+            let summary = summary(&(start, duration), |number| number, Precision::Exact);
+            (summary.durations.p95.value, crate::finding::footnotes([&summary].into_iter(), 0.0).concat())
         };
-        assert_eq!(p95(995..1000), crate::QuantileValue::FewStretches { stretches: 1 });
-        assert!(matches!(p95(0..5), crate::QuantileValue::Exactly(_)), "{:?}", p95(0..5));
-        assert!(matches!(p95(500..505), crate::QuantileValue::Exactly(_)), "{:?}", p95(500..505));
+        let (p95, note) = told(std::slice::from_ref(&(996..1000)));
+        assert_eq!(p95, crate::QuantileValue::FewStretches { stretches: 1 });
+        assert_eq!(note, "The slowest of `stat` lie in a single stretch of time: too few for a p95.");
+        for slow in [0..5, 500..505] {
+            assert!(
+                matches!(told(std::slice::from_ref(&slow)).0, crate::QuantileValue::Exactly(_)),
+                "{slow:?}"
+            );
+        }
+        let (_, note) = told(&[200..230, 700..730]);
+        assert_eq!(note, "The slowest 5 % of `stat` lie in 2 stretches of time: too few for a p95.");
     }
 }

@@ -332,9 +332,10 @@ fn too_few_for_p99<'a>(summaries: impl Iterator<Item = &'a Summary>) -> Option<S
     }
     (few > 0).then(|| {
         format!(
-            "{} of {} have too few {alike}attempts for a p99 ({most} are needed).",
+            "{} of {} {} too few {alike}attempts for a p99 ({most} are needed).",
             format_count(few),
-            counted(rows, "row", "rows")
+            counted(rows, "row", "rows"),
+            if few == 1 { "has" } else { "have" }
         )
     })
 }
@@ -351,13 +352,13 @@ fn in_few_stretches<'a>(summaries: impl Iterator<Item = &'a Summary>) -> Option<
         tail.min_by_key(|tail| tail.0)
     };
     let (stretches, q, operation) = summaries.filter_map(few).min_by_key(|tail| tail.0)?;
-    let (share, percent) = (share_in_words(1.0 - q), q * 100.0);
+    let (share, percent) = (100.0 * (1.0 - q), 100.0 * q);
     Some(match stretches {
         1 => format!(
             "The slowest of `{operation}` lie in a single stretch of time: too few for a p{percent:.0}."
         ),
         _ => format!(
-            "The slowest {share} of `{operation}` lie in {stretches} stretches of time: too few for a p{percent:.0}."
+            "The slowest {share:.0} % of `{operation}` lie in {stretches} stretches of time: too few for a p{percent:.0}."
         ),
     })
 }
