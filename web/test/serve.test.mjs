@@ -137,6 +137,10 @@ served("without JavaScript the browser is led to a page that is complete", async
     assert.ok((await hung.first().textContent()).includes(HOSTILE));
     assert.match(await page.title(), /hung/);
     assert.equal(await page.locator("section").first().getAttribute("id"), "in-flight");
+    // On a phone too nothing of what hangs is beside the screen, and no time has letters in it.
+    const beyond = await page.$$eval("main section", (all) => all.map((one) => one.scrollWidth - one.clientWidth));
+    assert.ok(beyond.every((width) => width <= 0), `${beyond} px are beside the screen`);
+    assert.doesNotMatch(await page.locator("main").textContent(), /\d\dT\d\d:/);
     await screenshot(page, name);
     assert.deepEqual(troubles, []);
     await close();

@@ -9,6 +9,7 @@ use iolag_model::{
 };
 
 use super::markup::Markup;
+use crate::history_text::amounts::moment;
 use crate::live::{LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveSeries, LiveWatchState};
 
 /// The style of the page; served as `now.css`.
@@ -37,8 +38,8 @@ pub fn live_page(document: &LiveDocument) -> String {
     page.raw("<footer>iolag ")
         .text(&document.iolag_version)
         .raw(" · made at <time>")
-        .text(&document.now.to_string())
-        .raw("</time> · the same as <a href=\"now.json\">JSON</a> and <a href=\"metrics\">metrics</a></footer>\n")
+        .text(&moment(document.now))
+        .raw("</time> (all times are UTC) · the same as <a href=\"now.json\">JSON</a> and <a href=\"metrics\">metrics</a></footer>\n")
         .raw("</main>\n</body>\n</html>\n");
     page.as_str().to_owned()
 }
@@ -57,7 +58,7 @@ fn is_serious(probe: &LiveProbe) -> bool {
 }
 
 fn watch_line(watch: &LiveWatchState, page: &mut Markup) {
-    let when = |moment: Option<WallTime>| moment.map(|moment| moment.to_string()).unwrap_or_default();
+    let when = |at: Option<WallTime>| at.map(moment).unwrap_or_default();
     match watch.state {
         "runs" => {
             let rounds = counted(watch.rounds.unwrap_or(0), "round", "rounds");
@@ -126,21 +127,21 @@ fn in_flight(probes: &[LiveProbe], watch: &LiveWatchState, page: &mut Markup) {
             ProbePhase::Ending => ("serious", "past its deadline, being ended"),
             ProbePhase::Hung => ("serious", "hung"),
         };
-        page.raw("<tr")
-            .attribute("class", class)
-            .raw("><td class=\"number age\">")
-            .text(&probe.age_ns.to_string());
+        page.raw("<tr").attribute("class", class).raw(">");
+        cell("Age", "number age", page).text(&probe.age_ns.to_string());
         if let Some(deadline) = probe.deadline_ns {
             page.element("<span class=\"faint\"> of ", &deadline.to_string(), "</span>");
         }
-        page.element("</td><td>", &probe.series.task, "");
+        page.raw("</td>");
+        cell("Task", "", page).text(&probe.series.task);
         if !probe.part.is_empty() {
             page.element("<span class=\"faint\">: ", &probe.part, "</span>");
         }
-        page.element("</td><td><code>", &probe.series.target, "</code></td>")
-            .element("<td>", state, "</td>")
-            .element("<td>", &probe.waits_in, "</td>")
-            .element("<td class=\"number\">", &probe.process.to_string(), "</td></tr>\n");
+        page.raw("</td>");
+        cell("Target", "", page).element("<code>", &probe.series.target, "</code></td>");
+        cell("State", "", page).text(state).raw("</td>");
+        cell("Waits in", "", page).text(&probe.waits_in).raw("</td>");
+        cell("Process", "number", page).text(&probe.process.to_string()).raw("</td></tr>\n");
     }
     page.raw("</tbody>\n</table>\n</section>\n");
 }
@@ -161,13 +162,12 @@ fn outages(outages: &[Outage], now: WallTime, page: &mut Markup) {
             Some(OutageEnding::Rebooted) => "rebooted",
         };
         let lasted = outage.end.unwrap_or(now).since(outage.begin);
-        page.raw("<tr")
-            .attribute("class", class)
-            .element("><td>", &outage.begin.to_string(), "</td>")
-            .element("<td><code>", &outage.mount, "</code></td>")
-            .element("<td class=\"number\">", &lasted.to_string(), "</td>")
-            .element("<td>", ending, "</td>")
-            .element("<td class=\"number\">", &format_count(outage.skipped), "</td></tr>\n");
+        page.raw("<tr").attribute("class", class).raw(">");
+        cell("Began", "number", page).text(&moment(outage.begin)).raw("</td>");
+        cell("Mount", "", page).element("<code>", &outage.mount, "</code></td>");
+        cell("Lasted", "number", page).text(&lasted.to_string()).raw("</td>");
+        cell("Ended", "", page).text(ending).raw("</td>");
+        cell("Skipped", "number", page).text(&format_count(outage.skipped)).raw("</td></tr>\n");
     }
     page.raw("</tbody>\n</table>\n</section>\n");
 }
@@ -191,17 +191,23 @@ fn last_ends(all: &[LiveLast], document: &LiveDocument, page: &mut Markup) {
             Some(value) => format!("{value}"),
             None => format!("{mark}{}", last.duration_ns),
         };
-        page.raw("<tr").attribute("class", class).raw("><td>");
-        task(&last.series, &document.host, page);
-        page.element("</td><td><code>", &last.series.target, "</code></td>")
-            .element("<td class=\"number\">", &took, "</td>")
-            .element("<td>", last.outcome.name(), "</td>")
-            .element("<td>", &last.start.to_string(), "</td></tr>\n");
+        page.raw("<tr").attribute("class", class).raw(">");
+        task(cell("Task", "", page), &last.series, &document.host);
+        page.raw("</td>");
+        cell("Target", "", page).element("<code>", &last.series.target, "</code></td>");
+        cell("Took", "number", page).text(&took).raw("</td>");
+        cell("Outcome", "", page).text(last.outcome.name()).raw("</td>");
+        cell("Started", "number", page).text(&moment(last.start)).raw("</td></tr>\n");
     }
     page.raw("</tbody>\n</table>\n</section>\n");
 }
 
-fn task(key: &SeriesKey, host: &str, page: &mut Markup) {
+/// An open cell of a table; on a phone, where a row stands upright, its head stands beside it.
+fn cell<'a>(head: &'static str, class: &'static str, page: &'a mut Markup) -> &'a mut Markup {
+    page.raw("<td").attribute("data-head", head).attribute("class", class).raw(">")
+}
+
+fn task(page: &mut Markup, key: &SeriesKey, host: &str) {
     page.text(&key.task);
     if !key.part.is_empty() {
         page.element("<span class=\"faint\">: ", &key.part, "</span>");
@@ -218,11 +224,14 @@ fn series(all: &[LiveSeries], host: &str, page: &mut Markup) {
     page.raw("<section id=\"series\">\n<h2>All that was measured</h2>\n<table>\n")
         .raw("<thead><tr><th>Task</th><th>Target</th><th>Ok</th><th>Error</th><th>Time-out</th><th>Skipped</th></tr></thead>\n<tbody>\n");
     for one in all {
-        page.raw("<tr><td>");
-        task(&one.series, host, page);
-        page.element("</td><td><code>", &one.series.target, "</code></td>");
-        for count in [one.ok, one.error, one.timeout, one.skipped] {
-            page.element("<td class=\"number\">", &format_count(count), "</td>");
+        page.raw("<tr>");
+        task(cell("Task", "", page), &one.series, host);
+        page.raw("</td>");
+        cell("Target", "", page).element("<code>", &one.series.target, "</code></td>");
+        let counts =
+            [("Ok", one.ok), ("Error", one.error), ("Time-out", one.timeout), ("Skipped", one.skipped)];
+        for (head, count) in counts {
+            cell(head, "number", page).text(&format_count(count)).raw("</td>");
         }
         page.raw("</tr>\n");
     }
@@ -235,7 +244,7 @@ fn events(events: &[Event], page: &mut Markup) {
     }
     page.raw("<section id=\"events\">\n<h2>Events</h2>\n<ul>\n");
     for event in events.iter().take(EVENTS_MAX) {
-        page.element("<li><time>", &event.begin.to_string(), "</time> ");
+        page.element("<li><time>", &moment(event.begin), "</time> ");
         match event.link.as_deref().filter(|link| is_page(link)) {
             Some(link) => page.raw("<a rel=\"noopener noreferrer\"").attribute("href", link).element(
                 ">",
