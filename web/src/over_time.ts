@@ -160,11 +160,17 @@ function drawLines(plot: Plot, lines: Line[], bins: number, binNs: number, look:
     for (const { style, values } of lines) {
       ctx.strokeStyle = colourOf(style);
       ctx.lineWidth = 1.8;
-      ctx.setLineDash(look === "curve" ? dashOf(style) : []);
+      ctx.setLineDash(dashOf(style));
       ctx.beginPath();
       let before: number | null = null;
       for (let bin = 0; bin < bins; bin += 1) {
+        // A gap: the line goes on behind it.
+        if (Number.isNaN(values[bin])) {
+          before = null;
+          continue;
+        }
         const y = plot.y(values[bin]);
+        if (before === null) ctx.moveTo(plot.x((look === "curve" ? bin + 1 : bin) * binNs), y);
         if (look === "curve") ctx.lineTo(plot.x((bin + 1) * binNs), y);
         else {
           const x = plot.x(bin * binNs);
@@ -191,7 +197,9 @@ function linesTip(
 ): Tip | null {
   if (!isInside(plot, px) || lines.length === 0) return null;
   const bin = clamp(Math.floor(nsAt(plot, px) / binNs), 0, bins - 1);
-  const shown = [...lines].sort((left, right) => right.values[bin] - left.values[bin]).slice(0, 10);
+  const known = lines.filter(({ values }) => !Number.isNaN(values[bin]));
+  if (known.length === 0) return null;
+  const shown = known.sort((left, right) => right.values[bin] - left.values[bin]).slice(0, 10);
   return {
     x: px,
     y: py,
@@ -312,6 +320,9 @@ export function fairness(selection: Selection): FigureContent | null {
       `Operations that each client had done by a moment: lines that stay together were served alike. Jain's index of ` +
       `the clients' rates is 1 when all are equal and 1/n when one of n clients gets everything` +
       (indices.length > 0 ? `; over the whole it is ${indices.map((value) => value.toFixed(3)).join(", ")}` : "") +
+      (isTold(found.map(({ data }) => data))
+        ? `. That of each moment is of so many operations that each client had done 30 on average; where nothing was done there is none`
+        : `. They did too few operations for an index of each moment (30 each)`) +
       `. ${plural(done, "operation")} in these lines` +
       (found.some(({ data }) => data.shown === "deciles") ? " (of many clients, those at the deciles of their rates)." : "."),
     pictures: (view) =>
@@ -319,7 +330,8 @@ export function fairness(selection: Selection): FigureContent | null {
         const lines = data.lines
           .map((line): Line => ({ key: nameOf(line), style: names.indexOf(nameOf(line)), values: line.done }))
           .filter(({ key }) => !view.hidden.has(key));
-        const jain: Line[] = [{ key: "Jain's index", style: 0, values: data.jain_over_time }];
+        // It is between 1/n and 1; where there is none, the data have 0.
+        const jain: Line[] = [{ key: "Jain's index", style: 0, values: data.jain_over_time.map((index) => index || NaN) }];
         const base = { height: 230, x: timeScale(figures.run, view), zoom: "x" as const };
         const picture = (name: string, y: Scale, own: Line[], look: "steps" | "curve", format: (value: number) => string): Picture => ({
           ...base,
@@ -329,13 +341,18 @@ export function fairness(selection: Selection): FigureContent | null {
           draw: (plot) => drawLines(plot, own, data.bins, data.bin_ns, look),
           tip: (plot, px, py) => linesTip(plot, px, py, own, figures.run, data.bins, data.bin_ns, format),
         });
+        const ofDone = picture("operations done", linear(0, (highest(lines) || 1) * 1.03, "operations done"), lines, "curve", count);
+        if (!isTold([data])) return [ofDone];
         return [
-          picture("operations done", linear(0, (highest(lines) || 1) * 1.03, "operations done"), lines, "curve", count),
+          ofDone,
           picture("Jain's index", { ...share("Jain's index"), ...linear(0, 1.02, "Jain's index of each moment") }, jain, "steps", (value) => value.toFixed(3)),
         ];
       }),
   };
 }
+
+/** Whether there is an index of any moment. */
+const isTold = (all: Fairness[]): boolean => all.some(({ jain_over_time }) => jain_over_time.some((index) => index > 0));
 
 function fairTitle({ report }: Selection, figures: RunFigures, run: number, data: Fairness): string {
   const target = figures.run.targets[data.target]?.name ?? "";

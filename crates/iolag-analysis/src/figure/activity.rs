@@ -48,7 +48,8 @@ pub struct Fairness {
     /// Jain's index (1984) of the clients' rates: `(Σx)² / (n Σx²)`, x being a client's operations that
     /// succeeded by the time from its first start to its last end. 1 is even, 1/n is one client alone.
     pub jain: Option<f64>,
-    /// Jain's index of the operations that clients finished in each bin; 0 where nothing was finished.
+    /// Jain's index of the operations that clients finished by moment: of bins that are joined until they hold 30 of each client on average; 0 where
+    /// nothing was finished in three bins or more, and everywhere if there are fewer.
     pub jain_over_time: ColumnFloat,
     /// The stages.
     pub stages: Vec<StageFairness>,

@@ -259,10 +259,66 @@ pub(super) fn jain(amounts: impl Iterator<Item = f64>) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (n * squares))
 }
 
+/// So many operations of each client, on average, tell how even they were served; of fewer the index is mostly chance.
+const DONE_LEAST: u64 = 30;
+/// So many bins in which nothing was done, one after the other, are a gap.
+const GAP_BINS_LEAST: usize = 3;
+
+/// Jain's index of what clients had done in each of `bins`, which are joined until it tells something; 0 in gaps, and everywhere if it never does. `done`
+/// tells how much a client had done in a bin.
+pub(super) fn jain_over_time(clients: usize, bins: usize, done: impl Fn(usize, usize) -> u32) -> Vec<f32> {
+    let least = DONE_LEAST * clients as u64;
+    let mut ends = Vec::new();
+    let mut window = 0;
+    for bin in 0..bins {
+        window += (0..clients).map(|client| u64::from(done(client, bin))).sum::<u64>();
+        if window >= least {
+            ends.push(bin + 1);
+            window = 0;
+        }
+    }
+    // What is left at the end belongs to the last window.
+    let Some(last) = ends.last_mut() else { return vec![0.0; bins] };
+    *last = bins;
+    let mut indices = Vec::with_capacity(bins);
+    for end in ends {
+        let first = indices.len();
+        let sum = |client| (first..end).map(|bin| f64::from(done(client, bin))).sum();
+        let index = jain((0..clients).map(sum)).unwrap_or_default() as f32;
+        indices.resize(end, index);
+    }
+    let is_empty = |bin: &usize| (0..clients).all(|client| done(client, *bin) == 0);
+    let empty: Vec<usize> = (0..bins).filter(is_empty).collect();
+    for gap in empty.chunk_by(|one, next| one + 1 == *next).filter(|gap| gap.len() >= GAP_BINS_LEAST) {
+        gap.iter().for_each(|bin| indices[*bin] = 0.0);
+    }
+    indices
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bucket_of;
+
+    #[test]
+    fn an_index_of_a_moment_is_of_enough_operations_and_gaps_have_none() {
+        // Two clients in turn, four operations a bin: each bin is as uneven as can be, fifteen are not.
+        let in_turn = |client: usize, bin: usize| if (bin + client).is_multiple_of(2) { 4 } else { 0 };
+        assert!(jain_over_time(2, 64, in_turn).iter().all(|index| *index > 0.99));
+        // One has all from the middle on; nothing is done in ten bins.
+        let one = |client: usize, bin: usize| match bin {
+            0..20 => 60,
+            20..30 => 0,
+            _ => 60 * (1 - client as u32),
+        };
+        let found = jain_over_time(2, 50, one);
+        assert_eq!((found[..20].to_vec(), found[20..30].to_vec()), (vec![1.0; 20], vec![0.0; 10]));
+        assert_eq!(found[30..], [0.5; 20]);
+        // The last operations are too few for an index of their own, and these are too few for any.
+        assert_eq!(jain_over_time(2, 3, |_, bin| if bin == 2 { 1 } else { 30 }), [1.0; 3]);
+        assert_eq!(jain_over_time(2, 4, |_, _| 7), [0.0; 4]);
+        assert_eq!(jain_over_time(0, 2, |_, _| 7), [0.0; 2]);
+    }
 
     #[test]
     fn jains_index_is_one_when_even_and_one_nth_when_one_has_all() {

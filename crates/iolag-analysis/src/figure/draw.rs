@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use iolag_model::{ClientId, Outcome, StageIndex, TargetIndex, format_count};
 
 use super::activity::{FAIRNESS_BINS, Fairness, FairnessLine, RATE_BINS, Rates, StageFairness};
-use super::clients::{ClientDurations, ClientRecorder, StageRecorder, jain};
+use super::clients::{ClientDurations, ClientRecorder, StageRecorder, jain, jain_over_time};
 use super::column::{Column32, ColumnFloat};
 use super::distribution::{ClientBox, ClientBoxes, ClientsShown};
 use super::engine::FigureEngine;
@@ -256,10 +256,8 @@ fn fairness_of(
     let rate = |client: &ClientRecorder| client.per_second().unwrap_or_default();
     let jain_of_rates = jain(clients.iter().map(|(_, client)| rate(client)));
     let done_in = |client: &ClientRecorder, bin: usize| client.done.get(bin).copied().unwrap_or_default();
-    let jain_over_time: ColumnFloat = (0..FAIRNESS_BINS as usize)
-        .map(|bin| jain(clients.iter().map(|(_, client)| f64::from(done_in(client, bin)))))
-        .map(|jain| jain.unwrap_or_default() as f32)
-        .collect();
+    let of_moments =
+        jain_over_time(clients.len(), FAIRNESS_BINS as usize, |client, bin| done_in(clients[client].1, bin));
     let (shown, places) = shown(clients.len());
     if shown == ClientsShown::Deciles {
         clients.sort_by(|left, right| rate(left.1).total_cmp(&rate(right.1)).then(left.0.cmp(&right.0)));
@@ -285,7 +283,7 @@ fn fairness_of(
         shown,
         lines: places.iter().map(line).collect(),
         jain: jain_of_rates,
-        jain_over_time,
+        jain_over_time: ColumnFloat(of_moments),
         stages: stages
             .iter()
             .filter(|((_, of), _)| *of == target.0)
