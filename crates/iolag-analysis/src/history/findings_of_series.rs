@@ -295,6 +295,8 @@ mod tests {
         let short = (0.99, Estimate::TooFew { needed: 368, have: 106 });
         let clustered = (0.95, Estimate::FewStretches { stretches: 2 });
         assert_eq!(why_no_p99(&[short]), "one has 106 of the 368 independent samples that are needed");
+        let cut = (0.95, Estimate::FewStretches { stretches: 1 });
+        assert_eq!(why_no_p99(&[cut]), "of one the slowest lie in a single stretch of time");
         assert_eq!(
             why_no_p99(&[clustered, short, (0.99, Estimate::TooFew { needed: 368, have: 20 })]),
             "2 have too few independent samples, the fewest 20 of 368 that are needed; of one the slowest 5 % lie in only \

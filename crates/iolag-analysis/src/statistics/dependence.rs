@@ -198,7 +198,8 @@ pub fn worth_of_share(stretches: &[Stretch], level: &Level) -> Worth {
         own_worth(stretches, (attempts, share), level.memory)
     };
     let may_be_filled = share <= TAIL_SHARE + ROUNDING && level.cut_storm.may_fill(share);
-    let own = Worth { few_stretches: own.few_stretches.or(may_be_filled.then_some(1)), ..own };
+    // Whatever else lies beyond: this one stretch is why nothing is known of it, at each quantile alike.
+    let own = Worth { few_stretches: may_be_filled.then_some(1).or(own.few_stretches), ..own };
     let on_fewer_side = share.min(1.0 - share) * own.effective;
     if on_fewer_side >= FEW_OVER {
         return own;
