@@ -113,22 +113,22 @@ pub fn processor_use(process: u32) -> Option<u64> {
 }
 
 fn describe(text: &mut String, directory: &str) {
-    let stat = read(&format!("{directory}/stat")).unwrap_or_default();
-    let state = fields_after_name(&stat).next().unwrap_or("gone").to_owned();
+    let told =
+        |name: &str| read(&format!("{directory}/{name}")).filter(|told| told != "0" && !told.is_empty());
+    let stat = told("stat").unwrap_or_default();
+    let state = fields_after_name(&stat).next().unwrap_or("gone");
+    let stack = told("stack").unwrap_or_default();
+    let frames: Vec<_> = stack.lines().filter_map(|line| line.split("] ").nth(1)).take(12).collect();
+    // A thread that sleeps and still stands in the scheduler's queue (Linux 6.12 and later) has no wait channel, but a stack.
+    let sleeps_in = || Some(frames.first()?.split('+').next()?.to_owned()).filter(|_| state != "R");
     let _ = write!(text, "state {state}");
-    for (name, label) in [("wchan", "waits in"), ("syscall", "system call")] {
-        if let Some(value) =
-            read(&format!("{directory}/{name}")).filter(|value| value != "0" && !value.is_empty())
-        {
-            let first = value.split_ascii_whitespace().next().unwrap_or_default().to_owned();
+    for (label, value) in [("waits in", told("wchan").or_else(sleeps_in)), ("system call", told("syscall"))] {
+        if let Some(first) = value.as_deref().and_then(|value| value.split_ascii_whitespace().next()) {
             let _ = write!(text, ", {label} {first}");
         }
     }
-    if let Some(stack) = read(&format!("{directory}/stack")) {
-        let frames: Vec<_> = stack.lines().filter_map(|line| line.split("] ").nth(1)).take(12).collect();
-        if !frames.is_empty() {
-            let _ = write!(text, ", stack {}", frames.join(" < "));
-        }
+    if !frames.is_empty() {
+        let _ = write!(text, ", stack {}", frames.join(" < "));
     }
 }
 
@@ -154,6 +154,27 @@ mod tests {
         assert_eq!(start_ticks(u32::MAX >> 1), None);
         assert!(evidence_of_all(own).starts_with(&format!("process {own}: state ")));
         assert!(evidence_of_all(u32::MAX >> 1).ends_with("state gone"));
+    }
+
+    #[test]
+    fn a_sleeper_without_a_wait_channel_waits_where_its_stack_says() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().to_str().unwrap();
+        let described = |state: &str, wchan: &str, stack: &str| {
+            fs::write(format!("{path}/stat"), format!("7 (a (b) c) {state} 1 1")).unwrap();
+            fs::write(format!("{path}/wchan"), wchan).unwrap();
+            fs::write(format!("{path}/stack"), stack).unwrap();
+            let mut text = String::new();
+            describe(&mut text, path);
+            text
+        };
+        let stack = "[<0>] request_wait_answer+0x112/0x210\n[<0>] fuse_lookup+0x75/0x1b0\n";
+        let frames = "request_wait_answer+0x112/0x210 < fuse_lookup+0x75/0x1b0";
+        let waits = format!("state D, waits in request_wait_answer, stack {frames}");
+        assert_eq!(described("D", "0", stack), waits);
+        assert_eq!(described("D", "request_wait_answer", stack), waits);
+        assert_eq!(described("R", "0", stack), format!("state R, stack {frames}"));
+        assert_eq!(described("S", "0", ""), "state S");
     }
 
     #[test]

@@ -73,7 +73,8 @@ fn a_directory_that_begins_to_hang_is_left_behind_with_evidence_and_cleaned_up_l
     assert!(samples.iter().any(|sample| sample.outcome == "hung"), "the hung attempt is not on record");
     let shown = scene.run(&["show", "last"]);
     assert_says(&shown.stdout, &["incomplete"]);
-    assert!(has_evidence(&scene), "where the hung operation waited is not on record");
+    let evidence = evidence(&scene);
+    assert!(evidence.contains("waits in"), "where the hung operation waited is not on record: {evidence:?}");
 
     fuse.release();
     let cleaned = scene.run(&["cleanup", "last"]);
@@ -115,13 +116,9 @@ fn a_directory_that_cannot_be_made_or_removed_is_not_waited_for() {
     }
 }
 
-/// Whether a detail record of the last run says where a process waited.
-fn has_evidence(scene: &Scene) -> bool {
+/// The detail records of all runs.
+fn evidence(scene: &Scene) -> String {
     let runs = fs::read_dir(scene.store().join("runs")).unwrap().flatten();
-    runs.into_iter().any(|run| {
-        let bytes = fs::read(run.path().join("details.parquet")).unwrap_or_default();
-        let run = iolag_store::RunDirectory::open(&run.path()).unwrap();
-        let details = run.details().unwrap();
-        !bytes.is_empty() && details.iter().any(|detail| detail.text.contains("waits in"))
-    })
+    let runs = runs.map(|run| iolag_store::RunDirectory::open(&run.path()).unwrap());
+    runs.flat_map(|run| run.details().unwrap()).map(|detail| detail.text + "\n").collect()
 }
