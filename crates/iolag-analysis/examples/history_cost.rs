@@ -120,6 +120,7 @@ fn sample(key: &SeriesKey, slot: usize, period: i64, load: f64) -> HistorySample
         outcome: Outcome::Ok,
         failure: FailureCode::NONE,
         exit_status: None,
+        batch: None,
         blocker: None,
         configuration: None,
         processor_ns: Some([1_000_000, 2_000_000]),

@@ -36,6 +36,7 @@ fn observed(resolution_ns: Nanoseconds, milliseconds: impl Iterator<Item = u64>)
             outcome: Outcome::Ok,
             failure: FailureCode::NONE,
             exit_status: None,
+            batch: None,
             blocker: None,
             configuration: None,
             processor_ns: None,

@@ -41,6 +41,7 @@ fn sample(probe: u64, second: f64, duration_seconds: f64, outcome: Outcome) -> H
         outcome,
         failure: iolag_model::FailureCode::NONE,
         exit_status: None,
+        batch: None,
         blocker: None,
         configuration: None,
         processor_ns: None,

@@ -46,6 +46,7 @@ fn sample(probe: u64, second: i64, outcome: Outcome, seconds: f64) -> HistorySam
         outcome,
         failure: FailureCode::NONE,
         exit_status: None,
+        batch: None,
         blocker: None,
         configuration: Some(ConfigurationKey(7)),
         processor_ns: Some([1_000_000, 1_000_000]),

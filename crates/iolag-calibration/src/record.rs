@@ -125,6 +125,7 @@ pub fn columns(series: &Series, attempts: &[Attempt]) -> HistoryColumns {
             outcome: attempt.outcome,
             failure: FailureCode::NONE,
             exit_status: None,
+            batch: None,
             blocker: None,
             configuration: None,
             processor_ns: None,

@@ -25,9 +25,10 @@ pub use columns::{Column, SampleColumns};
 pub use detail::{Detail, DetailError, DetailKind, MAXIMUM_DETAIL_BYTES};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
 pub use history::{
-    Configuration, ConfigurationKey, Event, EventSource, Evidence, HistoryColumns, HistoryRecord,
-    HistorySample, LastSample, Outage, OutageEnding, ProbeId, ProbePhase, ProbeStatus, Series, SeriesKey,
-    SeriesKind, SessionEnd, Surroundings, WallSpan, WallTime, WatchSession, WatchStatus,
+    Batch, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence,
+    HistoryColumns, HistoryRecord, HistorySample, LastSample, Outage, OutageEnding, ProbeId, ProbePhase,
+    ProbeStatus, Series, SeriesKey, SeriesKind, SessionEnd, Surroundings, WallSpan, WallTime, WatchSession,
+    WatchStatus,
 };
 pub use identity::{
     AttemptId, ClientId, PlaceIdentity, PlaceMaker, PlaceToken, PlaceTokenError, RunId, RunIdError,

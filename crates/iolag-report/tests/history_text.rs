@@ -46,6 +46,7 @@ fn sample(key: &SeriesKey, slot: i64, seconds: f64, outcome: Outcome, load: f64)
         outcome,
         failure: if outcome == Outcome::Error { FailureCode::EXIT } else { FailureCode::NONE },
         exit_status: None,
+        batch: None,
         blocker: None,
         configuration: None,
         processor_ns: None,
@@ -106,15 +107,10 @@ fn input() -> HistoryInput {
 fn events() -> Vec<Event> {
     let event = |id: &str, hours: i64, source, kind: &str, text: &str| Event {
         id: id.to_owned(),
-        begin: WallTime::from_seconds(BEGIN_SECONDS + hours * 3600),
-        end: None,
-        host: String::new(),
-        target: String::new(),
-        source,
         kind: kind.to_owned(),
         text: text.to_owned(),
-        link: None,
         author: "ann".to_owned(),
+        ..Event::of_all(source, WallTime::from_seconds(BEGIN_SECONDS + hours * 3600))
     };
     let mut noted = event("a", DAYS * 12 + 2, EventSource::Note, "change", "LDAP cache enabled");
     noted.target = "/home".to_owned();

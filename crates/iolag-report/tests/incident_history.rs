@@ -56,6 +56,7 @@ fn sample(key: &SeriesKey, probe: u64, slot: i64, seconds: f64, outcome: Outcome
         outcome,
         failure: FailureCode::NONE,
         exit_status: None,
+        batch: None,
         blocker: None,
         configuration: None,
         processor_ns: None,
@@ -115,15 +116,10 @@ fn outage() -> Outage {
 fn event(id: &str, slot: i64, source: EventSource, kind: &str, text: &str) -> Event {
     Event {
         id: id.to_owned(),
-        begin: at(slot),
-        end: None,
-        host: String::new(),
-        target: String::new(),
-        source,
         kind: kind.to_owned(),
         text: text.to_owned(),
-        link: None,
         author: "ann".to_owned(),
+        ..Event::of_all(source, at(slot))
     }
 }
 

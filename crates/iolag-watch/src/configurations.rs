@@ -105,15 +105,12 @@ pub(crate) fn event(
     hash.add(&begin.0.to_le_bytes());
     Event {
         id: format!("{:016x}", hash.0),
-        begin,
-        end: None,
         host: host.to_owned(),
         target: target.to_owned(),
-        source,
         kind: kind.to_owned(),
         text,
-        link: None,
         author: "iolag".to_owned(),
+        ..Event::of_all(source, begin)
     }
 }
 

@@ -165,6 +165,7 @@ pub fn skipped(
         outcome: Outcome::Skipped,
         failure: FailureCode::NONE,
         exit_status: None,
+        batch: None,
         blocker,
         configuration: None,
         processor_ns: None,

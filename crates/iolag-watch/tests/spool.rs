@@ -33,6 +33,7 @@ fn sample(number: u64, outcome: Outcome) -> HistoryRecord {
         outcome,
         failure: FailureCode::NONE,
         exit_status: None,
+        batch: None,
         blocker: None,
         configuration: None,
         processor_ns: None,
@@ -44,15 +45,10 @@ fn sample(number: u64, outcome: Outcome) -> HistoryRecord {
 fn event(number: u64, text_bytes: usize) -> HistoryRecord {
     HistoryRecord::Event(Event {
         id: format!("{number:x}"),
-        begin: WallTime(number as i64),
-        end: None,
         host: "node".into(),
-        target: String::new(),
-        source: EventSource::Watch,
         kind: "line\nfeed \u{1F4A5} \"quoted\"".into(),
         text: "x".repeat(text_bytes),
-        link: None,
-        author: String::new(),
+        ..Event::of_all(EventSource::Watch, WallTime(number as i64))
     })
 }
 

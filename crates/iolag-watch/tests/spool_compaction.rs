@@ -31,6 +31,7 @@ fn sample(probe: u64, outcome: Outcome, duration: u64) -> HistoryRecord {
         outcome,
         failure: FailureCode::NONE,
         exit_status: None,
+        batch: None,
         blocker: None,
         configuration: None,
         processor_ns: None,

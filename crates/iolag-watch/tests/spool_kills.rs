@@ -40,16 +40,10 @@ impl Ledger {
 fn record(number: u64) -> HistoryRecord {
     HistoryRecord::Event(Event {
         id: number.to_string(),
-        begin: WallTime(number as i64),
-        end: None,
         host: "node".into(),
-        target: String::new(),
-        source: EventSource::Watch,
-        kind: String::new(),
         // Sizes from a line to several pages, so that a write is often under way.
         text: "x".repeat((number * 7919 % 12_289) as usize),
-        link: None,
-        author: String::new(),
+        ..Event::of_all(EventSource::Watch, WallTime(number as i64))
     })
 }
 

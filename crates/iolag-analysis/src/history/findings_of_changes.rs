@@ -410,15 +410,8 @@ mod tests {
             }));
         let event = |id: &str, day: i64| Event {
             id: id.to_owned(),
-            begin: iolag_model::WallTime::from_seconds(day * 86_400),
-            end: None,
-            host: String::new(),
-            target: String::new(),
-            source: EventSource::Note,
-            kind: String::new(),
             text: format!("event of day {day}"),
-            link: None,
-            author: String::new(),
+            ..Event::of_all(EventSource::Note, iolag_model::WallTime::from_seconds(day * 86_400))
         };
         let series = iolag_model::Series {
             kind: iolag_model::SeriesKind::ImportedDuration,

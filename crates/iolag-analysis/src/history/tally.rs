@@ -238,6 +238,7 @@ mod tests {
             outcome,
             failure,
             exit_status: None,
+            batch: None,
             blocker: None,
             configuration: None,
             processor_ns: None,

@@ -11,6 +11,7 @@
 //! Time: the history spans boots and hosts, so moments are wall-clock nanoseconds ([`WallTime`]); durations come from the monotonic
 //! clock. Limits: moments of different hosts are as comparable as their clocks.
 
+mod batch;
 mod columns;
 mod digits;
 mod record;
@@ -18,10 +19,11 @@ mod series;
 mod status;
 mod wall_time;
 
+pub use batch::{Batch, BatchId};
 pub use columns::HistoryColumns;
 pub use record::{
-    Configuration, ConfigurationKey, Event, EventSource, Evidence, HistoryRecord, HistorySample, Outage,
-    OutageEnding, ProbeId, SessionEnd, Surroundings, WatchSession,
+    Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence, HistoryRecord, HistorySample,
+    Outage, OutageEnding, ProbeId, SessionEnd, Surroundings, WatchSession,
 };
 pub use series::{Series, SeriesKey, SeriesKind};
 pub use status::{LastSample, ProbePhase, ProbeStatus, WatchStatus};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Series, SeriesKey, WallTime};
+use super::{Batch, BatchId, Series, SeriesKey, WallTime};
 use crate::{FailureCode, Nanoseconds, Outcome};
 
 /// One scheduled execution of one task, unique on its host: the wall-clock second in which its watch started in the upper 40 bits, then
@@ -18,13 +18,17 @@ pub struct ProbeId(#[serde(with = "super::digits")] pub u64);
 #[serde(transparent)]
 pub struct ConfigurationKey(#[serde(with = "super::digits")] pub u64);
 
-/// What happened to one part of one probe. Identified by series and probe.
+/// What happened to one part of one probe. Identified by series, probe and batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HistorySample {
     /// Which series.
     pub series: SeriesKey,
     /// Which probe. For imports: the position in time, so that importing twice changes nothing.
     pub probe: ProbeId,
+    /// The import that brought it; a watch's has none, nor has what iolag 0.1 imported. Of the samples of a probe the one of the
+    /// greatest batch that was not undone counts, and one without a batch where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchId>,
     /// When it was scheduled to start.
     pub intended: WallTime,
     /// When it started; for a skipped one, when it was due.
@@ -130,6 +134,24 @@ pub enum EventSource {
     Watch,
 }
 
+/// Whether an event is to be shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventState {
+    /// It is.
+    #[default]
+    Holds,
+    /// Somebody took it back, for good.
+    Removed,
+}
+
+impl EventState {
+    /// For serde.
+    fn holds(&self) -> bool {
+        *self == Self::Holds
+    }
+}
+
 /// An annotation in time. Identified by its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
@@ -155,6 +177,15 @@ pub struct Event {
     pub link: Option<String>,
     /// Who says so.
     pub author: String,
+    /// When it was last edited, if it was: the later edition counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revised: Option<WallTime>,
+    /// Whether it is to be shown.
+    #[serde(default, skip_serializing_if = "EventState::holds")]
+    pub state: EventState,
+    /// An import that brought it. One that came in several, or also without one, counts until all of them are undone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchId>,
 }
 
 impl Event {
@@ -171,6 +202,9 @@ impl Event {
             text: String::new(),
             link: None,
             author: String::new(),
+            revised: None,
+            state: EventState::Holds,
+            batch: None,
         }
     }
 }
@@ -268,6 +302,8 @@ pub enum HistoryRecord {
     Evidence(Evidence),
     /// A session of watching.
     Session(WatchSession),
+    /// An import.
+    Batch(Batch),
 }
 
 #[cfg(test)]
@@ -278,6 +314,7 @@ mod tests {
         HistorySample {
             series: SeriesKey::default(),
             probe: ProbeId(1),
+            batch: None,
             intended: WallTime(0),
             start: WallTime(0),
             duration_ns: Nanoseconds(duration_ns),

@@ -51,6 +51,7 @@ pub fn sample(second: f64, duration_seconds: f64) -> HistorySample {
         outcome: Outcome::Ok,
         failure: FailureCode::NONE,
         exit_status: Some(0),
+        batch: None,
         blocker: None,
         configuration: None,
         processor_ns: None,
@@ -72,15 +73,9 @@ fn log_normal(noise: &mut Noise, median: f64, sigma: f64) -> f64 {
 pub fn event(id: &str, second: i64, source: EventSource, text: &str) -> Event {
     Event {
         id: id.to_owned(),
-        begin: WallTime::from_seconds(second),
-        end: None,
-        host: String::new(),
-        target: String::new(),
-        source,
-        kind: String::new(),
         text: text.to_owned(),
-        link: None,
         author: "admin".to_owned(),
+        ..Event::of_all(source, WallTime::from_seconds(second))
     }
 }
 

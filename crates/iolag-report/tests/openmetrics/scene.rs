@@ -81,6 +81,7 @@ impl Scene {
             outcome,
             failure: if outcome == Outcome::Error { FailureCode::EXIT } else { FailureCode::NONE },
             exit_status: None,
+            batch: None,
             blocker: None,
             configuration: None,
             processor_ns: None,

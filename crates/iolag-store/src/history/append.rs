@@ -1,34 +1,31 @@
 //! How records become rows, and which of two with the same key remains. Every rule is a join of a semilattice, so neither order
 //! nor repetition matters:
 //!
-//! - sample: the one that [`HistorySample::supersedes`]; between two that know the same (which no watch writes) the greater content,
-//!   column by column;
+//! - sample: of one batch the one that [`HistorySample::supersedes`](iolag_model::HistorySample::supersedes); between two that know
+//!   the same (which no watch writes) the greater content, column by column; which batch counts see `samples.rs`;
+//! - batch: the greater description; the earliest time at which it was taken back;
 //! - series: the later description, then the greater one;
 //! - outage: the earlier begin, the greater count; an end wins over none, the later over the earlier, and brings its ending;
 //! - session: the later sign of life; stopped wins over open;
 //! - configuration: the earlier first sight; facts are the same where the key is, else the greater;
-//! - event, evidence: as they are; if two differ under one key (somebody edited an export), an event that ended wins over one that
-//!   did not, then the greater content.
+//! - event: one that was removed, then the one that was edited last, then one that ended, then the greater content; the batches that
+//!   brought it are all kept;
+//! - evidence: as it is; if two differ under one key (somebody edited an export), the greater content.
 //!
 //! Texts compare byte by byte.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use iolag_model::{
-    Configuration, Event, Evidence, HistoryRecord, HistorySample, Outage, Series, SeriesKey, SessionEnd,
+    Configuration, Event, EventState, Evidence, HistoryRecord, Outage, Series, SeriesKey, SessionEnd,
     WatchSession,
 };
 
 use super::canonical::{canonical, integer};
 use super::engine::{Engine, Value};
-use super::rows::{SAMPLE_COLUMNS, event_source_name, outage_ending_name};
+use super::rows::{event_source_name, outage_ending_name};
+use super::samples::{SampleRows, batch_number};
 use super::{Appended, HistoryError};
-
-/// Rows per statement, greatest first: a statement costs a round trip to a server.
-const ROWS_PER_STATEMENT: [usize; 4] = [64, 16, 4, 1];
-const SAMPLE_COLUMN_COUNT: usize = SAMPLE_COLUMNS.len();
-
-type SampleRow = [Value<'static>; SAMPLE_COLUMN_COUNT];
 
 /// Numbers that stand for keys within one database.
 #[derive(Debug, Default)]
@@ -63,10 +60,14 @@ pub(crate) fn write(
                 let number = numbers.configuration(engine, configuration.key.0)?;
                 write_configuration(engine, number, &configuration)?
             }
-            HistoryRecord::Event(event) => write_event(engine, &event)?,
+            HistoryRecord::Event(event) => {
+                samples.know(engine, batch_number(event.batch))?;
+                write_event(engine, &event)?
+            }
             HistoryRecord::Outage(outage) => write_outage(engine, &outage)?,
             HistoryRecord::Evidence(evidence) => write_evidence(engine, &evidence)?,
             HistoryRecord::Session(session) => write_session(engine, &session)?,
+            HistoryRecord::Batch(batch) => samples.write_batch(engine, &batch)?,
         };
     }
     appended.changed += samples.flush(engine)?;
@@ -136,125 +137,6 @@ pub(crate) fn number(
     Ok(number)
 }
 
-/// Samples on their way into statements of several rows.
-struct SampleRows {
-    rows: Vec<SampleRow>,
-    /// Series and probe of `rows`: PostgreSQL takes no key twice in one statement.
-    keys: HashSet<(i64, u64)>,
-    /// The change that was given last.
-    change: i64,
-}
-
-impl SampleRows {
-    fn begin(engine: &mut dyn Engine) -> Result<Self, HistoryError> {
-        let change = number(engine, "SELECT max(change) FROM sample", &[])?.unwrap_or(0);
-        Ok(Self { rows: Vec::with_capacity(ROWS_PER_STATEMENT[0]), keys: HashSet::new(), change })
-    }
-
-    /// Takes a sample; returns how many rows were written on this occasion.
-    fn add(
-        &mut self,
-        engine: &mut dyn Engine,
-        sample: &HistorySample,
-        series: i64,
-        configuration: Option<i64>,
-    ) -> Result<u64, HistoryError> {
-        let mut written = 0;
-        if self.rows.len() == ROWS_PER_STATEMENT[0] || !self.keys.insert((series, sample.probe.0)) {
-            written = self.flush(engine)?;
-            self.keys.insert((series, sample.probe.0));
-        }
-        self.change += 1;
-        self.rows.push(sample_row(sample, self.change, series, configuration));
-        Ok(written)
-    }
-
-    fn flush(&mut self, engine: &mut dyn Engine) -> Result<u64, HistoryError> {
-        let mut written = 0;
-        let mut rest = &self.rows[..];
-        while let Some(count) = ROWS_PER_STATEMENT.into_iter().find(|count| *count <= rest.len()) {
-            let (now, later) = rest.split_at(count);
-            written += engine.execute(&sample_statement(count), now.as_flattened())?;
-            rest = later;
-        }
-        self.rows.clear();
-        self.keys.clear();
-        Ok(written)
-    }
-}
-
-fn sample_row(sample: &HistorySample, change: i64, series: i64, configuration: Option<i64>) -> SampleRow {
-    let whole = |number: Option<u64>| Value::optional(number.map(integer));
-    let around = sample.surroundings.as_ref();
-    let small = |number: Option<u32>| Value::optional(number.map(i64::from));
-    let pair = |pair: Option<[u64; 2]>, index: usize| whole(pair.map(|both| both[index]));
-    [
-        Value::Integer(change),
-        Value::Integer(series),
-        Value::Integer(sample.probe.0.cast_signed()),
-        Value::Integer(sample.intended.0),
-        // Wraps where the two are centuries apart, and wraps back when it is read.
-        Value::Integer(sample.start.0.wrapping_sub(sample.intended.0)),
-        Value::Integer(integer(sample.duration_ns.0)),
-        Value::Integer(i64::from(sample.outcome as u8)),
-        Value::Integer(i64::from(sample.failure.0)),
-        sample.value.map_or(Value::Null, Value::Real),
-        Value::optional(sample.exit_status.map(i64::from)),
-        Value::optional(sample.blocker.map(|probe| probe.0.cast_signed())),
-        Value::optional(configuration),
-        pair(sample.processor_ns, 0),
-        pair(sample.processor_ns, 1),
-        whole(sample.resident_bytes_max),
-        small(around.map(|all| all.load_milli[0])),
-        small(around.map(|all| all.load_milli[1])),
-        small(around.map(|all| all.load_milli[2])),
-        small(around.map(|all| all.runnable)),
-        small(around.map(|all| all.blocked)),
-        whole(around.and_then(|all| all.stalled_cpu_us)),
-        pair(around.and_then(|all| all.stalled_io_us), 0),
-        pair(around.and_then(|all| all.stalled_io_us), 1),
-        pair(around.and_then(|all| all.stalled_memory_us), 0),
-        pair(around.and_then(|all| all.stalled_memory_us), 1),
-    ]
-}
-
-/// The statement that writes `rows` samples, each unless a better one is there.
-fn sample_statement(rows: usize) -> String {
-    let columns = SAMPLE_COLUMNS.join(", ");
-    let row = |first: usize| {
-        let parameters = (first..first + SAMPLE_COLUMN_COUNT).map(|number| format!("${number}"));
-        format!("({})", parameters.collect::<Vec<_>>().join(", "))
-    };
-    let values = (0..rows).map(|index| row(1 + index * SAMPLE_COLUMN_COUNT)).collect::<Vec<_>>().join(", ");
-    let is_key = |column: &&str| matches!(*column, "series" | "probe");
-    let set = SAMPLE_COLUMNS.iter().filter(|column| !is_key(column));
-    let set = set.map(|column| format!("{column} = excluded.{column}")).collect::<Vec<_>>().join(", ");
-    let (new, old) = (sample_rank("excluded"), sample_rank("sample"));
-    format!(
-        "INSERT INTO sample ({columns}) VALUES {values} ON CONFLICT (series, probe) DO UPDATE SET {set} WHERE ({new}) > ({old})"
-    )
-}
-
-/// What decides between two samples: `HistorySample::supersedes` first, then everything else.
-fn sample_rank(table: &str) -> String {
-    // The numbers are those of `Outcome`: skipped, hung, timeout and interrupted; the rest knows all.
-    let mut rank = vec![
-        format!("CASE {table}.outcome WHEN 5 THEN 0 WHEN 3 THEN 1 WHEN 2 THEN 2 WHEN 6 THEN 2 ELSE 3 END"),
-        format!("{table}.duration_ns"),
-        format!("coalesce((SELECT key FROM configuration_key WHERE id = {table}.configuration), 0)"),
-        format!("{table}.configuration IS NOT NULL"),
-    ];
-    for column in SAMPLE_COLUMNS {
-        match column {
-            "change" | "series" | "probe" | "duration_ns" | "configuration" => {}
-            "intended_ns" | "lag_ns" | "outcome" | "failure" => rank.push(format!("{table}.{column}")),
-            _ => rank
-                .extend([format!("{table}.{column} IS NOT NULL"), format!("coalesce({table}.{column}, 0)")]),
-        }
-    }
-    rank.join(", ")
-}
-
 fn write_series(engine: &mut dyn Engine, number: i64, series: &Series) -> Result<u64, HistoryError> {
     engine.execute(
         "UPDATE series SET described_ns = $1, kind = $2, resolution_ns = $3, period_ns = $4, deadline_ns = $5, description = $6, \
@@ -299,19 +181,21 @@ fn write_configuration(
 fn write_event(engine: &mut dyn Engine, event: &Event) -> Result<u64, HistoryError> {
     let rank = |table: &str| {
         format!(
-            "({table}.end_ns IS NOT NULL, coalesce({table}.end_ns, 0), {table}.begin_ns, {table}.host, {table}.target, \
+            "({table}.removed, {table}.revised_ns IS NOT NULL, coalesce({table}.revised_ns, 0), \
+             {table}.end_ns IS NOT NULL, coalesce({table}.end_ns, 0), {table}.begin_ns, {table}.host, {table}.target, \
              {table}.source, {table}.kind, {table}.text, {table}.link IS NOT NULL, coalesce({table}.link, ''), {table}.author)"
         )
     };
     let statement = format!(
-        "INSERT INTO event (id, begin_ns, end_ns, host, target, source, kind, text, link, author) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO UPDATE SET begin_ns = excluded.begin_ns, \
+        "INSERT INTO event (id, begin_ns, end_ns, host, target, source, kind, text, link, author, revised_ns, removed) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO UPDATE SET begin_ns = excluded.begin_ns, \
          end_ns = excluded.end_ns, host = excluded.host, target = excluded.target, source = excluded.source, \
-         kind = excluded.kind, text = excluded.text, link = excluded.link, author = excluded.author WHERE {} > {}",
+         kind = excluded.kind, text = excluded.text, link = excluded.link, author = excluded.author, \
+         revised_ns = excluded.revised_ns, removed = excluded.removed WHERE {} > {}",
         rank("excluded"),
         rank("event")
     );
-    engine.execute(
+    let written = engine.execute(
         &statement,
         &[
             Value::Text(&event.id),
@@ -324,8 +208,18 @@ fn write_event(engine: &mut dyn Engine, event: &Event) -> Result<u64, HistoryErr
             Value::Text(&event.text),
             Value::optional_text(event.link.as_deref()),
             Value::Text(&event.author),
+            Value::optional(event.revised.map(|revised| revised.0)),
+            Value::Integer(match event.state {
+                EventState::Holds => 0,
+                EventState::Removed => 1,
+            }),
         ],
-    )
+    )?;
+    let brought = engine.execute(
+        "INSERT INTO event_batch (event, batch) VALUES ($1, $2) ON CONFLICT (event, batch) DO NOTHING",
+        &[Value::Text(&event.id), Value::Integer(batch_number(event.batch))],
+    )?;
+    Ok(written.max(brought))
 }
 
 fn write_outage(engine: &mut dyn Engine, outage: &Outage) -> Result<u64, HistoryError> {

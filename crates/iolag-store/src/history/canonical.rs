@@ -1,6 +1,6 @@
 //! The form of a record that every database can hold, so that what is read equals what was written.
 
-use iolag_model::{FailureCode, HistoryRecord, HistorySample, Nanoseconds, Outcome, SeriesKey};
+use iolag_model::{BatchId, FailureCode, HistoryRecord, HistorySample, Nanoseconds, Outcome, SeriesKey};
 
 /// `number`, or the greatest that a database holds.
 pub(crate) fn integer(number: u64) -> i64 {
@@ -38,6 +38,7 @@ pub fn canonical(mut record: HistoryRecord) -> HistoryRecord {
             ] {
                 clean(text);
             }
+            event.batch = event.batch.map(BatchId::bounded);
             event.link.iter_mut().for_each(clean);
         }
         HistoryRecord::Outage(outage) => {
@@ -56,12 +57,19 @@ pub fn canonical(mut record: HistoryRecord) -> HistoryRecord {
             clean(&mut session.boot_id);
             clean(&mut session.iolag_version);
         }
+        HistoryRecord::Batch(batch) => {
+            batch.id = batch.id.bounded();
+            for text in [&mut batch.file, &mut batch.hash, &mut batch.options, &mut batch.author] {
+                clean(text);
+            }
+        }
     }
     record
 }
 
 fn canonical_sample(sample: &mut HistorySample) {
     clean_key(&mut sample.series);
+    sample.batch = sample.batch.map(BatchId::bounded);
     // What a watch broke off before its deadline, and nothing else, was written like this before it had a name of its own.
     if (sample.outcome, sample.failure) == (Outcome::Timeout, FailureCode::ABANDONED) {
         (sample.outcome, sample.failure) = (Outcome::Interrupted, FailureCode::NONE);

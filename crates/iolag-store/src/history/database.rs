@@ -8,7 +8,7 @@ use iolag_model::{
 use super::append::{self, Numbers};
 use super::engine::{Engine, Purpose};
 use super::queries;
-use super::{Appended, ChangeMark, Changes, History, HistoryError, RecordSink};
+use super::{Appended, BatchContent, ChangeMark, Changes, History, HistoryError, RecordSink};
 
 /// A history in a database that is reached through `E`.
 #[derive(Debug)]
@@ -102,6 +102,10 @@ impl<E: Engine> History for DatabaseHistory<E> {
 
     fn outages(&mut self, span: WallSpan) -> Result<Vec<Outage>, HistoryError> {
         queries::outages(&mut self.engine, span)
+    }
+
+    fn batches(&mut self) -> Result<Vec<BatchContent>, HistoryError> {
+        queries::batches(&mut self.engine)
     }
 
     fn sessions(&mut self, span: WallSpan) -> Result<Vec<WatchSession>, HistoryError> {

@@ -6,7 +6,8 @@
 //!
 //! Invariants: an append is one transaction, all or nothing, and durable when it returns. The content does not depend on the
 //! order in which records are appended, nor on how often: of two records with the same key one rule says what remains (see
-//! `append.rs`, the rules are joins of semilattices: commutative, associative, idempotent). Nothing is ever removed.
+//! `append.rs`, the rules are joins of semilattices: commutative, associative, idempotent). Nothing is ever removed: what an import
+//! brought that was undone, or that a later import replaced, is kept beside what counts (`samples.rs`).
 //!
 //! Time and quantities are integers (ns, bytes, µs, thousandths). Limits: what exceeds a signed 64-bit number (durations of more
 //! than 292 years) is stored as its greatest, NaN and infinite values as no value, zero bytes in texts as U+FFFD.
@@ -24,13 +25,14 @@ mod place;
 mod postgres;
 mod queries;
 mod rows;
+mod samples;
 mod sqlite;
 
 use std::path::Path;
 
 use iolag_model::{
-    Configuration, Event, Evidence, HistoryColumns, HistoryRecord, HistorySample, Outage, ProbeId, Series,
-    SeriesKey, WallSpan, WatchSession,
+    Batch, Configuration, Event, Evidence, HistoryColumns, HistoryRecord, HistorySample, Outage, ProbeId,
+    Series, SeriesKey, WallSpan, WatchSession,
 };
 
 pub use canonical::canonical;
@@ -90,6 +92,9 @@ pub trait History: Send {
     /// The outages that begin or last within `span`, by begin, host and probe.
     fn outages(&mut self, span: WallSpan) -> Result<Vec<Outage>, HistoryError>;
 
+    /// All imports, oldest first, with how much each brought.
+    fn batches(&mut self) -> Result<Vec<BatchContent>, HistoryError>;
+
     /// The sessions of watching that begin or last within `span`, by begin and host.
     fn sessions(&mut self, span: WallSpan) -> Result<Vec<WatchSession>, HistoryError>;
 
@@ -125,6 +130,21 @@ pub struct Appended {
     pub records: u64,
     /// Rows that are new or changed; the others were known already.
     pub changed: u64,
+}
+
+/// An import and what it brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchContent {
+    /// The import; of one that is not described nothing but its id is known.
+    pub batch: Batch,
+    /// Whether more than some of its samples or events has come so far.
+    pub is_described: bool,
+    /// Its samples that count.
+    pub samples_counting: u64,
+    /// Its samples that do not: a later import has others at their moments, or it was undone.
+    pub samples_beside: u64,
+    /// Its events.
+    pub events: u64,
 }
 
 /// A place in the order in which the samples of one history changed. Of no meaning in another history.

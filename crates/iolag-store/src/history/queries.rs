@@ -10,11 +10,11 @@ use iolag_model::{
 use super::append::number;
 use super::engine::{Engine, Value};
 use super::rows::{
-    self, COLUMNED_SELECTION, CONFIGURATION_SELECTION, EVENT_SELECTION, EVIDENCE_SELECTION, OUTAGE_SELECTION,
-    Reader, SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION, SESSION_SELECTION, blank_sample,
-    sample_selection,
+    self, BATCH_SELECTION, COLUMNED_SELECTION, CONFIGURATION_SELECTION, EVENT_SELECTION, EVIDENCE_SELECTION,
+    OUTAGE_SELECTION, Reader, SAMPLE_BESIDE_SOURCE, SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION,
+    SESSION_SELECTION, blank_sample, sample_selection,
 };
-use super::{ChangeMark, Changes, HistoryError, RecordSink};
+use super::{BatchContent, ChangeMark, Changes, HistoryError, RecordSink};
 
 /// A series with its number in this database.
 pub(crate) struct SeriesRow {
@@ -166,7 +166,9 @@ pub(crate) fn changes_after(
 
 pub(crate) fn events(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<Event>, HistoryError> {
     let statement = format!(
-        "SELECT {EVENT_SELECTION} FROM event WHERE begin_ns < $1 AND coalesce(end_ns, begin_ns) >= $2 ORDER BY begin_ns, id"
+        "SELECT {EVENT_SELECTION} FROM event WHERE begin_ns < $1 AND coalesce(end_ns, begin_ns) >= $2 AND removed = 0 \
+         AND EXISTS (SELECT 1 FROM event_batch WHERE event_batch.event = event.id \
+         AND event_batch.batch NOT IN (SELECT batch.id FROM batch WHERE undone_ns IS NOT NULL)) ORDER BY begin_ns, id"
     );
     list(engine, &statement, &overlap(span), rows::event)
 }
@@ -184,6 +186,28 @@ pub(crate) fn sessions(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<Wa
         "SELECT {SESSION_SELECTION} FROM session WHERE begin_ns < $1 AND last_seen_ns >= $2 ORDER BY begin_ns, host"
     );
     list(engine, &statement, &overlap(span), rows::session)
+}
+
+pub(crate) fn batches(engine: &mut dyn Engine) -> Result<Vec<BatchContent>, HistoryError> {
+    let count = |what: &str, table: &str| {
+        format!("(SELECT count({what}) FROM {table} WHERE {table}.batch = batch.id)")
+    };
+    let statement = format!(
+        "SELECT {BATCH_SELECTION}, {}, {}, {} FROM batch ORDER BY id",
+        count("*", "sample"),
+        count("*", "sample_beside"),
+        count("*", "event_batch"),
+    );
+    list(engine, &statement, &[], |reader| {
+        let (batch, is_described) = rows::batch(reader)?;
+        Ok(BatchContent {
+            batch,
+            is_described,
+            samples_counting: reader.unsigned(7)?,
+            samples_beside: reader.unsigned(8)?,
+            events: reader.unsigned(9)?,
+        })
+    })
 }
 
 /// What begins before the end of the span, and ends after its begin.
@@ -283,10 +307,17 @@ pub(crate) fn records(
     for configuration in configurations(engine)? {
         give(HistoryRecord::Configuration(configuration))?;
     }
+    for content in batches(engine)?.into_iter().filter(|content| content.is_described) {
+        give(HistoryRecord::Batch(content.batch))?;
+    }
     for session in sessions(engine, span)? {
         give(HistoryRecord::Session(session))?;
     }
-    for event in events(engine, span)? {
+    let statement = format!(
+        "SELECT {EVENT_SELECTION}, event_batch.batch FROM event JOIN event_batch ON event_batch.event = event.id \
+         WHERE begin_ns < $1 AND coalesce(end_ns, begin_ns) >= $2 ORDER BY begin_ns, id, event_batch.batch"
+    );
+    for event in list(engine, &statement, &overlap(span), rows::event_of_batch)? {
         give(HistoryRecord::Event(event))?;
     }
     for outage in outages(engine, span)? {
@@ -295,14 +326,20 @@ pub(crate) fn records(
     let location = engine.location().to_owned();
     for row in series {
         let mut sample = blank_sample(row.series.key);
-        engine.query(
-            &samples_statement(&sample_selection(), SAMPLE_SOURCE, "sample.intended_ns, sample.probe"),
-            &samples_values(row.number, span),
-            &mut |row| {
-                Reader::new(row, &location).sample_into(&mut sample)?;
-                give(HistoryRecord::Sample(sample.clone()))
-            },
-        )?;
+        for source in [SAMPLE_SOURCE, SAMPLE_BESIDE_SOURCE] {
+            engine.query(
+                &samples_statement(
+                    &sample_selection(),
+                    source,
+                    "sample.intended_ns, sample.probe, sample.batch",
+                ),
+                &samples_values(row.number, span),
+                &mut |row| {
+                    Reader::new(row, &location).sample_into(&mut sample)?;
+                    give(HistoryRecord::Sample(sample.clone()))
+                },
+            )?;
+        }
     }
     let statement = format!(
         "SELECT {EVIDENCE_SELECTION} FROM evidence WHERE at_ns < $1 AND at_ns >= $2 ORDER BY host, probe, at_ns"

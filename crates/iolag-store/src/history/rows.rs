@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use iolag_model::{
-    Configuration, ConfigurationKey, Event, EventSource, Evidence, HistorySample, Outage, OutageEnding,
-    ProbeId, Series, SeriesKey, SeriesKind, SessionEnd, Surroundings, WallTime, WatchSession,
+    Batch, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence, HistorySample,
+    Outage, OutageEnding, ProbeId, Series, SeriesKey, SeriesKind, SessionEnd, Surroundings, WallTime,
+    WatchSession,
 };
 use iolag_model::{FailureCode, Nanoseconds, Outcome};
 
@@ -12,7 +13,7 @@ use super::HistoryError;
 use super::engine::Row;
 
 /// The columns of the table `sample`, in the order in which they are written and read.
-pub(crate) const SAMPLE_COLUMNS: [&str; 25] = [
+pub(crate) const SAMPLE_COLUMNS: [&str; 26] = [
     "change",
     "series",
     "probe",
@@ -38,6 +39,7 @@ pub(crate) const SAMPLE_COLUMNS: [&str; 25] = [
     "stalled_io_full_us",
     "stalled_memory_some_us",
     "stalled_memory_full_us",
+    "batch",
 ];
 
 /// What is selected for [`Reader::sample_into`], with the table named: the columns, where the configuration is its key.
@@ -56,6 +58,10 @@ pub(crate) const COLUMNED_SELECTION: &str = "probe, intended_ns, lag_ns, duratio
 /// Where [`sample_selection`] is selected from.
 pub(crate) const SAMPLE_SOURCE: &str =
     "sample LEFT JOIN configuration_key ON configuration_key.id = sample.configuration";
+
+/// The same of those that do not count.
+pub(crate) const SAMPLE_BESIDE_SOURCE: &str =
+    "sample_beside AS sample LEFT JOIN configuration_key ON configuration_key.id = sample.configuration";
 
 /// Reads one row after the other, with where to complain.
 #[derive(Clone, Copy)]
@@ -89,7 +95,7 @@ impl<'a> Reader<'a> {
         Ok(self.row.integer(column)?.map(WallTime))
     }
 
-    fn unsigned(&self, column: usize) -> Result<u64, HistoryError> {
+    pub(crate) fn unsigned(&self, column: usize) -> Result<u64, HistoryError> {
         self.optional_unsigned(column)?.ok_or_else(|| self.lacks(column))
     }
 
@@ -156,6 +162,7 @@ impl<'a> Reader<'a> {
         sample.processor_ns = self.pair(12)?;
         sample.resident_bytes_max = self.optional_unsigned(14)?;
         sample.surroundings = self.surroundings(15)?;
+        sample.batch = self.batch(25)?;
         Ok(())
     }
 
@@ -196,6 +203,10 @@ impl<'a> Reader<'a> {
         })
     }
 
+    fn batch(&self, column: usize) -> Result<Option<BatchId>, HistoryError> {
+        self.unsigned(column).map(|number| (number > 0).then_some(BatchId(number)))
+    }
+
     fn pair(&self, first: usize) -> Result<Option<[u64; 2]>, HistoryError> {
         let Some(one) = self.optional_unsigned(first)? else { return Ok(None) };
         Ok(self.optional_unsigned(first + 1)?.map(|other| [one, other]))
@@ -223,6 +234,7 @@ pub(crate) const fn blank_sample(series: SeriesKey) -> HistorySample {
     HistorySample {
         series,
         probe: ProbeId(0),
+        batch: None,
         intended: WallTime(0),
         start: WallTime(0),
         duration_ns: Nanoseconds::ZERO,
@@ -277,7 +289,7 @@ pub(crate) fn configuration(reader: Reader<'_>) -> Result<Configuration, History
 
 /// What is selected for [`event`].
 pub(crate) const EVENT_SELECTION: &str =
-    "id, begin_ns, end_ns, host, target, source, kind, text, link, author";
+    "id, begin_ns, end_ns, host, target, source, kind, text, link, author, revised_ns, removed";
 
 pub(crate) fn event(reader: Reader<'_>) -> Result<Event, HistoryError> {
     let source = reader.named(5, &EVENT_SOURCES, event_source_name)?.ok_or_else(|| reader.lacks(5))?;
@@ -292,7 +304,33 @@ pub(crate) fn event(reader: Reader<'_>) -> Result<Event, HistoryError> {
         text: reader.text(7)?,
         link: reader.row.text(8)?.map(str::to_owned),
         author: reader.text(9)?,
+        revised: reader.optional_time(10)?,
+        state: if reader.integer(11)? == 0 { EventState::Holds } else { EventState::Removed },
+        batch: None,
     })
+}
+
+/// The same with a batch that brought it behind.
+pub(crate) fn event_of_batch(reader: Reader<'_>) -> Result<Event, HistoryError> {
+    Ok(Event { batch: reader.batch(12)?, ..event(reader)? })
+}
+
+/// What is selected for [`batch`].
+pub(crate) const BATCH_SELECTION: &str = "id, made_ns, file, hash, options, author, undone_ns";
+
+/// A batch and whether it was ever described.
+pub(crate) fn batch(reader: Reader<'_>) -> Result<(Batch, bool), HistoryError> {
+    let made = reader.optional_time(1)?;
+    let batch = Batch {
+        id: BatchId(reader.unsigned(0)?),
+        made: made.unwrap_or_default(),
+        file: reader.text(2)?,
+        hash: reader.text(3)?,
+        options: reader.text(4)?,
+        author: reader.text(5)?,
+        undone: reader.optional_time(6)?,
+    };
+    Ok((batch, made.is_some()))
 }
 
 /// What is selected for [`outage`].

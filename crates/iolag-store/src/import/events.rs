@@ -153,16 +153,14 @@ impl Columns {
             ));
         }
         Ok(with_identity(Event {
-            id: String::new(),
-            begin,
             end,
             host: cell(self.host, ""),
             target: cell(self.target, &options.target),
-            source: EventSource::List,
             kind: cell(self.kind, ""),
             text: cell(self.text, ""),
             link,
             author: cell(self.author, &options.author),
+            ..Event::of_all(EventSource::List, begin)
         }))
     }
 }

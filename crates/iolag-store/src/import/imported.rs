@@ -77,6 +77,7 @@ impl ImportedSample {
             outcome: self.outcome,
             failure: self.failure,
             exit_status: self.exit_status,
+            batch: None,
             blocker: None,
             configuration: None,
             processor_ns: None,

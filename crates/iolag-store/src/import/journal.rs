@@ -210,16 +210,12 @@ impl Reading<'_> {
 
     fn event(&self, host: &str, begin: WallTime, kind: &'static str, text: &str) -> Event {
         with_identity(Event {
-            id: String::new(),
-            begin,
-            end: None,
             host: host.to_owned(),
             target: self.options.target.clone(),
-            source: EventSource::Journal,
             kind: kind.to_owned(),
             text: text.to_owned(),
-            link: None,
             author: "journal".to_owned(),
+            ..Event::of_all(EventSource::Journal, begin)
         })
     }
 

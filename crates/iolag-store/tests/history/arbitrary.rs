@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use iolag_model::{
-    Configuration, ConfigurationKey, Event, EventSource, Evidence, FailureCode, HistoryRecord, HistorySample,
-    Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, Series, SeriesKey, SeriesKind, SessionEnd,
-    Surroundings, WallTime, WatchSession,
+    Batch, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence, FailureCode,
+    HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, Series, SeriesKey,
+    SeriesKind, SessionEnd, Surroundings, WallTime, WatchSession,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -29,6 +29,7 @@ pub fn sample(series: &SeriesKey, number: u64, outcome: Outcome, duration_ns: u6
         outcome,
         failure: FailureCode::NONE,
         exit_status: None,
+        batch: None,
         blocker: None,
         configuration: Some(ConfigurationKey(0xfeed_0000_0000_0001 + number / 1000)),
         processor_ns: Some([2_000_000 + number % 100_000, 3_000_000 + number % 77_777]),
@@ -60,15 +61,11 @@ pub fn series(key: &SeriesKey) -> Series {
 pub fn event(id: &str, begin: WallTime) -> Event {
     Event {
         id: id.into(),
-        begin,
-        end: None,
-        host: String::new(),
         target: "/scratch".into(),
-        source: EventSource::Note,
-        kind: String::new(),
         text: "LDAP cache enabled".into(),
         link: Some("https://tickets.example/1".into()),
         author: "me".into(),
+        ..Event::of_all(EventSource::Note, begin)
     }
 }
 
@@ -95,6 +92,19 @@ pub fn session(host: &str) -> WatchSession {
     }
 }
 
+/// An import, and when it was undone, in seconds.
+pub fn batch(id: u64, undone: Option<i64>) -> Batch {
+    Batch {
+        id: BatchId(id),
+        made: WallTime::from_seconds(1_700_000_000 + id as i64),
+        file: "a.txt".into(),
+        hash: "00ff".into(),
+        options: "--task list".into(),
+        author: "me".into(),
+        undone: undone.map(WallTime::from_seconds),
+    }
+}
+
 /// Whatever the types allow, with few keys.
 pub fn any_record() -> impl Strategy<Value = HistoryRecord> {
     prop_oneof![
@@ -105,12 +115,19 @@ pub fn any_record() -> impl Strategy<Value = HistoryRecord> {
         1 => any_outage().prop_map(HistoryRecord::Outage),
         1 => any_evidence().prop_map(HistoryRecord::Evidence),
         1 => any_session().prop_map(HistoryRecord::Session),
+        2 => any_batch().prop_map(HistoryRecord::Batch),
     ]
 }
 
 fn any_sample() -> impl Strategy<Value = HistorySample> {
-    let what =
-        (any_key(), few_ids(), any_time(), any_time(), any_length(), select(&Outcome::ALL), any::<u16>());
+    let what = (
+        (any_key(), few_ids(), any_batch_id()),
+        any_time(),
+        any_time(),
+        any_length(),
+        select(&Outcome::ALL),
+        any::<u16>(),
+    );
     let more = (
         option::of(prop_oneof![any::<f64>(), Just(0.0), Just(-0.0), Just(f64::NAN)]),
         option::of(-2..2i32),
@@ -120,7 +137,7 @@ fn any_sample() -> impl Strategy<Value = HistorySample> {
         option::of(any_number()),
         option::of(any_surroundings()),
     );
-    (what, more).prop_map(|((series, probe, intended, start, duration, outcome, failure), more)| {
+    (what, more).prop_map(|(((series, probe, batch), intended, start, duration, outcome, failure), more)| {
         HistorySample {
             series,
             probe: ProbeId(probe),
@@ -131,6 +148,7 @@ fn any_sample() -> impl Strategy<Value = HistorySample> {
             failure: FailureCode(failure),
             value: more.0,
             exit_status: more.1,
+            batch,
             blocker: more.2.map(ProbeId),
             configuration: more.3.map(ConfigurationKey),
             processor_ns: more.4,
@@ -186,20 +204,53 @@ fn any_configuration() -> impl Strategy<Value = Configuration> {
 fn any_event() -> impl Strategy<Value = Event> {
     use EventSource::{Journal, List, Note, Watch};
     let sources = select(&[Note, EventSource::Configuration, List, Journal, Watch][..]);
-    let when = (select(&["a1", "b2"][..]), any_time(), option::of(any_time()));
+    let states = select(&[EventState::Holds, EventState::Holds, EventState::Removed][..]);
+    let when = (
+        select(&["a1", "b2"][..]),
+        any_time(),
+        option::of(any_time()),
+        (option::of(any_time()), states, any_batch_id()),
+    );
     (when, any_host(), any_text(), sources, any_text(), any_text(), option::of(any_text()), any_text())
-        .prop_map(|((id, begin, end), host, target, source, kind, text, link, author)| Event {
-            id: id.into(),
-            begin,
-            end,
-            host,
-            target,
-            source,
-            kind,
-            text,
-            link,
+        .prop_map(
+            |((id, begin, end, (revised, state, batch)), host, target, source, kind, text, link, author)| {
+                Event {
+                    id: id.into(),
+                    begin,
+                    end,
+                    host,
+                    target,
+                    source,
+                    kind,
+                    text,
+                    link,
+                    author,
+                    revised,
+                    state,
+                    batch,
+                }
+            },
+        )
+}
+
+fn any_batch() -> impl Strategy<Value = Batch> {
+    let texts = (any_text(), any_text(), any_text(), any_text());
+    (any_batch_id(), any_time(), texts, option::of(any_time())).prop_map(
+        |(id, made, (file, hash, options, author), undone)| Batch {
+            id: id.unwrap_or(BatchId(1)),
+            made,
+            file,
+            hash,
+            options,
             author,
-        })
+            undone,
+        },
+    )
+}
+
+/// Few, and none as often as all others together.
+fn any_batch_id() -> impl Strategy<Value = Option<BatchId>> {
+    option::of(select(&[BatchId(1), BatchId(2), BatchId(3), BatchId(u64::MAX)][..]))
 }
 
 fn any_outage() -> impl Strategy<Value = Outage> {

@@ -1,14 +1,14 @@
 //! What every history does, whichever database keeps it. `open` gives an empty history, each time another.
 
 use iolag_model::{
-    ConfigurationKey, HistoryRecord, Nanoseconds, OutageEnding, Outcome, ProbeId, SeriesKey, SessionEnd,
-    WallSpan, WallTime,
+    BatchId, ConfigurationKey, EventState, HistoryRecord, HistorySample, Nanoseconds, OutageEnding, Outcome,
+    ProbeId, SeriesKey, SessionEnd, WallSpan, WallTime,
 };
-use iolag_store::history::{ChangeMark, History, canonical, merge_records, write_records};
+use iolag_store::history::{BatchContent, ChangeMark, History, canonical, merge_records, write_records};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::arbitrary::{any_record, event, key, outage, sample, series, session};
+use crate::arbitrary::{any_record, batch, event, key, outage, sample, series, session};
 
 pub type Open<'a> = dyn Fn() -> Box<dyn History> + 'a;
 
@@ -24,6 +24,9 @@ pub fn check(open: &Open<'_>, cases: u32) {
     the_present_configuration_is_that_of_the_newest_sample(open);
     open_outages_are_those_of_a_host(open);
     a_record_that_cannot_be_taken_takes_nothing_with_it(open);
+    an_import_that_is_undone_gives_back_what_it_hid(open);
+    an_event_lasts_as_long_as_one_that_brought_it(open);
+    a_later_edition_of_an_event_remains_until_it_is_removed(open);
     the_order_of_records_is_of_no_consequence(open, cases);
     exports_of_two_hosts_merge_to_the_same(open, cases / 4);
 }
@@ -221,6 +224,80 @@ fn changes_are_followed(open: &Open<'_>) {
     assert_eq!(history.changes_after(third.mark, 10).unwrap().samples, []);
 }
 
+fn an_import_that_is_undone_gives_back_what_it_hid(open: &Open<'_>) {
+    let mut history = open();
+    let list = key("login1", "list");
+    let of = |number: u64, batch: u64, duration_ns: u64| HistorySample {
+        batch: (batch > 0).then_some(BatchId(batch)),
+        ..sample(&list, number, Outcome::Ok, duration_ns)
+    };
+    let record = HistoryRecord::Sample;
+    let durations = |history: &mut dyn History| {
+        history.samples(&list, WallSpan::ALL).unwrap().duration_ns.iter().map(|ns| ns.0).collect::<Vec<_>>()
+    };
+    history.append(&[record(of(1, 0, 90)), record(of(2, 0, 90))]).unwrap();
+    // The value of the later import is the smaller one, and its description comes after its samples.
+    history.append(&[record(of(1, 5, 10)), record(of(3, 5, 10)), record(of(1, 4, 50))]).unwrap();
+    history.append(&[HistoryRecord::Batch(batch(5, None)), HistoryRecord::Batch(batch(4, None))]).unwrap();
+    assert_eq!(durations(&mut *history), [10, 90, 10]);
+    let contents = history.batches().unwrap();
+    let counts =
+        |content: &BatchContent| (content.batch.id.0, content.samples_counting, content.samples_beside);
+    assert_eq!(contents.iter().map(counts).collect::<Vec<_>>(), [(4, 0, 1), (5, 2, 0)]);
+    let mark = history.newest_change().unwrap();
+    history.append(&[HistoryRecord::Batch(batch(5, Some(9)))]).unwrap();
+    assert_eq!(durations(&mut *history), [50, 90]);
+    let changes = history.changes_after(mark, 10).unwrap();
+    assert_eq!(changes.samples, [of(1, 4, 50)], "what counts again is a change");
+    history.append(&[HistoryRecord::Batch(batch(4, Some(9))), record(of(2, 5, 1))]).unwrap();
+    assert_eq!(durations(&mut *history), [90, 90], "also what comes later of an undone batch does not count");
+    assert_eq!(content(&mut *history).len(), 8, "all of it is kept");
+    let mark = history.newest_change().unwrap();
+    history.append(&[record(of(4, 0, 7))]).unwrap();
+    assert_eq!(history.changes_after(mark, 10).unwrap().samples, [of(4, 0, 7)], "no change is given twice");
+}
+
+fn an_event_lasts_as_long_as_one_that_brought_it(open: &Open<'_>) {
+    let begin = WallTime::from_seconds(1_700_000_000);
+    let of = |id: &str, batch: Option<u64>| {
+        iolag_model::Event { batch: batch.map(BatchId), ..event(id, begin) }.into_record()
+    };
+    let mut history = open();
+    history
+        .append(&[of("a", Some(1)), of("b", Some(1)), of("b", None), of("c", Some(1)), of("c", Some(2))])
+        .unwrap();
+    let shown = |history: &mut dyn History| {
+        history.events(WallSpan::ALL).unwrap().into_iter().map(|event| event.id).collect::<String>()
+    };
+    assert_eq!(shown(&mut *history), "abc");
+    history.append(&[HistoryRecord::Batch(batch(1, Some(9)))]).unwrap();
+    assert_eq!(shown(&mut *history), "bc");
+    history.append(&[HistoryRecord::Batch(batch(2, Some(9)))]).unwrap();
+    assert_eq!(shown(&mut *history), "b");
+}
+
+fn a_later_edition_of_an_event_remains_until_it_is_removed(open: &Open<'_>) {
+    let begin = WallTime::from_seconds(1_700_000_000);
+    let edition = |text: &str, revised: Option<i64>, state: EventState| {
+        let revised = revised.map(WallTime::from_seconds);
+        iolag_model::Event { text: text.into(), revised, state, ..event("e", begin) }.into_record()
+    };
+    let first = edition("zzz", None, EventState::Holds);
+    let (second, third) =
+        (edition("b", Some(5), EventState::Holds), edition("a", Some(7), EventState::Holds));
+    let removed = edition("", Some(6), EventState::Removed);
+    for order in [[&first, &second, &third], [&third, &first, &second]] {
+        let mut history = open();
+        for record in order {
+            history.append(std::slice::from_ref(record)).unwrap();
+        }
+        assert_eq!(history.events(WallSpan::ALL).unwrap()[0].text, "a");
+        history.append(&[removed.clone(), third.clone()]).unwrap();
+        assert_eq!(history.events(WallSpan::ALL).unwrap(), []);
+        assert_eq!(content(&mut *history), std::slice::from_ref(&removed));
+    }
+}
+
 /// Texts that a database cannot hold are changed, not refused, so that nothing blocks a spool for ever.
 fn a_record_that_cannot_be_taken_takes_nothing_with_it(open: &Open<'_>) {
     let mut history = open();
@@ -255,20 +332,43 @@ fn the_order_of_records_is_of_no_consequence(open: &Open<'_>, cases: u32) {
         prop_assert_eq!(one.append(&records).unwrap().changed, 0, "applied twice");
         prop_assert_eq!(&content(&mut *one), &expected);
         // What the model calls better has won.
-        for record in &records {
-            let HistoryRecord::Sample(given) = canonical(record.clone()) else { continue };
-            let kept = expected.iter().find_map(|kept| match kept {
-                HistoryRecord::Sample(kept) if kept.series == given.series && kept.probe == given.probe => {
-                    Some(kept)
-                }
-                _ => None,
-            });
+        let key = |sample: &HistorySample| (sample.series.clone(), sample.probe, sample.batch);
+        let mut samples = samples_of(expected.iter().cloned());
+        for given in samples_of(records.into_iter().map(canonical)) {
+            let kept = samples.iter().find(|kept| key(kept) == key(&given));
             let kept = kept.expect("a sample of each key is kept");
             prop_assert!(!given.supersedes(kept), "{given:?} {kept:?}");
         }
+        // Of those of a probe the one of the greatest batch counts that was not undone, and no other.
+        let undone: Vec<_> = expected.iter().filter_map(undone_batch).collect();
+        samples.retain(|sample| !sample.batch.is_some_and(|batch| undone.contains(&batch)));
+        samples.sort_by_key(key);
+        samples.dedup_by(|later, earlier| {
+            let is_same = (&later.series, later.probe) == (&earlier.series, earlier.probe);
+            if is_same {
+                std::mem::swap(later, earlier);
+            }
+            is_same
+        });
+        let mut counting = one.changes_after(ChangeMark(0), usize::MAX).unwrap().samples;
+        counting.sort_by_key(key);
+        prop_assert_eq!(counting, samples);
         Ok(())
     });
     outcome.unwrap();
+}
+
+fn samples_of(records: impl Iterator<Item = HistoryRecord>) -> Vec<HistorySample> {
+    records
+        .filter_map(|record| if let HistoryRecord::Sample(sample) = record { Some(sample) } else { None })
+        .collect()
+}
+
+fn undone_batch(record: &HistoryRecord) -> Option<BatchId> {
+    match record {
+        HistoryRecord::Batch(batch) => batch.undone.map(|_| batch.id),
+        _ => None,
+    }
 }
 
 fn exports_of_two_hosts_merge_to_the_same(open: &Open<'_>, cases: u32) {

@@ -4,12 +4,12 @@ use std::cell::Cell;
 use std::path::PathBuf;
 
 use iolag_fixtures::{PostgresServer, current_test, skip};
-use iolag_model::{HistoryRecord, Outcome, WallSpan};
+use iolag_model::{BatchId, HistoryRecord, HistorySample, Outcome, ProbeId, WallSpan};
 use iolag_store::history::{
     Access, ChangeMark, History, HistoryError, PasswordSources, PostgresHistory, open_history,
 };
 
-use crate::arbitrary::{event, key, sample};
+use crate::arbitrary::{batch, event, key, sample};
 use crate::conformance;
 
 fn connect(url: &str, access: Access) -> Result<PostgresHistory, HistoryError> {
@@ -280,23 +280,22 @@ fn readers_write_nothing_and_versions_are_respected() {
 }
 
 #[test]
-fn what_a_watch_of_version_1_broke_off_is_interrupted_after_the_step_to_version_2() {
+fn a_history_of_version_1_is_brought_up_to_date_and_can_be_corrected() {
     let Some(server) = PostgresServer::start() else { return };
     database(&server, "site");
     let url = server.url("site");
     let list = key("login1", "list");
-    connect(&url, Access::Create)
-        .unwrap()
-        .append(&[
-            HistoryRecord::Sample(sample(&list, 1, Outcome::Timeout, 5)),
-            HistoryRecord::Sample(sample(&list, 2, Outcome::Timeout, 6)),
-        ])
-        .unwrap();
-    // As version 1 left it.
+    let tables = include_str!("../../src/history/postgres/schema_1.sql");
     server.ask(
         "site",
-        "UPDATE iolag.sample SET failure = 61445 WHERE duration_ns = 5; DELETE FROM iolag.outcome WHERE id = 6; \
-         UPDATE iolag.schema_version SET version = 1",
+        &format!(
+            "SET ROLE iolag; CREATE SCHEMA iolag; SET search_path = iolag; {tables} CREATE TABLE schema_version (version bigint NOT NULL); \
+             INSERT INTO schema_version VALUES (1); \
+             INSERT INTO series (host, target, task, part) VALUES ('login1', '/scratch', 'list', ''); \
+             INSERT INTO sample (change, series, probe, intended_ns, lag_ns, duration_ns, outcome, failure) VALUES \
+             (1, 1, 1, 0, 0, 5, 2, 61445), (2, 1, 2, 1, 0, 6, 2, 0); \
+             INSERT INTO event (id, begin_ns, host, target, source, kind, text, author) VALUES ('e', 0, '', '', 'note', '', 'text', 'me')"
+        ),
     );
     let error = connect(&url, Access::ReadOnly).unwrap_err();
     assert!(matches!(error, HistoryError::Older { version: 1, .. }), "{error}");
@@ -306,6 +305,15 @@ fn what_a_watch_of_version_1_broke_off_is_interrupted_after_the_step_to_version_
     let row =
         server.ask("site", "SELECT outcome, failure, censored FROM iolag.samples WHERE duration_s < 5.5e-9");
     assert_eq!(row, "interrupted|0|t");
+    // What was imported before imports were batches can be replaced, and comes back.
+    let replaced =
+        HistorySample { batch: Some(BatchId(7)), probe: ProbeId(2), ..sample(&list, 1, Outcome::Ok, 1) };
+    history.append(&[HistoryRecord::Sample(replaced), HistoryRecord::Batch(batch(7, None))]).unwrap();
+    let outcomes = |history: &mut PostgresHistory| history.samples(&list, WallSpan::ALL).unwrap().outcome;
+    assert_eq!(outcomes(&mut history), [Outcome::Interrupted, Outcome::Ok]);
+    history.append(&[HistoryRecord::Batch(batch(7, Some(8)))]).unwrap();
+    assert_eq!(outcomes(&mut history), [Outcome::Interrupted, Outcome::Timeout]);
+    assert_eq!(history.events(WallSpan::ALL).unwrap().len(), 1);
 }
 
 #[test]

@@ -43,7 +43,10 @@ impl<'a> Key<'a> {
             HistoryRecord::Sample(sample) => Some(Self::Sample(&sample.series, sample.probe)),
             HistoryRecord::Outage(outage) => Some(Self::Outage(&outage.host, outage.probe)),
             HistoryRecord::Session(session) => Some(Self::Session(&session.host, session.begin)),
-            HistoryRecord::Configuration(_) | HistoryRecord::Event(_) | HistoryRecord::Evidence(_) => None,
+            HistoryRecord::Configuration(_)
+            | HistoryRecord::Event(_)
+            | HistoryRecord::Evidence(_)
+            | HistoryRecord::Batch(_) => None,
         }
     }
 }

@@ -129,6 +129,7 @@ mod tests {
                 outcome: if is_skipped { Outcome::Skipped } else { Outcome::Ok },
                 failure: FailureCode::NONE,
                 exit_status: None,
+                batch: None,
                 blocker: is_skipped.then(|| ProbeId(number - since_hang)),
                 configuration: None,
                 processor_ns: Some([1_000_000, 2_000_000 + slot % 1000]),

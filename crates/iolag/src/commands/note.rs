@@ -58,15 +58,14 @@ fn event(options: &Note, here: &Here, id: String, author: String) -> Result<Even
     }
     Ok(Event {
         id,
-        begin,
         end,
         host: options.host.clone().unwrap_or_default(),
         target: options.target.clone().unwrap_or_default(),
-        source: EventSource::Note,
         kind: options.kind.clone().unwrap_or_default(),
         text: options.text.clone(),
         link: options.link.clone(),
         author,
+        ..Event::of_all(EventSource::Note, begin)
     })
 }
 

@@ -47,6 +47,7 @@ fn sample(target: &str, slot: i64) -> HistorySample {
         outcome,
         failure: FailureCode::NONE,
         exit_status: None,
+        batch: None,
         blocker: (outcome == Outcome::Skipped).then(hung_probe),
         configuration: None,
         processor_ns: None,

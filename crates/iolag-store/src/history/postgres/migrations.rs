@@ -7,7 +7,8 @@ use super::connection::failed;
 use crate::history::HistoryError;
 
 /// Step `n` leads from version `n` to `n + 1`. A step that was released is never changed.
-const STEPS: &[&str] = &[include_str!("schema_1.sql"), include_str!("schema_2.sql")];
+const STEPS: &[&str] =
+    &[include_str!("schema_1.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
 /// The lock by which clients take turns at migrating.
 const MIGRATION_LOCK: i64 = 0x69_6f6c_6167_0002;
 

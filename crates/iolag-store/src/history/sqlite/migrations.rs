@@ -6,7 +6,8 @@ use super::connection::Place;
 use crate::history::HistoryError;
 
 /// Step `n` leads from version `n` to `n + 1`. A step that was released is never changed.
-const STEPS: &[&str] = &[include_str!("schema_1.sql"), include_str!("schema_2.sql")];
+const STEPS: &[&str] =
+    &[include_str!("schema_1.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
 
 /// The version of the tables that this program reads and writes.
 pub(super) const VERSION: i64 = STEPS.len() as i64;
