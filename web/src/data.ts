@@ -109,6 +109,14 @@ export interface Fairness {
   jain_over_time: Float32Array;
 }
 
+/** A stretch of time in which an attempt on a target was past its deadline; without an end if it never ended. */
+export interface Hang {
+  target: number;
+  begin_ns: number;
+  end_ns: number | null;
+  series: number;
+}
+
 export interface RunFigures {
   run: RunFacts;
   counts: { taken: number; attempts: number; clamped: number; unknown: number };
@@ -140,6 +148,7 @@ export interface RunFigures {
   heat_map: Grid<GridLayer & { totals: Uint32Array }>;
   rates: { bins: number; bin_ns: number; operations: Uint32Array; bytes: Float32Array; in_flight: Float32Array };
   fairness: Fairness[];
+  hangs: Hang[];
 }
 
 export interface Estimate {

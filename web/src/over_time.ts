@@ -3,6 +3,7 @@
 import { type Fairness, type RunFigures } from "./data";
 import type { FigureContent, LegendEntry, View } from "./figure";
 import { bytes, count, duration, moment, numberTick, percent, plural, rate } from "./format";
+import { hangTip, shadeHangs } from "./hangs";
 import { clamp, type Picture, type Plot, type Tip } from "./panel";
 import { linear, logDuration, roundedLog, share, size, type Scale } from "./scale";
 import { operationsOf, timePlaces, type Selection, type TimePlace } from "./selection";
@@ -41,6 +42,7 @@ export function heatMaps(selection: Selection): FigureContent | null {
           Math.max(1, bucketNs(layer.first_bucket)),
           bucketNs(layer.first_bucket + layer.rows * perRow),
         );
+        const place = { figures, target: figures.layers[layer.layer].target };
         const field = (plot: Plot, px: number, py: number): Tip | null => {
           if (!isInside(plot, px) || py < plot.top || py > plot.bottom) return null;
           const column = clamp(Math.floor((nsAt(plot, px) / figures.run.span_ns) * heat.columns), 0, heat.columns - 1);
@@ -69,8 +71,11 @@ export function heatMaps(selection: Selection): FigureContent | null {
           x: timeScale(figures.run, view),
           y: logDuration(...range, ""),
           zoom: "x",
-          draw: (plot) => drawHeat(plot, figures, layer, heat, bucketNs),
-          tip: field,
+          draw(plot) {
+            shadeHangs(plot, place);
+            drawHeat(plot, figures, layer, heat, bucketNs);
+          },
+          tip: (plot, px, py) => field(plot, px, py) ?? hangTip(plot, px, py, place),
         } satisfies Picture;
       }),
   };
@@ -289,7 +294,10 @@ function ratePictures(place: TimePlace, operations: string[], view: View): Pictu
         x: timeScale(run, view),
         y: name === "bytes/s" ? size(top * 1.05, name) : linear(0, top * 1.05, name, numberTick),
         zoom: "x" as const,
-        draw: (plot: Plot) => drawLines(plot, shown, bins, binNs, "steps"),
+        draw(plot: Plot) {
+          shadeHangs(plot, place);
+          drawLines(plot, shown, bins, binNs, "steps");
+        },
         tip: (plot: Plot, px: number, py: number) =>
           linesTip(plot, px, py, shown, run, bins, binNs, format),
       },

@@ -128,12 +128,12 @@ export interface TimePlace {
   title: string;
 }
 
-/** Runs and targets that did something on this level: each has a time axis of its own. */
+/** Runs and targets that did something on this level, or hung in whatever they did: each has a time axis of its own. */
 export function timePlaces({ report, level }: Selection): TimePlace[] {
   const { runs } = report.figures;
   const severalTargets = runs.some((run) => run.run.targets.length > 1);
   return runs.flatMap((figures, run) => {
-    const targets = [...new Set(figures.series.filter((series) => series.level === level).map((series) => series.target))];
+    const targets = [...new Set([...figures.series.filter((series) => series.level === level), ...figures.hangs].map(({ target }) => target))];
     return targets.sort((left, right) => left - right).map((target) => {
       const facts = figures.run.targets[target];
       const name = facts === undefined ? "" : `${facts.name} (${facts.kind})`;

@@ -4,6 +4,7 @@
 import { TIME_UNITS, type RunFigures } from "./data";
 import type { FigureContent, View } from "./figure";
 import { count, duration, moment, plural } from "./format";
+import { drawHangs, hangSentence, hangsOf, hangTip, shadeHangs } from "./hangs";
 import { clamp, type Picture, type Plot, type Tip } from "./panel";
 import { logDuration, roundedLog, time, type Scale } from "./scale";
 import { type Selection, type TimePlace, operationsOf, timePlaces } from "./selection";
@@ -12,9 +13,10 @@ import { colourOf, drawShape, rgb, shapeOf, theme } from "./theme";
 const MARK_ROW = 13;
 /** Fewer points than this are drawn with the shape of their series. */
 const SHAPED_POINTS = 4000;
+const HUNG = 3;
 /** Kinds of marks from top to bottom, as numbers of outcomes. */
 const MARK_KINDS: [number, string][] = [
-  [3, "hung"],
+  [HUNG, "hung"],
   [2, "timeout"],
   [1, "error"],
   [4, "late"],
@@ -54,7 +56,7 @@ function laneOf(place: TimePlace, { level }: Selection, operations: string[]): L
   const styleOfLayer = Int16Array.from(layers, (layer, index) =>
     shownLayers.has(index) ? operations.indexOf(layer.operation) : -1,
   );
-  const present = new Set<number>();
+  const present = new Set<number>(hangsOf(place).length > 0 ? [HUNG] : []);
   const { each, counts } = time_line.marks;
   each.series.forEach((one, index) => {
     if (styleOf[one] >= 0) present.add(each.outcome[index]);
@@ -91,7 +93,9 @@ function caption(lanes: Lane[], { report, level }: Selection): string {
       sum + run.series.filter((one) => one.level === level).reduce((rest, one) => rest + one.attempts - one.ok, 0),
     0,
   );
-  parts.push(
+  const hangs = hangSentence(lanes.map((lane) => lane.place));
+  if (hangs !== "") parts.push(hangs);
+  if (marks > 0 || hangs === "") parts.push(
     marks === 0
       ? "Nothing failed, timed out or hung."
       : `${plural(marks, "attempt")} that failed, timed out, hung, came late or were skipped: marks above the axes.`,
@@ -118,13 +122,14 @@ function picture(
   const shownLayers = Int16Array.from(lane.styleOfLayer, (style) => (isShown(style) ? style : -1));
   return {
     title: lane.place.title,
-    description: `Time line of ${lane.place.title}: ${count(lane.points)} samples.`,
+    description: [`Time line of ${lane.place.title}: ${count(lane.points)} samples.`, hangSentence([lane.place])].join(" ").trim(),
     height: 300 + lane.kinds.length * MARK_ROW,
     x,
     y,
     roomAbove: lane.kinds.length * MARK_ROW + (run.stages.length > 1 ? 14 : 0),
     zoom: "x",
     draw(plot) {
+      shadeHangs(plot, lane.place);
       drawStages(plot, lane);
       const { density, points } = lane.place.figures.time_line;
       if (density !== null) drawDensity(plot, lane, shownLayers, middles);
@@ -279,6 +284,8 @@ function drawMarks(plot: Plot, lane: Lane, shown: Int16Array): void {
     ctx.fillStyle = theme().serious;
     ctx.fillText(name, plot.left - 6, rowY(plot, lane, row));
   });
+  const hungRow = rowOf.get(HUNG);
+  if (hungRow !== undefined) drawHangs(plot, lane.place, hungRow);
   ctx.lineWidth = 1.6;
   const mark = (kind: number, style: number, x: number): void => {
     const y = rowOf.get(kind);
@@ -313,7 +320,9 @@ function tipAt(
   { report }: Selection,
 ): Tip | null {
   if (px < plot.left - 4 || px > plot.right + 4) return null;
-  return py < plot.top ? markTip(plot, px, py, lane, shown, middles, report) : pointTip(plot, px, py, lane, shown, middles);
+  const near =
+    py < plot.top ? markTip(plot, px, py, lane, shown, middles, report) : pointTip(plot, px, py, lane, shown, middles);
+  return near ?? hangTip(plot, px, py, lane.place);
 }
 
 function when(lane: Lane, ns: number): string {

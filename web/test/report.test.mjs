@@ -176,6 +176,29 @@ inBrowser("levels of operations are chosen, and the pictures follow", async () =
   await close();
 });
 
+inBrowser("a hang is a bar in the pictures of every level of its place", async () => {
+  const { page, troubles, close } = await open(browser, "check");
+  await drawAll(page);
+  const levels = await page.locator(".chooser [aria-label='Pictures show'] button").allTextContents();
+  assert.ok(levels.length > 2, String(levels));
+  for (const level of levels) {
+    await page.getByRole("button", { name: level }).click();
+    const caption = await page.locator("#time-line figcaption").textContent();
+    assert.match(caption, /ls -l on \/scratch\/project\/me .*hung from .* on and did not end/, level);
+    assert.doesNotMatch(caption, /Nothing failed/, level);
+    const canvas = page.locator("#time-line .panel", { hasText: "/scratch/project/me" }).locator("canvas");
+    await canvas.scrollIntoViewIfNeeded();
+    const box = await canvas.boundingBox();
+    // Within the axes, where no attempt of the level need be.
+    await page.mouse.move(box.x + box.width * 0.97, box.y + box.height * 0.15);
+    const tip = page.locator("#time-line .panel", { hasText: "/scratch/project/me" }).locator(".tip");
+    assert.match(await tip.textContent(), /ls -l hung.*since.*did not end in/, level);
+  }
+  await screenshot(page, "hang-in-every-level");
+  assert.deepEqual(troubles, []);
+  await close();
+});
+
 /** The value of a quantile as the table's raw number. */
 const raw = (quantile) => String(quantile.exactly_ns ?? quantile.at_least_ns ?? "");
 

@@ -143,6 +143,37 @@ fn all_errors_are_marks_with_their_reasons_and_one_episode() {
 }
 
 #[test]
+fn a_hang_is_a_stretch_of_its_target_from_its_start_to_its_end_or_that_of_the_run() {
+    let hung = Row::ok(Operation::Rename, 600 * S, 15 * S).but(Outcome::Hung, 0);
+    let rows = [
+        Row::ok(Operation::TaskList, 2 * S, MS),
+        Row::ok(Operation::TaskList, 100 * S, 20 * S).but(Outcome::Late, 0),
+        Row::ok(Operation::Create, 110 * S, 15 * S).but(Outcome::Timeout, 0),
+        Row::ok(Operation::RingWait, 300 * S, 15 * S).but(Outcome::Late, 0),
+        hung,
+        Row::ok(Operation::Create, 700 * S, S).but(Outcome::Error, 5),
+    ];
+    let whole = draw(plan(&["/home"]), &rows);
+    let told: Vec<_> = whole
+        .hangs
+        .iter()
+        .map(|hang| {
+            (
+                hang.begin_ns.0 / S,
+                hang.end_ns.map(|end| end.0 / S),
+                whole.series[usize::from(hang.series)].operation,
+            )
+        })
+        .collect();
+    assert_eq!(told, [(99, Some(124), Operation::TaskList), (599, None, Operation::Rename)]);
+    let (mut first, mut second) = (FigureEngine::new(plan(&["/home"])), FigureEngine::new(plan(&["/home"])));
+    give(&mut first, &rows[..2]);
+    give(&mut second, &rows[2..]);
+    first.merge(second);
+    assert_eq!(first.finish().hangs, whole.hangs);
+}
+
+#[test]
 fn hung_only_is_a_mark_and_a_share_that_did_not_end() {
     let figures = draw(plan(&["/home"]), &[Row::ok(Operation::Reach, 2 * S, 15 * S).but(Outcome::Hung, 0)]);
     assert_eq!(figures.series[0].longest_wait_ns, Some(Nanoseconds(15 * S)));

@@ -4,16 +4,18 @@ import { clamp, shortened, type Plot, type Tip } from "../panel";
 import { duration } from "../format";
 import { theme } from "../theme";
 import { momentText } from "./calendar_scale";
-import type { EventMark, Figures, Gap, Outage, Series } from "./document";
+import type { EventMark, Figures, Gap, Hang, Outage, Series } from "./document";
 
 export const ROW = 14;
 
-/** Events, outages and gaps that concern the series of a panel. */
+/** Events, outages, hangs and gaps that concern the series of a panel. */
 export interface Backdrop {
   events: EventMark[];
   outages: Outage[];
+  /** Those that no outage contains. */
+  hangs: Hang[];
   gaps: Gap[];
-  rows: { events: number | null; outages: number | null; count: number };
+  rows: { events: number | null; outages: number | null; hangs: number | null; count: number };
   beginNs: number;
   endNs: number;
 }
@@ -25,15 +27,23 @@ export function backdropOf(figures: Figures, series: Series[]): Backdrop {
   const outages = figures.outages.filter((outage) =>
     series.some(({ key }) => outage.host === key.host && isOn(key.target, outage.mount)),
   );
+  const isTold = (hang: Hang): boolean =>
+    outages.some(
+      ({ host, mount, begin, end }) =>
+        host === hang.host && isOn(hang.target, mount) && begin <= hang.begin_ns + 1e9 && (end ?? Infinity) >= hang.seen_ns - 1e9,
+    );
+  const hangs = figures.hangs.filter((hang) => concerns(hang.host, hang.target) && !isTold(hang));
   const hosts = new Set(series.filter(({ kind }) => kind === "task" || kind === "control").map(({ key }) => key.host));
   const gaps = figures.gaps.filter((gap) => hosts.has(gap.host));
+  const [before, between] = [Number(events.length > 0), Number(outages.length > 0)];
   const rows = {
     events: events.length > 0 ? 0 : null,
-    outages: outages.length > 0 ? Number(events.length > 0) : null,
-    count: Number(events.length > 0) + Number(outages.length > 0),
+    outages: outages.length > 0 ? before : null,
+    hangs: hangs.length > 0 ? before + between : null,
+    count: before + between + Number(hangs.length > 0),
   };
   const { begin_ns, span_ns } = figures.axis;
-  return { events, outages, gaps, rows, beginNs: begin_ns, endNs: begin_ns + span_ns };
+  return { events, outages, hangs, gaps, rows, beginNs: begin_ns, endNs: begin_ns + span_ns };
 }
 
 /** Whether a target lies on a mount. */
@@ -41,7 +51,7 @@ function isOn(target: string, mount: string): boolean {
   return target === mount || (target.startsWith("/") && target.startsWith(mount === "/" ? "/" : `${mount}/`));
 }
 
-/** Gaps and outages, to be drawn first. `top` is the upper edge of the rows. */
+/** Gaps, outages and hangs, to be drawn first. `top` is the upper edge of the rows. */
 export function drawSpans(plot: Plot, backdrop: Backdrop, top: number): void {
   const { ctx } = plot;
   const between = (begin: number, end: number): [number, number] => [
@@ -52,16 +62,18 @@ export function drawSpans(plot: Plot, backdrop: Backdrop, top: number): void {
     const [from, to] = between(gap.begin, gap.end);
     if (to > from) hatch(plot, from, to, plot.top, plot.bottom);
   }
-  for (const outage of backdrop.outages) {
-    const [from, to] = between(outage.begin, outage.end ?? backdrop.endNs);
-    if (to <= plot.left || from >= plot.right) continue;
+  const bar = (begin: number, end: number, row: number | null): void => {
+    const [from, to] = between(begin, end);
+    if (to <= plot.left || from >= plot.right) return;
     const width = Math.max(to - from, 2);
     ctx.fillStyle = theme().serious;
     ctx.globalAlpha = 0.13;
     ctx.fillRect(from, plot.top, width, plot.height);
     ctx.globalAlpha = 1;
-    if (backdrop.rows.outages !== null) ctx.fillRect(from, top + backdrop.rows.outages * ROW + 2, width, ROW - 6);
-  }
+    if (row !== null) ctx.fillRect(from, top + row * ROW + 2, width, ROW - 6);
+  };
+  for (const outage of backdrop.outages) bar(outage.begin, outage.end ?? backdrop.endNs, backdrop.rows.outages);
+  for (const hang of backdrop.hangs) bar(hang.begin_ns, hang.seen_ns, backdrop.rows.hangs);
 }
 
 /** Diagonal lines: nobody watched. */
@@ -90,6 +102,7 @@ export function drawWords(plot: Plot, backdrop: Backdrop, top: number): void {
   ctx.lineWidth = 1;
   rowName(plot, backdrop.rows.events, "events", top);
   rowName(plot, backdrop.rows.outages, "outages", top);
+  rowName(plot, backdrop.rows.hangs, "hangs", top);
   const y = top + ROW / 2;
   const marked = backdrop.events
     .map((event) => ({ event, x: plot.x(event.begin_ns - backdrop.beginNs) }))
@@ -201,7 +214,7 @@ export function backdropTip(plot: Plot, backdrop: Backdrop, px: number, py: numb
   const row = Math.floor((py - top) / ROW);
   if (py < plot.top) {
     if (row === backdrop.rows.events) return eventTip(plot, backdrop, px, py, 16);
-    if (row === backdrop.rows.outages) return spanTip(plot, backdrop, px, py, 6);
+    if (row === backdrop.rows.outages || row === backdrop.rows.hangs) return spanTip(plot, backdrop, px, py, 6);
     return null;
   }
   return eventTip(plot, backdrop, px, py, 4) ?? spanTip(plot, backdrop, px, py, 0);
@@ -236,6 +249,18 @@ function spanTip(plot: Plot, backdrop: Backdrop, px: number, py: number, reach: 
         ["since", momentText(outage.begin)],
         ["lasted", lasted(outage, backdrop)],
         ["skipped slots", String(outage.skipped)],
+      ],
+    };
+  }
+  const hang = backdrop.hangs.find(({ begin_ns, seen_ns }) => isAt(begin_ns, seen_ns));
+  if (hang !== undefined) {
+    return {
+      x: px,
+      y: py,
+      title: `${hang.task} on ${hang.target} hung`,
+      lines: [
+        ["since", momentText(hang.begin_ns)],
+        [hang.state === "ended" ? "lasted" : "had not ended after", duration(hang.seen_ns - hang.begin_ns)],
       ],
     };
   }

@@ -94,6 +94,16 @@ export interface Outage {
   skipped: number;
 }
 
+/** A stretch of time in which attempts on a target were past their deadlines. */
+export interface Hang {
+  host: string;
+  target: string;
+  task: string;
+  begin_ns: number;
+  seen_ns: number;
+  state: "ended" | "not-ended";
+}
+
 export interface Gap {
   host: string;
   begin: number;
@@ -140,6 +150,7 @@ export interface Figures {
   events: EventMark[];
   events_left_out: number;
   outages: Outage[];
+  hangs: Hang[];
   gaps: Gap[];
 }
 

@@ -88,7 +88,7 @@ function trackPicture({ title, unit, moments, values, series }: Track, figures: 
     high = Math.max(high, values[index]);
   }
   const all = backdropOf(figures, series);
-  const backdrop = { ...all, events: [], rows: { events: null, outages: null, count: 0 } };
+  const backdrop = { ...all, events: [], rows: { events: null, outages: null, hangs: null, count: 0 } };
   // Where nothing was measured for long, nothing is drawn.
   const silence = 6 * usualStep(moments);
   return {

@@ -10,6 +10,7 @@ use super::column::{Column32, ColumnFloat};
 use super::distribution::{ClientBox, ClientBoxes, ClientsShown};
 use super::engine::FigureEngine;
 use super::episode::{Episode, join_spells};
+use super::hangs::hang_spans;
 use super::marks::{MarkRecorder, Point, points_of};
 use super::plan::FigurePlan;
 use super::run_figures::{Layer, RunFacts, RunFigures, Series, SeriesBox};
@@ -68,6 +69,7 @@ pub(super) fn draw(mut engine: FigureEngine) -> RunFigures {
         rates: rates(engine.bin_ns, &series),
         fairness: fairness(plan, &engine.clients, &engine.stages),
         episodes: episodes(plan, &series),
+        hangs: hang_spans(plan, &series),
         series: series.iter().map(|own| series_of(plan, own, &orders)).collect(),
     }
 }

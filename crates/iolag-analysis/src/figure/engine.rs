@@ -13,6 +13,7 @@ use super::distribution;
 use super::draw;
 use super::episode::{Spell, TroubleKind};
 use super::grid::Grid;
+use super::hangs::hang_of;
 use super::marks::{Mark, MarkRecorder, Point};
 use super::plan::{CLIENTS_APART_MAX, FigurePlan};
 use super::run_figures::{REASONS, RunFigures, SampleCounts};
@@ -286,8 +287,11 @@ impl FigureEngine {
         self.marks.add(mark, self.plan.limits.marks);
         let series = &mut self.series[usize::from(row.series)];
         series.count_outcome(row.outcome, class);
-        let start = MonotonicTime(row.start_ns.max(0) as u64);
-        series.record_trouble(Spell::of(kind, start, Nanoseconds(attempt.ns)), self.plan.gap);
+        let time = (MonotonicTime(row.start_ns.max(0) as u64), Nanoseconds(attempt.ns));
+        series.record_trouble(Spell::of(kind, time.0, time.1), self.plan.gap);
+        if let Some(hang) = hang_of(&self.plan, series.key.operation, row.outcome, time) {
+            series.hangs.add(hang, self.plan.hang_gap);
+        }
     }
 
     fn take_stage(
@@ -324,7 +328,7 @@ impl FigureEngine {
         self.grid.merge(other.grid, &layer_of);
         self.marks.merge(other.marks, &series_of, self.plan.limits.marks);
         for (theirs, mine) in other.series.into_iter().zip(&series_of) {
-            self.series[usize::from(*mine)].merge(theirs, self.plan.gap);
+            self.series[usize::from(*mine)].merge(theirs, &self.plan);
         }
         if self.clients.len() < other.clients.len() {
             self.clients.resize_with(other.clients.len(), ClientRecorder::default);

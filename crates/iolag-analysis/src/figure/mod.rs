@@ -16,6 +16,7 @@ mod draw;
 mod engine;
 mod episode;
 mod grid;
+mod hangs;
 mod marks;
 mod plan;
 mod run_figures;
@@ -33,6 +34,7 @@ pub use distribution::{
 };
 pub use engine::{FIGURE_COLUMNS, FigureEngine};
 pub use episode::{Episode, EpisodeSeries, Peak, Trouble, TroubleCounts, TroubleKind, episodes, gap_of};
+pub use hangs::HangSpan;
 pub use plan::{CLIENTS_APART_MAX, FigureLimits, FigurePlan, STAGES_APART_MAX, SpanFinder, TimeSpan};
 pub use run_figures::{
     BucketAxis, FIGURE_SCHEMA, Figures, Layer, RunFacts, RunFigures, SampleCounts, Series, SeriesBox,

@@ -7,7 +7,7 @@ use iolag_model::{
 
 use super::episode::gap_of;
 use super::run_figures::{RunFacts, SeriesPart, StageFacts, TargetFacts};
-use super::time_line::{MARKS_MAX, POINTS_MAX};
+use super::time_line::{MARKS_MAX, POINTS_MAX, TIME_COLUMNS};
 use crate::{Censoring, DEFAULT_THRESHOLDS, stage_name};
 
 /// With more stages than this, series tell phases apart instead.
@@ -104,6 +104,8 @@ pub struct FigurePlan {
     part_of_stage: Vec<Option<u16>>,
     pub(super) clients_per_group: u32,
     pub(super) gap: Nanoseconds,
+    /// Hangs closer together are one: a column of the time line.
+    pub(super) hang_gap: Nanoseconds,
     /// As in the summary.
     pub(super) censoring: Censoring,
     pub(super) limits: FigureLimits,
@@ -121,6 +123,7 @@ impl FigurePlan {
             part_of_stage,
             clients_per_group: clients.div_ceil(CLIENTS_APART_MAX).max(1),
             gap: gap_of(span.length()),
+            hang_gap: Nanoseconds(span.length().0 / u64::from(TIME_COLUMNS)),
             censoring: Censoring::from(&record.spec.workload),
             limits: FigureLimits::default(),
         }

@@ -12,6 +12,7 @@ use super::activity::{Fairness, Rates};
 use super::column::{Detach, DetachedColumn, detach};
 use super::distribution::{BoxFigure, ClientBoxes, Distribution, HeatMap, HistogramFigure};
 use super::episode::Episode;
+use super::hangs::HangSpan;
 use super::sweep_figure::SweepFigure;
 use super::time_line::TimeLine;
 use crate::{EffectiveSampleSize, ErrorCount, HISTOGRAM_BUCKETS, bucket_bounds};
@@ -122,6 +123,8 @@ pub struct RunFigures {
     pub fairness: Vec<Fairness>,
     /// Times in which attempts were slow, failed or did not end.
     pub episodes: Vec<Episode>,
+    /// Times in which attempts were past their deadlines, by target: every picture of the target shows them, whatever its level.
+    pub hangs: Vec<HangSpan>,
 }
 detach!(RunFigures { time_line, distributions, histograms, heat_map, rates, fairness });
 

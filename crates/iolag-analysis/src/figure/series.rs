@@ -5,6 +5,7 @@ use iolag_model::{ErrorClass, Nanoseconds, Operation, Outcome, TargetIndex};
 use super::activity::RATE_BINS;
 use super::episode::{Spell, Spells};
 use super::grid::column_of;
+use super::plan::FigurePlan;
 use super::time_line::TIME_COLUMNS;
 use crate::statistics::sequence::Sequence;
 use crate::{EffectiveSampleSize, ErrorCount, Histogram, bucket_of};
@@ -52,6 +53,7 @@ pub(super) struct SeriesRecorder {
     /// Of attempts that were slow: longer than the threshold with this number.
     slow: Option<(usize, u64, Spells)>,
     trouble: Spells,
+    pub(super) hangs: Spells,
 }
 
 impl SeriesRecorder {
@@ -74,6 +76,7 @@ impl SeriesRecorder {
             covering: vec![0; bins],
             slow: None,
             trouble: Spells::default(),
+            hangs: Spells::default(),
         }
     }
 
@@ -185,7 +188,8 @@ impl SeriesRecorder {
     }
 
     /// Adds everything of `other`, as later samples.
-    pub(super) fn merge(&mut self, other: Self, gap: Nanoseconds) {
+    pub(super) fn merge(&mut self, other: Self, plan: &FigurePlan) {
+        let gap = plan.gap;
         self.histogram.merge(&other.histogram);
         self.sequence.merge(&other.sequence);
         self.bytes = self.bytes.wrapping_add(other.bytes);
@@ -214,6 +218,7 @@ impl SeriesRecorder {
             *mine = (*mine).max(theirs);
         }
         self.trouble.merge(other.trouble, gap);
+        self.hangs.merge(other.hangs, plan.hang_gap);
         match (&mut self.slow, other.slow) {
             (Some(mine), Some(theirs)) if mine.0 == theirs.0 => {
                 mine.1 += theirs.1;

@@ -9,6 +9,7 @@
 
 mod curves;
 mod days;
+mod hangs;
 mod marks;
 mod points;
 
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use curves::{BeforeAfter, Curve, CurveEnd};
 pub use days::DayMatrix;
+pub use hangs::{HangState, HistoryHang};
 pub use marks::{ChangeMark, CorrelationFigure, EventMark, LagCoefficientMark, PairCell};
 pub use points::{
     HistoryPoints, HostLoad, LOAD_COLUMNS, PointColumns, RIBBON_COLUMNS, RibbonMarks, Ribbons, ValueColumns,
@@ -61,6 +63,8 @@ pub struct HistoryFigures {
     pub events_left_out: u64,
     /// Mounts that did not answer.
     pub outages: Vec<iolag_model::Outage>,
+    /// Times in which attempts were past their deadlines, by place: every picture of the place shows them, whatever task it is of.
+    pub hangs: Vec<HistoryHang>,
     /// Times in which nobody watched.
     pub gaps: Vec<Gap>,
 }
@@ -192,6 +196,7 @@ pub fn history_figures(
         events,
         events_left_out,
         outages: analysis.outages.clone(),
+        hangs: hangs::hangs(input, &axis),
         gaps: analysis.gaps.clone(),
         series,
         axis,
@@ -306,6 +311,33 @@ mod tests {
             bucket_bounds(crate::bucket_of(90_000_000_000)).0
         );
         assert!(figures.decimation.unwrap().contains("longest"));
+    }
+
+    #[test]
+    fn what_passed_its_deadline_is_a_stretch_of_its_place_whatever_task_it_was() {
+        let list = vec![
+            (0, 5, Outcome::Ok),
+            (900, 60_000, Outcome::Timeout),
+            (1_800, 0, Outcome::Skipped),
+            (200_000, 700_000, Outcome::Hung),
+        ];
+        let create = vec![(930, 90_000, Outcome::Late), (1_800, 5, Outcome::Ok)];
+        let series = |task, rows| (series_of("/home", task), columns_of(rows));
+        let input = HistoryInput {
+            series: vec![series("list", list), series("create", create)],
+            ..HistoryInput::default()
+        };
+        let analysis = analyse_history(&input, &HistoryOptions::default());
+        let figures = history_figures(&input, &analysis, HistoryPoints::default());
+        let since = |ns: i64| (ns - figures.axis.begin_ns) / 1_000_000_000;
+        let told: Vec<_> = figures
+            .hangs
+            .iter()
+            .map(|hang| (hang.task.as_str(), since(hang.begin_ns), since(hang.seen_ns), hang.state))
+            .collect();
+        let expected =
+            [("create", 900, 1_020, HangState::Ended), ("list", 200_000, 200_700, HangState::NotEnded)];
+        assert_eq!(told, expected);
     }
 
     #[test]

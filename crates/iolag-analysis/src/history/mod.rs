@@ -97,9 +97,9 @@ pub use event_matching::{
 };
 pub use figures::{
     BeforeAfter, CURVE_POINTS, ChangeMark, CorrelationFigure, Curve, CurveEnd, DayMatrix, EventMark,
-    HISTORY_FIGURE_SCHEMA, HistoryAxis, HistoryFigures, HistoryPoints, HostLoad, LOAD_COLUMNS,
-    LagCoefficientMark, PairCell, PointColumns, RIBBON_COLUMNS, RibbonMarks, Ribbons, STATE_BELOW,
-    SeriesFigure, SlotCounts, ValueColumns, history_figures,
+    HISTORY_FIGURE_SCHEMA, HangState, HistoryAxis, HistoryFigures, HistoryHang, HistoryPoints, HostLoad,
+    LOAD_COLUMNS, LagCoefficientMark, PairCell, PointColumns, RIBBON_COLUMNS, RibbonMarks, Ribbons,
+    STATE_BELOW, SeriesFigure, SlotCounts, ValueColumns, history_figures,
 };
 pub use findings::{FindingKind, HistoryFinding};
 pub use gaps::{Gap, GapRecord};

@@ -43,10 +43,13 @@ pub(super) fn bad_moments(run: &RunFigures, heading: Option<&str>, page: &mut Ma
 fn write_episode(run: &RunFigures, episode: &Episode, page: &mut Markup) {
     let target = run.run.targets.get(usize::from(episode.target.0));
     let series = run.series.get(usize::from(episode.peak.series));
+    let peak_ns = episode.peak.duration_ns;
     let worst = format!(
-        "{} {}",
+        "{} {}{}",
         series.map_or(NOTHING, |series| series.operation.name()),
-        format_duration(episode.peak.duration_ns)
+        // What had not ended took at least so long.
+        if episode.longest_wait_ns >= Some(peak_ns) { "≥ " } else { "" },
+        format_duration(peak_ns)
     );
     page.raw("<tr>").element("<td>", target.map_or(NOTHING, |target| target.name.as_str()), "</td>");
     page.element("<td>", &moment(run, episode.begin_ns), "</td>");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use iolag_analysis::figure::{Figures, RunFigures, Series, SeriesPart};
-use iolag_model::{Level, Operation, Phase, counted, format_count};
+use iolag_model::{Level, Operation, Phase, TargetIndex, counted, format_count};
 
 use super::scene::{Dash, Paint, Stroke};
 use super::sheet::Sheet;
@@ -207,15 +207,16 @@ fn level_of(runs: &[&RunFigures], selection: &PlotSelection) -> Option<Level> {
 fn is_wanted(run: &RunFigures, series: &Series, selection: &PlotSelection, level: Option<Level>) -> bool {
     let by_level = level.is_none_or(|level| series.level == level);
     let by_operation = selection.operations.is_empty() || selection.operations.contains(&series.operation);
-    let by_target = selection.targets.is_empty()
-        || target_name(run, series).is_some_and(|name| selection.targets.iter().any(|wanted| wanted == name));
+    let by_target = is_target_wanted(run, series.target, selection);
     let by_phase = selection.phases.is_empty()
         || phase_of(run, series).is_some_and(|phase| selection.phases.contains(&phase));
     by_level && by_operation && by_target && by_phase && series.attempts > 0
 }
 
-fn target_name<'a>(run: &'a RunFigures, series: &Series) -> Option<&'a str> {
-    run.run.targets.get(usize::from(series.target.0)).map(|target| target.name.as_str())
+pub(super) fn is_target_wanted(run: &RunFigures, target: TargetIndex, selection: &PlotSelection) -> bool {
+    let name = run.run.targets.get(usize::from(target.0)).map(|target| target.name.as_str());
+    selection.targets.is_empty()
+        || name.is_some_and(|name| selection.targets.iter().any(|wanted| wanted == name))
 }
 
 pub(super) fn phase_of(run: &RunFigures, series: &Series) -> Option<Phase> {

@@ -6,6 +6,7 @@ use iolag_analysis::figure::TIME_COLUMNS;
 use iolag_model::{Outcome, format_count};
 
 use super::choice::Chosen;
+use super::hangs::Hangs;
 use super::scene::{Align, MarkShape, Paint};
 use super::sheet::{Panel, Region, Sheet};
 
@@ -24,6 +25,8 @@ const PLACES: f64 = 200.0;
 /// The marks of the chosen lines by kind.
 pub(super) struct MarkRows {
     rows: Vec<MarkRow>,
+    /// From where to where something hung, in ns since the begin.
+    bars_ns: Vec<(f64, f64)>,
 }
 
 struct MarkRow {
@@ -36,7 +39,7 @@ struct MarkRow {
 }
 
 impl MarkRows {
-    pub(super) fn new(chosen: &Chosen<'_>, span_ns: f64) -> Self {
+    pub(super) fn new(chosen: &Chosen<'_>, hangs: &Hangs<'_>, span_ns: f64) -> Self {
         let mut found: BTreeMap<u8, (u64, BTreeMap<u32, f64>)> = BTreeMap::new();
         for_each_mark(chosen, |outcome, moment_ns, count| {
             let (total, places) = found.entry(outcome).or_default();
@@ -44,17 +47,19 @@ impl MarkRows {
             places.entry((moment_ns / span_ns * PLACES) as u32).or_insert(moment_ns);
         });
         let row = |(outcome, shape, paint): (Outcome, MarkShape, Paint)| {
-            let (total, places) = found.get(&(outcome as u8))?;
-            let moments_ns = places.values().copied().collect();
-            Some(MarkRow { outcome, shape, paint, total: *total, moments_ns })
+            let (total, places) = found.remove(&(outcome as u8)).unwrap_or_default();
+            let is_seen = total > 0 || (outcome == Outcome::Hung && !hangs.is_empty());
+            let moments_ns = places.into_values().collect();
+            is_seen.then_some(MarkRow { outcome, shape, paint, total, moments_ns })
         };
-        Self { rows: KINDS.into_iter().filter_map(row).collect() }
+        Self { rows: KINDS.into_iter().filter_map(row).collect(), bars_ns: hangs.spans_ns().collect() }
     }
 
-    /// As in `2 hung, 6 error`.
+    /// As in `2 hung, 6 error`; empty if there are but bars.
     pub(super) fn in_words(&self) -> String {
         let row = |row: &MarkRow| format!("{} {}", format_count(row.total), row.outcome);
-        self.rows.iter().map(row).collect::<Vec<String>>().join(", ")
+        let marks = self.rows.iter().filter(|row| row.total > 0);
+        marks.map(row).collect::<Vec<String>>().join(", ")
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -74,6 +79,12 @@ impl MarkRows {
             let y = strip.top + index as i32 * sheet.text + sheet.text / 2;
             let name = sheet.font().shortened(row.outcome.name(), size, left - strip.left - sheet.text / 2);
             sheet.label(&name, (left - sheet.text / 2, y + size / 3), size, Align::End, super::sheet::INK);
+            if row.outcome == Outcome::Hung {
+                for (from, to) in &self.bars_ns {
+                    let place = |moment| panel.place(moment, panel.y.ends().1).0;
+                    sheet.bar((place(*from), y), place(*to), size * 3 / 5, row.paint);
+                }
+            }
             let points =
                 row.moments_ns.iter().map(|moment| (panel.place(*moment, panel.y.ends().1).0, y)).collect();
             panel.marks(points, row.shape, row.paint);

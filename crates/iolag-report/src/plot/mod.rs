@@ -17,6 +17,7 @@ mod density;
 mod ecdf;
 mod fairness;
 mod font;
+mod hangs;
 mod heat_map;
 mod histogram;
 mod marks;
@@ -43,6 +44,7 @@ use plotters::drawing::DrawingAreaErrorKind;
 
 use choice::Chosen;
 use font::Font;
+use hangs::Hangs;
 use scene::Scene;
 use sheet::Sheet;
 
@@ -302,14 +304,15 @@ fn scene_of(
 ) -> Result<(Scene, Rc<Font>), PlotError> {
     let mut sheet = Sheet::new(size)?;
     let chosen = Chosen::new(figures, selection, lines_max(kind));
+    let hangs = Hangs::new(figures, selection);
     match kind {
-        PlotKind::TimeLine => time_line::draw(&mut sheet, figures, &chosen)?,
+        PlotKind::TimeLine => time_line::draw(&mut sheet, figures, &chosen, &hangs)?,
         PlotKind::Ecdf => ecdf::draw(&mut sheet, &chosen)?,
         PlotKind::Histogram => histogram::draw(&mut sheet, &chosen)?,
         PlotKind::Box => boxes::draw(&mut sheet, &chosen)?,
         PlotKind::ClientBox => boxes::draw_clients(&mut sheet, &chosen)?,
         PlotKind::HeatMap => heat_map::draw(&mut sheet, figures, &chosen)?,
-        PlotKind::Rates => rates::draw(&mut sheet, &chosen)?,
+        PlotKind::Rates => rates::draw(&mut sheet, &chosen, &hangs)?,
         PlotKind::Fairness => fairness::draw(&mut sheet, &chosen, selection)?,
         PlotKind::Sweep => sweep::draw(&mut sheet, figures, selection)?,
     }

@@ -3,13 +3,14 @@
 use super::PlotError;
 use super::axis::Axis;
 use super::choice::{Chosen, Line};
+use super::hangs::Hangs;
 use super::sheet::{AxisTexts, Key, Sheet};
 use super::time_line::span_ns;
 
 /// Points of all lines together.
 const POINTS_MAX: usize = 9_000;
 
-pub(super) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotError> {
+pub(super) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>, hangs: &Hangs<'_>) -> Result<(), PlotError> {
     let bins = POINTS_MAX / 2 / chosen.lines.len().max(1);
     let lines: Vec<(&Line<'_>, Vec<(f64, f64)>)> = chosen
         .lines
@@ -22,7 +23,7 @@ pub(super) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotErr
     let key = |(line, _): &(&Line<'_>, Vec<(f64, f64)>)| (Key::Line(line.stroke(width)), line.name.clone());
     sheet.legend(&lines.iter().map(key).collect::<Vec<_>>());
     let sentence = "Operations that succeeded, by the time at which they ended.";
-    chosen.caption(sheet, &[sentence.to_owned()]);
+    chosen.caption(sheet, &[sentence.to_owned(), hangs.sentence()]);
     if lines.is_empty() {
         sheet.nothing("There is nothing to draw: no attempt of what was chosen ended in success.");
         return Ok(());
@@ -32,6 +33,7 @@ pub(super) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotErr
     let y = Axis::amount(most, sheet.labels_up(sheet.free.height()).min(8));
     let x_text = format!("time since the start in {}", x.unit);
     let panel = sheet.panel(sheet.free, x, y, AxisTexts { x: &x_text, y: "operations per second" })?;
+    hangs.shade(&panel);
     for (line, points) in lines {
         panel.line(points, line.stroke(width));
     }

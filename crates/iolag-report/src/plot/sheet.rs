@@ -83,6 +83,14 @@ impl Sheet {
         (self.backend.scene.replace(empty), self.backend.font)
     }
 
+    /// A bar along the x axis, its left end in the middle of its height at `from`; never narrower than can be seen.
+    pub(super) fn bar(&self, from: Point, to_x: i32, height: i32, paint: Paint) {
+        let (left, right) = (from.0, to_x.max(from.0 + height / 4));
+        let (top, bottom) = (from.1 - height / 2, from.1 + height / 2);
+        let points = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
+        self.push(Shape::Area { points, paint });
+    }
+
     fn push(&self, shape: Shape) {
         self.backend.scene.borrow_mut().shapes.push(shape);
     }

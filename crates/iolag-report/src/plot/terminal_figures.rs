@@ -8,6 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::axis::Axis;
 use super::choice::{Chosen, Line, PlotSelection};
+use super::hangs::Hangs;
 use super::terminal::TerminalSize;
 use super::terminal_canvas::{BrailleCanvas, PATTERN_COUNT, fitted, line_sample, point_sample};
 use super::{ecdf as curves, marks, time_line as points};
@@ -74,17 +75,21 @@ pub(super) fn time_line(
     marks::for_each_mark(&chosen, |outcome, _, count| *counts.entry(outcome).or_default() += count);
     let lines = chosen.lines.iter().enumerate();
     let entries = lines.map(|(number, line)| (point_sample(number, colour), line.name.clone()));
+    let hangs = Hangs::new(figures, selection);
     let of_marks = MARKS.iter().rev().filter_map(|(outcome, sign)| {
         let count = counts.get(&(*outcome as u8))?;
         Some((sign.to_string(), format!("{outcome} ({})", format_count(*count))))
     });
-    let head = head(&chosen, "Time taken over time", entries.chain(of_marks).collect(), size);
+    let mut head = head(&chosen, "Time taken over time", entries.chain(of_marks).collect(), size);
     let range = points::durations(figures, &chosen);
-    if range.is_none() && counts.is_empty() {
+    if range.is_none() && counts.is_empty() && hangs.is_empty() {
         return nothing(&head, size);
     }
+    if !hangs.is_empty() {
+        head.push(fitted(&format!("■ {}", hangs.sentence()), size.columns));
+    }
     let (shortest, longest) = range.unwrap_or((f64::NAN, f64::NAN));
-    let strip = usize::from(!counts.is_empty());
+    let strip = usize::from(!counts.is_empty() || !hangs.is_empty());
     let mut frame = Frame::new(size, head.len() + strip);
     let x = Axis::time(span_ns, frame.canvas_columns() / 8);
     let y = Axis::durations(shortest, longest, frame.canvas_lines() / 2);
@@ -96,7 +101,7 @@ pub(super) fn time_line(
             frame.canvas.point(dot, number, colour);
         }
     }
-    let mark_line = (strip == 1).then(|| mark_line(&chosen, &x, frame.canvas_columns(), colour));
+    let mark_line = (strip == 1).then(|| mark_line(&chosen, &hangs, &x, frame.canvas_columns(), colour));
     let foot = format!("{}; time since the start in {}", chosen.attempts_in_words(), x.unit);
     frame.render(head, &x, &y, mark_line, &foot, colour)
 }
@@ -128,18 +133,24 @@ fn draw_cells(
     }
 }
 
-fn mark_line(chosen: &Chosen<'_>, x: &Axis, columns: usize, colour: Colour) -> String {
+fn mark_line(chosen: &Chosen<'_>, hangs: &Hangs<'_>, x: &Axis, columns: usize, colour: Colour) -> String {
     let mut line = vec![' '; columns];
+    let column_of = |moment| ((x.position(moment) * columns as f64) as usize).min(columns - 1);
     let gravity = |sign: char| MARKS.iter().position(|(_, known)| *known == sign);
     marks::for_each_mark(chosen, |outcome, moment, _| {
         let Some((_, sign)) = MARKS.iter().find(|(known, _)| *known as u8 == outcome) else {
             return;
         };
-        let column = ((x.position(moment) * columns as f64) as usize).min(columns - 1);
+        let column = column_of(moment);
         if gravity(line[column]) < gravity(*sign) {
             line[column] = *sign;
         }
     });
+    // Behind the marks.
+    for (from, to) in hangs.spans_ns() {
+        let bar = &mut line[column_of(from)..=column_of(to)];
+        bar.iter_mut().filter(|sign| **sign == ' ').for_each(|sign| *sign = '■');
+    }
     let line: String = line.into_iter().collect();
     colour.paint(Tone::Serious, line.trim_end())
 }

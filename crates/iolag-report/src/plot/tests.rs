@@ -47,6 +47,24 @@ fn a_time_line_has_its_marks_on_top() {
 }
 
 #[test]
+fn a_hang_is_a_bar_beside_operations_that_did_not_hang() {
+    let figures = figures_of(Shape::Usual);
+    let hung = &figures.runs[0].series[usize::from(figures.runs[0].hangs[0].series)];
+    let other = figures.runs[0].series.iter().find(|one| one.hung == 0 && one.operation != hung.operation);
+    let selection =
+        PlotSelection { operations: vec![other.expect("not all hung").operation], ..Default::default() };
+    for kind in [PlotKind::TimeLine, PlotKind::Rates] {
+        let svg = plot(kind, &figures, &selection, PlotSize::SCREEN, PlotForm::Svg).unwrap();
+        let svg = String::from_utf8(svg).unwrap();
+        assert!(svg.contains(&format!("Bars: `{}` hung from", hung.operation)), "{kind}");
+    }
+    let size = TerminalSize { columns: 100, lines: 24 };
+    let terminal = terminal_time_line(&figures, &selection, size, Colour::Never);
+    assert!(terminal.contains(&format!("■ Bars: `{}` hung", hung.operation)), "{terminal}");
+    assert!(terminal.contains("■■"), "{terminal}");
+}
+
+#[test]
 fn boxes_name_their_rows() {
     let svg = svg(PlotKind::Box, &figures_of(Shape::Usual), PlotSize::PAPER_COLUMN);
     assert_snapshot!("box", structure(&svg));

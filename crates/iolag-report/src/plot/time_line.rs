@@ -9,6 +9,7 @@ use super::PlotError;
 use super::axis::Axis;
 use super::choice::{Chosen, Line};
 use super::density::DensityGrid;
+use super::hangs::Hangs;
 use super::marks::MarkRows;
 use super::sheet::{Along, AxisTexts, Key, Panel, Region, Sheet};
 
@@ -17,18 +18,25 @@ const DOTS_MAX: usize = 6_000;
 /// Columns of which the longest attempt is a vector where the others are pixels, over all lines.
 const LONGEST_MAX: usize = 2_800;
 
-pub(super) fn draw(sheet: &mut Sheet, figures: &Figures, chosen: &Chosen<'_>) -> Result<(), PlotError> {
+pub(super) fn draw(
+    sheet: &mut Sheet,
+    figures: &Figures,
+    chosen: &Chosen<'_>,
+    hangs: &Hangs<'_>,
+) -> Result<(), PlotError> {
     let span_ns = span_ns(chosen);
-    let marks = MarkRows::new(chosen, span_ns);
+    let marks = MarkRows::new(chosen, hangs, span_ns);
     let keys: Vec<(Key, String)> =
         chosen.lines.iter().map(|line| (Key::Dot(line.paint), line.name.clone())).collect();
     chosen.title(sheet, "Time taken over time");
     sheet.legend(&keys);
     let points: usize = chosen.lines.iter().map(|line| points_of(line, &figures.axis).count()).sum();
     let as_pixels = points > DOTS_MAX || has_density(chosen);
-    chosen.caption(sheet, &sentences(chosen, &marks, as_pixels));
+    let mut sentences = sentences(chosen, &marks, as_pixels);
+    sentences.push(hangs.sentence());
+    chosen.caption(sheet, &sentences);
     let Some((shortest, longest)) = durations(figures, chosen) else {
-        return draw_without_durations(sheet, &marks, span_ns);
+        return draw_without_durations(sheet, &marks, hangs, span_ns);
     };
     let strip = Region { bottom: sheet.free.top + marks.height(sheet), ..sheet.free };
     let region = Region { top: strip.bottom, ..sheet.free };
@@ -36,6 +44,7 @@ pub(super) fn draw(sheet: &mut Sheet, figures: &Figures, chosen: &Chosen<'_>) ->
     let y = Axis::durations(shortest, longest, sheet.labels_up(region.height()));
     let x_text = format!("time since the start in {}", x.unit);
     let panel = sheet.panel(region, x, y, AxisTexts { x: &x_text, y: "time taken" })?;
+    hangs.shade(&panel);
     if as_pixels {
         draw_pixels(&panel, figures, chosen);
         draw_longest(&panel, figures, chosen);
@@ -114,7 +123,7 @@ fn sentences(chosen: &Chosen<'_>, marks: &MarkRows, as_pixels: bool) -> Vec<Stri
         }
     }
     sentences.dedup();
-    if !marks.is_empty() {
+    if !marks.in_words().is_empty() {
         sentences.push(format!("Above: {}; marks at one place are drawn once.", marks.in_words()));
     }
     if chosen.lines.iter().any(|line| line.series.max_ns.is_some_and(|longest| longest.0 > 100_000_000)) {
@@ -123,7 +132,12 @@ fn sentences(chosen: &Chosen<'_>, marks: &MarkRows, as_pixels: bool) -> Vec<Stri
     sentences
 }
 
-fn draw_without_durations(sheet: &Sheet, marks: &MarkRows, span_ns: f64) -> Result<(), PlotError> {
+fn draw_without_durations(
+    sheet: &Sheet,
+    marks: &MarkRows,
+    hangs: &Hangs<'_>,
+    span_ns: f64,
+) -> Result<(), PlotError> {
     if marks.is_empty() {
         sheet.nothing("There is nothing to draw: no attempt of what was chosen.");
         return Ok(());
@@ -134,6 +148,7 @@ fn draw_without_durations(sheet: &Sheet, marks: &MarkRows, span_ns: f64) -> Resu
     let x_text = format!("time since the start in {}", x.unit);
     let y = Axis::durations(f64::NAN, f64::NAN, sheet.labels_up(region.height()));
     let panel = sheet.panel(region, x, y, AxisTexts { x: &x_text, y: "time taken" })?;
+    hangs.shade(&panel);
     marks.draw(sheet, strip, &panel);
     let Region { left, right, top, bottom } = panel.region();
     panel.label(

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use iolag_analysis::figure::{
     BoxFigure, ClientBox, ClientBoxes, ClientsShown, Column16, Column32, ColumnFloat, Density, DensityLayer,
-    Distribution, FAIRNESS_BINS, Fairness, FairnessLine, Figures, HeatMap, HeatMapLayer, HistogramFigure,
-    Layer, MarkColumns, MarkCounts, Marks, Points, RATE_BINS, Rates, RunFacts, RunFigures, SampleCounts,
-    Series, SeriesBox, SeriesPart, ShareAtLeast, StageFacts, SweepFigure, SweepFigurePoint, SweepRate,
-    TargetFacts, TimeLine, TimeLineForm, Varied,
+    Distribution, FAIRNESS_BINS, Fairness, FairnessLine, Figures, HangSpan, HeatMap, HeatMapLayer,
+    HistogramFigure, Layer, MarkColumns, MarkCounts, Marks, Points, RATE_BINS, Rates, RunFacts, RunFigures,
+    SampleCounts, Series, SeriesBox, SeriesPart, ShareAtLeast, StageFacts, SweepFigure, SweepFigurePoint,
+    SweepRate, TargetFacts, TimeLine, TimeLineForm, Varied,
 };
 use iolag_analysis::{
     EffectiveSampleSize, ErrorCount, HISTOGRAM_BUCKETS, QuantileEstimate, QuantileInterval, QuantileValue,
@@ -228,7 +228,18 @@ fn run(attempts: &[Attempt], number: u16) -> RunFigures {
         rates: rates(attempts),
         fairness: fairness(attempts),
         episodes: Vec::new(),
+        hangs: hangs(attempts),
     }
+}
+
+fn hangs(attempts: &[Attempt]) -> Vec<HangSpan> {
+    let span_of = |attempt: &Attempt| HangSpan {
+        target: TargetIndex(0),
+        begin_ns: Nanoseconds((f64::from(attempt.time) / 2_f64.powi(32) * SPAN_NS as f64) as u64),
+        end_ns: None,
+        series: attempt.series,
+    };
+    attempts.iter().filter(|attempt| attempt.outcome == Outcome::Hung).map(span_of).collect()
 }
 
 fn is_known(attempt: &Attempt) -> bool {
