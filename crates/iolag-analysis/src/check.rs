@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::check_comparison::{Compared, slower_than_any};
 use crate::check_findings::{check_findings, measured_in_part};
 use crate::check_ranking::{Ranked, ranking};
+use crate::check_stopped::Stopped;
 use crate::finding::{Finding, footnotes};
 use crate::partial_create::PartialCreate;
 use crate::steadiness::unsteady;
@@ -89,6 +90,7 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
             unanswered_ns: one.unanswered_ns,
             contact: one.target.contact,
             failure: one.target.failure.as_deref(),
+            stopped: Stopped::of(&one.summaries, &run.anchors),
             partial: one.partial,
             slower: slower_than_any(compared[index], &others),
             slower_than_memory: slower_than_any(compared[index], &memory),

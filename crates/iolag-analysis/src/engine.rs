@@ -190,12 +190,12 @@ impl Engine {
             };
             let group = &mut self.groups[group];
             let duration_ns = durations[index];
-            if let Some(starts) = start_of {
-                group.span(starts[index], duration_ns);
-            }
             let ns = duration_ns.max(0) as u64;
             let bytes = bytes_of.map_or(0, |bytes| bytes[index] as u64);
             if outcomes[index] == Outcome::Ok as i32 && operations[index] != Operation::Stage as i32 {
+                if let Some(starts) = start_of {
+                    group.span(starts[index], duration_ns);
+                }
                 group.record_ok(ns, bytes, &self.thresholds, KEEP);
             } else {
                 self.take_other::<KEEP>(columns, rows.start + index, place as usize);
@@ -229,6 +229,9 @@ impl Engine {
         }
         let code = FailureCode(value_of(columns.failure_code, row) as u16);
         let group = &mut self.groups[self.places[place] as usize];
+        if let Some(start_ns) = columns.start_ns.get(row) {
+            group.span_of(outcome, *start_ns, columns.duration_ns[row]);
+        }
         group.record_other(outcome, code, ns, bytes, &self.thresholds, KEEP);
     }
 

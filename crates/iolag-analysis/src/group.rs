@@ -9,8 +9,8 @@ use crate::statistics::agreement;
 use crate::statistics::dependence::{EffectiveSampleSize, Worth};
 use crate::statistics::sequence::Sequence;
 use crate::summary::{
-    DurationSummary, Durations, ErrorCount, HeldUp, Partial, Precision, QUANTILES, ShareOver, Summary,
-    SummaryKey, TwoModes, share_over,
+    DurationSummary, Durations, ErrorCount, HeldUp, Partial, Precision, QUANTILES, ShareOver, Silence,
+    Summary, SummaryKey, TwoModes, share_over,
 };
 use crate::values::Values;
 
@@ -256,7 +256,12 @@ pub(crate) struct Group {
     partial: Option<Partial>,
     bytes: u64,
     first_start_ns: i64,
+    /// Of attempts that ended by themselves.
     last_end_ns: i64,
+    /// Last look at the others.
+    last_look_ns: i64,
+    /// Start of the first that hung or timed out.
+    silent_since_ns: i64,
 }
 
 impl Group {
@@ -272,6 +277,8 @@ impl Group {
             bytes: 0,
             first_start_ns: i64::MAX,
             last_end_ns: i64::MIN,
+            last_look_ns: i64::MIN,
+            silent_since_ns: i64::MAX,
         }
     }
 
@@ -282,13 +289,27 @@ impl Group {
         self.durations.record(ns, thresholds, keep);
     }
 
-    /// Widens the time from first start to last end.
+    /// Widens the time from first start to last end by an attempt that ended by itself.
     #[inline]
     pub(crate) fn span(&mut self, start_ns: i64, duration_ns: i64) {
         if start_ns < self.first_start_ns {
             self.first_start_ns = start_ns;
         }
         self.last_end_ns = self.last_end_ns.max(start_ns.wrapping_add(duration_ns));
+    }
+
+    /// The same by any attempt.
+    pub(crate) fn span_of(&mut self, outcome: Outcome, start_ns: i64, duration_ns: i64) {
+        match outcome {
+            Outcome::Ok | Outcome::Late | Outcome::Error => self.span(start_ns, duration_ns),
+            Outcome::Hung | Outcome::Timeout | Outcome::Skipped | Outcome::Interrupted => {
+                self.first_start_ns = self.first_start_ns.min(start_ns);
+                self.last_look_ns = self.last_look_ns.max(start_ns.wrapping_add(duration_ns));
+            }
+        }
+        if matches!(outcome, Outcome::Hung | Outcome::Timeout) {
+            self.silent_since_ns = self.silent_since_ns.min(start_ns);
+        }
     }
 
     /// Any other attempt.
@@ -360,11 +381,13 @@ impl Group {
         self.bytes = self.bytes.wrapping_add(other.bytes);
         self.first_start_ns = self.first_start_ns.min(other.first_start_ns);
         self.last_end_ns = self.last_end_ns.max(other.last_end_ns);
+        self.last_look_ns = self.last_look_ns.max(other.last_look_ns);
+        self.silent_since_ns = self.silent_since_ns.min(other.silent_since_ns);
     }
 
     /// What a second reading is to count of it.
     pub(crate) fn clustering(&self, thresholds: &[Nanoseconds]) -> GroupClustering {
-        let span = (self.first_start_ns, self.last_end_ns);
+        let span = (self.first_start_ns, self.last_end_ns.max(self.last_look_ns));
         GroupClustering::new(&self.durations.histogram, span, thresholds)
     }
 
@@ -379,8 +402,14 @@ impl Group {
         let late = self.outcomes[Outcome::Late as usize];
         self.outcomes[Outcome::Ok as usize] = self.durations.histogram.count() - late;
         let outcome = |outcome: Outcome| self.outcomes[outcome as usize];
-        let spanned = self.last_end_ns >= self.first_start_ns;
+        let last_ns = self.last_end_ns.max(self.last_look_ns);
+        let spanned = last_ns >= self.first_start_ns;
         let moment = |ns: i64| spanned.then_some(MonotonicTime(ns.max(0) as u64));
+        let is_silent = self.silent_since_ns < i64::MAX;
+        let answered_ns = Some(self.last_end_ns).filter(|ns| *ns > i64::MIN).and_then(moment);
+        let silence = moment(self.silent_since_ns)
+            .filter(|_| is_silent)
+            .map(|since_ns| Silence { since_ns, answered_ns });
         self.errors.sort_unstable_by_key(|error| error.class);
         Summary {
             key: self.key,
@@ -395,7 +424,8 @@ impl Group {
             partial: self.partial,
             bytes: self.bytes,
             first_start_ns: moment(self.first_start_ns),
-            last_end_ns: moment(self.last_end_ns),
+            last_end_ns: moment(last_ns),
+            silence,
             rate_per_second: None,
             errors: self.errors,
             durations: self.durations.summarise(thresholds, how, worth),

@@ -13,6 +13,7 @@ mod check_comparison;
 mod check_few;
 mod check_findings;
 mod check_ranking;
+mod check_stopped;
 mod check_told;
 mod clustering;
 mod engine;
@@ -76,8 +77,8 @@ pub use statistics::memory::LongMemory;
 pub use statistics::sequence::{SEQUENCE_BLOCKS, Sequence};
 pub use summary::{
     DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, HeldUp, Partial, Precision, QuantileEstimate,
-    QuantileInterval, SUMMARY_SCHEMA, ShareOver, StageClient, StageEnding, Summaries, Summary, SummaryKey,
-    TwoModes, UnknownSamples,
+    QuantileInterval, SUMMARY_SCHEMA, ShareOver, Silence, StageClient, StageEnding, Summaries, Summary,
+    SummaryKey, TwoModes, UnknownSamples,
 };
 pub use sweep::{
     RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,

@@ -163,6 +163,9 @@ pub struct Summary {
     pub first_start_ns: Option<MonotonicTime>,
     /// Last end, or last look at what had not ended.
     pub last_end_ns: Option<MonotonicTime>,
+    /// Since when attempts hung or timed out; absent if none did, or starts were not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silence: Option<Silence>,
     /// Attempts that succeeded, by the time of the stage ([`crate::StageClock`]); absent where stages are not told apart: what a
     /// schedule or a budget asked for is no rate of the target.
     pub rate_per_second: Option<f64>,
@@ -192,6 +195,15 @@ pub struct HeldUp {
     pub skipped: u64,
     /// Of the interrupted ones: it only took longer than the interval.
     pub interrupted: u64,
+}
+
+/// When attempts of a row hung or timed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Silence {
+    /// Start of the first of them.
+    pub since_ns: MonotonicTime,
+    /// Last end of an attempt of the row that ended by itself; absent if none did.
+    pub answered_ns: Option<MonotonicTime>,
 }
 
 impl HeldUp {

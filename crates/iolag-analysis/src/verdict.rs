@@ -10,6 +10,7 @@ use iolag_model::{ContactEnd, ContactRecord, Level, Nanoseconds, Operation, coun
 use serde::{Deserialize, Serialize};
 
 use crate::check_comparison::{Slower, typical};
+use crate::check_stopped::{Since, Stopped};
 use crate::finding::{at_least, duration_in_words, share_in_words, share_over};
 use crate::partial_create::PartialCreate;
 use crate::quantile::ATTEMPTS_LEAST;
@@ -92,6 +93,8 @@ pub(crate) struct Evidence<'a> {
     pub contact: Option<ContactRecord>,
     /// Why it could not be measured, if that is known.
     pub failure: Option<&'a str>,
+    /// It stopped answering while it was measured.
+    pub stopped: Option<Stopped>,
     /// How far the create task came, if it never came to its end.
     pub partial: Option<PartialCreate>,
     /// By what it is told apart from a quicker directory.
@@ -104,6 +107,13 @@ pub(crate) struct Evidence<'a> {
 pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
     if let Some(age) = evidence.unanswered_ns {
         return with(Feeling::NotAnswering, format!("waited {age} for the first contact"));
+    }
+    if let Some(stopped) = evidence.stopped {
+        let feeling = match stopped.since {
+            Since::NeverAnswered => Feeling::NotAnswering,
+            Since::AnsweredAgain => Feeling::Unreliable,
+        };
+        return with(feeling, stopped.to_string());
     }
     let Some(worst) = evidence.worst() else { return evidence.of_nothing() };
     if worst.feeling != Feeling::Fast {

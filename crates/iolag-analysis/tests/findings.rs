@@ -292,10 +292,34 @@ fn hung_operations_and_failures_are_never_dropped() {
     let (feeling, sentence) = verdict(&scenario);
     assert_eq!(
         (feeling, sentence.as_str()),
-        (Feeling::Unreliable, "unreliable: 1 of 31 `stat` did not end in time.")
+        (
+            Feeling::Unreliable,
+            "unreliable: stopped answering at 18:59:00 UTC, in `stat`, for at least 15.0 s."
+        )
     );
     assert_found(&scenario, "1 of 31 `stat` did not end; the longest had been waiting for 15.0 s.");
     assert_found(&scenario, "1 of 1 `create` failed: no space left.");
+}
+
+#[test]
+fn a_directory_that_froze_stopped_answering_at_a_moment() {
+    let mut scenario = Scenario::check(&["/home"]);
+    scenario.scatter(0, Operation::Stat, 30, 3_000, 0.1);
+    let hung = scenario.add(0, Operation::Rename, 15 * S);
+    *hung = hung.with_outcome(Outcome::Hung, FailureCode::NONE);
+    let (feeling, sentence) = verdict(&scenario);
+    let frozen = "stopped answering at 18:59:00 UTC, in `rename`, and did not answer again";
+    assert_eq!((feeling, sentence), (Feeling::NotAnswering, format!("does not answer: {frozen}.")));
+    for _ in 0..2 {
+        scenario.scatter(0, Operation::Stat, 3, 3_000, 0.1);
+        let ended = scenario.add(0, Operation::TaskList, 20 * S);
+        *ended = ended.with_outcome(Outcome::Timeout, FailureCode::NONE);
+    }
+    scenario.scatter(0, Operation::Stat, 3, 3_000, 0.1);
+    let (feeling, sentence) = verdict(&scenario);
+    let thrice =
+        "stopped answering 3 times, first at 18:59:00 UTC, in `rename`; the longest was at least 20.0 s";
+    assert_eq!((feeling, sentence), (Feeling::Unreliable, format!("unreliable: {thrice}.")));
 }
 
 #[test]

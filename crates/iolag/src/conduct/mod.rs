@@ -258,7 +258,9 @@ fn final_record(
     if writing.stopped_for_room() {
         reasons.push("stopped because the store takes no samples and the memory for them is full".to_owned());
     }
-    if watched.still_hung > 0 {
+    reasons.extend(watched.places_left_behind(&record));
+    // What was left behind is told with its place.
+    if watched.still_hung > watched.left_behind.len() as u64 {
         reasons.push(format!("{} not ended", counted(watched.still_hung, "operation had", "operations had")));
     }
     for (target, sentence) in watched.unmeasured() {

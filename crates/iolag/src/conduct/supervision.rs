@@ -280,8 +280,7 @@ impl Watch<'_> {
 
     fn give_up(&mut self, client: u32) {
         self.exchange.coordinator().give_up(client, MonotonicClock.now());
-        let reason = format!("{} hung for longer than its deadline and was left behind", self.name(client));
-        self.watched.reasons.push(reason);
+        self.watched.left_behind.insert(client);
     }
 
     fn name(&self, client: u32) -> String {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use iolag_backend::Place;
-use iolag_model::{Anchor, Calibration, Nanoseconds, PlaceIdentity, PlaceToken, Trust};
+use iolag_model::{
+    Anchor, Calibration, Nanoseconds, PlaceIdentity, PlaceToken, RunRecord, TargetRecord, Trust,
+};
 use serde::{Deserialize, Serialize};
 
 use super::messages::{MeasurerEnd, SetUpOutcome};
@@ -42,6 +44,8 @@ pub struct Watched {
     pub abandoned: Vec<String>,
     /// Attempts that were hung when the run ended.
     pub still_hung: u64,
+    /// Clients that hung and were not waited for any more.
+    pub left_behind: BTreeSet<u32>,
     /// Attempts that passed their deadline, those that ended after all among them.
     pub past_deadline: u64,
 }
@@ -51,6 +55,24 @@ impl Watched {
     pub fn unmeasured(&self) -> impl Iterator<Item = (u16, &String)> {
         let unusable = self.unusable.iter().map(|(target, sentence)| (*target, sentence));
         unusable.chain(self.halted.iter().map(|(target, sentence)| (*target, sentence)))
+    }
+
+    /// Why clients were not waited for any more: a sentence fragment for each place.
+    pub fn places_left_behind(&self, record: &RunRecord) -> Vec<String> {
+        let of_place = |(index, target): (u16, &TargetRecord)| {
+            let clients = record.clients.iter().filter(|client| client.target.0 == index);
+            let left = clients.clone().filter(|client| self.left_behind.contains(&client.client.0)).count();
+            let late = format!("for longer than the deadline of {}", record.spec.deadline_ns);
+            let name = &target.name;
+            match (left, clients.count()) {
+                (0, _) => None,
+                (_, 1) => Some(format!("{name} did not answer {late} and was left behind")),
+                (left, all) => Some(format!(
+                    "{name} did not answer {left} of {all} clients {late}: they were left behind"
+                )),
+            }
+        };
+        (0..).zip(&record.targets).filter_map(of_place).collect()
     }
 
     /// Working places that may have to be removed.

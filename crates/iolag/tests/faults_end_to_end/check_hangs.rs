@@ -69,10 +69,17 @@ fn a_directory_that_begins_to_hang_is_left_behind_with_evidence_and_cleaned_up_l
     assert_eq!(leftovers(tmpfs.path()), Vec::<String>::new());
     assert_eq!(leftovers(&scene.target()).len(), 1, "the hung one cannot have been cleaned up");
 
+    assert_says(&done.stdout, &["stopped answering at", "did not answer again"]);
+
     let samples = scene.exported();
     assert!(samples.iter().any(|sample| sample.outcome == "hung"), "the hung attempt is not on record");
     let shown = scene.run(&["show", "last"]);
-    assert_says(&shown.stdout, &["incomplete"]);
+    assert_says(&shown.stdout, &["incomplete", "stopped answering at", "did not answer again"]);
+    let left = format!("{hung} did not answer for longer than the deadline of 4.00 s and was left behind");
+    assert_eq!(shown.stdout.matches(&left).count(), 1, "{}", shown.stdout);
+    // The bar is there whatever is drawn.
+    let drawn = scene.run(&["show", "last", "--plot"]);
+    assert_says(&drawn.stdout, &["■ Bars: `", "hung from", "■■"]);
     let evidence = evidence(&scene);
     assert!(evidence.contains("waits in"), "where the hung operation waited is not on record: {evidence:?}");
 
