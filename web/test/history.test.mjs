@@ -307,6 +307,10 @@ inBrowser("a live page shows what is in flight first, counts its age up, and sta
   assert.match(await page.title(), /node1/);
   const first = await page.$$eval("main > section:not([hidden])", (all) => all[0].id);
   assert.equal(first, "now");
+  // The place that hangs is named before anything else.
+  assert.match(await page.locator("#unanswered").innerText(), /^\/fuse <b> has not answered for 10 min \d\d s \(list\)\.$/);
+  const firstWords = (await page.locator(".page").innerText()).trim();
+  assert.ok(firstWords.startsWith("/fuse <b> has not answered"), firstWords.slice(0, 200));
   const age = page.locator("#now .age");
   const shown = await age.textContent();
   assert.match(shown, /^10 min \d\d s$/);
@@ -328,6 +332,7 @@ inBrowser("a live page shows what is in flight first, counts its age up, and sta
   state.status = null;
   await page.evaluate(() => globalThis.iolagHistory.refresh());
   assert.match(await page.textContent("#now"), /No watch is running/);
+  assert.equal(await page.locator("#unanswered").isVisible(), false);
   state.broken = true;
   await page.evaluate(() => globalThis.iolagHistory.refresh());
   assert.match(await page.textContent("#now"), /does not answer/);

@@ -19,7 +19,7 @@ const served = program(why, begin, end);
 async function begin() {
   scene.place = mkdtempSync(join(tmpdir(), "iolag-serve-"));
   scene.memory = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "iolag-serve-"));
-  mkdirSync(join(scene.place, "watched"));
+  for (const directory of ["watched", "healthy"]) mkdirSync(join(scene.place, directory));
   const configuration = join(scene.place, "iolag.toml");
   writeFileSync(
     configuration,
@@ -27,6 +27,7 @@ async function begin() {
       'every = "400ms"\njitter = "0"',
       '[task.hangs]\ncommand = ["sleep", "600"]\nsoft-deadline = "100ms"\ndeadline = "1s"\nat-deadline = "wait"',
       `[[target]]\nname = ${JSON.stringify(HOSTILE)}\ndirectory = ${JSON.stringify(join(scene.place, "watched"))}\ntasks = ["stat", "hangs"]`,
+      `[[target]]\nname = "/healthy"\ndirectory = ${JSON.stringify(join(scene.place, "healthy"))}\ntasks = ["stat"]`,
     ].join("\n"),
   );
   const places = ["--history", join(scene.place, "history.sqlite"), "--runtime", join(scene.memory, "run")];
@@ -113,8 +114,11 @@ served("the served page counts the age of what hangs up and shows the history, w
   const shown = await age.textContent();
   await page.waitForFunction((before) => document.querySelector("#now tr.hung .age").textContent !== before, shown);
   assert.match(await page.textContent("#now"), /hangs/);
+  const firstWords = (await page.locator(".page").innerText()).trim();
+  assert.ok(firstWords.startsWith(`${HOSTILE} has not answered for `), firstWords.slice(0, 200));
   await page.waitForSelector("html[data-ready='true']");
   await page.waitForSelector("table.numbers tbody tr");
+  assert.doesNotMatch(await page.locator("#text-findings").textContent(), /on \/healthy/);
   assert.ok((await page.textContent("#now")).includes(HOSTILE), "the target's name is text");
   assert.equal(await page.locator("main script").count(), 0);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -136,6 +140,8 @@ served("without JavaScript the browser is led to a page that is complete", async
     await hung.first().waitFor();
     assert.ok((await hung.first().textContent()).includes(HOSTILE));
     assert.match(await page.title(), /hung/);
+    const firstWords = await page.locator("main p").first().innerText();
+    assert.ok(firstWords.startsWith(`${HOSTILE} has not answered for `), firstWords);
     assert.equal(await page.locator("section").first().getAttribute("id"), "in-flight");
     // On a phone too nothing of what hangs is beside the screen, and no time has letters in it.
     const beyond = await page.$$eval("main section", (all) => all.map((one) => one.scrollWidth - one.clientWidth));

@@ -60,6 +60,9 @@ pub struct LiveReading<'a> {
     pub events: &'a [Event],
 }
 
+/// Whatever a probe does, after so long people have turned to something else.
+const LONG: Nanoseconds = Nanoseconds::from_seconds(10);
+
 /// What is shown, as pages and as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LiveDocument {
@@ -85,6 +88,28 @@ pub struct LiveDocument {
     pub series: Vec<LiveSeries>,
     /// The history.
     pub history: LiveHistory,
+}
+
+impl LiveDocument {
+    /// The places that do not answer, the longest first, each with what has been waited for longest: as in
+    /// `/scratch has not answered for 57.0 s (list).`; `None` without any.
+    pub fn unanswered(&self) -> Option<String> {
+        let is_late = |probe: &&LiveProbe| probe.phase != ProbePhase::InFlight || probe.age_ns >= LONG;
+        let mut late: Vec<&LiveProbe> = self.in_flight.iter().filter(is_late).collect();
+        late.sort_by_key(|probe| std::cmp::Reverse(probe.age_ns));
+        let mut places: Vec<&str> = Vec::new();
+        late.retain(|probe| {
+            let is_new = !places.contains(&probe.series.target.as_str());
+            places.push(&probe.series.target);
+            is_new
+        });
+        let words = late.iter().map(|probe| {
+            let place = if probe.series.is_of_host() { "the host" } else { &probe.series.target };
+            format!("{place} has not answered for {} ({})", probe.age_ns, probe.series.task)
+        });
+        let words: Vec<String> = words.collect();
+        (!words.is_empty()).then(|| format!("{}.", words.join("; ")))
+    }
 }
 
 /// How the watch stands.

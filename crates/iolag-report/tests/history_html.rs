@@ -70,6 +70,12 @@ fn the_study_is_told_without_a_script() {
 }
 
 #[test]
+fn of_an_empty_history_nothing_is_judged() {
+    let text = text_of(&page_of(&iolag_analysis::history::HistoryInput::default()).html);
+    assert!(text.contains("There is nothing to judge yet.") && !text.contains("Nothing conspicuous"));
+}
+
+#[test]
 fn a_hang_is_told_with_its_end_and_its_slots() {
     let text = text_of(&page_of(&made_up::hang()).html);
     for told in
@@ -179,8 +185,9 @@ fn a_live_page_gets_every_part_that_a_file_has() {
     for part in parts {
         let (id, html) = (part["id"].as_str().unwrap_or_default(), part["html"].as_str().unwrap_or_default());
         assert!(text.contains(&format!("<div id=\"{id}\">{html}</div>")), "{id} is in the file");
-        assert!(frame.contains(&format!("<div id=\"{id}\"></div>")), "{id} has its place");
+        assert!(frame.contains(&format!("<div id=\"{id}\">")), "{id} has its place");
     }
+    assert!(frame.contains("Reading the history …"), "before its document comes");
     let with_text = with_report(&made_up::hang(), |report, _| {
         let mut page = Vec::new();
         write_live_history_html(Some(report), &mut page).expect("a Vec takes everything");

@@ -33,11 +33,15 @@ export interface WatchStatus {
 }
 
 const PHASES = { "in-flight": "in time", slow: "slow", ending: "being ended", hung: "hung" };
+/** Whatever a probe does: people have turned to something else. */
+const LONG_NS = 10e9;
 /** A status older than this is of a watch that has died, or whose server cannot be asked. */
 const STALE_MS = 120_000;
 
 /** The panel; ages grow between two answers of the server. */
 export class NowPanel {
+  /** The first sentence of the page: which place has not answered, and for how long. */
+  private readonly unanswered = document.getElementById("unanswered") ?? element("p", {});
   private readonly state = element("p", { class: "state", role: "status" });
   private readonly remark = element("p", { class: "state", role: "status" });
   private readonly flights = element("div", { class: "table-box" });
@@ -46,6 +50,7 @@ export class NowPanel {
   private status: WatchStatus | null = null;
   /** When the status was answered, by the clock of this page, and how old it was by that of the server. */
   private answeredMs = 0;
+  private oldNs = 0;
 
   constructor(host: HTMLElement) {
     host.replaceChildren(this.state, this.remark, this.flights, this.last);
@@ -56,8 +61,11 @@ export class NowPanel {
   show(status: WatchStatus | null): void {
     this.status = status;
     this.answeredMs = performance.now();
+    // Clocks of page and server may differ: what the server knows of ages counts.
+    this.oldNs = status === null ? 0 : Math.max(0, Math.min(STALE_MS, Date.now() - status.written / 1e6)) * 1e6;
     this.ages = [];
     if (status === null) {
+      this.sayUnanswered("");
       this.state.textContent = "No watch is running: what follows is what the history holds.";
       this.flights.replaceChildren();
       this.last.replaceChildren();
@@ -87,17 +95,21 @@ export class NowPanel {
     if (status === null) return;
     const sinceNs = (performance.now() - this.answeredMs) * 1e6;
     for (const { cell, ageNs } of this.ages) cell.textContent = duration(ageNs + sinceNs);
+    this.sayUnanswered(unansweredText(status, sinceNs + this.oldNs));
     this.state.textContent = stateText(status);
     this.state.classList.toggle("serious", status.history_trouble !== null || status.in_flight.some(({ phase }) => phase === "hung"));
   }
 
+  private sayUnanswered(text: string): void {
+    this.unanswered.textContent = text;
+    this.unanswered.hidden = text === "";
+  }
+
   private flightTable(status: WatchStatus): HTMLElement {
     if (status.in_flight.length === 0) return element("p", { class: "nothing" }, "Nothing is in flight.");
-    // Clocks of page and server may differ: what the server knows of ages counts.
-    const oldNs = Math.max(0, Math.min(STALE_MS, Date.now() - status.written / 1e6)) * 1e6;
     const rows = status.in_flight.map((probe) => {
       const age = element("td", { class: "age" });
-      this.ages.push({ cell: age, ageNs: status.written_ns - probe.start_ns + oldNs });
+      this.ages.push({ cell: age, ageNs: status.written_ns - probe.start_ns + this.oldNs });
       const name = probe.part === "" ? probe.series.task : `${probe.series.task}: ${probe.part}`;
       return element(
         "tr",
@@ -113,6 +125,18 @@ export class NowPanel {
     });
     return table("In flight", ["Age", "Task", "Target", "State", "Since", "Waits in", "Process"], rows, "moments flights");
   }
+}
+
+/** The places that do not answer, the longest first, each with what has been waited for longest; empty without any. */
+function unansweredText(status: WatchStatus, sinceWrittenNs: number): string {
+  const told = new Map<string, string>();
+  for (const { series, start_ns, phase } of [...status.in_flight].sort((one, other) => one.start_ns - other.start_ns)) {
+    const ageNs = status.written_ns - start_ns + sinceWrittenNs;
+    const place = series.target || "the host";
+    if ((phase === "in-flight" && ageNs < LONG_NS) || told.has(place)) continue;
+    told.set(place, `${place} has not answered for ${duration(ageNs)} (${series.task})`);
+  }
+  return told.size === 0 ? "" : `${[...told.values()].join("; ")}.`;
 }
 
 function stateText(status: WatchStatus): string {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use iolag_model::{HistoryColumns, Series, WallTime};
 
 use super::observed::{Quantity, TimedValues};
-use super::weighting::{ByAttempt, Observations};
+use super::weighting::{Blockers, ByTime, Observation, Observations};
 
 /// A series and when its attempts were due, when they began and what came of them.
 #[derive(Debug, Clone)]
@@ -13,10 +13,13 @@ pub(super) struct Amounts {
     pub(super) series: Series,
     /// All other columns are empty.
     columns: HistoryColumns,
+    /// What slots tell that were skipped because of a probe of the same target.
+    imputed: Vec<Observation>,
 }
 
 impl Amounts {
-    pub(super) fn of(series: &Series, columns: Cow<'_, HistoryColumns>) -> Self {
+    pub(super) fn of(series: &Series, columns: Cow<'_, HistoryColumns>, blockers: &Blockers) -> Self {
+        let imputed = blockers.imputed(series, &columns).collect();
         let is_duration = series.kind.is_duration();
         let HistoryColumns { intended, start, duration_ns, value, outcome, .. } = match columns {
             Cow::Owned(columns) => columns,
@@ -32,7 +35,7 @@ impl Amounts {
         let value = if is_duration { Vec::new() } else { value };
         let columns =
             HistoryColumns { intended, start, duration_ns, value, outcome, ..HistoryColumns::default() };
-        Self { series: series.clone(), columns }
+        Self { series: series.clone(), columns, imputed }
     }
 
     /// When the slots were due.
@@ -40,8 +43,9 @@ impl Amounts {
         &self.columns.intended
     }
 
-    pub(super) fn observations(&self) -> Observations<ByAttempt> {
-        Observations::by_attempt(&self.series, &self.columns)
+    /// How long somebody waits who comes at any time.
+    pub(super) fn observations(&self) -> Observations<ByTime> {
+        Observations::of_time(&self.series, &self.columns, &self.imputed)
     }
 
     /// What it is about.

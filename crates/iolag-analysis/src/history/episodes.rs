@@ -1,6 +1,7 @@
 //! Episodes: times in which a series was bad, and which series were bad together.
 //!
-//! A sample is bad if it was skipped, timed out, hung or failed, or if it took longer than the limit. The limit is what the user
+//! A slot that was skipped because another series hung says nothing of its own: it is neither good nor bad.
+//! Any other sample is bad if it was skipped, timed out, hung or failed, or if it took longer than the limit. The limit is what the user
 //! says, or else the far fence of Tukey 1977 on logarithms (upper quartile + 3 interquartile ranges, at least three times the upper quartile)
 //! between two changes of level, so that a new level is no endless episode; and never below 0.1 s, which nobody feels. Bad samples
 //! with at most one good one between them are one episode. A time without samples ends it.
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::change_points::{ChangePoint, segments_of};
 use super::observed::{Knowledge, Quantity, TimedValues, usual_spacing};
+use super::source::blockers_asked;
 use crate::statistics::ranking::ascending;
 
 /// What counts as bad.
@@ -102,6 +104,10 @@ pub fn find_episodes(
     let moments: Vec<WallTime> = order.iter().map(|row| columns.start[*row]).collect();
     let silence = Nanoseconds(4 * usual_spacing(&moments).unwrap_or(Nanoseconds::ZERO).0);
 
+    let mut others = blockers_asked(columns);
+    for probe in &columns.probe {
+        others.remove(probe);
+    }
     let mut episodes: Vec<SeriesEpisode> = Vec::new();
     let mut open = false;
     let (mut good, mut previous) = (0, None);
@@ -116,6 +122,9 @@ pub fn find_episodes(
         previous = Some(start.max(start.after(columns.duration_ns[row])));
         if is_silent {
             open = false;
+        }
+        if columns.outcome[row] == Outcome::Skipped && others.contains(&columns.blocker[row]) {
+            continue;
         }
         if !is_bad(columns, row, limits.at(start)) {
             good += 1;
@@ -264,6 +273,8 @@ fn fence_of(values: &TimedValues) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use iolag_model::ProbeId;
+
     use super::*;
     use crate::history::samples::{columns_of, series_of};
 
@@ -296,6 +307,21 @@ mod tests {
         );
         assert_eq!((hang.slow, hang.skipped, hang.samples(), hang.peak), (1, 7, 8, Some(7200.0)));
         assert!(!hang.is_ongoing && hang.peak_is == Knowledge::Exactly);
+    }
+
+    #[test]
+    fn slots_skipped_because_of_another_series_are_not_bad_of_this_one() {
+        let mut rows = quiet(100);
+        rows[40] = (7_200_000, Outcome::Late);
+        rows[41..48].fill((0, Outcome::Skipped));
+        rows[60..70].fill((0, Outcome::Skipped));
+        let mut columns = slots(&rows);
+        columns.probe = (1..=100).map(ProbeId).collect();
+        columns.blocker[41..48].fill(ProbeId(41));
+        columns.blocker[60..70].fill(ProbeId(777));
+        let series = series_of("/live", "list");
+        let found = find_episodes(&series, &columns, &[], &EpisodeOptions::default());
+        assert_eq!(found.iter().map(SeriesEpisode::samples).collect::<Vec<_>>(), [8], "{found:?}");
     }
 
     #[test]

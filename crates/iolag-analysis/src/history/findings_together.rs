@@ -361,7 +361,7 @@ fn comparison(compared: &SeriesComparison, names: &Names) -> Option<HistoryFindi
 
 #[cfg(test)]
 mod tests {
-    use iolag_model::{HistoryColumns, Outcome, Series};
+    use iolag_model::{HistoryColumns, Outage, Outcome, ProbeId, Series, WallTime};
 
     use super::*;
     use crate::history::samples::{columns_of, series_of};
@@ -377,6 +377,45 @@ mod tests {
             (slot * 900, milliseconds as u64, Outcome::Ok)
         }));
         (Series { kind: SeriesKind::ImportedDuration, ..series_of(target, "list") }, columns)
+    }
+
+    #[test]
+    fn a_place_that_hangs_is_not_quicker_than_one_that_answers() {
+        let mut noise = Noise::new(3);
+        let mut usual = |milliseconds: f64| -> u64 { (milliseconds * (0.2 * noise.normal()).exp()) as u64 };
+        let live = columns_of((0..80).map(|slot| (slot * 5, usual(450.0), Outcome::Ok)));
+        let frozen = |hung: Option<ProbeId>, usual: &mut dyn FnMut(f64) -> u64| {
+            let mut columns = columns_of((0..80).map(|slot| match slot < 30 || hung.is_none() {
+                true => (slot * 5, usual(10.0), Outcome::Ok),
+                false => (slot * 5, 0, Outcome::Skipped),
+            }));
+            columns.blocker[30..].fill(hung.unwrap_or_default());
+            columns
+        };
+        let outage = Outage {
+            host: series_of("/frozen", "create").key.host,
+            mount: "/frozen".to_owned(),
+            probe: ProbeId(99),
+            begin: WallTime::from_seconds(149),
+            end: None,
+            ending: None,
+            skipped: 50,
+        };
+        let mut praises = |hung: Option<ProbeId>| {
+            let input = HistoryInput {
+                series: vec![
+                    (series_of("/live", "create"), live.clone()),
+                    (series_of("/frozen", "create"), frozen(hung, &mut usual)),
+                ],
+                outages: hung.map(|_| outage.clone()).into_iter().collect(),
+                ..HistoryInput::default()
+            };
+            let findings = analyse_history(&input, &HistoryOptions::default()).findings;
+            let sentences: Vec<String> = findings.into_iter().map(|one| one.finding.sentence).collect();
+            sentences.iter().any(|sentence| sentence.starts_with("`create` on /live takes"))
+        };
+        assert!(praises(None), "a quicker place is told as such");
+        assert!(!praises(Some(ProbeId(99))));
     }
 
     fn no_correlation_of(series: Vec<(Series, HistoryColumns)>) -> String {

@@ -124,12 +124,13 @@ mod tests {
 
     use iolag_model::{HistoryColumns, Outcome, SessionEnd};
 
+    use super::super::weighting::Blockers;
     use super::*;
     use crate::history::samples::{columns_of, series_of};
 
     fn every_quarter(target: &str, slots: impl Iterator<Item = i64>) -> Amounts {
         let columns: HistoryColumns = columns_of(slots.map(|slot| (slot * 900, 5, Outcome::Ok)));
-        Amounts::of(&series_of(target, "list"), Cow::Owned(columns))
+        Amounts::of(&series_of(target, "list"), Cow::Owned(columns), &Blockers::default())
     }
 
     fn session(begin: i64, last_seen: i64) -> WatchSession {

@@ -254,6 +254,7 @@ mod tests {
     use super::*;
     use crate::history::correlation::Strength;
     use crate::history::samples::{columns_of, series_of};
+    use crate::history::weighting::Blockers;
     use crate::synthetic::Noise;
 
     /// Durations that share a cause with this weight, offset by seconds.
@@ -271,7 +272,7 @@ mod tests {
         let mut of_host = Vec::new();
         let mut whole = Vec::new();
         for (series, columns) in series.iter().filter(|(series, _)| series.key.part.is_empty()) {
-            let amounts = Amounts::of(series, Cow::Borrowed(columns));
+            let amounts = Amounts::of(series, Cow::Borrowed(columns), &Blockers::default());
             of_host.extend(pairs_of_host(series, columns, &amounts.values(), &options, &LocalTime::UTC));
             whole.push(amounts);
         }

@@ -144,7 +144,7 @@ fn read_one<'a, S: SampleSource<'a>>(
         covered: ends.map(|(begin, end)| WallSpan { begin, end }),
         spacing: if is_duration { usual_spacing(&columns.intended) } else { None },
         of_host,
-        amounts: is_whole.then(|| Amounts::of(series, columns)),
+        amounts: is_whole.then(|| Amounts::of(series, columns, &blockers)),
     };
     drop(alone);
     Ok(read)

@@ -179,6 +179,7 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use super::super::weighting::Blockers;
     use super::*;
     use crate::history::estimate::Estimate;
     use crate::history::samples::{columns_of, series_of};
@@ -200,7 +201,7 @@ mod tests {
     }
 
     fn kept((series, columns): &(Series, HistoryColumns)) -> Amounts {
-        Amounts::of(series, Cow::Borrowed(columns))
+        Amounts::of(series, Cow::Borrowed(columns), &Blockers::default())
     }
 
     fn strata(columns: &HistoryColumns, covariate: (Series, HistoryColumns)) -> Vec<CovariateStrata> {

@@ -143,20 +143,19 @@ impl Observations<ByTime> {
     /// What the scheduled slots of a series tell. `blockers` know when the probes ended because of which
     /// slots were skipped.
     pub fn by_time(series: &Series, columns: &HistoryColumns, blockers: &Blockers) -> Self {
+        let imputed: Vec<Observation> = blockers.imputed(series, columns).collect();
+        Self::of_time(series, columns, &imputed)
+    }
+
+    /// The same where it is known already what skipped slots tell.
+    pub(super) fn of_time(series: &Series, columns: &HistoryColumns, imputed: &[Observation]) -> Self {
         let mut observations = Self::of_series(series);
         observations.list.reserve_exact(columns.len());
         for row in 0..columns.len() {
-            if columns.outcome[row] != Outcome::Skipped {
-                observations.add_attempt(series, columns, row);
-            } else if let Some(imputed) =
-                blockers.rest(columns.blocker[row], columns.intended[row], &series.key.target)
-                && series.kind.is_duration()
-            {
-                observations.list.push(imputed);
-            } else {
-                observations.left_out.skipped += 1;
-            }
+            observations.add_attempt(series, columns, row);
         }
+        observations.list.extend_from_slice(imputed);
+        observations.left_out.skipped -= imputed.len() as u64;
         observations.sorted()
     }
 }
@@ -352,6 +351,8 @@ pub struct Blockers {
     ends: BTreeMap<(ProbeId, String), End>,
     /// What outages tell of probes.
     outages: BTreeMap<ProbeId, End>,
+    /// Probes whose outages last.
+    open: BTreeSet<ProbeId>,
     /// Every probe of which the target is known.
     known: BTreeSet<ProbeId>,
     /// Those that may be asked for; absent: any.
@@ -434,22 +435,45 @@ impl Blockers {
     }
 
     /// Adds what an outage tells of the probe that found it: who waited, waited until it was over; at least
-    /// so long if it did not end by itself.
+    /// so long if it did not end by itself, or lasts.
     pub fn add_outage(&mut self, outage: &Outage) {
-        if let Some(end) = outage.end
-            && outage.host == self.host
-        {
-            let recovered = outage.ending == Some(OutageEnding::Recovered);
-            let knowledge = if recovered { Knowledge::Exactly } else { Knowledge::AtLeast };
-            let end = End { at: end, knowledge };
-            self.outages.entry(outage.probe).and_modify(|known| *known = known.latest(end)).or_insert(end);
+        if outage.host != self.host {
+            return;
         }
+        let Some(end) = outage.end else {
+            self.open.insert(outage.probe);
+            return;
+        };
+        let recovered = outage.ending == Some(OutageEnding::Recovered);
+        let knowledge = if recovered { Knowledge::Exactly } else { Knowledge::AtLeast };
+        let end = End { at: end, knowledge };
+        self.outages.entry(outage.probe).and_modify(|known| *known = known.latest(end)).or_insert(end);
     }
 
-    /// What was left of `blocker` at `slot` for `target`; `None` if it is not known, was over by then, or was another's.
-    fn rest(&self, blocker: ProbeId, slot: WallTime, target: &str) -> Option<Observation> {
+    /// What the slots of a series tell that were skipped.
+    pub(super) fn imputed(
+        &self,
+        series: &Series,
+        columns: &HistoryColumns,
+    ) -> impl Iterator<Item = Observation> {
+        let is_skipped = |row: &usize| columns.outcome[*row] == Outcome::Skipped;
+        let rows = (0..columns.len()).filter(is_skipped).filter(|_| series.kind.is_duration());
+        let last = columns.intended.last().copied().unwrap_or_default();
+        let target = &series.key.target;
+        rows.filter_map(move |row| self.rest(columns.blocker[row], (columns.intended[row], last), target))
+    }
+
+    /// What was left of `blocker` at `slot` for `target`; `None` if it is not known, was over by then, or was another's. What lasts, lasts
+    /// until `last` at least.
+    fn rest(
+        &self,
+        blocker: ProbeId,
+        (slot, last): (WallTime, WallTime),
+        target: &str,
+    ) -> Option<Observation> {
         let own = self.ends.get(&(blocker, target.to_owned())).copied();
-        let outage = self.outages.get(&blocker).copied();
+        let open = self.open.contains(&blocker).then_some(End { at: last, knowledge: Knowledge::AtLeast });
+        let outage = self.outages.get(&blocker).copied().or(open);
         let End { at: end, knowledge } = match (own, outage) {
             (Some(own), Some(outage)) => own.latest(outage),
             (Some(own), None) => own,

@@ -47,7 +47,7 @@ impl Page<'_> {
             0 => String::new(),
             count => self.item(2, &format!("{} more are in --json FILE", format_count(count as u64))),
         };
-        let explanation = "medians; the factor is the usual ratio of the second to the first, with 95 % interval; p corrected for all that is compared";
+        let explanation = "medians at any time, hangs included; the factor is the usual ratio of the second to the first, with 95 % interval; p corrected for all that is compared";
         self.heading("Two places compared", explanation) + &table.render(self.colour) + &more + &refused
     }
 }

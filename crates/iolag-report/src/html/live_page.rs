@@ -28,6 +28,9 @@ pub fn live_page(document: &LiveDocument) -> String {
         .raw("<meta http-equiv=\"refresh\" content=\"5\">\n")
         .element("<title>", &title(document), "</title>\n</head>\n<body>\n<main>\n")
         .element("<h1>Storage of ", &document.host, "</h1>\n");
+    if let Some(sentence) = document.unanswered() {
+        page.element("<p class=\"lede serious\">", &sentence, "</p>\n");
+    }
     watch_line(&document.watch, &mut page);
     history_line(&document.history, &mut page);
     in_flight(&document.in_flight, &document.watch, &mut page);

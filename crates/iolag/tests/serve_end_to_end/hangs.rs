@@ -45,6 +45,11 @@ fn what_hangs_stands_first_and_its_age_rises() {
         &["<title>(1 hung) Storage of", "id=\"in-flight\"", "class=\"serious\"", &hung.process.to_string()],
     );
     assert!(page.find("id=\"in-flight\"") < page.find("id=\"last\""));
+    let paragraph = page.split("<p").nth(1).expect("a paragraph");
+    assert!(
+        paragraph.contains(">hanging has not answered for ") && !paragraph.contains("other"),
+        "{paragraph}"
+    );
     assert_says(&page, &["id=\"outages\""]);
     let timeouts = of("iolag_probe_timeouts_total", "open-read", "hanging", "");
     assert!(wait_until(PATIENCE, || Metrics::of(&server).find(&timeouts) == Some(1.0)));

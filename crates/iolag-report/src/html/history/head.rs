@@ -122,6 +122,10 @@ const NOTES_SHOWN: usize = 6;
 
 /// Findings with their advice, most important first.
 pub(super) fn findings(report: &HistoryReport<'_>, page: &mut Markup) {
+    if report.analysis.begin.is_none() {
+        page.raw("<p class=\"nothing\">There is nothing to judge yet.</p>\n");
+        return;
+    }
     let all = report.analysis.findings_told();
     if all.is_empty() {
         page.raw("<p class=\"nothing\">Nothing conspicuous was found.</p>\n");

@@ -123,7 +123,10 @@ fn write_beginning(title: &str, policy: &str, more: &str, writer: &mut dyn Write
 
 fn write_body(report: Option<&HistoryReport<'_>>, page: &mut Markup) {
     page.raw("<a class=\"skip\" href=\"#table\">To the table</a>\n<div class=\"page\">\n");
-    page.raw("<header><div id=\"text-head\">");
+    page.raw("<header><p id=\"unanswered\" hidden></p><div id=\"text-head\">");
+    if report.is_none() {
+        page.raw("<h1>Storage over time</h1>\n<p class=\"lede\">Reading the history …</p>\n");
+    }
     write_part(report, "text-head", page);
     page.raw("</div><nav aria-label=\"Parts of this page\">");
     for (id, heading, _) in SECTIONS {
