@@ -44,11 +44,18 @@ function sortBy(table: HTMLTableElement, headings: HTMLTableCellElement[], colum
   body.append(...[...body.rows].sort(compare));
 }
 
+/** The number of a cell with the sign of a bound before it, as in `≥600`: without it a bound would pass for a value. */
+function signedValueOf(cell: HTMLTableCellElement): string {
+  const value = valueOf(cell);
+  const sign = cell.dataset.value === undefined ? undefined : /^[≥≤<>]/.exec((cell.textContent ?? "").trim())?.[0];
+  return value === "" || sign === undefined ? value : sign + value;
+}
+
 /** The table as RFC 4180 in its present order, names with units in the first line. */
 export function csvOf(table: HTMLTableElement): string {
   const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const names = [...(table.tHead?.rows[0]?.cells ?? [])].map((cell) => cell.dataset.name ?? cell.textContent ?? "");
-  const rows = [...(table.tBodies[0]?.rows ?? [])].map((row) => [...row.cells].map(valueOf));
+  const rows = [...(table.tBodies[0]?.rows ?? [])].map((row) => [...row.cells].map(signedValueOf));
   return [names, ...rows].map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
 }
 

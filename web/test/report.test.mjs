@@ -260,6 +260,19 @@ inBrowser("the table is sorted by a click and copied as CSV", async () => {
   await close();
 });
 
+inBrowser("a bound is copied with its sign", async () => {
+  const { page, close } = await open(browser, "check", { permissions: ["clipboard-read", "clipboard-write"] });
+  const bounds = await page.locator("table.numbers").first().locator("td[data-value]").evaluateAll((cells) =>
+    cells.filter((cell) => cell.textContent.startsWith("≥")).map((cell) => `≥${cell.dataset.value}`),
+  );
+  assert.ok(bounds.length > 0);
+  await page.getByRole("button", { name: "Copy as CSV" }).first().click();
+  await page.getByText("Copied.").first().waitFor();
+  const copied = (await page.evaluate(() => navigator.clipboard.readText())).split(/[,\r\n]/);
+  for (const bound of bounds) assert.ok(copied.includes(bound), `${bound} is a bound, and no value`);
+  await close();
+});
+
 inBrowser("scripts in names stay texts", async () => {
   const { page, troubles, close } = await open(browser, "script");
   await drawAll(page);
