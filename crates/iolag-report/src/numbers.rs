@@ -1,8 +1,8 @@
 //! Numbers as people read them in tables.
 
-use iolag_analysis::history::Knowledge;
+use iolag_analysis::history::{Gap, Knowledge, time_in_gaps};
 use iolag_analysis::{PartialCreate, QuantileEstimate, QuantileInterval, QuantileValue, ShareOver};
-use iolag_model::format_duration;
+use iolag_model::{format_count, format_duration};
 
 use crate::interval_text::{Known, Measure, with_ends};
 
@@ -10,7 +10,39 @@ use crate::interval_text::{Known, Measure, with_ends};
 pub(crate) const NOTHING: &str = "–";
 
 /// Of a history in which nothing failed and nothing could be late.
-pub(crate) const NO_DEADLINE: &str = "No series has a deadline, and none of its attempts failed.";
+pub(crate) fn no_deadline(gaps: &[Gap]) -> String {
+    match gaps {
+        [] => "No series has a deadline, and none of its attempts failed.".to_owned(),
+        _ => format!(
+            "No series has a deadline, and none of the attempts that were recorded failed. {}",
+            nothing_known(gaps)
+        ),
+    }
+}
+
+/// Of a history, or of its `other series`, in which nothing failed and nothing was late.
+pub(crate) fn all_succeeded(of_what: &str, gaps: &[Gap]) -> String {
+    match gaps {
+        [] => format!("Every attempt{of_what} succeeded within its deadline."),
+        _ => format!(
+            "Every attempt{of_what} that was recorded succeeded within its deadline. {}",
+            nothing_known(gaps)
+        ),
+    }
+}
+
+/// What is good news of all that was recorded is none of the times in which nothing was.
+fn nothing_known(gaps: &[Gap]) -> String {
+    let all = format_duration(time_in_gaps(gaps));
+    match gaps.iter().map(Gap::length).max() {
+        Some(longest) if gaps.len() > 1 => format!(
+            "Nothing is known of {} gaps: {all} in all, the longest {}.",
+            format_count(gaps.len() as u64),
+            format_duration(longest)
+        ),
+        _ => format!("Nothing is known of one gap of {all}."),
+    }
+}
 
 /// A quantile as `1.25 ms`, `≥ 15.0 s` or `too few`; [`NOTHING`] if nothing was attempted.
 pub(crate) fn quantile(value: QuantileValue) -> String {
@@ -94,7 +126,7 @@ pub(crate) fn rate(per_second: f64) -> String {
         r if !r.is_finite() => NOTHING.to_owned(),
         r if r < 9.995 => format!("{r:.2}"),
         r if r < 999.5 => format!("{r:.1}"),
-        r => iolag_model::format_count(r.round() as u64),
+        r => format_count(r.round() as u64),
     }
 }
 

@@ -5,8 +5,8 @@ mod import_support;
 use import_support::{duration_ms, import, options, refused, shown};
 use iolag_model::{HistoryRecord, Nanoseconds, Outcome, SeriesKind, WallTime};
 use iolag_store::import::{
-    Certainty, IdenticalRows, ImportForm, ImportOptions, TimeFormat, ValueUnit, is_history_export,
-    parse_time_zone,
+    Certainty, IdenticalRows, ImportForm, ImportOptions, MissingValues, TimeFormat, ValueUnit,
+    is_history_export, parse_time_zone,
 };
 
 fn pacific() -> ImportOptions {
@@ -51,6 +51,54 @@ Thu May  8 15:00:01 PDT 2008 5.33 2.30 0.00
         report.contains("list on /home: 4 samples in s (assumed); clock resolution 10.0 ms (guessed), 2 below it; every 15 min 01 s"),
         "{report}"
     );
+}
+
+const HUNG: &str = "\
+Thu May  8 14:00:01 PDT 2008 5.31 2.22
+Thu May  8 14:15:01 PDT 2008 5.28 2.35
+Thu May  8 14:30:01 PDT 2008 5.40 2.31
+Thu May  8 14:45:01 PDT 2008
+Thu May  8 20:00:01 PDT 2008 5.33 2.30
+Thu May  8 20:15:01 PDT 2008
+";
+
+#[test]
+fn a_date_alone_is_a_gap_or_a_hang_of_the_first_task() {
+    let named = with_values(options(), &["1=compile@/home", "2=list@/home"]);
+    let gap = import(HUNG, &named);
+    assert!(gap.series.iter().all(|series| series.samples.len() == 4));
+    let report = gap.report.to_string();
+    assert!(report.contains("every 15 min 00 s, 1 gap of 5 h 30 min from 2008-05-08T21:30:01"), "{report}");
+    assert!(report.contains("--missing hung keeps it"), "{report}");
+    assert!(report.contains("2 dates without a value behind them: measurements that did not come back?"));
+
+    let hung = import(HUNG, &ImportOptions { missing: MissingValues::Hung, ..named });
+    let [compile, list] = hung.series.as_slice() else { panic!("{hung:?}") };
+    // Of the last one nothing is known: the log ends with it.
+    let ended = "18900000000000 hung";
+    assert_eq!(shown(compile), ["5310000000 ok", "5280000000 ok", "5400000000 ok", ended, "5330000000 ok"]);
+    assert_eq!(list.samples.len(), 4, "it was not begun");
+    let report = hung.report.to_string();
+    let told = "compile on /home: 5 samples in s (assumed); clock resolution 10.0 ms (guessed); 1 hung; 1 without a value; every 15 min 00 s";
+    assert!(report.contains(told) && report.contains("every 15 min 00 s, 1 gap of 5 h 30 min"), "{report}");
+    assert!(!report.contains("--missing"), "{report}");
+}
+
+#[test]
+fn a_row_without_value_and_status_is_a_hang_if_asked() {
+    let text = "time;real;rc\n1210204800;1;0\n1210205700;;\n1210206600;;0\n1210207500;NA;\n1210208400;2;0\n";
+    let chosen = ImportOptions {
+        status_column: Some("rc".parse().unwrap()),
+        missing: MissingValues::Hung,
+        ..with_values(options(), &["real=list"])
+    };
+    let imported = import(text, &chosen);
+    assert_eq!(
+        shown(&imported.series[0]),
+        ["1000000000 ok", "900000000000 hung", "900000000000 hung", "2000000000 ok"]
+    );
+    let values = with_values(chosen, &["real=jobs[jobs]"]);
+    assert_eq!(shown(&import(text, &values).series[0]).len(), 2, "a value does not hang");
 }
 
 #[test]

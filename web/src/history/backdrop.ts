@@ -1,4 +1,4 @@
-// What stands behind and above time lines: times nobody watched, outages, events.
+// What stands behind and above time lines: times of which nothing is known, outages, events.
 
 import { clamp, shortened, type Plot, type Tip } from "../panel";
 import { duration } from "../format";
@@ -33,8 +33,7 @@ export function backdropOf(figures: Figures, series: Series[]): Backdrop {
         host === hang.host && isOn(hang.target, mount) && begin <= hang.begin_ns + 1e9 && (end ?? Infinity) >= hang.seen_ns - 1e9,
     );
   const hangs = figures.hangs.filter((hang) => concerns(hang.host, hang.target) && !isTold(hang));
-  const hosts = new Set(series.filter(({ kind }) => kind === "task" || kind === "control").map(({ key }) => key.host));
-  const gaps = figures.gaps.filter((gap) => hosts.has(gap.host));
+  const gaps = figures.gaps.filter((gap) => series.some((one) => isOf(gap, one)));
   const [before, between] = [Number(events.length > 0), Number(outages.length > 0)];
   const rows = {
     events: events.length > 0 ? 0 : null,
@@ -44,6 +43,13 @@ export function backdropOf(figures: Figures, series: Series[]): Backdrop {
   };
   const { begin_ns, span_ns } = figures.axis;
   return { events, outages, hangs, gaps, rows, beginNs: begin_ns, endNs: begin_ns + span_ns };
+}
+
+/** Whether nothing is known of a series during a gap. */
+function isOf(gap: Gap, { key, kind }: Series): boolean {
+  const isRecorded = gap.record === "imported" ? kind === "imported-duration" : kind === "task" || kind === "control";
+  const isThere = (gap.target === "" || gap.target === key.target) && (gap.task === "" || gap.task === key.task);
+  return isRecorded && gap.host === key.host && isThere;
 }
 
 /** Whether a target lies on a mount. */
@@ -76,7 +82,7 @@ export function drawSpans(plot: Plot, backdrop: Backdrop, top: number): void {
   for (const hang of backdrop.hangs) bar(hang.begin_ns, hang.seen_ns, backdrop.rows.hangs);
 }
 
-/** Diagonal lines: nobody watched. */
+/** Diagonal lines: nothing is known. */
 function hatch(plot: Plot, from: number, to: number, top: number, bottom: number): void {
   const { ctx } = plot;
   ctx.save();
@@ -236,6 +242,11 @@ function eventTip(plot: Plot, backdrop: Backdrop, px: number, py: number, reach:
   return { x: plot.x(best.begin_ns - backdrop.beginNs), y: py, title: best.text || best.kind, lines };
 }
 
+function gapTitle({ record, is_watched }: Gap): string {
+  if (record === "imported") return "nothing is known: not in what was imported";
+  return is_watched ? "iolag ran, but could not measure" : "nobody watched";
+}
+
 function spanTip(plot: Plot, backdrop: Backdrop, px: number, py: number, reach: number): Tip | null {
   const isAt = (begin: number, end: number): boolean =>
     px >= plot.x(begin - backdrop.beginNs) - reach && px <= Math.max(plot.x(end - backdrop.beginNs), plot.x(begin - backdrop.beginNs) + 2) + reach;
@@ -269,7 +280,7 @@ function spanTip(plot: Plot, backdrop: Backdrop, px: number, py: number, reach: 
   return {
     x: px,
     y: py,
-    title: gap.is_watched ? "iolag ran, but could not measure" : "nobody watched",
+    title: gapTitle(gap),
     lines: [
       ["from", momentText(gap.begin)],
       ["to", momentText(gap.end)],

@@ -65,7 +65,7 @@ export function calendar(state: State): FigureContent | null {
     panelWidth: weeks > 30 ? 720 : 340,
     caption: () =>
       `Days on which attempts passed their deadline, failed, or were not started because an earlier one hung: the darker (lighter on dark ` +
-      `paper), the greater their share of the day's slots. Outlined: a day without any. Empty: nobody watched. ` +
+      `paper), the greater their share of the day's slots. Outlined: a day without any. Empty: nothing is known. ` +
       `${plural(bad, "such day")} in these calendars. Days are those of ${state.document.zone}.`,
     pictures: (view) => panels.map(({ title, days }) => calendarPicture(title, days, first, weeks, view)),
   };

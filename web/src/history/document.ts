@@ -106,10 +106,14 @@ export interface Hang {
 
 export interface Gap {
   host: string;
+  /** Empty if nothing of the host, or of the target, has samples. */
+  target: string;
+  task: string;
   begin: number;
   end: number;
   rounds: number;
   is_watched: boolean;
+  record: "watched" | "imported";
 }
 
 export interface PairCell {

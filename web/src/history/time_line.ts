@@ -107,7 +107,7 @@ function caption(state: State, lanes: Lane[], view: View): string {
   if (all.some((series) => series.by_attempt.below_count > 0)) {
     parts.push("The band at the bottom holds what was shorter than the clock could tell.");
   }
-  if (figures.gaps.length > 0) parts.push("Hatched: nobody watched.");
+  if (figures.gaps.length > 0) parts.push("Hatched: nothing is known.");
   if (figures.events_left_out > 0) parts.push(`${plural(figures.events_left_out, "older line")} of the journal are not drawn.`);
   parts.push("Times are UTC.");
   return parts.join(" ");

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use iolag_model::{HistoryColumns, Series, WallTime};
+use iolag_model::{HistoryColumns, Nanoseconds, Series, WallTime};
 
 use super::observed::{Quantity, TimedValues};
 use super::weighting::{Blockers, ByTime, Observation, Observations};
@@ -41,6 +41,18 @@ impl Amounts {
     /// When the slots were due.
     pub(super) fn intended(&self) -> &[WallTime] {
         &self.columns.intended
+    }
+
+    /// When attempts that took longer than `least` were due, and when they ended or were last seen.
+    pub(super) fn lasting_longer_than(
+        &self,
+        least: Nanoseconds,
+    ) -> impl Iterator<Item = (WallTime, WallTime)> + '_ {
+        let HistoryColumns { intended, start, duration_ns, .. } = &self.columns;
+        let slots = intended.iter().zip(start).zip(duration_ns);
+        slots
+            .filter(move |(_, duration)| **duration > least)
+            .map(|((due, start), duration)| (*due, start.after(*duration)))
     }
 
     /// How long somebody waits who comes at any time.

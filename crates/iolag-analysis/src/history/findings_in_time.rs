@@ -8,7 +8,7 @@ use super::analysis::HistoryAnalysis;
 use super::episodes::{Episode, SeriesEpisode};
 use super::findings::{FindingKind, HistoryFinding, Names, counted, moment_in_words};
 use super::findings_of_changes::{findings_of_changes, level_in_words};
-use super::gaps::GapRecord;
+use super::gaps::{Gap, GapRecord, time_in_gaps};
 use super::observed::Quantity;
 use crate::finding::{Severity, share_in_words};
 
@@ -200,19 +200,22 @@ fn configuration(analysis: &HistoryAnalysis, new: &Configuration) -> Option<Hist
     Some(finding.during(new.first_seen, new.first_seen).sized(new.first_seen.as_seconds()))
 }
 
-/// One finding per host.
+/// One finding per host, and per target and task that has gaps of its own.
 fn gaps(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let (Some(begin), Some(end)) = (analysis.begin, analysis.end) else { return Vec::new() };
-    let of_hosts = analysis.gaps.chunk_by(|one, other| one.host == other.host);
-    of_hosts
+    let is_same = |one: &Gap, other: &Gap| {
+        (&one.host, &one.target, &one.task) == (&other.host, &other.target, &other.task)
+    };
+    analysis
+        .gaps
+        .chunk_by(is_same)
         .map(|gaps| {
-            let length = |gap: &super::gaps::Gap| gap.end.since(gap.begin);
-            let sum = Nanoseconds(gaps.iter().map(|gap| length(gap).0).sum());
-            let longest = gaps.iter().max_by_key(|gap| length(gap)).unwrap_or(&gaps[0]);
+            let sum = time_in_gaps(gaps);
+            let longest = gaps.iter().max_by_key(|gap| gap.length()).unwrap_or(&gaps[0]);
             let share = sum.as_seconds() / end.since(begin).as_seconds().max(1.0);
             let sentence = format!(
                 "Nothing is known of {} for {sum} in {} ({} of the time), {}from {} to {}: {}.",
-                longest.host,
+                longest.place(),
                 counted(gaps.len() as u64, "gap"),
                 share_in_words(share),
                 if gaps.len() > 1 { "the longest " } else { "" },

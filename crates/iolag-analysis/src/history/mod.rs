@@ -102,7 +102,7 @@ pub use figures::{
     STATE_BELOW, SeriesFigure, SlotCounts, ValueColumns, history_figures,
 };
 pub use findings::{FindingKind, HistoryFinding};
-pub use gaps::{Gap, GapRecord};
+pub use gaps::{Gap, GapRecord, time_in_gaps};
 pub use incident::{Incident, IncidentPeriod, PastDeadline, PeriodImpact, SeriesImpact, find_incident};
 pub use incident_places::{PlaceEffect, PlaceImpact, Seen};
 pub use join::{Pair, default_tolerance, join_nearest};

@@ -5,8 +5,8 @@ use iolag_model::{Nanoseconds, WallTime, format_count, format_duration};
 
 use super::Page;
 use super::amounts::{estimate, label, share_over, with_interval};
-use crate::numbers::{NO_DEADLINE, percentage};
-use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
+use crate::numbers::{all_succeeded, no_deadline, percentage};
+use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns, wrapped};
 
 /// How levels are named in a table: the more the terminal has room for.
 #[derive(Clone, Copy)]
@@ -134,11 +134,11 @@ impl Page<'_> {
             let has_deadline = summaries.iter().any(|one| one.series.deadline_ns > Nanoseconds::ZERO);
             let has_attempts = summaries.iter().any(|one| one.rates.total.attempts > 0);
             let told = match (has_attempts, has_deadline) {
-                (false, _) => "No attempt was left to itself until its end.",
-                (true, true) => "Every attempt succeeded within its deadline.",
-                (true, false) => NO_DEADLINE,
+                (false, _) => "No attempt was left to itself until its end.".to_owned(),
+                (true, true) => all_succeeded("", &self.analysis.gaps),
+                (true, false) => no_deadline(&self.analysis.gaps),
             };
-            return format!("\n{told}\n");
+            return format!("\n{}\n", wrapped(&told, self.width, ""));
         }
         let right = Side::Right;
         let names = columns([
@@ -164,9 +164,9 @@ impl Page<'_> {
             vec![cells]
         });
         let others = if bad.len() < summaries.len() {
-            "Every attempt of the other series succeeded within its deadline.\n"
+            wrapped(&all_succeeded(" of the other series", &self.analysis.gaps), self.width, "") + "\n"
         } else {
-            ""
+            String::new()
         };
         format!(
             "{}{}{others}",

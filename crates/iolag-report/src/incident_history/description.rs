@@ -1,7 +1,9 @@
 //! What happened, where, when and for how long, in sentences.
 
 use iolag_analysis::Severity;
-use iolag_analysis::history::{Episode, HistoryFinding, Knowledge, Quantity, RaisedLevel, SeriesEpisode};
+use iolag_analysis::history::{
+    Episode, HistoryFinding, Knowledge, Quantity, RaisedLevel, SeriesEpisode, time_in_gaps,
+};
 use iolag_model::{Nanoseconds, Outage, OutageEnding, WallTime, counted, format_duration};
 
 use super::{IncidentHistory, times};
@@ -201,13 +203,12 @@ impl IncidentHistory<'_> {
     /// Times in which nobody watched are no good times.
     fn push_gaps(&self, text: &mut String) {
         let gaps = &self.analysis.gaps;
-        let sum = gaps.iter().map(|gap| gap.end.since(gap.begin).0).sum();
         if !gaps.is_empty() {
             push(
                 text,
                 format_args!(
                     "Nothing is known of {} in {}: there is no sample of that time (see the time line).\n",
-                    format_duration(Nanoseconds(sum)),
+                    format_duration(time_in_gaps(gaps)),
                     counted(gaps.len() as u64, "gap", "gaps")
                 ),
             );

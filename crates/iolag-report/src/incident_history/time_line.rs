@@ -232,17 +232,17 @@ impl IncidentHistory<'_> {
 
     fn add_gaps(&self, line: &mut TimeLine) {
         let mut gaps: Vec<&Gap> = self.analysis.gaps.iter().collect();
-        gaps.sort_by_key(|gap| std::cmp::Reverse(gap.end.since(gap.begin)));
+        gaps.sort_by_key(|gap| std::cmp::Reverse(gap.length()));
         line.leave_out(
             gaps.len().saturating_sub(GAPS_MOST),
             "shorter gap in watching",
             "shorter gaps in watching",
         );
         for gap in gaps.into_iter().take(GAPS_MOST) {
-            let length = format_duration(gap.end.since(gap.begin));
+            let length = format_duration(gap.length());
             let rounds = counted(gap.rounds, "round is", "rounds are");
-            let host = escape(&gap.host);
-            let told = format!("gap in the record of {host}: for {length} {rounds} missing: {}", gap.why());
+            let place = escape(&gap.place());
+            let told = format!("gap in the record of {place}: for {length} {rounds} missing: {}", gap.why());
             line.add(gap.begin, 1, told);
         }
     }

@@ -17,7 +17,7 @@ use super::report::{Gaps, SeriesReport};
 use super::resolution::ResolutionEvidence;
 use super::source::{RawObservation, RawRows};
 use super::time_column::Certainty;
-use super::value_options::{DecimalMark, IdenticalRows, ValueUnit};
+use super::value_options::{DecimalMark, IdenticalRows, MissingValues, ValueUnit};
 
 /// Makes the samples of all series of `rows`, whose times are `times`.
 ///
@@ -76,6 +76,8 @@ struct SeriesAssembly<'a> {
     has_words: bool,
     samples: Vec<ImportedSample>,
     missing: u64,
+    /// When something came back without a value, for what hung before.
+    without_value: Vec<WallTime>,
     evidence: ResolutionEvidence,
 }
 
@@ -94,6 +96,7 @@ impl<'a> SeriesAssembly<'a> {
             has_words: false,
             samples: Vec::new(),
             missing: 0,
+            without_value: Vec::new(),
             evidence: ResolutionEvidence::default(),
         }
     }
@@ -149,9 +152,13 @@ impl<'a> SeriesAssembly<'a> {
             exit_status: ending.exit_status,
         };
         match quantity {
+            Quantity::Missing if self.is_taken_for_hung(observation) => sample.outcome = Outcome::Hung,
             // A failure is data also if nobody could say how long it took.
             Quantity::Missing if ending.outcome == Outcome::Ok => {
                 self.missing += 1;
+                if self.options.missing == MissingValues::Hung {
+                    self.without_value.push(time);
+                }
                 return Ok(());
             }
             Quantity::Missing if ending.outcome == Outcome::Timeout => {
@@ -171,6 +178,31 @@ impl<'a> SeriesAssembly<'a> {
         }
         self.samples.push(sample);
         Ok(())
+    }
+
+    /// Nothing says how it ended, neither a value nor a status.
+    fn is_taken_for_hung(&self, observation: &RawObservation) -> bool {
+        self.options.missing == MissingValues::Hung
+            && self.unit.nanoseconds().is_some()
+            && self.rows.text(observation.status).is_empty()
+    }
+
+    /// What hung had not ended at the next known moment of its series. Where there is none, nothing is known of how long it took.
+    fn end_hangs(&mut self) {
+        if self.options.missing == MissingValues::Gap {
+            return;
+        }
+        let mut moments = std::mem::take(&mut self.without_value);
+        moments.extend(self.samples.iter().map(|sample| sample.time));
+        moments.sort_unstable();
+        for sample in self.samples.iter_mut().filter(|sample| sample.outcome == Outcome::Hung) {
+            let next = moments.get(moments.partition_point(|moment| *moment <= sample.time));
+            sample.duration_ns = next.map_or(Nanoseconds::ZERO, |next| next.since(sample.time));
+        }
+        let all = self.samples.len();
+        self.samples
+            .retain(|sample| sample.outcome != Outcome::Hung || sample.duration_ns > Nanoseconds::ZERO);
+        self.missing += (all - self.samples.len()) as u64;
     }
 
     fn quantity(&self, text: &str, mark: DecimalMark) -> Result<Quantity, String> {
@@ -212,6 +244,7 @@ impl<'a> SeriesAssembly<'a> {
             self.samples.reverse();
         }
         self.samples.sort_by_key(|sample| sample.time);
+        self.end_hangs();
         let identical = self.count_identical();
         if self.options.identical_rows == IdenticalRows::Drop {
             self.drop_identical();
@@ -252,6 +285,7 @@ impl<'a> SeriesAssembly<'a> {
             samples: self.samples.len() as u64,
             missing: self.missing,
             timeouts: count(Outcome::Timeout),
+            hung: count(Outcome::Hung),
             errors: count(Outcome::Error),
             sharing_a_time: sharing,
             identical,

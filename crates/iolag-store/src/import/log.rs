@@ -10,7 +10,7 @@ use super::quantity::{Cell, read_cell};
 use super::separated::SeriesTable;
 use super::source::RawRows;
 use super::time_text::{TimeReading, read_prefix_by_format, read_time};
-use super::value_options::{DecimalMark, ValueColumn};
+use super::value_options::{DecimalMark, MissingValues, ValueColumn};
 
 /// Finds all values of a text log.
 ///
@@ -27,6 +27,7 @@ pub(super) fn read_log(
         series: SeriesTable { options, file: tolerance.file(), found: HashMap::new() },
         date: None,
         label: None,
+        alone: Vec::new(),
     };
     for (line, content) in (1..).zip(text.lines()) {
         log.rows.lines = line;
@@ -38,6 +39,7 @@ pub(super) fn read_log(
         log.take_line(line, content, tolerance)?;
     }
     log.end_of_date();
+    log.keep_dates_alone();
     Ok(log.rows)
 }
 
@@ -48,6 +50,8 @@ struct Log<'a> {
     date: Option<LoggedDate>,
     /// The line that names the value that follows.
     label: Option<usize>,
+    /// Dates that no value follows.
+    alone: Vec<usize>,
 }
 
 /// A date whose values follow.
@@ -173,8 +177,18 @@ impl Log<'_> {
 
     fn end_of_date(&mut self) {
         self.label = None;
-        if let Some(LoggedDate { values: 0, .. }) = self.date.take() {
+        if let Some(LoggedDate { values: 0, time, .. }) = self.date.take() {
             self.rows.dates_alone += 1;
+            self.alone.push(time);
+        }
+    }
+
+    /// A script that wrote its date and no value got as far as the first task: that one has no value, the others were not begun.
+    fn keep_dates_alone(&mut self) {
+        if self.options.missing == MissingValues::Hung && !self.rows.series.is_empty() {
+            for time in std::mem::take(&mut self.alone) {
+                self.rows.add_value(time, 0, "", "");
+            }
         }
     }
 }

@@ -43,7 +43,7 @@ pub use options::{
 pub use report::{Gaps, ImportReport, SeriesReport};
 pub use resolution::GuessedResolution;
 pub use time_column::{Certainty, GuessedTime};
-pub use value_options::{DecimalMark, IdenticalRows, ValueColumn, ValueUnit};
+pub use value_options::{DecimalMark, IdenticalRows, MissingValues, ValueColumn, ValueUnit};
 
 use error::Tolerance;
 use report::span_of;
@@ -155,6 +155,12 @@ fn import_rows(
     describe_rows(&mut report, &rows);
     report.time = resolved.guessed;
     report.notes.extend(resolved.notes);
+    if report.dates_alone > 0 && options.missing == MissingValues::Gap {
+        report.notes.push(
+            "of an attempt that wrote its date alone nothing is kept; --missing hung keeps it as one that had not ended when the log goes on"
+                .to_owned(),
+        );
+    }
     report.series = series.iter().map(|imported| imported.report.clone()).collect();
     report.span = span_of(series.iter().flat_map(|imported| &imported.samples).map(|sample| sample.time));
     if report.span.is_none() {

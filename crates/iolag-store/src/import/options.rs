@@ -6,7 +6,7 @@ use std::str::FromStr;
 use iolag_model::{Nanoseconds, WallTime};
 use jiff::tz::{Offset, TimeZone};
 
-use super::value_options::{DecimalMark, IdenticalRows, ValueColumn, ValueUnit};
+use super::value_options::{DecimalMark, IdenticalRows, MissingValues, ValueColumn, ValueUnit};
 
 /// What the caller knows about a file.
 #[derive(Debug, Clone)]
@@ -57,6 +57,8 @@ pub struct ImportOptions {
     pub deadline: Option<Nanoseconds>,
     /// What to do with rows that say the same of the same series at the same time.
     pub identical_rows: IdenticalRows,
+    /// What a duration is of which only the begin was written.
+    pub missing: MissingValues,
     /// Rows that may be unreadable and are left out; one more and nothing is imported.
     pub bad_rows_max: u64,
     /// Largest file that is read into memory, in bytes. The journal is read line by line and has no such limit.
@@ -91,6 +93,7 @@ impl ImportOptions {
             resolution: None,
             deadline: None,
             identical_rows: IdenticalRows::Keep,
+            missing: MissingValues::Gap,
             bad_rows_max: 0,
             bytes_max: 1 << 30,
             author: String::new(),

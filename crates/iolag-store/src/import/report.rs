@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use iolag_model::{Nanoseconds, SeriesKey, WallSpan, WallTime, counted, format_count, format_duration};
+use iolag_model::{
+    Nanoseconds, Outcome, SeriesKey, WallSpan, WallTime, counted, format_count, format_duration,
+};
 
 use super::error::BadRows;
 use super::imported::ImportedSample;
@@ -55,6 +57,8 @@ pub struct SeriesReport {
     pub missing: u64,
     /// Samples that were ended at their deadline.
     pub timeouts: u64,
+    /// Samples of which only the begin is known, and that they had not ended at the next one.
+    pub hung: u64,
     /// Samples that failed.
     pub errors: u64,
     /// Samples with the time of the one before.
@@ -94,7 +98,10 @@ impl Gaps {
         if sorted.len() < NEEDED || near * 2 < sorted.len() {
             return Self::default();
         }
-        let gaps = || (0..steps.len()).filter(|index| steps[*index] / 5 >= median.div_ceil(2));
+        // What hung lasted until the next sample.
+        let is_known = |index: usize| samples[index].outcome == Outcome::Hung;
+        let gaps =
+            || (0..steps.len()).filter(|index| steps[*index] / 5 >= median.div_ceil(2) && !is_known(*index));
         let longest = gaps().max_by_key(|index| steps[*index]);
         Self {
             period_ns: Nanoseconds(median),
@@ -191,6 +198,7 @@ impl fmt::Display for SeriesReport {
         }
         for (count, what) in [
             (self.timeouts, ["time-out", "time-outs"]),
+            (self.hung, ["hung"; 2]),
             (self.errors, ["error", "errors"]),
             (self.missing, ["without a value"; 2]),
             (self.sharing_a_time, ["with the time of the one before"; 2]),
@@ -237,7 +245,7 @@ pub(super) fn span_of(times: impl Iterator<Item = WallTime>) -> Option<WallSpan>
 
 #[cfg(test)]
 mod tests {
-    use iolag_model::{FailureCode, Outcome, ProbeId};
+    use iolag_model::{FailureCode, ProbeId};
 
     use super::*;
 

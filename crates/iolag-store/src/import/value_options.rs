@@ -190,6 +190,27 @@ impl FromStr for IdenticalRows {
     }
 }
 
+/// What an attempt is of which only its begin was written: a date or a time with nothing behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MissingValues {
+    /// No sample: nobody knows, and a long time of it is a gap.
+    Gap,
+    /// An attempt that began and had not ended at the next known moment of its series.
+    Hung,
+}
+
+impl FromStr for MissingValues {
+    type Err = OptionError;
+
+    fn from_str(text: &str) -> Result<Self, OptionError> {
+        match text {
+            "gap" => Ok(Self::Gap),
+            "hung" => Ok(Self::Hung),
+            _ => Err(OptionError::new(text, "one of gap, hung")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use iolag_model::{Nanoseconds, parse_count, parse_duration};
 use iolag_store::import::{
-    ColumnName, DecimalMark, HeaderRow, IdenticalRows, ImportForm, Separator, TimeFormat, ValueColumn,
-    ValueUnit,
+    ColumnName, DecimalMark, HeaderRow, IdenticalRows, ImportForm, MissingValues, Separator, TimeFormat,
+    ValueColumn, ValueUnit,
 };
 
 /// The word that stands for the history where a run could be named.
@@ -199,6 +199,9 @@ pub struct Import {
     /// What becomes of rows that say the same at the same time: keep or drop
     #[arg(long, value_name = "WHAT", default_value = "keep")]
     pub identical: IdenticalRows,
+    /// What an attempt is of which only the date was written: gap (nobody knows) or hung (it had not ended when the log goes on)
+    #[arg(long, value_name = "WHAT", default_value = "gap")]
+    pub missing: MissingValues,
     /// What stands between columns: comma, semicolon, tab, bar or spaces [default: guessed]
     #[arg(long, value_name = "NAME")]
     pub separator: Option<Separator>,

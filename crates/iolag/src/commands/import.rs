@@ -142,6 +142,7 @@ fn reading_options(options: &Import) -> Result<ImportOptions, Failure> {
         resolution: options.resolution,
         deadline: options.deadline,
         identical_rows: options.identical,
+        missing: options.missing,
         bad_rows_max: options.skip_bad,
         author: author(|name| std::env::var_os(name), rustix::process::getuid().as_raw()),
         ..ImportOptions::new(host)

@@ -133,6 +133,68 @@ fn options_reach_the_reader() {
 }
 
 #[test]
+fn of_a_hole_in_a_log_nobody_says_that_all_was_well() {
+    let user = User::new();
+    // Every quarter of an hour; at slot 20 of the second log the script hung for five hours.
+    let log = |is_there: fn(i64) -> bool| -> String {
+        let line = |slot: i64| {
+            let value =
+                if is_there(slot) { format!(" 0.{:02} 0.10", 10 + slot * 7 % 13) } else { String::new() };
+            format!("{}{value}\n", 1_210_204_800 + slot * 900)
+        };
+        (0..200).filter(|slot| is_there(*slot) || *slot == 20).map(line).collect()
+    };
+    user.write("scratch.log", &log(|_| true));
+    user.write("home.log", &log(|slot| !(20..40).contains(&slot)));
+    let import = |target: &str, more: &[&str]| {
+        let values = [format!("1=compile@/{target}"), format!("2=list@/{target}")];
+        let file = format!("{target}.log");
+        let arguments = [
+            "import",
+            &file,
+            "--host",
+            LOGIN_NODE,
+            "--deadline",
+            "600s",
+            "--value",
+            &values[0],
+            "--value",
+            &values[1],
+        ];
+        user.fine(&[&arguments, more].concat()).stdout
+    };
+    import("scratch", &[]);
+    let shown = import("home", &[]);
+    assert!(shown.contains("1 gap of 5 h 15 min from 2008-05-08T04:45"), "{shown}");
+    assert!(
+        shown.contains("1 date without a value behind it: a measurement that did not come back?"),
+        "{shown}"
+    );
+    let sentence = "Every attempt that was recorded succeeded within its deadline. Nothing is known of one gap of 5 h 15 min.";
+    let told = user.fine(&["show", "history"]).stdout;
+    assert!(told.replace('\n', " ").contains(sentence), "{told}");
+    user.fine(&["report", "-o", "page.html"]);
+    let page = std::fs::read_to_string(user.path("page.html")).unwrap();
+    assert!(page.contains(sentence), "the page says that all was well");
+    let gaps = user.document(&[])["gaps"].clone();
+    let gap = &gaps[0];
+    assert_eq!(gaps.as_array().map(Vec::len), Some(1), "{gaps}");
+    assert_eq!(
+        (&gap["target"], &gap["task"], &gap["record"]),
+        (&"/home".into(), &"".into(), &"imported".into())
+    );
+
+    // Whoever knows that it hung says so; what was not begun then stays unknown.
+    let shown = import("home", &["--missing", "hung"]);
+    assert!(shown.contains("compile on /home: 181 samples") && shown.contains("; 1 hung;"), "{shown}");
+    let document = user.document(&[]);
+    assert_eq!(document["gaps"][0]["task"], "list", "{}", document["gaps"]);
+    let told = user.fine(&["show", "history"]).stdout;
+    assert!(told.contains("≥ 5 h 00 min") && told.contains("1 had not ended when last"), "{told}");
+    user.refused(&["import", "home.log", "--missing", "slow"], 2, &["one of gap, hung"]);
+}
+
+#[test]
 fn lists_and_journals_become_events() {
     let user = User::new();
     user.write("events.csv", Study::EVENTS);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::history::{CorrelationMethod, GapRecord};
+use iolag_analysis::history::{CorrelationMethod, GapRecord, time_in_gaps};
 use iolag_model::{Configuration, Nanoseconds, SeriesKind, counted, format_count, format_duration};
 
 use super::head::{hosts, sorted, targets};
@@ -103,22 +103,23 @@ fn gaps(report: &HistoryReport<'_>) -> String {
         let any = report.analysis.series.iter().any(|one| is_probed(one.summary.series.kind));
         return if any { "none: every round is there".to_owned() } else { String::new() };
     }
-    let sum = Nanoseconds(gaps.iter().map(|gap| gap.end.since(gap.begin).0).sum());
+    let sum = time_in_gaps(gaps);
     let mut longest: Vec<_> = gaps.iter().collect();
-    longest.sort_by_key(|gap| std::cmp::Reverse(gap.end.since(gap.begin)));
+    longest.sort_by_key(|gap| std::cmp::Reverse(gap.length()));
     longest.truncate(GAPS_MOST);
     longest.sort_by_key(|gap| gap.begin);
     let several_hosts = hosts(report).len() > 1;
     let told: Vec<String> = longest
         .iter()
         .map(|gap| {
-            let host = if several_hosts { format!("{}: ", gap.host) } else { String::new() };
+            let is_whole = gap.target.is_empty() && !several_hosts;
+            let place = if is_whole { String::new() } else { format!("{}: ", gap.place()) };
             let why = match (gap.record, gap.is_watched) {
                 (GapRecord::Imported, _) => " (of what was imported)",
                 (GapRecord::Watched, true) => " (iolag ran, but could not measure)",
                 (GapRecord::Watched, false) => "",
             };
-            format!("{host}{} to {}{why}", moment(gap.begin), moment(gap.end))
+            format!("{place}{} to {}{why}", moment(gap.begin), moment(gap.end))
         })
         .collect();
     let more = if gaps.len() > told.len() { ", …" } else { "" };

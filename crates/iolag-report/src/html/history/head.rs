@@ -7,6 +7,7 @@ use iolag_model::{Nanoseconds, SeriesKind, WallSpan, counted, format_duration};
 use super::page::HistoryReport;
 use crate::history_text::amounts::moment;
 use crate::html::markup::Markup;
+use crate::numbers::all_succeeded;
 
 /// Title of the page, unless the caller has one.
 pub(super) fn title(report: &HistoryReport<'_>) -> String {
@@ -93,7 +94,7 @@ fn lede(report: &HistoryReport<'_>) -> String {
         .map(|one| &one.summary.series)
         .any(|series| series.kind.is_duration() && series.deadline_ns > Nanoseconds::ZERO);
     text.push_str(&match troubles.as_slice() {
-        [] if has_deadline => " Every attempt succeeded within its deadline.".to_owned(),
+        [] if has_deadline => format!(" {}", all_succeeded("", &analysis.gaps)),
         [] => String::new(),
         [one] => format!(" {one}."),
         [first @ .., last] => format!(" {} and {last}.", first.join(", ")),

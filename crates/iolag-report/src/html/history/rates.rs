@@ -7,7 +7,7 @@ use super::page::HistoryReport;
 use crate::history_text::amounts::{moment, with_interval};
 use crate::html::markup::Markup;
 use crate::interval_text::{Known, Measure, with_ends};
-use crate::numbers::{NO_DEADLINE, NOTHING, none_of, percentage};
+use crate::numbers::{NOTHING, all_succeeded, no_deadline, none_of, percentage};
 
 /// Series side by side in the tables by weekday and hour: those with most trouble.
 const SERIES_MOST: usize = 8;
@@ -55,6 +55,7 @@ const fn trouble(rates: &OutcomeRates) -> u64 {
 
 /// What cannot be ruled out even so.
 fn nothing_happened(report: &HistoryReport<'_>) -> String {
+    let gaps = &report.analysis.gaps;
     let durations = report.analysis.series.iter().filter(|one| {
         one.summary.series.kind.is_duration()
             && one.summary.series.deadline_ns > iolag_model::Nanoseconds::ZERO
@@ -62,11 +63,12 @@ fn nothing_happened(report: &HistoryReport<'_>) -> String {
     let rates = durations.map(|one| &one.summary.rates.total.past_deadline).filter(|rate| rate.of > 0);
     match rates.max_by(|one, other| one.interval.high.total_cmp(&other.interval.high)) {
         Some(worst) => format!(
-            "Every attempt succeeded within its deadline. Of the series that tells least, by {}, up to {} % might still not.",
+            "{} Of the series that tells least, by {}, up to {} % might still not.",
+            all_succeeded("", gaps),
             counted(worst.of, "attempt", "attempts"),
             percentage(100.0 * worst.interval.high)
         ),
-        None => NO_DEADLINE.to_owned(),
+        None => no_deadline(gaps),
     }
 }
 
