@@ -2,7 +2,7 @@
 
 use iolag_keeper::evidence_of_all;
 use iolag_model::{
-    Clock, EventSource, Evidence, HistoryRecord, MonotonicClock, MonotonicTime, Outage, Outcome, ProbeId,
+    Clock, EventSource, Evidence, FailureCode, HistoryRecord, HistorySample, MonotonicClock, MonotonicTime, Outage, Outcome, ProbeId,
     ProbePhase, WallTime, counted,
 };
 use rustix::process::Signal;
@@ -233,6 +233,7 @@ impl Running<'_> {
                 self.ledger.record(HistoryRecord::Evidence(evidence));
             }
         }
+        self.record_failure(flight, recorded.first());
         let has_answered = matches!(fate, Fate::Ended { .. } | Fate::Released { .. })
             || recorded.first().is_some_and(|whole| whole.outcome == Outcome::Late);
         self.ledger.record_samples(recorded);
@@ -249,6 +250,18 @@ impl Running<'_> {
                 self.record_outages(ended);
             }
         }
+    }
+
+    /// Records how a command failed, if it said so; tells it, unless it said the same before.
+    fn record_failure(&mut self, flight: &Flight, whole: Option<&HistorySample>) {
+        let Some(sample) = whole.filter(|sample| sample.failure == FailureCode::EXIT) else { return };
+        let Some(said) = flight.stamps.said() else { return };
+        let text = Evidence::text_of_failure(sample.exit_status, &said);
+        let series = flight.series().to_string();
+        self.ledger.trouble(&series, &format!("{series}: {text}"));
+        let at = sample.start.after(sample.duration_ns);
+        let evidence = Evidence { host: self.plan.host.clone(), probe: flight.probe(), at, text };
+        self.ledger.record(HistoryRecord::Evidence(evidence));
     }
 
     /// Outages whose mount is gone or has been replaced are over.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! word 0  when the place was open       1  when it was prepared        2  number of its mount, plus one
-//!      3  when preparing failed         4  why                         5  bytes of the sentence from word 9 on
+//!      3  when preparing failed         4  why                         5  bytes of the sentence from word 9 on: why, or what a command said last
 //!      6  its guard's process id        7  when that was started, in clock ticks since boot
 //!      8  whether the place was made
 //! word 64 + 8 × part:  begin, end, failure, exit status (bit 32: there is one), user, system, resident, value (NaN: none)
@@ -109,16 +109,22 @@ impl Stamps {
     /// Why the task could not begin.
     pub fn preparation_failure(&self) -> Option<PreparationFailure> {
         let at = self.moment(FAILED)?;
+        let failure = FailureCode(self.words.load(FAILURE) as u16);
+        Some(PreparationFailure { at, failure, sentence: self.sentence() })
+    }
+
+    /// What a command that failed said last.
+    pub fn said(&self) -> Option<String> {
+        (self.moment(FAILED).is_none()).then(|| self.sentence()).filter(|line| !line.is_empty())
+    }
+
+    fn sentence(&self) -> String {
         let bytes = (self.words.load(SENTENCE_BYTES) as usize).min(SENTENCE_BYTES_MAX);
         let text: Vec<u8> = (0..bytes.div_ceil(size_of::<u64>()))
             .flat_map(|word| self.words.load(SENTENCE + word).to_le_bytes())
             .take(bytes)
             .collect();
-        Some(PreparationFailure {
-            at,
-            failure: FailureCode(self.words.load(FAILURE) as u16),
-            sentence: String::from_utf8_lossy(&text).into_owned(),
-        })
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     /// Whether the child said how the whole task ended, or why it could not begin.
@@ -196,16 +202,20 @@ impl<C: Clock> StampRecorder<'_, C> {
     /// The task cannot begin.
     pub fn failed(&self, error: &ProbeTaskError) {
         let words = &self.stamps.words;
-        let text = error.message.as_bytes();
-        let text = &text[..text.len().min(SENTENCE_BYTES_MAX)];
+        self.store_sentence(&error.message);
+        words.store(FAILURE, u64::from(error.failure.0));
+        words.store(FAILED, self.clock.now().0);
+    }
+
+    fn store_sentence(&self, text: &str) {
+        let words = &self.stamps.words;
+        let text = &text.as_bytes()[..text.floor_char_boundary(SENTENCE_BYTES_MAX)];
         for (word, bytes) in text.chunks(size_of::<u64>()).enumerate() {
             let mut padded = [0; size_of::<u64>()];
             padded[..bytes.len()].copy_from_slice(bytes);
             words.store(SENTENCE + word, u64::from_le_bytes(padded));
         }
         words.store(SENTENCE_BYTES, text.len() as u64);
-        words.store(FAILURE, u64::from(error.failure.0));
-        words.store(FAILED, self.clock.now().0);
     }
 }
 
@@ -224,6 +234,10 @@ impl<C: Clock> PartRecorder for StampRecorder<'_, C> {
     fn end_ago(&mut self, part: usize, ending: PartEnding, ago: Nanoseconds) {
         let now = self.clock.now();
         self.end_at(part, ending, MonotonicTime(now.0.saturating_sub(ago.0)));
+    }
+
+    fn said(&mut self, line: &str) {
+        self.store_sentence(line);
     }
 
     fn guarded(&mut self, guard: u32) {

@@ -6,6 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use iolag_backend::redact;
+use iolag_model::is_steering;
 use iolag_report::{Colour, wrapped};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -75,15 +76,6 @@ pub fn printable(text: &str) -> String {
     }
     clean.push_str(rest);
     clean
-}
-
-/// Whether a terminal does more than show it: control characters, and marks, embeddings and isolates of a direction (Unicode Standard Annex 9, 2.1 to 2.6).
-fn is_steering(character: char) -> bool {
-    match character {
-        '\n' | '\t' => false,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        other => other.is_control(),
-    }
 }
 
 /// Writes a notice to standard error, unless the user wants none.

@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 use iolag_model::{
-    Configuration, ConfigurationKey, Event, HistoryColumns, Nanoseconds, Outage, ProbeId, Series, SeriesKey,
+    Evidence,     Configuration, ConfigurationKey, Event, HistoryColumns, Nanoseconds, Outage, ProbeId, Series, SeriesKey,
     SeriesKind, WallSpan, WallTime, WatchSession,
 };
 use serde::Serialize;
@@ -44,6 +44,8 @@ pub struct HistoryInput {
     pub outages: Vec<Outage>,
     pub configurations: Vec<Configuration>,
     pub sessions: Vec<WatchSession>,
+    /// What is known of the [`last_failed`](super::last_failed) probe of each series.
+    pub failures: Vec<Evidence>,
 }
 
 /// How a history is analysed.

@@ -10,10 +10,12 @@ use super::shares::{OutcomeRates, Rate, ThresholdShare};
 use crate::finding::{Severity, share_in_words};
 
 pub(super) fn failure(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
+    let said = series.last_failure.as_ref();
     ended(
         series,
         names,
         &Ending {
+            said: said.map_or_else(String::new, |last| format!("; the last with {}", last.said)),
             kind: FindingKind::Failure,
             rate: |rates| rates.error,
             words: "failed",
@@ -36,6 +38,7 @@ pub(super) fn past_deadline(series: &SeriesAnalysis, names: &Names) -> Option<Hi
         series,
         names,
         &Ending {
+            said: String::new(),
             kind: FindingKind::Tail,
             rate: |rates| rates.past_deadline,
             words: "did not end within their deadline",
@@ -53,6 +56,8 @@ pub(super) fn past_deadline(series: &SeriesAnalysis, names: &Names) -> Option<Hi
 
 /// How attempts ended that did not end well.
 struct Ending {
+    /// What the last one said of it, behind a semicolon.
+    said: String,
     kind: FindingKind,
     rate: fn(&OutcomeRates) -> Rate,
     words: &'static str,
@@ -63,9 +68,9 @@ fn ended(series: &SeriesAnalysis, names: &Names, ending: &Ending) -> Option<Hist
     let (rates, key) = (&series.summary.rates, &series.summary.series.key);
     let rate = (ending.rate)(&rates.total);
     let share = rate.share().filter(|_| rate.count > 0)?;
-    let (Rate { count, of, .. }, words) = (rate, ending.words);
+    let (Rate { count, of, .. }, words, said) = (rate, ending.words, &ending.said);
     let sentence = format!(
-        "{count} of {of} {} {words} ({}){}.",
+        "{count} of {of} {} {words} ({}){}{said}.",
         names.series(key),
         share_in_words(share),
         days_in_words(&rates.by_day, ending.rate)
@@ -76,7 +81,7 @@ fn ended(series: &SeriesAnalysis, names: &Names, ending: &Ending) -> Option<Hist
         format!("Of the attempts of {{series}}, {{range}} {words}"),
         share,
         SayingUnit::Share,
-        format!("{}: {count} of {of}", task(key)),
+        format!("{}: {count} of {of}{said}", task(key)),
     );
     let finding = HistoryFinding::new(ending.kind, severity, sentence, ending.advice);
     Some(finding.of([key]).sized(share).saying(Some(together)))
@@ -96,7 +101,7 @@ fn days_in_words(by_day: &[GroupRates<Day>], rate: fn(&OutcomeRates) -> Rate) ->
 
 #[cfg(test)]
 mod tests {
-    use iolag_model::{HistoryColumns, Outcome};
+    use iolag_model::{Evidence, HistoryColumns, Outcome};
 
     use super::*;
     use crate::history::samples::{columns_of, series_of};
@@ -108,6 +113,27 @@ mod tests {
             false => (slot * 900, 20 + slot as u64 % 7, Outcome::Ok),
         }));
         findings_of(columns)
+    }
+
+    #[test]
+    fn what_the_last_one_that_failed_said_is_told_with_the_failures() {
+        let columns = columns_of((0..1400).map(|slot| match slot {
+            700 | 900 => (slot * 900, 20, Outcome::Error),
+            _ => (slot * 900, 20 + slot as u64 % 7, Outcome::Ok),
+        }));
+        let series = series_of("/home", "status");
+        let said = |slot: usize, said: &str| Evidence {
+            host: series.key.host.clone(),
+            probe: columns.probe[slot],
+            at: columns.start[slot],
+            text: Evidence::text_of_failure(Some(2), said),
+        };
+        let failures = vec![said(700, "earlier"), said(900, "oops: no such project")];
+        let input = HistoryInput { series: vec![(series, columns)], failures, ..HistoryInput::default() };
+        let analysis = analyse_history(&input, &HistoryOptions::default());
+        let failed = analysis.findings.iter().find(|one| one.kind == FindingKind::Failure).unwrap();
+        let sentence = &failed.finding.sentence;
+        assert!(sentence.ends_with("; the last with exit status 2: oops: no such project."), "{sentence}");
     }
 
     fn findings_of(columns: HistoryColumns) -> Vec<HistoryFinding> {

@@ -114,14 +114,14 @@ pub use observed::{Knowledge, Quantity, TimedValues};
 pub use periodicity::{PeriodName, Periodicity, PhaseBin, PhaseProfile, find_periodicity};
 pub use periodogram::{PeriodogramPoint, lomb_scargle, lomb_scargle_at};
 pub use permutation::{BLOCKS_LEAST, block_length, correlation_time};
-pub use series_analysis::SeriesAnalysis;
+pub use series_analysis::{LastFailure, SeriesAnalysis};
 pub use series_summary::{
     BesideSummary, ConfigurationSummary, Regime, SeriesSummary, SummaryOptions, WeightedSummary,
     summarise_series,
 };
 pub use shares::{OutcomeRates, Rate, ShareDifference, ThresholdShare, share_difference, shares_over};
 pub use shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};
-pub use source::SampleSource;
+pub use source::{SampleSource, last_failed};
 pub use strata::{CovariateLevel, CovariateStrata};
 pub use tally::{
     DurationTally, NATIVE_SCHEMA, RunOutcome, SeriesTally, Tallies, native_bucket, tally_bounds,

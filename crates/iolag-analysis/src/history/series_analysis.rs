@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use iolag_model::{Event, EventSource, HistoryColumns, Nanoseconds, Series, WallSpan, WallTime};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::amounts::{Amounts, quantity_of};
 use super::analysis::{HistoryOptions, Told, comparison_options};
@@ -21,7 +21,7 @@ use super::modes::Modes;
 use super::observed::{TimedValues, usual_spacing};
 use super::periodicity::{Periodicity, find_periodicity};
 use super::series_summary::{SeriesSummary, summarise_series};
-use super::source::{SampleSource, blockers_asked};
+use super::source::{SampleSource, blockers_asked, last_failed};
 use super::strata::{Covariate, CovariateStrata, by_covariates, is_covariate};
 use super::weighting::{Blockers, ByAttempt, Observations};
 use crate::parallel;
@@ -51,6 +51,17 @@ pub struct SeriesAnalysis {
     pub periodicity: Option<Periodicity>,
     /// The same by levels of each covariate, for whole tasks.
     pub by_covariate: Vec<CovariateStrata>,
+    /// How the last attempt that failed did so, if its command said it.
+    pub last_failure: Option<LastFailure>,
+}
+
+/// How an attempt failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastFailure {
+    /// When it began.
+    pub begin: WallTime,
+    /// As in `exit status 2: no such project`.
+    pub said: String,
 }
 
 impl SeriesAnalysis {
@@ -121,10 +132,15 @@ fn read_one<'a, S: SampleSource<'a>>(
     let columns = source.samples(series)?;
     let asked = blockers_asked(&columns);
     let blockers = if asked.is_empty() { Arc::default() } else { source.blockers(series, &asked)? };
+    let last_failure = match last_failed(&columns) {
+        Some((probe, begin)) => source.failure(series, probe)?.map(|said| LastFailure { begin, said }),
+        None => None,
+    };
     // Nobody else reads while a long one is in memory.
     let alone = (columns.len() > LONG).then_some(source);
     let values = TimedValues::read(series, &columns, quantity_of(series));
-    let analysis = analyse_series(series, &columns, &values, (&blockers, covariates), (told.events, options));
+    let mut analysis = analyse_series(series, &columns, &values, (&blockers, covariates), (told.events, options));
+    analysis.last_failure = last_failure;
     let is_whole = series.key.part.is_empty();
     let is_duration = series.kind.is_duration();
     let episodes = if is_duration && is_whole {
@@ -202,6 +218,7 @@ fn analyse_series(
         summary,
         drift: found.drift,
         not_told: found.not_told,
+        last_failure: None,
     }
 }
 

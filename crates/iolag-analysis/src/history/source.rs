@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use iolag_model::{HistoryColumns, Outcome, ProbeId, Series};
+use iolag_model::{Evidence, HistoryColumns, Outcome, ProbeId, Series, WallTime};
 
 use super::analysis::HistoryInput;
 use super::weighting::Blockers;
@@ -28,6 +28,12 @@ pub trait SampleSource<'a>: Send {
     /// The same.
     fn blockers(&mut self, series: &Series, asked: &BTreeSet<ProbeId>) -> Result<Arc<Blockers>, Self::Error>;
 
+    /// How this probe of the series failed, as its command said: `exit status 2: no such project`. Asked of the last that failed.
+    ///
+    /// # Errors
+    /// The same.
+    fn failure(&mut self, series: &Series, probe: ProbeId) -> Result<Option<String>, Self::Error>;
+
     /// Nothing more will be asked; what follows needs the memory that reading took.
     fn all_read(&mut self) {}
 }
@@ -36,13 +42,14 @@ pub trait SampleSource<'a>: Send {
 pub(super) struct InMemory<'a> {
     series: &'a [(Series, HistoryColumns)],
     blockers: BTreeMap<&'a str, Arc<Blockers>>,
+    failures: &'a [Evidence],
 }
 
 impl<'a> InMemory<'a> {
     pub(super) fn new(input: &'a HistoryInput) -> Self {
         let blockers = blockers_by_host(input);
         let blockers = blockers.into_iter().map(|(host, blockers)| (host, Arc::new(blockers))).collect();
-        Self { series: &input.series, blockers }
+        Self { series: &input.series, blockers, failures: &input.failures }
     }
 }
 
@@ -56,6 +63,11 @@ impl<'a> SampleSource<'a> for InMemory<'a> {
 
     fn blockers(&mut self, series: &Series, _: &BTreeSet<ProbeId>) -> Result<Arc<Blockers>, Infallible> {
         Ok(self.blockers.get(series.key.host.as_str()).cloned().unwrap_or_default())
+    }
+
+    fn failure(&mut self, series: &Series, probe: ProbeId) -> Result<Option<String>, Infallible> {
+        let of_probe = |one: &&Evidence| one.probe == probe && one.host == series.key.host;
+        Ok(self.failures.iter().filter(of_probe).find_map(Evidence::failure).map(str::to_owned))
     }
 }
 
@@ -80,6 +92,12 @@ pub(super) fn blockers_by_host(input: &HistoryInput) -> BTreeMap<&str, Blockers>
         }
     }
     by_host
+}
+
+/// The last probe in these columns that failed, and when it began.
+pub fn last_failed(columns: &HistoryColumns) -> Option<(ProbeId, WallTime)> {
+    let row = columns.outcome.iter().rposition(|outcome| *outcome == Outcome::Error)?;
+    Some((columns.probe[row], columns.start[row]))
 }
 
 /// The probes because of which slots in these columns were skipped.

@@ -253,8 +253,24 @@ pub struct Evidence {
     pub probe: ProbeId,
     /// When it was gathered.
     pub at: WallTime,
-    /// State, wait channel, system call and, where permitted, stack of its processes.
+    /// State, wait channel, system call and, where permitted, stack of its processes; or how its command failed.
     pub text: String,
+}
+
+impl Evidence {
+    /// Before how a command failed, in the text.
+    const FAILED: &str = "failed with ";
+
+    /// The text of a command that failed with this status (none if a signal ended it) and `said` so last.
+    pub fn text_of_failure(exit_status: Option<i32>, said: &str) -> String {
+        let how = exit_status.map_or_else(|| "a signal".to_owned(), |status| format!("exit status {status}"));
+        format!("{}{how}: {said}", Self::FAILED)
+    }
+
+    /// `exit status 2: no such project`, if this is how a command failed.
+    pub fn failure(&self) -> Option<&str> {
+        self.text.strip_prefix(Self::FAILED)
+    }
 }
 
 /// How a session of watching ended.

@@ -64,6 +64,7 @@ pub fn hostile() -> HistoryInput {
             facts: BTreeMap::from([("<script>alert(8)</script>".to_owned(), "</textarea>".to_owned())]),
         }],
         sessions: Vec::new(),
+        failures: Vec::new(),
     }
 }
 

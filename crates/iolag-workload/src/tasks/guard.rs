@@ -99,6 +99,8 @@ pub(super) enum Happening {
     Report(Report),
     /// This many bytes of output are in the buffer.
     Output(usize),
+    /// This many bytes of complaints are in the buffer.
+    Errors(usize),
     /// The time is over.
     Quiet,
 }
@@ -109,28 +111,35 @@ pub(super) struct Guard {
     process: Pid,
     orders: Option<OwnedFd>,
     reports: OwnedFd,
-    /// Where the programs' output arrives, without waiting.
+    /// Where the programs' output arrives, and their complaints if they have a pipe of their own, without waiting.
     output: OwnedFd,
+    errors: Option<OwnedFd>,
     output_ended: bool,
 }
 
 impl Guard {
-    /// Forks a guard for these programs, whose output arrives at `output`. The calling process has one thread (in tests: no
+    /// Forks a guard for these programs, whose output arrives at `output` and whose complaints, if not there, at `errors`. The calling process has one thread (in tests: no
     /// other thread that changes the environment).
     ///
     /// # Errors
     /// If the kernel has no process or descriptor left.
-    pub(super) fn start(launches: Vec<Launch>, output: OwnedFd) -> Result<Self, Errno> {
+    pub(super) fn start(
+        launches: Vec<Launch>,
+        output: OwnedFd,
+        errors: Option<OwnedFd>,
+    ) -> Result<Self, Errno> {
         let (orders_there, orders) = pipe_with(PipeFlags::CLOEXEC)?;
         let (reports, reports_there) = pipe_with(PipeFlags::CLOEXEC)?;
-        rustix::io::ioctl_fionbio(&output, true)?;
+        for arrives in std::iter::once(&output).chain(&errors) {
+            rustix::io::ioctl_fionbio(arrives, true)?;
+        }
         // SAFETY: the caller has one thread, so the copy's memory is consistent; the copy never returns from here.
         match unsafe { libc::fork() } {
             -1 => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::AGAIN)),
             0 => guard_process::run(launches, orders_there, reports_there),
             process => {
                 let process = Pid::from_raw(process).expect("fork returns a positive process id");
-                Ok(Self { process, orders: Some(orders), reports, output, output_ended: false })
+                Ok(Self { process, orders: Some(orders), reports, output, errors, output_ended: false })
             }
         }
     }
@@ -145,6 +154,11 @@ impl Guard {
         self.output.as_fd()
     }
 
+    /// Where the complaints arrive, if not with the output.
+    pub(super) fn errors(&self) -> Option<BorrowedFd<'_>> {
+        self.errors.as_ref().map(AsFd::as_fd)
+    }
+
     /// Has the program with this index started.
     pub(super) fn launch(&self, index: u8) {
         if let Some(orders) = &self.orders {
@@ -153,19 +167,22 @@ impl Guard {
         }
     }
 
-    /// Waits for the next report or output, reports first; for ever without a `limit`.
+    /// Waits for the next report, output or complaints, reports first; for ever without a `limit`.
     pub(super) fn next(&mut self, buffer: &mut [u8], limit: Option<Nanoseconds>) -> Happening {
         let limit = limit.map(timespec);
         loop {
-            let mut waited =
-                [PollFd::new(&self.reports, PollFlags::IN), PollFd::new(&self.output, PollFlags::IN)];
-            let count = if self.output_ended { 1 } else { 2 };
-            match poll(&mut waited[..count], limit.as_ref()) {
+            let mut waited = vec![PollFd::new(&self.reports, PollFlags::IN)];
+            waited.extend((!self.output_ended).then(|| PollFd::new(&self.output, PollFlags::IN)));
+            waited.extend(self.errors.as_ref().map(|errors| PollFd::new(errors, PollFlags::IN)));
+            match poll(&mut waited, limit.as_ref()) {
                 Ok(0) => return Happening::Quiet,
                 Ok(_) => {}
                 Err(_) => continue,
             }
-            let [has_report, has_output] = [&waited[0], &waited[1]].map(|one| !one.revents().is_empty());
+            let has = |index: usize| waited.get(index).is_some_and(|one| !one.revents().is_empty());
+            let has_report = has(0);
+            let has_output = !self.output_ended && has(1);
+            let has_errors = has(if self.output_ended { 1 } else { 2 });
             if has_report {
                 return Happening::Report(self.read_report());
             }
@@ -174,6 +191,13 @@ impl Guard {
                     Ok(bytes) if bytes > 0 => return Happening::Output(bytes),
                     Err(Errno::AGAIN | Errno::INTR) => {}
                     Ok(_) | Err(_) => self.output_ended = true,
+                }
+            }
+            if let Some(errors) = self.errors.as_ref().filter(|_| has_errors) {
+                match read(errors, &mut *buffer) {
+                    Ok(bytes) if bytes > 0 => return Happening::Errors(bytes),
+                    Err(Errno::AGAIN | Errno::INTR) => {}
+                    Ok(_) | Err(_) => self.errors = None,
                 }
             }
         }

@@ -16,8 +16,8 @@ use super::program::Program;
 pub(super) enum Streams {
     /// No input; output and errors into this pipe, or a terminal that is not the program's own.
     Pipe(OwnedFd),
-    /// No input; output into this pipe, errors are dropped.
-    PipeWithoutErrors(OwnedFd),
+    /// No input; output and errors into pipes of their own.
+    Pipes { output: OwnedFd, errors: OwnedFd },
     /// All three are this terminal, which becomes the controlling terminal of a new session.
     Terminal(OwnedFd),
 }
@@ -40,7 +40,7 @@ impl Launch {
         let has_terminal = matches!(streams, Streams::Terminal(_));
         let [input, output, errors] = match streams {
             Streams::Pipe(pipe) => [nowhere()?, duplicate(&pipe)?, pipe],
-            Streams::PipeWithoutErrors(pipe) => [nowhere()?, pipe, nowhere()?],
+            Streams::Pipes { output, errors } => [nowhere()?, output, errors],
             Streams::Terminal(terminal) => [duplicate(&terminal)?, duplicate(&terminal)?, terminal],
         };
         let kept = [&place, &input, &output, &errors].map(AsRawFd::as_raw_fd).to_vec();

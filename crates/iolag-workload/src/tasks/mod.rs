@@ -11,6 +11,7 @@ mod guard;
 mod guard_process;
 mod inheritance;
 mod last_line;
+mod last_words;
 mod launch;
 mod limits;
 mod probe;

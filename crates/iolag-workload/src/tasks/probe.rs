@@ -99,6 +99,11 @@ pub trait PartRecorder {
         self.end(part, ending);
     }
 
+    /// Told after the end of a command of the user's that failed: the last line of its standard error, without secrets.
+    fn said(&mut self, line: &str) {
+        let _ = line;
+    }
+
     /// Told before the first begin by tasks that start commands and shells: the process `guard` is the parent of them all. It
     /// survives the end of the probe's process, kills whatever the task has started, and ends when the last of it is gone. As
     /// long as it lives, something of this probe is still on the mount. Programs of other tasks are in the probe's process

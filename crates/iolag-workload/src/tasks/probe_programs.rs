@@ -16,7 +16,7 @@ use super::files::{make_directory, write_small_files};
 use super::last_line::LastLine;
 use super::probe_files::{READY, cannot, failed, forget, make_once, write_ready};
 use super::program::Program;
-use super::programs::{Errors, Programs};
+use super::programs::Programs;
 use super::{PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
 
 const LIST_PROGRAM: &str = "/bin/ls";
@@ -149,7 +149,15 @@ fn run_parts(
         programs.see_rest(|_| {});
         if ending.failure == FailureCode::EXIT {
             if_failed(part);
+            say(&mut programs, recorder);
         }
+    }
+}
+
+/// Tells what the program said last of its failure.
+fn say(programs: &mut Programs, recorder: &mut dyn PartRecorder) {
+    if let Some(line) = programs.last_words() {
+        recorder.said(&line);
     }
 }
 
@@ -186,8 +194,7 @@ impl ProbeTask for CommandTask {
             environment: std::env::vars_os().collect(),
         };
         let programs = match self.output {
-            TaskOutput::Discard => Programs::guarded(&program, place, Errors::WithOutput),
-            TaskOutput::Number => Programs::guarded(&program, place, Errors::Dropped),
+            TaskOutput::Discard | TaskOutput::Number => Programs::guarded(&program, place),
             TaskOutput::Terminal => Programs::on_terminal(&program, place),
         };
         self.programs = Some(programs.map_err(|error| cannot("get ready to start the command", error))?);
@@ -212,5 +219,8 @@ impl ProbeTask for CommandTask {
             ending.failure = FailureCode::PROTOCOL;
         }
         recorder.end(0, ending);
+        if ending.failure == FailureCode::EXIT {
+            say(&mut programs, recorder);
+        }
     }
 }

@@ -55,7 +55,7 @@ impl Session {
         let program = Program { path: shell.to_owned(), arguments: vec!["-i".into()], environment };
         let terminal = Terminal::open()?;
         let launch = Launch::new(&program, place, Streams::Terminal(terminal.programs))?;
-        let guard = Guard::start(vec![launch], terminal.person)?;
+        let guard = Guard::start(vec![launch], terminal.person, None)?;
         Ok(Self { guard, shell: None, buffer: vec![0; OUTPUT_BYTES] })
     }
 

@@ -16,6 +16,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::guard::{Guard, Happening, Report, timespec};
+use super::last_words::LastWords;
 use super::launch::{Launch, Streams};
 use super::program::Program;
 use super::terminal::Terminal;
@@ -29,19 +30,11 @@ const OUTPUT_LEFT_BYTES_MAX: usize = 1 << 20;
 /// How often a child is looked at where the kernel has no descriptor for it (before 5.3).
 const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(1);
 
-/// Where a program's errors go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Errors {
-    /// To where its output goes.
-    WithOutput,
-    /// Nowhere.
-    Dropped,
-}
-
 /// Programs that are run one after the other as the parts of a task.
 pub(super) struct Programs {
     starter: Starter,
     buffer: Vec<u8>,
+    last_words: LastWords,
 }
 
 enum Starter {
@@ -84,18 +77,16 @@ impl Programs {
         Ok(Self::new(Starter::Direct { launches, output }))
     }
 
-    /// Gets ready to run this in `place` below a guard.
+    /// Gets ready to run this in `place` below a guard; the end of its complaints is kept.
     ///
     /// # Errors
     /// If there is no process or descriptor left.
-    pub(super) fn guarded(program: &Program, place: BorrowedFd<'_>, errors: Errors) -> Result<Self, Errno> {
-        let (output, pipe) = pipe_with(PipeFlags::CLOEXEC)?;
-        let streams = match errors {
-            Errors::WithOutput => Streams::Pipe(pipe),
-            Errors::Dropped => Streams::PipeWithoutErrors(pipe),
-        };
+    pub(super) fn guarded(program: &Program, place: BorrowedFd<'_>) -> Result<Self, Errno> {
+        let (output, output_there) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (errors, errors_there) = pipe_with(PipeFlags::CLOEXEC)?;
+        let streams = Streams::Pipes { output: output_there, errors: errors_there };
         let launch = Launch::new(program, place, streams)?;
-        Ok(Self::new(Starter::Guarded(Guard::start(vec![launch], output)?)))
+        Ok(Self::new(Starter::Guarded(Guard::start(vec![launch], output, Some(errors))?)))
     }
 
     /// The same on a terminal of its own.
@@ -105,11 +96,11 @@ impl Programs {
     pub(super) fn on_terminal(program: &Program, place: BorrowedFd<'_>) -> Result<Self, Errno> {
         let terminal = Terminal::open()?;
         let launch = Launch::new(program, place, Streams::Terminal(terminal.programs))?;
-        Ok(Self::new(Starter::Guarded(Guard::start(vec![launch], terminal.person)?)))
+        Ok(Self::new(Starter::Guarded(Guard::start(vec![launch], terminal.person, None)?)))
     }
 
     fn new(starter: Starter) -> Self {
-        Self { starter, buffer: vec![0; OUTPUT_BYTES] }
+        Self { starter, buffer: vec![0; OUTPUT_BYTES], last_words: LastWords::default() }
     }
 
     /// Tells the guard, if there is one.
@@ -126,35 +117,58 @@ impl Programs {
                 Some(launch) => run_directly(launch, output.as_fd(), &mut self.buffer, see),
                 None => not_started(libc::EINVAL),
             },
-            Starter::Guarded(guard) => run_guarded(guard, index, &mut self.buffer, see),
+            Starter::Guarded(guard) => {
+                run_guarded(guard, index, &mut self.buffer, see, &mut self.last_words)
+            }
         };
         report.ending().unwrap_or_default()
     }
 
     /// What the program wrote last and nobody has read yet.
-    pub(super) fn see_rest(&mut self, mut see: impl FnMut(&[u8])) {
+    pub(super) fn see_rest(&mut self, see: impl FnMut(&[u8])) {
         let output = match &self.starter {
             Starter::Direct { output, .. } => output.as_fd(),
             Starter::Guarded(guard) => guard.output(),
         };
-        let mut left = OUTPUT_LEFT_BYTES_MAX;
-        while let Some(bytes) = read(output, &mut self.buffer[..]).ok().filter(|bytes| *bytes > 0) {
-            see(&self.buffer[..bytes]);
-            match left.checked_sub(bytes) {
-                Some(less) => left = less,
-                None => return,
-            }
+        see_left(output, &mut self.buffer, see);
+    }
+
+    /// The last line of the program's complaints, if it has a pipe of its own for them.
+    pub(super) fn last_words(&mut self) -> Option<String> {
+        if let Starter::Guarded(guard) = &self.starter
+            && let Some(errors) = guard.errors()
+        {
+            see_left(errors, &mut self.buffer, |words| self.last_words.add(words));
+        }
+        self.last_words.line()
+    }
+}
+
+fn see_left(from: BorrowedFd<'_>, buffer: &mut [u8], mut see: impl FnMut(&[u8])) {
+    let mut left = OUTPUT_LEFT_BYTES_MAX;
+    while let Some(bytes) = read(from, &mut *buffer).ok().filter(|bytes| *bytes > 0) {
+        see(&buffer[..bytes]);
+        match left.checked_sub(bytes) {
+            Some(less) => left = less,
+            None => return,
         }
     }
 }
 
-fn run_guarded(guard: &mut Guard, index: u8, buffer: &mut [u8], mut see: impl FnMut(&[u8])) -> Report {
+fn run_guarded(
+    guard: &mut Guard,
+    index: u8,
+    buffer: &mut [u8],
+    mut see: impl FnMut(&[u8]),
+    last_words: &mut LastWords,
+) -> Report {
     guard.launch(index);
     loop {
         match guard.next(buffer, None) {
             Happening::Report(Report::Started(_)) | Happening::Quiet => {}
             Happening::Report(report) => return report,
             Happening::Output(bytes) => see(&buffer[..bytes]),
+            Happening::Errors(bytes) => last_words.add(&buffer[..bytes]),
         }
     }
 }

@@ -22,6 +22,7 @@ pub enum Stamp {
 pub struct Remembering {
     pub stamps: Vec<(Instant, Stamp)>,
     pub guard: Option<u32>,
+    pub said: Option<String>,
 }
 
 impl PartRecorder for Remembering {
@@ -35,6 +36,10 @@ impl PartRecorder for Remembering {
 
     fn end_ago(&mut self, part: usize, ending: PartEnding, ago: Nanoseconds) {
         self.stamps.push((Instant::now() - ago.as_duration(), Stamp::End(part, ending)));
+    }
+
+    fn said(&mut self, line: &str) {
+        self.said = Some(line.to_owned());
     }
 
     fn guarded(&mut self, guard: u32) {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use iolag_analysis::history::{
     CorrelationMethod, HistoryAnalysis, HistoryInput, HistoryOptions, LocalTime, MatrixOptions, Stratify,
-    SummaryOptions,
+    SummaryOptions, last_failed,
 };
 use iolag_model::{Nanoseconds, WallSpan, WallTime, counted};
 use iolag_report::{HistoryHead, history_text, write_history_json};
@@ -245,14 +245,17 @@ fn document(head: &HistoryHead, analysis: &HistoryAnalysis) -> Result<String, Fa
 /// # Errors
 /// If the history cannot be read.
 pub fn read(history: &mut dyn History, span: WallSpan) -> Result<HistoryInput, HistoryError> {
-    let mut series = Vec::new();
+    let (mut series, mut failures) = (Vec::new(), Vec::new());
     for one in history.series()? {
         let columns = history.samples(&one.key, span)?;
+        if let Some((probe, _)) = last_failed(&columns) {
+            failures.extend(history.evidence(&one.key.host, probe)?);
+        }
         if !columns.is_empty() {
             series.push((one, columns));
         }
     }
-    Ok(HistoryInput { series, ..read_told(history, span)? })
+    Ok(HistoryInput { series, failures, ..read_told(history, span)? })
 }
 
 /// The same without series, in the order of time.
@@ -266,6 +269,7 @@ pub fn read_told(history: &mut dyn History, span: WallSpan) -> Result<HistoryInp
         outages: history.outages(span)?,
         configurations: history.configurations()?,
         sessions: history.sessions(span)?,
+        failures: Vec::new(),
     };
     input.put_in_order();
     Ok(input)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use iolag_analysis::history::{Blockers, HistoryAnalysis, HistoryInput, SampleSource, analyse_source};
-use iolag_model::{HistoryColumns, Outage, ProbeId, Series, WallSpan};
+use iolag_model::{Evidence, HistoryColumns, Outage, ProbeId, Series, WallSpan};
 use iolag_store::history::{History, HistoryError};
 use jiff::tz::TimeZone;
 
@@ -67,6 +67,11 @@ impl<'a> SampleSource<'a> for Samples<'_> {
         }
         self.outages.iter().for_each(|outage| blockers.add_outage(outage));
         Ok(Arc::new(blockers))
+    }
+
+    fn failure(&mut self, series: &Series, probe: ProbeId) -> Result<Option<String>, HistoryError> {
+        let evidence = self.history.evidence(&series.key.host, probe)?;
+        Ok(evidence.iter().find_map(Evidence::failure).map(str::to_owned))
     }
 
     fn all_read(&mut self) {
