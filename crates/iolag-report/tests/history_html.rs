@@ -71,7 +71,7 @@ fn the_study_is_told_without_a_script() {
 
 #[test]
 fn of_an_empty_history_nothing_is_judged() {
-    let text = text_of(&page_of(&iolag_analysis::history::HistoryInput::default()).html);
+    let text = text_of(&page_of(&HistoryInput::default()).html);
     assert!(text.contains("There is nothing to judge yet.") && !text.contains("Nothing conspicuous"));
 }
 
