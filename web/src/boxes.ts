@@ -5,7 +5,7 @@ import type { FigureContent } from "./figure";
 import { count, duration, plural } from "./format";
 import { line, type Picture, type Plot, type Tip } from "./panel";
 import { band, logDuration } from "./scale";
-import { arrange, shownSeries, type Selection } from "./selection";
+import { arrange, operationsOf, shownSeries, type Selection } from "./selection";
 import { durationRange } from "./distributions";
 import { colourOf, theme } from "./theme";
 
@@ -21,7 +21,7 @@ interface Row {
 export function boxesByPlace(selection: Selection): FigureContent | null {
   const { report } = selection;
   const items = shownSeries(selection);
-  const arrangement = arrange(items);
+  const arrangement = arrange(items, selection);
   const rows: Row[] = arrangement.panels.flatMap(({ items: own }) =>
     own.flatMap((item) => {
       const found = report.figures.runs[item.run].boxes.find((candidate) => candidate.series === item.index);
@@ -60,7 +60,7 @@ export function boxesByClient(selection: Selection): FigureContent | null {
   if (found.length === 0) return null;
   const all = found.flatMap(({ boxes }) => boxes.boxes);
   const range = durationRange(shownSeries({ ...selection, phase: null }));
-  const operations = [...new Set(found.map(({ operation }) => operation))];
+  const operations = operationsOf(selection);
   const areDeciles = found.some(({ boxes }) => boxes.shown === "deciles");
   return {
     legend: [],

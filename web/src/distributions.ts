@@ -42,7 +42,7 @@ export function integratedPercent(selection: Selection): FigureContent | null {
   const { report } = selection;
   const all = joined(shownSeries(selection), (run) => report.figures.runs[run].distributions);
   if (all.length === 0) return null;
-  const arrangement = arrange(all.map(({ item }) => item));
+  const arrangement = arrange(all.map(({ item }) => item), selection);
   const range = durationRange(all.map(({ item }) => item));
   const attempts = all.reduce((sum, { data }) => sum + data.known + data.censored, 0);
   const open = all.reduce((sum, { data }) => sum + data.censored, 0);
@@ -163,7 +163,7 @@ export function histograms(selection: Selection): FigureContent | null {
   const { report } = selection;
   const all = joined(shownSeries(selection), (run) => report.figures.runs[run].histograms);
   if (all.length === 0) return null;
-  const arrangement = arrange(all.map(({ item }) => item));
+  const arrangement = arrange(all.map(({ item }) => item), selection);
   const range = durationRange(all.map(({ item }) => item).map((item) => ({ ...item, series: { ...item.series, longest_wait_ns: null } })));
   const samples = all.reduce((sum, { data }) => sum + data.counts.reduce((own, value) => own + value, 0), 0);
   return {

@@ -98,11 +98,14 @@ export interface Arrangement {
   legend(mark: LegendEntry["mark"]): LegendEntry[];
 }
 
-export function arrange(items: Shown[]): Arrangement {
+export function arrange(items: Shown[], selection: Selection): Arrangement {
   const operations = [...new Set(items.map((item) => item.operation))];
+  // An operation has one colour in all pictures, whatever phase they are of.
+  const all = operationsOf(selection);
   const groups = [...new Set(items.map((item) => item.group))];
   const byPlace = groups.length > 1;
   const keys = byPlace ? groups : operations;
+  const style = (key: string): number => (byPlace ? groups : all).indexOf(key);
   const panels = byPlace
     ? operations.map((operation) => ({ title: operation, items: items.filter((item) => item.operation === operation) }))
     : [{ title: "", items }];
@@ -110,12 +113,12 @@ export function arrange(items: Shown[]): Arrangement {
     panels,
     keyOf: (item) => (byPlace ? item.group : item.operation),
     nameOf: (item) => (byPlace ? item.place : item.operation),
-    style: (key) => keys.indexOf(key),
-    legend: (mark) => keys.map((key, style) => ({ key, name: key, style, mark })),
+    style,
+    legend: (mark) => keys.map((key) => ({ key, name: key, style: style(key), mark })),
   };
 }
 
-/** Operations of a level with a style each, the same in all pictures over time. */
+/** Operations of a level with a style each, the same in all pictures. `iolag plot` has the same order (operations_in_order). */
 export function operationsOf({ report, level }: Selection): string[] {
   const all = report.figures.runs.flatMap((run) => run.series.filter((series) => series.level === level));
   return [...new Set(all.map((series) => series.operation))];

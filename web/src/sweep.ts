@@ -5,7 +5,7 @@ import type { FigureContent, LegendEntry, View } from "./figure";
 import { count, duration, durationWithEnds, numberTick, plural, rate, type Known } from "./format";
 import { line, type Picture, type Plot, type Tip } from "./panel";
 import { linear, logDuration, roundedLog, type Scale, type Tick } from "./scale";
-import type { Selection } from "./selection";
+import { operationsOf, type Selection } from "./selection";
 import { colourOf, dashOf, drawShape, shapeOf } from "./theme";
 
 interface Point {
@@ -24,14 +24,17 @@ interface Curve {
 
 type Group = { title: string; sweeps: Sweep[] };
 
-export function sweeps({ report, phase }: Selection): FigureContent | null {
-  const all = report.figures.sweeps.filter((sweep) => phase === null || sweep.phase === phase);
+export function sweeps(selection: Selection): FigureContent | null {
+  const { report, phase } = selection;
+  const operations = operationsOf(selection);
+  const isShown = (sweep: Sweep): boolean => operations.includes(sweep.operation) && (phase === null || sweep.phase === phase);
+  const all = report.figures.sweeps.filter(isShown);
   if (all.length === 0) return null;
-  const operations = [...new Set(all.map((sweep) => sweep.operation))];
+  const present = operations.filter((operation) => all.some((sweep) => sweep.operation === operation));
   const groups = groupsOf(all);
   const stages = all.reduce((sum, sweep) => sum + sweep.points.length, 0);
   return {
-    legend: operations.map((name, style): LegendEntry => ({ key: name, name, style, mark: "line" })),
+    legend: present.map((name): LegendEntry => ({ key: name, name, style: operations.indexOf(name), mark: "line" })),
     panelWidth: 340,
     caption: () =>
       `What more clients (or more objects) do: points are medians over runs and iterations, bars the range of rates ` +

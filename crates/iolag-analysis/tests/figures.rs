@@ -321,6 +321,47 @@ fn a_metadata_run_tells_its_stages_apart() {
 }
 
 #[test]
+fn joined_iterations_and_phases_are_one_series_of_all_their_attempts() {
+    let (plan, rows) = usb_stick();
+    let apart = draw(plan.clone(), &rows);
+    let choice = FigureChoice { apart: Apart::Nothing, ..FigureChoice::default() };
+    let joined = draw(plan.with_choice(choice), &rows);
+    // In the order in which the stages brought them, as in a page.
+    let mut operations: Vec<Operation> = Vec::new();
+    for series in apart.series.iter().filter(|series| series.level != Level::Harness) {
+        if !operations.contains(&series.operation) {
+            operations.push(series.operation);
+        }
+    }
+    let found: Vec<Operation> = joined.series.iter().map(|series| series.operation).collect();
+    assert_eq!((&found, joined.series.len()), (&operations, 4));
+    for (index, series) in (0_u16..).zip(&joined.series) {
+        let parts = apart.series.iter().filter(|part| part.operation == series.operation);
+        assert_eq!(series.attempts, parts.map(|part| part.attempts).sum::<u64>());
+        assert_eq!((series.part, series.name.as_str()), (None, series.operation.name()));
+        let own = joined.distributions.iter().find(|own| own.series == index).expect("it has attempts");
+        assert_eq!(own.known + own.censored, series.attempts);
+    }
+    assert_eq!(joined.time_line.attempts, apart.time_line.attempts);
+    assert_eq!(joined.counts, apart.counts);
+}
+
+#[test]
+fn joined_figures_merge_in_the_order_of_the_stages() {
+    let (plan, rows) = usb_stick();
+    let choice = FigureChoice { apart: Apart::Nothing, ..FigureChoice::default() };
+    let plan = plan.with_choice(choice);
+    let names = |figures: &RunFigures| figures.series.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+    let (first, second) = rows.split_at(rows.len() / 2);
+    let mut late = FigureEngine::new(plan.clone());
+    give(&mut late, second);
+    let mut early = FigureEngine::new(plan.clone());
+    give(&mut early, first);
+    late.merge(early);
+    assert_eq!(names(&late.finish()), names(&draw(plan, &rows)));
+}
+
+#[test]
 fn runs_with_other_numbers_of_clients_are_a_sweep() {
     let runs: Vec<_> = [1, 4, 16]
         .into_iter()

@@ -370,7 +370,7 @@ fn known(text: &str) -> String {
 
 #[cfg(test)]
 #[path = "../../iolag-analysis/tests/scenario/mod.rs"]
-mod scenario;
+pub(crate) mod scenario;
 
 #[cfg(test)]
 mod tests {

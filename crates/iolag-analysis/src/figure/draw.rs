@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{ClientId, Outcome, StageIndex, TargetIndex, format_count};
+use iolag_model::{Outcome, StageIndex, TargetIndex, format_count};
 
 use super::activity::{FAIRNESS_BINS, Fairness, FairnessLine, RATE_BINS, Rates, StageFairness};
 use super::clients::{ClientDurations, ClientRecorder, StageRecorder, jain, jain_over_time};
@@ -37,9 +37,12 @@ pub(super) fn draw(mut engine: FigureEngine) -> RunFigures {
             let numbered =
                 |point: Point| Point { series: orders.series_of[usize::from(point.series)], ..point };
             let points = points.into_iter().map(numbered).collect();
-            time_line(points, None, known, engine.marks, &orders)
+            time_line(points, None, known, engine.marks, (&orders, &engine.plan))
         }
-        TimeLineForm::Density => time_line(maxima(&series), Some(density), known, engine.marks, &orders),
+        TimeLineForm::Density => {
+            let orders = (&orders, &engine.plan);
+            time_line(maxima(&series), Some(density), known, engine.marks, orders)
+        }
     };
     let plan = &engine.plan;
     let indexed = || (0_u16..).zip(&series);
@@ -126,7 +129,7 @@ fn series_of(plan: &FigurePlan, own: &SeriesRecorder, orders: &Orders) -> Series
         operation: own.key.operation,
         level: own.key.operation.level(),
         target: own.key.target,
-        part: plan.parts.get(usize::from(own.key.part)).copied(),
+        part: plan.series_part(own.key.part, own.key.slot),
         layer: orders.layer_of[usize::from(own.layer)],
         attempts: own.attempts(),
         ok: own.outcome(Outcome::Ok),
@@ -147,9 +150,7 @@ fn series_of(plan: &FigurePlan, own: &SeriesRecorder, orders: &Orders) -> Series
 /// The longest attempt of every series in every time column.
 fn maxima(series: &[SeriesRecorder]) -> Vec<Point> {
     let of_series = |(series, own): (u16, &SeriesRecorder)| {
-        let points = own.maxima.iter().filter_map(|packed| unpack_maximum(*packed));
-        let point = move |(bucket, time, outcome)| Point { series, time, bucket, outcome };
-        points.map(point).collect::<Vec<_>>()
+        own.maxima.iter().filter_map(|packed| unpack_maximum(series, *packed)).collect::<Vec<_>>()
     };
     (0..).zip(series).flat_map(of_series).collect()
 }
@@ -159,7 +160,7 @@ fn time_line(
     density: Option<Density>,
     (attempts, points_max): (u64, u64),
     marks: MarkRecorder,
-    orders: &Orders,
+    (orders, plan): (&Orders, &FigurePlan),
 ) -> TimeLine {
     let decimation = density.as_ref().map(|density| {
         let rows = density.layers.iter().map(|layer| layer.rows).max().unwrap_or_default();
@@ -175,7 +176,7 @@ to {rows} steps of duration; the longest of every series in every step of time i
         form: if density.is_some() { TimeLineForm::Density } else { TimeLineForm::Points },
         attempts,
         decimation,
-        points: points_of(points),
+        points: points_of(points, plan),
         density,
         marks: marks.finish(&orders.series_of),
     }
@@ -203,7 +204,7 @@ fn shown(count: usize) -> (ClientsShown, Vec<(usize, Option<u32>)>) {
 
 fn client_boxes(clients: &[ClientRecorder], plan: &FigurePlan, layer_order: &[usize]) -> Vec<ClientBoxes> {
     let of_layer = |(layer, old): (u16, &usize)| {
-        let mut own: Vec<(u32, &ClientDurations)> = (0..)
+        let mut own: Vec<(u16, &ClientDurations)> = (0..)
             .zip(clients)
             .filter_map(|(slot, client)| Some((slot, client.durations.get(*old)?.as_deref()?)))
             .collect();
@@ -217,7 +218,7 @@ fn client_boxes(clients: &[ClientRecorder], plan: &FigurePlan, layer_order: &[us
         let box_of = |&(index, percent): &(usize, Option<u32>)| {
             let (slot, durations) = own[index];
             let durations = shape::box_of(&durations.histogram(), plan.censoring)?;
-            Some(ClientBox { client: ClientId(slot * plan.clients_per_group), percent, durations })
+            Some(ClientBox { client: plan.client_of(slot), percent, durations })
         };
         let boxes = places.iter().filter_map(box_of).collect();
         Some(ClientBoxes { layer, shown, clients: own.len() as u64, boxes })
@@ -242,7 +243,7 @@ fn fairness(
 ) -> Vec<Fairness> {
     let of_target = |target: u16| {
         let target = TargetIndex(target);
-        let own: Vec<(u32, &ClientRecorder)> =
+        let own: Vec<(u16, &ClientRecorder)> =
             (0..).zip(clients).filter(|(_, client)| client.is_used() && client.target == target).collect();
         (own.len() > 1).then(|| fairness_of(plan, target, own, stages))
     };
@@ -252,7 +253,7 @@ fn fairness(
 fn fairness_of(
     plan: &FigurePlan,
     target: TargetIndex,
-    mut clients: Vec<(u32, &ClientRecorder)>,
+    mut clients: Vec<(u16, &ClientRecorder)>,
     stages: &BTreeMap<(u16, u16), StageRecorder>,
 ) -> Fairness {
     let rate = |client: &ClientRecorder| client.per_second().unwrap_or_default();
@@ -273,8 +274,7 @@ fn fairness_of(
                 sum
             })
             .collect();
-        let client_id = ClientId(slot * plan.clients_per_group);
-        FairnessLine { client: client_id, percent, done, per_second: client.per_second() }
+        FairnessLine { client: plan.client_of(slot), percent, done, per_second: client.per_second() }
     };
     Fairness {
         target,

@@ -15,7 +15,7 @@ use super::episode::{Spell, TroubleKind};
 use super::grid::Grid;
 use super::hangs::hang_of;
 use super::marks::{Mark, MarkRecorder, Point};
-use super::plan::{CLIENTS_APART_MAX, FigurePlan};
+use super::plan::{Apart, FigurePlan};
 use super::run_figures::{REASONS, RunFigures, SampleCounts};
 use super::series::{Attempt, SeriesKey, SeriesRecorder};
 use crate::bucket_of;
@@ -33,7 +33,7 @@ pub const FIGURE_COLUMNS: &[Column] = &[
     Column::Bytes,
 ];
 
-/// Places per part and target: one per operation code.
+/// Places per part (or client) and target: one per operation code.
 const OPERATION_CODES: usize = 256;
 const NO_SERIES: u16 = u16::MAX;
 
@@ -42,6 +42,8 @@ const NO_SERIES: u16 = u16::MAX;
 pub(super) struct LayerKey {
     pub(super) target: TargetIndex,
     pub(super) operation: Operation,
+    /// As in [`SeriesKey`].
+    pub(super) slot: u16,
 }
 
 /// Makes the figures of one run.
@@ -52,7 +54,7 @@ pub struct FigureEngine {
     scale: f64,
     /// Width of a bin of the rates.
     pub(super) bin_ns: f64,
-    /// Series by place; a place is `(part * targets + target) * 256 + operation code`.
+    /// Series by place; a place is `(part or client * targets + target) * 256 + operation code`.
     places: Vec<u16>,
     pub(super) series: Vec<SeriesRecorder>,
     pub(super) layers: Vec<LayerKey>,
@@ -84,7 +86,7 @@ impl FigureEngine {
         Self {
             scale: 2f64.powi(32) / plan.span.length().0 as f64,
             bin_ns: plan.span.length().0 as f64 / f64::from(RATE_BINS),
-            places: vec![NO_SERIES; plan.part_count() * targets * OPERATION_CODES],
+            places: vec![NO_SERIES; plan.apart_count() * targets * OPERATION_CODES],
             series: Vec::new(),
             layers: Vec::new(),
             clients: Vec::new(),
@@ -105,11 +107,16 @@ impl FigureEngine {
         for index in 0..rows {
             self.take(&columns, index);
         }
-        self.counts.taken += rows as u64;
     }
 
     #[inline]
     fn take(&mut self, columns: &SampleColumns<'_>, index: usize) {
+        let (stage, target) = (value_of(columns.stage, index), value_of(columns.target, index));
+        let client = value_of(columns.client, index);
+        if !self.plan.is_chosen(stage, client) {
+            return;
+        }
+        self.counts.taken += 1;
         let outcome = u8::try_from(columns.outcome_code[index]).ok().map(Outcome::try_from);
         let Some(Ok(outcome)) = outcome else {
             self.counts.unknown += 1;
@@ -121,22 +128,22 @@ impl FigureEngine {
             time: self.time_of(start_ns),
             end_time: self.time_of(start_ns.saturating_add(ns as i64)),
             ns,
+            slot: self.plan.slot_of(client),
             bytes: value_of(columns.bytes, index).max(0) as u64,
         };
         let operation_code = columns.operation_code[index];
-        let (stage, target) = (value_of(columns.stage, index), value_of(columns.target, index));
         if operation_code == Operation::Stage as i32 {
             self.take_stage((stage, target), start_ns, &attempt, outcome);
             return;
         }
-        let Some(series) = self.series_of(stage, target, operation_code) else {
+        let Some(series) = self.series_of(stage, target, operation_code, attempt.slot) else {
             self.counts.unknown += 1;
             return;
         };
         let row = Row {
             series,
             start_ns,
-            client: value_of(columns.client, index),
+            client,
             outcome,
             code: FailureCode(value_of(columns.failure_code, index) as u16),
         };
@@ -152,25 +159,35 @@ impl FigureEngine {
 
     /// The series of this stage, target and operation, made if needed; `None` if one of them is unknown.
     #[inline]
-    fn series_of(&mut self, stage: i32, target: i32, operation_code: i32) -> Option<u16> {
+    fn series_of(&mut self, stage: i32, target: i32, operation_code: i32, slot: u16) -> Option<u16> {
         let targets = self.plan.facts.targets.len();
         let part = self.plan.part_of(stage)?;
         let target = usize::try_from(target).ok().filter(|target| *target < targets)?;
         let operation_code = u8::try_from(operation_code).ok()?;
-        let place = (usize::from(part) * targets + target) * OPERATION_CODES + usize::from(operation_code);
+        let (apart, slot) = match self.plan.choice.apart {
+            Apart::Parts => (part, 0),
+            Apart::Nothing => (0, 0),
+            Apart::Clients => (slot, slot),
+        };
+        let place = (usize::from(apart) * targets + target) * OPERATION_CODES + usize::from(operation_code);
         match self.places[place] {
             NO_SERIES => {
                 let operation = Operation::from_code(operation_code)?;
-                self.new_series(place, SeriesKey { target: TargetIndex(target as u16), part, operation })
+                let target = TargetIndex(target as u16);
+                self.new_series(place, SeriesKey { target, part, operation, slot })
             }
-            series => Some(series),
+            series => {
+                let key = &mut self.series[usize::from(series)].key;
+                key.part = key.part.min(part);
+                Some(series)
+            }
         }
     }
 
     #[cold]
     fn new_series(&mut self, place: usize, key: SeriesKey) -> Option<u16> {
         let index = u16::try_from(self.series.len()).ok().filter(|index| *index != NO_SERIES)?;
-        let layer = LayerKey { target: key.target, operation: key.operation };
+        let layer = LayerKey { target: key.target, operation: key.operation, slot: key.slot };
         let layer = self.layers.iter().position(|known| *known == layer).unwrap_or_else(|| {
             self.layers.push(layer);
             self.layers.len() - 1
@@ -201,7 +218,7 @@ impl FigureEngine {
             }
         };
         if key.operation.level() != Level::Harness {
-            let client = self.client(row.client);
+            let client = self.client(attempt.slot);
             client.span(key.target, start, attempt.ns);
             match bucket {
                 Some(bucket) => client.record_known(layer, attempt, bucket),
@@ -223,9 +240,8 @@ impl FigureEngine {
 
     /// The place of a client, made if needed.
     #[inline]
-    fn client(&mut self, client: i32) -> &mut ClientRecorder {
-        let slot = client.max(0) as u32 / self.plan.clients_per_group;
-        let slot = slot.min(CLIENTS_APART_MAX - 1) as usize;
+    fn client(&mut self, slot: u16) -> &mut ClientRecorder {
+        let slot = usize::from(slot);
         if self.clients.len() <= slot {
             self.clients.resize_with(slot + 1, ClientRecorder::default);
         }
@@ -242,6 +258,7 @@ impl FigureEngine {
                 time: attempt.time,
                 bucket: bucket as u16,
                 outcome,
+                slot: attempt.slot,
             });
             return;
         }

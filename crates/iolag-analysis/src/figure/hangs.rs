@@ -1,5 +1,7 @@
 //! Hangs as stretches of time, so that every picture of a target shows them, whatever operations it is of.
 
+use std::collections::BTreeSet;
+
 use iolag_model::{MonotonicTime, Nanoseconds, Operation, Outcome, TargetIndex};
 use serde::{Deserialize, Serialize};
 
@@ -40,12 +42,19 @@ pub(super) fn hang_of(
     }
 }
 
-/// The hangs of all series by target and time; those closer together than a column of the time line are one.
+/// The hangs of all series by target and time; those closer together than a column of the time line are one. Clients that are told
+/// apart have their own.
 pub(super) fn hang_spans(plan: &FigurePlan, series: &[SeriesRecorder]) -> Vec<HangSpan> {
-    let of_series =
-        |(index, own): (u16, &SeriesRecorder)| own.hangs.of_series(own.key.target, index).collect::<Vec<_>>();
-    let spells = (0..).zip(series).flat_map(of_series).collect();
-    join_spells(spells, plan.hang_gap, |_| None).iter().map(|episode| span_of(plan, episode)).collect()
+    let slots: BTreeSet<u16> = series.iter().map(|own| own.key.slot).collect();
+    let of_slot = |slot: u16| {
+        let own = (0..).zip(series).filter(move |(_, own)| own.key.slot == slot);
+        let spells = own.flat_map(|(index, own)| own.hangs.of_series(own.key.target, index)).collect();
+        join_spells(spells, plan.hang_gap, |_| None)
+    };
+    let mut spans: Vec<HangSpan> =
+        slots.into_iter().flat_map(of_slot).map(|episode| span_of(plan, &episode)).collect();
+    spans.sort_by_key(|span| (span.target, span.begin_ns));
+    spans
 }
 
 fn span_of(plan: &FigurePlan, episode: &Episode) -> HangSpan {

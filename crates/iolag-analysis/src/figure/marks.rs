@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::column::{Column16, Column32};
 use super::grid::column_of;
+use super::plan::FigurePlan;
 use super::time_line::{MarkColumns, MarkCounts, Marks, Points, TIME_COLUMNS};
 
 /// An attempt of known duration.
@@ -13,16 +14,19 @@ pub(super) struct Point {
     pub(super) time: u32,
     pub(super) bucket: u16,
     pub(super) outcome: u8,
+    /// Slot of the client.
+    pub(super) slot: u16,
 }
 
 /// Points as columns, in the order of series, then time.
-pub(super) fn points_of(mut points: Vec<Point>) -> Points {
+pub(super) fn points_of(mut points: Vec<Point>, plan: &FigurePlan) -> Points {
     points.sort_unstable();
     Points {
         time: points.iter().map(|point| point.time).collect(),
         bucket: points.iter().map(|point| point.bucket).collect(),
         series: points.iter().map(|point| point.series).collect(),
         outcome: points.iter().map(|point| point.outcome).collect(),
+        client: points.iter().map(|point| plan.client_of(point.slot).0).collect(),
     }
 }
 

@@ -35,7 +35,9 @@ pub use distribution::{
 pub use engine::{FIGURE_COLUMNS, FigureEngine};
 pub use episode::{Episode, EpisodeSeries, Peak, Trouble, TroubleCounts, TroubleKind, episodes, gap_of};
 pub use hangs::HangSpan;
-pub use plan::{CLIENTS_APART_MAX, FigureLimits, FigurePlan, STAGES_APART_MAX, SpanFinder, TimeSpan};
+pub use plan::{
+    Apart, CLIENTS_APART_MAX, FigureChoice, FigureLimits, FigurePlan, STAGES_APART_MAX, SpanFinder, TimeSpan,
+};
 pub use run_figures::{
     BucketAxis, FIGURE_SCHEMA, Figures, Layer, RunFacts, RunFigures, SampleCounts, Series, SeriesBox,
     SeriesPart, StageFacts, TargetFacts,

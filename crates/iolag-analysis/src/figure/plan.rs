@@ -1,8 +1,10 @@
 //! What the engine of the figures must know before the first sample: the span, the parts, the limits.
 
+use std::ops::RangeInclusive;
+
 use iolag_model::{
-    Level, MonotonicTime, Nanoseconds, Operation, RunRecord, RunState, SampleColumns, TargetIndex,
-    WorkloadSpec,
+    ClientId, Level, MonotonicTime, Nanoseconds, Operation, Phase, RunRecord, RunState, SampleColumns,
+    TargetIndex, WorkloadSpec,
 };
 
 use super::episode::gap_of;
@@ -93,6 +95,29 @@ impl Default for FigureLimits {
     }
 }
 
+/// What tells series apart besides target and operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Apart {
+    /// Stages, or with many of them phases.
+    #[default]
+    Parts,
+    /// Nothing: all iterations and phases of an operation are one series.
+    Nothing,
+    /// Clients.
+    Clients,
+}
+
+/// Which attempts are drawn, and how series are made of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FigureChoice {
+    /// What tells series apart.
+    pub apart: Apart,
+    /// Only these phases; all if empty.
+    pub phases: Vec<Phase>,
+    /// Only clients of these numbers; all if empty.
+    pub clients: Vec<RangeInclusive<u32>>,
+}
+
 /// What is to be drawn of which run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FigurePlan {
@@ -109,6 +134,7 @@ pub struct FigurePlan {
     /// As in the summary.
     pub(super) censoring: Censoring,
     pub(super) limits: FigureLimits,
+    pub(super) choice: FigureChoice,
 }
 
 impl FigurePlan {
@@ -126,7 +152,24 @@ impl FigurePlan {
             hang_gap: Nanoseconds(span.length().0 / u64::from(TIME_COLUMNS)),
             censoring: Censoring::from(&record.spec.workload),
             limits: FigureLimits::default(),
+            choice: FigureChoice::default(),
         }
+    }
+
+    /// The same of these attempts only. Series stand in the same order, whatever tells them apart: that of the stages in which
+    /// their operations came first.
+    pub fn with_choice(mut self, choice: FigureChoice) -> Self {
+        self.choice = choice;
+        self
+    }
+
+    /// Whether the user wants attempts of this client in this stage.
+    #[inline]
+    pub(super) fn is_chosen(&self, stage: i32, client: i32) -> bool {
+        let FigureChoice { phases, clients, .. } = &self.choice;
+        let of_stage = || self.facts.stages.iter().find(|facts| i32::from(facts.stage.0) == stage);
+        (phases.is_empty() || of_stage().is_some_and(|facts| phases.contains(&facts.phase)))
+            && (clients.is_empty() || clients.iter().any(|range| range.contains(&(client.max(0) as u32))))
     }
 
     /// The same with these limits.
@@ -143,12 +186,38 @@ impl FigurePlan {
         usize::try_from(stage).ok().and_then(|stage| self.part_of_stage.get(stage).copied().flatten())
     }
 
-    pub(super) fn part_count(&self) -> usize {
-        self.parts.len().max(1)
+    /// The slot of a client: its number, or beyond [`CLIENTS_APART_MAX`] that of its group.
+    #[inline]
+    pub(super) fn slot_of(&self, client: i32) -> u16 {
+        (client.max(0) as u32 / self.clients_per_group).min(CLIENTS_APART_MAX - 1) as u16
+    }
+
+    /// The first client of a slot.
+    pub(super) const fn client_of(&self, slot: u16) -> ClientId {
+        ClientId(slot as u32 * self.clients_per_group)
+    }
+
+    /// How many series an operation on a target may have.
+    pub(super) fn apart_count(&self) -> usize {
+        match self.choice.apart {
+            Apart::Parts => self.parts.len().max(1),
+            Apart::Nothing => 1,
+            Apart::Clients => CLIENTS_APART_MAX as usize,
+        }
+    }
+
+    /// What a series is about besides target and operation.
+    pub(super) fn series_part(&self, part: u16, slot: u16) -> Option<SeriesPart> {
+        match self.choice.apart {
+            Apart::Parts => self.parts.get(usize::from(part)).copied(),
+            Apart::Nothing => None,
+            Apart::Clients => Some(SeriesPart::Client(self.client_of(slot))),
+        }
     }
 
     pub(super) fn part_name(&self, part: u16) -> Option<String> {
         let name = |part: &SeriesPart| match part {
+            SeriesPart::Client(client) => format!("client {}", client.0),
             SeriesPart::Stage(stage) => {
                 let facts = self.facts.stages.iter().find(|facts| facts.stage == *stage);
                 facts.map_or_else(|| format!("stage {}", stage.0), |facts| facts.name.clone())
@@ -161,7 +230,8 @@ impl FigurePlan {
     /// Name of a series or layer: what there is only one of is left out.
     pub(super) fn name(&self, operation: Operation, part: Option<u16>, target: TargetIndex) -> String {
         let mut name = operation.name().to_owned();
-        let several_parts = operation.level() != Level::Harness && self.parts.len() > 1;
+        let several_parts =
+            operation.level() != Level::Harness && self.parts.len() > 1 && self.choice.apart == Apart::Parts;
         let part = part.filter(|_| several_parts).and_then(|part| self.part_name(part));
         let several_targets = self.facts.targets.len() > 1;
         let target = self.facts.targets.get(usize::from(target.0)).filter(|_| several_targets);

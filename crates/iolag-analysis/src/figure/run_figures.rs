@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use iolag_model::{
-    ErrorClass, Level, MonotonicTime, Nanoseconds, Operation, Outcome, Phase, RunId, RunState, StageIndex,
-    TargetIndex,
+    ClientId, ErrorClass, Level, MonotonicTime, Nanoseconds, Operation, Outcome, Phase, RunId, RunState,
+    StageIndex, TargetIndex,
 };
 use serde::{Deserialize, Serialize};
 
@@ -256,6 +256,8 @@ pub enum SeriesPart {
     Stage(StageIndex),
     /// All stages of a phase.
     Phase(Phase),
+    /// One client, or the first of its group; only where a figure is made of chosen clients.
+    Client(ClientId),
 }
 
 /// An operation on a target, over all stages.

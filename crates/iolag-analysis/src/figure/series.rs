@@ -5,17 +5,20 @@ use iolag_model::{ErrorClass, Nanoseconds, Operation, Outcome, TargetIndex};
 use super::activity::RATE_BINS;
 use super::episode::{Spell, Spells};
 use super::grid::column_of;
+use super::marks::Point;
 use super::plan::FigurePlan;
 use super::time_line::TIME_COLUMNS;
 use crate::statistics::sequence::Sequence;
 use crate::{EffectiveSampleSize, ErrorCount, Histogram, bucket_of};
 
-/// What a series is about; `part` is a number of the plan.
+/// What a series is about; `part` is the first of the plan that it has attempts of, `slot` that of its client if clients are told
+/// apart, else 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SeriesKey {
     pub(super) target: TargetIndex,
     pub(super) part: u16,
     pub(super) operation: Operation,
+    pub(super) slot: u16,
 }
 
 /// An attempt as the recorders take it.
@@ -25,6 +28,8 @@ pub(super) struct Attempt {
     pub(super) time: u32,
     pub(super) end_time: u32,
     pub(super) ns: u64,
+    /// Slot of the client.
+    pub(super) slot: u16,
     pub(super) bytes: u64,
 }
 
@@ -94,7 +99,7 @@ impl SeriesRecorder {
             count_over(&mut self.known_over, attempt.ns, thresholds);
         }
         let maximum = &mut self.maxima[column_of(attempt.time, TIME_COLUMNS)];
-        *maximum = (*maximum).max(pack_maximum(bucket, attempt.time, outcome));
+        *maximum = (*maximum).max(pack_maximum(bucket, attempt, outcome));
         let bin = column_of(attempt.end_time, RATE_BINS);
         self.operations[bin] = self.operations[bin].saturating_add(1);
         self.bytes_by_bin[bin] = self.bytes_by_bin[bin].wrapping_add(attempt.bytes);
@@ -190,6 +195,7 @@ impl SeriesRecorder {
     /// Adds everything of `other`, as later samples.
     pub(super) fn merge(&mut self, other: Self, plan: &FigurePlan) {
         let gap = plan.gap;
+        self.key.part = self.key.part.min(other.key.part);
         self.histogram.merge(&other.histogram);
         self.sequence.merge(&other.sequence);
         self.bytes = self.bytes.wrapping_add(other.bytes);
@@ -276,16 +282,26 @@ fn count_over(over: &mut [u64], ns: u64, thresholds: &[Nanoseconds]) {
 
 /// A maximum as one number: the longest wins, of equal ones the first; 0 is none.
 #[inline]
-const fn pack_maximum(bucket: usize, time: u32, outcome: Outcome) -> u64 {
-    ((bucket as u64 + 1) << 40) | ((u32::MAX - time) as u64) << 8 | outcome as u64
+const fn pack_maximum(bucket: usize, attempt: &Attempt, outcome: Outcome) -> u64 {
+    // 14 bits of a bucket, 32 of a time, 4 of an outcome, 12 of a slot: none needs more.
+    ((bucket as u64 + 1) << 48)
+        | ((u32::MAX - attempt.time) as u64) << 16
+        | (outcome as u64) << 12
+        | (attempt.slot & 0xfff) as u64
 }
 
-/// Bucket, time and outcome of a maximum.
-pub(super) const fn unpack_maximum(packed: u64) -> Option<(u16, u32, u8)> {
+/// The point of a maximum of this series.
+pub(super) const fn unpack_maximum(series: u16, packed: u64) -> Option<Point> {
     if packed == 0 {
         return None;
     }
-    Some(((packed >> 40) as u16 - 1, u32::MAX - (packed >> 8) as u32, packed as u8))
+    Some(Point {
+        series,
+        time: u32::MAX - (packed >> 16) as u32,
+        bucket: (packed >> 48) as u16 - 1,
+        outcome: (packed >> 12) as u8 & 0xf,
+        slot: packed as u16 & 0xfff,
+    })
 }
 
 #[cfg(test)]
@@ -293,16 +309,21 @@ mod tests {
     use super::*;
 
     fn recorder() -> SeriesRecorder {
-        let key = SeriesKey { target: TargetIndex(0), part: 0, operation: Operation::Stat };
+        let key = SeriesKey { target: TargetIndex(0), part: 0, operation: Operation::Stat, slot: 0 };
         SeriesRecorder::new(key, 0, 4)
     }
 
     #[test]
     fn the_longest_of_a_column_is_kept_and_of_equal_ones_the_first() {
-        let (short, long) = (pack_maximum(0, 5, Outcome::Ok), pack_maximum(9, 4, Outcome::Late));
-        assert!(long > short && pack_maximum(9, 3, Outcome::Ok) > long);
-        assert_eq!((unpack_maximum(long), unpack_maximum(0)), (Some((9, 4, 4)), None));
-        assert_eq!(unpack_maximum(pack_maximum(0, 0, Outcome::Ok)), Some((0, 0, 0)));
+        let maximum = |bucket, time, outcome, slot| {
+            pack_maximum(bucket, &Attempt { time, end_time: time, ns: 1, slot, bytes: 0 }, outcome)
+        };
+        let (short, long) = (maximum(0, 5, Outcome::Ok, 0), maximum(9, 4, Outcome::Late, 4095));
+        assert!(long > short && maximum(9, 3, Outcome::Ok, 0) > long);
+        let point = Point { series: 7, time: 4, bucket: 9, outcome: Outcome::Late as u8, slot: 4095 };
+        assert_eq!((unpack_maximum(7, long), unpack_maximum(7, 0)), (Some(point), None));
+        let first = Point { series: 0, time: 0, bucket: 0, outcome: 0, slot: 0 };
+        assert_eq!(unpack_maximum(0, maximum(0, 0, Outcome::Ok, 0)), Some(first));
     }
 
     #[test]
@@ -310,7 +331,7 @@ mod tests {
         let mut series = recorder();
         let bin = u32::MAX / RATE_BINS + 1;
         // From the middle of bin 0 to the first quarter of bin 3.
-        let attempt = Attempt { time: bin / 2, end_time: 3 * bin + bin / 4, ns: 275, bytes: 0 };
+        let attempt = Attempt { time: bin / 2, end_time: 3 * bin + bin / 4, ns: 275, slot: 0, bytes: 0 };
         series.record_flight(&attempt, 100.0);
         let found: Vec<f32> = series.in_flight(100.0).collect();
         for (found, expected) in found.iter().zip([0.5, 1.0, 1.0, 0.25, 0.0]) {

@@ -3,7 +3,7 @@
 use iolag_model::{Operation, Phase, RunId, RunRecord, WorkloadSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::{MetadataAnalysis, QuantileEstimate, median_of};
+use crate::{MetadataAnalysis, QuantileEstimate, QuantileValue, median_of};
 
 /// One operation on one target against what was varied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +51,8 @@ pub struct SweepFigurePoint {
     pub p95: QuantileEstimate,
     /// 99 %, with its interval.
     pub p99: QuantileEstimate,
+    /// The longest.
+    pub max: QuantileValue,
 }
 
 /// Rates at one size.
@@ -136,6 +138,7 @@ fn add_run(figures: &mut Vec<SweepFigure>, varied: Varied, run: SweepRun<'_>) {
                 median: row.summary.durations.median,
                 p95: row.summary.durations.p95,
                 p99: row.summary.durations.p99,
+                max: row.summary.durations.max,
             });
         }
     }

@@ -55,8 +55,10 @@ pub struct Points {
     pub series: Column16,
     /// Number of the outcome: 0 ok, 4 late.
     pub outcome: Column8,
+    /// Number of the client; of more than 4096 clients the first of its group of neighbours.
+    pub client: Column32,
 }
-detach!(Points { time, bucket, series, outcome });
+detach!(Points { time, bucket, series, outcome, client });
 
 /// Counts of attempts on a grid of time by duration, a layer per operation on a target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use iolag_model::format_count;
 
 use super::PlotError;
 use super::axis::Axis;
-use super::choice::{Chosen, PALETTE};
+use super::choice::Chosen;
 use super::scene::{Align, Paint, Stroke};
 use super::sheet::{Along, AxisTexts, INK, Panel, Sheet};
 
@@ -16,17 +16,20 @@ struct Row<'a> {
     paint: Paint,
 }
 
-pub(super) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotError> {
+pub(super) fn draw(sheet: &mut Sheet, mut chosen: Chosen<'_>) -> Result<(), PlotError> {
+    let drawn: Vec<(usize, u16)> =
+        chosen.lines.iter().take(rows_max(sheet)).map(|line| (line.run_index, line.index)).collect();
+    chosen.keep(|line| drawn.contains(&(line.run_index, line.index)));
     let rows: Vec<Row<'_>> = chosen
         .lines
         .iter()
         .filter_map(|line| {
             let found = line.run.boxes.iter().find(|series_box| series_box.series == line.index)?;
-            let paint = PALETTE[line.run_index % PALETTE.len()];
-            Some(Row { name: line.name.clone(), durations: &found.durations, paint })
+            Some(Row { name: line.name.clone(), durations: &found.durations, paint: line.paint })
         })
         .collect();
-    draw_rows(sheet, chosen, "Time taken", rows, Vec::new())
+    let shown = rows.iter().map(|row| row.durations.attempts).sum();
+    draw_rows(sheet, &chosen, "Time taken", rows, vec![chosen.missing(shown)])
 }
 
 pub(super) fn draw_clients(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotError> {
@@ -55,18 +58,32 @@ pub(super) fn draw_clients(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(),
             }
         }
     }
-    let mut sentences = Vec::new();
+    let all: u64 = rows.iter().map(|row| row.durations.attempts).sum();
+    rows.truncate(rows_max(sheet));
+    let shown: u64 = rows.iter().map(|row| row.durations.attempts).sum();
+    let mut sentences = vec![chosen.missing(all)];
     if deciles {
-        sentences.push("Clients at the deciles of their order by median.".to_owned());
+        sentences = vec!["Clients at the deciles of their order by median.".to_owned()];
+    }
+    if shown < all {
+        sentences.push(format!(
+            "{} of these attempts are in the boxes that found room: choose an operation.",
+            format_count(shown)
+        ));
     }
     draw_rows(sheet, chosen, "Time taken by client", rows, sentences)
+}
+
+/// How many boxes fit; axis and caption take about 8 lines.
+fn rows_max(sheet: &Sheet) -> usize {
+    (sheet.free.height() / sheet.text - 10).max(3) as usize * 5 / 6
 }
 
 fn draw_rows(
     sheet: &mut Sheet,
     chosen: &Chosen<'_>,
     what: &str,
-    mut rows: Vec<Row<'_>>,
+    rows: Vec<Row<'_>>,
     mut sentences: Vec<String>,
 ) -> Result<(), PlotError> {
     chosen.title(sheet, what);
@@ -75,13 +92,7 @@ fn draw_rows(
     if !rows.is_empty() {
         sentences.insert(0, explanation.to_owned());
     }
-    // Axis and caption take about 8 lines.
-    let rows_max = (sheet.free.height() / sheet.text - 8).max(3) as usize * 5 / 6;
-    if rows.len() > rows_max {
-        sentences.push(format!("{} more boxes are not drawn: choose an operation.", rows.len() - rows_max));
-        rows.truncate(rows_max);
-    }
-    chosen.caption_of(sheet, rows.iter().map(|row| row.durations.attempts).sum(), &sentences);
+    chosen.caption(sheet, &sentences);
     let known = rows.iter().flat_map(|row| quantiles(row.durations)).flatten();
     let known: Vec<f64> = known.filter_map(|quantile| lower_ns(*quantile)).collect();
     let shortest = known.iter().copied().reduce(f64::min);
@@ -92,7 +103,8 @@ fn draw_rows(
     let name = |row: &Row<'_>| format!("{} ({})", row.name, format_count(row.durations.attempts));
     let x = Axis::durations(shortest, longest, sheet.labels_across(sheet.free.width() * 2 / 3));
     let y = Axis::rows(rows.iter().map(name).collect());
-    let panel = sheet.panel(sheet.free, x, y, AxisTexts { x: "time taken", y: "" })?;
+    let panel =
+        sheet.panel(sheet.free, x, y, AxisTexts { x: "time taken", y: "", ..AxisTexts::default() })?;
     panel.thresholds(Along::X);
     for (index, row) in rows.iter().enumerate() {
         draw_box(&panel, -(index as f64), row);

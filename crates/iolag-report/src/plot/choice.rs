@@ -9,17 +9,21 @@ use super::scene::{Dash, Paint, Stroke};
 use super::sheet::Sheet;
 use crate::numbers;
 
-/// Colours that colour-blind people can tell apart (Okabe and Ito 2008), without the yellow, which white paper
-/// swallows.
-pub(super) const PALETTE: [Paint; 7] = [
+/// Colours of operations, in their order; those of the pages (`LIGHT.series` in web/src/theme.ts). After Okabe and Ito 2008,
+/// without the yellow, which white paper swallows.
+pub(super) const PALETTE: [Paint; 8] = [
     Paint::opaque(0x00, 0x72, 0xb2),
     Paint::opaque(0xd5, 0x5e, 0x00),
     Paint::opaque(0x00, 0x9e, 0x73),
     Paint::opaque(0xcc, 0x79, 0xa7),
-    Paint::opaque(0xe6, 0x9f, 0x00),
-    Paint::opaque(0x56, 0xb4, 0xe9),
-    Paint::opaque(0x00, 0x00, 0x00),
+    Paint::opaque(0xb5, 0x89, 0x00),
+    Paint::opaque(0x3a, 0xa0, 0xdc),
+    Paint::opaque(0x4b, 0x55, 0x63),
+    Paint::opaque(0x7a, 0x4f, 0xbf),
 ];
+
+/// More series than this that are not drawn are counted.
+const NAMED_MAX: usize = 6;
 
 /// What is to be drawn; an empty list leaves the choice to iolag.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,8 +32,24 @@ pub struct PlotSelection {
     pub operations: Vec<Operation>,
     /// Only targets of these names.
     pub targets: Vec<String>,
-    /// Only these phases.
+    /// Only these phases; figures that do not tell them apart must have been made of them.
     pub phases: Vec<Phase>,
+}
+
+/// How much a picture has room for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// Operations that a reader can tell apart.
+    pub(super) operations: usize,
+    /// Series of all runs and targets.
+    pub(super) lines: usize,
+}
+
+/// What has panels of its own over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) run: usize,
+    pub(super) target: TargetIndex,
 }
 
 /// A series of a run that is drawn.
@@ -42,13 +62,19 @@ pub(super) struct Line<'a> {
     pub(super) series: &'a Series,
     /// For the legend.
     pub(super) name: String,
+    /// That of its operation.
     pub(super) paint: Paint,
+    /// That of its place, or of its operation if all are of one place.
     pub(super) dash: Dash,
 }
 
 impl Line<'_> {
     pub(super) const fn stroke(&self, width: i32) -> Stroke {
         Stroke { paint: self.paint, width, dash: self.dash }
+    }
+
+    pub(super) const fn place(&self) -> Place {
+        Place { run: self.run_index, target: self.series.target }
     }
 }
 
@@ -58,50 +84,105 @@ pub(super) struct Chosen<'a> {
     /// Short names of the runs; empty if there is only one.
     pub(super) run_names: Vec<String>,
     pub(super) lines: Vec<Line<'a>>,
-    /// Series that were asked for and found no place.
-    left_out: usize,
+    /// Lines that found no place.
+    left_out: Vec<Line<'a>>,
+    /// Levels of which nothing was asked for.
+    other_levels: Vec<Level>,
 }
 
 impl<'a> Chosen<'a> {
-    /// Chooses at most `lines_max` series, the same ones of every run.
-    pub(super) fn new(figures: &'a Figures, selection: &PlotSelection, lines_max: usize) -> Self {
+    /// Chooses as many series as there is room for, the same operations of every run and target.
+    pub(super) fn new(figures: &'a Figures, selection: &PlotSelection, room: Room) -> Self {
         let runs: Vec<&RunFigures> = figures.runs.iter().collect();
         let run_names = run_names(&runs);
         let level = level_of(&runs, selection);
-        let mut candidates: Vec<(usize, u16, &Series)> = Vec::new();
+        let mut lines: Vec<Line<'a>> = Vec::new();
         for (run_index, run) in runs.iter().enumerate() {
             for (index, series) in run.series.iter().enumerate() {
                 if is_wanted(run, series, selection, level) {
-                    candidates.push((run_index, index as u16, series));
+                    let name = match run_names.get(run_index) {
+                        Some(run) => format!("{} · {run}", series.name),
+                        None => series.name.clone(),
+                    };
+                    let (paint, dash) = (PALETTE[0], Dash::Solid);
+                    lines.push(Line { run, run_index, index: index as u16, series, name, paint, dash });
                 }
             }
         }
-        let names = kept_names(&runs, &candidates, lines_max);
-        let total = candidates.len();
-        candidates.retain(|(_, _, series)| names.contains(&series.name.as_str()));
+        let mut chosen =
+            Self { other_levels: other_levels(&runs, level), runs, run_names, lines, left_out: Vec::new() };
+        chosen.give_styles();
+        chosen.keep_operations(room);
+        chosen
+    }
+
+    /// Every operation has a colour, in the order in which the page has them: that of the runs' series.
+    fn give_styles(&mut self) {
+        let levels: Vec<Level> = self.lines.iter().map(|line| line.series.level).collect();
+        let operations = operations_in_order(&self.runs, &levels);
+        let places = self.places();
+        for line in &mut self.lines {
+            let number = |known: &Operation| *known == line.series.operation;
+            let style = operations.iter().position(number).unwrap_or_default();
+            let place = places.iter().position(|place| *place == line.place()).unwrap_or_default();
+            let pattern = if places.len() > 1 { place } else { style + style / PALETTE.len() };
+            line.paint = PALETTE[style % PALETTE.len()];
+            line.dash = Dash::ALL[pattern % Dash::ALL.len()];
+        }
         // The same operation of several runs stands together.
-        candidates.sort_by_key(|(run, index, series)| {
-            (names.iter().position(|name| *name == series.name), *run, *index)
-        });
-        candidates.truncate(lines_max);
-        let lines: Vec<Line<'a>> = candidates
-            .iter()
-            .enumerate()
-            .map(|(place, (run_index, index, series))| Line {
-                run: runs[*run_index],
-                run_index: *run_index,
-                index: *index,
-                series,
-                name: match run_names.get(*run_index) {
-                    Some(run) => format!("{} · {run}", series.name),
-                    None => series.name.clone(),
-                },
-                paint: PALETTE[place % PALETTE.len()],
-                dash: Dash::ALL[(place + place / PALETTE.len()) % Dash::ALL.len()],
-            })
-            .collect();
-        let left_out = total - lines.len();
-        Self { runs, run_names, lines, left_out }
+        let place = |line: &Line<'_>| operations.iter().position(|known| *known == line.series.operation);
+        self.lines.sort_by_key(|line| (place(line), line.run_index, line.index));
+    }
+
+    fn keep_operations(&mut self, room: Room) {
+        let mut kept: Vec<Operation> = Vec::new();
+        let mut lines = 0;
+        for operation in self.operations() {
+            let own = self.lines.iter().filter(|line| line.series.operation == operation).count();
+            if kept.is_empty() || (kept.len() < room.operations && lines + own <= room.lines) {
+                kept.push(operation);
+                lines += own;
+            }
+        }
+        self.keep(|line| kept.contains(&line.series.operation));
+        self.left_out.extend(self.lines.drain(room.lines.min(self.lines.len())..));
+    }
+
+    /// Keeps these lines; the others are told as left out.
+    pub(super) fn keep(&mut self, is_kept: impl Fn(&Line<'a>) -> bool) {
+        let (kept, left_out) = std::mem::take(&mut self.lines).into_iter().partition(is_kept);
+        self.lines = kept;
+        self.left_out.extend::<Vec<Line<'a>>>(left_out);
+    }
+
+    /// The operations that are drawn.
+    pub(super) fn operations(&self) -> Vec<Operation> {
+        let mut operations: Vec<Operation> = self.lines.iter().map(|line| line.series.operation).collect();
+        operations.dedup();
+        operations
+    }
+
+    /// The places that something is drawn of, by run and target.
+    pub(super) fn places(&self) -> Vec<Place> {
+        let mut places: Vec<Place> = self.lines.iter().map(Line::place).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// The lines of a place.
+    pub(super) fn lines_of(&self, place: Place) -> Vec<&Line<'a>> {
+        self.lines.iter().filter(|line| line.place() == place).collect()
+    }
+
+    /// What a place is called, as far as it is not the same for all.
+    pub(super) fn place_name(&self, place: Place) -> String {
+        let run = self.run_names.get(place.run).cloned();
+        let targets = self.runs.get(place.run).map_or(&[][..], |run| &run.run.targets);
+        let is_one = self.runs.iter().all(|run| run.run.targets.len() < 2) && self.runs.len() > 1;
+        let target = targets.get(usize::from(place.target.0)).filter(|_| !is_one);
+        let parts = run.into_iter().chain(target.map(|target| target.name.clone()));
+        parts.collect::<Vec<String>>().join(" · ")
     }
 
     /// Attempts that stand behind the lines.
@@ -109,9 +190,38 @@ impl<'a> Chosen<'a> {
         self.lines.iter().map(|line| line.series.attempts).sum()
     }
 
-    /// As in `1 attempt`, `30 000 attempts`.
-    pub(super) fn attempts_in_words(&self) -> String {
-        in_words(self.attempts())
+    /// How many attempts are drawn, and what is not: `30 000 attempts.`, or `17 785 of 25 785 attempts are drawn; not drawn: create
+    /// (8 000, of which 67 did not succeed).`
+    pub(super) fn coverage(&self) -> String {
+        let drawn = self.attempts();
+        let mut text = format!("{}.", in_words(drawn));
+        if !self.left_out.is_empty() {
+            let all = drawn + self.left_out.iter().map(|line| line.series.attempts).sum::<u64>();
+            let names: Vec<String> = self.left_out.iter().map(left_out_in_words).collect();
+            let named = names[..names.len().min(NAMED_MAX)].join(", ");
+            let more = match names.len().saturating_sub(NAMED_MAX) {
+                0 => String::new(),
+                more => format!(" and {} more series", format_count(more as u64)),
+            };
+            let drawn = format_count(drawn);
+            text = format!("{drawn} of {} are drawn; not drawn: {named}{more}.", in_words(all));
+        }
+        if !self.other_levels.is_empty() {
+            let names: Vec<&str> = self.other_levels.iter().copied().map(name_of_level).collect();
+            text.push_str(&format!(" Not in this picture: {} (--operations draws them).", names.join(", ")));
+        }
+        text
+    }
+
+    /// What of the attempts is not in a picture that shows only so many of them.
+    pub(super) fn missing(&self, shown: u64) -> String {
+        match self.attempts().saturating_sub(shown) {
+            0 => String::new(),
+            missing => format!(
+                "{} not in it.",
+                counted(missing, "attempt that did not succeed is", "attempts that did not succeed are")
+            ),
+        }
     }
 
     /// Writes the heading: what is shown, and of what.
@@ -123,26 +233,10 @@ impl<'a> Chosen<'a> {
         sheet.title(&title);
     }
 
-    /// Writes the caption: what the picture shows, how many samples stand behind it, and of which runs.
+    /// Writes the caption: how many attempts stand behind the picture, what it shows, and of which runs.
     pub(super) fn caption(&self, sheet: &mut Sheet, sentences: &[String]) {
-        self.caption_of(sheet, self.attempts(), sentences);
-    }
-
-    /// The same for a picture of only so many attempts.
-    pub(super) fn caption_of(&self, sheet: &mut Sheet, attempts: u64, sentences: &[String]) {
-        let mut text = format!("{}. ", in_words(attempts));
-        for sentence in sentences.iter().filter(|sentence| !sentence.is_empty()) {
-            text.push_str(sentence);
-            text.push(' ');
-        }
-        if self.left_out > 0 {
-            text.push_str(&format!(
-                "{} not drawn: choose by operation, target or phase. ",
-                counted(self.left_out as u64, "more series is", "more series are")
-            ));
-        }
-        text.push_str(&self.runs_in_words());
-        sheet.caption(&text);
+        let all = [&[self.coverage()], sentences, &[self.runs_in_words()]].concat();
+        sheet.caption(&all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<String>>().join(" "));
     }
 
     /// Which runs these are.
@@ -160,6 +254,25 @@ impl<'a> Chosen<'a> {
                 format!("{}.", named.collect::<Vec<String>>().join("; "))
             }
         }
+    }
+}
+
+fn left_out_in_words(line: &Line<'_>) -> String {
+    let Series { attempts, ok, late, .. } = line.series;
+    let failed = match attempts.saturating_sub(ok + late) {
+        0 => String::new(),
+        failed => format!(", of which {} did not succeed", format_count(failed)),
+    };
+    format!("{} ({}{failed})", line.name, format_count(*attempts))
+}
+
+const fn name_of_level(level: Level) -> &'static str {
+    match level {
+        Level::Task => "tasks",
+        Level::Object => "whole operations",
+        Level::Call => "single calls",
+        Level::Stream => "stream blocks",
+        Level::Harness => "iolag itself",
     }
 }
 
@@ -192,6 +305,17 @@ fn letter(index: usize) -> String {
     if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26 + 1) }
 }
 
+/// The operations of these levels in the order of their colours, which is that of the page.
+pub(super) fn operations_in_order(runs: &[&RunFigures], levels: &[Level]) -> Vec<Operation> {
+    let mut operations: Vec<Operation> = Vec::new();
+    for series in runs.iter().flat_map(|run| &run.series) {
+        if levels.contains(&series.level) && !operations.contains(&series.operation) {
+            operations.push(series.operation);
+        }
+    }
+    operations
+}
+
 /// The level that people feel most directly.
 fn level_of(runs: &[&RunFigures], selection: &PlotSelection) -> Option<Level> {
     if !selection.operations.is_empty() {
@@ -204,12 +328,22 @@ fn level_of(runs: &[&RunFigures], selection: &PlotSelection) -> Option<Level> {
     [Level::Task, Level::Object, Level::Call, Level::Stream, Level::Harness].into_iter().find(has)
 }
 
+/// Levels that something was done on, besides the one that is drawn; iolag's own is nobody's.
+fn other_levels(runs: &[&RunFigures], level: Option<Level>) -> Vec<Level> {
+    let has = |of: &Level| {
+        let mut series = runs.iter().flat_map(|run| &run.series);
+        series.any(|series| series.level == *of && series.attempts > 0)
+    };
+    let others = [Level::Task, Level::Object, Level::Call, Level::Stream].into_iter().filter(has);
+    others.filter(|of| level.is_some_and(|level| level != *of)).collect()
+}
+
 fn is_wanted(run: &RunFigures, series: &Series, selection: &PlotSelection, level: Option<Level>) -> bool {
     let by_level = level.is_none_or(|level| series.level == level);
     let by_operation = selection.operations.is_empty() || selection.operations.contains(&series.operation);
     let by_target = is_target_wanted(run, series.target, selection);
     let by_phase = selection.phases.is_empty()
-        || phase_of(run, series).is_some_and(|phase| selection.phases.contains(&phase));
+        || phase_of(run, series).is_none_or(|phase| selection.phases.contains(&phase));
     by_level && by_operation && by_target && by_phase && series.attempts > 0
 }
 
@@ -219,8 +353,10 @@ pub(super) fn is_target_wanted(run: &RunFigures, target: TargetIndex, selection:
         || name.is_some_and(|name| selection.targets.iter().any(|wanted| wanted == name))
 }
 
-pub(super) fn phase_of(run: &RunFigures, series: &Series) -> Option<Phase> {
+/// The phase of a series of which it is known; where phases are not told apart, all attempts are of those that were asked for.
+fn phase_of(run: &RunFigures, series: &Series) -> Option<Phase> {
     match series.part? {
+        SeriesPart::Client(_) => None,
         SeriesPart::Phase(phase) => Some(phase),
         SeriesPart::Stage(index) => {
             run.run.stages.iter().find(|stage| stage.stage == index).map(|stage| stage.phase)
@@ -228,32 +364,18 @@ pub(super) fn phase_of(run: &RunFigures, series: &Series) -> Option<Phase> {
     }
 }
 
-/// The names of series that fit; where not all do, those of the benchmark phase come first.
-fn kept_names<'a>(
-    runs: &[&RunFigures],
-    candidates: &[(usize, u16, &'a Series)],
-    lines_max: usize,
-) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut later: Vec<&str> = Vec::new();
-    for (run, _, series) in candidates {
-        let side_show = phase_of(runs[*run], series).is_some_and(|phase| {
-            matches!(phase, Phase::Precreate | Phase::Cleanup | Phase::TreeCreate | Phase::TreeRemove)
-        });
-        let list = if side_show && candidates.len() > lines_max { &mut later } else { &mut names };
-        if !list.contains(&series.name.as_str()) {
-            list.push(&series.name);
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_and_pages_have_one_table_of_colours() {
+        let theme = include_str!("../../../../web/src/theme.ts");
+        let (_, light) = theme.split_once("const LIGHT").unwrap();
+        let (_, series) = light.split_once("series: [").unwrap();
+        let (series, _) = series.split_once(']').unwrap();
+        let ours = PALETTE
+            .map(|Paint { rgb: (red, green, blue), .. }| format!("\"#{red:02x}{green:02x}{blue:02x}\""));
+        assert_eq!(series, ours.join(", "));
     }
-    names.extend(later.into_iter().filter(|name| !names.contains(name)).collect::<Vec<&str>>());
-    let mut kept: Vec<&str> = Vec::new();
-    let mut lines = 0;
-    for name in names {
-        let of_name = candidates.iter().filter(|(_, _, series)| series.name == name).count();
-        if kept.is_empty() || lines + of_name <= lines_max {
-            kept.push(name);
-            lines += of_name;
-        }
-    }
-    kept
 }

@@ -21,14 +21,22 @@ pub(super) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotErr
     chosen.title(sheet, "Share that took at most so long");
     sheet.legend(&curves.iter().map(key).collect::<Vec<_>>());
     let banded = curves.len() <= BANDS_MAX;
-    chosen.caption(sheet, &sentences(&curves, banded));
+    let shown = curves.iter().map(|(_, distribution)| distribution.known + distribution.censored).sum();
+    let mut sentences = sentences(&curves, banded);
+    sentences.insert(0, chosen.missing(shown));
+    chosen.caption(sheet, &sentences);
     let Some((shortest, longest)) = durations(curves.iter().map(|(_, distribution)| *distribution)) else {
         sheet.nothing("There is nothing to draw: no attempt of what was chosen has a duration.");
         return Ok(());
     };
     let x = Axis::durations(shortest, longest, sheet.labels_across(sheet.free.width()));
     let y = Axis::percent(sheet.labels_up(sheet.free.height()));
-    let panel = sheet.panel(sheet.free, x, y, AxisTexts { x: "time taken", y: "attempts in %" })?;
+    let panel = sheet.panel(
+        sheet.free,
+        x,
+        y,
+        AxisTexts { x: "time taken", y: "attempts in %", ..AxisTexts::default() },
+    )?;
     let steps_max = POINTS_MAX / (if banded { 6 } else { 2 } * curves.len().max(1));
     if banded {
         for (line, distribution) in &curves {

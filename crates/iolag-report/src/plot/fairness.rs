@@ -47,8 +47,10 @@ pub(super) fn draw(
         ));
     }
     let lines = groups.iter().flat_map(|group| &group.fairness.lines);
-    let done = lines.filter_map(|line| line.done.0.last()).map(|done| u64::from(*done)).sum();
-    chosen.caption_of(sheet, done, &sentences);
+    let done: u64 = lines.filter_map(|line| line.done.0.last()).map(|done| u64::from(*done)).sum();
+    sentences.insert(0, format!("{} in these lines.", counted(done, "operation", "operations")));
+    sentences.push(chosen.runs_in_words());
+    sheet.caption(&sentences.join(" "));
     if groups.is_empty() {
         sheet.nothing("There is nothing to draw: no target has more than one client.");
         return Ok(());
@@ -66,7 +68,8 @@ pub(super) fn draw(
         let y = Axis::amount(most, sheet.labels_up(region.height()).min(8));
         let x_text = format!("time since the start in {}", x.unit);
         let y_text = if count == 1 { "operations done" } else { "" };
-        let texts = AxisTexts { x: if index + 1 == count { &x_text } else { "" }, y: y_text };
+        let texts =
+            AxisTexts { x: if index + 1 == count { &x_text } else { "" }, y: y_text, ..AxisTexts::default() };
         let panel = sheet.panel(region, x, y, texts)?;
         let last = lines.len().saturating_sub(1);
         for (place, line) in lines.into_iter().enumerate() {

@@ -3,7 +3,7 @@
 use iolag_analysis::figure::{Figures, HangSpan, RunFigures};
 use iolag_model::{Nanoseconds, counted};
 
-use super::choice::{PlotSelection, is_target_wanted};
+use super::choice::{Chosen, Place, PlotSelection, is_target_wanted};
 use super::scene::Paint;
 use super::sheet::Panel;
 
@@ -13,17 +13,35 @@ const SHADE: Paint = Paint::opaque(0xc0, 0x2a, 0x2a).with_opacity(0.12);
 
 /// The hangs of what was chosen.
 pub(super) struct Hangs<'a> {
-    hangs: Vec<(&'a RunFigures, &'a HangSpan)>,
+    hangs: Vec<(Place, &'a RunFigures, &'a HangSpan)>,
 }
 
 impl<'a> Hangs<'a> {
     pub(super) fn new(figures: &'a Figures, selection: &PlotSelection) -> Self {
-        let of_run = |run: &'a RunFigures| run.hangs.iter().map(move |hang| (run, hang));
-        let wanted = |(run, hang): &(&RunFigures, &HangSpan)| is_target_wanted(run, hang.target, selection);
-        Self { hangs: figures.runs.iter().flat_map(of_run).filter(wanted).collect() }
+        let of_run = |(index, run): (usize, &'a RunFigures)| {
+            run.hangs.iter().map(move |hang| (place_of(index, hang), run, hang))
+        };
+        let wanted =
+            |(_, run, hang): &(Place, &RunFigures, &HangSpan)| is_target_wanted(run, hang.target, selection);
+        Self { hangs: figures.runs.iter().enumerate().flat_map(of_run).filter(wanted).collect() }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Those of these places, and the others.
+    pub(super) fn split(&self, places: &[Place]) -> (Self, Self) {
+        let (own, others) = self.hangs.iter().partition(|(place, ..)| places.contains(place));
+        (Self { hangs: own }, Self { hangs: others })
+    }
+
+    /// The places that something is drawn of, or hung, whatever it was.
+    pub(super) fn places_with(&self, chosen: &Chosen<'_>) -> Vec<Place> {
+        let mut places = chosen.places();
+        places.extend(self.hangs.iter().map(|(place, ..)| *place));
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
         self.hangs.is_empty()
     }
 
@@ -31,19 +49,21 @@ impl<'a> Hangs<'a> {
     pub(super) fn spans_ns(&self) -> impl Iterator<Item = (f64, f64)> {
         let end_of =
             |run: &RunFigures, hang: &HangSpan| hang.end_ns.unwrap_or(run.run.span_ns).max(hang.begin_ns);
-        self.hangs.iter().map(move |(run, hang)| (hang.begin_ns.0 as f64, end_of(run, hang).0 as f64))
+        self.hangs.iter().map(move |(_, run, hang)| (hang.begin_ns.0 as f64, end_of(run, hang).0 as f64))
     }
 
-    /// As in ``Bars: `rename` hung from 7.20 s on and did not end.``; empty without any.
-    pub(super) fn sentence(&self) -> String {
+    /// As in ``Bars: `rename` hung from 7.20 s on and did not end.``, after what they are drawn as; empty without any.
+    pub(super) fn sentence(&self, drawn_as: &str, chosen: &Chosen<'_>) -> String {
         if self.is_empty() {
             return String::new();
         }
-        let mut words: Vec<String> = self.hangs.iter().take(NAMED_MAX).map(words).collect();
+        let named = self.hangs.iter().take(NAMED_MAX);
+        let mut words: Vec<String> =
+            named.map(|(place, run, hang)| words(*place, run, hang, chosen)).collect();
         if self.hangs.len() > NAMED_MAX {
             words.push(counted((self.hangs.len() - NAMED_MAX) as u64, "more hang", "more hangs"));
         }
-        format!("Bars: {}.", words.join("; "))
+        format!("{drawn_as}: {}.", words.join("; "))
     }
 
     /// The times of hangs, behind what is drawn over them.
@@ -55,11 +75,14 @@ impl<'a> Hangs<'a> {
     }
 }
 
-fn words((run, hang): &(&RunFigures, &HangSpan)) -> String {
+const fn place_of(run: usize, hang: &HangSpan) -> Place {
+    Place { run, target: hang.target }
+}
+
+fn words(place: Place, run: &RunFigures, hang: &HangSpan, chosen: &Chosen<'_>) -> String {
     let operation = run.series.get(usize::from(hang.series)).map_or("an attempt", |own| own.operation.name());
-    let several = run.run.targets.len() > 1;
-    let target = run.run.targets.get(usize::from(hang.target.0)).filter(|_| several);
-    let on = target.map_or_else(String::new, |target| format!(" on {}", target.name));
+    let is_told = chosen.runs.len() > 1 || run.run.targets.len() > 1;
+    let on = if is_told { format!(" on {}", chosen.place_name(place)) } else { String::new() };
     let begin = hang.begin_ns;
     let until = |end: Nanoseconds| format!("from {begin} to {end}");
     let when = hang.end_ns.map_or_else(|| format!("from {begin} on and did not end"), until);

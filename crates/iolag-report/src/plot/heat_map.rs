@@ -1,16 +1,13 @@
 //! The heat map: of every moment, which share of the attempts took how long.
 
 use iolag_analysis::figure::{Figures, HeatMap, HeatMapLayer, RunFigures};
-use iolag_model::counted;
 
 use super::PlotError;
 use super::axis::Axis;
-use super::choice::Chosen;
-use super::scene::{Align, Paint};
-use super::sheet::{Along, AxisTexts, INK, Key, Panel, Sheet};
+use super::choice::{Chosen, Line};
+use super::scene::Paint;
+use super::sheet::{Along, AxisTexts, Key, Panel, Sheet};
 
-/// More panels than this are too low to be read.
-const PANELS_MAX: i32 = 4;
 /// Pixels of the picture from the shortest to the longest duration.
 const PIXEL_ROWS: u32 = 256;
 /// From little to much, also for colour-blind eyes and in grey (after cividis, Nuñez et al. 2018, reversed).
@@ -24,11 +21,16 @@ struct Map<'a> {
     name: String,
 }
 
-pub(super) fn draw(sheet: &mut Sheet, figures: &Figures, chosen: &Chosen<'_>) -> Result<(), PlotError> {
-    let mut maps = maps_of(chosen);
-    let panels_max = ((sheet.free.height() / sheet.text - 7) / 9).clamp(1, PANELS_MAX) as usize;
-    let left_out = maps.len().saturating_sub(panels_max);
-    maps.truncate(panels_max);
+pub(super) fn draw(sheet: &mut Sheet, figures: &Figures, mut chosen: Chosen<'_>) -> Result<(), PlotError> {
+    let room = sheet.panels_max();
+    let mut layers: Vec<(usize, u16)> = Vec::new();
+    for line in &chosen.lines {
+        if !layers.contains(&layer_of(line)) && layers.len() < room.0 * room.1 {
+            layers.push(layer_of(line));
+        }
+    }
+    chosen.keep(|line| layers.contains(&layer_of(line)));
+    let maps = maps_of(&chosen);
     chosen.title(sheet, "Time taken over time");
     let key = |share: f64, text: &str| (Key::Dot(shade(share)), text.to_owned());
     if !maps.is_empty() {
@@ -39,29 +41,25 @@ pub(super) fn draw(sheet: &mut Sheet, figures: &Figures, chosen: &Chosen<'_>) ->
             key(1.0, "100 % of the moment's attempts"),
         ]);
     }
-    let mut sentences = Vec::new();
-    if left_out > 0 {
-        sentences.push(format!(
-            "{} not drawn: choose an operation or a target.",
-            counted(left_out as u64, "more operation is", "more operations are")
-        ));
-    }
     let drawn = maps.iter().flat_map(|map| &map.layer.totals.0).map(|total| u64::from(*total)).sum();
-    chosen.caption_of(sheet, drawn, &sentences);
+    chosen.caption(sheet, &[chosen.missing(drawn)]);
     if maps.is_empty() {
         sheet.nothing("There is nothing to draw: no attempt of what was chosen ended in success.");
         return Ok(());
     }
     let (shortest, longest) = durations(figures, &maps);
-    let count = maps.len();
-    for (index, (map, mut region)) in maps.iter().zip(sheet.rows(count)).enumerate() {
-        let name = sheet.font().shortened(&map.name, sheet.text, region.width());
-        sheet.label(&name, (region.left, region.top + sheet.text * 4 / 5), sheet.text, Align::Start, INK);
-        region.top += sheet.text;
-        let x = Axis::time(map.run.run.span_ns.0 as f64, sheet.labels_across(region.width()));
+    let regions = sheet.grid(maps.len(), room);
+    let lowest = regions.iter().map(|region| region.bottom).max();
+    for (map, mut region) in maps.iter().zip(regions) {
+        sheet.panel_name(&map.name, &mut region);
+        let x = Axis::time(map.run.run.span_ns.0 as f64, sheet.labels_across(region.width()).max(4));
         let y = Axis::durations(shortest, longest, sheet.labels_up(region.height()));
         let x_text = format!("time since the start in {}", x.unit);
-        let texts = AxisTexts { x: if index + 1 == count { &x_text } else { "" }, y: "" };
+        let texts = AxisTexts {
+            x: if Some(region.bottom) == lowest { &x_text } else { "" },
+            y: "",
+            ..AxisTexts::default()
+        };
         let panel = sheet.panel(region, x, y, texts)?;
         draw_map(&panel, figures, map);
         panel.thresholds(Along::Y);
@@ -69,11 +67,15 @@ pub(super) fn draw(sheet: &mut Sheet, figures: &Figures, chosen: &Chosen<'_>) ->
     Ok(())
 }
 
+const fn layer_of(line: &Line<'_>) -> (usize, u16) {
+    (line.run_index, line.series.layer)
+}
+
 fn maps_of<'a>(chosen: &Chosen<'a>) -> Vec<Map<'a>> {
     let mut done: Vec<(usize, u16)> = Vec::new();
     let mut maps = Vec::new();
     for line in &chosen.lines {
-        let key = (line.run_index, line.series.layer);
+        let key = layer_of(line);
         if done.contains(&key) {
             continue;
         }

@@ -1,7 +1,6 @@
 //! How often which duration was seen, on a logarithmic axis.
 
 use iolag_analysis::figure::{BINS_PER_DECADE, CURVE_POINTS_PER_BIN, HistogramFigure};
-use iolag_model::counted;
 
 use super::PlotError;
 use super::axis::Axis;
@@ -37,7 +36,8 @@ pub(super) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotErr
     let x = Axis::durations(shortest, longest, sheet.labels_across(sheet.free.width()));
     let y = Axis::amount(highest, sheet.labels_up(sheet.free.height()).min(8));
     let y_text = "attempts per bin in %";
-    let panel = sheet.panel(sheet.free, x, y, AxisTexts { x: "time taken", y: y_text })?;
+    let panel =
+        sheet.panel(sheet.free, x, y, AxisTexts { x: "time taken", y: y_text, ..AxisTexts::default() })?;
     for (line, histogram) in &histograms {
         if with_bars {
             draw_bars(&panel, line, histogram);
@@ -80,14 +80,8 @@ fn sentences(
     let bars = if with_bars { "Bars: counts. " } else { "" };
     let mut sentences =
         vec![format!("{bars}Curve: density (Gaussian kernel); {BINS_PER_DECADE} bins per decade.")];
-    let unknown: u64 =
-        chosen.lines.iter().map(|line| line.series.hung + line.series.timeout + line.series.skipped).sum();
-    if unknown > 0 {
-        sentences.push(format!(
-            "{} not in it.",
-            counted(unknown, "attempt that did not end is", "attempts that did not end are")
-        ));
-    }
+    let shown = histograms.iter().flat_map(|(_, own)| &own.counts.0).map(|count| u64::from(*count)).sum();
+    sentences.push(chosen.missing(shown));
     sentences
 }
 

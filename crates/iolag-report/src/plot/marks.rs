@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::figure::TIME_COLUMNS;
+use iolag_analysis::figure::{RunFigures, TIME_COLUMNS};
 use iolag_model::{Outcome, format_count};
 
-use super::choice::Chosen;
+use super::choice::Line;
 use super::hangs::Hangs;
 use super::scene::{Align, MarkShape, Paint};
 use super::sheet::{Panel, Region, Sheet};
@@ -19,10 +19,10 @@ const KINDS: [(Outcome, MarkShape, Paint); 5] = [
     (Outcome::Late, MarkShape::Diamond, Paint::opaque(0xe6, 0x9f, 0x00)),
 ];
 
-/// Marks closer together than this share of the width are drawn once.
+/// Marks closer together than this share of the width of all panels are drawn once.
 const PLACES: f64 = 200.0;
 
-/// The marks of the chosen lines by kind.
+/// The marks of lines by kind.
 pub(super) struct MarkRows {
     rows: Vec<MarkRow>,
     /// From where to where something hung, in ns since the begin.
@@ -39,12 +39,14 @@ struct MarkRow {
 }
 
 impl MarkRows {
-    pub(super) fn new(chosen: &Chosen<'_>, hangs: &Hangs<'_>, span_ns: f64) -> Self {
+    /// Those of one of so many panels.
+    pub(super) fn new(lines: &[&Line<'_>], hangs: &Hangs<'_>, span_ns: f64, panels: usize) -> Self {
+        let places_max = (PLACES / panels.max(1) as f64).max(20.0);
         let mut found: BTreeMap<u8, (u64, BTreeMap<u32, f64>)> = BTreeMap::new();
-        for_each_mark(chosen, |outcome, moment_ns, count| {
+        for_each_mark(lines, |outcome, moment_ns, count| {
             let (total, places) = found.entry(outcome).or_default();
             *total += count;
-            places.entry((moment_ns / span_ns * PLACES) as u32).or_insert(moment_ns);
+            places.entry((moment_ns / span_ns * places_max) as u32).or_insert(moment_ns);
         });
         let row = |(outcome, shape, paint): (Outcome, MarkShape, Paint)| {
             let (total, places) = found.remove(&(outcome as u8)).unwrap_or_default();
@@ -92,11 +94,12 @@ impl MarkRows {
     }
 }
 
-/// Calls `mark` with outcome, moment since the begin in ns, and count, for every mark of the chosen lines.
-pub(super) fn for_each_mark(chosen: &Chosen<'_>, mut mark: impl FnMut(u8, f64, u64)) {
-    for (run_index, run) in chosen.runs.iter().enumerate() {
+/// Calls `mark` with outcome, moment since the begin in ns, and count, for every mark of these lines.
+pub(super) fn for_each_mark(lines: &[&Line<'_>], mut mark: impl FnMut(u8, f64, u64)) {
+    let runs: BTreeMap<usize, &RunFigures> = lines.iter().map(|line| (line.run_index, line.run)).collect();
+    for (run_index, run) in runs {
         let is_chosen =
-            |series: u16| chosen.lines.iter().any(|line| line.run_index == run_index && line.index == series);
+            |series: u16| lines.iter().any(|line| line.run_index == run_index && line.index == series);
         let span_ns = run.run.span_ns.0 as f64;
         let each = &run.time_line.marks.each;
         for ((time, series), outcome) in each.time.0.iter().zip(&each.series.0).zip(&each.outcome.0) {

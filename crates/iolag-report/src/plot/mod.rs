@@ -42,7 +42,7 @@ use std::str::FromStr;
 use iolag_analysis::figure::Figures;
 use plotters::drawing::DrawingAreaErrorKind;
 
-use choice::Chosen;
+use choice::{Chosen, PALETTE, Room};
 use font::Font;
 use hangs::Hangs;
 use scene::Scene;
@@ -269,7 +269,8 @@ impl From<DrawingAreaErrorKind<Infallible>> for PlotError {
     }
 }
 
-/// Draws a figure of these runs, several of them overlaid.
+/// Draws a figure of these runs, several of them overlaid, or over time in panels of their own. Figures are to be made with
+/// [`Apart::Nothing`](iolag_analysis::figure::Apart): then a colour is an operation.
 ///
 /// A figure without any data says so in its place: it is no error.
 ///
@@ -303,15 +304,15 @@ fn scene_of(
     size: PlotSize,
 ) -> Result<(Scene, Rc<Font>), PlotError> {
     let mut sheet = Sheet::new(size)?;
-    let chosen = Chosen::new(figures, selection, lines_max(kind));
+    let chosen = Chosen::new(figures, selection, room_of(kind));
     let hangs = Hangs::new(figures, selection);
     match kind {
-        PlotKind::TimeLine => time_line::draw(&mut sheet, figures, &chosen, &hangs)?,
+        PlotKind::TimeLine => time_line::draw(&mut sheet, figures, chosen, &hangs)?,
         PlotKind::Ecdf => ecdf::draw(&mut sheet, &chosen)?,
         PlotKind::Histogram => histogram::draw(&mut sheet, &chosen)?,
-        PlotKind::Box => boxes::draw(&mut sheet, &chosen)?,
+        PlotKind::Box => boxes::draw(&mut sheet, chosen)?,
         PlotKind::ClientBox => boxes::draw_clients(&mut sheet, &chosen)?,
-        PlotKind::HeatMap => heat_map::draw(&mut sheet, figures, &chosen)?,
+        PlotKind::HeatMap => heat_map::draw(&mut sheet, figures, chosen)?,
         PlotKind::Rates => rates::draw(&mut sheet, &chosen, &hangs)?,
         PlotKind::Fairness => fairness::draw(&mut sheet, &chosen, selection)?,
         PlotKind::Sweep => sweep::draw(&mut sheet, figures, selection)?,
@@ -319,11 +320,13 @@ fn scene_of(
     Ok(sheet.finish())
 }
 
-/// How many lines a reader can tell apart.
-const fn lines_max(kind: PlotKind) -> usize {
+/// How much a reader can tell apart. Where every operation and place has a panel or a row of its own, the sheet decides.
+const fn room_of(kind: PlotKind) -> Room {
     match kind {
-        PlotKind::TimeLine => 7,
-        PlotKind::Box => 24,
-        _ => 12,
+        PlotKind::TimeLine => Room { operations: PALETTE.len(), lines: usize::MAX },
+        PlotKind::Box | PlotKind::ClientBox | PlotKind::HeatMap => {
+            Room { operations: usize::MAX, lines: usize::MAX }
+        }
+        _ => Room { operations: usize::MAX, lines: 24 },
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>, hangs: &Hangs<'_>) ->
     let key = |(line, _): &(&Line<'_>, Vec<(f64, f64)>)| (Key::Line(line.stroke(width)), line.name.clone());
     sheet.legend(&lines.iter().map(key).collect::<Vec<_>>());
     let sentence = "Operations that succeeded, by the time at which they ended.";
-    chosen.caption(sheet, &[sentence.to_owned(), hangs.sentence()]);
+    chosen.caption(sheet, &[sentence.to_owned(), hangs.sentence("Bars", chosen)]);
     if lines.is_empty() {
         sheet.nothing("There is nothing to draw: no attempt of what was chosen ended in success.");
         return Ok(());
@@ -32,7 +32,12 @@ pub(super) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>, hangs: &Hangs<'_>) ->
     let x = Axis::time(span_ns(chosen), sheet.labels_across(sheet.free.width()));
     let y = Axis::amount(most, sheet.labels_up(sheet.free.height()).min(8));
     let x_text = format!("time since the start in {}", x.unit);
-    let panel = sheet.panel(sheet.free, x, y, AxisTexts { x: &x_text, y: "operations per second" })?;
+    let panel = sheet.panel(
+        sheet.free,
+        x,
+        y,
+        AxisTexts { x: &x_text, y: "operations per second", ..AxisTexts::default() },
+    )?;
     hangs.shade(&panel);
     for (line, points) in lines {
         panel.line(points, line.stroke(width));

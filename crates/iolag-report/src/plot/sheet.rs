@@ -24,6 +24,9 @@ const BOLD_LINE: RGBColor = RGBColor(0xd4, 0xd4, 0xd4);
 const LIGHT_LINE: RGBColor = RGBColor(0xee, 0xee, 0xee);
 
 const TITLE_LINES_MAX: usize = 2;
+/// A panel of several is at least so many times the size of text wide, axis and labels included, and so high.
+const PANEL_WIDTH_LEAST: i32 = 11;
+const PANEL_HEIGHT_LEAST: i32 = 6;
 
 /// A rectangle in units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,9 +203,47 @@ impl Sheet {
         (0..count).map(row).collect()
     }
 
+    /// How many panels fit besides title, legend and caption: side by side, and above each other.
+    pub(super) fn panels_max(&self) -> (usize, usize) {
+        let fit = |length: i32, least: i32| ((length / self.text + 1) / (least + 1)).max(1) as usize;
+        (
+            fit(self.free.width(), PANEL_WIDTH_LEAST),
+            fit(self.free.height() - 8 * self.text, PANEL_HEIGHT_LEAST),
+        )
+    }
+
+    /// `count` panels in rows from left to right, in as few columns as have at most `rows_max` rows.
+    pub(super) fn grid(&self, count: usize, (columns_max, rows_max): (usize, usize)) -> Vec<Region> {
+        let columns = (1..columns_max).find(|columns| count.div_ceil(*columns) <= rows_max);
+        let columns = columns.unwrap_or(columns_max);
+        let gap = self.text;
+        let width = (self.free.width() - gap * (columns as i32 - 1)) / columns as i32;
+        let cell = |row: Region, column: i32| {
+            let left = row.left + column * (width + gap);
+            Region { left, right: left + width, ..row }
+        };
+        let rows = self.rows(count.div_ceil(columns));
+        let cells = rows.into_iter().flat_map(|row| (0..columns as i32).map(move |column| cell(row, column)));
+        cells.take(count).collect()
+    }
+
+    /// Writes the name of a panel above it.
+    pub(super) fn panel_name(&self, name: &str, region: &mut Region) {
+        let name = self.font().shortened(name, self.text, region.width());
+        let place = (region.left, region.top + self.text * 4 / 5);
+        self.label(&name, place, self.text, Align::Start, INK);
+        // The uppermost label of the axis reaches above the panel.
+        region.top += self.text * 5 / 4;
+    }
+
     /// How many labels of durations fit side by side.
     pub(super) fn labels_across(&self, width: i32) -> usize {
         (width / (self.text * 9 / 2)).max(2) as usize
+    }
+
+    /// Width of the widest label of an axis.
+    pub(super) fn labels_width(&self, axis: &Axis) -> i32 {
+        axis.ticks().iter().map(|(_, label)| self.font().width(label, self.text)).max().unwrap_or(0)
     }
 
     /// How many labels fit above each other.
@@ -221,7 +262,7 @@ impl Sheet {
     ) -> Result<Panel<'_>, PlotError> {
         let size = self.text;
         let y = y.relabelled(|label| self.font().shortened(label, size, region.width() * 2 / 5));
-        let widest = y.ticks().iter().map(|(_, label)| self.font().width(label, size)).max().unwrap_or(0);
+        let widest = self.labels_width(&y).max(text.labels_width);
         let y_text = if text.y.is_empty() { 0 } else { size * 3 / 2 };
         let bottom = size * 7 / 4 + if text.x.is_empty() { 0 } else { size * 4 / 3 };
         let area = self
@@ -293,10 +334,12 @@ impl Sheet {
 }
 
 /// What is written along the axes; nothing where empty.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct AxisTexts<'a> {
     pub(super) x: &'a str,
     pub(super) y: &'a str,
+    /// Least width of the labels of the upright axis, so that panels below each other are aligned.
+    pub(super) labels_width: i32,
 }
 
 /// A panel: coordinates are values of its axes, except where places in units are asked for.

@@ -7,13 +7,22 @@ use crate::table::Colour;
 const BRAILLE_BLANK: u32 = 0x2800;
 /// Bits of the dots of a character: left and right column, from the top.
 const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
-/// Colours of lines in the order of their numbers: blue, yellow, cyan, magenta, green, red.
-const CODES: [&str; 6] = ["34", "33", "36", "35", "32", "31"];
+/// Colours of lines in the order of their numbers: blue, yellow, cyan, magenta, green, red, light blue, light magenta.
+const CODES: [&str; 8] = ["34", "33", "36", "35", "32", "31", "94", "95"];
 /// Lengths of strokes and gaps in dots.
-const PATTERNS: [&[usize]; 5] = [&[1], &[4, 3], &[1, 2], &[6, 2, 1, 2], &[9, 4]];
+const PATTERNS: [&[usize]; 8] =
+    [&[1], &[4, 3], &[1, 2], &[6, 2, 1, 2], &[9, 4], &[2, 5], &[4, 2, 1, 2, 1, 2], &[1, 1, 3, 2]];
 /// Forms of points, as offsets in dots.
-const FORMS: [&[(i32, i32)]; 5] =
-    [&[(0, 0)], &[(0, 0), (1, 0)], &[(0, 0), (0, 1)], &[(0, 0), (1, 1)], &[(0, 1), (1, 0)]];
+const FORMS: [&[(i32, i32)]; 8] = [
+    &[(0, 0)],
+    &[(0, 0), (1, 0)],
+    &[(0, 0), (0, 1)],
+    &[(0, 0), (1, 1)],
+    &[(0, 1), (1, 0)],
+    &[(0, 0), (1, 0), (0, 1)],
+    &[(0, 0), (0, 1), (0, 2)],
+    &[(0, 0), (1, 0), (0, 1), (1, 1)],
+];
 
 /// How many lines or kinds of points can be told apart without colour.
 pub(super) const PATTERN_COUNT: usize = PATTERNS.len();

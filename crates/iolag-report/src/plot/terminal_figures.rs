@@ -7,15 +7,17 @@ use iolag_model::{Outcome, format_count};
 use unicode_width::UnicodeWidthStr;
 
 use super::axis::Axis;
-use super::choice::{Chosen, Line, PlotSelection};
+use super::choice::{Chosen, Line, Place, PlotSelection, Room};
 use super::hangs::Hangs;
 use super::terminal::TerminalSize;
 use super::terminal_canvas::{BrailleCanvas, PATTERN_COUNT, fitted, line_sample, point_sample};
 use super::{ecdf as curves, marks, time_line as points};
-use crate::table::{Colour, Tone};
+use crate::table::{Colour, Tone, wrapped};
 
 /// Columns left of the canvas, for labels.
 const LABEL_COLUMNS: usize = 8;
+/// Operations that can be told apart; of every run and target.
+const ROOM: Room = Room { operations: PATTERN_COUNT, lines: usize::MAX };
 /// Lines of the legend at most.
 const LEGEND_LINES_MAX: usize = 3;
 /// The gravest last, so that it is what is seen at a place.
@@ -27,40 +29,76 @@ const MARKS: [(Outcome, char); 5] = [
     (Outcome::Hung, '■'),
 ];
 
+/// What one picture shows: the lines with their numbers, which patterns, forms and colours follow.
+struct Part<'a, 'b> {
+    title: String,
+    places: Vec<Place>,
+    lines: Vec<(usize, &'b Line<'a>)>,
+}
+
+/// One picture if a reader can tell its lines apart; else one per place, in which a number is an operation.
+fn parts<'a, 'b>(chosen: &'b Chosen<'a>, places: Vec<Place>, what: &str) -> Vec<Part<'a, 'b>> {
+    if chosen.lines.len() <= PATTERN_COUNT {
+        let title = match chosen.runs.as_slice() {
+            [run] => format!("{what}: {}", run.run.title),
+            runs => format!("{what} of {} runs", runs.len()),
+        };
+        return vec![Part { title, places, lines: chosen.lines.iter().enumerate().collect() }];
+    }
+    let operations = chosen.operations();
+    let number = |line: &Line<'_>| operations.iter().position(|known| *known == line.series.operation);
+    let numbered = |line: &'b Line<'a>| (number(line).unwrap_or_default(), line);
+    let part = |place: Place| Part {
+        title: format!("{what}: {}", chosen.place_name(place)),
+        places: vec![place],
+        lines: chosen.lines_of(place).into_iter().map(numbered).collect(),
+    };
+    places.into_iter().map(part).collect()
+}
+
 pub(super) fn ecdf(
     figures: &Figures,
     selection: &PlotSelection,
     size: TerminalSize,
     colour: Colour,
 ) -> String {
-    let chosen = Chosen::new(figures, selection, PATTERN_COUNT);
-    let lines: Vec<(&Line<'_>, &Distribution)> =
-        chosen.lines.iter().filter_map(|line| Some((line, curves::distribution_of(line)?))).collect();
-    let entries =
-        lines.iter().enumerate().map(|(number, (line, _))| (line_sample(number, colour), line.name.clone()));
-    let head = head(&chosen, "Share that took at most so long", entries.collect(), size);
-    let Some((shortest, longest)) = curves::durations(lines.iter().map(|(_, distribution)| *distribution))
+    let chosen = Chosen::new(figures, selection, ROOM);
+    let open = |line: &Line<'_>| curves::distribution_of(line).is_some_and(|own| own.at_least.is_some());
+    let end = match chosen.lines.iter().any(open) {
+        true => " A curve that ends below 100 % goes on: the rest did not end.",
+        false => "",
+    };
+    let foot = foot(&format!("{}{end}", chosen.coverage()), size);
+    let drawn = parts(&chosen, chosen.places(), "Share that took at most so long").into_iter();
+    joined(drawn.map(|part| ecdf_of(&part, (size, foot.lines().count()), colour)), &foot)
+}
+
+fn ecdf_of(part: &Part<'_, '_>, (size, foot_lines): (TerminalSize, usize), colour: Colour) -> String {
+    let numbered = part.lines.iter();
+    let lines: Vec<(usize, &Line<'_>, &Distribution)> = numbered
+        .filter_map(|(number, line)| Some((*number, *line, curves::distribution_of(line)?)))
+        .collect();
+    let entries = lines.iter().map(|(number, line, _)| (line_sample(*number, colour), line.name.clone()));
+    let head = head(&part.title, entries.collect(), size);
+    let Some((shortest, longest)) = curves::durations(lines.iter().map(|(_, _, distribution)| *distribution))
     else {
         return nothing(&head, size);
     };
-    let mut frame = Frame::new(size, head.len());
+    let mut frame = Frame::new(size, head.len() + foot_lines);
     let x = Axis::durations(shortest, longest, frame.canvas_columns() / 10);
     let y = Axis::percent(if frame.canvas_lines() >= 21 { 11 } else { 5 });
     thresholds(|ns| frame.canvas.upright(frame.canvas.dot_at(x.position(ns), 0.0).0), &x);
-    for (number, (_, distribution)) in lines.iter().enumerate() {
+    for (number, _, distribution) in &lines {
         let mut dots = vec![frame.canvas.dot_at(0.0, 0.0)];
         for (ns, share) in curves::steps(distribution, usize::MAX) {
             let (at, before) = (frame.canvas.dot_at(x.position(ns), share), dots[dots.len() - 1]);
             dots.extend([(at.0, before.1), at]);
         }
         dots.dedup();
-        frame.canvas.line(&dots, number, colour);
+        frame.canvas.line(&dots, *number, colour);
     }
-    let doubt = lines.iter().any(|(_, distribution)| distribution.at_least.is_some());
-    let end = if doubt { "; a curve that ends below 100 % goes on: the rest did not end" } else { "" };
-    let foot = format!("{}{end}", chosen.attempts_in_words());
     let y = y.relabelled(|label| format!("{label} %"));
-    frame.render(head, &x, &y, None, &foot, colour)
+    frame.render(head, &x, &y, None, colour)
 }
 
 pub(super) fn time_line(
@@ -69,41 +107,66 @@ pub(super) fn time_line(
     size: TerminalSize,
     colour: Colour,
 ) -> String {
-    let chosen = Chosen::new(figures, selection, PATTERN_COUNT);
-    let span_ns = points::span_ns(&chosen);
-    let mut counts: BTreeMap<u8, u64> = BTreeMap::new();
-    marks::for_each_mark(&chosen, |outcome, _, count| *counts.entry(outcome).or_default() += count);
-    let lines = chosen.lines.iter().enumerate();
-    let entries = lines.map(|(number, line)| (point_sample(number, colour), line.name.clone()));
+    let chosen = Chosen::new(figures, selection, ROOM);
+    let x = Axis::time(points::span_ns(&chosen), size.columns.saturating_sub(LABEL_COLUMNS + 1) / 8);
+    let foot = foot(&format!("{} Time since the start in {}.", chosen.coverage(), x.unit), size);
+    let y = points::durations(figures, &chosen);
     let hangs = Hangs::new(figures, selection);
+    let picture = |part: &Part<'_, '_>| {
+        let own = hangs.split(&part.places).0;
+        let bars = own.sentence("■ Bars", &chosen);
+        time_line_of(figures, part, (&own, &bars), (&x, y), (size, foot.lines().count()), colour)
+    };
+    joined(parts(&chosen, hangs.places_with(&chosen), "Time taken over time").iter().map(picture), &foot)
+}
+
+fn time_line_of(
+    figures: &Figures,
+    part: &Part<'_, '_>,
+    (hangs, bars): (&Hangs<'_>, &str),
+    (x, range): (&Axis, Option<(f64, f64)>),
+    (size, foot_lines): (TerminalSize, usize),
+    colour: Colour,
+) -> String {
+    let lines: Vec<&Line<'_>> = part.lines.iter().map(|(_, line)| *line).collect();
+    let mut counts: BTreeMap<u8, u64> = BTreeMap::new();
+    marks::for_each_mark(&lines, |outcome, _, count| *counts.entry(outcome).or_default() += count);
+    let numbered = part.lines.iter();
+    let entries = numbered.map(|(number, line)| (point_sample(*number, colour), line.name.clone()));
     let of_marks = MARKS.iter().rev().filter_map(|(outcome, sign)| {
         let count = counts.get(&(*outcome as u8))?;
         Some((sign.to_string(), format!("{outcome} ({})", format_count(*count))))
     });
-    let mut head = head(&chosen, "Time taken over time", entries.chain(of_marks).collect(), size);
-    let range = points::durations(figures, &chosen);
+    let mut head = head(&part.title, entries.chain(of_marks).collect(), size);
     if range.is_none() && counts.is_empty() && hangs.is_empty() {
         return nothing(&head, size);
     }
-    if !hangs.is_empty() {
-        head.push(fitted(&format!("■ {}", hangs.sentence()), size.columns));
-    }
+    head.extend(foot(bars, size).lines().map(str::to_owned));
     let (shortest, longest) = range.unwrap_or((f64::NAN, f64::NAN));
     let strip = usize::from(!counts.is_empty() || !hangs.is_empty());
-    let mut frame = Frame::new(size, head.len() + strip);
-    let x = Axis::time(span_ns, frame.canvas_columns() / 8);
+    let mut frame = Frame::new(size, head.len() + strip + foot_lines);
     let y = Axis::durations(shortest, longest, frame.canvas_lines() / 2);
     thresholds(|ns| frame.canvas.level(frame.canvas.dot_at(0.0, y.position(ns)).1), &y);
-    for (number, line) in chosen.lines.iter().enumerate() {
-        draw_cells(&mut frame.canvas, figures, line, (&x, &y), number, colour);
+    for (number, line) in &part.lines {
+        draw_cells(&mut frame.canvas, figures, line, (x, &y), *number, colour);
         for (moment, ns) in points::points_of(line, &figures.axis) {
             let dot = frame.canvas.dot_at(x.position(moment), y.position(ns));
-            frame.canvas.point(dot, number, colour);
+            frame.canvas.point(dot, *number, colour);
         }
     }
-    let mark_line = (strip == 1).then(|| mark_line(&chosen, &hangs, &x, frame.canvas_columns(), colour));
-    let foot = format!("{}; time since the start in {}", chosen.attempts_in_words(), x.unit);
-    frame.render(head, &x, &y, mark_line, &foot, colour)
+    let mark_line = (strip == 1).then(|| mark_line(&lines, hangs, x, frame.canvas_columns(), colour));
+    frame.render(head, x, &y, mark_line, colour)
+}
+
+/// Sentences in as many lines as they need.
+fn foot(text: &str, size: TerminalSize) -> String {
+    let lines = wrapped(text, size.columns, "");
+    lines.lines().map(|line| fitted(line, size.columns)).collect::<Vec<String>>().join("\n")
+}
+
+/// Pictures below each other, with what is said about all of them.
+fn joined(pictures: impl Iterator<Item = String>, foot: &str) -> String {
+    format!("{}{foot}\n", pictures.collect::<Vec<String>>().join("\n"))
 }
 
 /// Draws the cells of a density that hold an attempt.
@@ -133,11 +196,11 @@ fn draw_cells(
     }
 }
 
-fn mark_line(chosen: &Chosen<'_>, hangs: &Hangs<'_>, x: &Axis, columns: usize, colour: Colour) -> String {
+fn mark_line(lines: &[&Line<'_>], hangs: &Hangs<'_>, x: &Axis, columns: usize, colour: Colour) -> String {
     let mut line = vec![' '; columns];
     let column_of = |moment| ((x.position(moment) * columns as f64) as usize).min(columns - 1);
     let gravity = |sign: char| MARKS.iter().position(|(_, known)| *known == sign);
-    marks::for_each_mark(chosen, |outcome, moment, _| {
+    marks::for_each_mark(lines, |outcome, moment, _| {
         let Some((_, sign)) = MARKS.iter().find(|(known, _)| *known as u8 == outcome) else {
             return;
         };
@@ -161,12 +224,8 @@ fn thresholds(draw: impl FnMut(f64), axis: &Axis) {
 }
 
 /// Title and legend.
-fn head(chosen: &Chosen<'_>, what: &str, entries: Vec<(String, String)>, size: TerminalSize) -> Vec<String> {
-    let title = match chosen.runs.as_slice() {
-        [run] => format!("{what}: {}", run.run.title),
-        runs => format!("{what} of {} runs", runs.len()),
-    };
-    let mut lines = vec![fitted(&title, size.columns)];
+fn head(title: &str, entries: Vec<(String, String)>, size: TerminalSize) -> Vec<String> {
+    let mut lines = vec![fitted(title, size.columns)];
     let (mut line, mut width) = (String::new(), 0);
     let total = entries.len();
     for (index, (sample, name)) in entries.into_iter().enumerate() {
@@ -197,15 +256,14 @@ fn nothing(head: &[String], size: TerminalSize) -> String {
 
 /// The canvas between its axes.
 struct Frame {
-    size: TerminalSize,
     canvas: BrailleCanvas,
 }
 
 impl Frame {
-    /// `taken` lines are needed above the canvas; 3 are below it.
+    /// `taken` lines are needed besides the canvas and its axis.
     fn new(size: TerminalSize, taken: usize) -> Self {
-        let lines = size.lines.saturating_sub(taken + 3).max(3);
-        Self { size, canvas: BrailleCanvas::new(size.columns - LABEL_COLUMNS - 1, lines) }
+        let lines = size.lines.saturating_sub(taken + 2).max(3);
+        Self { canvas: BrailleCanvas::new(size.columns - LABEL_COLUMNS - 1, lines) }
     }
 
     fn canvas_columns(&self) -> usize {
@@ -222,7 +280,6 @@ impl Frame {
         x: &Axis,
         y: &Axis,
         mark_line: Option<String>,
-        foot: &str,
         colour: Colour,
     ) -> String {
         let mut lines = head;
@@ -238,7 +295,6 @@ impl Frame {
             lines.push(format!("{label:>LABEL_COLUMNS$}{axis}{row}").trim_end().to_owned());
         }
         lines.extend(self.x_axis(x));
-        lines.push(fitted(foot, self.size.columns));
         lines.join("\n") + "\n"
     }
 

@@ -1,6 +1,7 @@
 //! Tests of whole figures.
 
 pub(crate) mod samples;
+mod whole_run;
 
 use insta::assert_snapshot;
 use proptest::prelude::*;

@@ -21,38 +21,97 @@ const LONGEST_MAX: usize = 2_800;
 pub(super) fn draw(
     sheet: &mut Sheet,
     figures: &Figures,
-    chosen: &Chosen<'_>,
+    mut chosen: Chosen<'_>,
     hangs: &Hangs<'_>,
 ) -> Result<(), PlotError> {
-    let span_ns = span_ns(chosen);
-    let marks = MarkRows::new(chosen, hangs, span_ns);
-    let keys: Vec<(Key, String)> =
-        chosen.lines.iter().map(|line| (Key::Dot(line.paint), line.name.clone())).collect();
+    let room = sheet.panels_max();
+    let mut places = hangs.places_with(&chosen);
+    places.truncate(room.0 * room.1);
+    chosen.keep(|line| places.contains(&line.place()));
+    let (hangs, hangs_left_out) = hangs.split(&places);
+    let span_ns = span_ns(&chosen);
+    let lines: Vec<&Line<'_>> = chosen.lines.iter().collect();
+    let marks = MarkRows::new(&lines, &hangs, span_ns, 1);
+    let mut keys: Vec<(Key, String)> = Vec::new();
+    for line in &chosen.lines {
+        let name = line.series.operation.to_string();
+        if !keys.iter().any(|(_, known)| *known == name) {
+            keys.push((Key::Dot(line.paint), name));
+        }
+    }
     chosen.title(sheet, "Time taken over time");
     sheet.legend(&keys);
     let points: usize = chosen.lines.iter().map(|line| points_of(line, &figures.axis).count()).sum();
-    let as_pixels = points > DOTS_MAX || has_density(chosen);
-    let mut sentences = sentences(chosen, &marks, as_pixels);
-    sentences.push(hangs.sentence());
-    chosen.caption(sheet, &sentences);
-    let Some((shortest, longest)) = durations(figures, chosen) else {
-        return draw_without_durations(sheet, &marks, hangs, span_ns);
+    let form = match points > DOTS_MAX || has_density(&chosen) {
+        true => Form::Pixels,
+        false => Form::Dots,
     };
-    let strip = Region { bottom: sheet.free.top + marks.height(sheet), ..sheet.free };
-    let region = Region { top: strip.bottom, ..sheet.free };
-    let x = Axis::time(span_ns, sheet.labels_across(region.width()));
+    let mut sentences = sentences(&chosen, &marks, form);
+    sentences.extend([hangs.sentence("Bars", &chosen), hangs_left_out.sentence("Not drawn", &chosen)]);
+    chosen.caption(sheet, &sentences);
+    let range = durations(figures, &chosen);
+    if range.is_none() && marks.is_empty() {
+        sheet.nothing("There is nothing to draw: no attempt of what was chosen.");
+        return Ok(());
+    }
+    let regions = sheet.grid(places.len(), room);
+    let lowest = regions.iter().map(|region| region.bottom).max();
+    for (place, mut region) in places.iter().zip(regions) {
+        if places.len() > 1 {
+            sheet.panel_name(&chosen.place_name(*place), &mut region);
+        }
+        let time = Axis::time(span_ns, sheet.labels_across(region.width()).max(4));
+        let is_below = Some(region.bottom) == lowest;
+        let lines = chosen.lines_of(*place);
+        let hangs = hangs.split(&[*place]).0;
+        let marks = MarkRows::new(&lines, &hangs, span_ns, places.len());
+        draw_place(sheet, figures, (&lines, &hangs, &marks), (region, is_below), (time, range), form)?;
+    }
+    Ok(())
+}
+
+/// How attempts are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Dots,
+    Pixels,
+}
+
+/// A panel with its marks above it; text along the axis of time only below the last row of panels.
+fn draw_place(
+    sheet: &Sheet,
+    figures: &Figures,
+    (lines, hangs, marks): (&[&Line<'_>], &Hangs<'_>, &MarkRows),
+    (region, is_below): (Region, bool),
+    (x, range): (Axis, Option<(f64, f64)>),
+    form: Form,
+) -> Result<(), PlotError> {
+    let strip = Region { bottom: region.top + marks.height(sheet), ..region };
+    let region = Region { top: strip.bottom, ..region };
+    let (shortest, longest) = range.unwrap_or((f64::NAN, f64::NAN));
     let y = Axis::durations(shortest, longest, sheet.labels_up(region.height()));
     let x_text = format!("time since the start in {}", x.unit);
-    let panel = sheet.panel(region, x, y, AxisTexts { x: &x_text, y: "time taken" })?;
+    // A text that is longer than its axis would run into others.
+    let y_text = if region.height() < 8 * sheet.text { "" } else { "time taken" };
+    let texts = AxisTexts { x: if is_below { &x_text } else { "" }, y: y_text, ..AxisTexts::default() };
+    let panel = sheet.panel(region, x, y, texts)?;
     hangs.shade(&panel);
-    if as_pixels {
-        draw_pixels(&panel, figures, chosen);
-        draw_longest(&panel, figures, chosen);
-    } else {
-        for line in &chosen.lines {
-            let points = points_of(line, &figures.axis).map(|(x, y)| panel.place(x, y)).collect();
-            panel.dots(points, sheet.text / 5, line.paint.with_opacity(0.7));
+    match form {
+        Form::Pixels => {
+            draw_pixels(&panel, figures, lines);
+            draw_longest(&panel, figures, lines);
         }
+        Form::Dots => {
+            for line in lines {
+                let points = points_of(line, &figures.axis).map(|(x, y)| panel.place(x, y)).collect();
+                panel.dots(points, sheet.text / 5, line.paint.with_opacity(0.7));
+            }
+        }
+    }
+    if range.is_none() {
+        let Region { left, right, top, bottom } = panel.region();
+        let middle = (left.midpoint(right), top.midpoint(bottom));
+        panel.label("no attempt ended in success", middle, super::scene::Align::Middle);
     }
     panel.thresholds(Along::Y);
     marks.draw(sheet, strip, &panel);
@@ -105,9 +164,9 @@ pub(super) fn durations(figures: &Figures, chosen: &Chosen<'_>) -> Option<(f64, 
     range
 }
 
-fn sentences(chosen: &Chosen<'_>, marks: &MarkRows, as_pixels: bool) -> Vec<String> {
+fn sentences(chosen: &Chosen<'_>, marks: &MarkRows, form: Form) -> Vec<String> {
     let mut sentences = Vec::new();
-    if as_pixels {
+    if form == Form::Pixels {
         sentences
             .push("Darker is more attempts; the longest of every moment are dots of their own.".to_owned());
     }
@@ -132,37 +191,10 @@ fn sentences(chosen: &Chosen<'_>, marks: &MarkRows, as_pixels: bool) -> Vec<Stri
     sentences
 }
 
-fn draw_without_durations(
-    sheet: &Sheet,
-    marks: &MarkRows,
-    hangs: &Hangs<'_>,
-    span_ns: f64,
-) -> Result<(), PlotError> {
-    if marks.is_empty() {
-        sheet.nothing("There is nothing to draw: no attempt of what was chosen.");
-        return Ok(());
-    }
-    let strip = Region { bottom: sheet.free.top + marks.height(sheet), ..sheet.free };
-    let region = Region { top: strip.bottom, ..sheet.free };
-    let x = Axis::time(span_ns, sheet.labels_across(region.width()));
-    let x_text = format!("time since the start in {}", x.unit);
-    let y = Axis::durations(f64::NAN, f64::NAN, sheet.labels_up(region.height()));
-    let panel = sheet.panel(region, x, y, AxisTexts { x: &x_text, y: "time taken" })?;
-    hangs.shade(&panel);
-    marks.draw(sheet, strip, &panel);
-    let Region { left, right, top, bottom } = panel.region();
-    panel.label(
-        "no attempt ended in success",
-        (left.midpoint(right), top.midpoint(bottom)),
-        super::scene::Align::Middle,
-    );
-    Ok(())
-}
-
-fn draw_pixels(panel: &Panel<'_>, figures: &Figures, chosen: &Chosen<'_>) {
+fn draw_pixels(panel: &Panel<'_>, figures: &Figures, lines: &[&Line<'_>]) {
     let mut grid = DensityGrid::over(panel.region(), panel.line_width());
     let mut layers_done: Vec<(usize, u16)> = Vec::new();
-    for line in &chosen.lines {
+    for line in lines {
         let mut counts = grid.counts();
         if line.run.time_line.form == TimeLineForm::Density {
             // Grids do not tell stages apart: a layer is painted once, in the colour of its first line.
@@ -221,9 +253,9 @@ fn count_layer(
 }
 
 /// The longest attempt of every column of every line, as dots.
-fn draw_longest(panel: &Panel<'_>, figures: &Figures, chosen: &Chosen<'_>) {
-    let columns = (LONGEST_MAX / chosen.lines.len().max(1)) as f64;
-    for line in &chosen.lines {
+fn draw_longest(panel: &Panel<'_>, figures: &Figures, lines: &[&Line<'_>]) {
+    let columns = (LONGEST_MAX / lines.len().max(1)) as f64;
+    for line in lines {
         let mut longest: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
         for (moment, ns) in points_of(line, &figures.axis) {
             let column = (panel.x.position(moment) * columns) as u32;

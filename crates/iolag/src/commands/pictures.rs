@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use iolag_analysis::figure::{
-    FIGURE_COLUMNS, FigureEngine, FigurePlan, Figures, RunFigures, SpanFinder, SweepRun, TimeSpan,
-    sweep_figures,
+    Apart, FIGURE_COLUMNS, FigureChoice, FigureEngine, FigurePlan, Figures, RunFigures, SpanFinder, SweepRun,
+    TimeSpan, sweep_figures,
 };
 use iolag_analysis::{
     CheckAnalysis, MetadataAnalysis, PingAnalysis, analyse_check, analyse_metadata, analyse_ping,
@@ -55,11 +55,11 @@ impl Analysis {
     }
 }
 
-/// Reads a run once for its numbers and once for its pictures.
+/// Reads a run once for its numbers and once for its pictures, which are of what is chosen.
 ///
 /// # Errors
 /// If a part cannot be read.
-pub fn picture(run: &RunDirectory, record: RunRecord) -> Result<Pictured, StoreError> {
+pub fn picture(run: &RunDirectory, record: RunRecord, choice: &FigureChoice) -> Result<Pictured, StoreError> {
     let summaries = summarise(run, &record, &thresholds(&record))?;
     let analysis = match record.spec.workload {
         WorkloadSpec::Check(_) => Analysis::Check(analyse_check(&record, &summaries)),
@@ -70,12 +70,17 @@ pub fn picture(run: &RunDirectory, record: RunRecord) -> Result<Pictured, StoreE
         Some(span) => span,
         None => span_of_samples(run)?,
     };
-    let make = || Drawing(FigureEngine::new(FigurePlan::new(&record, span)));
+    let make = || Drawing(FigureEngine::new(FigurePlan::new(&record, span).with_choice(choice.clone())));
     let mut engines = run.scan(FIGURE_COLUMNS, threads(), make)?.into_iter().map(|drawing| drawing.0);
     let mut all = engines.next().unwrap_or_else(|| make().0);
     engines.for_each(|engine| all.merge(engine));
     let figures = all.finish();
     Ok(Pictured { record, analysis, figures })
+}
+
+/// Pictures in which a colour is an operation, whatever the stage.
+pub fn one_series_each() -> FigureChoice {
+    FigureChoice { apart: Apart::Nothing, ..FigureChoice::default() }
 }
 
 /// The figures of several runs together, with sweeps where runs belong to one. The runs' own figures are taken out.
@@ -131,7 +136,8 @@ pub fn plot_of(run: &Path, file: Option<&Path>, common: &Common) -> Result<(), F
     let draw = || {
         let run = RunDirectory::open(run).map_err(Failure::unusable)?;
         let record = run.record().map_err(Failure::unusable)?;
-        let (figures, _) = figures_of(vec![picture(&run, record).map_err(Failure::unusable)?]);
+        let (figures, _) =
+            figures_of(vec![picture(&run, record, &one_series_each()).map_err(Failure::unusable)?]);
         let selection = PlotSelection::default();
         let Some(file) = &file else {
             let size = TerminalSize { columns: look.width(), ..TerminalSize::USUAL };

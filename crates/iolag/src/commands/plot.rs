@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use iolag_analysis::figure::Figures;
+use iolag_analysis::figure::{FigureChoice, Figures};
 use iolag_model::counted;
 use iolag_report::{PlotKind, PlotSelection, PlotSize, plot};
 
-use super::pictures::{figures_of, form_of, picture};
+use super::pictures::{figures_of, form_of, one_series_each, picture};
 use super::{Located, show};
 use crate::args::{Common, Plot};
 use crate::conduct::scout::absolute;
@@ -31,11 +31,12 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
     };
     let located = Located::of(common)?;
     let path = absolute(&options.output);
+    let choice = FigureChoice { phases: options.phases.clone(), ..one_series_each() };
     in_child("plot", || {
         let mut runs = Vec::new();
         for name in &options.runs {
             let (run, record) = show::open(&located, name)?;
-            runs.push(picture(&run, record).map_err(Failure::unusable)?);
+            runs.push(picture(&run, record, &choice).map_err(Failure::unusable)?);
         }
         let (figures, _) = figures_of(runs);
         refuse_unknown_targets(&figures, &selection)?;

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
+use iolag_analysis::figure::FigureChoice;
 use iolag_model::Anchor;
 use iolag_report::{HtmlReport, IncidentRun, ReportedRun, incident_text, write_html};
 use iolag_workload::become_a_users_program;
@@ -72,7 +73,7 @@ fn open_all(located: &Located, names: &[String]) -> Result<Vec<Pictured>, Failur
         .iter()
         .map(|name| {
             let (run, record) = show::open(located, name)?;
-            picture(&run, record).map_err(Failure::unusable)
+            picture(&run, record, &FigureChoice::default()).map_err(Failure::unusable)
         })
         .collect()
 }

@@ -9,7 +9,7 @@ use iolag_report::{
 use iolag_store::{KeeperIdentity, RunDirectory, recover_one, recover_run};
 
 use super::Located;
-use super::pictures::{figures_of, picture};
+use super::pictures::{figures_of, one_series_each, picture};
 use crate::args::{Common, HISTORY, MetadataForm, Show};
 use crate::conduct::writer::summarise;
 use crate::exit_code::{ExitCode, Failure};
@@ -49,7 +49,7 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
 
 /// ECDF and time line in braille.
 fn pictures(run: &RunDirectory, record: RunRecord, look: Look) -> Result<String, Failure> {
-    let (figures, _) = figures_of(vec![picture(run, record).map_err(Failure::unusable)?]);
+    let (figures, _) = figures_of(vec![picture(run, record, &one_series_each()).map_err(Failure::unusable)?]);
     let size = TerminalSize { columns: look.width, ..TerminalSize::USUAL };
     let selection = PlotSelection::default();
     let ecdf = terminal_ecdf(&figures, &selection, size, look.colour);
