@@ -4,9 +4,9 @@ import { type Distribution, type Report } from "./data";
 import type { FigureContent, View } from "./figure";
 import { count, duration, percent, plural } from "./format";
 import { line, type Picture, type Plot, type Tip } from "./panel";
-import { linear, logDuration, roundedLog, share } from "./scale";
+import { linear, logDuration, roundedLog, share, tail, type Scale } from "./scale";
 import { arrange, shownSeries, type Arrangement, type Selection, type Shown } from "./selection";
-import { colourOf, dashOf, rgb } from "./theme";
+import { colourOf, dashOf, drawShape, rgb } from "./theme";
 
 type WithData<T> = { item: Shown; data: T };
 
@@ -36,6 +36,10 @@ export function openInWords(runs: { series: { operation: string }[] }[]): string
     : `curves that stop below 100 % say how many (Kaplan and Meier; of a ping, ${certain})`;
 }
 
+/** As `iolag plot ecdf` says it: crates/iolag-report/src/plot/ecdf.rs. */
+const TAIL =
+  "The tail is logarithmic in the share missing to 100 %; a dot is the longest attempt, an arrow one that took at least so long.";
+
 const zoomed = (range: [number, number], view: View): [number, number] => view.zoom ?? range;
 
 export function integratedPercent(selection: Selection): FigureContent | null {
@@ -47,31 +51,70 @@ export function integratedPercent(selection: Selection): FigureContent | null {
   const attempts = all.reduce((sum, { data }) => sum + data.known + data.censored, 0);
   const open = all.reduce((sum, { data }) => sum + data.censored, 0);
   const runs = [...new Set(all.map(({ item }) => item.run))].map((run) => report.figures.runs[run]);
+  const isOne = arrangement.panels.length === 1;
+  const greatest = Math.max(...all.map(({ data }) => beforeLast(data)));
   return {
     legend: arrangement.legend("line"),
-    panelWidth: arrangement.panels.length > 1 ? 340 : 720,
+    panelWidth: 440,
     caption: () =>
       `Integrated percent: the share of attempts that were done within the time on the axis; the further left a curve, ` +
       `the better. The band holds the true curve with 95 % confidence (Dvoretzky, Kiefer and Wolfowitz, with the ` +
-      `effective sample size). ${plural(attempts, "sample")}` +
+      `effective sample size). ${TAIL} ${plural(attempts, "sample")}` +
       (open > 0
         ? `, of which ${count(open)} had not ended: ${openInWords(runs)}.`
         : "."),
-    pictures: (view) =>
-      arrangement.panels.map(({ title, items }) => {
+    pictures: (view) => {
+      const picture = (name: string, title: string, items: Shown[], y: Scale, draw: Draw): Picture => {
         const own = all.filter(({ item }) => items.includes(item) && !view.hidden.has(arrangement.keyOf(item)));
         return {
-          title,
-          description: `Integrated percent of ${title || "all operations"}.`,
-          height: arrangement.panels.length > 1 ? 240 : 340,
+          title: [title, name].filter((part) => part !== "").join(" · "),
+          description: `${name || "All attempts"}: integrated percent of ${title || "all operations"}.`,
+          height: isOne ? 340 : 240,
           x: logDuration(...zoomed(range, view), "time taken"),
-          y: share("attempts done"),
+          y,
           zoom: "x",
-          draw: (plot) => plot.clipped(() => own.forEach((one) => drawDistribution(plot, one, arrangement))),
+          draw: (plot) => plot.clipped(() => own.forEach((one) => draw(plot, one, arrangement))),
           tip: (plot, px, py) => distributionTip(plot, px, py, own, arrangement),
-        } satisfies Picture;
-      }),
+        };
+      };
+      const whole = isOne ? "All attempts" : "";
+      return arrangement.panels.flatMap(({ title, items }) => [
+        picture(whole, title, items, share("attempts done"), drawDistribution),
+        picture("The tail", title, items, tail(greatest, "attempts done"), drawTail),
+      ]);
+    },
   };
+}
+
+type Draw = (plot: Plot, one: WithData<Distribution>, arrangement: Arrangement) => void;
+
+/** The share of a curve before its last step, which of attempts that all ended is 100 %. */
+const beforeLast = ({ share, at_least }: Distribution): number => share[share.length - (at_least === null ? 2 : 1)] ?? 0;
+
+/** The curve up to its longest attempt, or to where nothing more is known. */
+function drawTail(plot: Plot, { item, data }: WithData<Distribution>, arrangement: Arrangement): void {
+  const { ctx } = plot;
+  const style = arrangement.style(arrangement.keyOf(item));
+  const colour = colourOf(style);
+  ctx.strokeStyle = ctx.fillStyle = colour;
+  ctx.lineWidth = 2;
+  ctx.setLineDash(dashOf(style));
+  ctx.beginPath();
+  let y = plot.y(0);
+  ctx.moveTo(plot.left - 2, y);
+  const last = data.share.length - 1;
+  for (let index = 0; index <= last; index += 1) {
+    const x = plot.x(data.duration_ns[index]);
+    ctx.lineTo(x, y);
+    if (index === last && data.at_least === null) break;
+    y = plot.y(data.share[index]);
+    ctx.lineTo(x, y);
+  }
+  if (data.at_least !== null) ctx.lineTo(plot.x(data.at_least.from_ns), y);
+  ctx.stroke();
+  ctx.setLineDash([]);
+  if (data.at_least !== null) drawAtLeast(plot, data, colour);
+  else if (last >= 0) drawShape(ctx, "circle", Math.min(plot.x(data.duration_ns[last]), plot.right - 4), y, 8);
 }
 
 /** Corners of the step function, from the left edge of the axes. */

@@ -126,6 +126,24 @@ export function share(label = ""): Scale {
   return linear(0, 1, label, percent);
 }
 
+/** Shares from 0 to 99.99 % at least, on an axis that is logarithmic in what is missing to 100 %. */
+export function tail(greatest: number, label = ""): Scale {
+  const missing = 1 - greatest;
+  const decades = Math.min(Math.max(4, missing > 0 ? Math.ceil(-Math.log10(missing) - 1e-6) : 4), 9);
+  const name = (nines: number): string => (nines < 3 ? `${100 - 10 ** (2 - nines)} %` : `99.${"9".repeat(nines - 2)} %`);
+  const ticks = Array.from({ length: decades + 1 }, (_, nines) => ({ value: 1 - 10 ** -nines, label: name(nines) }));
+  const scale: Scale = {
+    min: 0,
+    max: 1 - 10 ** -decades,
+    label,
+    place: (value) => -Math.log10(Math.max(1 - value, 10 ** -decades)) / decades,
+    value: (place) => 1 - 10 ** (-place * decades),
+    ticks: () => ticks,
+    between: () => scale,
+  };
+  return scale;
+}
+
 const TIME_STEPS_MS = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1.5e4, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 108e5,
   216e5, 432e5, 864e5, 1728e5, 6048e5,

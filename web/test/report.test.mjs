@@ -77,6 +77,17 @@ withoutBrowser("of an even number of results a sweep shows the mean of the middl
   assert.deepEqual(words, ["2.50 ms", "2.00 [0.99–9.40] ms", "≥ 3.00 ms"]);
 });
 
+withoutBrowser("each nine of a tail is as far from the next", async () => {
+  const { tail } = await moduleOfPage("scale");
+  const labels = (scale) => scale.ticks(9).map(({ label }) => label);
+  const scale = tail(0.97);
+  assert.deepEqual(labels(scale), ["0 %", "90 %", "99 %", "99.9 %", "99.99 %"]);
+  const places = scale.ticks(9).map(({ value }) => scale.place(value));
+  places.forEach((place, index) => assert.ok(Math.abs(place - index / 4) < 1e-9, places.join()));
+  assert.equal(labels(tail(0.99999)).at(-1), "99.999 %");
+  assert.equal(scale.place(1), 1);
+});
+
 withoutBrowser("what had not ended is told by the rule of its run", async () => {
   const { openInWords } = await moduleOfPage("distributions");
   const run = (operation) => ({ series: [{ operation }] });
@@ -120,6 +131,37 @@ inBrowser("the legend switches a series off and on, by mouse and by keyboard", a
   await entry.press("Enter");
   assert.equal(await entry.getAttribute("aria-pressed"), "true");
   assert.equal(await fingerprint(page, "time-line"), all);
+  await close();
+});
+
+inBrowser("an operation has one colour in all pictures, whatever phase they are of", async () => {
+  const { page, close } = await open(browser, "metadata");
+  await drawAll(page);
+  const coloursOf = (figure) =>
+    page.$$eval(`#${figure} .legend button`, (buttons) =>
+      Object.fromEntries(
+        buttons.map((entry) => {
+          const { data } = entry.querySelector("canvas").getContext("2d").getImageData(22, 12, 1, 1);
+          return [entry.textContent, [...data].join()];
+        }),
+      ),
+    );
+  const overTime = await coloursOf("time-line");
+  for (const figure of ["integrated-percent", "histogram", "boxes", "rates"]) {
+    const own = await coloursOf(figure);
+    for (const [operation, colour] of Object.entries(own)) {
+      if (operation in overTime && !colour.endsWith(",0")) assert.equal(colour, overTime[operation], `${operation} in ${figure}`);
+    }
+  }
+  await close();
+});
+
+inBrowser("the tail stands beside all attempts, on an axis of its own", async () => {
+  const { page, close } = await open(browser, "metadata");
+  await drawAll(page);
+  const titles = await page.$$eval("#integrated-percent .panel-title", (all) => all.map((one) => one.textContent));
+  assert.ok(titles.length >= 2 && titles.some((title) => /tail$/i.test(title)), titles.join());
+  assert.match(await page.textContent("#integrated-percent figcaption"), /logarithmic in the share missing to 100 %/);
   await close();
 });
 

@@ -66,6 +66,8 @@ pub(super) struct Axis {
 enum Scale {
     Linear,
     Logarithmic,
+    /// Logarithmic in what is missing to 1, over so many decades.
+    Tail(u32),
 }
 
 impl Axis {
@@ -118,6 +120,23 @@ impl Axis {
         Self { scale: Scale::Linear, begin: 0.0, end: 1.0, ticks: ticks.collect(), light, unit: "%" }
     }
 
+    /// An axis for shares from 0 to 99.99 % at least, logarithmic in what is missing to 100 %; `greatest` is less than 1.
+    pub(super) fn tail(greatest: f64) -> Self {
+        let needed = if greatest < 1.0 { (-(1.0 - greatest).log10() - 1e-6).ceil() } else { 0.0 };
+        let decades = needed.clamp(4.0, 9.0) as u32;
+        let missing = |nines: u32| 10_f64.powi(-(nines as i32));
+        let label = |nines: u32| match nines {
+            0 => "0".to_owned(),
+            1 => "90".to_owned(),
+            2 => "99".to_owned(),
+            more => format!("99.{}", "9".repeat(more as usize - 2)),
+        };
+        let ticks = (0..=decades).map(|nines| (1.0 - missing(nines), label(nines))).collect();
+        let light = (0..decades).flat_map(|nines| (2..10).map(move |of| (nines, f64::from(of))));
+        let light = light.map(|(nines, of)| 1.0 - of * missing(nines + 1)).collect();
+        Self { scale: Scale::Tail(decades), begin: 0.0, end: 1.0 - missing(decades), ticks, light, unit: "%" }
+    }
+
     /// A linear axis from 0 to at least `most`.
     pub(super) fn amount(most: f64, labels_max: usize) -> Self {
         let most = if most.is_finite() && most > 0.0 { most.clamp(1e-9, 1e18) } else { 1.0 };
@@ -162,6 +181,7 @@ impl Axis {
     pub(super) fn position(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.begin) / (self.end - self.begin),
+            Scale::Tail(decades) => -(1.0 - value).max(f64::MIN_POSITIVE).log10() / f64::from(decades),
             Scale::Logarithmic => {
                 (value.max(f64::MIN_POSITIVE) / self.begin).ln() / (self.end / self.begin).ln()
             }
@@ -334,6 +354,18 @@ mod tests {
         assert_eq!(labels(&Axis::amount(0.034, 5)), ["0.00", "0.01", "0.02", "0.03", "0.04"]);
         assert_eq!(labels(&Axis::amount(2.4e6, 5)), ["0", "500 k", "1 M", "1.5 M", "2 M", "2.5 M"]);
         assert_eq!(labels(&Axis::amount(0.0, 2)), ["0.0", "0.5", "1.0"]);
+    }
+
+    #[test]
+    fn each_nine_of_a_tail_is_as_far_from_the_next() {
+        let axis = Axis::tail(0.97);
+        assert_eq!(labels(&axis), ["0", "90", "99", "99.9", "99.99"]);
+        let places: Vec<f64> = axis.ticks().iter().map(|(at, _)| axis.position(*at)).collect();
+        for (place, expected) in places.iter().zip([0.0, 0.25, 0.5, 0.75, 1.0]) {
+            assert!((place - expected).abs() < 1e-9, "{places:?}");
+        }
+        assert_eq!(labels(&Axis::tail(0.999_99)).last(), Some(&"99.999"));
+        assert_eq!(axis.position(1.0), 1.0);
     }
 
     #[test]

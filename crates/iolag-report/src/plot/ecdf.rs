@@ -8,8 +8,10 @@ use super::choice::{Chosen, Line};
 use super::scene::{Align, Dash, Stroke};
 use super::sheet::{Along, AxisTexts, Key, Panel, Sheet};
 
-/// Points of all curves and bands together.
-const POINTS_MAX: usize = 14_000;
+/// Points of all curves and bands of one of the two panels.
+const POINTS_MAX: usize = 8_000;
+/// What is said of the second panel; the page says the same (TAIL in web/src/distributions.ts).
+const TAIL: &str = "The tail is logarithmic in the share missing to 100 %; a dot is the longest attempt, an arrow one that took at least so long.";
 /// More bands than this hide each other.
 const BANDS_MAX: usize = 3;
 
@@ -29,14 +31,15 @@ pub(super) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotErr
         sheet.nothing("There is nothing to draw: no attempt of what was chosen has a duration.");
         return Ok(());
     };
-    let x = Axis::durations(shortest, longest, sheet.labels_across(sheet.free.width()));
-    let y = Axis::percent(sheet.labels_up(sheet.free.height()));
-    let panel = sheet.panel(
-        sheet.free,
-        x,
-        y,
-        AxisTexts { x: "time taken", y: "attempts in %", ..AxisTexts::default() },
-    )?;
+    let columns = if sheet.free.width() >= sheet.free.height() { 2 } else { 1 };
+    let regions = sheet.grid(2, (columns, 2 / columns));
+    let [mut whole, mut tail] = [regions[0], regions[1]];
+    let texts = AxisTexts { x: "time taken", y: "attempts in %", ..AxisTexts::default() };
+    let x = Axis::durations(shortest, longest, sheet.labels_across(whole.width()));
+
+    sheet.panel_name("All attempts", &mut whole);
+    let y = Axis::percent(sheet.labels_up(whole.height()));
+    let panel = sheet.panel(whole, x.clone(), y, texts)?;
     let steps_max = POINTS_MAX / (if banded { 6 } else { 2 } * curves.len().max(1));
     if banded {
         for (line, distribution) in &curves {
@@ -47,7 +50,53 @@ pub(super) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotErr
     for (line, distribution) in &curves {
         draw_curve(&panel, line, distribution, steps_max);
     }
+
+    sheet.panel_name("The tail", &mut tail);
+    let greatest = curves.iter().map(|(_, distribution)| before_last(distribution)).fold(0.0, f64::max);
+    let panel = sheet.panel(tail, x, Axis::tail(greatest), texts)?;
+    panel.thresholds(Along::X);
+    for (line, distribution) in &curves {
+        draw_tail(&panel, line, distribution, POINTS_MAX / (2 * curves.len().max(1)));
+    }
     Ok(())
+}
+
+/// The share before the last step, which of attempts that all ended is 100 %.
+fn before_last(distribution: &Distribution) -> f64 {
+    let shares = &distribution.share.0;
+    let back = if distribution.at_least.is_some() { 1 } else { 2 };
+    shares.len().checked_sub(back).map_or(0.0, |index| f64::from(shares[index]))
+}
+
+/// The curve up to its longest attempt, a dot, or to where nothing more is known, an arrow.
+fn draw_tail(panel: &Panel<'_>, line: &Line<'_>, distribution: &Distribution, steps_max: usize) {
+    let steps = steps(distribution, usize::MAX);
+    let Some(((last_ns, _), before)) = steps.split_last() else {
+        return;
+    };
+    // The last step of attempts that all ended leads to 100 %, which this axis does not reach.
+    let (known, end_ns) = match distribution.at_least {
+        None => (before, *last_ns),
+        Some(at_least) => (&steps[..], last_ns.max(at_least.from_ns.0 as f64)),
+    };
+    let mut kept: Vec<(f64, f64)> = Vec::new();
+    for (index, (ns, share)) in known.iter().enumerate() {
+        // Steps that nobody could tell apart here are one.
+        let rise = panel.y.position(*share) - kept.last().map_or(0.0, |(_, below)| panel.y.position(*below));
+        if rise * steps_max as f64 > 1.0 || index + 1 == known.len() {
+            kept.push((*ns, *share));
+        }
+    }
+    let mut points = corners(&kept, panel.x.ends().0, 0.0);
+    let end = (end_ns, kept.last().map_or(0.0, |(_, share)| *share));
+    points.push(end);
+    let width = panel.line_width();
+    panel.line(points, line.stroke(width));
+    let (x, y) = panel.place(end.0, end.1);
+    match distribution.at_least {
+        None => panel.dots(vec![(x, y)], width * 4, line.paint),
+        Some(_) => panel.label("→", (x, y + width * 2), Align::Middle),
+    }
 }
 
 pub(super) fn distribution_of<'a>(line: &Line<'a>) -> Option<&'a Distribution> {
@@ -68,6 +117,9 @@ pub(super) fn durations<'a>(distributions: impl Iterator<Item = &'a Distribution
 
 fn sentences(curves: &[(&Line<'_>, &Distribution)], banded: bool) -> Vec<String> {
     let mut sentences = Vec::new();
+    if !curves.is_empty() {
+        sentences.push(TAIL.to_owned());
+    }
     if banded && !curves.is_empty() {
         sentences.push("Shaded: the 95 % band of Dvoretzky, Kiefer and Wolfowitz.".to_owned());
     }
@@ -138,4 +190,12 @@ fn draw_curve(panel: &Panel<'_>, line: &Line<'_>, distribution: &Distribution, s
     panel.line([last, (end, last.1)], unknown);
     let (x, y) = panel.place(from, last.1);
     panel.label("≥", (x, y - width * 2), Align::Middle);
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn page_and_plot_say_the_same_of_the_tail() {
+        assert!(include_str!("../../../../web/src/distributions.ts").contains(super::TAIL));
+    }
 }
