@@ -47,7 +47,8 @@ export function boxesByPlace(selection: Selection): FigureContent | null {
 }
 
 export function boxesByClient(selection: Selection): FigureContent | null {
-  const { report, level } = selection;
+  const { report, level, clients } = selection;
+  const isChosen = (client: number): boolean => clients === null || clients.includes(client);
   const found = report.figures.runs.flatMap((run, index) =>
     run.client_boxes
       .filter(({ layer }) => run.series.some((series) => series.layer === layer && series.level === level))
@@ -58,7 +59,7 @@ export function boxesByClient(selection: Selection): FigureContent | null {
       })),
   );
   if (found.length === 0) return null;
-  const all = found.flatMap(({ boxes }) => boxes.boxes);
+  const all = found.flatMap(({ boxes }) => boxes.boxes.filter(({ client }) => isChosen(client)));
   const range = durationRange(shownSeries({ ...selection, phase: null }));
   const operations = operationsOf(selection);
   const areDeciles = found.some(({ boxes }) => boxes.shown === "deciles");
@@ -72,7 +73,8 @@ export function boxesByClient(selection: Selection): FigureContent | null {
     pictures: (view) =>
       found.map(({ boxes, title, operation }) => {
         const style = operations.indexOf(operation);
-        const rows = boxes.boxes.map(({ client, percent, durations }) => ({
+        const own = boxes.boxes.filter(({ client }) => isChosen(client));
+        const rows = own.map(({ client, percent, durations }) => ({
           name: percent === null ? `client ${client}` : `client ${client} (${percent} %)`,
           box: durations,
           key: "",

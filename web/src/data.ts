@@ -126,7 +126,7 @@ export interface RunFigures {
     form: "points" | "density";
     attempts: number;
     decimation: string | null;
-    points: { time: Uint32Array; bucket: Uint16Array; series: Uint16Array; outcome: Uint8Array };
+    points: { time: Uint32Array; bucket: Uint16Array; series: Uint16Array; outcome: Uint8Array; client: Uint32Array };
     density: Grid | null;
     marks: { total: number; each: MarkColumns; counts: MarkCounts[] };
   };

@@ -6,7 +6,7 @@ import { boxesByClient, boxesByPlace } from "./boxes";
 import { histograms, integratedPercent } from "./distributions";
 import { Figure, type FigureContent } from "./figure";
 import { fairness, heatMaps, ratesOverTime } from "./over_time";
-import { LEVELS, levelsOf, phasesOf, type Selection } from "./selection";
+import { LEVELS, levelsOf, parseClients, phasesOf, type Selection } from "./selection";
 import { sweeps } from "./sweep";
 import { enliven, enlivenCommand } from "./table";
 import { setPrinting } from "./theme";
@@ -32,7 +32,7 @@ function start(report: Report, host: HTMLElement): void {
     host.append(element("p", { class: "nothing" }, "No operation was attempted, so there are no pictures."));
     return;
   }
-  const selection: Selection = { report, level: levels[0], phase: phasesOf(report, levels[0])[0] ?? null };
+  const selection: Selection = { report, level: levels[0], phase: phasesOf(report, levels[0])[0] ?? null, clients: null };
   const figures = FIGURES.map(([id, title, make]) => new Figure(id, title, () => make(selection)));
   const refresh = (): void => figures.forEach((figure) => figure.refresh());
   host.append(chooser(selection, levels, refresh), ...figures.map((figure) => figure.root));
@@ -76,6 +76,7 @@ function watchFor(figures: Figure[]): void {
 /** What the pictures show: levels of operations are never mixed; phases where there is no time axis. */
 function chooser(selection: Selection, levels: Level[], refresh: () => void): HTMLElement {
   const bar = element("div", { class: "chooser" });
+  const clientField = clientChooser(selection, refresh);
   const show = (): void => {
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.key : undefined;
     const phases = phasesOf(selection.report, selection.level);
@@ -89,6 +90,7 @@ function chooser(selection: Selection, levels: Level[], refresh: () => void): HT
         selection.phase = phase;
       }),
     );
+    bar.append(...clientField);
     bar.hidden = bar.childElementCount === 0;
     [...bar.querySelectorAll("button")].find((candidate) => candidate.dataset.key === focused)?.focus();
   };
@@ -108,6 +110,24 @@ function chooser(selection: Selection, levels: Level[], refresh: () => void): HT
   };
   show();
   return bar;
+}
+
+/** Where the pictures that know clients show only some of them, the time line each in a panel of its own. */
+function clientChooser(selection: Selection, refresh: () => void): HTMLElement[] {
+  const count = Math.max(...selection.report.figures.runs.map(({ run }) => run.clients));
+  if (count < 2) return [];
+  const input = element("input", { type: "text", id: "clients", size: "8", placeholder: "all", autocomplete: "off", "aria-describedby": "clients-wrong" });
+  const wrong = element("span", { id: "clients-wrong", role: "status", class: "wrong" });
+  input.addEventListener("change", () => {
+    const clients = parseClients(input.value, count);
+    input.setAttribute("aria-invalid", String(typeof clients === "string"));
+    wrong.textContent = typeof clients === "string" ? clients : "";
+    if (typeof clients === "string") return;
+    selection.clients = clients;
+    refresh();
+  });
+  const label = element("label", { for: "clients" }, `Clients (0-${count - 1})`);
+  return [element("div", { role: "group", "aria-label": "Clients" }, label, input, wrong)];
 }
 
 async function main(): Promise<void> {

@@ -306,9 +306,10 @@ function ratePictures(place: TimePlace, operations: string[], view: View): Pictu
 }
 
 export function fairness(selection: Selection): FigureContent | null {
-  const { report } = selection;
+  const { report, clients: chosen } = selection;
+  const isChosen = (line: Fairness["lines"][number]): boolean => chosen === null || chosen.includes(line.client);
   const found = report.figures.runs.flatMap((figures, run) =>
-    figures.fairness.map((data) => ({ figures, data, title: fairTitle(selection, figures, run, data) })),
+    figures.fairness.map((of) => ({ ...of, lines: of.lines.filter(isChosen) })).map((data) => ({ figures, data, title: fairTitle(selection, figures, run, data) })),
   );
   if (found.length === 0) return null;
   const clients = Math.max(...found.map(({ data }) => data.lines.length));

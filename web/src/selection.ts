@@ -17,6 +17,21 @@ export interface Selection {
   level: Level;
   /** Absent where no phases are told apart. */
   phase: string | null;
+  /** Only these; absent for all. */
+  clients: number[] | null;
+}
+
+/** Clients as `0-3` or `0,2-3`; null for all, or a sentence that says what is wrong. */
+export function parseClients(text: string, count: number): number[] | null | string {
+  if (text.trim() === "") return null;
+  const clients = new Set<number>();
+  for (const piece of text.split(",")) {
+    const [, first, last = first] = /^\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*$/.exec(piece) ?? [];
+    if (first === undefined || Number(last) < Number(first)) return `“${piece.trim()}” is no range of clients: expected 0-3 or 0,2-3.`;
+    if (Number(last) >= count) return `There is no client ${Number(last)}: the clients are 0 to ${count - 1}.`;
+    for (let client = Number(first); client <= Number(last); client += 1) clients.add(client);
+  }
+  return [...clients].sort((left, right) => left - right);
 }
 
 /** A series of a run with the names that matter in this report. */

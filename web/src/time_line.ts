@@ -1,7 +1,7 @@
 // The time line: every attempt as a point, or as density with the longest attempts as points; what went wrong as
 // marks in a row of its own above the axes, so that it is never a gap.
 
-import { TIME_UNITS, type RunFigures } from "./data";
+import { TIME_UNITS, type Column, type Hang, type RunFigures } from "./data";
 import type { FigureContent, View } from "./figure";
 import { count, duration, moment, plural } from "./format";
 import { drawHangs, hangSentence, hangsOf, hangTip, shadeHangs } from "./hangs";
@@ -14,6 +14,8 @@ const MARK_ROW = 13;
 /** Fewer points than this are drawn with the shape of their series. */
 const SHAPED_POINTS = 4000;
 const HUNG = 3;
+/** Outcomes of attempts that were past their deadlines: hung, timeout, late. */
+const PAST_DEADLINE = new Set([HUNG, 2, 4]);
 /** Kinds of marks from top to bottom, as numbers of outcomes. */
 const MARK_KINDS: [number, string][] = [
   [HUNG, "hung"],
@@ -31,11 +33,16 @@ interface Lane {
   styleOfLayer: Int16Array;
   kinds: [number, string][];
   points: number;
+  marks: number;
 }
+
+/** More clients than these stand together in one panel, as in `iolag plot`. */
+const CLIENT_PANELS_MAX = 16;
 
 export function timeLine(selection: Selection): FigureContent | null {
   const operations = operationsOf(selection);
-  const lanes = timePlaces(selection).map((place) => laneOf(place, selection, operations));
+  const places = timePlaces(selection).flatMap((place) => clientPlaces(place, selection.clients));
+  const lanes = places.map((place) => laneOf(place, selection, operations));
   if (lanes.length === 0) return null;
   const middles = middlesOf(selection.report.figures.axis.lowest_ns);
   const [low, high] = rangeOf(selection, middles);
@@ -48,7 +55,68 @@ export function timeLine(selection: Selection): FigureContent | null {
   };
 }
 
-function laneOf(place: TimePlace, { level }: Selection, operations: string[]): Lane {
+/** A place for each of the clients that were chosen and that it has. */
+function clientPlaces(place: TimePlace, chosen: number[] | null): TimePlace[] {
+  if (chosen === null) return [place];
+  const clients = chosen.filter((client) => client < place.figures.run.clients);
+  const groups = clients.length > CLIENT_PANELS_MAX ? [clients] : clients.map((client) => [client]);
+  return groups.map((group) => {
+    const name = group.length === 1 ? `client ${group[0]}` : plural(group.length, "client");
+    return { ...place, title: [place.title, name].filter((part) => part !== "").join(" · "), figures: ofClients(place.figures, group) };
+  });
+}
+
+/** The same run as if it had only these clients; of a density there are the longest attempts. */
+function ofClients(figures: RunFigures, clients: number[]): RunFigures {
+  const { time_line } = figures;
+  const { points, marks } = time_line;
+  const wanted = new Set(clients);
+  const pick = <C extends Column>(column: C, by: Uint32Array): C =>
+    (column as Uint32Array).filter((_, index) => wanted.has(by[index])) as unknown as C;
+  return {
+    ...figures,
+    hangs: hangsOfClients(figures, wanted),
+    time_line: {
+      ...time_line,
+      density: null,
+      points: {
+        time: pick(points.time, points.client),
+        bucket: pick(points.bucket, points.client),
+        series: pick(points.series, points.client),
+        outcome: pick(points.outcome, points.client),
+        client: pick(points.client, points.client),
+      },
+      marks: {
+        total: marks.total,
+        each: {
+          time: pick(marks.each.time, marks.each.client),
+          series: pick(marks.each.series, marks.each.client),
+          outcome: pick(marks.each.outcome, marks.each.client),
+          reason: pick(marks.each.reason, marks.each.client),
+          bucket: pick(marks.each.bucket, marks.each.client),
+          client: pick(marks.each.client, marks.each.client),
+        },
+        counts: [],
+      },
+    },
+  };
+}
+
+/** Hangs that one of these clients had a part in; all of them where marks are not known by client. */
+function hangsOfClients({ run, series, hangs, time_line }: RunFigures, wanted: Set<number>): Hang[] {
+  const { each, counts } = time_line.marks;
+  if (counts.length > 0) return hangs;
+  const stepNs = run.span_ns / TIME_UNITS;
+  return hangs.filter((hang) =>
+    each.client.some((client, index) => {
+      const startNs = each.time[index] * stepNs;
+      const isWithin = startNs >= hang.begin_ns - stepNs && startNs <= (hang.end_ns ?? run.span_ns);
+      return wanted.has(client) && PAST_DEADLINE.has(each.outcome[index]) && series[each.series[index]].target === hang.target && isWithin;
+    }),
+  );
+}
+
+function laneOf(place: TimePlace, { level, clients }: Selection, operations: string[]): Lane {
   const { series, layers, time_line } = place.figures;
   const belongs = (one: (typeof series)[number]): boolean => one.level === level && one.target === place.target;
   const styleOf = Int16Array.from(series, (one) => (belongs(one) ? operations.indexOf(one.operation) : -1));
@@ -62,8 +130,12 @@ function laneOf(place: TimePlace, { level }: Selection, operations: string[]): L
     if (styleOf[one] >= 0) present.add(each.outcome[index]);
   });
   for (const one of counts) if (styleOf[one.series] >= 0) present.add(one.outcome);
-  const known = series.filter(belongs).reduce((sum, one) => sum + one.ok + one.late, 0);
-  return { place, styleOf, styleOfLayer, kinds: MARK_KINDS.filter(([kind]) => present.has(kind)), points: known };
+  const count = (column: Uint16Array): number => column.reduce((sum, one) => sum + (styleOf[one] >= 0 ? 1 : 0), 0);
+  const own = series.filter(belongs);
+  const isWhole = clients === null;
+  const points = isWhole ? own.reduce((sum, one) => sum + one.ok + one.late, 0) : count(time_line.points.series);
+  const marks = isWhole ? own.reduce((sum, one) => sum + one.attempts - one.ok, 0) : count(each.series);
+  return { place, styleOf, styleOfLayer, kinds: MARK_KINDS.filter(([kind]) => present.has(kind)), points, marks };
 }
 
 /** The middle duration of every bucket. */
@@ -80,26 +152,33 @@ function rangeOf({ report, level }: Selection, middles: Float64Array): [number, 
   return roundedLog(Math.max(1, Math.min(...lows)), Math.max(...highs, 2e8));
 }
 
-function caption(lanes: Lane[], { report, level }: Selection): string {
+function caption(lanes: Lane[], selection: Selection): string {
+  const { report, clients } = selection;
   const points = lanes.reduce((sum, lane) => sum + lane.points, 0);
-  const runs = [...new Set(lanes.map((lane) => lane.place.figures))];
+  const runs = report.figures.runs;
   const parts = [
     `Every attempt at the moment when it started, by the time it took, on a logarithmic axis; ` +
       `lines at 0.1, 1 and 10 s are where people notice, lose their train of thought, and turn to something else. ` +
       `${plural(points, "sample")} of known duration.`,
   ];
-  const marks = runs.reduce(
-    (sum, run) =>
-      sum + run.series.filter((one) => one.level === level).reduce((rest, one) => rest + one.attempts - one.ok, 0),
-    0,
-  );
-  const hangs = hangSentence(lanes.map((lane) => lane.place));
+  const marks = lanes.reduce((sum, lane) => sum + lane.marks, 0);
+  const together = (place: TimePlace): TimePlace =>
+    clients === null ? place : { ...place, figures: ofClients(place.figures, clients) };
+  const hangs = hangSentence(timePlaces(selection).map(together));
   if (hangs !== "") parts.push(hangs);
   if (marks > 0 || hangs === "") parts.push(
     marks === 0
       ? "Nothing failed, timed out or hung."
       : `${plural(marks, "attempt")} that failed, timed out, hung, came late or were skipped: marks above the axes.`,
   );
+  if (clients !== null && runs.some((run) => run.time_line.density !== null)) {
+    parts.push(
+      "Of so many attempts only the longest of every moment are known by client: iolag plot time-line --clients draws all of a client's.",
+    );
+  }
+  if (clients !== null && runs.some((run) => run.time_line.marks.counts.length > 0)) {
+    parts.push("So many attempts did not succeed that their marks are not known by client, and not drawn.");
+  }
   const clamped = runs.reduce((sum, run) => sum + run.counts.clamped, 0);
   if (clamped > 0) parts.push(`${plural(clamped, "attempt")} from outside the time axis are drawn at its ends.`);
   for (const sentence of new Set(runs.map((run) => run.time_line.decimation))) if (sentence !== null) parts.push(sentence);

@@ -165,6 +165,44 @@ inBrowser("the tail stands beside all attempts, on an axis of its own", async ()
   await close();
 });
 
+withoutBrowser("clients are written as ranges, and what is not there is refused", async () => {
+  const { parseClients } = await moduleOfPage("selection");
+  assert.deepEqual(parseClients("0,2-3", 4), [0, 2, 3]);
+  assert.deepEqual(parseClients(" 3 - 3, 1", 4), [1, 3]);
+  assert.equal(parseClients("", 4), null);
+  assert.match(parseClients("0-4", 4), /^There is no client 4: the clients are 0 to 3\.$/);
+  for (const wrong of ["3-1", "x", "1,", "-1"]) assert.match(parseClients(wrong, 4), /expected 0-3 or 0,2-3/);
+});
+
+inBrowser("chosen clients have a panel each over time", async () => {
+  const { page, troubles, close } = await open(browser, "metadata");
+  await drawAll(page);
+  const titles = () => page.$$eval("#time-line .panel-title", (all) => all.map((one) => one.textContent));
+  const before = await titles();
+  const samples = () => page.$eval("#time-line figcaption", (one) => one.textContent.match(/([\d ]+) samples? of known/)[1].replaceAll(/\D/g, ""));
+  const all = Number(await samples());
+  const input = page.locator("#clients");
+  await input.fill("0,2-3");
+  await input.press("Enter");
+  const chosen = await titles();
+  assert.deepEqual(chosen.map((title) => title.match(/client \d$/)[0]), ["client 0", "client 2", "client 3"]);
+  const some = Number(await samples());
+  assert.ok(some > 0 && some < all, `${some} of ${all}`);
+  const clientBoxes = await page.$$eval("#client-boxes canvas", (canvases) => canvases.map((one) => one.getAttribute("aria-label")).join());
+  assert.ok(/client 2/.test(clientBoxes) && !/client 1/.test(clientBoxes), clientBoxes);
+  await screenshot(page, "metadata-clients");
+  await input.fill("0-9");
+  await input.press("Enter");
+  assert.match(await page.textContent("#clients-wrong"), /There is no client 9/);
+  assert.deepEqual(await titles(), chosen);
+  await input.fill("");
+  await input.press("Enter");
+  assert.equal(await page.textContent("#clients-wrong"), "");
+  assert.deepEqual(await titles(), before);
+  assert.deepEqual(troubles, []);
+  await close();
+});
+
 inBrowser("dragging zooms, a button and a key lead back", async () => {
   const { page, close } = await open(browser, "metadata");
   await drawAll(page);

@@ -6,6 +6,7 @@ mod target;
 mod watch;
 
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -349,7 +350,7 @@ pub struct Plot {
     /// time-line, ecdf, histogram, box, client-box, heat-map, rates, fairness or sweep
     #[arg(value_name = "KIND")]
     pub kind: String,
-    /// Runs: ids, parts of ids that no other has, `last`, or paths; several are overlaid
+    /// Runs: ids, parts of ids that no other has, `last`, or paths; several are overlaid, over time in panels of their own
     #[arg(value_name = "RUN", default_value = "last")]
     pub runs: Vec<String>,
     /// The file to write: its name ends in .svg (text as outlines, fit for PDF) or .png
@@ -367,6 +368,9 @@ pub struct Plot {
     /// Only these phases
     #[arg(long, value_name = "PHASE,…", value_delimiter = ',', value_parser = parse_any_phase)]
     pub phases: Vec<Phase>,
+    /// Only these clients, as 0-3 or 0,2-3; up to 16 have a panel each in a time line
+    #[arg(long, value_name = "N-M,…", value_delimiter = ',', value_parser = parse_clients)]
+    pub clients: Vec<RangeInclusive<u32>>,
 }
 
 /// `iolag export`.
@@ -519,6 +523,15 @@ fn parse_form(text: &str) -> Result<MetadataForm, String> {
                 .to_owned(),
         ),
         _ => Err("expected one of: text, md-workbench, csv, json".to_owned()),
+    }
+}
+
+/// `3` or `0-3`.
+fn parse_clients(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.trim().parse(), last.trim().parse()) {
+        (Ok(first), Ok(last)) if first <= last => Ok(first..=last),
+        _ => Err("expected a client or a range of clients, as in 0-3 or 0,2-3".to_owned()),
     }
 }
 

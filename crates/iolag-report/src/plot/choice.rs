@@ -1,9 +1,10 @@
 //! What of the runs is drawn, in which colour, and under which name.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use iolag_analysis::figure::{Figures, RunFigures, Series, SeriesPart};
-use iolag_model::{Level, Operation, Phase, TargetIndex, counted, format_count};
+use iolag_model::{ClientId, Level, Operation, Phase, TargetIndex, counted, format_count};
 
 use super::scene::{Dash, Paint, Stroke};
 use super::sheet::Sheet;
@@ -34,6 +35,8 @@ pub struct PlotSelection {
     pub targets: Vec<String>,
     /// Only these phases; figures that do not tell them apart must have been made of them.
     pub phases: Vec<Phase>,
+    /// Only these clients, by number; figures must have been made of them.
+    pub clients: Vec<RangeInclusive<u32>>,
 }
 
 /// How much a picture has room for.
@@ -50,6 +53,8 @@ pub(super) struct Room {
 pub(super) struct Place {
     pub(super) run: usize,
     pub(super) target: TargetIndex,
+    /// Where clients are told apart.
+    pub(super) client: Option<ClientId>,
 }
 
 /// A series of a run that is drawn.
@@ -74,7 +79,7 @@ impl Line<'_> {
     }
 
     pub(super) const fn place(&self) -> Place {
-        Place { run: self.run_index, target: self.series.target }
+        Place { run: self.run_index, target: self.series.target, client: client_of(self.series) }
     }
 }
 
@@ -88,6 +93,8 @@ pub(super) struct Chosen<'a> {
     left_out: Vec<Line<'a>>,
     /// Levels of which nothing was asked for.
     other_levels: Vec<Level>,
+    /// As in `Only clients 0-3.`; empty for all.
+    clients: String,
 }
 
 impl<'a> Chosen<'a> {
@@ -100,17 +107,24 @@ impl<'a> Chosen<'a> {
         for (run_index, run) in runs.iter().enumerate() {
             for (index, series) in run.series.iter().enumerate() {
                 if is_wanted(run, series, selection, level) {
-                    let name = match run_names.get(run_index) {
-                        Some(run) => format!("{} · {run}", series.name),
-                        None => series.name.clone(),
-                    };
+                    let client = client_of(series).map(|client| format!(" · client {}", client.0));
+                    let client = client.unwrap_or_default();
+                    let of_run = run_names.get(run_index).map(|run| format!(" · {run}")).unwrap_or_default();
+                    let name = format!("{}{client}{of_run}", series.name);
                     let (paint, dash) = (PALETTE[0], Dash::Solid);
                     lines.push(Line { run, run_index, index: index as u16, series, name, paint, dash });
                 }
             }
         }
-        let mut chosen =
-            Self { other_levels: other_levels(&runs, level), runs, run_names, lines, left_out: Vec::new() };
+        let clients = clients_in_words(&selection.clients);
+        let mut chosen = Self {
+            clients,
+            other_levels: other_levels(&runs, level),
+            runs,
+            run_names,
+            lines,
+            left_out: Vec::new(),
+        };
         chosen.give_styles();
         chosen.keep_operations(room);
         chosen
@@ -179,9 +193,11 @@ impl<'a> Chosen<'a> {
     pub(super) fn place_name(&self, place: Place) -> String {
         let run = self.run_names.get(place.run).cloned();
         let targets = self.runs.get(place.run).map_or(&[][..], |run| &run.run.targets);
-        let is_one = self.runs.iter().all(|run| run.run.targets.len() < 2) && self.runs.len() > 1;
+        let is_told = self.runs.len() > 1 || place.client.is_some();
+        let is_one = self.runs.iter().all(|run| run.run.targets.len() < 2) && is_told;
         let target = targets.get(usize::from(place.target.0)).filter(|_| !is_one);
-        let parts = run.into_iter().chain(target.map(|target| target.name.clone()));
+        let client = place.client.map(|client| format!("client {}", client.0));
+        let parts = run.into_iter().chain(target.map(|target| target.name.clone())).chain(client);
         parts.collect::<Vec<String>>().join(" · ")
     }
 
@@ -235,7 +251,7 @@ impl<'a> Chosen<'a> {
 
     /// Writes the caption: how many attempts stand behind the picture, what it shows, and of which runs.
     pub(super) fn caption(&self, sheet: &mut Sheet, sentences: &[String]) {
-        let all = [&[self.coverage()], sentences, &[self.runs_in_words()]].concat();
+        let all = [&[self.coverage(), self.clients.clone()], sentences, &[self.runs_in_words()]].concat();
         sheet.caption(&all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<String>>().join(" "));
     }
 
@@ -254,6 +270,14 @@ impl<'a> Chosen<'a> {
                 format!("{}.", named.collect::<Vec<String>>().join("; "))
             }
         }
+    }
+}
+
+/// The client of a series, where clients are told apart.
+pub(super) const fn client_of(series: &Series) -> Option<ClientId> {
+    match series.part {
+        Some(SeriesPart::Client(client)) => Some(client),
+        _ => None,
     }
 }
 
@@ -326,6 +350,19 @@ fn level_of(runs: &[&RunFigures], selection: &PlotSelection) -> Option<Level> {
         series.any(|series| series.level == *level && series.attempts > 0)
     };
     [Level::Task, Level::Object, Level::Call, Level::Stream, Level::Harness].into_iter().find(has)
+}
+
+fn clients_in_words(clients: &[RangeInclusive<u32>]) -> String {
+    let range = |range: &RangeInclusive<u32>| match (range.start(), range.end()) {
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first}-{last}"),
+    };
+    let ranges: Vec<String> = clients.iter().map(range).collect();
+    match clients {
+        [] => String::new(),
+        [only] if only.start() == only.end() => format!("Only client {}.", only.start()),
+        _ => format!("Only clients {}.", ranges.join(", ")),
+    }
 }
 
 /// Levels that something was done on, besides the one that is drawn; iolag's own is nobody's.

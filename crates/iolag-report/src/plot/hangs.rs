@@ -3,7 +3,7 @@
 use iolag_analysis::figure::{Figures, HangSpan, RunFigures};
 use iolag_model::{Nanoseconds, counted};
 
-use super::choice::{Chosen, Place, PlotSelection, is_target_wanted};
+use super::choice::{Chosen, Place, PlotSelection, client_of, is_target_wanted};
 use super::scene::Paint;
 use super::sheet::Panel;
 
@@ -19,7 +19,7 @@ pub(super) struct Hangs<'a> {
 impl<'a> Hangs<'a> {
     pub(super) fn new(figures: &'a Figures, selection: &PlotSelection) -> Self {
         let of_run = |(index, run): (usize, &'a RunFigures)| {
-            run.hangs.iter().map(move |hang| (place_of(index, hang), run, hang))
+            run.hangs.iter().map(move |hang| (place_of(index, run, hang), run, hang))
         };
         let wanted =
             |(_, run, hang): &(Place, &RunFigures, &HangSpan)| is_target_wanted(run, hang.target, selection);
@@ -75,13 +75,14 @@ impl<'a> Hangs<'a> {
     }
 }
 
-const fn place_of(run: usize, hang: &HangSpan) -> Place {
-    Place { run, target: hang.target }
+fn place_of(index: usize, run: &RunFigures, hang: &HangSpan) -> Place {
+    let client = run.series.get(usize::from(hang.series)).and_then(client_of);
+    Place { run: index, target: hang.target, client }
 }
 
 fn words(place: Place, run: &RunFigures, hang: &HangSpan, chosen: &Chosen<'_>) -> String {
     let operation = run.series.get(usize::from(hang.series)).map_or("an attempt", |own| own.operation.name());
-    let is_told = chosen.runs.len() > 1 || run.run.targets.len() > 1;
+    let is_told = chosen.runs.len() > 1 || run.run.targets.len() > 1 || place.client.is_some();
     let on = if is_told { format!(" on {}", chosen.place_name(place)) } else { String::new() };
     let begin = hang.begin_ns;
     let until = |end: Nanoseconds| format!("from {begin} to {end}");

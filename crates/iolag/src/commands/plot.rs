@@ -2,18 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::ops::RangeInclusive;
 
-use iolag_analysis::figure::{FigureChoice, Figures};
-use iolag_model::counted;
+use iolag_analysis::figure::{Apart, FigureChoice, Figures};
+use iolag_model::{RunRecord, counted};
 use iolag_report::{PlotKind, PlotSelection, PlotSize, plot};
 
-use super::pictures::{figures_of, form_of, one_series_each, picture};
+use super::pictures::{figures_of, form_of, picture};
 use super::{Located, show};
 use crate::args::{Common, Plot};
 use crate::conduct::scout::absolute;
 use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::{in_child, replace_by};
 use crate::output;
+
+/// More clients than these stand together in one panel, as in the page.
+const CLIENT_PANELS_MAX: u64 = 16;
 
 /// Runs the command.
 ///
@@ -28,14 +32,24 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
         operations: options.operations.clone(),
         targets: options.targets.clone(),
         phases: options.phases.clone(),
+        clients: options.clients.clone(),
     };
+    if kind == PlotKind::Sweep && !options.clients.is_empty() {
+        let sentence = "a sweep is over whole runs: leave out --clients, or choose another kind of figure";
+        return Err(Failure::usage(sentence));
+    }
     let located = Located::of(common)?;
     let path = absolute(&options.output);
-    let choice = FigureChoice { phases: options.phases.clone(), ..one_series_each() };
+    let choice = FigureChoice {
+        apart: apart(kind, &options.clients),
+        phases: options.phases.clone(),
+        clients: options.clients.clone(),
+    };
     in_child("plot", || {
         let mut runs = Vec::new();
         for name in &options.runs {
             let (run, record) = show::open(&located, name)?;
+            refuse_unknown_clients(&record, &options.clients)?;
             runs.push(picture(&run, record, &choice).map_err(Failure::unusable)?);
         }
         let (figures, _) = figures_of(runs);
@@ -65,6 +79,26 @@ fn refuse_unknown_targets(figures: &Figures, selection: &PlotSelection) -> Resul
             known.into_iter().collect::<Vec<_>>().join(", ")
         ))),
     }
+}
+
+/// A few clients that were chosen stand side by side over time; elsewhere they are drawn as one.
+fn apart(kind: PlotKind, clients: &[RangeInclusive<u32>]) -> Apart {
+    let count: u64 = clients.iter().map(|range| u64::from(range.end() - range.start()) + 1).sum();
+    let is_apart = kind == PlotKind::TimeLine && (1..=CLIENT_PANELS_MAX).contains(&count);
+    if is_apart { Apart::Clients } else { Apart::Nothing }
+}
+
+/// A client that a run does not have would be an empty figure.
+fn refuse_unknown_clients(record: &RunRecord, clients: &[RangeInclusive<u32>]) -> Result<(), Failure> {
+    let count = (record.clients.len() as u32).max(record.spec.clients);
+    let Some(unknown) = clients.iter().map(|range| *range.end()).find(|client| *client >= count) else {
+        return Ok(());
+    };
+    let known = match count {
+        0 | 1 => "client 0 only".to_owned(),
+        count => format!("clients 0 to {}", count - 1),
+    };
+    Err(Failure::usage(format!("run {} has no client {unknown}: it has {known}", record.id)))
 }
 
 /// `160x100mm` or `1200x800px`.

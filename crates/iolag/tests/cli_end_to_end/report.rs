@@ -103,6 +103,28 @@ fn figures_have_the_form_and_size_that_were_asked_for() {
 }
 
 #[test]
+fn clients_are_chosen_by_ranges_and_what_a_run_does_not_have_is_refused() {
+    let user = user_with_run("a=b");
+    user.fine(&["plot", "time-line", "-o", "x.svg", "--clients", "0-1"]);
+    let picture = std::fs::read_to_string(user.path("x.svg")).unwrap();
+    assert!(picture.contains("aria-label=\"client 0\"") && picture.contains("aria-label=\"client 1\""));
+    assert!(picture.contains("Only clients 0-1."));
+    user.fine(&["plot", "ecdf", "-o", "x.svg", "--clients", "1"]);
+    assert!(std::fs::read_to_string(user.path("x.svg")).unwrap().contains("Only client 1."));
+    for (kind, clients, words) in [
+        ("time-line", "0,2-3", "has no client 3: it has clients 0 to 1"),
+        ("time-line", "1-0", "expected a client or a range of clients, as in 0-3 or 0,2-3"),
+        ("ecdf", "all", "expected a client or a range of clients, as in 0-3 or 0,2-3"),
+        ("sweep", "0", "a sweep is over whole runs: leave out --clients"),
+    ] {
+        let said = user.iolag(&["plot", kind, "-o", "y.svg", "--clients", clients]);
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(said.errors.contains(words), "{}", said.errors);
+    }
+    assert!(!user.path("y.svg").exists());
+}
+
+#[test]
 fn an_incident_draft_has_its_sections() {
     let user = user_with_run("a=b");
     let file = user.path("incident.md").display().to_string();
@@ -118,6 +140,12 @@ fn the_terminal_shows_ecdf_and_time_line_in_braille() {
     let user = user_with_run("a=b");
     let output = user.fine(&["show", "--plot"]).output;
     assert!(output.chars().any(|character| ('\u{2801}'..='\u{28ff}').contains(&character)), "{output}");
+    // Every operation of every phase, in each of the two pictures, and nothing left out.
+    let pictures = &output[output.find("Share that took at most so long").unwrap()..];
+    for operation in ["create", "mkdir", "read", "stat", "delete", "rmdir"] {
+        assert_eq!(pictures.matches(&format!(" {operation}")).count(), 2, "{operation}: {pictures}");
+    }
+    assert!(!pictures.contains("not drawn") && !pictures.contains("benchmark 1"), "{pictures}");
     let document: Value = user.document("last");
     assert!(document.is_object());
 }

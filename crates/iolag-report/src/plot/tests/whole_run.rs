@@ -174,6 +174,33 @@ fn a_picture_without_room_says_what_is_not_drawn_and_what_failed_of_it() {
 }
 
 #[test]
+fn chosen_clients_have_panels_of_their_own_over_time() {
+    let clients = vec![0..=0, 2..=3];
+    let choice = FigureChoice { apart: Apart::Clients, clients: clients.clone(), ..FigureChoice::default() };
+    let selection = PlotSelection { clients, ..PlotSelection::default() };
+    let figures = figures(choice);
+    let bytes = plot(PlotKind::TimeLine, &figures, &selection, PlotSize::SCREEN, PlotForm::Svg).unwrap();
+    let svg = String::from_utf8(bytes).unwrap();
+    for (name, is_there) in [("client 0", true), ("client 1", false), ("client 2", true), ("client 3", true)]
+    {
+        assert_eq!(svg.contains(&format!("aria-label=\"{name}\"")), is_there, "{name}");
+    }
+    // Three of four clients, each with the same share.
+    let all = samples().len() as u64 * 3 / 4;
+    assert!(svg.contains(&format!("{all} attempts. Only clients 0, 2-3.")), "{svg}");
+    assert_eq!(figures.runs[0].counts.attempts, all);
+}
+
+#[test]
+fn chosen_clients_are_one_curve_elsewhere() {
+    let choice = FigureChoice { apart: Apart::Nothing, clients: vec![1..=2], ..FigureChoice::default() };
+    let figures = figures(choice);
+    let attempts: u64 = figures.runs[0].series.iter().map(|series| series.attempts).sum();
+    assert_eq!((figures.runs[0].series.len(), attempts), (4, samples().len() as u64 / 2));
+    assert_eq!(figures.runs[0].fairness[0].lines.len(), 2);
+}
+
+#[test]
 fn a_choice_of_phases_is_made_of_their_attempts_only() {
     let choice =
         FigureChoice { apart: Apart::Nothing, phases: vec![Phase::Cleanup], ..FigureChoice::default() };
