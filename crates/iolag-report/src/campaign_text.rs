@@ -1,5 +1,6 @@
 //! The runs of a campaign side by side on a terminal: a sweep, repetitions, several targets.
 
+use iolag_analysis::figure::SweepFigure;
 use iolag_analysis::{
     RATES_NEEDED, Repetition, RepetitionJudgement, Stability, StageAnalysis, SweepPoint, compare_repetitions,
     median_of, stable_from,
@@ -7,6 +8,7 @@ use iolag_analysis::{
 use iolag_model::{Phase, counted, format_count};
 
 use crate::numbers::{NOTHING, rate};
+use crate::sweep_table::SweepTable;
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 
 const INDENT: &str = "  ";
@@ -38,11 +40,23 @@ impl CampaignRun<'_> {
     }
 }
 
-/// A table with a line per run and phase, from which size on results stop changing, and which repetitions differ by more than
+/// What was varied against what it does ([`SweepTable`]), then a table with a line per run and phase, from which size on results stop changing, and which repetitions differ by more than
 /// chance.
-pub fn campaign_text(runs: &[CampaignRun<'_>], width: usize, colour: Colour) -> String {
+pub fn campaign_text(
+    runs: &[CampaignRun<'_>],
+    sweeps: &[SweepFigure],
+    width: usize,
+    colour: Colour,
+) -> String {
     let phases = phases(runs);
-    let mut text = format!("{}\n", colour.paint(Tone::Strong, "All runs of this campaign"));
+    let mut text = String::new();
+    if let Some(table) = SweepTable::new(sweeps) {
+        let (title, rendered) =
+            (colour.paint(Tone::Strong, table.title), table.for_terminal().render(colour));
+        let words = wrapped(table.words, width, "");
+        text.push_str(&format!("{title}\n{words}\n\n{rendered}\n"));
+    }
+    text.push_str(&format!("{}\n", colour.paint(Tone::Strong, "All runs of this campaign")));
     let what = match phases[..] {
         [Phase::Benchmark] => "benchmark phase: objects per second, median, lowest and highest iteration",
         _ => "objects per second, median, lowest and highest iteration",
@@ -268,7 +282,7 @@ mod tests {
             run("20261120-2", "/scratch", 100, Phase::Benchmark, &[20_000.0]),
             run("20261120-3", "/scratch", 100, Phase::Benchmark, &[]),
         ];
-        insta::assert_snapshot!(campaign_text(&runs, 80, Colour::Never), @r"
+        insta::assert_snapshot!(campaign_text(&runs, &[], 80, Colour::Never), @r"
         All runs of this campaign
         (benchmark phase: objects per second, median, lowest and highest iteration)
 
@@ -282,7 +296,7 @@ mod tests {
     #[test]
     fn the_median_of_two_iterations_is_not_the_better_one() {
         let runs = [run("20261120-1", "/home", 100, Phase::Benchmark, &[109_480.0, 13_781.0])];
-        let text = campaign_text(&runs, 80, Colour::Never);
+        let text = campaign_text(&runs, &[], 80, Colour::Never);
         assert!(text.contains("61 631  13 781  109 480"), "{text}");
     }
 
@@ -290,7 +304,7 @@ mod tests {
     fn a_batch_has_a_line_per_stage_and_not_none() {
         let mut one = run("20261120-1", "/home", 100, Phase::BatchStat, &[900.0]);
         one.stages.push(stage(Phase::BatchRead, 0, 500.0));
-        insta::assert_snapshot!(campaign_text(&[one], 80, Colour::Never), @r"
+        insta::assert_snapshot!(campaign_text(&[one], &[], 80, Colour::Never), @r"
         All runs of this campaign
         (objects per second, median, lowest and highest iteration)
 
@@ -307,7 +321,7 @@ mod tests {
             run("b", "/h", 10_000, Phase::Benchmark, &[5e3, 5.5e3, 6e3]),
             run("c", "/h", 100_000, Phase::Benchmark, &[5.2e3, 5.4e3, 7e3]),
         ];
-        let text = campaign_text(&sizes, 80, Colour::Never);
+        let text = campaign_text(&sizes, &[], 80, Colour::Never);
         assert!(
             text.contains("With 2 clients: from 10 000 objects per dataset on, results no longer change."),
             "{text}"
@@ -319,7 +333,7 @@ mod tests {
         let sizes = [1_000, 10_000, 100_000].map(|size| run("a", "/h", size, Phase::Benchmark, &[9e3, 10e3]));
         let mut runs = sizes.to_vec();
         runs.extend(sizes.map(|run| CampaignRun { clients: 4, ..run }));
-        let text = campaign_text(&runs, 200, Colour::Never);
+        let text = campaign_text(&runs, &[], 200, Colour::Never);
         assert!(text.contains("With 2 clients, with 4 clients: too few passes to say"), "{text}");
         assert_eq!(text.matches("too few").count(), 1, "once for both: {text}");
     }
@@ -340,6 +354,6 @@ mod tests {
 
     #[test]
     fn a_campaign_without_runs_is_told_without_fuss() {
-        assert!(campaign_text(&[], 80, Colour::Never).starts_with("All runs of this campaign\n"));
+        assert!(campaign_text(&[], &[], 80, Colour::Never).starts_with("All runs of this campaign\n"));
     }
 }

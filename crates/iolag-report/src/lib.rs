@@ -22,6 +22,7 @@ mod numbers;
 mod openmetrics;
 mod ping_text;
 mod plot;
+mod sweep_table;
 mod table;
 mod watch_text;
 

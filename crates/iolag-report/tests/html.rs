@@ -184,7 +184,7 @@ fn a_campaign_tells_the_true_rate_of_a_run_in_which_a_client_starts_late() {
         repetition: 1,
         stages,
     };
-    let text = campaign_text(&[run], 100, Colour::Never);
+    let text = campaign_text(&[run], &[], 100, Colour::Never);
     let row = text.lines().find(|line| line.contains(&id)).expect("it has a row");
     assert!(row.replace('\u{a0}', " ").contains("  1 000  "), "{text}");
 }

@@ -14,6 +14,8 @@ use super::run_names::run_names;
 use super::table::table;
 use crate::json::Judged;
 use crate::numbers::utc;
+use crate::sweep_table::{SweepColumn, SweepTable};
+use crate::table::Side;
 
 const SCRIPT: &str = include_str!("../../../../web/dist/report.js");
 const STYLE: &str = include_str!("../../../../web/dist/report.css");
@@ -75,7 +77,9 @@ fn write_static(report: &HtmlReport<'_>, names: &[String], figures: &Figures, pa
         subheading(is_alone, name, page);
         verdict(run, page);
     }
-    page.raw("</header>\n<main>\n<section id=\"findings\"><h2>What was found</h2>\n");
+    page.raw("</header>\n<main>\n");
+    write_sweep(figures, page);
+    page.raw("<section id=\"findings\"><h2>What was found</h2>\n");
     for (run, name) in report.runs.iter().zip(names) {
         subheading(is_alone, name, page);
         findings(run, page);
@@ -101,6 +105,40 @@ fn write_static(report: &HtmlReport<'_>, names: &[String], figures: &Figures, pa
         commands(run.record, page);
     }
     page.raw("</section>\n</main>\n<footer>").text(&footer(report)).raw("</footer>\n</div>\n");
+}
+
+/// What was varied against what it does, before anything else.
+fn write_sweep(figures: &Figures, page: &mut Markup) {
+    let Some(table) = SweepTable::new(&figures.sweeps) else {
+        return;
+    };
+    page.element("<section id=\"sweep-table\"><h2 id=\"sweep-title\">", table.title, "</h2>\n");
+    page.element("<p>", table.words, "</p>\n<div class=\"table-box\">");
+    page.raw("<table class=\"numbers sweep\" aria-labelledby=\"sweep-title\"><thead><tr>");
+    for column in &table.columns {
+        page.raw("<th scope=\"col\"").raw(side(column)).attribute("data-name", column.name);
+        page.raw(">").text(column.title).raw("</th>");
+    }
+    page.raw("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        page.raw("<tr>");
+        for (column, cell) in table.columns.iter().zip(row) {
+            page.raw("<td").raw(side(column));
+            if column.side == Side::Right {
+                page.attribute("data-value", &cell.raw);
+            }
+            page.raw(">").text(&cell.text).raw("</td>");
+        }
+        page.raw("</tr>\n");
+    }
+    page.raw("</tbody></table></div>\n</section>\n");
+}
+
+const fn side(column: &SweepColumn) -> &'static str {
+    match column.side {
+        Side::Left => " class=\"word\"",
+        Side::Right => "",
+    }
 }
 
 fn subheading(is_alone: bool, name: &str, page: &mut Markup) {
@@ -154,6 +192,23 @@ mod tests {
         let report = HtmlReport { title: None, runs: &[], written_realtime_ns: None };
         write_html(&report, Figures::new(Vec::new(), Vec::new()), &mut page).expect("a Vec takes everything");
         assert!(page.len() < 3 << 19, "{} bytes, the limit is 1.5 MiB", page.len());
+    }
+
+    #[test]
+    fn the_page_of_a_sweep_begins_with_its_table() {
+        let sweeps = crate::plot::tests::samples::several_runs(1).sweeps;
+        let mut page = Vec::new();
+        let report = HtmlReport { title: None, runs: &[], written_realtime_ns: None };
+        write_html(&report, Figures::new(Vec::new(), sweeps), &mut page).expect("a Vec takes everything");
+        let page = String::from_utf8(page).expect("it is text");
+        let table = page.find("What more clients do").expect("it has the table");
+        assert!(page.find("What was found").is_some_and(|findings| table < findings));
+        let titles: Vec<&str> = page[table..].split("<th scope=\"col\"").skip(1).take(6).collect();
+        for (title, expected) in titles.iter().zip(["clients", "per s", "per client", "median", "p99", "max"])
+        {
+            assert!(title.contains(&format!(">{expected}</th>")), "{title}");
+        }
+        assert!(page.contains("data-value=\"2000\">2 000</td>"), "the rate of each of two clients");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Rates and durations against what was varied: a column for each operation.
 
+use iolag_analysis::QuantileValue;
 use iolag_analysis::figure::{Figures, SweepFigure, SweepFigurePoint, Varied};
-use iolag_analysis::{QuantileValue, median_of};
 use iolag_model::{Level, Phase, counted};
 
 use super::PlotError;
@@ -9,6 +9,7 @@ use super::axis::Axis;
 use super::choice::{PALETTE, PlotSelection, operations_in_order};
 use super::scene::{Align, Dash, Paint, Stroke};
 use super::sheet::{Along, AxisTexts, Key, Panel, Region, Sheet};
+use crate::sweep_table::median_over;
 
 /// Points of one line; sweeps have a few dozen.
 const SIZES_MAX: usize = 300;
@@ -168,7 +169,7 @@ fn caption(figures: &Figures, columns: &[Column<'_>], left_out: &[&SweepFigure])
     let points: usize = columns.iter().map(|column| column.sweep.points.len()).sum();
     let attempts: u64 = figures.runs.iter().map(|run| run.counts.attempts).sum();
     let runs = counted(figures.runs.len() as u64, "run", "runs");
-    let points = counted(points as u64, "stage", "stages");
+    let points = counted(points as u64, "result", "results");
     let mut text = format!("{runs}, {points}; {} in all.", counted(attempts, "attempt", "attempts"));
     if columns.iter().flat_map(|column| &column.sweep.rates).any(|rate| rate.count >= RATES_FOR_RANGE) {
         text.push_str(" Bars: range of the rates.");
@@ -209,13 +210,10 @@ struct AtSize {
 fn quantile_by_size(sweep: &SweepFigure, of: QuantileOf) -> Vec<AtSize> {
     let by_size = sweep.points.chunk_by(|left, right| left.size == right.size);
     let at_size = |points: &[SweepFigurePoint]| {
-        let values: Vec<f64> = points
-            .iter()
-            .filter_map(|point| of(point).lower_bound())
-            .map(|ns| (ns.0 as f64).max(1.0))
-            .collect();
-        let is_open = points.iter().any(|point| matches!(of(point), QuantileValue::AtLeast(_)));
-        Some(AtSize { size: points[0].size as f64, ns: median_of(&values)?, is_open })
+        let value = median_over(points, of);
+        let is_open = matches!(value, QuantileValue::AtLeast(_));
+        let ns = (value.lower_bound()?.0 as f64).max(1.0);
+        Some(AtSize { size: points[0].size as f64, ns, is_open })
     };
     by_size.filter_map(at_size).take(SIZES_MAX).collect()
 }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use iolag_analysis::analyse_metadata;
+use iolag_analysis::figure::{SweepRun, sweep_figures};
+use iolag_analysis::{MetadataAnalysis, analyse_metadata};
 use iolag_backend::Target;
 use iolag_keeper::Room;
 use iolag_model::{
@@ -201,18 +202,25 @@ fn spec(options: &Metadata, clients: u32, precreated_objects: u64) -> Result<Met
 /// The runs side by side: see [`campaign_text`].
 pub fn text(runs: &[(&Point, &Stored)], targets: &[Target], look: show::Look) -> String {
     let names: Vec<String> = targets.iter().map(Target::to_string).collect();
+    let analyses: Vec<MetadataAnalysis> =
+        runs.iter().map(|(_, stored)| analyse_metadata(&stored.record, &stored.summaries)).collect();
+    let swept = runs.iter().zip(&analyses);
+    let swept: Vec<SweepRun<'_>> =
+        swept.map(|((_, stored), analysis)| SweepRun { record: &stored.record, analysis }).collect();
+    let sweeps = sweep_figures(&swept);
     let rows: Vec<CampaignRun<'_>> = runs
         .iter()
-        .map(|(point, stored)| CampaignRun {
+        .zip(&analyses)
+        .map(|((point, stored), analysis)| CampaignRun {
             id: stored.record.id.as_str(),
             target: &names[point.target],
             clients: point.clients,
             precreated_objects: point.spec.precreated_objects,
             repetition: point.repetition,
-            stages: analyse_metadata(&stored.record, &stored.summaries).stages,
+            stages: analysis.stages.clone(),
         })
         .collect();
-    campaign_text(&rows, look.width(), look.colour())
+    campaign_text(&rows, &sweeps, look.width(), look.colour())
 }
 
 /// The documents of all runs: one object for one run, an array for several.

@@ -140,6 +140,12 @@ fn a_sweep_over_sizes_and_clients_closes_with_what_it_found() {
     ];
     let said = user.fine(&sweep);
     assert!(said.output.contains("All runs of this campaign"), "{}", said.output);
+    // First what more clients do, by size and operation.
+    let table = &said.output[said.output.find("What more clients do").unwrap()..];
+    let head = table.lines().find(|line| line.contains("clients  ")).unwrap();
+    let columns: Vec<&str> = head.split_whitespace().collect();
+    assert_eq!(columns[..7], ["clients", "per", "s", "per", "client", "median", "p99"], "{table}");
+    assert!(table.find("per dataset").unwrap() < table.find("All runs of this campaign").unwrap());
     // Three sizes are enough; two passes of each are not, and that is said once.
     let flat = said.output.split_whitespace().collect::<Vec<_>>().join(" ");
     let told = "With 1 client, with 2 clients: too few passes to say from which size on";

@@ -464,7 +464,7 @@ fn sweeps() -> Vec<SweepFigure> {
             median: estimate(0.5, 1e9 / base * (1.0 + clients as f64 / 8.0)),
             p95: estimate(0.95, 4e9 / base * (1.0 + clients as f64 / 8.0)),
             p99: estimate(0.99, 2e10 / base * (1.0 + clients as f64 / 4.0)),
-            max: QuantileValue::Exactly(Nanoseconds((1e11 / base) as u64)),
+            max: QuantileValue::Exactly(Nanoseconds((3e11 / base) as u64)),
         };
         let points: Vec<SweepFigurePoint> = [1, 2, 4, 8, 16, 32].map(point).to_vec();
         let rate = |point: &SweepFigurePoint| SweepRate {
