@@ -113,7 +113,15 @@ impl FigureEngine {
     fn take(&mut self, columns: &SampleColumns<'_>, index: usize) {
         let (stage, target) = (value_of(columns.stage, index), value_of(columns.target, index));
         let client = value_of(columns.client, index);
-        if !self.plan.is_chosen(stage, client) {
+        if !self.plan.has_client(client) {
+            return;
+        }
+        let operation_code = columns.operation_code[index];
+        if !self.plan.has_phase_of(stage) {
+            // Its series, without attempts, keeps the order of all: an operation has its colour whatever is chosen.
+            if operation_code != Operation::Stage as i32 {
+                self.series_of(stage, target, operation_code, self.plan.slot_of(client));
+            }
             return;
         }
         self.counts.taken += 1;
@@ -131,7 +139,6 @@ impl FigureEngine {
             slot: self.plan.slot_of(client),
             bytes: value_of(columns.bytes, index).max(0) as u64,
         };
-        let operation_code = columns.operation_code[index];
         if operation_code == Operation::Stage as i32 {
             self.take_stage((stage, target), start_ns, &attempt, outcome);
             return;

@@ -163,13 +163,19 @@ impl FigurePlan {
         self
     }
 
-    /// Whether the user wants attempts of this client in this stage.
+    /// Whether the user wants attempts of this client.
     #[inline]
-    pub(super) fn is_chosen(&self, stage: i32, client: i32) -> bool {
-        let FigureChoice { phases, clients, .. } = &self.choice;
+    pub(super) fn has_client(&self, client: i32) -> bool {
+        let clients = &self.choice.clients;
+        clients.is_empty() || clients.iter().any(|range| range.contains(&(client.max(0) as u32)))
+    }
+
+    /// Whether the user wants attempts of this stage.
+    #[inline]
+    pub(super) fn has_phase_of(&self, stage: i32) -> bool {
+        let phases = &self.choice.phases;
         let of_stage = || self.facts.stages.iter().find(|facts| i32::from(facts.stage.0) == stage);
-        (phases.is_empty() || of_stage().is_some_and(|facts| phases.contains(&facts.phase)))
-            && (clients.is_empty() || clients.iter().any(|range| range.contains(&(client.max(0) as u32))))
+        phases.is_empty() || of_stage().is_some_and(|facts| phases.contains(&facts.phase))
     }
 
     /// The same with these limits.

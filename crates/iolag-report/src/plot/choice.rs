@@ -94,7 +94,7 @@ pub(super) struct Chosen<'a> {
     /// Levels of which nothing was asked for.
     other_levels: Vec<Level>,
     /// As in `Only clients 0-3.`; empty for all.
-    clients: String,
+    pub(super) clients: String,
 }
 
 impl<'a> Chosen<'a> {
@@ -224,7 +224,10 @@ impl<'a> Chosen<'a> {
         }
         if !self.other_levels.is_empty() {
             let names: Vec<&str> = self.other_levels.iter().copied().map(name_of_level).collect();
-            text.push_str(&format!(" Not in this picture: {} (--operations draws them).", names.join(", ")));
+            text.push_str(&format!(
+                " Not in this picture: {} (`iolag plot --operations` draws them).",
+                names.join(", ")
+            ));
         }
         text
     }

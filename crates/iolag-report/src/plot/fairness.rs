@@ -49,7 +49,8 @@ pub(super) fn draw(
     let lines = groups.iter().flat_map(|group| &group.fairness.lines);
     let done: u64 = lines.filter_map(|line| line.done.0.last()).map(|done| u64::from(*done)).sum();
     sentences.insert(0, format!("{} in these lines.", counted(done, "operation", "operations")));
-    sentences.push(chosen.runs_in_words());
+    sentences.extend([chosen.clients.clone(), chosen.runs_in_words()]);
+    sentences.retain(|sentence| !sentence.is_empty());
     sheet.caption(&sentences.join(" "));
     if groups.is_empty() {
         sheet.nothing("There is nothing to draw: no target has more than one client.");

@@ -9,7 +9,7 @@ use super::sheet::Panel;
 
 /// More are counted, not named.
 const NAMED_MAX: usize = 3;
-const SHADE: Paint = Paint::opaque(0xc0, 0x2a, 0x2a).with_opacity(0.12);
+pub(super) const SHADE: Paint = Paint::opaque(0xc0, 0x2a, 0x2a).with_opacity(0.12);
 
 /// The hangs of what was chosen.
 pub(super) struct Hangs<'a> {

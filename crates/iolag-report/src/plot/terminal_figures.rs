@@ -29,11 +29,18 @@ const MARKS: [(Outcome, char); 5] = [
     (Outcome::Hung, '■'),
 ];
 
-/// What one picture shows: the lines with their numbers, which patterns, forms and colours follow.
+/// What one picture shows.
 struct Part<'a, 'b> {
     title: String,
     places: Vec<Place>,
-    lines: Vec<(usize, &'b Line<'a>)>,
+    lines: Vec<Numbered<'a, 'b>>,
+}
+
+/// A line with its number, which pattern, form and colour follow, and its name in the legend.
+struct Numbered<'a, 'b> {
+    number: usize,
+    name: String,
+    line: &'b Line<'a>,
 }
 
 /// One picture if a reader can tell its lines apart; else one per place, in which a number is an operation.
@@ -43,11 +50,17 @@ fn parts<'a, 'b>(chosen: &'b Chosen<'a>, places: Vec<Place>, what: &str) -> Vec<
             [run] => format!("{what}: {}", run.run.title),
             runs => format!("{what} of {} runs", runs.len()),
         };
-        return vec![Part { title, places, lines: chosen.lines.iter().enumerate().collect() }];
+        let lines = chosen.lines.iter().enumerate();
+        let lines = lines.map(|(number, line)| Numbered { number, name: line.name.clone(), line });
+        return vec![Part { title, places, lines: lines.collect() }];
     }
     let operations = chosen.operations();
     let number = |line: &Line<'_>| operations.iter().position(|known| *known == line.series.operation);
-    let numbered = |line: &'b Line<'a>| (number(line).unwrap_or_default(), line);
+    let numbered = |line: &'b Line<'a>| Numbered {
+        number: number(line).unwrap_or_default(),
+        name: line.series.operation.to_string(),
+        line,
+    };
     let part = |place: Place| Part {
         title: format!("{what}: {}", chosen.place_name(place)),
         places: vec![place],
@@ -74,13 +87,11 @@ pub(super) fn ecdf(
 }
 
 fn ecdf_of(part: &Part<'_, '_>, (size, foot_lines): (TerminalSize, usize), colour: Colour) -> String {
-    let numbered = part.lines.iter();
-    let lines: Vec<(usize, &Line<'_>, &Distribution)> = numbered
-        .filter_map(|(number, line)| Some((*number, *line, curves::distribution_of(line)?)))
-        .collect();
-    let entries = lines.iter().map(|(number, line, _)| (line_sample(*number, colour), line.name.clone()));
+    let lines: Vec<(&Numbered<'_, '_>, &Distribution)> =
+        part.lines.iter().filter_map(|one| Some((one, curves::distribution_of(one.line)?))).collect();
+    let entries = lines.iter().map(|(one, _)| (line_sample(one.number, colour), one.name.clone()));
     let head = head(&part.title, entries.collect(), size);
-    let Some((shortest, longest)) = curves::durations(lines.iter().map(|(_, _, distribution)| *distribution))
+    let Some((shortest, longest)) = curves::durations(lines.iter().map(|(_, distribution)| *distribution))
     else {
         return nothing(&head, size);
     };
@@ -88,14 +99,14 @@ fn ecdf_of(part: &Part<'_, '_>, (size, foot_lines): (TerminalSize, usize), colou
     let x = Axis::durations(shortest, longest, frame.canvas_columns() / 10);
     let y = Axis::percent(if frame.canvas_lines() >= 21 { 11 } else { 5 });
     thresholds(|ns| frame.canvas.upright(frame.canvas.dot_at(x.position(ns), 0.0).0), &x);
-    for (number, _, distribution) in &lines {
+    for (one, distribution) in &lines {
         let mut dots = vec![frame.canvas.dot_at(0.0, 0.0)];
         for (ns, share) in curves::steps(distribution, usize::MAX) {
             let (at, before) = (frame.canvas.dot_at(x.position(ns), share), dots[dots.len() - 1]);
             dots.extend([(at.0, before.1), at]);
         }
         dots.dedup();
-        frame.canvas.line(&dots, *number, colour);
+        frame.canvas.line(&dots, one.number, colour);
     }
     let y = y.relabelled(|label| format!("{label} %"));
     frame.render(head, &x, &y, None, colour)
@@ -128,11 +139,10 @@ fn time_line_of(
     (size, foot_lines): (TerminalSize, usize),
     colour: Colour,
 ) -> String {
-    let lines: Vec<&Line<'_>> = part.lines.iter().map(|(_, line)| *line).collect();
+    let lines: Vec<&Line<'_>> = part.lines.iter().map(|one| one.line).collect();
     let mut counts: BTreeMap<u8, u64> = BTreeMap::new();
     marks::for_each_mark(&lines, |outcome, _, count| *counts.entry(outcome).or_default() += count);
-    let numbered = part.lines.iter();
-    let entries = numbered.map(|(number, line)| (point_sample(*number, colour), line.name.clone()));
+    let entries = part.lines.iter().map(|one| (point_sample(one.number, colour), one.name.clone()));
     let of_marks = MARKS.iter().rev().filter_map(|(outcome, sign)| {
         let count = counts.get(&(*outcome as u8))?;
         Some((sign.to_string(), format!("{outcome} ({})", format_count(*count))))
@@ -147,7 +157,7 @@ fn time_line_of(
     let mut frame = Frame::new(size, head.len() + strip + foot_lines);
     let y = Axis::durations(shortest, longest, frame.canvas_lines() / 2);
     thresholds(|ns| frame.canvas.level(frame.canvas.dot_at(0.0, y.position(ns)).1), &y);
-    for (number, line) in &part.lines {
+    for Numbered { number, line, .. } in &part.lines {
         draw_cells(&mut frame.canvas, figures, line, (x, &y), *number, colour);
         for (moment, ns) in points::points_of(line, &figures.axis) {
             let dot = frame.canvas.dot_at(x.position(moment), y.position(ns));

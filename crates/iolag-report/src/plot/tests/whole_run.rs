@@ -56,10 +56,13 @@ fn samples() -> Vec<Sample> {
 }
 
 pub(super) fn figures(choice: FigureChoice) -> Figures {
+    figures_of(choice, &samples())
+}
+
+fn figures_of(choice: FigureChoice, samples: &[Sample]) -> Figures {
     let record = Scenario::metadata(CLIENTS, 4, 1, &PHASES).record;
     let span = TimeSpan { begin: MonotonicTime(S), end: MonotonicTime(51 * S) };
     let mut engine = FigureEngine::new(FigurePlan::new(&record, span).with_choice(choice));
-    let samples = samples();
     let small = |of: &dyn Fn(&Sample) -> i32| samples.iter().map(of).collect::<Vec<i32>>();
     let long = |of: &dyn Fn(&Sample) -> i64| samples.iter().map(of).collect::<Vec<i64>>();
     engine.batch(SampleColumns {
@@ -192,6 +195,31 @@ fn chosen_clients_have_panels_of_their_own_over_time() {
 }
 
 #[test]
+fn a_hang_is_a_bar_in_the_panel_of_its_client_only_whatever_it_was() {
+    let clients = vec![0..=0, 4..=4];
+    let choice = FigureChoice { apart: Apart::Clients, clients: clients.clone(), ..FigureChoice::default() };
+    let operations = vec![Operation::Create];
+    let selection = PlotSelection { operations, clients, ..PlotSelection::default() };
+    let mut samples = samples();
+    // This client does nothing else.
+    let (attempt, start) = (AttemptId::new(ClientId(4), 0), MonotonicTime(21 * S));
+    let hung = Sample::new(attempt, Operation::Rename, start, start, Nanoseconds(S)).in_stage(StageIndex(1));
+    samples.push(hung.with_outcome(Outcome::Hung, FailureCode::from_errno(110)));
+    let figures = figures_of(choice, &samples);
+    let (scene, _) = scene_of(PlotKind::TimeLine, &figures, &selection, PlotSize::SCREEN).unwrap();
+    let is_shade =
+        |shape: &&scene::Shape| matches!(shape, scene::Shape::Area { paint, .. } if *paint == hangs::SHADE);
+    assert_eq!(scene.shapes.iter().filter(is_shade).count(), 1);
+    let bytes = plot(PlotKind::TimeLine, &figures, &selection, PlotSize::SCREEN, PlotForm::Svg).unwrap();
+    let svg = String::from_utf8(bytes).unwrap();
+    for text in
+        ["aria-label=\"client 0\"", "aria-label=\"client 4\"", "`rename` on client 4 hung from 20.0 s on"]
+    {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+}
+
+#[test]
 fn chosen_clients_are_one_curve_elsewhere() {
     let choice = FigureChoice { apart: Apart::Nothing, clients: vec![1..=2], ..FigureChoice::default() };
     let figures = figures(choice);
@@ -205,7 +233,11 @@ fn a_choice_of_phases_is_made_of_their_attempts_only() {
     let choice =
         FigureChoice { apart: Apart::Nothing, phases: vec![Phase::Cleanup], ..FigureChoice::default() };
     let figures = figures(choice);
-    let names: Vec<&str> = figures.runs[0].series.iter().map(|series| series.name.as_str()).collect();
-    assert_eq!((names, figures.runs[0].counts.attempts), (vec!["delete"], ATTEMPTS));
+    assert_eq!((figures.runs[0].counts.attempts, figures.runs[0].boxes.len()), (ATTEMPTS, 1));
     assert_eq!(figures.runs[0].boxes[0].durations.attempts, ATTEMPTS * 9 / 10);
+    // The others have no attempts, but their places: a colour is an operation, whatever is chosen.
+    let room = Room { operations: 8, lines: 8 };
+    let chosen = Chosen::new(&figures, &PlotSelection::default(), room);
+    let drawn: Vec<_> = chosen.lines.iter().map(|line| (line.series.operation, line.paint)).collect();
+    assert_eq!(drawn, [(Operation::Delete, PALETTE[3])]);
 }
