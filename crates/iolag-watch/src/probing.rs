@@ -2,8 +2,8 @@
 
 use iolag_keeper::evidence_of_all;
 use iolag_model::{
-    Clock, EventSource, Evidence, FailureCode, HistoryRecord, HistorySample, MonotonicClock, MonotonicTime, Outage, Outcome, ProbeId,
-    ProbePhase, WallTime, counted,
+    Clock, EventSource, Evidence, FailureCode, HistoryRecord, HistorySample, MonotonicClock, MonotonicTime,
+    Outage, Outcome, ProbeId, ProbePhase, WallTime, counted,
 };
 use rustix::process::Signal;
 

@@ -11,8 +11,8 @@
 use std::borrow::Cow;
 
 use iolag_model::{
-    Evidence,     Configuration, ConfigurationKey, Event, HistoryColumns, Nanoseconds, Outage, ProbeId, Series, SeriesKey,
-    SeriesKind, WallSpan, WallTime, WatchSession,
+    Configuration, ConfigurationKey, Event, Evidence, HistoryColumns, Nanoseconds, Outage, ProbeId, Series,
+    SeriesKey, SeriesKind, WallSpan, WallTime, WatchSession,
 };
 use serde::Serialize;
 

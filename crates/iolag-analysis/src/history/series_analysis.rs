@@ -139,7 +139,8 @@ fn read_one<'a, S: SampleSource<'a>>(
     // Nobody else reads while a long one is in memory.
     let alone = (columns.len() > LONG).then_some(source);
     let values = TimedValues::read(series, &columns, quantity_of(series));
-    let mut analysis = analyse_series(series, &columns, &values, (&blockers, covariates), (told.events, options));
+    let mut analysis =
+        analyse_series(series, &columns, &values, (&blockers, covariates), (told.events, options));
     analysis.last_failure = last_failure;
     let is_whole = series.key.part.is_empty();
     let is_duration = series.kind.is_duration();

@@ -38,7 +38,8 @@ impl LastWords {
             (None, true) => line.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start()),
             _ => line,
         };
-        let clean: String = redact(line).chars().map(|one| if is_steering(one) { '\u{fffd}' } else { one }).collect();
+        let clean: String =
+            redact(line).chars().map(|one| if is_steering(one) { '\u{fffd}' } else { one }).collect();
         let cut: String = clean.chars().take(CHARACTERS_MAX).collect();
         let is_longer = cut.len() < clean.len();
         (!cut.is_empty()).then(|| if is_longer { format!("{cut}…") } else { cut })
@@ -63,7 +64,10 @@ mod tests {
             ("", None),
             ("\n \n", None),
             ("\x1b[31mred\u{202e}der", Some("\u{fffd}[31mred\u{fffd}der")),
-            ("fatal: https://me:hush@git/x?token=abc is gone", Some("fatal: https://me:***@git/x?token=*** is gone")),
+            (
+                "fatal: https://me:hush@git/x?token=abc is gone",
+                Some("fatal: https://me:***@git/x?token=*** is gone"),
+            ),
         ] {
             assert_eq!(line_of(words.as_bytes()).as_deref(), line, "{words:?}");
         }

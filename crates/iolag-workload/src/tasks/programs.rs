@@ -117,9 +117,7 @@ impl Programs {
                 Some(launch) => run_directly(launch, output.as_fd(), &mut self.buffer, see),
                 None => not_started(libc::EINVAL),
             },
-            Starter::Guarded(guard) => {
-                run_guarded(guard, index, &mut self.buffer, see, &mut self.last_words)
-            }
+            Starter::Guarded(guard) => run_guarded(guard, index, &mut self.buffer, see, &mut self.last_words),
         };
         report.ending().unwrap_or_default()
     }

@@ -156,7 +156,10 @@ fn what_a_command_that_failed_said_last_is_told() {
     for output in [TaskOutput::Discard, TaskOutput::Number] {
         for (script, said) in [
             ("echo first >&2; echo oops: no such project >&2; echo 5; exit 2", Some("oops: no such project")),
-            ("printf 'no token=abc at https://x/?token=abc' >&2; exit 2", Some("no token=abc at https://x/?token=***")),
+            (
+                "printf 'no token=abc at https://x/?token=abc' >&2; exit 2",
+                Some("no token=abc at https://x/?token=***"),
+            ),
             ("printf '\\033]0;title\\007' >&2; kill -9 $$", Some("\u{fffd}]0;title\u{fffd}")),
             ("echo 5; exit 2", None),
             ("echo warning >&2; echo 5", None),
@@ -198,7 +201,8 @@ fn the_last_line_of_a_covariate_is_its_number() {
 fn a_gigabyte_of_output_takes_no_memory() {
     let place = tempfile::tempdir().unwrap();
     let before_kib = peak_kib();
-    let script = "head -c 536870912 /dev/zero; head -c 1073741824 /dev/zero >&2; echo >&2; echo oops >&2; exit 3";
+    let script =
+        "head -c 536870912 /dev/zero; head -c 1073741824 /dev/zero >&2; echo >&2; echo oops >&2; exit 3";
     for output in [TaskOutput::Discard, TaskOutput::Number] {
         let ran = probe(place.path(), &shell_command(script, output)).unwrap();
         assert_eq!((ran.ending(0).exit_status, ran.said.as_deref()), (Some(3), Some("oops")));
