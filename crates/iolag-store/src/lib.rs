@@ -20,6 +20,7 @@ mod error;
 mod export;
 mod finish;
 pub mod history;
+pub mod history_samples;
 pub mod import;
 mod liveness;
 mod manifest;

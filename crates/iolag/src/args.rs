@@ -379,10 +379,11 @@ pub struct Export {
     /// A run: its id, a part of it that no other has, `last`, or a path; or `history`, whose records another history imports
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
-    /// csv and json write one stream, parquet and md-workbench a directory [default: csv; json of the history]
+    /// csv and json write one stream, parquet and md-workbench a directory, of the history parquet a file [default: csv; of the history
+    /// json, the only form that can be imported again]
     #[arg(long, value_name = "FORM")]
     pub format: Option<ExportForm>,
-    /// File (csv, json) or directory (parquet, md-workbench); a file may be - for standard output
+    /// File (csv, json, parquet of the history) or directory (parquet, md-workbench); a file may be - for standard output
     #[arg(short, long, value_name = "PATH", default_value = "-")]
     pub output: PathBuf,
     #[command(flatten)]
@@ -395,9 +396,9 @@ pub struct Export {
 pub enum ExportForm {
     /// One line per sample.
     Csv,
-    /// One JSON object per line and sample.
+    /// One JSON object per line and sample; of the history everything, to be imported again.
     Json,
-    /// The run's Parquet files.
+    /// The run's Parquet files; of the history one.
     Parquet,
     /// The latency files of md-workbench.
     MdWorkbench,

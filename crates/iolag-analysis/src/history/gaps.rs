@@ -178,8 +178,7 @@ fn gaps_of(
     let spacing = |index: usize| moments[index + 1].since(begin(index));
     let long = (0..moments.len().saturating_sub(1)).filter_map(|index| {
         let is_long = |period: Nanoseconds| spacing(index).0 > PERIODS_LEAST * period.0;
-        let is_sparse = moments[index + 1].since(moments[index]).0 > PERIODS_LEAST * period.0;
-        let period = (is_sparse && is_long(period)).then(|| period.max(usual_near(&moments, index)))?;
+        let period = is_long(period).then(|| period.max(usual_near(&moments, index)))?;
         is_long(period).then_some((index, period))
     });
     long.map(|(index, period)| {
@@ -340,9 +339,8 @@ mod tests {
             let hung = std::iter::once(of(20, hung_seconds * 1000, Outcome::Hung));
             let columns: HistoryColumns =
                 columns_of(before.chain(hung).chain((40..60).map(move |slot| of(slot, 5, Outcome::Ok))));
-            let mut one = imported("/home", std::iter::empty());
-            one = Amounts::of(&one.series, Cow::Owned(columns));
-            find_gaps(&[one], &[])
+            let series = imported("/home", std::iter::empty()).series;
+            find_gaps(&[Amounts::of(&series, Cow::Owned(columns))], &[])
         };
         assert_eq!(slots(20 * 900), []);
         let gaps = slots(10 * 900);

@@ -64,7 +64,8 @@ impl IncidentHistory<'_> {
     /// By place (escaped) and wait channel, those with the most probes first.
     fn waiting(&self) -> Vec<((String, String), Waiting<'_>)> {
         let mut found: BTreeMap<(String, String), Waiting<'_>> = BTreeMap::new();
-        for evidence in self.evidence {
+        // How a command failed is no place where it waited.
+        for evidence in self.evidence.iter().filter(|one| one.failure().is_none()) {
             let key = (self.place_of(evidence), wait_channel(&evidence.text).to_owned());
             let one = found.entry(key).or_insert_with(|| Waiting {
                 probes: Vec::new(),

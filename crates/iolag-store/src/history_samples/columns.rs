@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use iolag_model::{FailureCode, HistorySample, Nanoseconds, Outcome, Series, SeriesKind, Surroundings, WallTime};
+use iolag_model::{
+    FailureCode, HistorySample, Nanoseconds, Outcome, Series, SeriesKind, Surroundings, WallTime,
+};
 
 /// A sample and what is known of its series.
 pub(super) struct Row<'a> {

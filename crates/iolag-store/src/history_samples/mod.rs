@@ -37,7 +37,8 @@ pub fn write_samples(
         TableForm::Csv => {
             let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(output);
             table.write_record(COLUMNS.iter().map(|column| column.name)).map_err(sink_failed)?;
-            let count = each_sample(history, span, &mut |series, sample| write_line(&mut table, series, sample))?;
+            let count =
+                each_sample(history, span, &mut |series, sample| write_line(&mut table, series, sample))?;
             table.flush().map_err(|source| HistoryError::Sink { source })?;
             Ok(count)
         }

@@ -102,7 +102,9 @@ impl Values {
     fn push(&mut self, cells: Cells, row: &Row<'_>) {
         match (self, cells) {
             (Self::Texts(texts), Cells::Texts(cell)) => texts.push(ByteArray::from(cell(row).as_ref())),
-            (Self::Integers(numbers, levels), Cells::Integers(cell)) => push_known(cell(row), numbers, levels),
+            (Self::Integers(numbers, levels), Cells::Integers(cell)) => {
+                push_known(cell(row), numbers, levels)
+            }
             (Self::Numbers(numbers, levels), Cells::Numbers(cell)) => push_known(cell(row), numbers, levels),
             _ => unreachable!("values are of the kind of their column"),
         }

@@ -81,7 +81,8 @@ impl Session {
                 {
                     return Seen::At(last);
                 }
-                Happening::Quiet => {}
+                // A terminal has no complaints of its own.
+                Happening::Quiet | Happening::Errors(_) => {}
             }
         }
     }
@@ -94,7 +95,7 @@ impl Session {
                     return Seen::At(Instant::now());
                 }
                 Happening::Report(report) if report.ending().is_some() => return Seen::Gone(gone(report)),
-                Happening::Output(_) | Happening::Report(_) | Happening::Quiet => {}
+                Happening::Output(_) | Happening::Errors(_) | Happening::Report(_) | Happening::Quiet => {}
             }
         }
     }

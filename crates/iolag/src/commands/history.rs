@@ -14,6 +14,7 @@ use iolag_analysis::history::{
 use iolag_model::{Nanoseconds, WallSpan, WallTime, counted};
 use iolag_report::{HistoryHead, history_text, write_history_json};
 use iolag_store::history::{Access, History, HistoryError, is_server, open_history, write_records};
+use iolag_store::history_samples::{TableForm, write_samples};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -317,31 +318,64 @@ pub fn local_time(zone: &TimeZone, begin: WallTime, end: WallTime) -> LocalTime 
 /// If there is no such history, or the output cannot be written; then nothing of it stays in a file.
 pub fn export(options: &Export, common: &Common) -> Result<ExitCode, Failure> {
     let chosen = Chosen::new(&options.span.place)?;
-    match options.format {
-        None | Some(ExportForm::Json) => {}
-        Some(_) => {
-            return Err(Failure::usage("a history is exported as lines of JSON: leave out --format"));
+    let form = match options.format {
+        None | Some(ExportForm::Json) => HistoryForm::Records,
+        Some(ExportForm::Csv) => HistoryForm::Samples(TableForm::Csv),
+        Some(ExportForm::Parquet) if options.output == Path::new("-") => {
+            return Err(Failure::usage("Parquet is not printed: name a file with -o"));
         }
-    }
+        Some(ExportForm::Parquet) => HistoryForm::Samples(TableForm::Parquet),
+        Some(ExportForm::MdWorkbench) => {
+            return Err(Failure::usage(
+                "a history has no latency files: say --format csv, parquet, or json, which can be imported again",
+            ));
+        }
+    };
     in_child("export", || {
         let span = here()
             .span(options.span.since.as_deref(), options.span.until.as_deref())
             .map_err(Failure::usage)?;
         let mut history = chosen.open(Access::ReadOnly)?;
         if options.output == Path::new("-") {
-            return print_records(history.as_mut(), span);
+            return print(form, history.as_mut(), span);
         }
-        let count = write_file(history.as_mut(), span, &options.output)?;
-        let records = counted(count, "record", "records");
-        let sentence = format!("{records} written to {}", options.output.display());
+        let count = write_file(form, history.as_mut(), span, &options.output)?;
+        let written = match form {
+            HistoryForm::Records => counted(count, "record", "records"),
+            HistoryForm::Samples(_) => counted(count, "sample", "samples"),
+        };
+        let sentence = format!("{written} written to {}", options.output.display());
         output::notice(common, &sentence);
         Ok(())
     })
 }
 
-fn print_records(history: &mut dyn History, span: WallSpan) -> Result<(), Failure> {
-    let mut output = BufWriter::new(std::io::stdout().lock());
-    match write_records(history, span, &mut output) {
+/// What is exported of a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HistoryForm {
+    /// Everything, as lines of JSON that another history imports.
+    Records,
+    /// A table of its samples.
+    Samples(TableForm),
+}
+
+impl HistoryForm {
+    fn write(
+        self,
+        history: &mut dyn History,
+        span: WallSpan,
+        output: &mut (impl Write + Send),
+    ) -> Result<u64, HistoryError> {
+        match self {
+            Self::Records => write_records(history, span, output),
+            Self::Samples(form) => write_samples(history, span, form, output),
+        }
+    }
+}
+
+fn print(form: HistoryForm, history: &mut dyn History, span: WallSpan) -> Result<(), Failure> {
+    let mut output = BufWriter::new(std::io::stdout());
+    match form.write(history, span, &mut output) {
         Err(HistoryError::Sink { source }) => {
             output::lost(&source).map_or(Ok(()), |why| Err(Failure::unusable(why)))
         }
@@ -350,11 +384,16 @@ fn print_records(history: &mut dyn History, span: WallSpan) -> Result<(), Failur
     }
 }
 
-fn write_file(history: &mut dyn History, span: WallSpan, path: &Path) -> Result<u64, Failure> {
+fn write_file(
+    form: HistoryForm,
+    history: &mut dyn History,
+    span: WallSpan,
+    path: &Path,
+) -> Result<u64, Failure> {
     let (mut count, mut trouble) = (0, None);
     let written = replace_by(path, "-o", |file: &mut File| {
         let mut output = BufWriter::new(file);
-        match write_records(history, span, &mut output) {
+        match form.write(history, span, &mut output) {
             Ok(records) => count = records,
             Err(HistoryError::Sink { source }) => return Err(source),
             Err(error) => {

@@ -48,6 +48,35 @@ fn two_hosts_become_one_history_in_either_order() {
 }
 
 #[test]
+fn samples_are_exported_as_a_table_whole_or_not_at_all() {
+    let (user, [one, _]) = two_hosts();
+    let table = user.on(&one, &["export", "history", "--format", "csv"]).stdout;
+    assert_eq!(table.lines().count(), 1 + 4031);
+    assert!(table.starts_with("host,target,task,part,kind,intended_utc,intended_ns,"), "{table:.200}");
+    let second = table.lines().nth(1).unwrap();
+    assert!(
+        second.starts_with(
+            "one,/home,list,,imported-duration,2008-04-24T00:00:00.000000000Z,1208995200000000000,"
+        ),
+        "{second}"
+    );
+    let done = user.on(&one, &["export", "history", "--format", "parquet", "-o", "samples.parquet"]);
+    assert!(done.stderr.contains("4 031 samples written to samples.parquet"), "{done:?}");
+    let bytes = std::fs::read(user.path("samples.parquet")).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    // What cannot be written leaves nothing, not even a part.
+    let Some(full) = TmpfsMount::new(64 << 10) else { return };
+    let to = full.path().join("samples.csv").display().to_string();
+    let done = user.on(&one, &["export", "history", "--format", "csv", "-o", &to]);
+    assert_refused(&done, 3, &["cannot write", "No space left", "-o"]);
+    assert_eq!(std::fs::read_dir(full.path()).unwrap().count(), 0);
+    let done = user.on(&one, &["export", "history", "--format", "parquet"]);
+    assert_refused(&done, 2, &["Parquet is not printed: name a file with -o"]);
+    let done = user.on(&one, &["export", "history", "--format", "md-workbench", "-o", "x"]);
+    assert_refused(&done, 2, &["a history has no latency files"]);
+}
+
+#[test]
 fn an_export_may_come_through_a_pipe() {
     let (user, [one, two]) = two_hosts();
     let exported = user.on(&one, &["export", "history"]).stdout;

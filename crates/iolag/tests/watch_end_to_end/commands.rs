@@ -39,6 +39,32 @@ fn grandchildren_that_hold_the_pipes_hold_nothing_up() {
 }
 
 #[test]
+fn what_a_command_said_last_of_its_failure_is_told_where_that_is() {
+    let stage = Stage::new();
+    let directory = stage.directory("scratch");
+    let command = "echo first >&2; echo 'oops: no such project at https://me:hush@site/' >&2; echo 5; exit 2";
+    let file = stage.configure(&format!(
+        "control = false\n[task.own]\ncommand = [\"sh\", \"-c\", {command:?}]\n{}",
+        target("scratch", &directory, "own")
+    ));
+    let journal = stage.watch_to(0, &["-c", &file, "--rounds", "3", "--every", "50ms"]).stdout;
+    let said = "failed with exit status 2: oops: no such project at https://me:***@site/";
+    assert_eq!(journal.matches(said).count(), 1, "{journal}");
+    let look = |arguments: &[&str]| {
+        let done = stage.scene.run(&[arguments, &["--history", &stage.history]].concat());
+        assert_eq!(done.code, Some(0), "{done:?}");
+        done.stdout
+    };
+    let finding = "; the last with exit status 2: oops: no such project at https://me:***@site/";
+    let shown = look(&["show", "history"]);
+    assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(finding), "{shown}");
+    let page = stage.scene.path().join("page.html");
+    look(&["report", "-o", page.to_str().unwrap()]);
+    assert!(fs::read_to_string(page).unwrap().contains(finding), "the page does not say it");
+    assert_eq!(look(&["export", "history"]).matches(said).count(), 3, "evidence of every probe");
+}
+
+#[test]
 fn a_command_past_its_deadline_is_ended_with_everything_that_it_started() {
     let command = "trap '' TERM; (trap '' TERM; setsid sleep 300) & sleep 300; sleep 300";
     let samples = samples_of(command, "soft-deadline = \"100ms\"\ndeadline = \"300ms\"", "2");
