@@ -26,7 +26,7 @@ pub use columns::{Column, SampleColumns};
 pub use detail::{Detail, DetailError, DetailKind, MAXIMUM_DETAIL_BYTES};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
 pub use history::{
-    Batch, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence,
+    Batch, BatchContent, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence,
     HistoryColumns, HistoryRecord, HistorySample, LastSample, Outage, OutageEnding, ProbeId, ProbePhase,
     ProbeStatus, Series, SeriesKey, SeriesKind, SessionEnd, Surroundings, WallSpan, WallTime, WatchSession,
     WatchStatus,

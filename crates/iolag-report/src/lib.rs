@@ -3,6 +3,7 @@
 //! Invariants: no I/O but through a writer of the caller, no clock, no look at the terminal (width and colour
 //! are arguments), and no judgement of its own: every number and sentence comes from the analysis.
 
+mod batches_text;
 mod campaign_text;
 mod check_text;
 mod csv;
@@ -18,6 +19,7 @@ mod live;
 mod markdown;
 mod md_workbench;
 mod metadata_text;
+mod notes_text;
 mod numbers;
 mod openmetrics;
 mod ping_text;
@@ -26,6 +28,7 @@ mod sweep_table;
 mod table;
 mod watch_text;
 
+pub use batches_text::batches_text;
 pub use campaign_text::{CampaignRun, campaign_text};
 pub use check_text::{CheckRows, check_text};
 pub use csv::write_csv;
@@ -37,7 +40,7 @@ pub use html::{
 };
 pub use incident::{IncidentRun, incident_text};
 pub use incident_history::{IncidentHistory, incident_history_text};
-pub use json::{Judged, write_json, write_list_json};
+pub use json::{Judged, write_batches_json, write_json, write_list_json, write_notes_json};
 pub use list_text::{list_text, show_head, state_name};
 pub use live::{
     LIVE_SCHEMA, LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveReading, LiveSeries, LiveView,
@@ -45,6 +48,7 @@ pub use live::{
 };
 pub use md_workbench::{LatencyExport, phase_line, process_lines, write_latency_files, write_md_workbench};
 pub use metadata_text::metadata_text;
+pub use notes_text::notes_text;
 pub use openmetrics::{Exposition, MetricsForm, metrics, openmetrics, prometheus_text};
 pub use ping_text::{ping_text, probes_in_words};
 pub use plot::{

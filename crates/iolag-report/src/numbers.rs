@@ -2,7 +2,7 @@
 
 use iolag_analysis::history::{Gap, Knowledge, time_in_gaps};
 use iolag_analysis::{PartialCreate, QuantileEstimate, QuantileInterval, QuantileValue, ShareOver};
-use iolag_model::{format_count, format_duration};
+use iolag_model::{WallTime, format_count, format_duration};
 
 use crate::interval_text::{Known, Measure, with_ends};
 
@@ -136,6 +136,11 @@ pub(crate) fn utc(realtime_ns: u64) -> String {
         Ok(moment) => moment.strftime("%Y-%m-%d %H:%M:%S").to_string(),
         Err(_) => NOTHING.to_owned(),
     }
+}
+
+/// The same of a moment of a history.
+pub(crate) fn moment(time: WallTime) -> String {
+    u64::try_from(time.0).map_or_else(|_| NOTHING.to_owned(), utc)
 }
 
 /// A float as C's `%.4e`: `1.2345e-06`.

@@ -2,7 +2,7 @@
 
 mod import_support;
 
-use import_support::{import, options, refused};
+use import_support::{import, options, records, refused};
 use iolag_model::{EventSource, HistoryRecord, WallTime};
 use iolag_store::import::{ImportForm, ImportOptions, parse_time_zone};
 
@@ -33,7 +33,7 @@ fn a_list_with_all_columns() {
         (maintenance.text.as_str(), maintenance.link.as_deref()),
         ("Maintenance, all file systems", Some("RT#8"))
     );
-    assert_eq!(import(text, &in_utc()).records().collect::<Vec<_>>(), imported.records().collect::<Vec<_>>());
+    assert_eq!(records(&import(text, &in_utc())), records(&imported));
     assert!(cache.id != maintenance.id && cache.id.len() == 32);
 }
 
@@ -113,7 +113,7 @@ fn complaints_about_one_server_are_one_event_that_its_return_ends() {
     assert!(
         imported.events.iter().all(|event| event.source == EventSource::Journal && event.host == "nid4100")
     );
-    assert!(matches!(imported.records().next(), Some(HistoryRecord::Event(_))));
+    assert!(matches!(records(&imported)[0], HistoryRecord::Event(_)));
     assert_eq!(imported.report.ignored, 1, "anybody may write that a server does not respond");
 }
 

@@ -2,7 +2,7 @@
 
 mod import_support;
 
-use import_support::{import, options};
+use import_support::{import, options, records};
 use iolag_model::{HistoryRecord, Nanoseconds};
 use iolag_store::import::{
     DecimalMark, HeaderRow, ImportForm, ImportOptions, Separator, TimeFormat, parse_time_zone, read,
@@ -84,7 +84,7 @@ proptest! {
             if let Ok(import) = read(text.as_bytes(), "any", &options) {
                 let _ = import.report.to_string();
                 let mut last = None;
-                for record in import.records() {
+                for record in records(&import) {
                     match record {
                         HistoryRecord::Series(_) => last = None,
                         HistoryRecord::Sample(sample) => {

@@ -2,7 +2,7 @@
 
 mod import_support;
 
-use import_support::{duration_ms, import, options, refused, shown};
+use import_support::{duration_ms, import, options, records, refused, shown};
 use iolag_model::{HistoryRecord, Nanoseconds, Outcome, SeriesKind, WallTime};
 use iolag_store::import::{
     Certainty, IdenticalRows, ImportForm, ImportOptions, MissingValues, TimeFormat, ValueUnit,
@@ -267,8 +267,8 @@ fn a_pattern_reads_any_line() {
 #[test]
 fn importing_twice_or_a_grown_file_gives_the_same_identities() {
     let text = "1210204800 0.01\n1210204800 0.02\n1210204800 0.01\n1210205700.5 0.00\n";
-    let first: Vec<HistoryRecord> = import(text, &options()).records().collect();
-    assert_eq!(import(text, &options()).records().collect::<Vec<_>>(), first);
+    let first: Vec<HistoryRecord> = records(&import(text, &options()));
+    assert_eq!(records(&import(text, &options())), first);
     let identities: std::collections::BTreeSet<_> = first
         .iter()
         .filter_map(|record| match record {
@@ -278,7 +278,7 @@ fn importing_twice_or_a_grown_file_gives_the_same_identities() {
         .collect();
     assert_eq!(identities.len(), 4, "rows that share a time are samples of their own");
     let grown = import(&format!("{text}1210206600 0.03\n"), &options());
-    assert!(first.iter().skip(1).zip(grown.records().skip(1)).all(|(before, after)| *before == after));
+    assert!(first.iter().skip(1).zip(records(&grown).iter().skip(1)).all(|(before, after)| before == after));
     let report = import(text, &options()).report;
     assert_eq!((report.series[0].sharing_a_time, report.series[0].identical), (2, 1));
     let dropped = import(text, &ImportOptions { identical_rows: IdenticalRows::Drop, ..options() });
@@ -289,8 +289,8 @@ fn importing_twice_or_a_grown_file_gives_the_same_identities() {
 fn a_file_that_descends_gives_what_it_gives_ascending() {
     let ascending = "time,list\n1210204800,0.01\n1210204800,0.02\n1210205700,0.03\n";
     let descending = "time,list\n1210205700,0.03\n1210204800,0.02\n1210204800,0.01\n";
-    let records = |text| import(text, &options()).records().collect::<Vec<_>>();
-    assert_eq!(records(ascending), records(descending));
+    let records_of = |text| records(&import(text, &options()));
+    assert_eq!(records_of(ascending), records_of(descending));
 }
 
 #[test]
@@ -335,6 +335,6 @@ fn a_file_in_an_old_encoding_is_read_and_told() {
 #[test]
 fn an_empty_file_gives_nothing_and_says_so() {
     let imported = import("", &options());
-    assert!(imported.series.is_empty() && imported.records().next().is_none());
+    assert!(imported.series.is_empty() && records(&imported).is_empty());
     assert!(imported.report.notes[0].starts_with("there is no sample in it"));
 }

@@ -16,7 +16,8 @@ use iolag_model::{
 };
 
 pub use history::{
-    CommentMark, HISTORY, HistoryMethod, HistoryPlace, HistorySpan, Import, Method, Note, Stratification,
+    Batches, CommentMark, HISTORY, HistoryCommand, HistoryMethod, HistoryPlace, HistorySpan, Import, Method,
+    Note, Notes, Stratification, Undo,
 };
 pub use serve::Serve;
 use target::{DirectoryParser, TargetParser};
@@ -102,6 +103,12 @@ pub enum Command {
     Export(Export),
     /// Note what happened, for those who will look at the measurements
     Note(Note),
+    /// Look after what is in a history
+    History {
+        /// How.
+        #[command(subcommand)]
+        history: HistoryCommand,
+    },
     /// Read into the history what others measured, and what iolag exported elsewhere
     Import(Box<Import>),
     /// Show live what a watch does and has found out: in a browser on this machine, and for monitoring
@@ -128,6 +135,7 @@ impl Command {
             | Self::Plot(_)
             | Self::Export(_)
             | Self::Note(_)
+            | Self::History { .. }
             | Self::Import(_)
             | Self::Serve(_)
             | Self::Prune(_)

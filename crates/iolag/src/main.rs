@@ -98,6 +98,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Plot(options) => commands::plot::run(options, common),
         Command::Export(options) => commands::export::run(options, common),
         Command::Note(options) => commands::note::run(options, common),
+        Command::History { history } => commands::batches::run(history, common),
         Command::Import(options) => commands::import::run(options, common),
         Command::Serve(options) => commands::serve::run(options, common),
         Command::Rm(options) => commands::rm::run(options, common),

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::WallTime;
 
 /// Identifies an import: milliseconds since 1970 in the upper 44 bits, then chance in 20. The later of two imports has the greater
-/// one: a moment's value is that of the greatest batch that was not undone. At most `i64::MAX`, never zero. As a text 16 hexadecimal digits.
+/// one: a moment's value is that of the greatest batch that was not undone. At most `i64::MAX`, never zero. As a text, also in JSON, 16
+/// hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct BatchId(#[serde(with = "super::digits")] pub u64);
+#[serde(into = "String", try_from = "String")]
+pub struct BatchId(pub u64);
 
 impl BatchId {
     const CHANCE_BITS: u32 = 20;
@@ -51,6 +52,20 @@ impl FromStr for BatchId {
     }
 }
 
+impl From<BatchId> for String {
+    fn from(id: BatchId) -> Self {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for BatchId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
 /// An import. Identified by its id; an undone one stays undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
@@ -71,6 +86,22 @@ pub struct Batch {
     pub undone: Option<WallTime>,
 }
 
+/// An import and what a history has of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchContent {
+    /// The import; of one that is not described nothing but its id is known.
+    #[serde(flatten)]
+    pub batch: Batch,
+    /// Whether more of it has come than some samples or events.
+    pub is_described: bool,
+    /// Its samples that count.
+    pub samples_counting: u64,
+    /// Its samples that do not: a later import has others at their moments, or it was undone.
+    pub samples_beside: u64,
+    /// Its events.
+    pub events: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +120,9 @@ mod tests {
     fn an_id_is_read_as_it_is_shown() {
         let id = BatchId::new(WallTime::from_seconds(1_700_000_000), 7, None);
         assert_eq!(id.to_string().parse(), Ok(id));
+        let json = serde_json::to_string(&id).unwrap();
+        assert_eq!(json, "\"18bcfe5680000007\"");
+        assert_eq!(serde_json::from_str::<BatchId>(&json).unwrap(), id);
         for text in
             ["", "last", "0000000000000000", "ffffffffffffffff", "+00000000000000a", "18bcfe568000000"]
         {

@@ -19,7 +19,7 @@ mod series;
 mod status;
 mod wall_time;
 
-pub use batch::{Batch, BatchId};
+pub use batch::{Batch, BatchContent, BatchId};
 pub use columns::HistoryColumns;
 pub use record::{
     Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence, HistoryRecord, HistorySample,

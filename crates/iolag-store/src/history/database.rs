@@ -1,14 +1,14 @@
 //! A history in a database, whichever it is.
 
 use iolag_model::{
-    Configuration, Event, Evidence, HistoryColumns, HistoryRecord, HistorySample, Outage, ProbeId, Series,
-    SeriesKey, WallSpan, WatchSession,
+    BatchContent, Configuration, Event, Evidence, HistoryColumns, HistoryRecord, HistorySample, Outage,
+    ProbeId, Series, SeriesKey, WallSpan, WatchSession,
 };
 
 use super::append::{self, Numbers};
 use super::engine::{Engine, Purpose};
 use super::queries;
-use super::{Appended, BatchContent, ChangeMark, Changes, History, HistoryError, RecordSink};
+use super::{Appended, ChangeMark, Changes, History, HistoryError, RecordSink};
 
 /// A history in a database that is reached through `E`.
 #[derive(Debug)]

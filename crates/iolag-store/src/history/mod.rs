@@ -31,8 +31,8 @@ mod sqlite;
 use std::path::Path;
 
 use iolag_model::{
-    Batch, Configuration, Event, Evidence, HistoryColumns, HistoryRecord, HistorySample, Outage, ProbeId,
-    Series, SeriesKey, WallSpan, WatchSession,
+    BatchContent, Configuration, Event, Evidence, HistoryColumns, HistoryRecord, HistorySample, Outage,
+    ProbeId, Series, SeriesKey, WallSpan, WatchSession,
 };
 
 pub use canonical::canonical;
@@ -43,6 +43,9 @@ pub use place::{check_place, is_path, is_server, same_scheme, shown_place};
 #[cfg(feature = "postgres")]
 pub use postgres::{PasswordSources, PostgresEngine, PostgresHistory};
 pub use sqlite::{Access, SqliteEngine, SqliteHistory};
+
+/// Makes version 2 of the tables look like version 3 to one connection.
+const AS_VERSION_3: &str = include_str!("as_version_3.sql");
 
 /// What remembers. All methods may wait for a disk, a lock or a network: they belong into a process with a deadline.
 pub trait History: Send {
@@ -130,21 +133,6 @@ pub struct Appended {
     pub records: u64,
     /// Rows that are new or changed; the others were known already.
     pub changed: u64,
-}
-
-/// An import and what it brought.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BatchContent {
-    /// The import; of one that is not described nothing but its id is known.
-    pub batch: Batch,
-    /// Whether more than some of its samples or events has come so far.
-    pub is_described: bool,
-    /// Its samples that count.
-    pub samples_counting: u64,
-    /// Its samples that do not: a later import has others at their moments, or it was undone.
-    pub samples_beside: u64,
-    /// Its events.
-    pub events: u64,
 }
 
 /// A place in the order in which the samples of one history changed. Of no meaning in another history.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use iolag_model::{
-    Configuration, ConfigurationKey, Event, Evidence, HistoryColumns, HistoryRecord, HistorySample, Outage,
-    ProbeId, Series, SeriesKey, WallSpan, WallTime, WatchSession,
+    BatchContent, Configuration, ConfigurationKey, Event, Evidence, HistoryColumns, HistoryRecord,
+    HistorySample, Outage, ProbeId, Series, SeriesKey, WallSpan, WallTime, WatchSession,
 };
 
 use super::append::number;
@@ -14,7 +14,7 @@ use super::rows::{
     OUTAGE_SELECTION, Reader, SAMPLE_BESIDE_SOURCE, SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION,
     SESSION_SELECTION, blank_sample, sample_selection,
 };
-use super::{BatchContent, ChangeMark, Changes, HistoryError, RecordSink};
+use super::{ChangeMark, Changes, HistoryError, RecordSink};
 
 /// A series with its number in this database.
 pub(crate) struct SeriesRow {

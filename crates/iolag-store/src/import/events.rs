@@ -188,11 +188,11 @@ pub(super) fn with_identity(mut event: Event) -> Event {
     event
 }
 
-const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+pub(super) const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
 /// FNV-1a with 128 bits (Fowler, Noll, Vo; RFC 9923).
-fn fnv1a(hash: u128, bytes: &[u8]) -> u128 {
+pub(super) fn fnv1a(hash: u128, bytes: &[u8]) -> u128 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(FNV_PRIME))
 }
 

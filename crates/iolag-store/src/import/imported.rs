@@ -1,8 +1,6 @@
 //! What an import gives: series with their samples, events, and a report.
 
-use iolag_model::{
-    Event, FailureCode, HistoryRecord, HistorySample, Nanoseconds, Outcome, ProbeId, Series, WallTime,
-};
+use iolag_model::{Event, FailureCode, HistorySample, Nanoseconds, Outcome, ProbeId, Series, WallTime};
 
 use super::report::{ImportReport, SeriesReport};
 
@@ -15,19 +13,6 @@ pub struct Import {
     pub events: Vec<Event>,
     /// What was read and how, for people.
     pub report: ImportReport,
-}
-
-impl Import {
-    /// Everything as records for a history: of each series its description, then its samples in the order of time; then events.
-    /// Made one by one, so that memory does not hold them all.
-    pub fn records(&self) -> impl Iterator<Item = HistoryRecord> + '_ {
-        let series = self.series.iter().flat_map(|imported| {
-            let samples =
-                imported.samples.iter().map(|sample| HistoryRecord::Sample(sample.record(&imported.series)));
-            std::iter::once(HistoryRecord::Series(imported.series.clone())).chain(samples)
-        });
-        series.chain(self.events.iter().cloned().map(HistoryRecord::Event))
-    }
 }
 
 /// A series with its samples in the order of time.
@@ -66,7 +51,7 @@ impl ImportedSample {
         (self.time, self.duration_ns, self.value.map(f64::to_bits), self.outcome, self.exit_status)
     }
 
-    fn record(&self, series: &Series) -> HistorySample {
+    pub(super) fn record(&self, series: &Series) -> HistorySample {
         HistorySample {
             series: series.key.clone(),
             probe: self.probe,

@@ -12,6 +12,7 @@
 //! journal is read line by line. Times are from 1970 to 2261.
 
 mod assemble;
+mod comparison;
 mod decimal;
 mod error;
 mod events;
@@ -34,6 +35,7 @@ mod value_options;
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
+pub use comparison::{Comparison, Difference, Reading};
 pub use error::{BadRow, BadRows, ImportError};
 pub use form::is_history_export;
 pub use imported::{Import, ImportedSample, ImportedSeries};
@@ -47,7 +49,7 @@ pub use value_options::{DecimalMark, IdenticalRows, MissingValues, ValueColumn, 
 
 use error::Tolerance;
 use report::span_of;
-use source::{Encoding, RawRows};
+use source::{Encoding, Hashed, RawRows};
 use time_column::resolve_times;
 
 /// How much of a file is looked at to tell its form.
@@ -58,7 +60,7 @@ const BEGINNING_BYTES: u64 = 64 << 10;
 /// # Errors
 /// If it cannot be read, something in it cannot be decided without the caller, or more rows are bad than options allow.
 pub fn read(input: impl Read, file: &str, options: &ImportOptions) -> Result<Import, ImportError> {
-    let mut input = BufReader::new(input);
+    let mut input = BufReader::new(Hashed::new(input));
     let mut beginning = Vec::new();
     (&mut input)
         .take(BEGINNING_BYTES)
@@ -77,12 +79,13 @@ pub fn read(input: impl Read, file: &str, options: &ImportOptions) -> Result<Imp
             (form::guess_form(whole_lines(&text, beginning.len()), options), Certainty::Guessed)
         }
     };
-    let whole = Cursor::new(beginning).chain(input);
+    let whole = Cursor::new(beginning).chain(&mut input);
     let mut import = match form {
         ImportForm::Journal => import_journal(whole, file, options),
         form => import_text(whole, file, form, options),
     }?;
     import.report.form_certainty = certainty;
+    import.report.hash = input.get_ref().hash();
     Ok(import)
 }
 
@@ -195,6 +198,7 @@ fn describe_rows(report: &mut ImportReport, rows: &RawRows) {
 fn empty_report(file: &str, form: ImportForm) -> ImportReport {
     ImportReport {
         file: file.to_owned(),
+        hash: String::new(),
         form,
         form_certainty: Certainty::Guessed,
         separator: None,

@@ -18,6 +18,8 @@ use super::value_options::ValueUnit;
 pub struct ImportReport {
     /// Name of the file.
     pub file: String,
+    /// Of its bytes, hexadecimal; not shown.
+    pub hash: String,
     /// What kind of file it is.
     pub form: ImportForm,
     /// Whether the caller said so.

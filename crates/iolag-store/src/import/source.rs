@@ -5,7 +5,33 @@ use std::io::Read;
 use iolag_model::SeriesKey;
 
 use super::error::ImportError;
+use super::events::{FNV_OFFSET, fnv1a};
 use super::value_options::ValueUnit;
+
+/// Reads and keeps the hash of what was read: FNV-1a with 128 bits.
+pub(super) struct Hashed<R> {
+    input: R,
+    hash: u128,
+}
+
+impl<R> Hashed<R> {
+    pub fn new(input: R) -> Self {
+        Self { input, hash: FNV_OFFSET }
+    }
+
+    /// So far, hexadecimal.
+    pub fn hash(&self) -> String {
+        format!("{:032x}", self.hash)
+    }
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        self.hash = fnv1a(self.hash, &buffer[..count]);
+        Ok(count)
+    }
+}
 
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

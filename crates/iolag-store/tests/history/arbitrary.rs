@@ -250,7 +250,7 @@ fn any_batch() -> impl Strategy<Value = Batch> {
 
 /// Few, and none as often as all others together.
 fn any_batch_id() -> impl Strategy<Value = Option<BatchId>> {
-    option::of(select(&[BatchId(1), BatchId(2), BatchId(3), BatchId(u64::MAX)][..]))
+    option::of(select(&[BatchId(1), BatchId(2), BatchId(3), BatchId(i64::MAX as u64)][..]))
 }
 
 fn any_outage() -> impl Strategy<Value = Outage> {

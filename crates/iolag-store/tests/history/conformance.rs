@@ -1,10 +1,10 @@
 //! What every history does, whichever database keeps it. `open` gives an empty history, each time another.
 
 use iolag_model::{
-    BatchId, ConfigurationKey, EventState, HistoryRecord, HistorySample, Nanoseconds, OutageEnding, Outcome,
-    ProbeId, SeriesKey, SessionEnd, WallSpan, WallTime,
+    BatchContent, BatchId, ConfigurationKey, EventState, HistoryRecord, HistorySample, Nanoseconds,
+    OutageEnding, Outcome, ProbeId, SeriesKey, SessionEnd, WallSpan, WallTime,
 };
-use iolag_store::history::{BatchContent, ChangeMark, History, canonical, merge_records, write_records};
+use iolag_store::history::{ChangeMark, History, canonical, merge_records, write_records};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

@@ -1,7 +1,8 @@
 //! Short hands for tests of imports.
 #![allow(dead_code, reason = "every test uses a part")]
 
-use iolag_store::import::{Import, ImportOptions, ImportedSeries, read};
+use iolag_model::{Batch, BatchId, HistoryRecord, WallTime};
+use iolag_store::import::{Comparison, Import, ImportOptions, ImportedSeries, read};
 
 pub fn options() -> ImportOptions {
     ImportOptions::new("nid4100")
@@ -9,6 +10,21 @@ pub fn options() -> ImportOptions {
 
 pub fn import(text: &str, options: &ImportOptions) -> Import {
     read(text.as_bytes(), "sample.csv", options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What is stored of an import into an empty history.
+pub fn records(import: &Import) -> Vec<HistoryRecord> {
+    let batch = Batch {
+        id: BatchId(1),
+        made: WallTime(0),
+        file: import.report.file.clone(),
+        hash: import.report.hash.clone(),
+        options: String::new(),
+        author: String::new(),
+        undone: None,
+    };
+    let comparison = Comparison::of(import, &[], None).expect("no history is asked");
+    comparison.records(import, &batch).skip(1).collect()
 }
 
 pub fn refused(text: &str, options: &ImportOptions) -> String {

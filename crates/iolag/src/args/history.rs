@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use iolag_model::{Nanoseconds, parse_count, parse_duration};
+use clap::{Args, Subcommand, ValueEnum};
+use iolag_model::{BatchId, Nanoseconds, parse_count, parse_duration};
 use iolag_store::import::{
     ColumnName, DecimalMark, HeaderRow, IdenticalRows, ImportForm, MissingValues, Separator, TimeFormat,
     ValueColumn, ValueUnit,
@@ -96,8 +96,15 @@ impl HistoryMethod {
 #[derive(Debug, Args)]
 pub struct Note {
     /// What happened
-    #[arg(value_name = "TEXT", value_parser = parse_text)]
-    pub text: String,
+    #[arg(value_name = "TEXT", value_parser = parse_text, required_unless_present_any = ["edit", "remove"])]
+    pub text: Option<String>,
+    /// Correct a note instead: what is given here replaces what it said, the rest stays
+    #[arg(long, value_name = "ID", value_parser = parse_event_id)]
+    pub edit: Option<String>,
+    /// Take a note, or an event that was imported, back for good; `iolag history notes` lists them
+    #[arg(long, value_name = "ID", value_parser = parse_event_id,
+          conflicts_with_all = ["edit", "text", "at", "until", "target", "host", "kind", "link"])]
+    pub remove: Option<String>,
     /// When, or when it began, as in "2008-05-08 14:00", 14:00, yesterday, 2h [default: now]
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
@@ -121,6 +128,44 @@ pub struct Note {
     pub place: HistoryPlace,
 }
 
+/// `iolag history`.
+#[derive(Debug, Subcommand)]
+pub enum HistoryCommand {
+    /// List the imports, what of each counts, and how it was read
+    Batches(Batches),
+    /// Take an import back: what it replaced counts again
+    Undo(Undo),
+    /// List what was noted and which events were imported, with the ids by which they are corrected
+    Notes(Notes),
+}
+
+/// `iolag history batches`.
+#[derive(Debug, Args)]
+pub struct Batches {
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub place: HistoryPlace,
+}
+
+/// `iolag history notes`.
+#[derive(Debug, Args)]
+pub struct Notes {
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub span: HistorySpan,
+}
+
+/// `iolag history undo`.
+#[derive(Debug, Args)]
+pub struct Undo {
+    /// The import, as `iolag history batches` lists it
+    #[arg(value_name = "BATCH")]
+    pub batch: BatchId,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub place: HistoryPlace,
+}
+
 /// `iolag import`.
 #[derive(Debug, Args)]
 pub struct Import {
@@ -130,6 +175,9 @@ pub struct Import {
     /// Show what would be imported, and import nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Where the history knows another value, take that of the file; without this such a file is refused
+    #[arg(long)]
+    pub replace: bool,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub place: HistoryPlace,
@@ -173,7 +221,7 @@ pub struct Import {
     #[arg(long, value_name = "NAME", default_value = "")]
     pub target: String,
     /// Host that measured [default: this one]
-    #[arg(long, value_name = "NAME", value_parser = parse_text)]
+    #[arg(long, visible_alias = "as-host", value_name = "NAME", value_parser = parse_text)]
     pub host: Option<String>,
     /// Column that names the task of each row
     #[arg(long, value_name = "COLUMN")]
@@ -244,6 +292,18 @@ fn parse_text(text: &str) -> Result<String, String> {
         )),
         cleaned => Ok(cleaned.to_owned()),
     }
+}
+
+/// The id of an event or its beginning.
+fn parse_event_id(text: &str) -> Result<String, String> {
+    const DIGITS_MIN: usize = 4;
+    let is_id = text.len() >= DIGITS_MIN && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_id {
+        return Ok(text.to_ascii_lowercase());
+    }
+    Err(format!(
+        "expected the id of a note, or at least {DIGITS_MIN} digits of its beginning, as `iolag history notes` lists them"
+    ))
 }
 
 fn parse_kind(text: &str) -> Result<String, String> {

@@ -73,6 +73,14 @@ impl Chosen {
         })
     }
 
+    /// Opens it to look.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be read.
+    pub fn look(&self) -> Result<Box<dyn History>, HistoryError> {
+        open_history(&self.places.history, Access::ReadOnly)
+    }
+
     /// The same for who can wait.
     ///
     /// # Errors

@@ -6,18 +6,23 @@
 //! Limit: an export that comes through a pipe is put aside in $TMPDIR, without a name, since it is read twice.
 
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use iolag_model::{HistoryRecord, counted, format_count};
-use iolag_store::history::{Access, Appended, History, LastLine, merge_records, read_records};
+use iolag_backend::redact_argument;
+use iolag_model::{
+    Batch, BatchId, HistoryRecord, Outcome, SeriesKey, counted, format_count, format_duration,
+};
+use iolag_store::history::{Access, Appended, History, HistoryError, LastLine, merge_records, read_records};
 use iolag_store::import::{
-    self, ImportError, ImportForm, ImportOptions, ValueColumn, is_history_export, parse_time_zone,
+    self, Comparison, Difference, ImportError, ImportForm, ImportOptions, Reading, ValueColumn,
+    is_history_export, parse_time_zone,
 };
 
-use super::history::{Chosen, failure, here};
-use super::note::author;
+use super::history::{Chosen, failure, here, now};
+use super::note::{author, in_utc};
 use crate::args::{Common, Import};
 use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::in_child;
@@ -67,20 +72,13 @@ fn import_all(options: &Import, common: &Common, chosen: &Chosen) -> Result<(), 
         }
         understood.push((name, one));
     }
-    if options.dry_run {
+    let mut history = if options.dry_run { existing(chosen)? } else { Some(chosen.open(Access::Create)?) };
+    let comparisons = compare(&understood, options, &mut history)?;
+    let Some(history) = history.filter(|_| !options.dry_run) else {
         output::notice(common, "nothing was stored, since this was a dry run");
         return Ok(());
-    }
-    let mut history = chosen.open(Access::Create)?;
-    let mut printed = Ok(());
-    for (name, one) in understood {
-        let appended = match one {
-            Understood::Export(file) => merge(history.as_mut(), file, &name)?,
-            Understood::Import(import) => store(history.as_mut(), &import)?,
-        };
-        printed = printed.and(output::print_result(&stored_text(&name, appended, &chosen.shown())));
-    }
-    printed
+    };
+    store_all(history, understood, &comparisons, &chosen.shown())
 }
 
 fn is_standard_input(path: &Path) -> bool {
@@ -245,25 +243,166 @@ fn merge(history: &mut dyn History, file: File, name: &str) -> Result<Appended, 
     Ok(merge_records(history, &mut BufReader::new(file), name).map_err(failure)?.appended)
 }
 
-fn store(history: &mut dyn History, import: &import::Import) -> Result<Appended, Failure> {
-    let mut all = Appended::default();
-    let mut records = import.records();
-    loop {
-        let batch: Vec<HistoryRecord> = records.by_ref().take(RECORDS_PER_APPEND).collect();
-        if batch.is_empty() {
-            return Ok(all);
-        }
-        let appended = history.append(&batch).map_err(failure)?;
-        all.records += appended.records;
-        all.changed += appended.changed;
+/// The history as it is, if there is one.
+fn existing(chosen: &Chosen) -> Result<Option<Box<dyn History>>, Failure> {
+    match chosen.look() {
+        Err(HistoryError::Missing { .. }) => Ok(None),
+        opened => opened.map(Some).map_err(failure),
     }
 }
 
+/// What each import would change, or nothing for an export; refuses other values at known moments before anything is written.
+fn compare(
+    understood: &[(String, Understood)],
+    options: &Import,
+    history: &mut Option<Box<dyn History>>,
+) -> Result<Vec<Option<Comparison>>, Failure> {
+    let mut earlier: Vec<&import::Import> = Vec::new();
+    let mut comparisons = Vec::new();
+    for (name, one) in understood {
+        let Understood::Import(import) = one else {
+            comparisons.push(None);
+            continue;
+        };
+        let comparison = Comparison::of(import, &earlier, history.as_deref_mut()).map_err(failure)?;
+        if comparison.different > 0 && !options.replace {
+            let same = same_file(import, history)?;
+            return Err(Failure::usage(refusal(name, &comparison, same.as_ref())));
+        }
+        earlier.push(import);
+        comparisons.push(Some(comparison));
+    }
+    Ok(comparisons)
+}
+
+/// The latest import of a file with the same content.
+fn same_file(
+    import: &import::Import,
+    history: &mut Option<Box<dyn History>>,
+) -> Result<Option<Batch>, Failure> {
+    let batches = history.as_mut().map_or(Ok(Vec::new()), |history| history.batches()).map_err(failure)?;
+    let is_same = |batch: &Batch| batch.hash == import.report.hash && batch.undone.is_none();
+    Ok(batches.into_iter().map(|content| content.batch).rfind(is_same))
+}
+
+fn refusal(name: &str, comparison: &Comparison, same: Option<&Batch>) -> String {
+    let moments = counted(comparison.different, "moment", "moments");
+    let examples: Vec<String> = comparison.examples.iter().map(difference_text).collect();
+    let same = same.map_or_else(String::new, |batch| {
+        format!("the same file was imported as batch {} with {:?}; ", batch.id, batch.options)
+    });
+    format!(
+        "{name} says something else at {moments} that the history knows: {}; {same}nothing was imported: mend --time-zone, \
+         --value or --host, or give --replace if the file is right",
+        examples.join("; ")
+    )
+}
+
+fn difference_text(difference: &Difference) -> String {
+    let reading = |reading: &Reading| {
+        let shown = match reading.value {
+            Some(value) => format!("{value} {}", difference.unit).trim_end().to_owned(),
+            None => format_duration(reading.duration_ns),
+        };
+        match reading.outcome {
+            Outcome::Ok => shown,
+            outcome => format!("{shown} ({outcome})"),
+        }
+    };
+    let SeriesKey { target, task, part, .. } = &difference.series;
+    let part = if part.is_empty() { String::new() } else { format!(": {part}") };
+    let place = if target.is_empty() { String::new() } else { format!(" on {target}") };
+    let (read, known) = (reading(&difference.read), reading(&difference.known));
+    format!("{task}{part}{place} at {} {read}, known as {known}", in_utc(difference.time))
+}
+
+fn store_all(
+    mut history: Box<dyn History>,
+    understood: Vec<(String, Understood)>,
+    comparisons: &[Option<Comparison>],
+    place: &str,
+) -> Result<(), Failure> {
+    let command = as_typed(std::env::args());
+    let mut printed = Ok(());
+    for ((name, one), comparison) in understood.into_iter().zip(comparisons) {
+        let text = match (one, comparison) {
+            (Understood::Import(import), Some(comparison)) => {
+                store(history.as_mut(), &import, comparison, &command, place)?
+            }
+            (Understood::Export(file), _) => stored_text(&name, merge(history.as_mut(), file, &name)?, place),
+            (Understood::Import(_), None) => return Err(Failure::bug("an import was not compared")),
+        };
+        printed = printed.and(output::print_result(&text));
+    }
+    printed
+}
+
+/// What was typed after `import`, secrets removed.
+fn as_typed(arguments: impl Iterator<Item = String>) -> String {
+    let typed = arguments.skip_while(|argument| argument != "import").skip(1);
+    typed.map(|argument| redact_argument(&argument)).collect::<Vec<_>>().join(" ")
+}
+
+/// Stores as one batch what is new or different.
+fn store(
+    history: &mut dyn History,
+    import: &import::Import,
+    comparison: &Comparison,
+    command: &str,
+    place: &str,
+) -> Result<String, Failure> {
+    let newest = history.batches().map_err(failure)?.last().map(|content| content.batch.id);
+    let now = now();
+    let batch = Batch {
+        // The keys of the standard library's hash tables come from the kernel.
+        id: BatchId::new(now, RandomState::new().build_hasher().finish() as u32, newest),
+        made: now,
+        file: import.report.file.clone(),
+        hash: import.report.hash.clone(),
+        options: command.to_owned(),
+        author: author(|name| std::env::var_os(name), rustix::process::getuid().as_raw()),
+        undone: None,
+    };
+    // A description may be better than the former one also where no sample is new.
+    let first = usize::from(comparison.is_empty());
+    let mut records = comparison.records(import, &batch).skip(first);
+    loop {
+        let part: Vec<HistoryRecord> = records.by_ref().take(RECORDS_PER_APPEND).collect();
+        if part.is_empty() {
+            return Ok(imported_text(comparison, &batch, place));
+        }
+        history.append(&part).map_err(failure)?;
+    }
+}
+
+fn imported_text(comparison: &Comparison, batch: &Batch, place: &str) -> String {
+    let file = &batch.file;
+    if comparison.is_empty() {
+        return format!("{file}: nothing is new in {place}, {} known\n", was_or_were(comparison.known));
+    }
+    let mut new = vec![counted(comparison.new, "sample is new", "samples are new")];
+    if comparison.different > 0 {
+        new.push(counted(comparison.different, "replaces another", "replace others"));
+    }
+    if comparison.events > 0 {
+        new.push(counted(comparison.events, "event is new", "events are new"));
+    }
+    format!(
+        "{file}: {} in {place}, {} known\n  to take it back: iolag history undo {}\n",
+        new.join(", "),
+        was_or_were(comparison.known),
+        batch.id
+    )
+}
+
+fn was_or_were(count: u64) -> String {
+    counted(count, "was", "were")
+}
+
 fn stored_text(name: &str, appended: Appended, place: &str) -> String {
-    let known = appended.records.saturating_sub(appended.changed);
     format!(
         "{name}: {} in {place}, {} known\n",
         counted(appended.changed, "new or changed record is", "new or changed records are"),
-        counted(known, "was", "were")
+        was_or_were(appended.records.saturating_sub(appended.changed))
     )
 }

@@ -1,5 +1,6 @@
 //! The commands. Each decides what the options mean together, and says so in one sentence if that is nothing.
 
+pub mod batches;
 pub mod bench_metadata;
 mod campaign;
 pub mod check;

@@ -1,5 +1,7 @@
 //! `iolag note`: what happened, for those who will look at the measurements.
 
+mod correction;
+
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -28,6 +30,11 @@ struct Noted {
 pub fn run(options: &Note, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "note")?;
     let chosen = Chosen::new(&options.place)?;
+    match (&options.edit, &options.remove) {
+        (Some(id), _) => return correction::edit(id, options, &chosen, common),
+        (_, Some(id)) => return correction::remove(id, &chosen),
+        _ => {}
+    }
     let author = author(|name| std::env::var_os(name), rustix::process::getuid().as_raw());
     // Before the fork: the child may be asked once only.
     let id = new_id();
@@ -46,9 +53,15 @@ pub fn run(options: &Note, common: &Common) -> Result<ExitCode, Failure> {
 }
 
 fn event(options: &Note, here: &Here, id: String, author: String) -> Result<Event, Failure> {
+    let blank = Event { id, author, ..Event::of_all(EventSource::Note, here.now) };
+    told(options, here, blank)
+}
+
+/// `event` with what the options say of it.
+fn told(options: &Note, here: &Here, event: Event) -> Result<Event, Failure> {
     let moment = |text: &String| here.moment(text).map_err(Failure::usage);
-    let begin = options.at.as_ref().map_or(Ok(here.now), moment)?;
-    let end = options.until.as_ref().map(moment).transpose()?;
+    let begin = options.at.as_ref().map_or(Ok(event.begin), moment)?;
+    let end = options.until.as_ref().map(moment).transpose()?.or(event.end);
     if let Some(end) = end.filter(|end| *end <= begin) {
         return Err(Failure::usage(format!(
             "the end {} is not after the begin {}: give a later --until, or an earlier --at",
@@ -56,16 +69,16 @@ fn event(options: &Note, here: &Here, id: String, author: String) -> Result<Even
             in_utc(begin)
         )));
     }
+    let given = |option: &Option<String>, former: String| option.clone().unwrap_or(former);
     Ok(Event {
-        id,
+        begin,
         end,
-        host: options.host.clone().unwrap_or_default(),
-        target: options.target.clone().unwrap_or_default(),
-        kind: options.kind.clone().unwrap_or_default(),
-        text: options.text.clone(),
-        link: options.link.clone(),
-        author,
-        ..Event::of_all(EventSource::Note, begin)
+        host: given(&options.host, event.host),
+        target: given(&options.target, event.target),
+        kind: given(&options.kind, event.kind),
+        text: given(&options.text, event.text),
+        link: options.link.clone().or(event.link),
+        ..event
     })
 }
 
@@ -81,10 +94,12 @@ fn shown(event: &Event, place: &str) -> String {
         Some(end) => format!("{} to {}", in_utc(event.begin), in_utc(end)),
         None => in_utc(event.begin),
     };
-    format!("noted {}\n  {}\n  at {time}, for {concerned}\n  in {place}\n", event.id, event.text)
+    let did = if event.revised.is_some() { "corrected" } else { "noted" };
+    format!("{did} {}\n  {}\n  at {time}, for {concerned}\n  in {place}\n", event.id, event.text)
 }
 
-fn in_utc(moment: WallTime) -> String {
+/// A moment, as in `2008-05-08 14:00:00 UTC`.
+pub fn in_utc(moment: WallTime) -> String {
     let text = moment.to_string();
     let (day, time) = text.split_once('T').unwrap_or((&text, ""));
     format!("{day} {} UTC", time.split('.').next().unwrap_or_default())
@@ -134,7 +149,9 @@ mod tests {
 
     fn note() -> Note {
         Note {
-            text: "LDAP cache enabled".to_owned(),
+            text: Some("LDAP cache enabled".to_owned()),
+            edit: None,
+            remove: None,
             at: None,
             until: None,
             target: None,

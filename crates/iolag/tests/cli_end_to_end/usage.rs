@@ -19,6 +19,8 @@ fn help_of_every_command() {
         ("plot", &["plot", "--help"]),
         ("serve", &["serve", "--help"]),
         ("note", &["note", "--help"]),
+        ("history", &["history", "--help"]),
+        ("history-undo", &["history", "undo", "--help"]),
         ("import", &["import", "--help"]),
         ("prune", &["prune", "--help"]),
         ("rm", &["rm", "--help"]),

@@ -97,10 +97,10 @@ fn connect(address: &Address, access: Access) -> Result<Client, HistoryError> {
     prepared.map_err(|error| failed(address, &error))?;
     match access {
         Access::ReadOnly => {
+            migrations::require_present_version(&mut client, address)?;
             client
                 .batch_execute("SET default_transaction_read_only = on")
                 .map_err(|error| failed(address, &error))?;
-            migrations::require_present_version(&mut client, address)?;
         }
         Access::ReadWrite => migrations::migrate_existing(&mut client, address)?,
         Access::Create => migrations::migrate(&mut client, address)?,

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::connection::Place;
-use crate::history::HistoryError;
+use crate::history::{AS_VERSION_3, HistoryError};
 
 /// Step `n` leads from version `n` to `n + 1`. A step that was released is never changed.
 const STEPS: &[&str] =
@@ -20,10 +20,14 @@ pub(super) fn migrate(connection: &mut Connection, place: &Place) -> Result<(), 
     migrate_by(connection, place, STEPS)
 }
 
-/// Refuses everything but our own present version: for who may not write.
+/// Refuses everything but our own present version, and the one before it, which then looks like it: for who may not write.
 pub(super) fn require_present_version(connection: &Connection, place: &Place) -> Result<(), HistoryError> {
     match known_version(connection, place, VERSION)? {
         VERSION => Ok(()),
+        2 => {
+            let views = AS_VERSION_3.replace("TABLES", "main");
+            connection.execute_batch(&views).map_err(|error| place.error(&error))
+        }
         0 => Err(place.foreign("an empty file")),
         version => Err(place.older(version, VERSION)),
     }
