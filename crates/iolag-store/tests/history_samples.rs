@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use iolag_model::{
-    FailureCode, HistoryRecord, HistorySample, Nanoseconds, Outcome, ProbeId, Series, SeriesKey, SeriesKind,
-    Surroundings, WallSpan, WallTime,
+    BatchId, FailureCode, HistoryRecord, HistorySample, Nanoseconds, Outcome, ProbeId, Series, SeriesKey,
+    SeriesKind, Surroundings, WallSpan, WallTime,
 };
 use iolag_store::history::{Access, History, HistoryError, open_history};
 use iolag_store::history_samples::{TableForm, write_samples};
@@ -21,6 +21,7 @@ fn sample(task: &str, second: i64, milliseconds: u64, outcome: Outcome) -> Histo
     HistorySample {
         series: key(task),
         probe: ProbeId(u64::MAX - second as u64),
+        batch: None,
         intended: WallTime::from_seconds(1_700_000_000 + second),
         start: WallTime(1_700_000_000_000_000_007 + second * 1_000_000_000),
         duration_ns: Nanoseconds::from_milliseconds(milliseconds),
@@ -74,6 +75,16 @@ fn history(more: impl IntoIterator<Item = HistoryRecord>) -> (tempfile::TempDir,
     records.extend(more);
     history.append(&records).expect("it takes records");
     (directory, history)
+}
+
+#[test]
+fn what_a_later_import_replaced_is_in_no_table() {
+    let replacing = HistorySample { batch: Some(BatchId(1)), ..sample("list", 0, 7, Outcome::Ok) };
+    let (_directory, mut history) = history([HistoryRecord::Sample(replacing)]);
+    let mut table = Vec::new();
+    assert_eq!(write_samples(history.as_mut(), WallSpan::ALL, TableForm::Csv, &mut table).unwrap(), 6);
+    let text = String::from_utf8(table).unwrap();
+    assert!(text.contains(",7000000,") && !text.contains(",12000000,"), "{text}");
 }
 
 #[test]

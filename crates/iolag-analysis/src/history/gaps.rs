@@ -340,7 +340,7 @@ mod tests {
             let columns: HistoryColumns =
                 columns_of(before.chain(hung).chain((40..60).map(move |slot| of(slot, 5, Outcome::Ok))));
             let series = imported("/home", std::iter::empty()).series;
-            find_gaps(&[Amounts::of(&series, Cow::Owned(columns))], &[])
+            find_gaps(&[Amounts::of(&series, Cow::Owned(columns), &Blockers::default())], &[])
         };
         assert_eq!(slots(20 * 900), []);
         let gaps = slots(10 * 900);

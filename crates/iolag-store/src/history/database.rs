@@ -8,6 +8,7 @@ use iolag_model::{
 use super::append::{self, Numbers};
 use super::engine::{Engine, Purpose};
 use super::queries;
+use super::rows::{SAMPLE_BESIDE_SOURCE, SAMPLE_SOURCE};
 use super::{Appended, ChangeMark, Changes, History, HistoryError, RecordSink};
 
 /// A history in a database that is reached through `E`.
@@ -129,6 +130,12 @@ impl<E: Engine> History for DatabaseHistory<E> {
     }
 
     fn records(&mut self, span: WallSpan, sink: &mut RecordSink<'_>) -> Result<(), HistoryError> {
-        self.transact(Purpose::Snapshot, |engine, _| queries::records(engine, span, sink))
+        let sources = [SAMPLE_SOURCE, SAMPLE_BESIDE_SOURCE];
+        self.transact(Purpose::Snapshot, |engine, _| queries::records(engine, &sources, span, sink))
+    }
+
+    fn counting_records(&mut self, span: WallSpan, sink: &mut RecordSink<'_>) -> Result<(), HistoryError> {
+        let sources = [SAMPLE_SOURCE];
+        self.transact(Purpose::Snapshot, |engine, _| queries::records(engine, &sources, span, sink))
     }
 }

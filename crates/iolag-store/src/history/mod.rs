@@ -121,6 +121,12 @@ pub trait History: Send {
     /// # Errors
     /// Also what `sink` answers, as [`HistoryError::Sink`].
     fn records(&mut self, span: WallSpan, sink: &mut RecordSink<'_>) -> Result<(), HistoryError>;
+
+    /// The same without the samples that do not count.
+    ///
+    /// # Errors
+    /// As above.
+    fn counting_records(&mut self, span: WallSpan, sink: &mut RecordSink<'_>) -> Result<(), HistoryError>;
 }
 
 /// Takes records, one after the other; its first error ends the giving.

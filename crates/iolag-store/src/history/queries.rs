@@ -11,8 +11,8 @@ use super::append::number;
 use super::engine::{Engine, Value};
 use super::rows::{
     self, BATCH_SELECTION, COLUMNED_SELECTION, CONFIGURATION_SELECTION, EVENT_SELECTION, EVIDENCE_SELECTION,
-    OUTAGE_SELECTION, Reader, SAMPLE_BESIDE_SOURCE, SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION,
-    SESSION_SELECTION, blank_sample, sample_selection,
+    OUTAGE_SELECTION, Reader, SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION, SESSION_SELECTION,
+    blank_sample, sample_selection,
 };
 use super::{ChangeMark, Changes, HistoryError, RecordSink};
 
@@ -294,8 +294,10 @@ pub(crate) fn evidence(
     list(engine, &statement, &[Value::Text(host), Value::Integer(probe.0.cast_signed())], rows::evidence)
 }
 
+/// All records; samples are those of `sources`.
 pub(crate) fn records(
     engine: &mut dyn Engine,
+    sources: &[&str],
     span: WallSpan,
     sink: &mut RecordSink<'_>,
 ) -> Result<(), HistoryError> {
@@ -326,7 +328,7 @@ pub(crate) fn records(
     let location = engine.location().to_owned();
     for row in series {
         let mut sample = blank_sample(row.series.key);
-        for source in [SAMPLE_SOURCE, SAMPLE_BESIDE_SOURCE] {
+        for source in sources {
             engine.query(
                 &samples_statement(
                     &sample_selection(),

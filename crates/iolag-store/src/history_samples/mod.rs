@@ -61,7 +61,7 @@ fn each_sample(
     // Descriptions of series come before all samples.
     let mut described: BTreeMap<SeriesKey, Series> = BTreeMap::new();
     let mut count = 0;
-    history.records(span, &mut |record| {
+    history.counting_records(span, &mut |record| {
         match record {
             HistoryRecord::Series(series) => {
                 described.insert(series.key.clone(), series);
