@@ -40,7 +40,7 @@ impl CampaignRun<'_> {
     }
 }
 
-/// What was varied against what it does ([`SweepTable`]), then a table with a line per run and phase, from which size on results stop changing, and which repetitions differ by more than
+/// What was varied against what it does (`SweepTable`), then a table with a line per run and phase, from which size on results stop changing, and which repetitions differ by more than
 /// chance.
 pub fn campaign_text(
     runs: &[CampaignRun<'_>],

@@ -1,5 +1,6 @@
 //! What the user can type. Parsing only validates single values; what they mean together is decided by the commands.
 
+mod export;
 mod history;
 mod serve;
 mod target;
@@ -15,6 +16,7 @@ use iolag_model::{
     Granularity, Nanoseconds, OnHang, Operation, Pattern, Phase, parse_bytes, parse_count, parse_duration,
 };
 
+pub use export::{Export, ExportForm};
 pub use history::{
     Batches, CommentMark, HISTORY, HistoryCommand, HistoryMethod, HistoryPlace, HistorySpan, Import, Method,
     Note, Notes, Stratification, Undo,
@@ -379,37 +381,6 @@ pub struct Plot {
     /// Only these clients, as 0-3 or 0,2-3; up to 16 have a panel each in a time line
     #[arg(long, value_name = "N-M,…", value_delimiter = ',', value_parser = parse_clients)]
     pub clients: Vec<RangeInclusive<u32>>,
-}
-
-/// `iolag export`.
-#[derive(Debug, Args)]
-pub struct Export {
-    /// A run: its id, a part of it that no other has, `last`, or a path; or `history`, whose records another history imports
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub run: String,
-    /// csv and json write one stream, parquet and md-workbench a directory, of the history parquet a file [default: csv; of the history
-    /// json, the only form that can be imported again]
-    #[arg(long, value_name = "FORM")]
-    pub format: Option<ExportForm>,
-    /// File (csv, json, parquet of the history) or directory (parquet, md-workbench); a file may be - for standard output
-    #[arg(short, long, value_name = "PATH", default_value = "-")]
-    pub output: PathBuf,
-    #[command(flatten)]
-    #[expect(missing_docs, reason = "flattened options document themselves")]
-    pub span: HistorySpan,
-}
-
-/// Forms of exported samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExportForm {
-    /// One line per sample.
-    Csv,
-    /// One JSON object per line and sample; of the history everything, to be imported again.
-    Json,
-    /// The run's Parquet files; of the history one.
-    Parquet,
-    /// The latency files of md-workbench.
-    MdWorkbench,
 }
 
 /// `iolag rm`.

@@ -186,7 +186,12 @@ fn options_that_do_not_suit_are_refused() {
     user.refused(&["show", "history", "--format", "csv"], 2, &["text or json", "iolag export history"]);
     user.refused(&["show", "history", "--since", "soon"], 2, &["\"soon\" is no time: expected"]);
     user.refused(&["show", "history", "--since", "1d", "--until", "2d"], 2, &["\"1d\" is not before \"2d\""]);
-    user.refused(&["export", "history", "--format", "csv"], 2, &["lines of JSON"]);
+    user.refused(
+        &["export", "history", "--format", "md-workbench"],
+        2,
+        &["no latency files", "--format csv"],
+    );
+    user.refused(&["export", "history", "--format", "parquet"], 2, &["Parquet is not printed", "-o"]);
     user.refused(&["show", "history", "--json", "nowhere/x.json"], 2, &["there is no directory"]);
     user.refused(&["show", "last"], 2, &["--history is for the history", "iolag show history --history"]);
     user.refused(&["export", "20080508"], 2, &["--history is for the history"]);
