@@ -226,4 +226,15 @@ mod tests {
         assert_eq!(format_bytes(u64::MAX), "16.0 EiB");
         assert_eq!(format_count(1_234_567), "1 234 567");
     }
+
+    proptest::proptest! {
+        /// Documents pass between processes, and are compared with what is read again later.
+        #[test]
+        fn a_number_of_json_comes_back_to_the_last_digit(bits in proptest::prelude::any::<u64>()) {
+            for number in [f64::from_bits(bits), 0.337_673_891_390_853_96].into_iter().filter(|one| one.is_finite()) {
+                let text = serde_json::to_string(&number).unwrap();
+                proptest::prop_assert_eq!(serde_json::from_str::<f64>(&text).unwrap(), number);
+            }
+        }
+    }
 }
