@@ -189,14 +189,15 @@ pub(crate) fn sessions(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<Wa
 }
 
 pub(crate) fn batches(engine: &mut dyn Engine) -> Result<Vec<BatchContent>, HistoryError> {
-    let count = |what: &str, table: &str| {
-        format!("(SELECT count({what}) FROM {table} WHERE {table}.batch = batch.id)")
+    // That there is a batch is said where the index knows no others.
+    let count = |table: &str, more: &str| {
+        format!("(SELECT count(*) FROM {table} WHERE {table}.batch = batch.id{more})")
     };
     let statement = format!(
         "SELECT {BATCH_SELECTION}, {}, {}, {} FROM batch ORDER BY id",
-        count("*", "sample"),
-        count("*", "sample_beside"),
-        count("*", "event_batch"),
+        count("sample", " AND sample.batch <> 0"),
+        count("sample_beside", ""),
+        count("event_batch", ""),
     );
     list(engine, &statement, &[], |reader| {
         let (batch, is_described) = rows::batch(reader)?;

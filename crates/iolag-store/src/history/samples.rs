@@ -20,6 +20,9 @@ const SAMPLE_COLUMN_COUNT: usize = SAMPLE_COLUMNS.len();
 /// Where the columns of a key are in a row.
 const KEY_COLUMNS: std::ops::Range<usize> = 1..3;
 
+/// A condition on what counts: it is of the batch of the first parameter. That there is one is said too, as the index knows no others.
+const OF_BATCH: &str = "batch = $1 AND batch <> 0";
+
 type SampleRow = [Value<'static>; SAMPLE_COLUMN_COUNT];
 
 /// Which of two places a row goes to.
@@ -188,10 +191,10 @@ impl SampleRows {
         let columns = SAMPLE_COLUMNS.join(", ");
         let of_batch = [Value::Integer(batch)];
         engine.execute(
-            &format!("INSERT INTO sample_beside ({columns}) SELECT {columns} FROM sample WHERE batch = $1"),
+            &format!("INSERT INTO sample_beside ({columns}) SELECT {columns} FROM sample WHERE {OF_BATCH}"),
             &of_batch,
         )?;
-        engine.execute("DELETE FROM sample WHERE batch = $1", &of_batch)?;
+        engine.execute(&format!("DELETE FROM sample WHERE {OF_BATCH}"), &of_batch)?;
         let others = SAMPLE_COLUMNS[1..].join(", ");
         let promote = format!(
             "INSERT INTO sample ({columns}) SELECT $1 + row_number() OVER (ORDER BY series, probe), {others} \
