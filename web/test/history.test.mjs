@@ -308,9 +308,9 @@ inBrowser("a live page shows what is in flight first, counts its age up, and sta
   const first = await page.$$eval("main > section:not([hidden])", (all) => all[0].id);
   assert.equal(first, "now");
   // The place that hangs is named before anything else.
-  assert.match(await page.locator("#unanswered").innerText(), /^\/fuse <b> has not answered for 10 min \d\d s \(list\)\.$/);
+  assert.match(await page.locator("#unanswered").innerText(), /^\/fuse <b>: list has not come back for 10 min \d\d s\.$/);
   const firstWords = (await page.locator(".page").innerText()).trim();
-  assert.ok(firstWords.startsWith("/fuse <b> has not answered"), firstWords.slice(0, 200));
+  assert.ok(firstWords.startsWith("/fuse <b>: list has not come back"), firstWords.slice(0, 200));
   const age = page.locator("#now .age");
   const shown = await age.textContent();
   assert.match(shown, /^10 min \d\d s$/);

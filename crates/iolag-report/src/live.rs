@@ -91,8 +91,9 @@ pub struct LiveDocument {
 }
 
 impl LiveDocument {
-    /// The places that do not answer, the longest first, each with what has been waited for longest: as in
-    /// `/scratch has not answered for 57.0 s (list).`; `None` without any.
+    /// The places that are waited for, the longest first, each with the task that has been waited for longest: as in
+    /// `/scratch: list has not come back for 57.0 s.`; `None` without any. A task may also wait for something else than its place, so that
+    /// nothing is said of that.
     pub fn unanswered(&self) -> Option<String> {
         let is_late = |probe: &&LiveProbe| probe.phase != ProbePhase::InFlight || probe.age_ns >= LONG;
         let mut late: Vec<&LiveProbe> = self.in_flight.iter().filter(is_late).collect();
@@ -105,7 +106,7 @@ impl LiveDocument {
         });
         let words = late.iter().map(|probe| {
             let place = if probe.series.is_of_host() { "the host" } else { &probe.series.target };
-            format!("{place} has not answered for {} ({})", probe.age_ns, probe.series.task)
+            format!("{place}: {} has not come back for {}", probe.series.task, probe.age_ns)
         });
         let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| format!("{}.", words.join("; ")))

@@ -40,7 +40,7 @@ const STALE_MS = 120_000;
 
 /** The panel; ages grow between two answers of the server. */
 export class NowPanel {
-  /** The first sentence of the page: which place has not answered, and for how long. */
+  /** The first sentence of the page: what has not come back from which place, and for how long. */
   private readonly unanswered = document.getElementById("unanswered") ?? element("p", {});
   private readonly state = element("p", { class: "state", role: "status" });
   private readonly remark = element("p", { class: "state", role: "status" });
@@ -127,14 +127,14 @@ export class NowPanel {
   }
 }
 
-/** The places that do not answer, the longest first, each with what has been waited for longest; empty without any. */
+/** The places that are waited for, the longest first, each with the task that has been waited for longest; empty without any. */
 function unansweredText(status: WatchStatus, sinceWrittenNs: number): string {
   const told = new Map<string, string>();
   for (const { series, start_ns, phase } of [...status.in_flight].sort((one, other) => one.start_ns - other.start_ns)) {
     const ageNs = status.written_ns - start_ns + sinceWrittenNs;
     const place = series.target || "the host";
     if ((phase === "in-flight" && ageNs < LONG_NS) || told.has(place)) continue;
-    told.set(place, `${place} has not answered for ${duration(ageNs)} (${series.task})`);
+    told.set(place, `${place}: ${series.task} has not come back for ${duration(ageNs)}`);
   }
   return told.size === 0 ? "" : `${[...told.values()].join("; ")}.`;
 }

@@ -47,7 +47,7 @@ fn what_hangs_stands_first_and_its_age_rises() {
     assert!(page.find("id=\"in-flight\"") < page.find("id=\"last\""));
     let paragraph = page.split("<p").nth(1).expect("a paragraph");
     assert!(
-        paragraph.contains(">hanging has not answered for ") && !paragraph.contains("other"),
+        paragraph.contains(">hanging: open-read has not come back for ") && !paragraph.contains("other"),
         "{paragraph}"
     );
     assert_says(&page, &["id=\"outages\""]);
