@@ -4,7 +4,9 @@
 mod import_support;
 
 use import_support::{import, options};
-use iolag_model::{Batch, BatchId, Outcome, SeriesKey, WallSpan, WallTime};
+use iolag_model::{
+    Batch, BatchId, HistoryRecord, Outcome, Series, SeriesKey, SeriesKind, WallSpan, WallTime,
+};
 use iolag_store::history::{Access, History, SqliteHistory};
 use iolag_store::import::{Comparison, Import, ImportForm, ImportOptions, parse_time_zone};
 use proptest::prelude::*;
@@ -34,7 +36,7 @@ impl Scene {
     }
 
     fn undo(&mut self, id: u64) {
-        self.history.append(&[iolag_model::HistoryRecord::Batch(batch(id, Some(WallTime(9))))]).unwrap();
+        self.history.append(&[HistoryRecord::Batch(batch(id, Some(WallTime(9))))]).unwrap();
     }
 
     fn durations_ms(&mut self, key: &SeriesKey) -> Vec<u64> {
@@ -46,7 +48,7 @@ impl Scene {
 fn batch(id: u64, undone: Option<WallTime>) -> Batch {
     Batch {
         id: BatchId(id),
-        made: WallTime(0),
+        made: WallTime::from_seconds(1_800_000_000 + id as i64),
         file: "sample.csv".into(),
         hash: String::new(),
         options: String::new(),
@@ -110,6 +112,57 @@ fn another_outcome_or_value_is_a_difference_too() {
     for one in told {
         assert!(expected.contains(&one), "{one:?}");
     }
+}
+
+/// The column `list` in this unit.
+fn list_in(unit: &str, text: &str) -> Import {
+    let values = vec![format!("list=list[{unit}]").parse().unwrap()];
+    import(text, &ImportOptions { values, ..options() })
+}
+
+#[test]
+fn durations_and_values_are_not_mixed_in_a_series() {
+    let mut scene = Scene::new();
+    scene.store(&list_in("s", "time,list\n1700000000,0.1\n"), 1);
+    // Also at moments that nothing is known of.
+    let other = scene.compare(&list_in("jobs", "time,list\n1700000900,3\n")).other_quantity.unwrap();
+    assert_eq!(
+        (other.series.task.as_str(), other.known.as_str(), other.read.as_str()),
+        ("list", "durations", "values in jobs")
+    );
+    assert_eq!(scene.compare(&list_in("s", "time,list\n1700000900,0.3\n")).other_quantity, None);
+}
+
+#[test]
+fn what_was_undone_describes_its_series_no_longer() {
+    let mut scene = Scene::new();
+    scene.store(&list_in("jobs", "time,list\n1700000000,3\n"), 1);
+    scene.undo(1);
+    let right = list_in("s", "time,list\n1700000000,0.1\n");
+    assert_eq!(scene.compare(&right).other_quantity, None);
+    scene.store(&right, 2);
+    let described = scene.history.series().unwrap();
+    assert_eq!(described.len(), 1);
+    assert_eq!((described[0].kind, described[0].unit.as_str()), (SeriesKind::ImportedDuration, ""));
+    let before = scene.history.newest_change().unwrap();
+    scene.store(&right, 3);
+    assert_eq!(
+        (scene.history.series().unwrap(), scene.history.newest_change().unwrap()),
+        (described, before)
+    );
+}
+
+#[test]
+fn a_watch_describes_its_series_better_than_an_import() {
+    let mut scene = Scene::new();
+    let read = import("time,list\n1700000000,0.1\n", &options());
+    let watched = Series { kind: SeriesKind::Task, described: WallTime(1), ..read.series[0].series.clone() };
+    let comparison = Comparison::of(&read, &[], None).unwrap();
+    let mut records: Vec<_> = comparison.records(&read, &batch(1, None)).collect();
+    records.push(HistoryRecord::Series(Series { described: WallTime(i64::MAX), ..watched.clone() }));
+    scene.history.append(&records).unwrap();
+    scene.store(&import("time,list\n1700000900,0.2\n", &options()), 2);
+    assert_eq!(scene.history.series().unwrap()[0].kind, SeriesKind::Task);
 }
 
 #[test]

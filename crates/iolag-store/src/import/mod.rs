@@ -35,7 +35,7 @@ mod value_options;
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
-pub use comparison::{Comparison, Difference, Reading};
+pub use comparison::{Comparison, Difference, OtherQuantity, Reading};
 pub use error::{BadRow, BadRows, ImportError};
 pub use form::is_history_export;
 pub use imported::{Import, ImportedSample, ImportedSeries};

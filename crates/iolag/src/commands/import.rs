@@ -5,6 +5,7 @@
 //!
 //! Limit: an export that comes through a pipe is put aside in $TMPDIR, without a name, since it is read twice.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom, Write};
@@ -17,8 +18,8 @@ use iolag_model::{
 };
 use iolag_store::history::{Access, Appended, History, HistoryError, LastLine, merge_records, read_records};
 use iolag_store::import::{
-    self, Comparison, Difference, ImportError, ImportForm, ImportOptions, Reading, ValueColumn,
-    is_history_export, parse_time_zone,
+    self, Comparison, Difference, ImportError, ImportForm, ImportOptions, OtherQuantity, Reading,
+    ValueColumn, is_history_export, parse_time_zone,
 };
 
 use super::history::{Chosen, failure, here, now};
@@ -265,6 +266,9 @@ fn compare(
             continue;
         };
         let comparison = Comparison::of(import, &earlier, history.as_deref_mut()).map_err(failure)?;
+        if let Some(other) = &comparison.other_quantity {
+            return Err(Failure::usage(other_quantity_text(name, other)));
+        }
         if comparison.different > 0 && !options.replace {
             let same = same_file(import, history)?;
             return Err(Failure::usage(refusal(name, &comparison, same.as_ref())));
@@ -298,6 +302,22 @@ fn refusal(name: &str, comparison: &Comparison, same: Option<&Batch>) -> String 
     )
 }
 
+fn other_quantity_text(name: &str, other: &OtherQuantity) -> String {
+    let OtherQuantity { series, known, read } = other;
+    format!(
+        "{name} has {read} of {}, of which the history has {known}; nothing was imported: mend --value or --unit, or name another \
+         series with --task",
+        series_text(series)
+    )
+}
+
+fn series_text(series: &SeriesKey) -> String {
+    let SeriesKey { target, task, part, .. } = series;
+    let part = if part.is_empty() { String::new() } else { format!(": {part}") };
+    let place = if target.is_empty() { String::new() } else { format!(" on {target}") };
+    format!("{task}{part}{place}")
+}
+
 fn difference_text(difference: &Difference) -> String {
     let reading = |reading: &Reading| {
         let shown = match reading.value {
@@ -309,11 +329,8 @@ fn difference_text(difference: &Difference) -> String {
             outcome => format!("{shown} ({outcome})"),
         }
     };
-    let SeriesKey { target, task, part, .. } = &difference.series;
-    let part = if part.is_empty() { String::new() } else { format!(": {part}") };
-    let place = if target.is_empty() { String::new() } else { format!(" on {target}") };
     let (read, known) = (reading(&difference.read), reading(&difference.known));
-    format!("{task}{part}{place} at {} {read}, known as {known}", in_utc(difference.time))
+    format!("{} at {} {read}, known as {known}", series_text(&difference.series), in_utc(difference.time))
 }
 
 fn store_all(
@@ -322,7 +339,7 @@ fn store_all(
     comparisons: &[Option<Comparison>],
     place: &str,
 ) -> Result<(), Failure> {
-    let command = as_typed(std::env::args());
+    let command = as_typed(std::env::args_os());
     let mut printed = Ok(());
     for ((name, one), comparison) in understood.into_iter().zip(comparisons) {
         let text = match (one, comparison) {
@@ -337,10 +354,10 @@ fn store_all(
     printed
 }
 
-/// What was typed after `import`, secrets removed.
-fn as_typed(arguments: impl Iterator<Item = String>) -> String {
+/// What was typed after `import`, secrets removed. File names need not be text.
+fn as_typed(arguments: impl Iterator<Item = OsString>) -> String {
     let typed = arguments.skip_while(|argument| argument != "import").skip(1);
-    typed.map(|argument| redact_argument(&argument)).collect::<Vec<_>>().join(" ")
+    typed.map(|argument| redact_argument(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ")
 }
 
 /// Stores as one batch what is new or different.

@@ -1,8 +1,12 @@
 //! Corrections: imports that contradict what is known, that are taken back, and notes that are mended and removed.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use serde_json::Value;
 
 use crate::study::Study;
+use crate::support::Running;
 use crate::user::{LOGIN_NODE, User};
 
 fn batches(user: &User) -> Vec<Value> {
@@ -111,6 +115,27 @@ fn a_wrong_time_zone_is_refused_before_anything_is_changed() {
     arguments.extend(options.iter().map(String::as_str));
     says(&user, &arguments, &["late.csv says something else at ", "--time-zone"]);
     assert!(user.exported() == before);
+}
+
+#[test]
+fn a_series_does_not_become_one_of_values_and_a_name_of_a_file_need_not_be_text() {
+    let user = User::new();
+    let name = OsStr::from_bytes(b"t\xff.csv");
+    std::fs::write(user.path("").join(name), "time,s\n1210204800,1.5\n1210205700,1.6\n").unwrap();
+    let mut command = user.scene.command(&["import", "--value", "s=list@/home", "--history", &user.history]);
+    command.arg(name);
+    let done = Running::start(command).finish();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(batches(&user)[0]["options"].as_str().unwrap().contains("t\u{fffd}.csv"));
+    user.write("jobs.csv", "time,s\n1210206600,3\n1210207500,4\n");
+    let told = [
+        "jobs.csv has values in jobs of list on /home, of which the history has durations",
+        "--task",
+        "nothing was imported",
+    ];
+    for more in [&[][..], &["--replace"]] {
+        says(&user, &[&["import", "jobs.csv", "--value", "s=list@/home[jobs]"], more].concat(), &told);
+    }
 }
 
 #[test]
