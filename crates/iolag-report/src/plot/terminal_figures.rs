@@ -20,6 +20,9 @@ const LABEL_COLUMNS: usize = 8;
 const ROOM: Room = Room { operations: PATTERN_COUNT, lines: usize::MAX };
 /// Lines of the legend at most.
 const LEGEND_LINES_MAX: usize = 3;
+/// Lines that a picture needs in the lowest of terminals, and of its hangs' sentence there.
+const PICTURE_LINES_MIN: usize = 14;
+const BARS_LINES_MIN: usize = 2;
 /// The gravest last, so that it is what is seen at a place.
 const MARKS: [(Outcome, char); 5] = [
     (Outcome::Late, '◇'),
@@ -90,7 +93,7 @@ fn ecdf_of(part: &Part<'_, '_>, (size, foot_lines): (TerminalSize, usize), colou
     let lines: Vec<(&Numbered<'_, '_>, &Distribution)> =
         part.lines.iter().filter_map(|one| Some((one, curves::distribution_of(one.line)?))).collect();
     let entries = lines.iter().map(|(one, _)| (line_sample(one.number, colour), one.name.clone()));
-    let head = head(&part.title, entries.collect(), size);
+    let head = head(&part.title, entries.collect(), size, LEGEND_LINES_MAX);
     let Some((shortest, longest)) = curves::durations(lines.iter().map(|(_, distribution)| *distribution))
     else {
         return nothing(&head, size);
@@ -147,11 +150,14 @@ fn time_line_of(
         let count = counts.get(&(*outcome as u8))?;
         Some((sign.to_string(), format!("{outcome} ({})", format_count(*count))))
     });
-    let mut head = head(&part.title, entries.chain(of_marks).collect(), size);
+    let spare = size.lines.saturating_sub(PICTURE_LINES_MIN);
+    let bars = first_lines(&foot(bars, size), spare + BARS_LINES_MIN, size);
+    let legend_lines = LEGEND_LINES_MAX - bars.len().saturating_sub(spare).min(BARS_LINES_MIN);
+    let mut head = head(&part.title, entries.chain(of_marks).collect(), size, legend_lines);
     if range.is_none() && counts.is_empty() && hangs.is_empty() {
         return nothing(&head, size);
     }
-    head.extend(foot(bars, size).lines().map(str::to_owned));
+    head.extend(bars);
     let (shortest, longest) = range.unwrap_or((f64::NAN, f64::NAN));
     let strip = usize::from(!counts.is_empty() || !hangs.is_empty());
     let mut frame = Frame::new(size, head.len() + strip + foot_lines);
@@ -172,6 +178,15 @@ fn time_line_of(
 fn foot(text: &str, size: TerminalSize) -> String {
     let lines = wrapped(text, size.columns, "");
     lines.lines().map(|line| fitted(line, size.columns)).collect::<Vec<String>>().join("\n")
+}
+
+/// As many lines of a text as there is room for; where it goes on, the last one says so.
+fn first_lines(text: &str, lines_max: usize, size: TerminalSize) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().take(lines_max).map(str::to_owned).collect();
+    if let (Some(last), true) = (lines.last_mut(), text.lines().count() > lines_max) {
+        *last = format!("{} …", fitted(last, size.columns - 2));
+    }
+    lines
 }
 
 /// Pictures below each other, with what is said about all of them.
@@ -234,7 +249,12 @@ fn thresholds(draw: impl FnMut(f64), axis: &Axis) {
 }
 
 /// Title and legend.
-fn head(title: &str, entries: Vec<(String, String)>, size: TerminalSize) -> Vec<String> {
+fn head(
+    title: &str,
+    entries: Vec<(String, String)>,
+    size: TerminalSize,
+    legend_lines_max: usize,
+) -> Vec<String> {
     let mut lines = vec![fitted(title, size.columns)];
     let (mut line, mut width) = (String::new(), 0);
     let total = entries.len();
@@ -246,7 +266,7 @@ fn head(title: &str, entries: Vec<(String, String)>, size: TerminalSize) -> Vec<
             lines.push(line.trim_end().to_owned());
             (line, width) = (String::new(), 0);
         }
-        if lines.len() > LEGEND_LINES_MAX {
+        if lines.len() > legend_lines_max {
             lines.push(format!("and {} more", total - index));
             break;
         }

@@ -238,6 +238,16 @@ fn letters_of_a_picture_are_no_numbers() {
     assert!(tells_no_number("<path d=\"Minf 2\"/>"));
 }
 
+#[test]
+fn a_long_legend_and_a_sentence_of_hangs_fit_the_lowest_terminal() {
+    let figures = figures_of(Shape::Usual);
+    for columns in 40..80 {
+        let size = TerminalSize { columns, lines: 8 };
+        let text = terminal_time_line(&figures, &PlotSelection::default(), size, Colour::Never);
+        assert!(text.contains("■ Bars") && text.lines().count() <= 14, "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
