@@ -94,6 +94,8 @@ fn accelerated() -> HistoryInput {
         ],
         events: vec![event("delay", 3580, "delay switched on"), event("restart", 4880, "mds restart")],
         outages: vec![Outage {
+            kind: Default::default(),
+            targets: Default::default(),
             host: "nid4100".to_owned(),
             mount: "/mnt/fuse".to_owned(),
             probe: ProbeId(501),

@@ -218,6 +218,8 @@ fn a_blocker_may_be_another_series_or_an_outage_and_an_unknown_one_is_counted() 
     let unknown = Observations::<ByTime>::by_time(&series, &columns, &Blockers::of_host("login1"));
     assert_eq!((unknown.list().len(), unknown.left_out().skipped), (0, 7));
     let outage = |host: &str, ending| Outage {
+        kind: Default::default(),
+        targets: Default::default(),
         host: host.to_owned(),
         mount: "/scratch".to_owned(),
         probe: ProbeId(3),

@@ -27,9 +27,9 @@ pub use detail::{Detail, DetailError, DetailKind, MAXIMUM_DETAIL_BYTES};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
 pub use history::{
     Batch, BatchContent, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence,
-    HistoryColumns, HistoryRecord, HistorySample, LastSample, Outage, OutageEnding, ProbeId, ProbePhase,
-    ProbeStatus, Series, SeriesKey, SeriesKind, SessionEnd, Surroundings, WallSpan, WallTime, WatchSession,
-    WatchStatus,
+    HistoryColumns, HistoryRecord, HistorySample, LastSample, Outage, OutageEnding, OutageKind, ProbeId,
+    ProbePhase, ProbeStatus, Rename, Series, SeriesKey, SeriesKind, SessionEnd, Surroundings, WallSpan,
+    WallTime, WatchSession, WatchStatus,
 };
 pub use identity::{
     AttemptId, ClientId, PlaceIdentity, PlaceMaker, PlaceToken, PlaceTokenError, RunId, RunIdError,

@@ -132,6 +132,8 @@ fn events() -> Vec<Event> {
 fn outage() -> Outage {
     let begin = WallTime::from_seconds(BEGIN_SECONDS + HANG * PERIOD_SECONDS);
     Outage {
+        kind: Default::default(),
+        targets: Default::default(),
         host: "login1".to_owned(),
         mount: "/home".to_owned(),
         probe: ProbeId(HANG as u64 + 1),

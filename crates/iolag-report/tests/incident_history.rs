@@ -103,6 +103,8 @@ const fn hung_probe() -> ProbeId {
 
 fn outage() -> Outage {
     Outage {
+        kind: Default::default(),
+        targets: Default::default(),
         host: "login1".to_owned(),
         mount: "/home".to_owned(),
         probe: hung_probe(),

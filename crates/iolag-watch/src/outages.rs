@@ -106,6 +106,8 @@ mod tests {
 
     fn found(outages: &mut Outages) -> Option<Outage> {
         let outage = Outage {
+            kind: Default::default(),
+            targets: Default::default(),
             host: "node".into(),
             mount: "/home".into(),
             probe: ProbeId(7),

@@ -279,6 +279,8 @@ impl Running<'_> {
         }
         let outage = Outage {
             host: self.plan.host.clone(),
+            kind: iolag_model::OutageKind::NoAnswer,
+            targets: Default::default(),
             mount: flight.mount_name.clone(),
             probe: flight.probe(),
             begin: flight.description.start,

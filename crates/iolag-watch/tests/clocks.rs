@@ -120,6 +120,8 @@ fn a_set_clock_and_a_sleep_are_events_and_change_no_duration_and_no_round() {
 
 fn open_outage(host: &str, mount: &str, probe: u64, begin: i64) -> Outage {
     Outage {
+        kind: Default::default(),
+        targets: Default::default(),
         host: host.into(),
         mount: mount.into(),
         probe: ProbeId(probe),

@@ -184,6 +184,8 @@ fn a_history_that_answers_late_is_asked_what_it_knows_before_anything_is_written
     let mut scene = Scene::new(ms(100), vec![target(place.path(), "one", tasks)]);
     scene.recall = Recall::Due;
     let outage = Outage {
+        kind: Default::default(),
+        targets: Default::default(),
         host: HOST.to_owned(),
         mount: "/home".to_owned(),
         probe: ProbeId(5),

@@ -53,6 +53,8 @@ fn heartbeat(begin: i64, last_seen: i64, end: SessionEnd) -> HistoryRecord {
 
 fn outage(probe: u64, skipped: u64, end: Option<i64>) -> HistoryRecord {
     HistoryRecord::Outage(Outage {
+        kind: Default::default(),
+        targets: Default::default(),
         host: "node".into(),
         mount: "/scratch".into(),
         probe: ProbeId(probe),

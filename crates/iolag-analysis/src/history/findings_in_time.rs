@@ -273,6 +273,8 @@ mod tests {
     #[test]
     fn an_event_of_another_mount_is_not_named_with_an_outage() {
         let outage = Outage {
+            kind: Default::default(),
+            targets: Default::default(),
             host: "login1".to_owned(),
             mount: "/scratch".to_owned(),
             probe: ProbeId(7),

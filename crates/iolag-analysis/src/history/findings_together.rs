@@ -393,6 +393,8 @@ mod tests {
             columns
         };
         let outage = Outage {
+            kind: Default::default(),
+            targets: Default::default(),
             host: series_of("/frozen", "create").key.host,
             mount: "/frozen".to_owned(),
             probe: ProbeId(99),

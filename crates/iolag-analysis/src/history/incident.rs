@@ -275,6 +275,8 @@ mod tests {
 
     fn outage(end: Option<i64>) -> Outage {
         Outage {
+            kind: Default::default(),
+            targets: Default::default(),
             host: "login1".to_owned(),
             mount: "/home".to_owned(),
             probe: ProbeId(HANG as u64 + 1),

@@ -23,7 +23,7 @@ pub use batch::{Batch, BatchContent, BatchId};
 pub use columns::HistoryColumns;
 pub use record::{
     Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence, HistoryRecord, HistorySample,
-    Outage, OutageEnding, ProbeId, SessionEnd, Surroundings, WatchSession,
+    Outage, OutageEnding, OutageKind, ProbeId, Rename, SessionEnd, Surroundings, WatchSession,
 };
 pub use series::{Series, SeriesKey, SeriesKind};
 pub use status::{LastSample, ProbePhase, ProbeStatus, WatchStatus};

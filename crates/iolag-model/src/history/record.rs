@@ -1,6 +1,6 @@
 //! What is remembered, one type per kind of record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -223,16 +223,49 @@ pub enum OutageEnding {
     Rebooted,
 }
 
-/// A time in which a mount did not answer within the deadline. Identified by host and first probe.
+/// What a mount did in an outage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutageKind {
+    /// It did not answer within the deadline.
+    #[default]
+    NoAnswer,
+    /// It was not there: nothing was mounted where its targets had been seen on it.
+    NotMounted,
+}
+
+impl OutageKind {
+    /// What is said of a place: `/scratch did not answer`.
+    pub const fn verb(self, is_over: bool) -> &'static str {
+        match (self, is_over) {
+            (Self::NoAnswer, false) => "does not answer",
+            (Self::NoAnswer, true) => "did not answer",
+            (Self::NotMounted, false) => "is not mounted",
+            (Self::NotMounted, true) => "was not mounted",
+        }
+    }
+
+    const fn is_usual(&self) -> bool {
+        matches!(self, Self::NoAnswer)
+    }
+}
+
+/// A time in which a mount did not answer, or was not there. Identified by host and first probe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
     /// Which host.
     pub host: String,
-    /// Mount point, or target if that is not known.
+    /// What the mount did.
+    #[serde(default, skip_serializing_if = "OutageKind::is_usual")]
+    pub kind: OutageKind,
+    /// Mount point, or target if that is not known: for people.
     pub mount: String,
-    /// The probe that found it.
+    /// Names of the targets that lie there, as their series have them. None are known of outages that were recorded before this was.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub targets: BTreeSet<String>,
+    /// The probe that found it, or a name that no probe has.
     pub probe: ProbeId,
-    /// Start of that probe.
+    /// From when on it is known.
     pub begin: WallTime,
     /// When it was over; absent while it lasts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -242,6 +275,31 @@ pub struct Outage {
     pub ending: Option<OutageEnding>,
     /// Slots that were skipped because of it.
     pub skipped: u64,
+}
+
+impl Outage {
+    /// Whether it concerns this target of a host. Of an outage whose targets nobody knows only the one of its own name is certain.
+    pub fn concerns(&self, host: &str, target: &str) -> bool {
+        let is_of_target =
+            if self.targets.is_empty() { self.mount == target } else { self.targets.contains(target) };
+        self.host == host && is_of_target
+    }
+}
+
+/// From some moment on a target has another name, and what is remembered under the former one is its past. Identified by host, former name
+/// and moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rename {
+    /// Which host.
+    pub host: String,
+    /// The name that the target had.
+    pub old: String,
+    /// The name that it has.
+    pub new: String,
+    /// When that was said: of several about one name all hold, one after the other.
+    pub at: WallTime,
+    /// Who said so.
+    pub author: String,
 }
 
 /// What was seen of a probe at a deadline. Identified by host, probe and moment.
@@ -320,6 +378,8 @@ pub enum HistoryRecord {
     Session(WatchSession),
     /// An import.
     Batch(Batch),
+    /// Another name of a target.
+    Rename(Rename),
 }
 
 #[cfg(test)]

@@ -212,6 +212,8 @@ pub fn hang() -> HistoryInput {
     noted.target = "/fuse".to_owned();
     input.events.push(noted);
     input.outages.push(Outage {
+        kind: Default::default(),
+        targets: Default::default(),
         host: "node1".to_owned(),
         mount: "/fuse".to_owned(),
         probe: ProbeId(1),
@@ -304,6 +306,8 @@ pub fn watched(days: i64) -> HistoryInput {
         }
         input.outages.extend(hangs.iter().enumerate().map(|(index, begin)| {
             Outage {
+                kind: Default::default(),
+                targets: Default::default(),
                 host: host.to_owned(),
                 mount: "/scratch".to_owned(),
                 probe: ProbeId(*begin as u64 * 1000),

@@ -48,6 +48,8 @@ pub fn hostile() -> HistoryInput {
         series: vec![(values, columns(with_values)), (described, columns(rows())), (other, columns(rows()))],
         events,
         outages: vec![Outage {
+            kind: Default::default(),
+            targets: Default::default(),
             host: "</script><img src=x onerror=alert(2)>".to_owned(),
             mount: SCRIPT.to_owned(),
             probe: ProbeId(9),
@@ -88,6 +90,8 @@ pub fn all_hung() -> HistoryInput {
         one
     });
     let outage = Outage {
+        kind: Default::default(),
+        targets: Default::default(),
         host: "login1".to_owned(),
         mount: "/scratch".to_owned(),
         probe: ProbeId((JUNE_1 * 1000) as u64),

@@ -133,6 +133,8 @@ pub fn scene() -> Scene {
     scene.status.in_flight =
         vec![ProbeStatus { series, probe, part, process: 4711, start_ns, start, phase, waits_in }];
     scene.status.outages = vec![Outage {
+        kind: Default::default(),
+        targets: Default::default(),
         host: "login1".into(),
         mount: "/scratch".into(),
         probe,

@@ -17,13 +17,13 @@
 use std::collections::HashMap;
 
 use iolag_model::{
-    Configuration, Event, EventState, Evidence, HistoryRecord, Outage, Series, SeriesKey, SessionEnd,
+    Configuration, Event, EventState, Evidence, HistoryRecord, Outage, Rename, Series, SeriesKey, SessionEnd,
     WatchSession,
 };
 
 use super::canonical::{canonical, integer};
 use super::engine::{Engine, Value};
-use super::rows::{event_source_name, outage_ending_name};
+use super::rows::{event_source_name, outage_ending_name, outage_kind_name};
 use super::samples::{SampleRows, batch_number};
 use super::{Appended, HistoryError};
 
@@ -68,6 +68,7 @@ pub(crate) fn write(
             HistoryRecord::Evidence(evidence) => write_evidence(engine, &evidence)?,
             HistoryRecord::Session(session) => write_session(engine, &session)?,
             HistoryRecord::Batch(batch) => samples.write_batch(engine, &batch)?,
+            HistoryRecord::Rename(rename) => write_rename(engine, &rename)?,
         };
     }
     appended.changed += samples.flush(engine)?;
@@ -228,26 +229,57 @@ fn write_outage(engine: &mut dyn Engine, outage: &Outage) -> Result<u64, History
     };
     let ends = format!("{} > {}", ending("excluded"), ending("outage"));
     let statement = format!(
-        "INSERT INTO outage (host, probe, mount, begin_ns, end_ns, ending, skipped) VALUES ($1, $2, $3, $4, $5, $6, $7) \
-         ON CONFLICT (host, probe) DO UPDATE SET \
+        "INSERT INTO outage (host, probe, kind, mount, begin_ns, end_ns, ending, skipped) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (host, probe) DO UPDATE SET \
+         kind = CASE WHEN excluded.kind > outage.kind THEN excluded.kind ELSE outage.kind END, \
          mount = CASE WHEN excluded.mount > outage.mount THEN excluded.mount ELSE outage.mount END, \
          begin_ns = CASE WHEN excluded.begin_ns < outage.begin_ns THEN excluded.begin_ns ELSE outage.begin_ns END, \
          end_ns = CASE WHEN {ends} THEN excluded.end_ns ELSE outage.end_ns END, \
          ending = CASE WHEN {ends} THEN excluded.ending ELSE outage.ending END, \
          skipped = CASE WHEN excluded.skipped > outage.skipped THEN excluded.skipped ELSE outage.skipped END \
          WHERE excluded.mount > outage.mount OR excluded.begin_ns < outage.begin_ns OR {ends} \
-         OR excluded.skipped > outage.skipped"
+         OR excluded.skipped > outage.skipped OR excluded.kind > outage.kind"
     );
-    engine.execute(
+    let probe = Value::Integer(outage.probe.0.cast_signed());
+    let mut changed = engine.execute(
         &statement,
         &[
             Value::Text(&outage.host),
-            Value::Integer(outage.probe.0.cast_signed()),
+            probe,
+            Value::Text(outage_kind_name(outage.kind)),
             Value::Text(&outage.mount),
             Value::Integer(outage.begin.0),
             Value::optional(outage.end.map(|end| end.0)),
             Value::optional_text(outage.ending.map(outage_ending_name)),
             Value::Integer(integer(outage.skipped)),
+        ],
+    )?;
+    for target in &outage.targets {
+        let statement = "INSERT INTO outage_target (host, probe, target) VALUES ($1, $2, $3) \
+                         ON CONFLICT (host, probe, target) DO NOTHING";
+        let values = [Value::Text(&outage.host), probe, Value::Text(target)];
+        changed = changed.max(engine.execute(statement, &values)?);
+    }
+    Ok(changed)
+}
+
+fn write_rename(engine: &mut dyn Engine, rename: &Rename) -> Result<u64, HistoryError> {
+    let rank = |table: &str| format!("({table}.new_name, {table}.author)");
+    let statement = format!(
+        "INSERT INTO rename (host, old_name, made_ns, new_name, author) VALUES ($1, $2, $3, $4, $5) \
+         ON CONFLICT (host, old_name, made_ns) DO UPDATE SET new_name = excluded.new_name, author = excluded.author \
+         WHERE {} > {}",
+        rank("excluded"),
+        rank("rename")
+    );
+    engine.execute(
+        &statement,
+        &[
+            Value::Text(&rename.host),
+            Value::Text(&rename.old),
+            Value::Integer(rename.at.0),
+            Value::Text(&rename.new),
+            Value::Text(&rename.author),
         ],
     )
 }

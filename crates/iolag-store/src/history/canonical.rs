@@ -44,6 +44,7 @@ pub fn canonical(mut record: HistoryRecord) -> HistoryRecord {
         HistoryRecord::Outage(outage) => {
             clean(&mut outage.host);
             clean(&mut outage.mount);
+            outage.targets = std::mem::take(&mut outage.targets).into_iter().map(cleaned).collect();
             bound(&mut outage.skipped);
             // How it ended is known of what has ended.
             outage.ending = outage.end.and(outage.ending);
@@ -60,6 +61,11 @@ pub fn canonical(mut record: HistoryRecord) -> HistoryRecord {
         HistoryRecord::Batch(batch) => {
             batch.id = batch.id.bounded();
             for text in [&mut batch.file, &mut batch.hash, &mut batch.options, &mut batch.author] {
+                clean(text);
+            }
+        }
+        HistoryRecord::Rename(rename) => {
+            for text in [&mut rename.host, &mut rename.old, &mut rename.new, &mut rename.author] {
                 clean(text);
             }
         }

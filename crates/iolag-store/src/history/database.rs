@@ -2,7 +2,7 @@
 
 use iolag_model::{
     BatchContent, Configuration, Event, Evidence, HistoryColumns, HistoryRecord, HistorySample, Outage,
-    ProbeId, Series, SeriesKey, WallSpan, WatchSession,
+    ProbeId, Rename, Series, SeriesKey, WallSpan, WatchSession,
 };
 
 use super::append::{self, Numbers};
@@ -103,6 +103,10 @@ impl<E: Engine> History for DatabaseHistory<E> {
 
     fn outages(&mut self, span: WallSpan) -> Result<Vec<Outage>, HistoryError> {
         queries::outages(&mut self.engine, span)
+    }
+
+    fn renames(&mut self) -> Result<Vec<Rename>, HistoryError> {
+        queries::renames(&mut self.engine)
     }
 
     fn batches(&mut self) -> Result<Vec<BatchContent>, HistoryError> {

@@ -140,5 +140,5 @@ fn refusal(bytes: &[u8], is_ended: bool, error: &serde_json::Error) -> String {
     }
 }
 
-const KINDS: [&str; 8] =
-    ["series", "sample", "configuration", "event", "outage", "evidence", "session", "batch"];
+const KINDS: [&str; 9] =
+    ["series", "sample", "configuration", "event", "outage", "evidence", "session", "batch", "rename"];

@@ -32,7 +32,7 @@ use std::path::Path;
 
 use iolag_model::{
     BatchContent, Configuration, Event, Evidence, HistoryColumns, HistoryRecord, HistorySample, Outage,
-    ProbeId, Series, SeriesKey, WallSpan, WatchSession,
+    ProbeId, Rename, Series, SeriesKey, WallSpan, WatchSession,
 };
 
 pub use canonical::canonical;
@@ -44,8 +44,17 @@ pub use place::{check_place, is_path, is_server, same_scheme, shown_place};
 pub use postgres::{PasswordSources, PostgresEngine, PostgresHistory};
 pub use sqlite::{Access, SqliteEngine, SqliteHistory};
 
-/// Makes version 2 of the tables look like version 3 to one connection.
-const AS_VERSION_3: &str = include_str!("as_version_3.sql");
+/// What makes tables of this version in a database's `schema` look like the present ones to one connection, if anything does.
+fn views_of_older(version: i64, schema: &str) -> Option<String> {
+    const AS_VERSION_3: &str = include_str!("as_version_3.sql");
+    const AS_VERSION_4: &str = include_str!("as_version_4.sql");
+    let views = match version {
+        2 => format!("{AS_VERSION_3}\n{AS_VERSION_4}"),
+        3 => AS_VERSION_4.to_owned(),
+        _ => return None,
+    };
+    Some(views.replace("TABLES", schema))
+}
 
 /// What remembers. All methods may wait for a disk, a lock or a network: they belong into a process with a deadline.
 pub trait History: Send {
@@ -94,6 +103,9 @@ pub trait History: Send {
 
     /// The outages that begin or last within `span`, by begin, host and probe.
     fn outages(&mut self, span: WallSpan) -> Result<Vec<Outage>, HistoryError>;
+
+    /// All other names of targets, by host, moment and former name.
+    fn renames(&mut self) -> Result<Vec<Rename>, HistoryError>;
 
     /// All imports, oldest first, with how much each brought.
     fn batches(&mut self) -> Result<Vec<BatchContent>, HistoryError>;

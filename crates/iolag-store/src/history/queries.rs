@@ -1,18 +1,18 @@
 //! What is asked of a history. Statements name a total order, so that equal contents give equal answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{
     BatchContent, Configuration, ConfigurationKey, Event, Evidence, HistoryColumns, HistoryRecord,
-    HistorySample, Outage, ProbeId, Series, SeriesKey, WallSpan, WallTime, WatchSession,
+    HistorySample, Outage, ProbeId, Rename, Series, SeriesKey, WallSpan, WallTime, WatchSession,
 };
 
 use super::append::number;
 use super::engine::{Engine, Value};
 use super::rows::{
     self, BATCH_SELECTION, COLUMNED_SELECTION, CONFIGURATION_SELECTION, EVENT_SELECTION, EVIDENCE_SELECTION,
-    OUTAGE_SELECTION, Reader, SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION, SESSION_SELECTION,
-    blank_sample, sample_selection,
+    OUTAGE_SELECTION, RENAME_SELECTION, Reader, SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION,
+    SESSION_SELECTION, blank_sample, sample_selection,
 };
 use super::{ChangeMark, Changes, HistoryError, RecordSink};
 
@@ -178,7 +178,38 @@ pub(crate) fn outages(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<Out
         "SELECT {OUTAGE_SELECTION} FROM outage WHERE begin_ns < $1 AND (end_ns IS NULL OR end_ns >= $2) \
          ORDER BY begin_ns, host, probe"
     );
-    list(engine, &statement, &overlap(span), rows::outage)
+    let mut outages = list(engine, &statement, &overlap(span), rows::outage)?;
+    outages.iter_mut().try_for_each(|outage| attribute(engine, outage))?;
+    Ok(outages)
+}
+
+/// Adds the targets of an outage: those that were told, or else that of its probe's samples.
+fn attribute(engine: &mut dyn Engine, outage: &mut Outage) -> Result<(), HistoryError> {
+    outage.targets = told_targets(engine, outage)?;
+    if outage.targets.is_empty() {
+        let statement = "SELECT target FROM series WHERE host = $1 AND target <> '' \
+                         AND EXISTS (SELECT 1 FROM sample WHERE sample.series = series.id AND sample.probe = $2)";
+        outage.targets = targets_by(engine, statement, outage)?;
+    }
+    Ok(())
+}
+
+fn told_targets(engine: &mut dyn Engine, outage: &Outage) -> Result<BTreeSet<String>, HistoryError> {
+    targets_by(engine, "SELECT target FROM outage_target WHERE host = $1 AND probe = $2", outage)
+}
+
+fn targets_by(
+    engine: &mut dyn Engine,
+    statement: &str,
+    outage: &Outage,
+) -> Result<BTreeSet<String>, HistoryError> {
+    let values = [Value::Text(&outage.host), Value::Integer(outage.probe.0.cast_signed())];
+    Ok(list(engine, statement, &values, |reader| reader.text(0))?.into_iter().collect())
+}
+
+pub(crate) fn renames(engine: &mut dyn Engine) -> Result<Vec<Rename>, HistoryError> {
+    let statement = format!("SELECT {RENAME_SELECTION} FROM rename ORDER BY host, made_ns, old_name");
+    list(engine, &statement, &[], rows::rename)
 }
 
 pub(crate) fn sessions(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<WatchSession>, HistoryError> {
@@ -282,7 +313,9 @@ pub(crate) fn open_outages(engine: &mut dyn Engine, host: &str) -> Result<Vec<Ou
     let statement = format!(
         "SELECT {OUTAGE_SELECTION} FROM outage WHERE host = $1 AND end_ns IS NULL ORDER BY begin_ns, probe"
     );
-    list(engine, &statement, &[Value::Text(host)], rows::outage)
+    let mut outages = list(engine, &statement, &[Value::Text(host)], rows::outage)?;
+    outages.iter_mut().try_for_each(|outage| attribute(engine, outage))?;
+    Ok(outages)
 }
 
 pub(crate) fn evidence(
@@ -323,8 +356,12 @@ pub(crate) fn records(
     for event in list(engine, &statement, &overlap(span), rows::event_of_batch)? {
         give(HistoryRecord::Event(event))?;
     }
-    for outage in outages(engine, span)? {
+    for mut outage in outages(engine, span)? {
+        outage.targets = told_targets(engine, &outage)?;
         give(HistoryRecord::Outage(outage))?;
+    }
+    for rename in renames(engine)? {
+        give(HistoryRecord::Rename(rename))?;
     }
     let location = engine.location().to_owned();
     for row in series {

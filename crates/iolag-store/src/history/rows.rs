@@ -1,11 +1,11 @@
 //! How rows become records again, and the names that stand for enums in the tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{
     Batch, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence, HistorySample,
-    Outage, OutageEnding, ProbeId, Series, SeriesKey, SeriesKind, SessionEnd, Surroundings, WallTime,
-    WatchSession,
+    Outage, OutageEnding, OutageKind, ProbeId, Rename, Series, SeriesKey, SeriesKind, SessionEnd,
+    Surroundings, WallTime, WatchSession,
 };
 use iolag_model::{FailureCode, Nanoseconds, Outcome};
 
@@ -334,10 +334,13 @@ pub(crate) fn batch(reader: Reader<'_>) -> Result<(Batch, bool), HistoryError> {
 }
 
 /// What is selected for [`outage`].
-pub(crate) const OUTAGE_SELECTION: &str = "host, mount, probe, begin_ns, end_ns, ending, skipped";
+pub(crate) const OUTAGE_SELECTION: &str = "host, mount, probe, begin_ns, end_ns, ending, skipped, kind";
 
+/// Its targets are in a table of their own.
 pub(crate) fn outage(reader: Reader<'_>) -> Result<Outage, HistoryError> {
     Ok(Outage {
+        kind: reader.named(7, &OUTAGE_KINDS, outage_kind_name)?.unwrap_or_default(),
+        targets: BTreeSet::new(),
         host: reader.text(0)?,
         mount: reader.text(1)?,
         probe: reader.probe(2)?,
@@ -345,6 +348,19 @@ pub(crate) fn outage(reader: Reader<'_>) -> Result<Outage, HistoryError> {
         end: reader.optional_time(4)?,
         ending: reader.named(5, &OUTAGE_ENDINGS, outage_ending_name)?,
         skipped: reader.unsigned(6)?,
+    })
+}
+
+/// What is selected for [`rename`].
+pub(crate) const RENAME_SELECTION: &str = "host, old_name, new_name, made_ns, author";
+
+pub(crate) fn rename(reader: Reader<'_>) -> Result<Rename, HistoryError> {
+    Ok(Rename {
+        host: reader.text(0)?,
+        old: reader.text(1)?,
+        new: reader.text(2)?,
+        at: reader.time(3)?,
+        author: reader.text(4)?,
     })
 }
 
@@ -398,6 +414,16 @@ pub(crate) const fn event_source_name(source: EventSource) -> &'static str {
         EventSource::List => "list",
         EventSource::Journal => "journal",
         EventSource::Watch => "watch",
+    }
+}
+
+const OUTAGE_KINDS: [OutageKind; 2] = [OutageKind::NoAnswer, OutageKind::NotMounted];
+
+/// The name in the tables: the one in exports.
+pub(crate) const fn outage_kind_name(kind: OutageKind) -> &'static str {
+    match kind {
+        OutageKind::NoAnswer => "no-answer",
+        OutageKind::NotMounted => "not-mounted",
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use iolag_model::{
     Batch, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence, FailureCode,
-    HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, Series, SeriesKey,
-    SeriesKind, SessionEnd, Surroundings, WallTime, WatchSession,
+    HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, OutageKind, Outcome, ProbeId, Rename,
+    Series, SeriesKey, SeriesKind, SessionEnd, Surroundings, WallTime, WatchSession,
 };
-use proptest::collection::{btree_map, vec};
+use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -71,6 +71,8 @@ pub fn event(id: &str, begin: WallTime) -> Event {
 
 pub fn outage(host: &str, probe: u64) -> Outage {
     Outage {
+        kind: Default::default(),
+        targets: ["/scratch".to_owned()].into(),
         host: host.into(),
         mount: "/scratch".into(),
         probe: ProbeId(probe),
@@ -108,14 +110,15 @@ pub fn batch(id: u64, undone: Option<i64>) -> Batch {
 /// Whatever the types allow, with few keys.
 pub fn any_record() -> impl Strategy<Value = HistoryRecord> {
     prop_oneof![
-        8 => any_sample().prop_map(HistoryRecord::Sample),
+        8 => any_sample().prop_map(HistoryRecord::Sample).boxed(),
         1 => any_series().prop_map(HistoryRecord::Series),
         1 => any_configuration().prop_map(HistoryRecord::Configuration),
-        1 => any_event().prop_map(HistoryRecord::Event),
-        1 => any_outage().prop_map(HistoryRecord::Outage),
+        1 => any_event().prop_map(HistoryRecord::Event).boxed(),
+        1 => any_outage().prop_map(HistoryRecord::Outage).boxed(),
         1 => any_evidence().prop_map(HistoryRecord::Evidence),
         1 => any_session().prop_map(HistoryRecord::Session),
         2 => any_batch().prop_map(HistoryRecord::Batch),
+        1 => any_rename().prop_map(HistoryRecord::Rename).boxed(),
     ]
 }
 
@@ -256,8 +259,13 @@ fn any_batch_id() -> impl Strategy<Value = Option<BatchId>> {
 fn any_outage() -> impl Strategy<Value = Outage> {
     use OutageEnding::{Rebooted, Recovered, Remounted, Unmounted};
     let endings = option::of(select(&[Recovered, Remounted, Unmounted, Rebooted][..]));
-    (any_host(), any_text(), few_ids(), any_time(), option::of(any_time()), endings, any_number()).prop_map(
-        |(host, mount, probe, begin, end, ending, skipped)| Outage {
+    let kinds = select(&[OutageKind::NoAnswer, OutageKind::NotMounted][..]);
+    let targets = btree_set(any_text(), 0..3);
+    let times = (any_time(), option::of(any_time()), endings, any_number());
+    (any_host(), kinds, targets, any_text(), few_ids(), times).prop_map(
+        |(host, kind, targets, mount, probe, (begin, end, ending, skipped))| Outage {
+            kind,
+            targets,
             host,
             mount,
             probe: ProbeId(probe),
@@ -267,6 +275,17 @@ fn any_outage() -> impl Strategy<Value = Outage> {
             skipped,
         },
     )
+}
+
+fn any_rename() -> impl Strategy<Value = Rename> {
+    let texts = (any_text(), any_text(), any_text());
+    (any_host(), texts, -1..1i64).prop_map(|(host, (old, new, author), at)| Rename {
+        host,
+        old,
+        new,
+        at: WallTime(at),
+        author,
+    })
 }
 
 fn any_evidence() -> impl Strategy<Value = Evidence> {

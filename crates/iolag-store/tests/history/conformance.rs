@@ -23,6 +23,7 @@ pub fn check(open: &Open<'_>, cases: u32) {
     changes_are_followed(open);
     the_present_configuration_is_that_of_the_newest_sample(open);
     open_outages_are_those_of_a_host(open);
+    an_outage_is_of_the_targets_that_were_told_or_of_its_probes_own(open);
     a_record_that_cannot_be_taken_takes_nothing_with_it(open);
     an_import_that_is_undone_gives_back_what_it_hid(open);
     an_event_lasts_as_long_as_one_that_brought_it(open);
@@ -489,4 +490,33 @@ fn open_outages_are_those_of_a_host(open: &Open<'_>) {
     history.append(&records.clone().map(|outage| outage.into_record())).unwrap();
     assert_eq!(history.open_outages("login1").unwrap(), records[..1]);
     assert_eq!(history.open_outages("nobody").unwrap(), []);
+}
+
+fn an_outage_is_of_the_targets_that_were_told_or_of_its_probes_own(open: &Open<'_>) {
+    let mut history = open();
+    let named = |host: &str, probe, targets: &[&str]| iolag_model::Outage {
+        targets: targets.iter().map(|target| (*target).to_owned()).collect(),
+        ..outage(host, probe)
+    };
+    let series = key("login1", "list");
+    let of_probe =
+        |probe| HistorySample { probe: ProbeId(probe), ..sample(&series, probe, Outcome::Hung, 9) };
+    let told = [named("login1", 5, &["a"]), named("login1", 5, &["b"])];
+    let untold = [named("login1", 6, &[]), named("login1", 7, &[]), named("login2", 6, &[])];
+    history.append(&told.map(|outage| outage.into_record())).unwrap();
+    history.append(&untold.clone().map(|outage| outage.into_record())).unwrap();
+    let samples = [5, 6].map(|probe| HistoryRecord::Sample(of_probe(probe)));
+    history.append(&samples).unwrap();
+    let mut found = history.outages(WallSpan::ALL).unwrap();
+    found.sort_by_key(|outage| (outage.host.clone(), outage.probe));
+    let expected = [
+        named("login1", 5, &["a", "b"]),
+        named("login1", 6, &[&series.target]),
+        named("login1", 7, &[]),
+        named("login2", 6, &[]),
+    ];
+    assert_eq!(found, expected);
+    // What was concluded is not exported as if it had been told.
+    let exported = content(&mut *history);
+    assert!(exported.contains(&untold[0].clone().into_record()), "{exported:?}");
 }

@@ -46,7 +46,8 @@ impl<'a> Key<'a> {
             HistoryRecord::Configuration(_)
             | HistoryRecord::Event(_)
             | HistoryRecord::Evidence(_)
-            | HistoryRecord::Batch(_) => None,
+            | HistoryRecord::Batch(_)
+            | HistoryRecord::Rename(_) => None,
         }
     }
 }
@@ -73,9 +74,10 @@ fn sample_replaces(record: &HistorySample, other: &HistorySample) -> bool {
 }
 
 fn outage_replaces(record: &Outage, other: &Outage) -> bool {
-    let is_same = (&record.mount, record.begin) == (&other.mount, other.begin);
+    let is_same = (record.kind, &record.mount, record.begin) == (other.kind, &other.mount, other.begin);
+    let names_all = record.targets.is_superset(&other.targets);
     let knows_the_end = other.end.is_none() || (record.end, record.ending) == (other.end, other.ending);
-    is_same && knows_the_end && record.skipped >= other.skipped
+    is_same && names_all && knows_the_end && record.skipped >= other.skipped
 }
 
 fn session_replaces(record: &WatchSession, other: &WatchSession) -> bool {

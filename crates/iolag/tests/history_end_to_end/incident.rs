@@ -60,6 +60,8 @@ fn records() -> Vec<HistoryRecord> {
     let samples = (0..SLOTS).flat_map(|slot| ["/home", "/scratch"].map(|target| sample(target, slot)));
     let mut records: Vec<HistoryRecord> = samples.map(HistoryRecord::Sample).collect();
     records.push(HistoryRecord::Outage(Outage {
+        kind: Default::default(),
+        targets: Default::default(),
         host: "login1".to_owned(),
         mount: "/home".to_owned(),
         probe: hung_probe(),

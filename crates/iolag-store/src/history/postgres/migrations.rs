@@ -4,11 +4,15 @@ use postgres::{Client, GenericClient};
 
 use super::address::Address;
 use super::connection::failed;
-use crate::history::{AS_VERSION_3, HistoryError};
+use crate::history::{HistoryError, views_of_older};
 
 /// Step `n` leads from version `n` to `n + 1`. A step that was released is never changed.
-const STEPS: &[&str] =
-    &[include_str!("schema_1.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
+const STEPS: &[&str] = &[
+    include_str!("schema_1.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
+];
 /// The lock by which clients take turns at migrating.
 const MIGRATION_LOCK: i64 = 0x69_6f6c_6167_0002;
 
@@ -31,15 +35,17 @@ pub(super) fn migrate_existing(client: &mut Client, address: &Address) -> Result
     }
 }
 
-/// Refuses everything but the present version, and the one before it, which then looks like it: for who may not write.
+/// Refuses everything but the present version, and those before it that then look like it: for who may not write.
 pub(super) fn require_present_version(client: &mut Client, address: &Address) -> Result<(), HistoryError> {
     let location = address.location.clone();
     match version(client, address)? {
         VERSION => Ok(()),
         0 => Err(HistoryError::Missing { location }),
         // Not for whom the server lets make nothing at all, as on a copy that it reads only.
-        2 if client.batch_execute(&AS_VERSION_3.replace("TABLES", "iolag")).is_ok() => Ok(()),
-        version => Err(HistoryError::Older { location, version, known: VERSION }),
+        version => match views_of_older(version, "iolag") {
+            Some(views) if client.batch_execute(&views).is_ok() => Ok(()),
+            _ => Err(HistoryError::Older { location, version, known: VERSION }),
+        },
     }
 }
 

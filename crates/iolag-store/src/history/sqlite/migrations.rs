@@ -3,11 +3,15 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::connection::Place;
-use crate::history::{AS_VERSION_3, HistoryError};
+use crate::history::{HistoryError, views_of_older};
 
 /// Step `n` leads from version `n` to `n + 1`. A step that was released is never changed.
-const STEPS: &[&str] =
-    &[include_str!("schema_1.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
+const STEPS: &[&str] = &[
+    include_str!("schema_1.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
+];
 
 /// The version of the tables that this program reads and writes.
 pub(super) const VERSION: i64 = STEPS.len() as i64;
@@ -20,16 +24,15 @@ pub(super) fn migrate(connection: &mut Connection, place: &Place) -> Result<(), 
     migrate_by(connection, place, STEPS)
 }
 
-/// Refuses everything but our own present version, and the one before it, which then looks like it: for who may not write.
+/// Refuses everything but our own present version, and those before it that then look like it: for who may not write.
 pub(super) fn require_present_version(connection: &Connection, place: &Place) -> Result<(), HistoryError> {
     match known_version(connection, place, VERSION)? {
         VERSION => Ok(()),
-        2 => {
-            let views = AS_VERSION_3.replace("TABLES", "main");
-            connection.execute_batch(&views).map_err(|error| place.error(&error))
-        }
         0 => Err(place.foreign("an empty file")),
-        version => Err(place.older(version, VERSION)),
+        version => match views_of_older(version, "main") {
+            Some(views) => connection.execute_batch(&views).map_err(|error| place.error(&error)),
+            None => Err(place.older(version, VERSION)),
+        },
     }
 }
 
@@ -118,6 +121,25 @@ mod tests {
         migrate(&mut connection, &place()).unwrap();
         require_present_version(&connection, &place()).unwrap();
         assert_eq!(one::<i64>(&connection, "SELECT count(*) FROM series"), 1);
+    }
+
+    #[test]
+    fn versions_2_and_3_look_like_the_present_one_to_who_may_only_read() {
+        for version in [2, 3] {
+            let mut connection = version_1();
+            migrate_by(&mut connection, &place(), &STEPS[..version]).unwrap();
+            let outage = "INSERT INTO outage VALUES ('login1', 7, '/home', 1, NULL, NULL, 0)";
+            connection.execute(outage, []).unwrap();
+            require_present_version(&connection, &place()).unwrap();
+            assert_eq!(
+                one::<String>(&connection, "SELECT mount || ' ' || kind FROM outage"),
+                "/home no-answer"
+            );
+            for table in ["outage_target", "rename", "batch", "sample_beside"] {
+                assert_eq!(one::<i64>(&connection, &format!("SELECT count(*) FROM {table}")), 0);
+            }
+            assert_eq!(one::<i64>(&connection, "PRAGMA user_version"), version as i64, "nothing was changed");
+        }
     }
 
     #[test]

@@ -182,6 +182,8 @@ mod tests {
         let mut teller = Teller::new(writer, Telling::Trouble, Vec::new());
         for skipped in [1, 2] {
             teller.recorded(&HistoryRecord::Outage(Outage {
+                kind: Default::default(),
+                targets: Default::default(),
                 host: "node".to_owned(),
                 mount: "/home".to_owned(),
                 probe: ProbeId(skipped),
