@@ -28,8 +28,8 @@ pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressur
 pub use history::{
     Batch, BatchContent, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence,
     HistoryColumns, HistoryRecord, HistorySample, LastSample, Outage, OutageEnding, OutageKind, ProbeId,
-    ProbePhase, ProbeStatus, Rename, Series, SeriesKey, SeriesKind, SessionEnd, Surroundings, WallSpan,
-    WallTime, WatchSession, WatchStatus,
+    ProbePhase, ProbeStatus, Progress, Rename, Series, SeriesKey, SeriesKind, SessionEnd, Surroundings,
+    WallSpan, WallTime, WatchSession, WatchStatus,
 };
 pub use identity::{
     AttemptId, ClientId, PlaceIdentity, PlaceMaker, PlaceToken, PlaceTokenError, RunId, RunIdError,

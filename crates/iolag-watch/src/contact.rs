@@ -15,7 +15,7 @@ use crate::process::ProbeProcess;
 use crate::room::KeptFile;
 use crate::run::Running;
 use crate::samples::ProbeDescription;
-use crate::{AtDeadline, Deadlines};
+use crate::{AtDeadline, Deadlines, MountKey, Stamps};
 
 /// What became of the first contact with a target.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Running<'_> {
     pub fn take_over_contacts(&mut self, contacts: Vec<FirstContact>) {
         for contact in contacts {
             if let FirstContact::Silent { target, child, start } = contact {
-                self.take_over(target, child, start);
+                self.take_over(target, child, start, None);
             }
         }
     }
@@ -82,6 +82,17 @@ impl Running<'_> {
         }
         self.mounts.learn(target, mount_number);
         self.keep_mounts();
+        self.move_flights(target);
+    }
+
+    /// Probes of a target of which nobody knew where it lies are where it lies, too.
+    fn move_flights(&mut self, target: usize) {
+        let (own, mount) = (self.mounts.own_key_of(target), self.mounts.key_of(target));
+        for flight in self.flights.iter_mut().filter(|flight| flight.mount == own) {
+            flight.mount.clone_from(mount);
+            self.mounts.name_of(target).clone_into(&mut flight.mount_name);
+            self.agenda.found_on(flight.description.probe, mount);
+        }
     }
 
     /// Keeps what was learnt for the next watch; what could not be kept is tried again.
@@ -104,12 +115,14 @@ impl Running<'_> {
 
     /// Lookups that do not answer count as probes from now on.
     pub fn take_over_lookups(&mut self, now: MonotonicTime, patience: Patience) {
-        for silent in self.lookups.hand_over(now, patience) {
-            self.take_over(silent.target, silent.child, silent.start);
+        let flights = &self.flights;
+        let has_probe = |mount: &MountKey| flights.iter().any(|flight| flight.mount == *mount);
+        for silent in self.lookups.hand_over(now, patience, has_probe) {
+            self.take_over(silent.target, silent.child, silent.start, Some(silent.stamps));
         }
     }
 
-    fn take_over(&mut self, target: usize, child: Child, started: MonotonicTime) {
+    fn take_over(&mut self, target: usize, child: Child, started: MonotonicTime, stamps: Option<Stamps>) {
         let subject = Subject::Task { target, task: 0 };
         let Some(task) = self.plan.targets[target].tasks.first() else {
             child.signal_group(Signal::KILL);
@@ -120,7 +133,7 @@ impl Running<'_> {
             Deadlines { soft: Nanoseconds::ZERO, hard: task.deadline, at_deadline: task.at_deadline };
         let mount = self.mounts.key_of(target).clone();
         let probe = self.agenda.take_over(mount.clone(), deadlines, started);
-        let Some(stamps) = make_stamps(self.runtime, probe) else {
+        let Some(stamps) = stamps.or_else(|| make_stamps(self.runtime, probe)) else {
             self.ledger.trouble("probe", "there is no memory for a probe's stamps");
             self.agenda.ended(probe);
             child.signal_group(Signal::KILL);

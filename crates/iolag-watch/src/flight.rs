@@ -131,6 +131,7 @@ impl Flight {
             start: self.description.start,
             phase,
             waits_in: self.waits_in.clone(),
+            progress: self.stamps.progress(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! that writes the history, one that looks up circumstances. docs/watch.md says what is promised.
 
 mod agenda;
+mod canary;
 mod clocks;
 mod configurations;
 mod contact;
@@ -11,6 +12,7 @@ mod deadlines;
 mod describing;
 mod errand;
 mod flight;
+mod health;
 mod hidden_root;
 mod historian;
 mod kept;

@@ -1,18 +1,20 @@
-//! Looking up the circumstances of each target, by a child with a deadline: it may touch what hangs.
+//! Looking up each target, by a child with a deadline: its circumstances and, if somebody has a reason to ask, whether it answers (the
+//! canary). It may touch what hangs.
 //!
 //! A child is a visitor of its target's mount as a probe is one, so neither comes while the other is there, and at most one child is on
-//! a mount. One that does not answer in time is ended; one that cannot be ended is handed over: from then on it counts as a probe. Its
+//! a mount. The exception is a suspicion: where a program is past its deadline only a canary beside it can tell whether the mount
+//! answers. One that does not come back in time is ended; one that cannot be ended is handed over: from then on it counts as a probe. Its
 //! target keeps the configuration that it had.
 
 use std::collections::BTreeMap;
 
 use iolag_keeper::{Awaited, Child};
-use iolag_model::{MonotonicTime, Nanoseconds};
+use iolag_model::{MonotonicClock, MonotonicTime, Nanoseconds};
 
 use crate::errand::{Errand, ErrandState};
-use crate::{MountKey, WatchTarget};
+use crate::{MountKey, Stamps, WatchTarget, canary};
 
-/// How long looking up may take.
+/// How long looking up may take, and an answer of the canary at most.
 const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(10);
 /// How often it is done although the target's mount has not changed.
 const EVERY: Nanoseconds = Nanoseconds::from_seconds(3600);
@@ -30,8 +32,33 @@ pub(crate) struct Lookups {
 struct Lookup {
     errand: Option<UnderWay>,
     due: MonotonicTime,
+    reason: Reason,
     /// It is due, and somebody is in its way: the end of that one is waited for.
     is_held_up: bool,
+    /// The canary is given no longer than the shortest of the target's tasks.
+    deadline: Nanoseconds,
+}
+
+/// Why a target is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reason {
+    /// It is time.
+    Routine,
+    /// Its mount does not answer, and may again.
+    Outage,
+    /// Somebody there is past a deadline. The watch does not end before it knows.
+    Suspicion,
+}
+
+/// What a look at the children has found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Finding {
+    /// The target has answered the canary.
+    Answered { mount: MountKey, at: MonotonicTime, mount_number: Option<u64> },
+    /// It has not, within the canary's deadline.
+    Silent { mount: MountKey },
+    /// Its circumstances.
+    Facts(BTreeMap<String, String>),
 }
 
 #[derive(Debug)]
@@ -39,6 +66,17 @@ struct UnderWay {
     errand: Errand,
     mount: MountKey,
     start: MonotonicTime,
+    reason: Reason,
+    stamps: Stamps,
+    verdict: Verdict,
+}
+
+/// What was told of a canary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    None,
+    Silent,
+    Answered,
 }
 
 /// A child that has not answered and is still there.
@@ -47,6 +85,7 @@ pub(crate) struct Silent {
     pub target: usize,
     pub child: Child,
     pub start: MonotonicTime,
+    pub stamps: Stamps,
 }
 
 /// Which children are handed over.
@@ -60,9 +99,16 @@ pub(crate) enum Patience {
 
 impl Lookups {
     /// Every target is due.
-    pub fn new(targets: usize) -> Self {
-        let lookup = |_| Lookup { errand: None, due: MonotonicTime(0), is_held_up: false };
-        Self { targets: (0..targets).map(lookup).collect() }
+    pub fn new(targets: &[WatchTarget]) -> Self {
+        let deadline = |target: &WatchTarget| target.tasks.iter().map(|task| task.deadline).min();
+        let lookup = |target: &WatchTarget| Lookup {
+            errand: None,
+            due: MonotonicTime(0),
+            reason: Reason::Routine,
+            is_held_up: false,
+            deadline: deadline(target).map_or(DEADLINE, |deadline| deadline.min(DEADLINE)),
+        };
+        Self { targets: targets.iter().map(lookup).collect() }
     }
 
     /// The mounts of these targets have changed: they are due.
@@ -72,17 +118,28 @@ impl Lookups {
         }
     }
 
-    /// What was found since the last look. Ends what has not answered in time.
-    pub fn found(&mut self, now: MonotonicTime) -> Vec<(usize, BTreeMap<String, String>)> {
+    /// Whether this target answers is to be asked at `due`, or before if that is due already.
+    pub fn suspect(&mut self, target: usize, reason: Reason, due: MonotonicTime) {
+        let lookup = &mut self.targets[target];
+        lookup.due = lookup.due.min(due);
+        lookup.reason = lookup.reason.max(reason);
+    }
+
+    /// What was found since the last look. Ends what has not come back in time.
+    pub fn look(&mut self, now: MonotonicTime) -> Vec<(usize, Finding)> {
         let mut found = Vec::new();
         for (target, lookup) in self.targets.iter_mut().enumerate() {
-            match lookup.errand.as_mut().map(|under_way| under_way.errand.look(now)) {
-                None | Some(ErrandState::UnderWay | ErrandState::Overdue) => continue,
-                Some(ErrandState::Done(answer)) => {
-                    found.extend(serde_json::from_slice(&answer).ok().map(|facts| (target, facts)));
+            let Some(under_way) = &mut lookup.errand else { continue };
+            let state = under_way.errand.look(now);
+            found.extend(under_way.verdict(now, lookup.deadline).map(|finding| (target, finding)));
+            match state {
+                ErrandState::UnderWay | ErrandState::Overdue => continue,
+                ErrandState::Done(answer) => {
+                    let facts = serde_json::from_slice(&answer).ok();
+                    found.extend(facts.map(|facts| (target, Finding::Facts(facts))));
                 }
                 // What cannot be looked up stays as it was known.
-                Some(ErrandState::Failed(_)) => {}
+                ErrandState::Failed(_) => {}
             }
             lookup.errand = None;
         }
@@ -96,20 +153,20 @@ impl Lookups {
         facts: &Facts<'_>,
         now: MonotonicTime,
         mount_of: impl Fn(usize) -> MountKey,
-        is_blocked: impl Fn(&MountKey) -> bool,
+        is_blocked: impl Fn(&MountKey, Reason) -> bool,
     ) {
         for (target, planned) in targets.iter().enumerate() {
             if now < self.targets[target].due || self.targets[target].errand.is_some() {
                 continue;
             }
             let mount = mount_of(target);
-            let is_held_up = self.visits(&mount) || is_blocked(&mount);
+            let is_held_up = self.visits(&mount) || is_blocked(&mount, self.targets[target].reason);
             let lookup = &mut self.targets[target];
             lookup.is_held_up = is_held_up;
             if !is_held_up {
                 lookup.due = now.after(EVERY);
-                let errand = start(planned, facts, now);
-                lookup.errand = errand.map(|errand| UnderWay { errand, mount, start: now });
+                let reason = std::mem::replace(&mut lookup.reason, Reason::Routine);
+                lookup.errand = start(planned, facts, now, mount, reason);
             }
         }
     }
@@ -119,15 +176,23 @@ impl Lookups {
         self.under_way().any(|under_way| under_way.mount == *mount)
     }
 
-    /// The children that have not answered, to be looked after by somebody else. Their targets are soon due again.
-    pub fn hand_over(&mut self, now: MonotonicTime, patience: Patience) -> Vec<Silent> {
-        let is_silent =
-            |under_way: &mut UnderWay| patience == Patience::None || now >= under_way.start.after(DEADLINE);
+    /// The children that have not come back, to be looked after by somebody else, unless a probe is there already. Their targets are soon
+    /// due again.
+    pub fn hand_over(
+        &mut self,
+        now: MonotonicTime,
+        patience: Patience,
+        has_probe: impl Fn(&MountKey) -> bool,
+    ) -> Vec<Silent> {
+        let is_silent = |under_way: &mut UnderWay| {
+            let is_late = now >= under_way.start.after(DEADLINE) && !has_probe(&under_way.mount);
+            patience == Patience::None || is_late
+        };
         let mut silent = Vec::new();
         for (target, lookup) in self.targets.iter_mut().enumerate() {
-            if let Some(UnderWay { errand, start, .. }) = lookup.errand.take_if(is_silent) {
+            if let Some(UnderWay { errand, start, stamps, .. }) = lookup.errand.take_if(is_silent) {
                 lookup.due = now.after(DEADLINE);
-                silent.push(Silent { target, child: errand.into_child(), start });
+                silent.push(Silent { target, child: errand.into_child(), start, stamps });
             }
         }
         silent
@@ -138,14 +203,19 @@ impl Lookups {
         self.under_way().map(|under_way| under_way.errand.process())
     }
 
-    /// Whether nothing is under way.
-    pub fn are_idle(&self) -> bool {
-        self.under_way().next().is_none()
+    /// Whether nothing is under way, and nothing suspicious is about to be.
+    pub fn are_idle(&self, now: MonotonicTime) -> bool {
+        let is_pending =
+            |lookup: &Lookup| lookup.reason == Reason::Suspicion && !lookup.is_held_up && lookup.due <= now;
+        self.under_way().next().is_none() && !self.targets.iter().any(is_pending)
     }
 
     /// When to look although nothing has come.
     pub fn due(&self) -> Option<MonotonicTime> {
         let due = |lookup: &Lookup| match &lookup.errand {
+            Some(under_way) if under_way.reason > Reason::Routine && under_way.verdict == Verdict::None => {
+                Some(under_way.start.after(lookup.deadline))
+            }
             Some(under_way) => under_way.errand.due().or_else(|| under_way.errand.given_up_at()),
             None => (!lookup.is_held_up).then_some(lookup.due),
         };
@@ -176,12 +246,42 @@ impl Lookups {
     }
 }
 
-fn start(target: &WatchTarget, facts: &Facts<'_>, now: MonotonicTime) -> Option<Errand> {
+impl UnderWay {
+    /// What is news of the canary.
+    fn verdict(&mut self, now: MonotonicTime, deadline: Nanoseconds) -> Option<Finding> {
+        if self.reason == Reason::Routine {
+            return None;
+        }
+        let mount = self.mount.clone();
+        if let (Verdict::None | Verdict::Silent, Some(at)) = (self.verdict, self.stamps.prepared()) {
+            self.verdict = Verdict::Answered;
+            return Some(Finding::Answered { mount, at, mount_number: self.stamps.mount_number() });
+        }
+        if self.verdict == Verdict::None && now >= self.start.after(deadline) {
+            self.verdict = Verdict::Silent;
+            return Some(Finding::Silent { mount });
+        }
+        None
+    }
+}
+
+/// Without a process or memory left, the next time is soon enough.
+fn start(
+    target: &WatchTarget,
+    facts: &Facts<'_>,
+    now: MonotonicTime,
+    mount: MountKey,
+    reason: Reason,
+) -> Option<UnderWay> {
+    let stamps = Stamps::new().ok()?;
     let body = || {
         // Only for who looks at the process table.
         let _ = rustix::thread::set_name(c"iolag-facts");
+        if reason != Reason::Routine {
+            canary::ask(&target.directory, &mut stamps.recorder(MonotonicClock), now.0);
+        }
         serde_json::to_vec(&facts(target)).map_err(|error| error.to_string())
     };
-    // Without a process left, the next time is soon enough.
-    Errand::start("facts", now.after(DEADLINE), body).ok()
+    let errand = Errand::start("facts", now.after(DEADLINE), body).ok()?;
+    Some(UnderWay { errand, mount, start: now, reason, stamps, verdict: Verdict::None })
 }

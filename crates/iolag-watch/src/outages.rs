@@ -1,8 +1,5 @@
-//! Outages: from the first probe of a mount that passed its deadline until the mount is known to answer again.
-//!
-//! An outage begins with the start of the probe that found it. It is over when a probe of the same mount ends by itself or is
-//! released by the kernel after it could not be ended, when another mount stands in its place, when the mount is gone, or when
-//! the machine was started again. That a probe could be killed does not end it: the mount has not answered yet.
+//! Outages: from when a mount is known not to answer until it is known to answer again, when another mount stands in its place, when it is gone,
+//! or when the machine was started again. What proves either is decided elsewhere (health.rs); this is the list.
 
 use std::collections::BTreeMap;
 
@@ -37,6 +34,11 @@ impl Outages {
         self.open.values()
     }
 
+    /// Whether this mount does not answer.
+    pub fn is_open(&self, mount: &MountKey) -> bool {
+        self.open.contains_key(mount)
+    }
+
     /// The same, to be kept.
     pub fn to_keep(&self) -> Vec<OpenOutage> {
         self.open
@@ -45,7 +47,7 @@ impl Outages {
             .collect()
     }
 
-    /// A probe of this mount has passed its deadline. Says whether this is news: then `outage` has begun.
+    /// This mount does not answer. Says whether this is news: then `outage` has begun.
     pub fn found(&mut self, mount: &MountKey, outage: Outage) -> Option<Outage> {
         if self.open.contains_key(mount) {
             return None;

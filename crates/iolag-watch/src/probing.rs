@@ -3,7 +3,7 @@
 use iolag_keeper::evidence_of_all;
 use iolag_model::{
     Clock, EventSource, Evidence, FailureCode, HistoryRecord, HistorySample, MonotonicClock, MonotonicTime,
-    Outage, Outcome, ProbeId, ProbePhase, WallTime, counted,
+    Outcome, ProbeId, ProbePhase, WallTime, counted,
 };
 use rustix::process::Signal;
 
@@ -174,7 +174,7 @@ impl Running<'_> {
             Step::Terminate => {
                 if self.flights[position].interruption != Interruption::Stop {
                     self.gather_evidence(position, now);
-                    self.find_outage(position);
+                    self.suspect(position, now);
                 }
                 self.flights[position].signal(Signal::TERM);
             }
@@ -183,7 +183,7 @@ impl Running<'_> {
                 self.gather_evidence(position, now);
                 // One that the watch gave up has not passed its deadline.
                 if self.flights[position].interruption != Interruption::Stop {
-                    self.find_outage(position);
+                    self.suspect(position, now);
                 }
                 self.record_hung(position, now);
             }
@@ -237,18 +237,11 @@ impl Running<'_> {
         let has_answered = matches!(fate, Fate::Ended { .. } | Fate::Released { .. })
             || recorded.first().is_some_and(|whole| whole.outcome == Outcome::Late);
         self.ledger.record_samples(recorded);
-        if has_answered && self.outages.open().next().is_some() {
-            // A mount that was replaced has not recovered, and the table may not have been read since.
-            self.look_at_mounts();
-            // The mount may have been replaced before its outage was found.
-            self.end_outages_of_changed_mounts();
-            let at = flight.wall(flight.answered_at(fate, now));
+        if has_answered {
             // It may have begun when nobody knew where the target lies.
             let own = flight.target.map(|target| self.mounts.own_key_of(target));
-            for mount in [Some(flight.mount.clone()), own].into_iter().flatten() {
-                let ended = self.outages.answered(&mount, at);
-                self.record_outages(ended);
-            }
+            let mounts: Vec<MountKey> = [Some(flight.mount.clone()), own].into_iter().flatten().collect();
+            self.have_answered(&mounts, flight.answered_at(fate, now));
         }
     }
 
@@ -269,35 +262,6 @@ impl Running<'_> {
         let at = self.wall();
         let ended = self.outages.remounted(at, |mount_point| self.mounts.device_at(mount_point));
         self.record_outages(ended);
-    }
-
-    fn find_outage(&mut self, position: usize) {
-        let flight = &self.flights[position];
-        // A covariate has no mount.
-        if matches!(flight.mount, MountKey::Covariate(_)) {
-            return;
-        }
-        let outage = Outage {
-            host: self.plan.host.clone(),
-            kind: iolag_model::OutageKind::NoAnswer,
-            targets: Default::default(),
-            mount: flight.mount_name.clone(),
-            probe: flight.probe(),
-            begin: flight.description.start,
-            end: None,
-            ending: None,
-            skipped: flight.skipped,
-        };
-        let found = self.outages.found(&flight.mount, outage);
-        self.record_outages(found);
-    }
-
-    /// Records what was learnt of outages.
-    pub fn record_outages(&mut self, outages: impl IntoIterator<Item = Outage>) {
-        for outage in outages {
-            self.ledger.record(HistoryRecord::Outage(outage));
-            self.changed();
-        }
     }
 
     fn record_hung(&mut self, position: usize, now: MonotonicTime) {
@@ -321,6 +285,8 @@ impl Running<'_> {
         for position in 0..self.flights.len() {
             if due(&self.flights[position]) {
                 self.record_hung(position, now);
+                // It has gone on meanwhile, or not.
+                self.suspect(position, now);
             }
         }
         self.record_outages(self.outages.open().cloned().collect::<Vec<_>>());

@@ -230,7 +230,7 @@ fn prepare_and_perform(
     mut task: Box<dyn ProbeTask>,
     recorder: &mut StampRecorder<'_, MonotonicClock>,
 ) {
-    if let Err(error) = task.prepare(place) {
+    if let Err(error) = task.prepare(place, recorder) {
         return recorder.failed(&error);
     }
     recorder.prepared();

@@ -19,10 +19,11 @@ use crate::configurations::Configurations;
 use crate::contact::FirstContact;
 use crate::describing::provisions;
 use crate::flight::{Flight, Interruption};
+use crate::health::Suspicions;
 use crate::historian::{Historian, Recall, Recalling, Remember};
 use crate::kept::Kept;
 use crate::ledger::Ledger;
-use crate::lookups::{Facts, Lookups, Patience};
+use crate::lookups::{Facts, Finding, Lookups, Patience, Reason};
 use crate::names::{first_probe, tag_of};
 use crate::process::LOOK;
 use crate::room::KeptFile;
@@ -148,6 +149,7 @@ pub(crate) struct Running<'a> {
     pub agenda: Agenda,
     pub flights: Vec<Flight>,
     pub outages: Outages,
+    pub suspicions: Suspicions,
     pub mounts: TargetMounts,
     pub meter: SurroundingsMeter,
     pub configurations: Configurations,
@@ -192,6 +194,7 @@ impl<'a> Running<'a> {
             agenda: new_agenda(plan, identity, limit, anchor, &kept),
             flights: Vec::new(),
             outages: Outages::default(),
+            suspicions: Suspicions::default(),
             mounts: TargetMounts::new(MountTable::read(), Whereabouts::read(runtime), &plan.targets),
             meter: SurroundingsMeter::open(std::path::Path::new("/proc")),
             configurations: identity.configurations.clone(),
@@ -203,7 +206,7 @@ impl<'a> Running<'a> {
             clocks: ClockWatch::new(anchor),
             tick_due: None,
             historian: Historian::new(identity.history_deadline, identity.recall),
-            lookups: Lookups::new(plan.targets.len()),
+            lookups: Lookups::new(&plan.targets),
             is_changed: true,
             mounts_changed: true,
             published: MonotonicTime(0),
@@ -236,7 +239,7 @@ impl<'a> Running<'a> {
         loop {
             self.look();
             // One that looks up what hangs is left to the next watch as a probe.
-            if self.is_leaving || (self.agenda.is_over() && self.lookups.are_idle()) {
+            if self.is_leaving || (self.agenda.is_over() && self.lookups.are_idle(MonotonicClock.now())) {
                 return self.end.unwrap_or(WatchEnd::RoundsDone);
             }
             self.wait();
@@ -311,7 +314,7 @@ impl<'a> Running<'a> {
         loop {
             let now = MonotonicClock.now();
             self.look_up(now);
-            if self.lookups.are_idle() || now >= until {
+            if self.lookups.are_idle(now) || now >= until {
                 return;
             }
             let mut awaited: Vec<_> = self.lookups.awaited().collect();
@@ -328,7 +331,9 @@ impl<'a> Running<'a> {
         if std::mem::take(&mut self.mounts_changed) {
             self.look_at_mounts();
         }
-        for (target, facts) in self.lookups.found(now) {
+        for (target, finding) in self.lookups.look(now) {
+            self.heed_canary(target, &finding);
+            let Finding::Facts(facts) = finding else { continue };
             let name = &self.plan.targets[target].name;
             let wall = self.wall();
             let Some((configuration, event)) = self.configurations.found(&self.plan.host, name, facts, wall)
@@ -341,9 +346,14 @@ impl<'a> Running<'a> {
             }
         }
         self.take_over_lookups(now, Patience::UntilGivenUp);
+        self.ask_the_silent(now);
         if self.end.is_none() {
             let mount_of = |target: usize| self.mounts.key_of(target).clone();
-            let is_blocked = |mount: &MountKey| self.flights.iter().any(|flight| flight.mount == *mount);
+            let is_blocked = |mount: &MountKey, reason: Reason| {
+                let on_it = self.flights.iter().filter(|flight| flight.mount == *mount);
+                on_it.filter(|flight| reason == Reason::Routine || !flight.stamps.has_left_place()).count()
+                    > 0
+            };
             self.lookups.start(&self.plan.targets, self.errands.facts, now, mount_of, is_blocked);
         }
     }

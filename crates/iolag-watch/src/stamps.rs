@@ -4,7 +4,8 @@
 //! word 0  when the place was open       1  when it was prepared        2  number of its mount, plus one
 //!      3  when preparing failed         4  why                         5  bytes of the sentence from word 9 on: why, or what a command said last
 //!      6  its guard's process id        7  when that was started, in clock ticks since boot
-//!      8  whether the place was made
+//!      8  whether the place was made   61  when the task may have begun to wait for something else than its place
+//!     62  when the place answered last 63  operations done and of how many (32 bits each)
 //! word 64 + 8 × part:  begin, end, failure, exit status (bit 32: there is one), user, system, resident, value (NaN: none)
 //! ```
 //! Times are monotonic nanoseconds, zero where something has not happened. An end is stored after what belongs to it, so who
@@ -13,7 +14,7 @@
 use std::os::fd::BorrowedFd;
 
 use iolag_keeper::{KeeperError, SharedWords, start_ticks};
-use iolag_model::{Clock, FailureCode, MonotonicTime, Nanoseconds};
+use iolag_model::{Clock, FailureCode, MonotonicTime, Nanoseconds, Progress};
 use iolag_workload::{PartEnding, PartRecorder, ProbeTaskError};
 
 use crate::process::KeptProcess;
@@ -30,7 +31,10 @@ const GUARD: usize = 6;
 const GUARD_TICKS: usize = 7;
 const MADE: usize = 8;
 const SENTENCE: usize = 9;
-const SENTENCE_BYTES_MAX: usize = (PARTS - SENTENCE) * size_of::<u64>();
+const SENTENCE_BYTES_MAX: usize = (LEFT_PLACE - SENTENCE) * size_of::<u64>();
+const LEFT_PLACE: usize = 61;
+const ANSWERED: usize = 62;
+const DONE: usize = 63;
 const PARTS: usize = 64;
 const PART_WORDS: usize = 8;
 const HAS_STATUS: u64 = 1 << 32;
@@ -99,6 +103,26 @@ impl Stamps {
     /// The kernel's number of the mount on which the place truly is.
     pub fn mount_number(&self) -> Option<u64> {
         self.words.load(MOUNT).checked_sub(1)
+    }
+
+    /// When the task's place is known to have answered last: to whoever opened and prepared it, or to an operation that is over.
+    pub fn answered(&self) -> Option<MonotonicTime> {
+        let told = [OPENED, PREPARED, ANSWERED].map(|word| self.moment(word));
+        // A part begins when what was before it is over.
+        let parts = (0..PARTS_MAX).map(|part| self.part(part));
+        let of_parts = parts.flat_map(|part| [part.begin, part.end.map(|(at, _)| at)]);
+        told.into_iter().chain(of_parts).flatten().max()
+    }
+
+    /// How many of how many operations are over, where the task counts them.
+    pub fn progress(&self) -> Option<Progress> {
+        let word = self.words.load(DONE);
+        (word != 0).then_some(Progress { done: (word >> 32) as u32, of: word as u32 })
+    }
+
+    /// Whether what the task waits for need not be its place.
+    pub fn has_left_place(&self) -> bool {
+        self.moment(LEFT_PLACE).is_some()
     }
 
     /// Whether the place had to be made, and with it everything in it.
@@ -221,6 +245,8 @@ impl<C: Clock> StampRecorder<'_, C> {
 
 impl<C: Clock> PartRecorder for StampRecorder<'_, C> {
     fn begin(&mut self, part: usize) {
+        // What was counted before belongs to another part.
+        self.stamps.words.store(DONE, 0);
         if part < PARTS_MAX {
             let word = PARTS + part * PART_WORDS;
             self.stamps.words.store(word, self.clock.now().0);
@@ -238,6 +264,15 @@ impl<C: Clock> PartRecorder for StampRecorder<'_, C> {
 
     fn said(&mut self, line: &str) {
         self.store_sentence(line);
+    }
+
+    fn answered(&mut self, done: u32, of: u32) {
+        self.stamps.words.store(DONE, u64::from(done) << 32 | u64::from(of));
+        self.stamps.words.store(ANSWERED, self.clock.now().0);
+    }
+
+    fn left_place(&mut self) {
+        self.stamps.words.store(LEFT_PLACE, self.clock.now().0);
     }
 
     fn guarded(&mut self, guard: u32) {
@@ -302,6 +337,25 @@ mod tests {
         assert_eq!(stamps.part(0).end, Some((MonotonicTime(20), PartEnding::default())));
         assert_eq!(stamps.in_flight(3), None);
         assert_eq!(stamps.part(2), PartStamp::default());
+    }
+
+    #[test]
+    fn the_last_answer_of_the_place_and_what_is_done_are_seen() {
+        let stamps = Stamps::new().unwrap();
+        let clock = SimulatedClock::starting_at(MonotonicTime(10));
+        let mut recorder = stamps.recorder(clock.clone());
+        assert_eq!((stamps.answered(), stamps.progress(), stamps.has_left_place()), (None, None, false));
+        recorder.opened(Some(1), Origin::Made);
+        clock.advance(Nanoseconds(5));
+        recorder.answered(3499, 3500);
+        assert_eq!(stamps.progress(), Some(Progress { done: 3499, of: 3500 }));
+        clock.advance(Nanoseconds(5));
+        recorder.prepared();
+        assert_eq!(stamps.answered(), Some(MonotonicTime(20)));
+        recorder.begin(0);
+        assert_eq!(stamps.progress(), None, "another part has its own");
+        recorder.left_place();
+        assert!(stamps.has_left_place());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A path as it is written says little: a symbolic link may lead anywhere. So a target counts as a mount of its own until somebody who
 //! has gone there has told where it lies, and again when something else is mounted there. Its hang is then blamed on nobody else.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::whereabouts::Whereabouts;
@@ -68,6 +69,11 @@ impl TargetMounts {
     /// The mount point, or the target if that is not known.
     pub fn name_of(&self, target: usize) -> &str {
         &self.targets[target].mount_name
+    }
+
+    /// Names of the targets of which a probe would be outstanding on this.
+    pub fn targets_on(&self, mount: &MountKey) -> BTreeSet<String> {
+        self.targets.iter().filter(|target| target.key == *mount).map(|target| target.name.clone()).collect()
     }
 
     /// On what probes are outstanding whose mount has this name, if a target lies there, or at least seems to.

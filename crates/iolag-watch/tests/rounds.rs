@@ -71,7 +71,11 @@ impl ProbeTask for Failing {
         &["", "second"]
     }
 
-    fn prepare(&mut self, _place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
+    fn prepare(
+        &mut self,
+        _place: BorrowedFd<'_>,
+        _recorder: &mut dyn PartRecorder,
+    ) -> Result<(), ProbeTaskError> {
         match self.in_preparation {
             true => Err(ProbeTaskError { failure: FailureCode::from_errno(28), message: "no space".into() }),
             false => Ok(()),

@@ -19,6 +19,15 @@ pub enum ProbePhase {
     Hung,
 }
 
+/// How far a task that counts its operations has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Operations that are over.
+    pub done: u32,
+    /// All of them.
+    pub of: u32,
+}
+
 /// A probe that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeStatus {
@@ -38,6 +47,9 @@ pub struct ProbeStatus {
     pub phase: ProbePhase,
     /// What it waits for, as the kernel says; empty before its first deadline.
     pub waits_in: String,
+    /// How far it has come, if it counts that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
 }
 
 /// The last end of a series.

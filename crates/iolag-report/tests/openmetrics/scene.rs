@@ -130,8 +130,17 @@ pub fn scene() -> Scene {
     let probe = ProbeId(7);
     let (phase, waits_in) = (ProbePhase::Hung, "request_wait_answer".to_owned());
     let (series, part) = (scratch.clone(), "ls -n".to_owned());
-    scene.status.in_flight =
-        vec![ProbeStatus { series, probe, part, process: 4711, start_ns, start, phase, waits_in }];
+    scene.status.in_flight = vec![ProbeStatus {
+        series,
+        probe,
+        part,
+        process: 4711,
+        start_ns,
+        start,
+        phase,
+        waits_in,
+        progress: None,
+    }];
     scene.status.outages = vec![Outage {
         kind: Default::default(),
         targets: Default::default(),

@@ -42,9 +42,17 @@ pub(super) fn write_file(directory: BorrowedFd<'_>, name: &str, content: &[u8]) 
     }
 }
 
-/// Writes `count` small files, for the directory that is listed.
-pub(super) fn write_small_files(directory: BorrowedFd<'_>, count: u32) -> Result<(), Errno> {
-    (0..count).try_for_each(|index| write_file(directory, &format!("file-{index}"), &CONTENT))
+/// Writes `count` small files, for the directory that is listed; `written` is told how many there are after each.
+pub(super) fn write_small_files(
+    directory: BorrowedFd<'_>,
+    count: u32,
+    mut written: impl FnMut(u32),
+) -> Result<(), Errno> {
+    (0..count).try_for_each(|index| {
+        write_file(directory, &format!("file-{index}"), &CONTENT)?;
+        written(index + 1);
+        Ok(())
+    })
 }
 
 pub(super) fn write_new(

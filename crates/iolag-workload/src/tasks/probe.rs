@@ -111,6 +111,14 @@ pub trait PartRecorder {
     fn guarded(&mut self, guard: u32) {
         let _ = guard;
     }
+
+    /// The task's place has answered once more: `done` of its `of` operations are over.
+    fn answered(&mut self, done: u32, of: u32) {
+        let _ = (done, of);
+    }
+
+    /// From now on the task may wait for something else than its place: for a program, a terminal, another directory.
+    fn left_place(&mut self) {}
 }
 
 /// A task that a probe executes.
@@ -123,7 +131,11 @@ pub trait ProbeTask {
     ///
     /// # Errors
     /// If that is not possible, with the failure for the sample and a sentence for people.
-    fn prepare(&mut self, place: BorrowedFd<'_>) -> Result<(), ProbeTaskError>;
+    fn prepare(
+        &mut self,
+        place: BorrowedFd<'_>,
+        recorder: &mut dyn PartRecorder,
+    ) -> Result<(), ProbeTaskError>;
 
     /// Performs it once.
     fn perform(&mut self, place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder);

@@ -47,7 +47,11 @@ impl ProbeTask for StatTask {
         TaskSpec::Stat.part_names()
     }
 
-    fn prepare(&mut self, place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
+    fn prepare(
+        &mut self,
+        place: BorrowedFd<'_>,
+        _recorder: &mut dyn PartRecorder,
+    ) -> Result<(), ProbeTaskError> {
         make_once(place, LOOKED_AT, || b"one file that is looked at\n".to_vec())
     }
 
@@ -74,14 +78,20 @@ impl OpenReadTask {
         Self { bytes, name: format!("read-{bytes}"), buffer }
     }
 
-    fn read_all(&mut self, place: BorrowedFd<'_>) -> Result<u64, Errno> {
+    fn read_all(&mut self, place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) -> Result<u64, Errno> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(place, self.name.as_str(), flags, Mode::empty())?;
         let mut bytes = 0;
         loop {
             match read(&file, &mut self.buffer[..]) {
                 Ok(0) => return Ok(bytes),
-                Ok(more) => bytes += more as u64,
+                Ok(more) => {
+                    bytes += more as u64;
+                    // Not of the last block: telling takes time that is not the storage's.
+                    if bytes < self.bytes {
+                        recorder.answered(blocks(bytes), blocks(self.bytes));
+                    }
+                }
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error),
             }
@@ -103,14 +113,18 @@ impl ProbeTask for OpenReadTask {
         TaskSpec::OpenRead { bytes: self.bytes }.part_names()
     }
 
-    fn prepare(&mut self, place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
+    fn prepare(
+        &mut self,
+        place: BorrowedFd<'_>,
+        _recorder: &mut dyn PartRecorder,
+    ) -> Result<(), ProbeTaskError> {
         make_once(place, &self.name, || content_of(self.bytes))
     }
 
     fn perform(&mut self, place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) {
         let before = thread_usage();
         recorder.begin(WHOLE);
-        let answer = self.read_all(place);
+        let answer = self.read_all(place, recorder);
         let mut ending = PartEnding { processor: thread_usage().since(before), ..PartEnding::default() };
         ending.failure = match answer {
             Ok(bytes) if bytes == self.bytes => FailureCode::NONE,
@@ -141,14 +155,19 @@ impl WriteFsyncTask {
         Self { bytes, block }
     }
 
-    fn write_all(&self, place: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    fn write_all(&self, place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) -> Result<OwnedFd, Errno> {
         let file = openat(place, WRITTEN, NEW_FILE, Mode::from_raw_mode(0o600))?;
         let mut left = self.bytes;
         while left > 0 {
             let length = left.min(self.block.len() as u64) as usize;
             match write(&file, &self.block[..length]) {
                 Ok(0) => return Err(Errno::IO),
-                Ok(written) => left -= written as u64,
+                Ok(written) => {
+                    left -= written as u64;
+                    if left > 0 {
+                        recorder.answered(blocks(self.bytes - left), blocks(self.bytes));
+                    }
+                }
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error),
             }
@@ -162,7 +181,11 @@ impl ProbeTask for WriteFsyncTask {
         TaskSpec::WriteFsync { bytes: self.bytes }.part_names()
     }
 
-    fn prepare(&mut self, place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
+    fn prepare(
+        &mut self,
+        place: BorrowedFd<'_>,
+        _recorder: &mut dyn PartRecorder,
+    ) -> Result<(), ProbeTaskError> {
         match unlinkat(place, WRITTEN, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(cannot("remove the file that the last probe wrote", error)),
@@ -172,7 +195,7 @@ impl ProbeTask for WriteFsyncTask {
     fn perform(&mut self, place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) {
         let before = thread_usage();
         recorder.begin(WHOLE);
-        let mut whole = self.write_all(place);
+        let mut whole = self.write_all(place, recorder);
         if let Ok(file) = &whole {
             let before_fsync = thread_usage();
             recorder.begin(FSYNC);
@@ -212,19 +235,25 @@ impl CreateTask {
         }
     }
 
-    fn create(&self, directory: BorrowedFd<'_>) -> (usize, FailureCode) {
+    fn create(&self, directory: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) -> (usize, FailureCode) {
         for (index, name) in self.names.iter().enumerate() {
             if let Err(error) = super::files::write_new(directory, name.as_c_str(), &self.content) {
                 // It may be there, with less in it than it should have.
                 return (index + 1, FailureCode::from_errno(error.raw_os_error()));
             }
+            recorder.answered(index as u32 + 1, self.names.len() as u32);
         }
         (self.names.len(), FailureCode::NONE)
     }
 
-    fn unlink(&self, directory: BorrowedFd<'_>, count: usize) -> FailureCode {
+    fn unlink(
+        &self,
+        directory: BorrowedFd<'_>,
+        count: usize,
+        recorder: &mut dyn PartRecorder,
+    ) -> FailureCode {
         let mut failure = FailureCode::NONE;
-        for name in &self.names[..count] {
+        for (index, name) in self.names[..count].iter().enumerate() {
             match unlinkat(directory, name.as_c_str(), AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(error) if failure == FailureCode::NONE => {
@@ -232,6 +261,7 @@ impl CreateTask {
                 }
                 Err(_) => {}
             }
+            recorder.answered(index as u32 + 1, count as u32);
         }
         failure
     }
@@ -242,11 +272,15 @@ impl ProbeTask for CreateTask {
         self.spec.part_names()
     }
 
-    fn prepare(&mut self, place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
+    fn prepare(
+        &mut self,
+        place: BorrowedFd<'_>,
+        recorder: &mut dyn PartRecorder,
+    ) -> Result<(), ProbeTaskError> {
         let directory =
             make_directory(place, CREATED).map_err(|error| cannot("make an empty directory", error))?;
         // Asking for each name would leave "not there" in the cache; a listing of an empty directory leaves nothing.
-        remove_created(directory.as_fd()).map_err(|error| cannot("empty the directory", error))?;
+        remove_created(directory.as_fd(), recorder).map_err(|error| cannot("empty the directory", error))?;
         self.directory = Some(directory);
         Ok(())
     }
@@ -259,19 +293,24 @@ impl ProbeTask for CreateTask {
         };
         let before = thread_usage();
         recorder.begin(WHOLE);
-        let (created, failure) = self.create(directory.as_fd());
+        let (created, failure) = self.create(directory.as_fd(), recorder);
         let processor = thread_usage().since(before);
         recorder.end(WHOLE, PartEnding { failure, processor, ..PartEnding::default() });
         let before = thread_usage();
         recorder.begin(UNLINK);
-        let failure = self.unlink(directory.as_fd(), created);
+        let failure = self.unlink(directory.as_fd(), created, recorder);
         let processor = thread_usage().since(before);
         recorder.end(UNLINK, PartEnding { failure, processor, ..PartEnding::default() });
     }
 }
 
+/// In how many calls so many bytes are read or written, if each does as much as it may.
+const fn blocks(bytes: u64) -> u32 {
+    bytes.div_ceil(BLOCK_BYTES_MAX) as u32
+}
+
 /// Removes what a probe that was ended left behind.
-fn remove_created(directory: BorrowedFd<'_>) -> Result<(), Errno> {
+fn remove_created(directory: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) -> Result<(), Errno> {
     let mut space = vec![MaybeUninit::uninit(); LISTING_BYTES];
     let mut names = Vec::new();
     let mut entries = RawDir::new(directory, &mut space);
@@ -281,10 +320,13 @@ fn remove_created(directory: BorrowedFd<'_>) -> Result<(), Errno> {
             names.push(entry.file_name().to_owned());
         }
     }
-    names.iter().try_for_each(|name| match unlinkat(directory, name.as_c_str(), AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(error),
-    })
+    for (index, name) in names.iter().enumerate() {
+        match unlinkat(directory, name.as_c_str(), AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => recorder.answered(index as u32 + 1, names.len() as u32),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Makes the file `name` unless that was done before, without touching it if it was.

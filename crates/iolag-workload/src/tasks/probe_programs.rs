@@ -37,7 +37,13 @@ impl ProbeTask for CompileTask {
         TaskSpec::Compile.part_names()
     }
 
-    fn prepare(&mut self, place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
+    fn prepare(
+        &mut self,
+        place: BorrowedFd<'_>,
+        recorder: &mut dyn PartRecorder,
+    ) -> Result<(), ProbeTaskError> {
+        // The compiler is looked for in other directories.
+        recorder.left_place();
         let environment: Vec<_> = std::env::vars_os().collect();
         let Some(compiler) = find_compiler(&environment) else {
             return Err(ProbeTaskError {
@@ -89,7 +95,7 @@ impl ListTask {
     }
 
     /// Its files are made once and not touched again before they are listed.
-    fn make_listed(&self, place: BorrowedFd<'_>) -> Result<(), Errno> {
+    fn make_listed(&self, place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) -> Result<(), Errno> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat(place, format!("{}{READY}", self.directory), flags, Mode::empty()) {
             Ok(_) => return Ok(()),
@@ -97,7 +103,7 @@ impl ListTask {
             Err(error) => return Err(error),
         }
         let directory = make_directory(place, &self.directory)?;
-        write_small_files(directory.as_fd(), self.files)?;
+        write_small_files(directory.as_fd(), self.files, |done| recorder.answered(done, self.files))?;
         write_ready(place, &self.directory)
     }
 }
@@ -107,8 +113,13 @@ impl ProbeTask for ListTask {
         TaskSpec::List { files: self.files, output: self.output }.part_names()
     }
 
-    fn prepare(&mut self, place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
-        self.make_listed(place).map_err(|error| cannot("make the directory to be listed", error))?;
+    fn prepare(
+        &mut self,
+        place: BorrowedFd<'_>,
+        recorder: &mut dyn PartRecorder,
+    ) -> Result<(), ProbeTaskError> {
+        self.make_listed(place, recorder)
+            .map_err(|error| cannot("make the directory to be listed", error))?;
         let list = |option: &str| Program {
             path: PathBuf::from(LIST_PROGRAM),
             arguments: vec![option.into(), self.directory.clone().into()],
@@ -141,6 +152,7 @@ fn run_parts(
         return;
     };
     programs.tell_guard(recorder);
+    recorder.left_place();
     for index in 0..parts {
         let part = usize::from(index);
         recorder.begin(part);
@@ -181,7 +193,11 @@ impl ProbeTask for CommandTask {
         self.spec.part_names()
     }
 
-    fn prepare(&mut self, place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
+    fn prepare(
+        &mut self,
+        place: BorrowedFd<'_>,
+        _recorder: &mut dyn PartRecorder,
+    ) -> Result<(), ProbeTaskError> {
         let Some((path, arguments)) = self.command.split_first() else {
             return Err(ProbeTaskError {
                 failure: FailureCode::from_errno(libc::EINVAL),
@@ -211,6 +227,7 @@ impl ProbeTask for CommandTask {
         };
         let mut line = LastLine::default();
         programs.tell_guard(recorder);
+        recorder.left_place();
         recorder.begin(0);
         let mut ending = programs.run(0, |output| line.add(output));
         programs.see_rest(|output| line.add(output));

@@ -175,7 +175,11 @@ impl ProbeTask for ShellTask {
         &[""]
     }
 
-    fn prepare(&mut self, place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
+    fn prepare(
+        &mut self,
+        place: BorrowedFd<'_>,
+        _recorder: &mut dyn PartRecorder,
+    ) -> Result<(), ProbeTaskError> {
         let session = Session::prepare(&self.program, place);
         self.session = Some(session.map_err(|error| cannot("get ready to start the shell", error))?);
         Ok(())
@@ -184,6 +188,7 @@ impl ProbeTask for ShellTask {
     fn perform(&mut self, _place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) {
         let Some(mut session) = self.session.take() else { return not_prepared(recorder) };
         recorder.guarded(session.guard.id());
+        recorder.left_place();
         recorder.begin(WHOLE);
         session.guard.launch(0);
         let seen = session.wait_for_prompt();
@@ -211,9 +216,14 @@ impl ProbeTask for EchoTask {
         self.parts
     }
 
-    fn prepare(&mut self, place: BorrowedFd<'_>) -> Result<(), ProbeTaskError> {
+    fn prepare(
+        &mut self,
+        place: BorrowedFd<'_>,
+        recorder: &mut dyn PartRecorder,
+    ) -> Result<(), ProbeTaskError> {
         let session = Session::prepare(&self.program, place);
         let mut session = session.map_err(|error| cannot("get ready to start the shell", error))?;
+        recorder.left_place();
         session.guard.launch(0);
         if let Seen::Gone(ending) = session.wait_for_prompt() {
             let how = match ending.exit_status {

@@ -98,7 +98,7 @@ fn start(place: &Path, guard: &Path, spec: &TaskSpec) -> Probe {
     Probe::fork(|| {
         let directory = File::open(place).expect("the place is there");
         let mut task = probe_task(spec, 1);
-        task.prepare(directory.as_fd()).expect("it can be prepared");
+        task.prepare(directory.as_fd(), &mut Telling(guard)).expect("it can be prepared");
         task.perform(directory.as_fd(), &mut Telling(guard));
         0
     })
@@ -145,8 +145,9 @@ fn a_shell_and_its_startup_files_do_not_live_on() {
         set_variable("ENV", &startup);
         let directory = File::open(place.path()).expect("the place is there");
         let mut task = probe_task(&TaskSpec::Shell { program: shell.into() }, 1);
-        task.prepare(directory.as_fd()).expect("it can be prepared");
-        task.perform(directory.as_fd(), &mut Telling(&home.path().join("guard")));
+        let guard = home.path().join("guard");
+        task.prepare(directory.as_fd(), &mut Telling(&guard)).expect("it can be prepared");
+        task.perform(directory.as_fd(), &mut Telling(&guard));
         0
     });
     assert!(wait_until(|| processes_with(seconds) == 3), "{}", processes_with(seconds));

@@ -84,8 +84,8 @@ pub fn probe(place: &Path, spec: &TaskSpec) -> Result<Remembering, ProbeTaskErro
 /// The same with a task that is already there.
 pub fn perform(place: &Path, task: &mut dyn ProbeTask) -> Result<Remembering, ProbeTaskError> {
     let directory = File::open(place).expect("the place can be opened");
-    task.prepare(directory.as_fd())?;
     let mut recorder = Remembering::default();
+    task.prepare(directory.as_fd(), &mut recorder)?;
     task.perform(directory.as_fd(), &mut recorder);
     Ok(recorder)
 }

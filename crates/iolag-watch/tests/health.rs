@@ -1,0 +1,148 @@
+//! What is said of a mount: that it does not answer only if that is so, from when on and until when.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use iolag_fixtures::{FuseCall, FuseMount};
+use iolag_model::{HistorySample, Outage, OutageEnding, OutageKind, Outcome};
+use iolag_watch::{AtDeadline, PlannedTask, WatchLimit};
+use iolag_workload::{TaskOutput, TaskSpec};
+use rustix::process::{Pid, Signal, kill_process};
+use support::{
+    Onlooker, Scene, directory, is_fine_after, ms, target, task, wait_for_what_was_released, wall,
+};
+
+fn command(script: &str, soft: u64, hard: u64) -> PlannedTask {
+    let command = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
+    task("command", TaskSpec::Command { command, output: TaskOutput::Discard }, soft, hard)
+}
+
+/// All requests stand in the kernel's queue, and whoever waits for one can be killed, as on NFS and Lustre.
+fn stop(mount: &FuseMount, signal: Signal) {
+    kill_process(Pid::from_raw(mount.daemon_pid() as i32).unwrap(), signal).unwrap();
+}
+
+fn count(samples: &[HistorySample], outcome: Outcome) -> usize {
+    samples.iter().filter(|sample| sample.outcome == outcome).count()
+}
+
+fn only(outages: &[Outage]) -> &Outage {
+    let [outage] = outages else { panic!("{outages:?}") };
+    outage
+}
+
+#[test]
+fn a_command_that_waits_for_something_else_is_no_outage_of_its_mount() {
+    let place = directory();
+    for at_deadline in [AtDeadline::End { grace: ms(100) }, AtDeadline::Wait] {
+        let sleeping = PlannedTask { at_deadline, ..command("exec sleep 4", 50, 1000) };
+        let stat = task("stat", TaskSpec::Stat, 5000, 20_000);
+        let scene = Scene::new(ms(500), vec![target(place.path(), "place", vec![sleeping, stat])]);
+        let mut onlooker = Onlooker::default();
+        scene.watch(WatchLimit::Rounds(6), &mut onlooker);
+        assert_eq!(onlooker.outages(), [], "{at_deadline:?}");
+        let is_late = |sample: &HistorySample| matches!(sample.outcome, Outcome::Timeout | Outcome::Hung);
+        assert!(onlooker.wholes("place").iter().any(is_late), "{:?}", onlooker.wholes("place"));
+    }
+}
+
+#[test]
+fn a_mount_that_answers_slowly_is_no_outage_however_long_a_task_of_many_calls_takes() {
+    let backing = directory();
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let create = task("create", TaskSpec::Create { files: 400, bytes: 64 }, 200, 2000);
+    let list = task("list", TaskSpec::List { files: 300, output: TaskOutput::Discard }, 200, 2000);
+    let scene = Scene::new(ms(300), vec![target(mount.path(), "slow", vec![create, list])]);
+    // Some 2000 calls for making each.
+    mount.delay_all(Duration::from_millis(5));
+    let mut onlooker = Onlooker::default();
+    scene.watch(WatchLimit::Rounds(4), &mut onlooker);
+    let samples = onlooker.wholes("slow");
+    assert!(count(&samples, Outcome::Timeout) >= 2, "{samples:?}");
+    assert_eq!(onlooker.outages(), []);
+    let told =
+        |phase: &iolag_model::ProbeStatus| phase.progress.is_some_and(|one| one.done > 0 && one.of >= 300);
+    assert!(onlooker.phases.iter().any(told), "how far it has come: {:?}", onlooker.phases);
+}
+
+#[test]
+fn a_hang_that_can_be_killed_lasts_until_the_mount_answers() {
+    let backing = directory();
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let listing = format!("exec /bin/ls {}", mount.path().display());
+    let scene =
+        Scene::new(ms(1000), vec![target(mount.path(), "killable", vec![command(&listing, 50, 1500)])]);
+    let (stopped_at, continued_at) = (Cell::new(0), Cell::new(0));
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| match round {
+            2 => {
+                stopped_at.set(wall());
+                stop(&mount, Signal::STOP);
+            }
+            8 => {
+                continued_at.set(wall());
+                stop(&mount, Signal::CONT);
+            }
+            _ => {}
+        })),
+        ..Onlooker::default()
+    };
+    scene.watch(WatchLimit::Rounds(20), &mut onlooker);
+    onlooker.at_round_end = None;
+    let outages = onlooker.outages();
+    let outage = only(&outages);
+    let expected = (OutageKind::NoAnswer, Some(OutageEnding::Recovered), mount.path().to_str().unwrap());
+    assert_eq!((outage.kind, outage.ending, outage.mount.as_str()), expected);
+    assert_eq!(outage.targets, ["killable".to_owned()].into());
+    // It began with the first thing that did not come back, and ended with the first that did.
+    assert!(outage.begin.0 >= stopped_at.get(), "{outage:?} {}", stopped_at.get());
+    let samples = onlooker.wholes("killable");
+    let first = samples.iter().find(|sample| sample.outcome == Outcome::Timeout).unwrap();
+    assert!(outage.begin.0 <= first.start.after(first.duration_ns).0, "{outage:?} {first:?}");
+    assert!(outage.end.unwrap().0 >= continued_at.get(), "{outage:?} {}", continued_at.get());
+    assert!(is_fine_after(&samples, continued_at.get()), "{samples:?}");
+}
+
+#[test]
+fn a_program_that_cannot_be_killed_has_one_canary_beside_it() {
+    let backing = directory();
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let listing = format!("exec /bin/ls {}", mount.path().display());
+    let scene = Scene::new(ms(500), vec![target(mount.path(), "stuck", vec![command(&listing, 50, 1500)])]);
+    let (hung_at, held_max, released_at) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| {
+            held_max.set(held_max.get().max(mount.held()));
+            match round {
+                2 => {
+                    hung_at.set(wall());
+                    // What opening a place does not ask, but the program and the canary.
+                    mount.hang(FuseCall::Readdir, "*");
+                    mount.hang(FuseCall::Statfs, "*");
+                }
+                // Time for the canary to be given up.
+                40 => {
+                    released_at.set(wall());
+                    mount.release();
+                    wait_for_what_was_released(&mount);
+                }
+                _ => {}
+            }
+        })),
+        ..Onlooker::default()
+    };
+    scene.watch(WatchLimit::Rounds(60), &mut onlooker);
+    onlooker.at_round_end = None;
+    assert!((1..=2).contains(&held_max.get()), "the program and one canary: {}", held_max.get());
+    let outages = onlooker.outages();
+    let outage = only(&outages);
+    assert!(outage.begin.0 >= hung_at.get(), "until then the mount answered: {outage:?} {}", hung_at.get());
+    assert_eq!(outage.ending, Some(OutageEnding::Recovered));
+    assert!(outage.end.unwrap().0 >= released_at.get(), "{outage:?} {}", released_at.get());
+    let samples = onlooker.wholes("stuck");
+    assert!(is_fine_after(&samples, released_at.get()), "{samples:?}");
+}
