@@ -113,6 +113,8 @@ impl FailureCode {
     /// It was due and not made, because iolag itself was still removing what the one before had made: nothing is known of how
     /// long it would have taken.
     pub const REMOVAL: Self = Self(0xf009);
+    /// Nothing is mounted where the target was seen mounted.
+    pub const NOT_MOUNTED: Self = Self(0xf00a);
 
     /// The code of an errno.
     pub const fn from_errno(errno: i32) -> Self {
@@ -133,6 +135,7 @@ impl FailureCode {
             0xf003 => ErrorClass::Exit,
             0xf004 => ErrorClass::Protocol,
             0xf005 => ErrorClass::Abandoned,
+            0xf00a => ErrorClass::NotMounted,
             2 => ErrorClass::NotFound,
             17 => ErrorClass::Exists,
             1 | 13 => ErrorClass::Permission,
@@ -190,6 +193,7 @@ pub enum ErrorClass {
     Exit,
     Protocol,
     Abandoned,
+    NotMounted,
     Other,
 }
 
@@ -215,6 +219,7 @@ impl fmt::Display for ErrorClass {
             Self::Mismatch => "wrong content",
             Self::Exit => "program failed",
             Self::Protocol => "unexpected answer",
+            Self::NotMounted => "not mounted",
             Self::Abandoned => "abandoned",
             Self::Other => "other error",
         })

@@ -44,6 +44,8 @@ pub enum MountKey {
     Target(String),
     /// A covariate, by its name: it has no mount.
     Covariate(String),
+    /// A mount point where nothing is mounted, by its path. No probe is outstanding there; outages are.
+    MountPoint(String),
 }
 
 /// A place for one probe in one round.
@@ -220,6 +222,11 @@ impl Agenda {
             .or_else(|| self.due_round(now, surveyor))
             .or_else(|| self.due_slot(now, surveyor))
             .or_else(|| self.due_end_of_round())
+    }
+
+    /// A name that no probe has, for what is known without one.
+    pub const fn unused_probe(&mut self) -> ProbeId {
+        self.take_probe_id()
     }
 
     /// A probe has ended.

@@ -16,6 +16,9 @@ pub fn configuration_key(facts: &BTreeMap<String, String>) -> ConfigurationKey {
     ConfigurationKey(hash.0)
 }
 
+/// The fact that says where a target's file system is mounted.
+pub(crate) const MOUNT_POINT: &str = "mount-point";
+
 /// The configuration that holds for each target of this host.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configurations {
@@ -42,13 +45,18 @@ impl Configurations {
         let mut events = Vec::new();
         for known in known {
             if let Some(first) = self.first.get(&known.target) {
-                events.extend((first.key != known.key).then(|| change(&known, first)));
+                events.extend(change(&known, first));
             } else if !self.by_target.contains_key(&known.target) {
                 self.take_up(known);
             }
         }
         self.first.clear();
         events
+    }
+
+    /// A fact of the configuration that holds for a target.
+    pub fn fact(&self, target: &str, name: &str) -> Option<&str> {
+        self.by_target.get(target)?.facts.get(name).map(String::as_str)
     }
 
     /// The configuration that holds for a target, if it was ever looked up.
@@ -72,8 +80,9 @@ impl Configurations {
         }
         let configuration =
             Configuration { key, host: host.to_owned(), target: target.to_owned(), first_seen: at, facts };
-        let event = known.map(|known| change(known, &configuration));
-        if event.is_none() {
+        let is_unknown = known.is_none();
+        let event = known.and_then(|known| change(known, &configuration));
+        if is_unknown {
             self.first.insert(target.to_owned(), configuration.clone());
         }
         self.take_up(configuration.clone());
@@ -81,11 +90,11 @@ impl Configurations {
     }
 }
 
-/// The event that a configuration was found in the place of another.
-fn change(before: &Configuration, after: &Configuration) -> Event {
+/// The event that a configuration was found in the place of another, if anything has changed.
+fn change(before: &Configuration, after: &Configuration) -> Option<Event> {
     let text = changes(&before.facts, &after.facts);
     let (host, target, at) = (&after.host, &after.target, after.first_seen);
-    event(host, target, at, EventSource::Configuration, "configuration", text)
+    (!text.is_empty()).then(|| event(host, target, at, EventSource::Configuration, "configuration", text))
 }
 
 /// An event that iolag notes by itself.
@@ -125,6 +134,8 @@ fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
             (Some(old), Some(new)) if old == new => continue,
             (Some(old), Some(new)) => write!(text, "{separator}{name} changed from {old} to {new}"),
             (Some(old), None) => write!(text, "{separator}{name} is gone, it was {old}"),
+            // Earlier versions did not look it up.
+            (None, Some(_)) if name == MOUNT_POINT => continue,
             (None, Some(new)) => write!(text, "{separator}{name} is new: {new}"),
             (None, None) => continue,
         };

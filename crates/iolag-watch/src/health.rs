@@ -5,14 +5,20 @@
 //! and its begin that of the outage. Of a program nobody knows what it waits for: then a canary asks, beside it, and if that does not
 //! come back either, the outage began with the program, or when the mount is last known to have answered, whichever is later.
 //!
+//! A target that was seen mounted has to be mounted: where nothing is mounted any more, that is an outage of its own kind, and nothing is
+//! written to the directory beneath.
+//!
 //! An outage is over when an operation or a canary comes back, when another mount stands in its place, when the mount is gone, or when
 //! the machine was started again. That a probe could be killed does not end it: canaries go on asking as long as it lasts.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use iolag_model::{HistoryRecord, MonotonicTime, Nanoseconds, Outage, OutageKind, ProbeId, WallTime};
 
+use crate::configurations::MOUNT_POINT;
 use crate::lookups::{Finding, Reason};
+use crate::outages::Presence;
 use crate::run::Running;
 use crate::{MountKey, WatchTarget};
 
@@ -135,6 +141,48 @@ impl Running<'_> {
         for mount in mounts {
             let ended = self.outages.answered(mount, at);
             self.record_outages(ended);
+        }
+    }
+
+    /// Something has to be mounted where the history, or an earlier watch, has seen a target mounted.
+    pub fn require_mounts(&mut self) {
+        for (target, planned) in self.plan.targets.iter().enumerate() {
+            if let Some(mount_point) = self.configurations.fact(&planned.name, MOUNT_POINT) {
+                self.mounts.remember(target, Path::new(mount_point));
+            }
+        }
+        self.look_for_missing_mounts();
+    }
+
+    /// Records which mount points are missing, and which are not any more.
+    pub fn look_for_missing_mounts(&mut self) {
+        let (at, missing) = (self.wall(), self.mounts.all_missing());
+        let presence = |mount_point: &Path| match missing.contains_key(mount_point) {
+            true => Presence::Missing,
+            false if self.mounts.table().is_missing(mount_point) => Presence::NotExpected,
+            false => Presence::Mounted,
+        };
+        let found_again = self.outages.found_again(at, presence);
+        self.record_outages(found_again);
+        for (mount_point, targets) in missing {
+            let mount = mount_point.to_string_lossy().into_owned();
+            let key = MountKey::MountPoint(mount.clone());
+            if self.outages.is_open(&key) {
+                continue;
+            }
+            let outage = Outage {
+                host: self.plan.host.clone(),
+                kind: OutageKind::NotMounted,
+                mount,
+                targets,
+                probe: self.agenda.unused_probe(),
+                begin: at,
+                end: None,
+                ending: None,
+                skipped: 0,
+            };
+            let found = self.outages.found(&key, outage);
+            self.record_outages(found);
         }
     }
 

@@ -53,7 +53,7 @@ pub use mounts::{MountIdentity, MountTable};
 pub use observer::{Unobserved, WatchObserver};
 pub use outages::{OpenOutage, Outages, ended_by_reboot};
 pub use place::Place;
-pub use plan::{AtDeadline, PlannedCovariate, PlannedTask, WatchPlan, WatchTarget};
+pub use plan::{AtDeadline, Mounted, PlannedCovariate, PlannedTask, WatchPlan, WatchTarget};
 pub use process::{KeptProcess, ProbeProcess, ProcessEnd, start_task};
 pub use published::{PublishedStatus, STATUS_VERSION, probes_left, publish, read_status, read_status_below};
 pub use run::{Errands, Watch, WatchEnd, WatchIdentity, WatchSummary};

@@ -81,6 +81,11 @@ impl MountTable {
         self.mounts.iter().find(|mount| mount.mount_id == mount_id).map(MountIdentity::of)
     }
 
+    /// Whether nothing is mounted at this mount point, and no automount waits there to be gone to.
+    pub fn is_missing(&self, mount_point: &Path) -> bool {
+        self.mount_of(mount_point).is_some_and(|mount| mount.is_beneath(mount_point))
+    }
+
     /// The mounts in the kernel's order.
     pub fn mounts(&self) -> &[Mount] {
         &self.mounts
@@ -96,6 +101,11 @@ impl MountTable {
 }
 
 impl MountIdentity {
+    /// Whether it is what shows where nothing is mounted at `mount_point`: the mount of a directory above.
+    pub fn is_beneath(&self, mount_point: &Path) -> bool {
+        self.mount_point != mount_point && mount_point.starts_with(&self.mount_point) && self.kind != "autofs"
+    }
+
     fn of(mount: &Mount) -> Self {
         Self {
             mount_point: mount.mount_point.clone(),

@@ -2,6 +2,7 @@
 //! or when the machine was started again. What proves either is decided elsewhere (health.rs); this is the list.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use iolag_model::{Outage, OutageEnding, WallTime};
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,17 @@ use crate::MountKey;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outages {
     open: BTreeMap<MountKey, Outage>,
+}
+
+/// How it stands at a mount point that was missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// Nothing is mounted there still.
+    Missing,
+    /// Something is mounted there.
+    Mounted,
+    /// Nothing has to be mounted there any more.
+    NotExpected,
 }
 
 /// One of them, as it is kept for a later watch.
@@ -66,6 +78,22 @@ impl Outages {
     /// The mount has answered. Says what to record if it had not before.
     pub fn answered(&mut self, mount: &MountKey, at: WallTime) -> Option<Outage> {
         self.open.remove(mount).map(|outage| over(outage, at, OutageEnding::Recovered))
+    }
+
+    /// Nothing is mounted at the mount points of `missing`, and at no other. Says what to record of those that were missing.
+    pub fn found_again(&mut self, at: WallTime, missing: impl Fn(&Path) -> Presence) -> Vec<Outage> {
+        let mut ended = Vec::new();
+        self.open.retain(|mount, outage| {
+            let MountKey::MountPoint(mount_point) = mount else { return true };
+            let ending = match missing(Path::new(mount_point)) {
+                Presence::Missing => return true,
+                Presence::Mounted => OutageEnding::Remounted,
+                Presence::NotExpected => OutageEnding::Recovered,
+            };
+            ended.push(over(outage.clone(), at, ending));
+            false
+        });
+        ended
     }
 
     /// The kernel's table of mounts has changed; `device_at` says which device is mounted at a mount point now. Says what to record.

@@ -14,11 +14,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use iolag_directory::{Origin, Refusal, Unproven};
+use iolag_directory::{Origin, Refusal, Unproven, mount_number};
 use iolag_model::FailureCode;
 use iolag_workload::ProbeTaskError;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
+
+use crate::MountTable;
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -29,6 +31,8 @@ pub enum Place {
     Below {
         /// The target.
         target: PathBuf,
+        /// Where something has to be mounted for it.
+        mount_point: Option<PathBuf>,
         /// Name of the directory that holds all tasks of this watch.
         watch: String,
         /// Name of the task's directory in it.
@@ -42,7 +46,17 @@ impl Place {
     /// The place of a task on a target. Hosts that share a file system have directories of their own, and so have watches with
     /// different `runtime` directories.
     pub fn of_task(target: &Path, host: &str, runtime: &Path, task: &str) -> Self {
-        Self::Below { target: target.to_owned(), watch: Self::watch_name(host, runtime), task: plain(task) }
+        let watch = Self::watch_name(host, runtime);
+        Self::Below { target: target.to_owned(), mount_point: None, watch, task: plain(task) }
+    }
+
+    /// The same, and nothing is made beneath this mount point while nothing is mounted there.
+    #[must_use]
+    pub fn mounted_at(mut self, expected: Option<&Path>) -> Self {
+        if let Self::Below { mount_point, .. } = &mut self {
+            *mount_point = expected.map(Path::to_owned);
+        }
+        self
     }
 
     /// Name of the directory that holds all tasks of this user's watch on this host that keeps its things in `runtime`.
@@ -59,14 +73,17 @@ impl Place {
     /// # Errors
     /// If that is not possible, with the failure for the sample.
     pub(crate) fn open(&self) -> Result<(OwnedFd, Origin), ProbeTaskError> {
-        let Self::Below { target, watch, task } = self else {
+        let Self::Below { target, mount_point, watch, task } = self else {
             let root = openat(CWD, "/", DIRECTORY, Mode::empty());
             return root
                 .map(|root| (root, Origin::Found))
                 .map_err(|errno| failed("open the directory", Path::new("/"), errno));
         };
-        let opened = openat(CWD, target, DIRECTORY, Mode::empty())
-            .map_err(|errno| failed("open the directory", target, errno))?;
+        let opened = openat(CWD, target, DIRECTORY, Mode::empty());
+        if let Some(mount_point) = mount_point {
+            require_mounted(opened.as_ref().ok(), mount_point)?;
+        }
+        let opened = opened.map_err(|errno| failed("open the directory", target, errno))?;
         let path = target.join(watch);
         let find = |parent: BorrowedFd<'_>, name: &str| {
             let name =
@@ -80,6 +97,24 @@ impl Place {
         let origin = place.origin();
         Ok((place.into_descriptor(), origin))
     }
+}
+
+/// Refuses a directory that is seen only because nothing is mounted above it. Asked of the open directory: the table may change at any moment.
+fn require_mounted(opened: Option<&OwnedFd>, mount_point: &Path) -> Result<(), ProbeTaskError> {
+    let table = MountTable::read();
+    let number = opened.and_then(|opened| mount_number(opened.as_fd()));
+    let is_missing = match number.and_then(|number| table.identity_of(number)) {
+        Some(mount) => mount.is_beneath(mount_point),
+        None => table.is_missing(mount_point),
+    };
+    if !is_missing {
+        return Ok(());
+    }
+    let message = format!(
+        "nothing is mounted at {}, where it was before: mount it, or say mounted = \"any\" of this target",
+        mount_point.display()
+    );
+    Err(ProbeTaskError { failure: FailureCode::NOT_MOUNTED, message })
 }
 
 fn refused(path: &Path, why: Refusal) -> ProbeTaskError {
@@ -149,7 +184,7 @@ mod tests {
         let target = tempfile::tempdir().unwrap();
         let place = Place::of_task(target.path(), "node1", runtime(), "list");
         let (opened, origin) = place.open().unwrap();
-        assert!(iolag_directory::mount_number(opened.as_fd()).is_some());
+        assert!(mount_number(opened.as_fd()).is_some());
         assert_eq!((origin, place.open().unwrap().1), (Origin::Made, Origin::Found));
         let Place::Below { watch, .. } = &place else { panic!() };
         let made = std::fs::metadata(target.path().join(watch).join("list")).unwrap();

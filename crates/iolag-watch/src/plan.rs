@@ -36,8 +36,19 @@ pub struct WatchTarget {
     pub name: String,
     /// Whether it is a user's target or the control on the host's memory.
     pub kind: SeriesKind,
+    /// Whether it may lie on whatever is there.
+    pub mounted: Mounted,
     /// What is executed there, in random order in each round.
     pub tasks: Vec<PlannedTask>,
+}
+
+/// What a target has to lie on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mounted {
+    /// Where it was seen mounted, something has to be mounted: nothing is written to the directory beneath.
+    Required,
+    /// Anything.
+    Any,
 }
 
 /// A task with its deadlines.

@@ -89,7 +89,8 @@ impl Running<'_> {
                 let planned = &self.plan.targets[target];
                 let task = &planned.tasks[task];
                 let (host, runtime) = (&self.plan.host, &self.plan.runtime_directory);
-                let place = Place::of_task(&planned.directory, host, runtime, &task.name);
+                let place = Place::of_task(&planned.directory, host, runtime, &task.name)
+                    .mounted_at(self.mounts.required(target));
                 (place, task.spec.clone(), Some(target))
             }
             Subject::Covariate(index) => {
@@ -232,6 +233,10 @@ impl Running<'_> {
                 let evidence = Evidence { host, probe, at: flight.wall(failure.at), text };
                 self.ledger.record(HistoryRecord::Evidence(evidence));
             }
+        }
+        if flight.stamps.preparation_failure().is_some_and(|why| why.failure == FailureCode::NOT_MOUNTED) {
+            self.look_at_mounts();
+            self.look_for_missing_mounts();
         }
         self.record_failure(flight, recorded.first());
         let has_answered = matches!(fate, Fate::Ended { .. } | Fate::Released { .. })

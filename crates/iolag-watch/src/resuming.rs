@@ -17,7 +17,7 @@
 //! | begun in this boot, on a mount that is watched (the runtime directory was lost, as at a logout) | goes on until the mount is seen to answer |
 //! | begun in this boot, on another mount | is somebody else's to end |
 
-use iolag_model::{HistoryRecord, Outage, ProbeId};
+use iolag_model::{HistoryRecord, Outage, OutageKind, ProbeId};
 
 use crate::flight::{Flight, find_stamps, remove_unknown_stamps, stamps_name};
 use crate::historian::Recollection;
@@ -26,7 +26,7 @@ use crate::outages::ended_by_reboot;
 use crate::room::KeptFile;
 use crate::run::Running;
 use crate::samples::{Fate, samples};
-use crate::{Outages, Stamps};
+use crate::{MountKey, Outages, Stamps};
 
 impl Running<'_> {
     /// Goes on with what the last watch left.
@@ -63,6 +63,7 @@ impl Running<'_> {
         let known: Vec<ProbeId> = self.outages.open().map(|outage| outage.probe).collect();
         self.resume_outages_of_history(&recollection.open_outages, &known);
         self.end_outages_of_changed_mounts();
+        self.require_mounts();
         self.keep();
     }
 
@@ -83,6 +84,9 @@ impl Running<'_> {
         for outage in unknown {
             if outage.begin < booted {
                 self.record_outages([ended_by_reboot(outage, booted)]);
+            } else if outage.kind == OutageKind::NotMounted {
+                let key = MountKey::MountPoint(outage.mount.clone());
+                self.outages.found(&key, outage);
             } else if let Some(key) = self.mounts.key_named(&outage.mount).cloned() {
                 self.outages.found(&key, outage);
             }

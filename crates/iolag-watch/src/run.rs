@@ -218,6 +218,7 @@ impl<'a> Running<'a> {
         running.describe_series();
         running.learn_from_contacts(&contacts);
         running.resume(kept);
+        running.require_mounts();
         running.take_over_contacts(contacts);
         running.look_up_first();
         running.agenda.begin_at(MonotonicClock.now());
@@ -334,6 +335,10 @@ impl<'a> Running<'a> {
         for (target, finding) in self.lookups.look(now) {
             self.heed_canary(target, &finding);
             let Finding::Facts(facts) = finding else { continue };
+            // Those of what shows beneath are not the target's.
+            if self.mounts.missing(target).is_some() {
+                continue;
+            }
             let name = &self.plan.targets[target].name;
             let wall = self.wall();
             let Some((configuration, event)) = self.configurations.found(&self.plan.host, name, facts, wall)
@@ -375,6 +380,7 @@ impl<'a> Running<'a> {
         if let Some(targets) = self.mounts.refresh() {
             self.lookups.again(&targets, MonotonicClock.now());
             self.end_outages_of_changed_mounts();
+            self.look_for_missing_mounts();
         }
     }
 

@@ -3,11 +3,11 @@
 //! A path as it is written says little: a symbolic link may lead anywhere. So a target counts as a mount of its own until somebody who
 //! has gone there has told where it lies, and again when something else is mounted there. Its hang is then blamed on nobody else.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::whereabouts::Whereabouts;
-use crate::{MountIdentity, MountKey, MountTable, RuntimeDirectory, RuntimeError, WatchTarget};
+use crate::{MountIdentity, MountKey, MountTable, Mounted, RuntimeDirectory, RuntimeError, WatchTarget};
 
 /// The targets of a plan and their mounts.
 #[derive(Debug)]
@@ -27,6 +27,9 @@ struct TargetMount {
     mount_name: String,
     /// Where it lies, or else seems to.
     mount: Option<MountIdentity>,
+    mounted: Mounted,
+    /// Where the history has seen it mounted.
+    remembered: Option<PathBuf>,
 }
 
 /// On what a probe of each of these targets would be outstanding, as the last watch of the runtime directory at `runtime` has learnt it.
@@ -50,6 +53,8 @@ impl TargetMounts {
             key: own_key(&target.name),
             mount_name: target.name.clone(),
             mount: None,
+            mounted: target.mounted,
+            remembered: None,
         };
         let mut all = Self { table, known, is_kept: true, targets: targets.iter().map(unknown).collect() };
         all.assign();
@@ -106,10 +111,47 @@ impl TargetMounts {
     /// Who has gone to this target has told the kernel's number of its mount.
     pub fn learn(&mut self, target: usize, mount_number: u64) {
         let Some(mount) = self.table.identity_of(mount_number) else { return };
+        // What shows because nothing is mounted above it is not where the target lies.
+        if self.required(target).is_some_and(|mount_point| mount.is_beneath(mount_point)) {
+            return;
+        }
         if self.known.learn(&self.targets[target].directory, &mount) {
             self.is_kept = false;
             self.assign();
         }
+    }
+
+    /// Where the history has seen this target mounted.
+    pub fn remember(&mut self, target: usize, mount_point: &Path) {
+        let target = &mut self.targets[target];
+        // Links that were followed then may lead elsewhere now.
+        target.remembered = target.directory.starts_with(mount_point).then(|| mount_point.to_owned());
+    }
+
+    /// Where something has to be mounted for this target: the deepest mount point where it was seen.
+    pub fn required(&self, target: usize) -> Option<&Path> {
+        let target = &self.targets[target];
+        let known = self.known.mount_point_of(&target.directory);
+        let remembered = target.remembered.as_deref();
+        let is_deeper = |remembered: &&Path| known.is_none_or(|known| remembered.starts_with(known));
+        let deepest = remembered.filter(is_deeper).or(known);
+        deepest.filter(|_| target.mounted == Mounted::Required)
+    }
+
+    /// The same if nothing is mounted there.
+    pub fn missing(&self, target: usize) -> Option<&Path> {
+        self.required(target).filter(|mount_point| self.table.is_missing(mount_point))
+    }
+
+    /// The mount points that are missing, each with the names of its targets.
+    pub fn all_missing(&self) -> BTreeMap<PathBuf, BTreeSet<String>> {
+        let mut missing: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
+        for (index, target) in self.targets.iter().enumerate() {
+            if let Some(mount_point) = self.missing(index) {
+                missing.entry(mount_point.to_owned()).or_default().insert(target.name.clone());
+            }
+        }
+        missing
     }
 
     /// Keeps what was learnt for the next watch; `None` if that was done already.
@@ -164,6 +206,7 @@ mod tests {
             directory: directory.into(),
             name: (*directory).to_owned(),
             kind: SeriesKind::Task,
+            mounted: Mounted::Required,
             tasks: Vec::new(),
         };
         let targets: Vec<WatchTarget> = directories.iter().map(target).collect();

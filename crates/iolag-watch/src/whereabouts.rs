@@ -65,6 +65,11 @@ impl Whereabouts {
         table.mount_of(&known.mount_point).filter(|mount| *known == KnownMount::of(mount))
     }
 
+    /// Where the mount of a directory was mounted, whether it is there or not.
+    pub fn mount_point_of(&self, directory: &Path) -> Option<&Path> {
+        self.mounts.get(directory).map(|known| known.mount_point.as_path())
+    }
+
     /// A directory lies on this mount. Says whether that is news.
     pub fn learn(&mut self, directory: &Path, mount: &MountIdentity) -> bool {
         let mount = KnownMount::of(mount);

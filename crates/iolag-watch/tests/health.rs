@@ -4,13 +4,18 @@
 
 mod support;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
-use iolag_fixtures::{FuseCall, FuseMount};
-use iolag_model::{HistorySample, Outage, OutageEnding, OutageKind, Outcome};
-use iolag_watch::{AtDeadline, PlannedTask, WatchLimit};
-use iolag_workload::{TaskOutput, TaskSpec};
+use iolag_fixtures::{BindMount, FuseCall, FuseMount, skip_unless_root};
+use iolag_model::{
+    Configuration, FailureCode, HistoryRecord, HistorySample, Outage, OutageEnding, OutageKind, Outcome,
+    WallTime,
+};
+use iolag_watch::{AtDeadline, Errands, Mounted, PlannedTask, WatchLimit, WatchTarget, configuration_key};
+use iolag_workload::{TaskOutput, TaskSpec, probe_task};
 use rustix::process::{Pid, Signal, kill_process};
 use support::{
     Onlooker, Scene, directory, is_fine_after, ms, target, task, wait_for_what_was_released, wall,
@@ -145,4 +150,101 @@ fn a_program_that_cannot_be_killed_has_one_canary_beside_it() {
     assert!(outage.end.unwrap().0 >= released_at.get(), "{outage:?} {}", released_at.get());
     let samples = onlooker.wholes("stuck");
     assert!(is_fine_after(&samples, released_at.get()), "{samples:?}");
+}
+
+/// A directory that is mounted elsewhere, for as long as this lives. `None`, and the test is skipped, without root.
+fn mounted(backing: &Path, mount_point: &Path) -> Option<BindMount> {
+    (!skip_unless_root()).then(|| BindMount::new(backing, mount_point).unwrap())
+}
+
+fn create_here(mount_point: &Path) -> Scene {
+    let create = task("create", TaskSpec::Create { files: 5, bytes: 64 }, 5000, 20_000);
+    Scene::new(ms(200), vec![target(mount_point, "scratch", vec![create])])
+}
+
+fn entries(directory: &Path) -> usize {
+    std::fs::read_dir(directory).unwrap().count()
+}
+
+#[test]
+fn what_is_not_mounted_any_more_is_an_outage_and_nothing_is_written_beneath() {
+    let (backing, mount_point) = (directory(), directory());
+    let Some(first) = mounted(backing.path(), mount_point.path()) else { return };
+    let mount = RefCell::new(Some(first));
+    let scene = create_here(mount_point.path());
+    let (gone_at, back_at) = (Cell::new(0), Cell::new(0));
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| match round {
+            3 => {
+                gone_at.set(wall());
+                drop(mount.take());
+            }
+            9 => {
+                assert_eq!(entries(mount_point.path()), 0);
+                back_at.set(wall());
+                *mount.borrow_mut() = mounted(backing.path(), mount_point.path());
+            }
+            _ => {}
+        })),
+        ..Onlooker::default()
+    };
+    scene.watch(WatchLimit::Rounds(16), &mut onlooker);
+    onlooker.at_round_end = None;
+    let outages = onlooker.outages();
+    let outage = only(&outages);
+    let expected =
+        (OutageKind::NotMounted, mount_point.path().to_str().unwrap(), Some(OutageEnding::Remounted));
+    assert_eq!((outage.kind, outage.mount.as_str(), outage.ending), expected);
+    assert_eq!(outage.targets, ["scratch".to_owned()].into());
+    let (begin, end) = (outage.begin.0, outage.end.unwrap().0);
+    assert!(gone_at.get() <= begin && begin <= back_at.get() && back_at.get() <= end, "{outage:?}");
+    let samples = onlooker.wholes("scratch");
+    let meanwhile: Vec<_> =
+        samples.iter().filter(|sample| sample.start.0 > begin && sample.start.0 < back_at.get()).collect();
+    assert!(meanwhile.len() >= 3, "{samples:?}");
+    assert!(meanwhile.iter().all(|sample| sample.failure == FailureCode::NOT_MOUNTED), "{meanwhile:?}");
+    assert!(is_fine_after(&samples, end), "{samples:?}");
+    assert!(
+        onlooker.troubles.iter().any(|told| told.contains("nothing is mounted at")),
+        "{:?}",
+        onlooker.troubles
+    );
+}
+
+#[test]
+fn a_watch_that_remembers_nothing_knows_from_the_history_what_has_to_be_mounted() {
+    let mount_point = directory();
+    let mut scene = create_here(mount_point.path());
+    let fact = BTreeMap::from([("mount-point".to_owned(), mount_point.path().to_str().unwrap().to_owned())]);
+    let known = Configuration {
+        key: configuration_key(&fact),
+        host: support::HOST.to_owned(),
+        target: "scratch".to_owned(),
+        first_seen: WallTime(1),
+        facts: fact,
+    };
+    let facts = |_: &WatchTarget| BTreeMap::from([("mount-point".to_owned(), "/".to_owned())]);
+    let watch = |scene: &Scene| {
+        let mut onlooker = Onlooker::default();
+        let errands = Errands {
+            probe_task: &probe_task,
+            facts: &facts,
+            recall: &support::knows_nothing,
+            remember: &|_| Ok(()),
+        };
+        scene.watch_with_facts(WatchLimit::Rounds(2), errands, vec![known.clone()], &mut onlooker);
+        onlooker
+    };
+    let onlooker = watch(&scene);
+    let outages = onlooker.outages();
+    assert_eq!((only(&outages).kind, only(&outages).end), (OutageKind::NotMounted, None));
+    assert_eq!(entries(mount_point.path()), 0);
+    let is_changed = |record: &HistoryRecord| matches!(record, HistoryRecord::Configuration(_));
+    assert!(!onlooker.records.iter().any(is_changed), "what shows beneath is not the target");
+
+    // The next one is told that it may lie anywhere, and goes on with what is known of the outage.
+    scene.plan.targets[0].mounted = Mounted::Any;
+    let onlooker = watch(&scene);
+    assert_eq!(only(&onlooker.outages()).ending, Some(OutageEnding::Recovered));
+    assert_eq!((count(&onlooker.wholes("scratch"), Outcome::Ok), entries(mount_point.path())), (2, 1));
 }

@@ -12,9 +12,9 @@ use iolag_model::{
     SeriesKind,
 };
 use iolag_watch::{
-    AtDeadline, Backing, Configurations, Errands, FirstContact, Place, PlannedTask, Recall, Recollection,
-    RuntimeDirectory, Spool, Watch, WatchIdentity, WatchLimit, WatchObserver, WatchPlan, WatchSummary,
-    WatchTarget,
+    AtDeadline, Backing, Configurations, Errands, FirstContact, Mounted, Place, PlannedTask, Recall,
+    Recollection, RuntimeDirectory, Spool, Watch, WatchIdentity, WatchLimit, WatchObserver, WatchPlan,
+    WatchSummary, WatchTarget,
 };
 use iolag_workload::{ProbeTask, TaskSpec, probe_task};
 
@@ -37,7 +37,8 @@ pub fn task(name: &str, spec: TaskSpec, soft: u64, hard: u64) -> PlannedTask {
 }
 
 pub fn target(directory: &Path, name: &str, tasks: Vec<PlannedTask>) -> WatchTarget {
-    WatchTarget { directory: directory.to_owned(), name: name.to_owned(), kind: SeriesKind::Task, tasks }
+    let (directory, name) = (directory.to_owned(), name.to_owned());
+    WatchTarget { directory, name, kind: SeriesKind::Task, mounted: Mounted::Required, tasks }
 }
 
 /// A scene for watches: a runtime directory that outlives them.

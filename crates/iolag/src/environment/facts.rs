@@ -6,6 +6,7 @@
 //! smt                 on                                 simultaneous multithreading
 //! file-system         lustre                             kind of the target's mount
 //! mount-source        10.0.0.1@o2ib:/scratch             secrets removed
+//! mount-point         /scratch                           where it is mounted
 //! mount-options       rw,flock,…                         sorted, secrets and the client's own address removed
 //! client: lustre      2.15.3                             version of a client module that is loaded
 //! daemons             nscd sssd                          resolvers and directory services that run
@@ -93,6 +94,7 @@ fn facts_of_file_system(found: &FileSystem) -> BTreeMap<String, String> {
     let facts = [
         ("file-system", found.kind.clone()),
         ("mount-source", found.source.clone()),
+        ("mount-point", found.mount_point.clone()),
         ("mount-options", stable_options(&found.options)),
     ];
     let mut facts: BTreeMap<_, _> = facts

@@ -47,6 +47,7 @@ pub struct Document {
 pub struct TargetTable {
     pub directory: Text,
     pub name: Option<Text>,
+    pub mounted: Option<Text>,
     pub tasks: Option<Vec<Text>>,
 }
 

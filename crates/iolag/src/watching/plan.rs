@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use iolag_model::{Nanoseconds, SeriesKind, parse_duration};
-use iolag_watch::{AtDeadline, PlannedCovariate, PlannedTask, WatchPlan, WatchTarget};
+use iolag_watch::{AtDeadline, Mounted, PlannedCovariate, PlannedTask, WatchPlan, WatchTarget};
 use iolag_workload::{TaskOutput, TaskSpec};
 use toml::Spanned;
 
@@ -152,7 +152,8 @@ impl Planning<'_> {
                     ));
                 }
                 let name = table.name.as_ref().unwrap_or(&table.directory).get_ref();
-                targets.push(self.target(directory, printable(name), table.tasks.as_deref(), limits)?);
+                let target = self.target(directory, printable(name), table.tasks.as_deref(), limits)?;
+                targets.push(WatchTarget { mounted: self.mounted(table.mounted.as_ref())?, ..target });
             }
         }
         for (index, target) in targets.iter().enumerate() {
@@ -203,7 +204,7 @@ impl Planning<'_> {
             }
         }
         let tasks = tasks.iter().map(|name| planning.task(name, limits)).collect::<Result<Vec<_>, _>>()?;
-        Ok(WatchTarget { directory, name, kind: SeriesKind::Task, tasks })
+        Ok(WatchTarget { directory, name, kind: SeriesKind::Task, mounted: Mounted::Required, tasks })
     }
 
     /// The tasks of all targets together, on the host's memory; but no commands: nobody knows what they touch.
@@ -216,7 +217,8 @@ impl Planning<'_> {
             }
         }
         let directory = self.wishes.control.clone();
-        WatchTarget { directory, name: CONTROL.to_owned(), kind: SeriesKind::Control, tasks }
+        let name = CONTROL.to_owned();
+        WatchTarget { directory, name, kind: SeriesKind::Control, mounted: Mounted::Any, tasks }
     }
 
     fn task(&self, name: &Text, limits: Limits) -> Result<PlannedTask, DocumentError> {
@@ -340,6 +342,17 @@ impl Planning<'_> {
             command: self.command(&table.command, &table.name)?,
             deadline: deadline.unwrap_or(COVARIATE_DEADLINE),
         })
+    }
+
+    fn mounted(&self, text: Option<&Text>) -> Result<Mounted, DocumentError> {
+        let Some(text) = text else { return Ok(Mounted::Required) };
+        match text.get_ref().as_str() {
+            "required" => Ok(Mounted::Required),
+            "any" => Ok(Mounted::Any),
+            other => {
+                Err(self.error(text, format!("{other:?} is unknown here: expected \"required\" or \"any\"")))
+            }
+        }
     }
 
     fn at_deadline(&self, text: Option<&Text>, usual: AtDeadline) -> Result<AtDeadline, DocumentError> {
@@ -514,6 +527,8 @@ mod tests {
         assert!(refused("\norphans-max = 0").starts_with("iolag.toml:2: with orphans-max = 0 nothing could"));
         assert_eq!(plan("f", "orphans-max = 1", &wishes()).unwrap().orphans_max, 1);
         assert!(refused("at-deadline = \"kill\"").contains("expected \"end\" or \"wait\""));
+        let mounted = "[[target]]\ndirectory = \"/a\"\nmounted = \"yes\"";
+        assert!(refused(mounted).contains("expected \"required\" or \"any\""));
         let typed = Wishes { tasks: vec!["lst".into()], ..wishes() };
         assert!(plan("f", "every = \"1m\"", &typed).unwrap_err().to_string().starts_with("there is no task"));
         assert!(plan("", "", &typed).unwrap_err().to_string().starts_with("there is no task \"lst\""));
