@@ -289,6 +289,7 @@ function status(ageSeconds) {
     iolag_version: "0.1.0", process: 7, host: "node1", begin: now - 7200e9, written: now, written_ns: 9000e9, next_round_ns: 9010e9, rounds: 720,
     in_flight: [{ series, probe: 1, part: "", process: 4711, start_ns: 9000e9 - ageSeconds * 1e9, start: now - ageSeconds * 1e9, phase: "hung", waits_in: "request_wait_answer" }],
     last: [{ series, start: now - 100e9, duration_ns: 5e6, value: null, outcome: "ok" }],
+    targets: [{ name: series.target, state: "slow" }, { name: "archive", state: "not-mounted", since: now - 180e9 }],
     outages: [], waiting_records: 0, history_trouble: null, lag_ns: 0,
   };
 }
@@ -307,10 +308,11 @@ inBrowser("a live page shows what is in flight first, counts its age up, and sta
   assert.match(await page.title(), /node1/);
   const first = await page.$$eval("main > section:not([hidden])", (all) => all[0].id);
   assert.equal(first, "now");
-  // The place that hangs is named before anything else.
-  assert.match(await page.locator("#unanswered").innerText(), /^\/fuse <b>: list has not come back for 10 min \d\d s\.$/);
+  // What is wrong with which place is named before anything else.
+  const sentence = /^archive is not mounted for 3 min \d\d s; \/fuse <b>: list has not come back for 10 min \d\d s\.$/;
+  assert.match(await page.locator("#unanswered").innerText(), sentence);
   const firstWords = (await page.locator(".page").innerText()).trim();
-  assert.ok(firstWords.startsWith("/fuse <b>: list has not come back"), firstWords.slice(0, 200));
+  assert.ok(firstWords.startsWith("archive is not mounted"), firstWords.slice(0, 200));
   const age = page.locator("#now .age");
   const shown = await age.textContent();
   assert.match(shown, /^10 min \d\d s$/);

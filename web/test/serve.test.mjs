@@ -106,10 +106,10 @@ async function open(path, options = {}) {
   return { page, troubles, close: () => page.context().close() };
 }
 
-/** Whether a page begins with what has not come back from the place that hangs. */
+/** Whether a page begins with the place that hangs, before its deadline or after it. */
 function isWaitedFor(words) {
   const [first] = words.split("\n");
-  return first.startsWith(`${HOSTILE}: `) && / has not come back for \d/.test(first);
+  return first.startsWith(HOSTILE) && /(: \S+ has not come back| has not answered) for \d/.test(first);
 }
 
 served("the served page counts the age of what hangs up and shows the history, without an error", async () => {

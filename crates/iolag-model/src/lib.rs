@@ -29,7 +29,7 @@ pub use history::{
     Batch, BatchContent, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence,
     HistoryColumns, HistoryRecord, HistorySample, LastSample, Outage, OutageEnding, OutageKind, ProbeId,
     ProbePhase, ProbeStatus, Progress, Rename, Series, SeriesKey, SeriesKind, SessionEnd, Surroundings,
-    WallSpan, WallTime, WatchSession, WatchStatus,
+    TargetState, TargetStatus, WallSpan, WallTime, WatchSession, WatchStatus,
 };
 pub use identity::{
     AttemptId, ClientId, PlaceIdentity, PlaceMaker, PlaceToken, PlaceTokenError, RunId, RunIdError,

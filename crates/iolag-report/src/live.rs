@@ -5,8 +5,8 @@
 
 use iolag_analysis::history::{RunOutcome, SeriesTally, Tallies};
 use iolag_model::{
-    Event, LastSample, MonotonicTime, Nanoseconds, Outage, Outcome, ProbePhase, ProbeStatus, SeriesKey,
-    WallTime, WatchStatus,
+    Event, LastSample, MonotonicTime, Nanoseconds, Outage, Outcome, ProbePhase, ProbeStatus, Progress,
+    SeriesKey, TargetState, TargetStatus, WallTime, WatchStatus,
 };
 use serde::Serialize;
 
@@ -78,6 +78,8 @@ pub struct LiveDocument {
     pub watch: LiveWatchState,
     /// Probes that have not ended, oldest first.
     pub in_flight: Vec<LiveProbe>,
+    /// The user's targets, while a watch runs.
+    pub targets: Vec<TargetStatus>,
     /// The last end of each series.
     pub last: Vec<LiveLast>,
     /// Outages: those that last, then those that are over, the latest first.
@@ -91,16 +93,34 @@ pub struct LiveDocument {
 }
 
 impl LiveDocument {
-    /// The places that are waited for, the longest first, each with the task that has been waited for longest: as in
-    /// `/scratch: list has not come back for 57.0 s.`; `None` without any. A task may also wait for something else than its place, so that
-    /// nothing is said of that.
+    /// What is wrong with which place, the gravest first: as in `/archive is not mounted for 3 min 00 s; /scratch has not answered for 57.0 s;
+    /// /home: list has not come back for 12.0 s.`; `None` if nothing is. A task that is waited for proves nothing of its place, so that
+    /// nothing else is said of that.
     pub fn unanswered(&self) -> Option<String> {
+        let mut silent: Vec<&TargetStatus> =
+            self.targets.iter().filter(|target| target.since.is_some()).collect();
+        silent.sort_by_key(|target| (std::cmp::Reverse(target.state), target.since));
+        let state_in_words = |target: &&TargetStatus| {
+            let age = self.now.since(target.since.unwrap_or(self.now));
+            match target.state {
+                TargetState::NotMounted => format!("{} is not mounted for {age}", target.name),
+                _ => format!("{} has not answered for {age}", target.name),
+            }
+        };
+        let mut words: Vec<String> = silent.iter().map(state_in_words).collect();
+        let is_silent = |name: &str| silent.iter().any(|target| target.name == name);
+        words.extend(self.waited_for(is_silent));
+        (!words.is_empty()).then(|| format!("{}.", words.join("; ")))
+    }
+
+    /// The places that are waited for, the longest first, each with the task that has been waited for longest.
+    fn waited_for(&self, is_told: impl Fn(&str) -> bool) -> Vec<String> {
         let is_late = |probe: &&LiveProbe| probe.phase != ProbePhase::InFlight || probe.age_ns >= LONG;
         let mut late: Vec<&LiveProbe> = self.in_flight.iter().filter(is_late).collect();
         late.sort_by_key(|probe| std::cmp::Reverse(probe.age_ns));
         let mut places: Vec<&str> = Vec::new();
         late.retain(|probe| {
-            let is_new = !places.contains(&probe.series.target.as_str());
+            let is_new = !is_told(&probe.series.target) && !places.contains(&probe.series.target.as_str());
             places.push(&probe.series.target);
             is_new
         });
@@ -108,8 +128,7 @@ impl LiveDocument {
             let place = if probe.series.is_of_host() { "the host" } else { &probe.series.target };
             format!("{place}: {} has not come back for {}", probe.series.task, probe.age_ns)
         });
-        let words: Vec<String> = words.collect();
-        (!words.is_empty()).then(|| format!("{}.", words.join("; ")))
+        words.collect()
     }
 }
 
@@ -153,6 +172,8 @@ pub struct LiveProbe {
     pub phase: ProbePhase,
     /// What it waits for, as the kernel says; may be empty.
     pub waits_in: String,
+    /// How far it has come, if it counts that.
+    pub progress: Option<Progress>,
 }
 
 /// The last end of a series.
@@ -214,6 +235,7 @@ pub fn live_document(view: &LiveView<'_>) -> LiveDocument {
         now: view.now,
         watch: watch_state(view),
         in_flight: in_flight.iter().map(|probe| live_probe(probe, view)).collect(),
+        targets: status.map_or(&[][..], |status| &status.targets).to_vec(),
         last: last_ends(status, view.reading),
         outages: outages(status, view.reading),
         events: view.reading.map_or(&[][..], |reading| reading.events).iter().rev().cloned().collect(),
@@ -259,6 +281,7 @@ fn live_probe(probe: &ProbeStatus, view: &LiveView<'_>) -> LiveProbe {
         deadline_ns: tally.map(|tally| tally.deadline_ns).filter(|deadline| *deadline > Nanoseconds::ZERO),
         phase: probe.phase,
         waits_in: probe.waits_in.clone(),
+        progress: probe.progress,
     }
 }
 

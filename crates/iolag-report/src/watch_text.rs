@@ -1,7 +1,8 @@
 //! What a watch is doing, as text.
 
 use iolag_model::{
-    LastSample, MonotonicTime, Outcome, ProbeId, ProbePhase, ProbeStatus, SeriesKey, WatchStatus, counted,
+    LastSample, MonotonicTime, Outage, OutageKind, Outcome, ProbeId, ProbePhase, ProbeStatus, SeriesKey,
+    WatchStatus, counted,
 };
 
 use crate::numbers::NOTHING;
@@ -22,12 +23,7 @@ pub fn watch_status_text(
         text.push_str(&if is_there { in_flight(probe, now) } else { gone(probe) });
     }
     for outage in &status.outages {
-        text.push_str(&format!(
-            "{} has not answered since {}; {} skipped\n",
-            outage.mount,
-            outage.begin,
-            counted(outage.skipped, "slot", "slots")
-        ));
+        text.push_str(&lasting(outage));
     }
     if let Some(trouble) = &status.history_trouble {
         text.push_str(&format!(
@@ -40,6 +36,21 @@ pub fn watch_status_text(
         text.push_str(&last_values(status, is_live, now, colour));
     }
     text
+}
+
+/// An outage that lasts. The targets are named if the mount point is not the name of the only one.
+fn lasting(outage: &Outage) -> String {
+    let mut names: Vec<&str> = outage.targets.iter().map(String::as_str).collect();
+    names.retain(|name| *name != outage.mount);
+    let targets = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+    let (place, begin) = (&outage.mount, outage.begin);
+    let slots = counted(outage.skipped, "slot", "slots");
+    match outage.kind {
+        OutageKind::NoAnswer => format!("{place}{targets} has not answered since {begin}; {slots} skipped\n"),
+        OutageKind::NotMounted => {
+            format!("{place}{targets} is not mounted since {begin}; nothing is written beneath\n")
+        }
+    }
 }
 
 fn head(status: &WatchStatus, is_live: bool, now: MonotonicTime) -> String {
@@ -74,8 +85,9 @@ fn in_flight(probe: &ProbeStatus, now: MonotonicTime) -> String {
     let part = if probe.part.is_empty() { String::new() } else { format!(" (at {})", probe.part) };
     let waits =
         if probe.waits_in.is_empty() { String::new() } else { format!(", waiting in {}", probe.waits_in) };
+    let progress = probe.progress.map(|one| format!(", {} of {}", one.done, one.of)).unwrap_or_default();
     let age = now.since(probe.start_ns);
-    format!("{phase} for {age}: {}{part}, process {}{waits}\n", probe.series, probe.process)
+    format!("{phase} for {age}: {}{part}{progress}, process {}{waits}\n", probe.series, probe.process)
 }
 
 /// A probe that outlived its watch. Nobody has seen its end.
@@ -160,6 +172,7 @@ mod tests {
                 start: begin.after(Nanoseconds::from_seconds(600)),
                 phase: ProbePhase::Hung,
                 waits_in: "rpc_wait_bit_killable".into(),
+                progress: None,
             }],
             last: vec![
                 LastSample {
@@ -177,6 +190,7 @@ mod tests {
                     outcome: Outcome::Hung,
                 },
             ],
+            targets: Vec::new(),
             outages: Vec::new(),
             waiting_records: 3,
             history_trouble: Some("database is locked".into()),

@@ -444,6 +444,8 @@ impl<'a> Running<'a> {
         self.session.end = SessionEnd::Stopped;
         self.ledger.record(HistoryRecord::Session(self.session.clone()));
         self.keep();
+        // Who writes the history last may tell what the status says.
+        self.publish(MonotonicClock.now());
         let end = self.write_history_last(end);
         self.lookups.leave();
         self.historian.leave();

@@ -1,9 +1,13 @@
 //! What a watch shows of itself while it runs.
 
 use iolag_keeper::start_ticks;
-use iolag_model::{MonotonicTime, ProbeStatus, WallTime, WatchStatus};
+use iolag_model::{
+    MonotonicTime, Outage, OutageKind, Outcome, ProbePhase, ProbeStatus, SeriesKind, TargetState,
+    TargetStatus, WallTime, WatchStatus,
+};
 
 use crate::STATUS_VERSION;
+use crate::flight::Flight;
 use crate::run::Running;
 
 impl Running<'_> {
@@ -16,6 +20,50 @@ impl Running<'_> {
             .collect();
         all.sort_by_key(|status| status.start_ns);
         all
+    }
+
+    /// How the user's targets are.
+    fn target_statuses(&self) -> Vec<TargetStatus> {
+        let planned = self.plan.targets.iter().enumerate();
+        let of_user = planned.filter(|(_, target)| target.kind == SeriesKind::Task);
+        of_user.map(|(index, target)| self.target_status(index, &target.name)).collect()
+    }
+
+    fn target_status(&self, target: usize, name: &str) -> TargetStatus {
+        let concerns = |outage: &&Outage| outage.concerns(&self.plan.host, name);
+        // Where nothing is mounted nothing can answer.
+        let outage = self.outages.open().filter(concerns).max_by_key(|outage| outage.kind);
+        let state = match outage.map(|outage| outage.kind) {
+            Some(OutageKind::NotMounted) => TargetState::NotMounted,
+            Some(OutageKind::NoAnswer) => TargetState::NoAnswer,
+            None => self.state_without_outage(name),
+        };
+        let (mount_point, kind) = self.mounts.shown(target);
+        TargetStatus {
+            name: name.to_owned(),
+            mount_point,
+            kind,
+            state,
+            since: outage.map(|outage| outage.begin),
+        }
+    }
+
+    fn state_without_outage(&self, name: &str) -> TargetState {
+        let last = self.ledger.last();
+        let ends: Vec<Outcome> =
+            last.iter().filter(|last| last.series.target == name).map(|last| last.outcome).collect();
+        let is_past = |outcome: &Outcome| matches!(outcome, Outcome::Late | Outcome::Timeout | Outcome::Hung);
+        let is_slow = |flight: &Flight| {
+            let phase = self.agenda.state(flight.probe()).map(crate::ProbeState::phase);
+            flight.series().target == name && phase.is_some_and(|phase| phase != ProbePhase::InFlight)
+        };
+        if self.flights.iter().any(is_slow) || ends.iter().any(is_past) {
+            TargetState::Slow
+        } else if ends.iter().any(|outcome| *outcome != Outcome::Skipped) {
+            TargetState::Answers
+        } else {
+            TargetState::Unknown
+        }
     }
 
     /// Wakes whoever looks on, if they want to be woken and it is time.
@@ -48,6 +96,7 @@ impl Running<'_> {
             rounds: self.agenda.rounds(),
             in_flight: self.probe_statuses(),
             last: self.ledger.last(),
+            targets: self.target_statuses(),
             outages: self.outages.open().cloned().collect(),
             waiting_records: self.ledger.spool.pending().len() as u64,
             history_trouble: self.trouble(),

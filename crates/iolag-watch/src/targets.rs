@@ -76,6 +76,18 @@ impl TargetMounts {
         &self.targets[target].mount_name
     }
 
+    /// The mount point of a target and the type of what is mounted there, or was; empty where that is not known.
+    pub fn shown(&self, target: usize) -> (String, String) {
+        let own = &self.targets[target];
+        if let Some((mount_point, kind)) = self.known.shown(&own.directory) {
+            return (mount_point.to_string_lossy().into_owned(), kind.to_owned());
+        }
+        let seems = own.mount.as_ref().filter(|_| own.remembered.is_none());
+        let shown = seems.map(|mount| (mount.mount_point.to_string_lossy().into_owned(), mount.kind.clone()));
+        let remembered = own.remembered.as_ref().map(|point| point.to_string_lossy().into_owned());
+        shown.unwrap_or_else(|| (remembered.unwrap_or_default(), String::new()))
+    }
+
     /// Names of the targets of which a probe would be outstanding on this.
     pub fn targets_on(&self, mount: &MountKey) -> BTreeSet<String> {
         self.targets.iter().filter(|target| target.key == *mount).map(|target| target.name.clone()).collect()

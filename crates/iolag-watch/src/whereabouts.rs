@@ -70,6 +70,11 @@ impl Whereabouts {
         self.mounts.get(directory).map(|known| known.mount_point.as_path())
     }
 
+    /// The same with the type of its file system.
+    pub fn shown(&self, directory: &Path) -> Option<(&Path, &str)> {
+        self.mounts.get(directory).map(|known| (known.mount_point.as_path(), known.kind.as_str()))
+    }
+
     /// A directory lies on this mount. Says whether that is news.
     pub fn learn(&mut self, directory: &Path, mount: &MountIdentity) -> bool {
         let mount = KnownMount::of(mount);

@@ -28,6 +28,7 @@ fn mode(path: &Path) -> u32 {
 fn status() -> WatchStatus {
     let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     WatchStatus {
+        targets: Vec::new(),
         version: STATUS_VERSION,
         iolag_version: "0.1.0".into(),
         process: std::process::id(),

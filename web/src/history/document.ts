@@ -87,6 +87,8 @@ export interface EventMark {
 
 export interface Outage {
   host: string;
+  /** What the mount does; it does not answer if nothing is said. */
+  kind?: "no-answer" | "not-mounted";
   mount: string;
   begin: number;
   end?: number | null;

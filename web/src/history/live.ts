@@ -23,7 +23,10 @@ export interface WatchStatus {
     start: number;
     phase: "in-flight" | "slow" | "ending" | "hung";
     waits_in: string;
+    progress?: { done: number; of: number };
   }[];
+  /** The user's targets; `since` when one does not answer, or is not mounted. */
+  targets: { name: string; state: "unknown" | "answers" | "slow" | "no-answer" | "not-mounted"; since?: number }[];
   last: { series: SeriesKey; start: number; duration_ns: number; value: number | null; outcome: string }[];
   outages: Outage[];
   waiting_records: number;
@@ -40,7 +43,7 @@ const STALE_MS = 120_000;
 
 /** The panel; ages grow between two answers of the server. */
 export class NowPanel {
-  /** The first sentence of the page: what has not come back from which place, and for how long. */
+  /** The first sentence of the page: what is wrong with which place, and for how long. */
   private readonly unanswered = document.getElementById("unanswered") ?? element("p", {});
   private readonly state = element("p", { class: "state", role: "status" });
   private readonly remark = element("p", { class: "state", role: "status" });
@@ -110,7 +113,9 @@ export class NowPanel {
     const rows = status.in_flight.map((probe) => {
       const age = element("td", { class: "age" });
       this.ages.push({ cell: age, ageNs: status.written_ns - probe.start_ns + this.oldNs });
-      const name = probe.part === "" ? probe.series.task : `${probe.series.task}: ${probe.part}`;
+      const part = probe.part === "" ? "" : `: ${probe.part}`;
+      const progress = probe.progress ? `, ${probe.progress.done} of ${probe.progress.of}` : "";
+      const name = `${probe.series.task}${part}${progress}`;
       return element(
         "tr",
         { class: probe.phase },
@@ -127,9 +132,19 @@ export class NowPanel {
   }
 }
 
-/** The places that are waited for, the longest first, each with the task that has been waited for longest; empty without any. */
+/**
+ * What is wrong with which place, the gravest first; then the places that are waited for, the longest first, each with the task that has been
+ * waited for longest: that proves nothing of the place. Empty if nothing is wrong.
+ */
 function unansweredText(status: WatchStatus, sinceWrittenNs: number): string {
   const told = new Map<string, string>();
+  for (const state of ["not-mounted", "no-answer"] as const) {
+    const words = state === "not-mounted" ? "is not mounted" : "has not answered";
+    const silent = status.targets.filter((target) => target.state === state && target.since !== undefined);
+    for (const { name, since } of silent.sort((one, other) => one.since! - other.since!)) {
+      told.set(name, `${name} ${words} for ${duration(Math.max(0, status.written - since!) + sinceWrittenNs)}`);
+    }
+  }
   for (const { series, start_ns, phase } of [...status.in_flight].sort((one, other) => one.start_ns - other.start_ns)) {
     const ageNs = status.written_ns - start_ns + sinceWrittenNs;
     const place = series.target || "the host";
@@ -145,7 +160,9 @@ function stateText(status: WatchStatus): string {
   parts.push(`A watch runs on ${status.host} since ${momentText(status.begin)}, ${plural(status.rounds, "round")} so far.`);
   const ageMs = Date.now() - status.written / 1e6;
   if (ageMs > STALE_MS) parts.push(`It has said nothing for ${duration(ageMs * 1e6)}.`);
-  for (const outage of status.outages) parts.push(`${outage.mount} has not answered since ${momentText(outage.begin)}.`);
+  for (const { kind, mount, begin } of status.outages) {
+    parts.push(`${mount} ${kind === "not-mounted" ? "is not mounted" : "has not answered"} since ${momentText(begin)}.`);
+  }
   if (status.history_trouble !== null) parts.push(`The history cannot be written: ${status.history_trouble}.`);
   const reading = status.history_reading?.trouble ?? null;
   if (reading !== null) parts.push(`${reading}.`);

@@ -26,5 +26,5 @@ pub use record::{
     Outage, OutageEnding, OutageKind, ProbeId, Rename, SessionEnd, Surroundings, WatchSession,
 };
 pub use series::{Series, SeriesKey, SeriesKind};
-pub use status::{LastSample, ProbePhase, ProbeStatus, Progress, WatchStatus};
+pub use status::{LastSample, ProbePhase, ProbeStatus, Progress, TargetState, TargetStatus, WatchStatus};
 pub use wall_time::{WallSpan, WallTime};

@@ -67,6 +67,38 @@ pub struct LastSample {
     pub outcome: Outcome,
 }
 
+/// How a target is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetState {
+    /// Nobody has come back from there yet.
+    Unknown,
+    /// It answers.
+    Answers,
+    /// It answers, and a task is past its deadline, or its last one was.
+    Slow,
+    /// It does not answer.
+    NoAnswer,
+    /// Nothing is mounted where it was seen mounted.
+    NotMounted,
+}
+
+/// A target and how it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetStatus {
+    /// Its name, as its series have it.
+    pub name: String,
+    /// Where its file system is mounted, or was; empty if nobody knows.
+    pub mount_point: String,
+    /// The type of that file system: ext4, nfs4, fuse.sshfs; empty if nobody knows.
+    pub kind: String,
+    /// How it is.
+    pub state: TargetState,
+    /// Since when it does not answer, or is not mounted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<WallTime>,
+}
+
 /// What a watch is doing right now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WatchStatus {
@@ -98,6 +130,9 @@ pub struct WatchStatus {
     pub in_flight: Vec<ProbeStatus>,
     /// The last end of each series.
     pub last: Vec<LastSample>,
+    /// The user's targets.
+    #[serde(default)]
+    pub targets: Vec<TargetStatus>,
     /// Outages that have not ended.
     pub outages: Vec<Outage>,
     /// Records that wait for the history.
@@ -106,4 +141,11 @@ pub struct WatchStatus {
     pub history_trouble: Option<String>,
     /// How late the last round began.
     pub lag_ns: Nanoseconds,
+}
+
+impl WatchStatus {
+    /// The wall-clock time at this moment of the boot's monotonic clock, as the watch's clocks stood when it wrote this.
+    pub const fn wall(&self, now: MonotonicTime) -> WallTime {
+        self.written.after(now.since(self.written_ns))
+    }
 }

@@ -49,6 +49,14 @@ pub fn live_page(document: &LiveDocument) -> String {
 
 /// What a browser's tab shows: trouble first.
 fn title(document: &LiveDocument) -> String {
+    let silent = document.targets.iter().filter(|target| target.since.is_some()).count();
+    if silent > 0 {
+        return format!(
+            "({} not answer) Storage of {}",
+            counted(silent as u64, "place does", "places do"),
+            document.host
+        );
+    }
     let hung = document.in_flight.iter().filter(|probe| is_serious(probe)).count();
     match hung {
         0 => format!("Storage of {}", document.host),
@@ -137,6 +145,9 @@ fn in_flight(probes: &[LiveProbe], watch: &LiveWatchState, page: &mut Markup) {
         }
         page.raw("</td>");
         cell("Task", "", page).text(&probe.series.task);
+        if let Some(one) = probe.progress {
+            page.element("<span class=\"faint\">: ", &format!("{} of {}", one.done, one.of), "</span>");
+        }
         if !probe.part.is_empty() {
             page.element("<span class=\"faint\">: ", &probe.part, "</span>");
         }
@@ -158,7 +169,7 @@ fn outages(outages: &[Outage], now: WallTime, page: &mut Markup) {
     for outage in outages.iter().take(OUTAGES_MAX) {
         let class = if outage.end.is_some() { "" } else { "serious" };
         let ending = match outage.ending {
-            None => "lasts",
+            None => outage.kind.verb(false),
             Some(OutageEnding::Recovered) => "recovered",
             Some(OutageEnding::Remounted) => "remounted",
             Some(OutageEnding::Unmounted) => "unmounted",
@@ -167,7 +178,11 @@ fn outages(outages: &[Outage], now: WallTime, page: &mut Markup) {
         let lasted = outage.end.unwrap_or(now).since(outage.begin);
         page.raw("<tr").attribute("class", class).raw(">");
         cell("Began", "number", page).text(&moment(outage.begin)).raw("</td>");
-        cell("Mount", "", page).element("<code>", &outage.mount, "</code></td>");
+        cell("Mount", "", page).element("<code>", &outage.mount, "</code>");
+        for target in outage.targets.iter().filter(|target| **target != outage.mount) {
+            page.element(" <span class=\"faint\">", target, "</span>");
+        }
+        page.raw("</td>");
         cell("Lasted", "number", page).text(&lasted.to_string()).raw("</td>");
         cell("Ended", "", page).text(ending).raw("</td>");
         cell("Skipped", "number", page).text(&format_count(outage.skipped)).raw("</td></tr>\n");

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_analysis::history::{RunOutcome, SeriesTally};
 use iolag_model::{
-    LastSample, Nanoseconds, Outcome, ProbePhase, ProbeStatus, SeriesKey, WallTime, WatchStatus,
+    LastSample, Nanoseconds, Outcome, ProbePhase, ProbeStatus, SeriesKey, TargetState, TargetStatus,
+    WallTime, WatchStatus,
 };
 
 use super::Exposition;
@@ -23,7 +24,8 @@ struct Known<'a> {
 
 pub(super) fn families<'a>(exposition: &Exposition<'a>) -> Vec<Family<'a>> {
     let known = known(exposition);
-    let mut families = in_flight(&known, exposition);
+    let mut families = targets(exposition);
+    families.extend(in_flight(&known, exposition));
     families.extend(last_ends(&known));
     families.extend(counts(&known));
     families.extend(of_watch(exposition));
@@ -61,6 +63,53 @@ fn in_flight_of<'a>(exposition: &Exposition<'a>) -> &'a [ProbeStatus] {
 fn labels(key: &SeriesKey, host: &str) -> Labels {
     let labels = Labels::default().with("task", &key.task).with("target", &key.target);
     if key.host == host { labels } else { labels.with("host", &key.host) }
+}
+
+/// How the targets of this host are, with what is mounted there.
+fn targets<'a>(exposition: &Exposition<'a>) -> Vec<Family<'a>> {
+    let mut answers = Family::new(
+        "iolag_target_answers",
+        Gauge,
+        "Whether the target answers, however slowly: 0 from when an operation or a canary is known not to come back.",
+    );
+    let mut mounted = Family::new(
+        "iolag_target_mounted",
+        Gauge,
+        "Whether something is mounted where the target was seen mounted.",
+    );
+    let mut lasts = Family::new(
+        "iolag_outage_seconds",
+        Gauge,
+        "For how long the target has not answered, or not been mounted.",
+    );
+    let mut begin = Family::new(
+        "iolag_outage_begin_timestamp_seconds",
+        Gauge,
+        "Since when the target does not answer, or is not mounted, in seconds since 1970.",
+    );
+    let Some(status) = exposition.status else { return Vec::new() };
+    let one = |is: bool| SampleValue::Number(f64::from(u8::from(is)));
+    let mut taken = BTreeSet::new();
+    for target in status.targets.iter().filter(|target| target.state != TargetState::Unknown) {
+        let labels = labels_of_target(target);
+        if !taken.insert(labels.clone()) {
+            continue;
+        }
+        let is_silent = matches!(target.state, TargetState::NoAnswer | TargetState::NotMounted);
+        answers.push(labels.clone(), one(!is_silent));
+        mounted.push(labels.clone(), one(target.state != TargetState::NotMounted));
+        let age = target.since.map_or(Nanoseconds::ZERO, |since| status.wall(exposition.now).since(since));
+        lasts.push(labels.clone(), SampleValue::Number(age.as_seconds()));
+        begin = begin.number(&labels, target.since.map(WallTime::as_seconds));
+    }
+    vec![answers, mounted, lasts, begin]
+}
+
+fn labels_of_target(target: &TargetStatus) -> Labels {
+    let labels = Labels::default().with("target", &target.name);
+    let labels =
+        if target.mount_point.is_empty() { labels } else { labels.with("mount", &target.mount_point) };
+    if target.kind.is_empty() { labels } else { labels.with("type", &target.kind) }
 }
 
 fn in_flight<'a>(known: &[Known<'a>], exposition: &Exposition<'a>) -> Vec<Family<'a>> {
@@ -177,7 +226,7 @@ fn of_watch<'a>(exposition: &Exposition<'a>) -> Vec<Family<'a>> {
         gauge("iolag_orphans", "Probes of all series that are hung.", are_known.then_some(orphans)),
         gauge(
             "iolag_outages",
-            "Mounts that have not answered within a deadline and do not answer yet.",
+            "Mounts that do not answer, or are not there.",
             of_status(&|status| status.outages.len() as f64),
         ),
         gauge(

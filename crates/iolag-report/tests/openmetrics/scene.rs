@@ -3,7 +3,7 @@
 use iolag_analysis::history::Tallies;
 use iolag_model::{
     FailureCode, HistorySample, LastSample, MonotonicTime, Nanoseconds, Outage, Outcome, ProbeId, ProbePhase,
-    ProbeStatus, Series, SeriesKey, SeriesKind, WallTime, WatchStatus,
+    ProbeStatus, Series, SeriesKey, SeriesKind, TargetState, TargetStatus, WallTime, WatchStatus,
 };
 use iolag_report::Exposition;
 
@@ -32,6 +32,7 @@ impl Scene {
             rounds: 11,
             in_flight: Vec::new(),
             last: Vec::new(),
+            targets: Vec::new(),
             outages: Vec::new(),
             waiting_records: 0,
             history_trouble: None,
@@ -141,6 +142,19 @@ pub fn scene() -> Scene {
         waits_in,
         progress: None,
     }];
+    let target = |name: &str, mount_point: &str, kind: &str, state, since| TargetStatus {
+        name: name.into(),
+        mount_point: mount_point.into(),
+        kind: kind.into(),
+        state,
+        since,
+    };
+    scene.status.targets = vec![
+        target("/home", "/", "ext4", TargetState::Slow, None),
+        target("/scratch", "/scratch", "nfs4", TargetState::NoAnswer, Some(start)),
+        target("archive", "/archive", "", TargetState::NotMounted, Some(start)),
+        target("/new", "", "", TargetState::Unknown, None),
+    ];
     scene.status.outages = vec![Outage {
         kind: Default::default(),
         targets: Default::default(),

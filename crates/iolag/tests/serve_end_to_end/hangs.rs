@@ -42,12 +42,17 @@ fn what_hangs_stands_first_and_its_age_rises() {
     let page = server.get("/now").text();
     assert_says(
         &page,
-        &["<title>(1 hung) Storage of", "id=\"in-flight\"", "class=\"serious\"", &hung.process.to_string()],
+        &[
+            "<title>(1 place does not answer) Storage of",
+            "id=\"in-flight\"",
+            "class=\"serious\"",
+            &hung.process.to_string(),
+        ],
     );
     assert!(page.find("id=\"in-flight\"") < page.find("id=\"last\""));
     let paragraph = page.split("<p").nth(1).expect("a paragraph");
     assert!(
-        paragraph.contains(">hanging: open-read has not come back for ") && !paragraph.contains("other"),
+        paragraph.contains(">hanging has not answered for ") && !paragraph.contains("other"),
         "{paragraph}"
     );
     assert_says(&page, &["id=\"outages\""]);
@@ -60,6 +65,58 @@ fn what_hangs_stands_first_and_its_age_rises() {
     assert_eq!(after.value(&timeouts), 1.0, "one hang is one time-out");
     let truth = after.value(&of("iolag_probe_late_completion_seconds_sum", "open-read", "hanging", ""));
     assert!(truth > first + 1.0, "{truth}");
+    watch.signal(libc::SIGINT);
+    watch.finish();
+    server.stop();
+    stage.scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_target_that_does_not_answer_or_is_not_mounted_is_told_though_no_probe_is_left_in_flight() {
+    let stage = Stage::new();
+    let Some(fuse) = FuseMount::start(&stage.scene.target()) else { return };
+    let other = stage.directory("other");
+    let look = format!("[task.look]\ncommand = [\"/bin/ls\", {:?}]\ndeadline = \"3s\"\n", fuse.path());
+    let targets = target("killable", fuse.path(), "look") + &target("other", other, "stat");
+    let file =
+        stage.configure(&format!("every = \"400ms\"\njitter = \"0\"\ngrace = \"300ms\"\n{look}{targets}"));
+    let watch = stage.start(&["-c", &file]);
+    let server = Server::start(&stage, &[]);
+    let value = |name: &str, target: &str| Metrics::of(&server).of_target(name, target);
+    let wait_for = |name: &str, expected: f64| {
+        let is_so = wait_until(PATIENCE, || value(name, "killable") == Some(expected));
+        assert!(is_so, "{name} is not {expected}: {:?}", Metrics::of(&server));
+    };
+    wait_for("iolag_target_answers", 1.0);
+    assert_eq!(value("iolag_outage_seconds", "killable"), Some(0.0));
+
+    // Requests stand in a queue, and whoever waits for one can be killed, as on NFS and Lustre.
+    kill(fuse.daemon_pid(), libc::SIGSTOP);
+    wait_for("iolag_target_answers", 0.0);
+    let (first, age) =
+        (value("iolag_outage_seconds", "killable"), of("iolag_probe_hung", "look", "killable", ""));
+    assert!(wait_until(PATIENCE, || value("iolag_outage_seconds", "killable") > first.map(|age| age + 1.0)));
+    let metrics = Metrics::of(&server);
+    assert_eq!(metrics.of_target("iolag_target_mounted", "killable"), Some(1.0));
+    assert_eq!((metrics.value(&age), metrics.of_target("iolag_target_answers", "other")), (0.0, Some(1.0)));
+    let begin = metrics.of_target("iolag_outage_begin_timestamp_seconds", "killable");
+    let age = metrics.of_target("iolag_outage_seconds", "killable").unwrap();
+    assert!((begin.unwrap() + age - crate::stage::wall().0 as f64 / 1e9).abs() < 60.0, "{begin:?} {age}");
+    assert_says(&server.get("/now").text(), &[">killable has not answered for "]);
+    kill(fuse.daemon_pid(), libc::SIGCONT);
+    wait_for("iolag_target_answers", 1.0);
+    assert_eq!(value("iolag_outage_seconds", "killable"), Some(0.0));
+    assert_eq!(value("iolag_outage_begin_timestamp_seconds", "killable"), None);
+
+    let unmounted = std::process::Command::new("umount").arg("-l").arg(fuse.path()).status().unwrap();
+    assert!(unmounted.success());
+    wait_for("iolag_target_mounted", 0.0);
+    assert_eq!(value("iolag_target_answers", "killable"), Some(0.0));
+    assert_eq!(value("iolag_target_mounted", "other"), Some(1.0));
+    assert_says(&server.get("/now").text(), &[">killable is not mounted for "]);
+    let rounds = stage.wait_for_rounds(1).rounds;
+    stage.wait_for_rounds(rounds + 3);
+    assert_eq!(std::fs::read_dir(fuse.path()).unwrap().count(), 0, "nothing was written beneath");
     watch.signal(libc::SIGINT);
     watch.finish();
     server.stop();

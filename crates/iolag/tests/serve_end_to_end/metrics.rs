@@ -32,6 +32,12 @@ impl Metrics {
         self.0.get(name).copied()
     }
 
+    /// The sample of a target, whatever is mounted there.
+    pub fn of_target(&self, name: &str, target: &str) -> Option<f64> {
+        let begin = format!("{name}{{target=\"{target}\"");
+        self.0.iter().find(|(name, _)| name.starts_with(&begin)).map(|(_, value)| *value)
+    }
+
     /// What must never fall.
     pub fn counters(&self) -> BTreeMap<&str, f64> {
         let is_counter = |name: &&String| {

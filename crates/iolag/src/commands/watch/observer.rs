@@ -101,7 +101,7 @@ impl<W: Write + AsFd> Teller<W> {
                 counted(outage.skipped, "slot was", "slots were")
             ),
             _ if self.outages.insert(outage.probe) => {
-                format!("{} {} does not answer", outage.begin, outage.mount)
+                format!("{} {} {}", outage.begin, outage.mount, outage.kind.verb(false))
             }
             // It is repeated while it lasts; once is enough.
             _ => return,
