@@ -21,7 +21,7 @@ pub use history::{
     Batches, CommentMark, HISTORY, HistoryCommand, HistoryMethod, HistoryPlace, HistorySpan, Import, Method,
     Note, Notes, Stratification, Undo,
 };
-pub use serve::Serve;
+pub use serve::{MetricsElsewhere, Serve};
 use target::{DirectoryParser, TargetParser};
 pub use watch::{Ping, Unit, Watch};
 

@@ -1,5 +1,6 @@
 //! What the user can type for serving.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -26,4 +27,32 @@ pub struct Serve {
     /// The watch's directory in memory [default: iolag-UID in /dev/shm, else in another tmpfs]
     #[arg(long, value_name = "DIR", value_parser = parse_file)]
     pub runtime: Option<PathBuf>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub elsewhere: MetricsElsewhere,
+}
+
+/// Metrics for other machines.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Metrics for other machines")]
+pub struct MetricsElsewhere {
+    /// Where to listen for them, over TLS, as in 0.0.0.0:9717; who asks must have a token or a certificate
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_address)]
+    pub metrics_listen: Option<SocketAddr>,
+    /// The certificate to show, then those up to its authority, in PEM
+    #[arg(long, value_name = "FILE", value_parser = parse_file, requires = "metrics_listen")]
+    pub tls_certificate: Option<PathBuf>,
+    /// The certificate's private key, in PEM
+    #[arg(long, value_name = "FILE", value_parser = parse_file, requires = "metrics_listen")]
+    pub tls_key: Option<PathBuf>,
+    /// The token that they must send, as in "Authorization: Bearer TOKEN"
+    #[arg(long, value_name = "FILE", value_parser = parse_file, requires = "metrics_listen")]
+    pub token_file: Option<PathBuf>,
+    /// The authorities of which they must have a certificate, in PEM
+    #[arg(long, value_name = "FILE", value_parser = parse_file, requires = "metrics_listen")]
+    pub client_ca: Option<PathBuf>,
+}
+
+fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "expected an address of this machine and a port, as in 0.0.0.0:9717".to_owned())
 }

@@ -1,5 +1,6 @@
 //! `iolag serve`: what a watch does and has found out, in a browser and for monitoring systems.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use iolag_model::Nanoseconds;
@@ -8,13 +9,13 @@ use super::history::{Chosen, here};
 use super::report_history::live_document;
 use super::start::{become_keeper, leave_current_directory};
 use super::watch::find_places;
-use crate::args::{Common, Serve};
+use crate::args::{Common, MetricsElsewhere, Serve};
 use crate::conduct::scout::{Answer, ask};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
-use crate::serve::{Serving, serve, tunnel_advice};
+use crate::serve::{AdmissionFiles, Elsewhere, Listening, Serving, serve, tunnel_advice};
 
-/// How long the files of the time zone may take.
+/// How long the files of the time zone may take, and those of certificates.
 const FILES_DEADLINE: Nanoseconds = Nanoseconds::from_seconds(15);
 
 /// Serves until Ctrl-C.
@@ -24,6 +25,7 @@ const FILES_DEADLINE: Nanoseconds = Nanoseconds::from_seconds(15);
 /// said on the page: it may come.
 pub fn run(options: &Serve, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "serve")?;
+    let admission = admission_files(&options.elsewhere)?;
     // From here on no file system that hangs can stop it, not even the one that the program lies on.
     let keeper = become_keeper(common)?;
     let file = options.configuration.as_deref();
@@ -31,23 +33,61 @@ pub fn run(options: &Serve, common: &Common) -> Result<ExitCode, Failure> {
     let chosen = Chosen::at(places.clone(), true);
     let since = options.since.clone();
     refuse_no_time(&since)?;
+    let elsewhere = admission.map(|(listen, files)| read_admission(listen, files)).transpose()?;
+    let admitted = elsewhere.as_ref().map(|elsewhere| elsewhere.files.admitted());
     let serving = Serving {
         listen: options.listen,
         shown_history: places.shown_history(),
         history: places.history.clone(),
         places,
         document: Arc::new(move || live_document(&chosen, &since).map_err(|failure| failure.sentence)),
+        elsewhere,
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
     };
     leave_current_directory();
-    serve(&serving, keeper.signals, |address| {
-        let advice = tunnel_advice(address.port());
+    let ready = |listening: Listening| {
+        let page = listening.page;
+        let advice = tunnel_advice(page.port());
         output::notice(
             common,
-            &format!("serving http://{address}/ for everybody on this machine, until Ctrl-C; {advice}"),
+            &format!("serving http://{page}/ for everybody on this machine, until Ctrl-C; {advice}"),
         );
-    })?;
+        if let (Some(address), Some(admitted)) = (listening.metrics, admitted) {
+            output::notice(common, &format!("serving https://{address}/metrics for whoever has {admitted}"));
+        }
+    };
+    serve(&serving, keeper.signals, ready, output::complain)?;
     Ok(ExitCode::Fine)
+}
+
+/// Where other machines get metrics, and what says who may ask.
+///
+/// # Errors
+/// If anybody could read them, on the way or by asking.
+fn admission_files(options: &MetricsElsewhere) -> Result<Option<(SocketAddr, AdmissionFiles)>, Failure> {
+    let Some(listen) = options.metrics_listen else { return Ok(None) };
+    let (Some(certificate), Some(key)) = (options.tls_certificate.clone(), options.tls_key.clone()) else {
+        return Err(Failure::usage(
+            "--metrics-listen is over TLS only; name this server's certificate and key with --tls-certificate FILE --tls-key FILE",
+        ));
+    };
+    let (token, client_authorities) = (options.token_file.clone(), options.client_ca.clone());
+    if token.is_none() && client_authorities.is_none() {
+        return Err(Failure::usage(
+            "--metrics-listen answers nobody whom it does not know; say who may ask, with --token-file FILE, --client-ca FILE or both",
+        ));
+    }
+    Ok(Some((listen, AdmissionFiles { certificate, key, token, client_authorities })))
+}
+
+/// Reads what says who may ask, in a child.
+fn read_admission(listen: SocketAddr, files: AdmissionFiles) -> Result<Elsewhere, Failure> {
+    match ask("scout", FILES_DEADLINE, || files.read())? {
+        Answer::Given(read) => Ok(Elsewhere { listen, texts: read.map_err(Failure::usage)?, files }),
+        Answer::None { age, .. } => Err(Failure::unusable(format!(
+            "the files for --metrics-listen have not been read for {age}; keep them on a local disk"
+        ))),
+    }
 }
 
 /// Refuses what is no time now, not on the page; in a child, because the zone's files are read.

@@ -29,7 +29,7 @@ impl FromStr for LoopbackAddress {
             return Ok(Self(address));
         }
         Err(format!(
-            "{} can be reached from other machines, and there is no password; listen on 127.0.0.1 and {}",
+            "{} can be reached from other machines, and there is no password; listen on 127.0.0.1 and {}; for metrics alone there is --metrics-listen",
             address.ip(),
             tunnel_advice(address.port())
         ))

@@ -1,13 +1,16 @@
-//! A child that reads the history and may hang: attended as long as it works, ended when it has fallen silent.
+//! A child that reads the history, or another file, and may hang: attended as long as it works, ended when it has fallen silent.
 
 use std::fs::File;
+use std::io::Write;
 use std::os::fd::AsFd;
 use std::pin::pin;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use iolag_keeper::{Child, Orphanage, leave_inheritance, processor_use};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
+use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
 use tokio::time::{sleep, timeout};
 
@@ -17,6 +20,48 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_secs(5);
 /// How often is looked whether a killed child is gone.
 const END_LOOK: Duration = Duration::from_millis(100);
+
+/// Longer is no answer of ours.
+const BYTES_MAX: u64 = 1 << 30;
+/// What a child says before what was asked for, and before a sentence.
+const GIVEN: u8 = 0;
+const FAILED: u8 = 1;
+
+/// What `body` comes to in a child that reads `what`; the process has one thread.
+///
+/// # Errors
+/// One sentence: that of the body, or why there is none.
+pub(super) async fn ask_child(
+    role: &'static str,
+    what: &str,
+    body: impl FnOnce() -> Result<Vec<u8>, String>,
+) -> Result<Bytes, String> {
+    let mut child = Attended::fork(role, |mut pipe| {
+        let (mark, text) = match body() {
+            Ok(given) => (GIVEN, given),
+            Err(sentence) => (FAILED, sentence.into_bytes()),
+        };
+        // Whoever is to hear it may be gone.
+        let _ = pipe.write_all(&[mark]).and_then(|()| pipe.write_all(&text));
+    })?;
+    let heard = child.unless_silent(hear_all).await;
+    child.end().await;
+    match heard {
+        None => Err(format!("{what} does not answer: its disk or server hangs")),
+        Some(Ok(said)) => match said.first() {
+            Some(&GIVEN) => Ok(Bytes::from(said).slice(1..)),
+            Some(_) => Err(String::from_utf8_lossy(&said[1..]).into_owned()),
+            None => Err(format!("the process that reads {what} ended without a word")),
+        },
+        Some(Err(error)) => Err(format!("the process that reads {what} was not understood: {error}")),
+    }
+}
+
+async fn hear_all(said: &mut Receiver) -> std::io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    said.take(BYTES_MAX).read_to_end(&mut all).await?;
+    Ok(all)
+}
 
 /// A child and its pipe's other end. It is killed when this is dropped.
 pub(super) struct Attended {

@@ -3,17 +3,14 @@
 //! Making it may take seconds of a processor that belongs to others. So one is made at a time, everybody who asks gets the same, and
 //! it is kept for as long as making it must not be more than a small share of the time.
 
-use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::Bytes;
-use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe::Receiver;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::attended::{Attended, apart};
+use super::attended::{apart, ask_child};
 
 /// Makes the document, or says in a sentence why not; called in a child, may hang.
 pub type MakeDocument = Arc<dyn Fn() -> Result<Vec<u8>, String> + Send + Sync>;
@@ -26,10 +23,6 @@ const PATIENCE_WITH_OLD: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// After a failure.
 const PAUSE: Duration = Duration::from_secs(2);
-const BYTES_MAX: u64 = 1 << 30;
-/// What a child says before a document, and before a sentence.
-const MADE: u8 = 0;
-const FAILED: u8 = 1;
 
 /// Where askers and the maker meet.
 #[derive(Debug, Default)]
@@ -93,7 +86,7 @@ pub(super) async fn make(documents: Arc<Documents>, make: MakeDocument) {
         documents.wanted.notified().await;
         if documents.fresh().is_none() {
             let begin = Instant::now();
-            let made = make_one(&make).await;
+            let made = ask_child("reporter", "the history", || apart(|| make()).and_then(|made| made)).await;
             let has_failed = made.is_err();
             {
                 let mut state = documents.state();
@@ -112,32 +105,4 @@ pub(super) async fn make(documents: Arc<Documents>, make: MakeDocument) {
         }
         documents.done.notify_waiters();
     }
-}
-
-async fn make_one(make: &MakeDocument) -> Result<Bytes, String> {
-    let mut child = Attended::fork("reporter", |mut pipe| {
-        let (mark, text) = match apart(|| make()).and_then(|made| made) {
-            Ok(document) => (MADE, document),
-            Err(sentence) => (FAILED, sentence.into_bytes()),
-        };
-        // Whoever is to hear it may be gone.
-        let _ = pipe.write_all(&[mark]).and_then(|()| pipe.write_all(&text));
-    })?;
-    let heard = child.unless_silent(hear_all).await;
-    child.end().await;
-    match heard {
-        None => Err("the history does not answer: its disk or server hangs".to_owned()),
-        Some(Ok(said)) => match said.split_first() {
-            Some((&MADE, document)) => Ok(Bytes::copy_from_slice(document)),
-            Some((_, sentence)) => Err(String::from_utf8_lossy(sentence).into_owned()),
-            None => Err("the process that reads the history ended without a word".to_owned()),
-        },
-        Some(Err(error)) => Err(format!("the process that reads the history was not understood: {error}")),
-    }
-}
-
-async fn hear_all(said: &mut Receiver) -> std::io::Result<Vec<u8>> {
-    let mut all = Vec::new();
-    said.take(BYTES_MAX).read_to_end(&mut all).await?;
-    Ok(all)
 }

@@ -1,26 +1,33 @@
 //! Listening and answering, within limits, until a signal comes.
 
+use std::convert::Infallible;
+use std::future::Future;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use iolag_keeper::Signals;
 use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{LocalSet, spawn_local};
+use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use tokio::time::{sleep, timeout};
 
 use super::address::LoopbackAddress;
 use super::connections::{Connection, Connections};
 use super::documents::{self, Documents, MakeDocument};
+use super::elsewhere::{self, Door, Elsewhere};
 use super::following;
-use super::routes::routes;
+use super::routes::{metrics_routes, routes};
 use super::view::Knowledge;
 use crate::exit_code::Failure;
 use crate::watching::Places;
@@ -54,67 +61,112 @@ pub struct Serving {
     pub host: String,
     /// Makes the document of the live page.
     pub document: MakeDocument,
+    /// Metrics for other machines.
+    pub elsewhere: Option<Elsewhere>,
 }
 
-/// Serves until a signal comes; `ready` is told the address, whose port may have been chosen by the system. The process has
-/// one thread, and must not get another: followers are forked.
+/// Where is listened; ports may have been chosen by the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listening {
+    /// For the page and everything else, on loopback.
+    pub page: SocketAddr,
+    /// For metrics, from other machines.
+    pub metrics: Option<SocketAddr>,
+}
+
+/// Serves until a signal comes; `ready` is told where, and `complain` what goes wrong later. The process has one thread, and must
+/// not get another: followers are forked.
 ///
 /// # Errors
-/// If the address cannot be listened on.
-pub fn serve(serving: &Serving, signals: Signals, ready: impl FnOnce(SocketAddr)) -> Result<(), Failure> {
+/// If an address cannot be listened on, or what admits other machines is of no use.
+pub fn serve(
+    serving: &Serving,
+    signals: Signals,
+    ready: impl FnOnce(Listening),
+    complain: fn(&str),
+) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     let runtime = runtime.map_err(|error| {
         Failure::of_system(format!("cannot wait for connections: {error}"), error.raw_os_error())
     })?;
     LocalSet::new().block_on(&runtime, async {
-        let listener = bind(serving.listen).await?;
-        ready(listener.local_addr().map_err(Failure::bug)?);
+        let page = bind(serving.listen.socket(), "--listen 127.0.0.1:PORT").await?;
+        let door = match &serving.elsewhere {
+            Some(elsewhere) => Some(Door::open(elsewhere).await?),
+            None => None,
+        };
+        ready(Listening {
+            page: page.local_addr().map_err(Failure::bug)?,
+            metrics: door.as_ref().map(Door::address).transpose().map_err(Failure::bug)?,
+        });
         let knowledge = Arc::new(Knowledge::new(
             serving.host.clone(),
             serving.shown_history.clone(),
             serving.places.clone(),
         ));
-        let following = following::follow(serving.history.clone(), Arc::clone(&knowledge));
-        let connections = Connections::new(CONNECTIONS_MAX);
-        let following = spawn_local(following);
         let documents = Arc::new(Documents::default());
-        let making = spawn_local(documents::make(Arc::clone(&documents), Arc::clone(&serving.document)));
+        let connections = Connections::new(CONNECTIONS_MAX);
+        let strangers = Connections::new(elsewhere::CONNECTIONS_MAX);
+        let mut tasks = vec![
+            spawn_local(following::follow(serving.history.clone(), Arc::clone(&knowledge))),
+            spawn_local(documents::make(Arc::clone(&documents), Arc::clone(&serving.document))),
+        ];
+        if let Some(door) = door {
+            let router = metrics_routes(Arc::clone(&knowledge));
+            tasks.extend(door.attend(router, Rc::clone(&strangers), complain));
+        }
         let router = routes(knowledge, documents);
-        let accepting = spawn_local(accept(listener, router, Rc::clone(&connections)));
+        tasks.push(spawn_local(accept(page, Rc::clone(&connections), move |stream, connection| {
+            let router = TowerToHyperService::new(router.clone());
+            answer(
+                stream,
+                service_fn(move |request| {
+                    connection.asked();
+                    router.call(request)
+                }),
+            )
+        })));
         signalled(signals).await;
-        following.abort();
-        making.abort();
-        accepting.abort();
+        tasks.iter().for_each(JoinHandle::abort);
         // Who is not done by then is left.
-        let _ = timeout(LAST_ANSWERS, connections.wait_for_end()).await;
+        let _ = timeout(LAST_ANSWERS, async {
+            connections.wait_for_end().await;
+            strangers.wait_for_end().await;
+        })
+        .await;
         Ok(())
     })
 }
 
-async fn bind(address: LoopbackAddress) -> Result<TcpListener, Failure> {
-    let socket = address.socket();
-    TcpListener::bind(socket).await.map_err(|error| {
-        Failure::unusable(format!(
-            "cannot listen on {socket}: {error}; choose another port with --listen 127.0.0.1:PORT"
-        ))
+/// Listens on `address`; `option` names another.
+///
+/// # Errors
+/// If it cannot be listened on.
+pub(super) async fn bind(address: SocketAddr, option: &str) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        Failure::unusable(format!("cannot listen on {address}: {error}; choose another port with {option}"))
     })
 }
 
-async fn accept(listener: TcpListener, router: Router, connections: Rc<Connections>) {
+/// Has each connection that comes answered.
+pub(super) async fn accept<F: Future<Output = ()> + 'static>(
+    listener: TcpListener,
+    connections: Rc<Connections>,
+    answer: impl Fn(TcpStream, Rc<Connection>) -> F,
+) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => connections.open(|connection| answer(stream, router.clone(), connection)),
+            Ok((stream, _)) => connections.open(|connection| answer(stream, connection)),
             Err(_) => sleep(ACCEPT_PAUSE).await,
         }
     }
 }
 
-async fn answer(stream: TcpStream, router: Router, connection: Rc<Connection>) {
-    let router = TowerToHyperService::new(router);
-    let service = service_fn(|request| {
-        connection.asked();
-        router.call(request)
-    });
+/// Answers what is asked on one connection, within limits.
+pub(super) async fn answer(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    service: impl Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>,
+) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_MAX)

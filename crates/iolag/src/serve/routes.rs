@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{FromRef, Request, State};
 use axum::http::header::{
-    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, RETRY_AFTER, VARY,
+    ACCEPT, ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, RETRY_AFTER, VARY,
+    WWW_AUTHENTICATE,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn};
@@ -47,7 +48,37 @@ struct Known {
     documents: Arc<Documents>,
 }
 
-/// All answers.
+/// Which names of the server are answered to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// A page of another site whose name leads here (DNS rebinding) is told nothing.
+    OfLoopback,
+    /// Such a page has neither the token nor, for its site's name, a certificate of ours.
+    Any,
+}
+
+impl FromRef<Known> for Arc<Knowledge> {
+    fn from_ref(known: &Known) -> Self {
+        Self::clone(&known.knowledge)
+    }
+}
+
+/// What other machines get.
+pub(super) fn metrics_routes(knowledge: Arc<Knowledge>) -> Router {
+    Router::new()
+        .route("/metrics", get(metrics))
+        .fallback(async || (StatusCode::NOT_FOUND, answer(TEXT, "there is /metrics\n")))
+        .with_state(knowledge)
+        .layer(from_fn(|request, next| guard(Names::Any, request, next)))
+}
+
+/// For who has no token, or another. The connection ends: each guess costs the guesser another one.
+pub(super) fn not_admitted() -> Response {
+    let headers = [(WWW_AUTHENTICATE, "Bearer"), (CONNECTION, "close")];
+    dressed((StatusCode::UNAUTHORIZED, headers, answer(TEXT, "not admitted\n")).into_response())
+}
+
+/// All answers, for this machine.
 pub(super) fn routes(knowledge: Arc<Knowledge>, documents: Arc<Documents>) -> Router {
     Router::new()
         .route("/", get(live))
@@ -63,7 +94,7 @@ pub(super) fn routes(knowledge: Arc<Knowledge>, documents: Arc<Documents>) -> Ro
         .route("/healthz", get(async || answer(TEXT, "ok\n")))
         .fallback(async || (StatusCode::NOT_FOUND, answer(TEXT, CONTENTS)))
         .with_state(Known { knowledge, documents })
-        .layer(from_fn(guard))
+        .layer(from_fn(|request, next| guard(Names::OfLoopback, request, next)))
 }
 
 /// The live page: a frame whose script asks for the rest.
@@ -89,9 +120,9 @@ async fn data(State(known): State<Known>) -> Response {
     }
 }
 
-async fn metrics(State(known): State<Known>, headers: HeaderMap) -> Response {
+async fn metrics(State(knowledge): State<Arc<Knowledge>>, headers: HeaderMap) -> Response {
     let form = form_for(headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()));
-    let mut response = answer(form.content_type(), known.knowledge.metrics(form));
+    let mut response = answer(form.content_type(), knowledge.metrics(form));
     response.headers_mut().insert(VARY, HeaderValue::from_static("accept"));
     response
 }
@@ -114,16 +145,16 @@ fn answer(content_type: &'static str, body: impl IntoResponse) -> Response {
     response
 }
 
-/// Lets through what reads and names this machine; adds to every answer what browsers are to know.
-async fn guard(request: Request, next: Next) -> Response {
+/// Lets through what reads, and names a server that is meant; adds to every answer what browsers are to know.
+async fn guard(names: Names, request: Request, next: Next) -> Response {
     let mut hosts = request.headers().get_all(HOST).iter();
     let (host, further) = (hosts.next().and_then(|host| host.to_str().ok()), hosts.next());
     // Whoever asks with a whole URL, as of a proxy, names the server there (RFC 9112, 3.2.2).
     let is_named = request.uri().authority().is_none_or(|named| is_local_name(named.as_str()));
-    let mut response = if further.is_some() {
+    dressed(if further.is_some() {
         // RFC 9112, 3.2.
         (StatusCode::BAD_REQUEST, answer(TEXT, "a request has one Host header\n")).into_response()
-    } else if !host.is_some_and(is_local_name) || !is_named {
+    } else if names == Names::OfLoopback && !(host.is_some_and(is_local_name) && is_named) {
         let refused =
             "this server answers to localhost and 127.0.0.1 only; from elsewhere go through ssh -L\n";
         (StatusCode::MISDIRECTED_REQUEST, answer(TEXT, refused)).into_response()
@@ -133,7 +164,11 @@ async fn guard(request: Request, next: Next) -> Response {
             .into_response()
     } else {
         next.run(request).await
-    };
+    })
+}
+
+/// With what browsers are to know.
+fn dressed(mut response: Response) -> Response {
     let policy = response.headers_mut().entry(CONTENT_SECURITY_POLICY);
     policy.or_insert(HeaderValue::from_static(POLICY));
     // What may frame a page can only be said in a header.

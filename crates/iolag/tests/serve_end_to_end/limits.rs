@@ -181,7 +181,7 @@ fn who_means_other_machines_is_told_how() {
     for address in ["0.0.0.0:9716", "[::]:9716", "10.1.2.3:9716"] {
         let done = stage.scene.run(&["serve", "--listen", address]);
         assert_eq!(done.code, Some(2), "{done:?}");
-        assert_says(&done.stderr, &["no password", "ssh -L"]);
+        assert_says(&done.stderr, &["no password", "ssh -L", "--metrics-listen"]);
     }
     let done = stage.scene.run(&["serve", "--since", "whenever"]);
     assert_refused(&done, 2, &["--since", "no time"]);

@@ -12,10 +12,12 @@ mod stage;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod certificates;
 mod metrics;
 mod server;
 
 mod answers;
+mod elsewhere;
 mod hangs;
 mod limits;
 mod postgres;

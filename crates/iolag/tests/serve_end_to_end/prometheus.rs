@@ -2,11 +2,14 @@
 
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use iolag_fixtures::{current_test, skip};
 use serde_json::Value;
 
+use crate::certificates::write_secret;
+use crate::elsewhere::Site;
 use crate::server::Server;
 use crate::stage::{Stage, target};
 use crate::support::{PATIENCE, end, wait_for};
@@ -21,6 +24,15 @@ struct Prometheus {
 impl Prometheus {
     /// Starts one that scrapes `server` every second, or names the test as skipped.
     fn start(stage: &Stage, server: &Server, more: &[&str]) -> Option<Self> {
+        let text = format!(
+            "scrape_configs:\n  - job_name: iolag\n    scrape_interval: 1s\n    static_configs:\n      - targets: [\"{}\"]\n",
+            server.address
+        );
+        Self::configured(stage, &text, more)
+    }
+
+    /// Starts one with this configuration, or names the test as skipped.
+    fn configured(stage: &Stage, text: &str, more: &[&str]) -> Option<Self> {
         let version =
             Command::new("prometheus").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         if !version.is_ok_and(|status| status.success()) {
@@ -30,7 +42,7 @@ impl Prometheus {
         // Somebody else may take a port between the look and the start.
         for _ in 0..PORTS_MAX {
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-            let mut started = Self { child: Self::launch(stage, server, more, port), port };
+            let mut started = Self { child: Self::launch(stage, text, more, port), port };
             let mut has_ended = false;
             wait_for("an answer of prometheus", || {
                 has_ended = !matches!(started.child.try_wait(), Ok(None));
@@ -43,12 +55,8 @@ impl Prometheus {
         panic!("prometheus ends at once, on {PORTS_MAX} ports");
     }
 
-    fn launch(stage: &Stage, server: &Server, more: &[&str], port: u16) -> Child {
+    fn launch(stage: &Stage, text: &str, more: &[&str], port: u16) -> Child {
         let file = stage.scene.path().join(format!("prometheus-{port}.yml"));
-        let text = format!(
-            "scrape_configs:\n  - job_name: iolag\n    scrape_interval: 1s\n    static_configs:\n      - targets: [\"{}\"]\n",
-            server.address
-        );
         std::fs::write(&file, text).unwrap();
         Command::new("prometheus")
             .arg(format!("--config.file={}", file.display()))
@@ -165,4 +173,49 @@ fn it_reads_native_histograms() {
         6.0
     );
     server.stop();
+}
+
+/// The configurations of the documentation that scrape from another machine.
+fn documented() -> Vec<String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/serve.md");
+    let text = std::fs::read_to_string(page).unwrap();
+    let blocks = text.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    blocks.filter(|block| block.contains("scheme: https")).map(str::to_owned).collect()
+}
+
+#[test]
+fn it_scrapes_from_elsewhere_as_documented() {
+    let site = Site::new();
+    let place = site.stage.scene.path();
+    let authority = write_secret(place, "authority.pem", &site.authority.certificate());
+    let own = site.authority.client();
+    let certificate = write_secret(place, "prometheus.pem", &own.certificate);
+    let key = write_secret(place, "prometheus.key", &own.key);
+    let admitting = [["--token-file", &site.token], ["--client-ca", &authority]];
+    let documented = documented();
+    assert_eq!(documented.len(), admitting.len());
+    for (text, admitting) in documented.iter().zip(admitting) {
+        let (server, metrics) = site.serve(&admitting);
+        let mut text = text.replace("scheme: https", "scheme: https\n    scrape_interval: 1s");
+        for (there, here) in [
+            ("/etc/prometheus/iolag-ca.pem", authority.as_str()),
+            ("/etc/prometheus/iolag-token", &site.token),
+            ("/etc/prometheus/prometheus.pem", &certificate),
+            ("/etc/prometheus/prometheus.key", &key),
+            ("login1.example.org:9717", &metrics.to_string()),
+        ] {
+            text = text.replace(there, here);
+        }
+        assert!(!text.contains("/etc/") && !text.contains("example"), "{text}");
+        let Some(prometheus) = Prometheus::configured(&site.stage, &text, &[]) else { return };
+        let file = place.join(format!("prometheus-{}.yml", prometheus.port));
+        let checked = Command::new("promtool").args(["check", "config"]).arg(file).output().unwrap();
+        assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+        assert_eq!(prometheus.number("up == 1"), 1.0);
+        assert_eq!(
+            prometheus.number("iolag_probe_duration_seconds_count{task=\"stat\",target=\"home\"}"),
+            1.0
+        );
+        server.stop();
+    }
 }

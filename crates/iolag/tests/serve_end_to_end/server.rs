@@ -41,6 +41,19 @@ impl Server {
         self.running.id()
     }
 
+    /// What it has said on standard error.
+    pub fn said(&self) -> String {
+        self.running.stderr()
+    }
+
+    /// Where it has metrics for other machines.
+    pub fn metrics_address(&mut self) -> SocketAddr {
+        self.running.wait_for("/metrics for whoever has ");
+        let said = self.said();
+        let address = said.split("https://").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
+        address.parse().unwrap()
+    }
+
     pub fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, &[])
     }
@@ -95,7 +108,7 @@ impl Server {
 }
 
 impl Answer {
-    fn parse(bytes: &[u8]) -> Self {
+    pub fn parse(bytes: &[u8]) -> Self {
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
         let end = end.unwrap_or_else(|| panic!("no head: {}", String::from_utf8_lossy(bytes)));
         let head = std::str::from_utf8(&bytes[..end]).unwrap();
