@@ -37,8 +37,6 @@ pub fn run(options: &Serve, common: &Common) -> Result<ExitCode, Failure> {
     let admitted = elsewhere.as_ref().map(|elsewhere| elsewhere.files.admitted());
     let serving = Serving {
         listen: options.listen,
-        shown_history: places.shown_history(),
-        history: places.history.clone(),
         places,
         document: Arc::new(move || live_document(&chosen, &since).map_err(|failure| failure.sentence)),
         elsewhere,

@@ -1,6 +1,7 @@
 //! The follower: a child that reads the history to its end, then what is new in it, again and again. It may hang.
 //!
-//! It goes on from a former reading if that is of the same history: counts need not begin anew because a disk was slow once.
+//! It goes on from a former reading if that is of the same history: counts need not begin anew because a disk was slow once, nor
+//! because the server did.
 
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -10,9 +11,14 @@ use std::time::Duration;
 use iolag_analysis::history::Tallies;
 use iolag_model::{Anchor, Nanoseconds, WallSpan, WallTime};
 use iolag_store::history::{Access, ChangeMark, History, HistoryError, is_server, open_history};
+use iolag_watch::RuntimeDirectory;
 
 use super::frame::{self, FromFollower, Reading};
+use super::kept::Kept;
+use crate::watching::Places;
 
+/// Where the counts are kept in the watch's directory in memory; another file than that of its textfile, as both are replaced.
+const KEPT: &str = "tallies-served.json";
 /// Between two looks at the history.
 const LOOK: Duration = Duration::from_secs(1);
 /// Samples in one answer: read in some 20 ms.
@@ -42,29 +48,36 @@ impl From<HistoryError> for Ended {
     }
 }
 
-/// Follows the history at `place` from `former` on and tells of it, until nobody listens or the history cannot be read.
-pub(super) fn follow(place: &str, former: Option<Reading>, into: &mut impl Write) {
-    let Err(ended) = follow_until_trouble(place, former, into);
+/// Follows the history at `places` from `former` on, else from what is kept of a former server, and tells of it, until nobody
+/// listens or the history cannot be read.
+pub(super) fn follow(places: &Places, former: Option<Reading>, into: &mut impl Write) {
+    let Err(ended) = follow_until_trouble(places, former, into);
     let sentence = match ended {
         Ended::Unheard => return,
         Ended::Refused(error) => error.to_string(),
-        Ended::Replaced => format!("the history {place} was replaced by another; it is read anew"),
+        Ended::Replaced => {
+            format!("the history {} was replaced by another; it is read anew", places.shown_history())
+        }
     };
     // Whoever is to hear it may be gone.
     let _ = frame::write(&FromFollower::Trouble(sentence), into);
 }
 
 fn follow_until_trouble(
-    place: &str,
+    places: &Places,
     former: Option<Reading>,
     into: &mut impl Write,
 ) -> Result<std::convert::Infallible, Ended> {
+    let place = places.history.as_str();
     let mut history = open_history(place, Access::ReadOnly)?;
     let file = file_of(place);
     let newest = history.newest_change()?;
     let is_same = |reading: &Reading| reading.mark <= newest.0;
-    let mut reading = former.filter(is_same).unwrap_or_default();
-    let mut told = None;
+    let mut reading = match former.filter(is_same) {
+        Some(former) => former,
+        None => kept_reading(places, history.as_mut())?,
+    };
+    let (mut told, mut kept) = (None, reading.mark);
     loop {
         read_new(history.as_mut(), &mut reading, || frame::write(&FromFollower::Alive, into))?;
         if told.as_ref() == Some(&reading) {
@@ -73,11 +86,34 @@ fn follow_until_trouble(
             frame::write(&FromFollower::Read(Box::new(reading.clone())), into)?;
             told = Some(reading.clone());
         }
+        if kept != reading.mark {
+            keep(places, &reading, history.as_mut());
+            kept = reading.mark;
+        }
         std::thread::sleep(LOOK);
         if file_of(place) != file {
             return Err(Ended::Replaced);
         }
     }
+}
+
+/// What a former server counted, if it is of this history.
+fn kept_reading(places: &Places, history: &mut dyn History) -> Result<Reading, HistoryError> {
+    let Some(directory) = runtime(places) else { return Ok(Reading::default()) };
+    let Kept { mark, tallies, .. } = Kept::read(&directory, KEPT, history)?;
+    Ok(Reading { mark, tallies, ..Reading::default() })
+}
+
+/// Keeps what is counted for a later server. One that cannot begins anew, and is slow to answer once.
+fn keep(places: &Places, reading: &Reading, history: &mut dyn History) {
+    if let Some(directory) = runtime(places) {
+        let _ = Kept::new(reading.mark, reading.tallies.clone()).write(&directory, KEPT, history);
+    }
+}
+
+/// The watch's directory in memory as it is now; there may be none.
+fn runtime(places: &Places) -> Option<RuntimeDirectory> {
+    RuntimeDirectory::open_read_only(&places.present_runtime()?).ok().flatten()
 }
 
 fn read_new(

@@ -11,16 +11,17 @@ use super::attended::{Attended, apart};
 use super::follower;
 use super::frame::{self, FromFollower};
 use super::view::Knowledge;
+use crate::watching::Places;
 
 /// Between the end of a follower and the start of the next: doubled each time that nothing was heard.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
 /// Follows the history for as long as it is polled. The process has one thread: it forks.
-pub(super) async fn follow(place: String, knowledge: Arc<Knowledge>) {
+pub(super) async fn follow(places: Places, knowledge: Arc<Knowledge>) {
     let mut pause = PAUSE_MIN;
     loop {
-        let has_answered = match start(&place, &knowledge) {
+        let has_answered = match start(&places, &knowledge) {
             Ok(follower) => attend(follower, &knowledge).await,
             Err(sentence) => {
                 knowledge.troubled(sentence);
@@ -32,11 +33,11 @@ pub(super) async fn follow(place: String, knowledge: Arc<Knowledge>) {
     }
 }
 
-fn start(place: &str, knowledge: &Knowledge) -> Result<Attended, String> {
+fn start(places: &Places, knowledge: &Knowledge) -> Result<Attended, String> {
     let former = knowledge.reading();
     let follower = Attended::fork("follower", |mut pipe| {
         let former = former.as_deref().cloned();
-        if let Err(last_words) = apart(|| follower::follow(place, former, &mut pipe)) {
+        if let Err(last_words) = apart(|| follower::follow(places, former, &mut pipe)) {
             // Whoever is to hear it may be gone.
             let _ = frame::write(&FromFollower::Trouble(last_words), &mut pipe);
         }

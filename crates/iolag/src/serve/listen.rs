@@ -51,11 +51,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(1);
 pub struct Serving {
     /// Where to listen.
     pub listen: LoopbackAddress,
-    /// The history: an absolute path or a URL.
-    pub history: String,
-    /// The same for people, secrets removed.
-    pub shown_history: String,
-    /// Where that history's watch keeps what it does.
+    /// The history, and where its watch keeps what it does.
     pub places: Places,
     /// This host, as series name it.
     pub host: String,
@@ -101,14 +97,14 @@ pub fn serve(
         });
         let knowledge = Arc::new(Knowledge::new(
             serving.host.clone(),
-            serving.shown_history.clone(),
+            serving.places.shown_history(),
             serving.places.clone(),
         ));
         let documents = Arc::new(Documents::default());
         let connections = Connections::new(CONNECTIONS_MAX);
         let strangers = Connections::new(elsewhere::CONNECTIONS_MAX);
         let mut tasks = vec![
-            spawn_local(following::follow(serving.history.clone(), Arc::clone(&knowledge))),
+            spawn_local(following::follow(serving.places.clone(), Arc::clone(&knowledge))),
             spawn_local(documents::make(Arc::clone(&documents), Arc::clone(&serving.document))),
         ];
         if let Some(door) = door {

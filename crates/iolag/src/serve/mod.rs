@@ -4,7 +4,7 @@
 //! server (one thread, never touches a history) ──── GET /, /data, /status, /metrics, … ──── browser, Prometheus
 //!   │                                            └─── GET /metrics over TLS, for who is admitted ──── Prometheus elsewhere
 //!   │ reads the watch's status from memory (tmpfs), keeps the last reading of the history
-//!   ├─ follower (child, may hang): follows what is new in the history, tells its counts through a pipe
+//!   ├─ follower (child, may hang): follows what is new in the history, tells its counts through a pipe and keeps them in memory
 //!   └─ reporter (child when a page is open, may hang): makes the document of the live page
 //! ```
 //!
@@ -24,6 +24,7 @@ mod elsewhere;
 mod follower;
 mod following;
 mod frame;
+mod kept;
 mod listen;
 mod negotiation;
 mod routes;

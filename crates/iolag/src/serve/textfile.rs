@@ -11,18 +11,16 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use iolag_analysis::history::Tallies;
 use iolag_model::{Clock, MonotonicClock};
 use iolag_report::{Exposition, prometheus_text};
 use iolag_store::history::{ChangeMark, History};
 use iolag_watch::{PublishedStatus, RuntimeDirectory, read_status};
-use serde::{Deserialize, Serialize};
 
 use super::follower::count_new;
+use super::kept::Kept;
 
 /// Where the counts are kept in the runtime directory.
 const KEPT: &str = "tallies.json";
-const KEPT_BYTES_MAX: u64 = 64 << 20;
 /// Longest time for counting at once: a history of years is counted over several rounds.
 const COUNTING_MAX: Duration = Duration::from_secs(15);
 
@@ -32,14 +30,6 @@ pub struct Textfile {
     path: PathBuf,
     runtime: PathBuf,
     host: String,
-}
-
-/// How far the history was counted.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Kept {
-    mark: i64,
-    is_whole: bool,
-    tallies: Tallies,
 }
 
 impl Textfile {
@@ -102,11 +92,7 @@ impl Textfile {
         let failed = |error: &dyn std::fmt::Display| error.to_string();
         let directory = RuntimeDirectory::open_read_only(&self.runtime).map_err(|error| failed(&error))?;
         let directory = directory.ok_or_else(|| format!("{} is gone", self.runtime.display()))?;
-        let newest = history.newest_change().map_err(|error| failed(&error))?;
-        let text = directory.read_file(KEPT, KEPT_BYTES_MAX).unwrap_or_default();
-        // What is damaged, or of another history, is counted again.
-        let kept: Option<Kept> = text.and_then(|text| serde_json::from_slice(&text).ok());
-        let mut kept = kept.filter(|kept| kept.mark <= newest.0).unwrap_or_default();
+        let mut kept = Kept::read(&directory, KEPT, history).map_err(|error| failed(&error))?;
         let (mut mark, begin) = (ChangeMark(kept.mark), Instant::now());
         loop {
             let is_new = count_new(history, &mut kept.tallies, &mut mark).map_err(|error| failed(&error))?;
@@ -116,8 +102,7 @@ impl Textfile {
             }
         }
         kept.mark = mark.0;
-        let text = serde_json::to_vec(&kept).map_err(|error| failed(&error))?;
-        directory.replace_file(KEPT, &text).map_err(|error| failed(&error))?;
+        kept.write(&directory, KEPT, history)?;
         Ok(kept)
     }
 }

@@ -1,12 +1,14 @@
 //! What is answered: while a watch runs, while none does, before there is a history, and after a restart.
 
+use std::fs;
+
 use iolag_model::Outcome;
 
 use crate::metrics::{Metrics, of};
 use crate::remembered::count;
 use crate::server::Server;
 use crate::stage::{Stage, target};
-use crate::support::{PATIENCE, assert_says, kill, wait_until};
+use crate::support::{PATIENCE, assert_says, kill, wait_for, wait_until};
 
 const EVERY: &str = "every = \"300ms\"\njitter = \"0\"\n";
 
@@ -135,7 +137,7 @@ fn a_history_that_is_replaced_is_read_anew() {
     server.wait_until_read();
     for name in ["", "-wal", "-shm"] {
         // The log may have been carried over and removed.
-        let _ = std::fs::remove_file(format!("{}{name}", stage.history));
+        let _ = fs::remove_file(format!("{}{name}", stage.history));
     }
     stage.watch_to(0, &["-c", &file, "--rounds", "1"]);
     let runs = of("iolag_probe_runs_total", "stat", "home", ",outcome=\"ok\"");
@@ -163,5 +165,64 @@ fn hostile_names_stay_names() {
     let metrics = Metrics::of(&server);
     let escaped = "<script>alert(1)</script>\\\\\\\" & 'é";
     assert_eq!(metrics.value(&of("iolag_probe_runs_total", "stat", escaped, ",outcome=\"ok\"")), 1.0);
+    server.stop();
+}
+
+#[test]
+fn a_later_server_goes_on_with_the_counts_of_the_former() {
+    let stage = Stage::new();
+    let directory = stage.directory("watched");
+    let file = stage.configure(&format!("{EVERY}{}", target("home", directory, "stat")));
+    for _ in 0..3 {
+        stage.watch_to(0, &["-c", &file, "--rounds", "1"]);
+    }
+    let runs = of("iolag_probe_runs_total", "stat", "home", ",outcome=\"ok\"");
+    let serve = || {
+        let server = Server::start(&stage, &[]);
+        server.wait_until_read();
+        let metrics = Metrics::of(&server);
+        (server, metrics)
+    };
+    let kept = || {
+        let places = fs::read_dir(stage.runtime()).unwrap();
+        let mut files = places.map(|place| place.unwrap().path().join("tallies-served.json"));
+        files.find(|file| file.exists())
+    };
+    let (server, fresh) = serve();
+    let file_kept = wait_for("counts that are kept", kept);
+    server.stop();
+
+    // Who reads the old samples again finds fewer.
+    let database = rusqlite::Connection::open(&stage.history).unwrap();
+    let oldest = "DELETE FROM sample WHERE change = (SELECT min(change) FROM sample JOIN series ON series.id = series \
+                  WHERE task = 'stat' AND part = '' AND target = 'home')";
+    assert_eq!(database.execute(oldest, []).unwrap(), 1);
+    let (server, resumed) = serve();
+    assert_eq!(resumed.counters(), fresh.counters());
+    assert_eq!(resumed.value(&runs), 3.0);
+    server.stop();
+    stage.watch_to(0, &["-c", &file, "--rounds", "1"]);
+    let (server, resumed) = serve();
+    assert_eq!(resumed.value(&runs), 4.0);
+    server.stop();
+
+    let mut damaged = fs::read(&file_kept).unwrap();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    fs::write(&file_kept, damaged).unwrap();
+    let (server, counted_anew) = serve();
+    assert_eq!(counted_anew.value(&runs), 3.0);
+    server.stop();
+
+    for name in ["", "-wal", "-shm"] {
+        // The log may have been carried over and removed.
+        let _ = fs::remove_file(format!("{}{name}", stage.history));
+    }
+    drop(database);
+    for _ in 0..6 {
+        stage.watch_to(0, &["-c", &file, "--rounds", "1"]);
+    }
+    let (server, replaced) = serve();
+    assert_eq!(replaced.value(&runs), 6.0);
     server.stop();
 }
