@@ -5,10 +5,12 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 
+use iolag_fixtures::FuseMount;
+
 use crate::certificates::{Authority, Client, Identity, Versions, write_secret};
 use crate::server::Server;
 use crate::stage::{Stage, assert_refused, target};
-use crate::support::{PATIENCE, assert_says, wait_for, wait_until};
+use crate::support::{PATIENCE, assert_says, children, wait_for, wait_until};
 
 pub const TOKEN: &str = "3d7c1b5a9e8f4d2c6b0a";
 const BEARER: (&str, &str) = ("Authorization", "Bearer 3d7c1b5a9e8f4d2c6b0a");
@@ -205,6 +207,30 @@ fn what_is_renewed_is_read_again_and_what_is_broken_is_not_used() {
     assert_eq!(done.stderr.matches(&complaint).count(), 1, "{}", done.stderr);
     assert_says(&done.stderr, &["the files for --metrics-listen can be used again"]);
     assert!(!done.stderr.contains(TOKEN) && !done.stderr.contains(OTHER_TOKEN), "{}", done.stderr);
+}
+
+#[test]
+fn files_that_hang_keep_no_answer_back() {
+    let site = Site::new();
+    let Some(fuse) = FuseMount::start(&site.stage.scene.target()) else { return };
+    let token = write_secret(fuse.path(), "token", TOKEN);
+    let (server, metrics) = site.serve(&["--token-file", &token]);
+    let client = site.client(None);
+    fuse.hang_all();
+    // One reads the history. The other is stuck.
+    assert!(fuse.wait_until_held(1, PATIENCE), "nobody looks at the file");
+    assert!(children(server.id()).len() > 1);
+    assert_eq!(client.ask(metrics, "GET", "/metrics", &[BEARER]).unwrap().status, 200);
+    assert_eq!(server.get("/now").status, 200);
+    let done = server.stop();
+    assert_eq!(done.code, Some(0), "{done:?}");
+
+    let listen = ["--metrics-listen", "127.0.0.1:0", "--token-file", &token];
+    let tls = ["--tls-certificate", &site.certificate, "--tls-key", &site.key];
+    let done = site.stage.scene.run(&[&["serve", "--listen", "127.0.0.1:0"][..], &listen, &tls].concat());
+    assert_refused(&done, 3, &["--metrics-listen have not been read for", "local disk"]);
+    fuse.release();
+    site.stage.scene.assert_nobody_is_left();
 }
 
 #[test]
