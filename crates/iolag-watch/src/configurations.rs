@@ -18,6 +18,8 @@ pub fn configuration_key(facts: &BTreeMap<String, String>) -> ConfigurationKey {
 
 /// The fact that says where a target's file system is mounted.
 pub(crate) const MOUNT_POINT: &str = "mount-point";
+/// The fact that says which directory a target is, without symbolic links.
+const DIRECTORY: &str = "directory";
 
 /// The configuration that holds for each target of this host.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,6 +54,15 @@ impl Configurations {
         }
         self.first.clear();
         events
+    }
+
+    /// Which target that is `watched` no more lay in the directory that this one lies in: it is the same one, under another name.
+    pub fn predecessor(&self, target: &str, is_watched: impl Fn(&str) -> bool) -> Option<&str> {
+        let directory = self.fact(target, DIRECTORY)?;
+        let others =
+            self.by_target.values().filter(|other| other.target != target && !is_watched(&other.target));
+        let same = others.filter(|other| other.facts.get(DIRECTORY).is_some_and(|its| its == directory));
+        same.max_by_key(|other| other.first_seen).map(|other| other.target.as_str())
     }
 
     /// A fact of the configuration that holds for a target.
@@ -135,7 +146,7 @@ fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
             (Some(old), Some(new)) => write!(text, "{separator}{name} changed from {old} to {new}"),
             (Some(old), None) => write!(text, "{separator}{name} is gone, it was {old}"),
             // Earlier versions did not look it up.
-            (None, Some(_)) if name == MOUNT_POINT => continue,
+            (None, Some(_)) if name == MOUNT_POINT || name == DIRECTORY => continue,
             (None, Some(new)) => write!(text, "{separator}{name} is new: {new}"),
             (None, None) => continue,
         };

@@ -17,8 +17,9 @@
 //! | begun in this boot, on a mount that is watched (the runtime directory was lost, as at a logout) | goes on until the mount is seen to answer |
 //! | begun in this boot, on another mount | is somebody else's to end |
 
-use iolag_model::{HistoryRecord, Outage, OutageKind, ProbeId};
+use iolag_model::{EventSource, HistoryRecord, Outage, OutageKind, ProbeId, Rename};
 
+use crate::configurations::event;
 use crate::flight::{Flight, find_stamps, remove_unknown_stamps, stamps_name};
 use crate::historian::Recollection;
 use crate::kept::{Kept, KeptFlight};
@@ -57,14 +58,30 @@ impl Running<'_> {
 
     /// The history says only now what it knows: heeds it as if it had said so before the watch began.
     pub fn recalled(&mut self, recollection: Recollection) {
+        let remembered: Vec<String> =
+            recollection.configurations.iter().map(|configuration| configuration.target.clone()).collect();
         for event in self.configurations.recalled(recollection.configurations) {
             self.ledger.record(HistoryRecord::Event(event));
         }
         let known: Vec<ProbeId> = self.outages.open().map(|outage| outage.probe).collect();
         self.resume_outages_of_history(&recollection.open_outages, &known);
         self.end_outages_of_changed_mounts();
+        for target in self.plan.targets.iter().filter(|target| !remembered.contains(&target.name)) {
+            self.go_on_under_new_name(&target.name);
+        }
         self.require_mounts();
         self.keep();
+    }
+
+    /// A target of which the history knows nothing under this name may be one that it knows under another: then that is its past.
+    pub fn go_on_under_new_name(&mut self, name: &str) {
+        let is_watched = |other: &str| self.plan.targets.iter().any(|target| target.name == other);
+        let Some(old) = self.configurations.predecessor(name, is_watched).map(str::to_owned) else { return };
+        let (host, at) = (self.plan.host.clone(), self.wall());
+        let text = format!("{old} is called {name} from now on; what was measured before is its past");
+        self.ledger.record(HistoryRecord::Event(event(&host, name, at, EventSource::Watch, "rename", text)));
+        let rename = Rename { host, old, new: name.to_owned(), at, author: "iolag".to_owned() };
+        self.ledger.record(HistoryRecord::Rename(rename));
     }
 
     /// Ends or continues the outages that the history takes for open, but for those that the runtime directory knows.

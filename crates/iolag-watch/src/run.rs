@@ -340,11 +340,15 @@ impl<'a> Running<'a> {
                 continue;
             }
             let name = &self.plan.targets[target].name;
+            let is_new = self.configurations.key_of(name).is_none();
             let wall = self.wall();
             let Some((configuration, event)) = self.configurations.found(&self.plan.host, name, facts, wall)
             else {
                 continue;
             };
+            if is_new {
+                self.go_on_under_new_name(name);
+            }
             self.ledger.record(HistoryRecord::Configuration(configuration));
             if let Some(event) = event {
                 self.ledger.record(HistoryRecord::Event(event));

@@ -248,3 +248,45 @@ fn a_watch_that_remembers_nothing_knows_from_the_history_what_has_to_be_mounted(
     assert_eq!(only(&onlooker.outages()).ending, Some(OutageEnding::Recovered));
     assert_eq!((count(&onlooker.wholes("scratch"), Outcome::Ok), entries(mount_point.path())), (2, 1));
 }
+
+#[test]
+fn a_target_that_gets_another_name_takes_its_past_along_once() {
+    let place = directory();
+    let facts = |_: &WatchTarget| BTreeMap::from([("directory".to_owned(), "/lustre/scratch".to_owned())]);
+    let watch = |name: &str, known: Vec<Configuration>| {
+        let mut scene = create_here(place.path());
+        scene.plan.targets[0].name = name.to_owned();
+        let mut onlooker = Onlooker::default();
+        let errands = Errands {
+            probe_task: &probe_task,
+            facts: &facts,
+            recall: &support::knows_nothing,
+            remember: &|_| Ok(()),
+        };
+        scene.watch_with_facts(WatchLimit::Rounds(1), errands, known, &mut onlooker);
+        onlooker.records
+    };
+    let configurations = |records: &[HistoryRecord]| -> Vec<Configuration> {
+        let of = |record: &HistoryRecord| match record {
+            HistoryRecord::Configuration(configuration) => Some(configuration.clone()),
+            _ => None,
+        };
+        records.iter().filter_map(of).collect()
+    };
+    let renames = |records: &[HistoryRecord]| -> Vec<(String, String)> {
+        let of = |record: &HistoryRecord| match record {
+            HistoryRecord::Rename(rename) => Some((rename.old.clone(), rename.new.clone())),
+            _ => None,
+        };
+        records.iter().filter_map(of).collect()
+    };
+    let first = watch("/scratch", Vec::new());
+    assert_eq!(renames(&first), []);
+    let mut known = configurations(&first);
+    let second = watch("scratch", known.clone());
+    assert_eq!(renames(&second), [("/scratch".to_owned(), "scratch".to_owned())]);
+    known.extend(configurations(&second));
+    for name in ["scratch", "/scratch"] {
+        assert_eq!(renames(&watch(name, known.clone())), [], "both names are known by now");
+    }
+}

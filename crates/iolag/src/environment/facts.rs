@@ -5,6 +5,7 @@
 //! processors          16 of 32 online                    that this process may use, of those that are online
 //! smt                 on                                 simultaneous multithreading
 //! file-system         lustre                             kind of the target's mount
+//! directory           /scratch/me                        the target without symbolic links
 //! mount-source        10.0.0.1@o2ib:/scratch             secrets removed
 //! mount-point         /scratch                           where it is mounted
 //! mount-options       rw,flock,…                         sorted, secrets and the client's own address removed
@@ -55,6 +56,7 @@ pub fn facts(target: &Path) -> BTreeMap<String, String> {
     let mut facts = facts_of_host(Path::new("/proc"), Path::new("/sys"), Path::new("/etc"));
     let found = file_system::identify(target, Path::new("/proc"), Path::new("/sys"));
     facts.extend(facts_of_file_system(&found));
+    facts.extend(target.canonicalize().ok().map(|path| ("directory".to_owned(), path.display().to_string())));
     facts
 }
 

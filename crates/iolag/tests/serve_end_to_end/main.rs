@@ -22,4 +22,5 @@ mod hangs;
 mod limits;
 mod postgres;
 mod prometheus;
+mod rehearsal;
 mod textfile;

@@ -16,7 +16,7 @@ use crate::support::{PATIENCE, end, wait_for};
 
 const PORTS_MAX: u32 = 5;
 
-struct Prometheus {
+pub struct Prometheus {
     child: Child,
     port: u16,
 }
@@ -29,6 +29,18 @@ impl Prometheus {
             server.address
         );
         Self::configured(stage, &text, more)
+    }
+
+    /// Starts one that scrapes and looks at the alerts of `monitoring/` every second, or names the test as skipped.
+    pub fn with_rules(stage: &Stage, server: &Server) -> Option<Self> {
+        let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../monitoring/iolag-rules.yml");
+        let text = format!(
+            "global:\n  scrape_interval: 1s\n  evaluation_interval: 1s\nrule_files: [{:?}]\n\
+             scrape_configs:\n  - job_name: iolag\n    static_configs:\n      - targets: [\"{}\"]\n",
+            rules.canonicalize().unwrap(),
+            server.address
+        );
+        Self::configured(stage, &text, &[])
     }
 
     /// Starts one with this configuration, or names the test as skipped.
@@ -85,7 +97,7 @@ impl Prometheus {
         self.value(query)["value"][1].as_str().unwrap().parse().unwrap()
     }
 
-    fn get(&self, path: &str) -> Option<Value> {
+    pub fn get(&self, path: &str) -> Option<Value> {
         use std::io::Write;
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
