@@ -76,7 +76,10 @@ fn a_target_that_does_not_answer_or_is_not_mounted_is_told_though_no_probe_is_le
     let stage = Stage::new();
     let Some(fuse) = FuseMount::start(&stage.scene.target()) else { return };
     let other = stage.directory("other");
-    let look = format!("[task.look]\ncommand = [\"/bin/ls\", {:?}]\ndeadline = \"3s\"\n", fuse.path());
+    let look = format!(
+        "[task.look]\nsoft-deadline = \"300ms\"\ndeadline = \"3s\"\ncommand = [\"/bin/ls\", {:?}]\n",
+        fuse.path()
+    );
     let targets = target("killable", fuse.path(), "look") + &target("other", other, "stat");
     let file =
         stage.configure(&format!("every = \"400ms\"\njitter = \"0\"\ngrace = \"300ms\"\n{look}{targets}"));
