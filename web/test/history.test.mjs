@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { colours, drawAll, fingerprint, launch, missing, newPage, open, paper, program, reports, screenshot } from "./browser.mjs";
 
-const NAMES = ["study", "hang", "watched", "hostile", "nothing", "one", "all-hung", "values"];
+const NAMES = ["study", "hang", "watched", "hostile", "nothing", "one", "all-hung", "values", "named"];
 const why = missing() ?? (existsSync(join(reports, "history-study.html")) ? null : `there are no sample histories in ${reports}`);
 let browser;
 
@@ -121,6 +121,34 @@ inBrowser("events are told by mouse and by keyboard, in the row above the axes",
   assert.match(told, /LDAP cache enabled.*2008-05-08 21:00 UTC.*\/home on franklin/);
   await page.keyboard.press("Escape");
   assert.equal(await tip.isVisible(), false);
+  await close();
+});
+
+inBrowser("an outage has its row and its band at its targets by any name, and nowhere else", async () => {
+  const { page, close } = await open(browser, "history-named");
+  await drawAll(page);
+  const lanes = page.locator("#host-or-storage .panel");
+  const told = { scratch: "/mnt/lustre (target scratch) did not answer", work: "/work (target work) was not mounted", "/home": null };
+  for (const [target, words] of Object.entries(told)) {
+    const lane = lanes.filter({ has: page.locator(".panel-title", { hasText: new RegExp(`^${target}$`) }) });
+    const canvas = lane.locator("canvas").first();
+    await canvas.scrollIntoViewIfNeeded();
+    const box = await canvas.boundingBox();
+    const found = { row: new Set(), band: new Set() };
+    for (const [part, at] of [["row", 30], ["band", box.height * 0.5]]) {
+      for (let x = 50; x < box.width; x += 8) {
+        await page.mouse.move(box.x + x, box.y + at);
+        const tip = lane.locator(".tip:visible");
+        const text = (await tip.count()) > 0 ? await tip.first().textContent() : "";
+        if (/did not answer|was not mounted/.test(text)) found[part].add(text.split("since")[0]);
+      }
+    }
+    const expected = words === null ? [] : [words];
+    assert.deepEqual([[...found.row], [...found.band]], [expected, expected], target);
+  }
+  // "What" of the table of outages.
+  const rows = await page.$$eval("table.moments tbody tr", (all) => all.map((one) => one.textContent));
+  assert.ok(rows.some((row) => row.includes("/work (target work)was not mounted")), rows.join("\n"));
   await close();
 });
 

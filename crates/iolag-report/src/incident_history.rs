@@ -17,7 +17,9 @@ mod impact;
 mod time_line;
 
 use iolag_analysis::history::{HistoryAnalysis, Incident, PlaceEffect, PlaceImpact};
-use iolag_model::{Evidence, Nanoseconds, WallSpan, WallTime, counted, format_count, format_duration};
+use iolag_model::{
+    Evidence, Nanoseconds, OutageKind, WallSpan, WallTime, counted, format_count, format_duration,
+};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -61,9 +63,13 @@ pub fn incident_history_text(report: &IncidentHistory<'_>) -> String {
 impl IncidentHistory<'_> {
     fn push_head(&self, text: &mut String) {
         let incident = self.incident;
+        let has_outage = |kind| self.analysis.outages.iter().any(|outage| outage.kind == kind);
+        let storage = |kind: OutageKind| format!("storage {} ({OPEN})", kind.verb(true));
         let kind = match incident.places.first().map(|place| place.effect) {
-            Some(PlaceEffect::Unanswered) => format!("storage did not answer ({OPEN})"),
-            _ if !self.analysis.outages.is_empty() => format!("storage did not answer ({OPEN})"),
+            Some(PlaceEffect::Unanswered) => storage(OutageKind::NoAnswer),
+            _ if has_outage(OutageKind::NoAnswer) => storage(OutageKind::NoAnswer),
+            _ if has_outage(OutageKind::NotMounted) => storage(OutageKind::NotMounted),
+            Some(PlaceEffect::NotMounted) => storage(OutageKind::NotMounted),
             Some(PlaceEffect::Failing) => format!("storage failed ({OPEN})"),
             Some(_) => format!("storage was slow ({OPEN})"),
             None => OPEN.to_owned(),

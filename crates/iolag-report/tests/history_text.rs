@@ -6,7 +6,7 @@ use iolag_analysis::history::{
 };
 use iolag_model::{
     Event, EventSource, FailureCode, HistoryColumns, HistorySample, Nanoseconds, Outage, OutageEnding,
-    Outcome, ProbeId, Series, SeriesKey, SeriesKind, Surroundings, WallSpan, WallTime,
+    OutageKind, Outcome, ProbeId, Series, SeriesKey, SeriesKind, Surroundings, WallSpan, WallTime,
 };
 use iolag_report::{Colour, HistoryHead, history_text, write_history_json};
 use unicode_width::UnicodeWidthStr;
@@ -243,6 +243,25 @@ fn no_line_is_wider_than_the_terminal_and_colour_changes_no_letter() {
     let coloured = history_text(&head(), &analysis, 120, Colour::Always);
     assert!(codes.is_match(&coloured));
     assert_eq!(codes.replace_all(&coloured, ""), history_text(&head(), &analysis, 120, Colour::Never));
+}
+
+#[test]
+fn an_outage_names_the_mount_and_its_targets_and_what_it_did() {
+    let mut analysis = analysis();
+    let absent = Outage {
+        kind: OutageKind::NotMounted,
+        mount: "/mnt/lustre".to_owned(),
+        targets: ["scratch".to_owned()].into(),
+        ending: Some(OutageEnding::Remounted),
+        ..outage()
+    };
+    analysis.outages.push(absent);
+    let text = history_text(&head(), &analysis, 200, Colour::Never);
+    for told in
+        ["  /home: recovered by itself", "  /mnt/lustre (target scratch): was not mounted, was mounted again"]
+    {
+        assert!(text.contains(told), "{told:?} is missing in: {text}");
+    }
 }
 
 #[test]

@@ -6,8 +6,8 @@ use iolag_analysis::Noise;
 use iolag_analysis::history::{HistoryInput, HistoryOptions, analyse_history, find_incident};
 use iolag_model::{
     Configuration, ConfigurationKey, Event, EventSource, Evidence, FailureCode, HistoryColumns,
-    HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, Series, SeriesKey, SeriesKind,
-    WallSpan, WallTime,
+    HistorySample, Nanoseconds, Outage, OutageEnding, OutageKind, Outcome, ProbeId, Series, SeriesKey,
+    SeriesKind, WallSpan, WallTime,
 };
 use iolag_report::{HistoryHead, IncidentHistory, incident_history_text};
 use jiff::tz::TimeZone;
@@ -211,6 +211,39 @@ fn an_outage_with_its_events_and_a_target_that_was_not_affected() {
     let text = text_of(&with_outage(), &evidence(), &pacific());
     assert!(text.contains("- serious: /home on login1 did not answer"), "{text}");
     insta::assert_snapshot!(without_findings(&text));
+}
+
+#[test]
+fn a_target_by_another_name_than_its_mount_that_was_not_mounted() {
+    let mut input = with_outage();
+    for (series, columns) in &mut input.series[..2] {
+        series.key.target = "homes".to_owned();
+        // Nothing is measured on the disk below.
+        for outcome in columns.outcome.iter_mut().filter(|outcome| **outcome == Outcome::Late) {
+            *outcome = Outcome::Skipped;
+        }
+    }
+    input.outages[0] = Outage {
+        kind: OutageKind::NotMounted,
+        mount: "/export/home".to_owned(),
+        targets: ["homes".to_owned()].into(),
+        ending: Some(OutageEnding::Remounted),
+        ..outage()
+    };
+    let text = text_of(&input, &evidence(), &pacific());
+    for expected in [
+        "- **Type of incident:** storage was not mounted",
+        "- /export/home (target homes) on login1 was not mounted from 2008-05-01 18:00 -07:00 to ",
+        "outage begins: /export/home (target homes) on login1 is not mounted",
+        "**Affected:**\n\n- homes on login1: it was not mounted (",
+        "- serious: /export/home (target homes) on login1 was not mounted for 1 h 56 min, ",
+        "If it may be absent, set",
+        "| homes on login1 | nfs",
+    ] {
+        assert!(text.contains(expected), "{expected:?} is missing in: {text}");
+    }
+    assert!(!text.contains("did not answer"), "{text}");
+    assert!(!text.contains("storage was bad"), "the episode is the outage: {text}");
 }
 
 #[test]

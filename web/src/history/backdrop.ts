@@ -25,15 +25,15 @@ export function backdropOf(figures: Figures, series: Series[]): Backdrop {
     series.some(({ key }) => (host === "" || host === key.host) && (target === "" || target === key.target));
   const events = figures.events.filter((event) => event.source !== "watch" && concerns(event.host, event.target));
   const outages = figures.outages.filter((outage) =>
-    series.some(({ key }) => outage.host === key.host && isOn(key.target, outage.mount)),
+    series.some(({ key }) => isOf(outage, key.host, key.target)),
   );
   const isTold = (hang: Hang): boolean =>
     outages.some(
-      ({ host, mount, begin, end }) =>
-        host === hang.host && isOn(hang.target, mount) && begin <= hang.begin_ns + 1e9 && (end ?? Infinity) >= hang.seen_ns - 1e9,
+      (outage) =>
+        isOf(outage, hang.host, hang.target) && outage.begin <= hang.begin_ns + 1e9 && (outage.end ?? Infinity) >= hang.seen_ns - 1e9,
     );
   const hangs = figures.hangs.filter((hang) => concerns(hang.host, hang.target) && !isTold(hang));
-  const gaps = figures.gaps.filter((gap) => series.some((one) => isOf(gap, one)));
+  const gaps = figures.gaps.filter((gap) => series.some((one) => isDuring(gap, one)));
   const [before, between] = [Number(events.length > 0), Number(outages.length > 0)];
   const rows = {
     events: events.length > 0 ? 0 : null,
@@ -46,15 +46,23 @@ export function backdropOf(figures: Figures, series: Series[]): Backdrop {
 }
 
 /** Whether nothing is known of a series during a gap. */
-function isOf(gap: Gap, { key, kind }: Series): boolean {
+function isDuring(gap: Gap, { key, kind }: Series): boolean {
   const isRecorded = gap.record === "imported" ? kind === "imported-duration" : kind === "task" || kind === "control";
   const isThere = (gap.target === "" || gap.target === key.target) && (gap.task === "" || gap.task === key.task);
   return isRecorded && gap.host === key.host && isThere;
 }
 
-/** Whether a target lies on a mount. */
-function isOn(target: string, mount: string): boolean {
-  return target === mount || (target.startsWith("/") && target.startsWith(mount === "/" ? "/" : `${mount}/`));
+/** Whether an outage is of a target of a host; if nobody knows of which, of the one that is called like the mount. */
+function isOf(outage: Outage, host: string, target: string): boolean {
+  return outage.host === host && (outage.targets ?? [outage.mount]).includes(target);
+}
+
+const isAbsence = ({ kind }: Outage): boolean => kind === "not-mounted";
+
+/** The mount, and the targets there if they have other names: `/mnt/lustre (target scratch)`. */
+function mountAndTargets({ mount, targets = [mount] }: Outage): string {
+  if (targets.length === 1 && targets[0] === mount) return mount;
+  return `${mount} (${targets.length === 1 ? "target" : "targets"} ${targets.join(", ")})`;
 }
 
 /** Gaps, outages and hangs, to be drawn first. `top` is the upper edge of the rows. */
@@ -140,7 +148,7 @@ export function drawWords(plot: Plot, backdrop: Backdrop, top: number): void {
       from: clamp(plot.x(outage.begin - backdrop.beginNs), plot.left, plot.right),
       after: clamp(plot.x((outage.end ?? backdrop.endNs) - backdrop.beginNs), plot.left, plot.right) + 5,
       texts: [
-        `${outage.mount}: ${lasted(outage, backdrop)}`,
+        `${outage.mount}: ${isAbsence(outage) ? "not mounted, " : ""}${lasted(outage, backdrop)}`,
         `${outage.mount}: ${lengthOf(outage, backdrop)}`,
         lengthOf(outage, backdrop),
       ],
@@ -255,7 +263,7 @@ function spanTip(plot: Plot, backdrop: Backdrop, px: number, py: number, reach: 
     return {
       x: px,
       y: py,
-      title: `${outage.mount} did not answer`,
+      title: `${mountAndTargets(outage)} ${isAbsence(outage) ? "was not mounted" : "did not answer"}`,
       lines: [
         ["since", momentText(outage.begin)],
         ["lasted", lasted(outage, backdrop)],

@@ -87,9 +87,11 @@ export interface EventMark {
 
 export interface Outage {
   host: string;
-  /** What the mount does; it does not answer if nothing is said. */
-  kind?: "no-answer" | "not-mounted";
+  /** Absent if it did not answer. */
+  kind?: "not-mounted";
   mount: string;
+  /** Names of the targets that lie there; absent if nobody knows them. */
+  targets?: string[];
   begin: number;
   end?: number | null;
   ending?: "recovered" | "remounted" | "unmounted" | "rebooted" | null;

@@ -100,7 +100,7 @@ function caption(state: State, lanes: Lane[], view: View): string {
   }
   if (figures.decimation !== null) parts.push(figures.decimation);
   parts.push(
-    "Rows above the axes: events, outages, and hangs of any task of the place that are part of none; then attempts that hung, timed out, failed, came late, were not started because an " +
+    "Rows above the axes: events, outages (the mount of the place did not answer, or was not there), and hangs of any task of the place that are part of none; then attempts that hung, timed out, failed, came late, were not started because an " +
       "earlier one hung, or were broken off when the watch stopped. Steps are levels with their medians, broken where the level changed.",
   );
   const all = lanes.flatMap((lane) => lane.panel.series);

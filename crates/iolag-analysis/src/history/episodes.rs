@@ -9,7 +9,7 @@
 //! Limits: an episode begins with the first bad sample, so it may have begun up to one period earlier; it ends with the end of the last bad
 //! one.
 
-use iolag_model::{HistoryColumns, Nanoseconds, Outcome, Series, SeriesKey, WallTime};
+use iolag_model::{HistoryColumns, Nanoseconds, Outage, Outcome, Series, SeriesKey, WallTime};
 use serde::{Deserialize, Serialize};
 
 use super::change_points::{ChangePoint, segments_of};
@@ -86,6 +86,15 @@ impl Episode {
             }
         }
         keys
+    }
+
+    /// Whether it is nothing but these outages: each of its series is of a target that one of them concerns at that time.
+    pub fn is_of_outages(&self, outages: &[Outage]) -> bool {
+        let is_at_that_time =
+            |outage: &&Outage| outage.begin <= self.end && outage.end.is_none_or(|end| self.begin <= end);
+        self.keys().into_iter().all(|key| {
+            outages.iter().filter(is_at_that_time).any(|outage| outage.concerns(&key.host, &key.target))
+        })
     }
 }
 

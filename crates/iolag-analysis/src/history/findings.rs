@@ -19,7 +19,7 @@ use crate::finding_kind::Basis;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
-    /// A mount did not answer.
+    /// A mount did not answer, or was not there.
     Outage,
     /// A level changed.
     Change,

@@ -1,8 +1,6 @@
 //! Findings about moments: outages, changes (see [`super::findings_of_changes`]), episodes, configurations, gaps.
 
-use std::path::Path;
-
-use iolag_model::{Configuration, Event, Nanoseconds, Outage, OutageEnding, WallTime};
+use iolag_model::{Configuration, Event, Nanoseconds, Outage, OutageEnding, OutageKind, WallTime};
 
 use super::analysis::HistoryAnalysis;
 use super::episodes::{Episode, SeriesEpisode};
@@ -38,12 +36,7 @@ fn outages(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
             FindingKind::Outage,
             Severity::Serious,
             outage_in_words(outage, length(outage), &analysis.events),
-            if outage.end.is_none() {
-                "`iolag watch --status` shows where the probe waits; tell the administrators of this file system."
-            } else {
-                "Look into the logs of server and client at that time, and note what you find with `iolag note`, so that it \
-                 stands in the report."
-            },
+            advice_on(outage),
         )
         .during(outage.begin, outage.end.unwrap_or(now))
         .sized(if outage.end.is_none() { f64::INFINITY } else { length(outage).as_seconds() })
@@ -63,19 +56,36 @@ fn outages(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     findings
 }
 
+fn advice_on(outage: &Outage) -> &'static str {
+    match (outage.kind, outage.end) {
+        (OutageKind::NoAnswer, None) => {
+            "`iolag watch --status` shows where the probe waits; tell the administrators of this file system."
+        }
+        (OutageKind::NoAnswer, Some(_)) => {
+            "Look into the logs of server and client at that time, and note what you find with `iolag note`, so that it \
+             stands in the report."
+        }
+        (OutageKind::NotMounted, None) => {
+            "Mount it; why its mount unit failed is in the system's journal. If it may be absent, set `mounted = \"any\"` for \
+             it in the configuration of the watch."
+        }
+        (OutageKind::NotMounted, Some(_)) => {
+            "Look into the system's journal for why its mount unit failed or who unmounted it, and note it with `iolag note`. If it \
+             may be absent, set `mounted = \"any\"` for it in the configuration of the watch."
+        }
+    }
+}
+
 fn outage_in_words(outage: &Outage, length: Nanoseconds, events: &[Event]) -> String {
-    let place = if outage.host.is_empty() {
-        outage.mount.clone()
-    } else {
-        format!("{} on {}", outage.mount, outage.host)
-    };
+    let on_host = if outage.host.is_empty() { String::new() } else { format!(" on {}", outage.host) };
+    let place = outage.place() + &on_host;
+    let begin = moment_in_words(outage.begin);
     let mut sentence = match outage.end {
-        Some(end) => format!(
-            "{place} did not answer for {length}, from {} to {}",
-            moment_in_words(outage.begin),
-            moment_in_words(end)
-        ),
-        None => format!("{place} has not answered since {} ({length})", moment_in_words(outage.begin)),
+        Some(end) => {
+            let what = outage.kind.verb(true);
+            format!("{place} {what} for {length}, from {begin} to {}", moment_in_words(end))
+        }
+        None => format!("{place} {} since {begin} ({length})", outage.kind.verb_since()),
     };
     if outage.skipped > 0 {
         let were = if outage.skipped == 1 { "was" } else { "were" };
@@ -98,12 +108,9 @@ fn outage_in_words(outage: &Outage, length: Nanoseconds, events: &[Event]) -> St
     sentence + "."
 }
 
-/// Whether an event is of the outage's host, and not of a directory elsewhere than on its mount. Of a target that is no path nobody
-/// knows where it lies.
+/// Whether an event is of the outage's host, and of no target that is not its own.
 fn may_concern(event: &Event, outage: &Outage) -> bool {
-    let target = Path::new(&event.target);
-    let of_host = event.host.is_empty() || event.host == outage.host;
-    of_host && (!target.is_absolute() || target.starts_with(&outage.mount))
+    (event.host.is_empty() || event.host == outage.host) && outage.may_come_with(&event.target)
 }
 
 /// Where `event` lies as seen from `moment`: `2 min 00 s before`.
@@ -115,14 +122,9 @@ fn before_or_after(event: WallTime, moment: WallTime) -> String {
     }
 }
 
-/// The worst episodes outside outages, which are told by themselves.
+/// The worst episodes but for those that are nothing but outages, which are told by themselves.
 fn episodes(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
-    let is_outage = |episode: &Episode| {
-        analysis.outages.iter().any(|outage| {
-            let end = outage.end.unwrap_or(WallTime(i64::MAX));
-            outage.host == episode.host && outage.begin <= episode.end && episode.begin <= end
-        })
-    };
+    let is_outage = |episode: &Episode| episode.is_of_outages(&analysis.outages);
     let badness = |episode: &Episode| -> f64 {
         let peak = |one: &SeriesEpisode| one.peak.unwrap_or(0.0);
         let length = episode.end.since(episode.begin).as_seconds();
@@ -270,19 +272,23 @@ mod tests {
         assert_eq!(found[0].series.len(), 2);
     }
 
-    #[test]
-    fn an_event_of_another_mount_is_not_named_with_an_outage() {
-        let outage = Outage {
-            kind: Default::default(),
-            targets: Default::default(),
+    fn outage_of(mount: &str, targets: &[&str]) -> Outage {
+        Outage {
+            kind: OutageKind::NoAnswer,
+            targets: targets.iter().map(|target| (*target).to_owned()).collect(),
             host: "login1".to_owned(),
-            mount: "/scratch".to_owned(),
+            mount: mount.to_owned(),
             probe: ProbeId(7),
-            begin: WallTime(1_000_000_000),
-            end: None,
+            begin: WallTime::from_seconds(100 * 900),
+            end: Some(WallTime::from_seconds(110 * 900)),
             ending: None,
             skipped: 0,
-        };
+        }
+    }
+
+    #[test]
+    fn an_event_of_another_target_is_not_named_with_an_outage() {
+        let outage = outage_of("/mnt/lustre", &["scratch"]);
         let event = |host: &str, target: &str| Event {
             id: "01".to_owned(),
             host: host.to_owned(),
@@ -294,11 +300,53 @@ mod tests {
             outage_in_words(&outage, Nanoseconds::from_seconds(60), &[event(host, target)])
                 .contains("cache enabled")
         };
-        for (host, target) in [("", ""), ("login1", "/scratch"), ("", "/scratch/project"), ("", "work")] {
+        for (host, target) in [("", ""), ("login1", "scratch"), ("", "/mnt/lustre")] {
             assert!(is_named(host, target), "{host:?} {target:?}");
         }
-        for (host, target) in [("login2", ""), ("", "/home"), ("login1", "/scratch2")] {
+        for (host, target) in [("login2", ""), ("", "fuse"), ("login1", "/mnt/lustre2"), ("", "/mnt")] {
             assert!(!is_named(host, target), "{host:?} {target:?}");
         }
+    }
+
+    #[test]
+    fn what_was_not_mounted_is_not_said_to_have_been_silent() {
+        let outage = Outage { kind: OutageKind::NotMounted, ..outage_of("/mnt/lustre", &["scratch"]) };
+        let told = outage_in_words(&outage, Nanoseconds::from_seconds(9000), &[]);
+        assert!(
+            told.starts_with("/mnt/lustre (target scratch) on login1 was not mounted for 2 h 30 min, from "),
+            "{told}"
+        );
+        let open = Outage { end: None, ..outage };
+        let told = outage_in_words(&open, Nanoseconds::from_seconds(9000), &[]);
+        assert!(told.contains("on login1 has not been mounted since 1970-01-02 01:00"), "{told}");
+        assert!(advice_on(&open).contains("mounted = \"any\""));
+    }
+
+    #[test]
+    fn an_episode_of_another_target_during_an_outage_is_told() {
+        let hung = columns_of((0..200).map(|slot| match slot {
+            100 => (slot * 900, 9_000_000, Outcome::Late),
+            101..110 => (slot * 900, 0, Outcome::Skipped),
+            _ => (slot * 900, 20 + (slot as u64 * 7) % 11, Outcome::Ok),
+        }));
+        let slow = columns_of((0..200).map(|slot| {
+            let milliseconds = if (101..109).contains(&slot) { 20_000 } else { 20 + (slot as u64 * 7) % 11 };
+            (slot * 900 + 20, milliseconds, Outcome::Ok)
+        }));
+        let told = |series, outages: Vec<Outage>| -> Vec<String> {
+            let input = HistoryInput { series, outages, ..HistoryInput::default() };
+            let analysis = analyse_history(&input, &HistoryOptions::default());
+            let found = episodes(&analysis, &Names::of(&analysis));
+            found.into_iter().map(|one| one.finding.sentence).collect()
+        };
+        let scratch = (series_of("scratch", "list"), hung);
+        let home = (series_of("/home", "list"), slow);
+        let outage = || vec![outage_of("/mnt/lustre", &["scratch"])];
+        assert_eq!(told(vec![scratch.clone()], outage()), Vec::<String>::new());
+        assert_eq!(told(vec![scratch.clone()], vec![outage_of("/", &["/tmp"])]).len(), 1);
+        let both = told(vec![scratch.clone(), home.clone()], outage());
+        assert!(both.len() == 1 && both[0].contains("/home"), "{both:?}");
+        let shared = vec![outage_of("/fs", &["/home", "scratch"])];
+        assert_eq!(told(vec![scratch, home], shared), Vec::<String>::new());
     }
 }

@@ -236,7 +236,7 @@ fn past_deadline(whole: &[&(Series, HistoryColumns)]) -> Vec<PastDeadline> {
 
 #[cfg(test)]
 mod tests {
-    use iolag_model::{Nanoseconds, Outage, OutageEnding};
+    use iolag_model::{Nanoseconds, Outage, OutageEnding, OutageKind};
 
     use super::*;
     use crate::history::PlaceEffect;
@@ -355,6 +355,32 @@ mod tests {
         assert!(
             incident.impacts.iter().all(|one| one.periods.last().unwrap().period == IncidentPeriod::During)
         );
+    }
+
+    #[test]
+    fn an_outage_is_of_a_target_by_any_name_and_of_no_other() {
+        let (series, columns) = home();
+        let rows: Vec<usize> = (HANG as usize + 1..HANG as usize + 8).collect();
+        let cut = columns.rows(&rows);
+        let effect = |target: &str, outage: Outage| {
+            let mut series = series.clone();
+            series.key.target = target.to_owned();
+            effects(&incident_of(vec![(series, cut.clone()), scratch()], vec![outage]))
+                .into_iter()
+                .find_map(|(place, effect)| (place == target).then_some(effect))
+        };
+        let of = |mount: &str, targets: &[&str]| Outage {
+            mount: mount.to_owned(),
+            targets: targets.iter().map(|target| (*target).to_owned()).collect(),
+            probe: ProbeId(HANG as u64 + 999),
+            ..outage(None)
+        };
+        for target in ["fuse", "/home/ann"] {
+            assert_eq!(effect(target, of("/mnt/fuse", &[target])), Some(PlaceEffect::Unanswered), "{target}");
+            assert_eq!(effect(target, of("/", &["/tmp"])), Some(PlaceEffect::NotMeasured), "{target}");
+        }
+        let unmounted = Outage { kind: OutageKind::NotMounted, ..of("/mnt/fuse", &["fuse"]) };
+        assert_eq!(effect("fuse", unmounted), Some(PlaceEffect::NotMounted));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Which targets an incident affected, and which it shows not to have affected.
 //!
 //! A target is affected if in bad times attempts passed their deadline or failed more often than chance makes of the share at other times,
-//! if slots were lost to a probe of it, or if some task of it was slower (see [`super::compare`]). Where attempts are too few to compare, it is affected
-//! *as it was seen* if most of them took plainly longer than those at other times ([`Seen`]). Else it was measured and nothing was shown, or
+//! if slots were lost to a probe of it, if it was not mounted, or if some task of it was slower (see [`super::compare`]). Where attempts are
+//! too few to compare, it is affected *as it was seen* if most of them took plainly longer than those at other times ([`Seen`]). Else it was measured and nothing was shown, or
 //! too little was measured to tell.
 //!
 //! Limits: a target is affected as soon as one of its tasks is; with many tasks one in twenty is slower by chance.
 
-use iolag_model::{Outage, SeriesKind, WallSpan};
+use iolag_model::{Outage, OutageKind, SeriesKind, WallSpan};
 use serde::Serialize;
 
 use super::comparison::ComparisonVerdict;
@@ -39,6 +39,8 @@ pub struct PlaceImpact {
 pub enum PlaceEffect {
     /// Attempts passed their deadline more often than at other times, or slots were lost to them.
     Unanswered,
+    /// It was not mounted.
+    NotMounted,
     /// Attempts failed more often than at other times.
     Failing,
     /// Some task took longer than at other times.
@@ -122,12 +124,13 @@ pub(super) fn places(judged: &[Judged], bad_times: &[WallSpan], outages: &[Outag
         .map(|of_place| {
             let (host, target) = place(&of_place[0]);
             let has_outage =
-                outages.iter().any(|outage| outage.host == host && is_below(&target, &outage.mount));
+                |kind| outages.iter().any(|outage| outage.kind == kind && outage.concerns(&host, &target));
+            let effect = effect_of(of_place, has_outage);
             PlaceImpact {
                 host,
                 target,
                 is_control: of_place.iter().all(|one| one.impact.kind == SeriesKind::Control),
-                effect: effect_of(of_place, has_outage),
+                effect,
                 attempts: of_place.iter().map(|one| one.during.attempts).sum(),
                 slower: slower_tasks(of_place),
             }
@@ -148,18 +151,16 @@ fn slower_tasks(of_place: &[Judged]) -> Vec<String> {
     of_place.iter().filter(|one| one.is_slower()).map(|one| one.impact.series.task.clone()).collect()
 }
 
-/// Whether `target` is `mount` or lies below it.
-fn is_below(target: &str, mount: &str) -> bool {
-    target
-        .strip_prefix(mount)
-        .is_some_and(|rest| rest.is_empty() || mount.ends_with('/') || rest.starts_with('/'))
-}
-
-/// `has_outage`: on a mount that it may lie on. That decides only where slots were lost to a probe of before the time that is looked at.
-fn effect_of(of_place: &[Judged], has_outage: bool) -> PlaceEffect {
+/// `has_outage`: whether one of this kind concerns it. One without answer decides only where slots were lost to a probe of before the time
+/// that is looked at.
+fn effect_of(of_place: &[Judged], has_outage: impl Fn(OutageKind) -> bool) -> PlaceEffect {
     let any = |is_so: &dyn Fn(&Judged) -> bool| of_place.iter().any(is_so);
-    if any(&|one| one.lost > 0 || is_more(&one.during.past_deadline, &one.otherwise.past_deadline)) {
+    let was_unmounted = has_outage(OutageKind::NotMounted);
+    let is_lost_to_probe = any(&|one| one.lost > 0) && (!was_unmounted || has_outage(OutageKind::NoAnswer));
+    if is_lost_to_probe || any(&|one| is_more(&one.during.past_deadline, &one.otherwise.past_deadline)) {
         PlaceEffect::Unanswered
+    } else if was_unmounted {
+        PlaceEffect::NotMounted
     } else if any(&|one| is_more(&one.during.error, &one.otherwise.error)) {
         PlaceEffect::Failing
     } else if any(&Judged::is_slower) {
@@ -167,7 +168,7 @@ fn effect_of(of_place: &[Judged], has_outage: bool) -> PlaceEffect {
     } else if any(&Judged::is_seen_slower) {
         PlaceEffect::SeenSlower
     } else if of_place.iter().all(|one| one.during.attempts == 0) {
-        let is_lost = has_outage && any(&|one| one.during.skipped.count > 0);
+        let is_lost = has_outage(OutageKind::NoAnswer) && any(&|one| one.during.skipped.count > 0);
         if is_lost { PlaceEffect::Unanswered } else { PlaceEffect::NotMeasured }
     } else if of_place.iter().all(|one| one.verdict() == Some(ComparisonVerdict::TooFew)) {
         let is_usual = of_place.iter().all(|one| one.impact.seen == Some(Seen::Usual));
@@ -180,15 +181,4 @@ fn effect_of(of_place: &[Judged], has_outage: bool) -> PlaceEffect {
 /// Whether it happened in bad times, and more often than chance makes of the share at other times.
 fn is_more(during: &Rate, otherwise: &Rate) -> bool {
     during.count > 0 && during.interval.low > otherwise.share().unwrap_or(0.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_target_lies_below_its_mount() {
-        assert!(is_below("/home", "/home") && is_below("/home/ann", "/home") && is_below("/home", "/"));
-        assert!(!is_below("/homes", "/home") && !is_below("/", "/home"));
-    }
 }

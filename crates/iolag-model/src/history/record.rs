@@ -245,6 +245,14 @@ impl OutageKind {
         }
     }
 
+    /// What is said of a place while it lasts: `/scratch has not answered since …`.
+    pub const fn verb_since(self) -> &'static str {
+        match self {
+            Self::NoAnswer => "has not answered",
+            Self::NotMounted => "has not been mounted",
+        }
+    }
+
     const fn is_usual(&self) -> bool {
         matches!(self, Self::NoAnswer)
     }
@@ -284,7 +292,34 @@ impl Outage {
             if self.targets.is_empty() { self.mount == target } else { self.targets.contains(target) };
         self.host == host && is_of_target
     }
+
+    /// Whether what concerns this target of its host, or all of them if it is empty, may have to do with it.
+    pub fn may_come_with(&self, target: &str) -> bool {
+        target.is_empty() || target == self.mount || self.concerns(&self.host, target)
+    }
+
+    /// The mount, and the targets there if they have other names: `/mnt/lustre (target scratch)`.
+    pub fn place(&self) -> String {
+        let targets: Vec<&str> = self.targets.iter().map(String::as_str).collect();
+        match targets.as_slice() {
+            [] => self.mount.clone(),
+            [one] if *one == self.mount => self.mount.clone(),
+            [one] => format!("{} (target {one})", self.mount),
+            [first @ .., last] if targets.len() <= TARGETS_NAMED_MOST => {
+                format!("{} (targets {} and {last})", self.mount, first.join(", "))
+            }
+            _ => format!(
+                "{} (targets {} and {} more)",
+                self.mount,
+                targets[..TARGETS_NAMED_MOST].join(", "),
+                targets.len() - TARGETS_NAMED_MOST
+            ),
+        }
+    }
 }
+
+/// Targets that are named with a mount.
+const TARGETS_NAMED_MOST: usize = 3;
 
 /// From some moment on a target has another name, and what is remembered under the former one is its past. Identified by host, former name
 /// and moment.
@@ -420,6 +455,40 @@ mod tests {
                 assert!(later.supersedes(earlier) && !earlier.supersedes(later), "{later:?} {earlier:?}");
             }
         }
+    }
+
+    #[test]
+    fn an_outage_is_of_targets_and_not_of_what_is_called_alike() {
+        let of = |mount: &str, targets: &[&str]| Outage {
+            host: "login1".to_owned(),
+            kind: OutageKind::NotMounted,
+            mount: mount.to_owned(),
+            targets: targets.iter().map(|target| (*target).to_owned()).collect(),
+            probe: ProbeId(7),
+            begin: WallTime(0),
+            end: None,
+            ending: None,
+            skipped: 0,
+        };
+        let root = of("/", &["/var/tmp"]);
+        assert!(root.concerns("login1", "/var/tmp") && root.may_come_with("/") && root.may_come_with(""));
+        assert!(!root.concerns("login1", "/home") && !root.concerns("login2", "/var/tmp"));
+        assert!(!root.may_come_with("/home"));
+        let places = [
+            (of("/home", &[]), "/home"),
+            (of("/home", &["/home"]), "/home"),
+            (of("/mnt/lustre", &["scratch"]), "/mnt/lustre (target scratch)"),
+            (of("/fs", &["/fs", "a"]), "/fs (targets /fs and a)"),
+            (of("/fs", &["a", "b", "c"]), "/fs (targets a, b and c)"),
+            (of("/fs", &["a", "b", "c", "d", "e"]), "/fs (targets a, b, c and 2 more)"),
+        ];
+        for (outage, place) in places {
+            assert_eq!(outage.place(), place);
+        }
+        assert_eq!(
+            (root.kind.verb(true), root.kind.verb_since()),
+            ("was not mounted", "has not been mounted")
+        );
     }
 
     #[test]

@@ -26,7 +26,7 @@ fn main() -> io::Result<()> {
     };
     let samples: Option<usize> = arguments.next().and_then(|text| text.to_str()?.parse().ok());
     std::fs::create_dir_all(&directory)?;
-    let histories: [(&str, HistoryInput); 8] = [
+    let histories: [(&str, HistoryInput); 9] = [
         ("study", made_up::study()),
         ("hang", made_up::hang()),
         ("watched", made_up::watched(120)),
@@ -35,6 +35,7 @@ fn main() -> io::Result<()> {
         ("one", odd::one_sample()),
         ("all-hung", odd::all_hung()),
         ("values", odd::values_only()),
+        ("named", odd::named_targets()),
     ];
     for (name, input) in &histories {
         write_pages(&directory, name, input)?;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use iolag_analysis::Noise;
 use iolag_analysis::history::HistoryInput;
 use iolag_model::{
-    Configuration, ConfigurationKey, EventSource, HistorySample, Nanoseconds, Outage, Outcome, ProbeId,
-    Series, SeriesKind, WallTime,
+    Configuration, ConfigurationKey, EventSource, HistorySample, Nanoseconds, Outage, OutageEnding,
+    OutageKind, Outcome, ProbeId, Series, SeriesKind, WallTime,
 };
 
 use crate::made_up::{JUNE_1, columns, event, sample, series};
@@ -105,6 +105,51 @@ pub fn all_hung() -> HistoryInput {
         outages: vec![outage],
         ..HistoryInput::default()
     }
+}
+
+/// Targets with names of their own: one whose mount hung, one that was not mounted, and one beside which another of its root hung.
+pub fn named_targets() -> HistoryInput {
+    let (hang, absence, of_root) = (JUNE_1 + 100 * 900, JUNE_1 + 160 * 900, JUNE_1 + 220 * 900);
+    let outage = |kind, mount: &str, target: &str, begin: i64| Outage {
+        kind,
+        targets: [target.to_owned()].into(),
+        host: "login1".to_owned(),
+        mount: mount.to_owned(),
+        probe: ProbeId((begin * 1000) as u64),
+        begin: WallTime::from_seconds(begin),
+        end: Some(WallTime::from_seconds(begin + 20 * 900)),
+        ending: Some(match kind {
+            OutageKind::NoAnswer => OutageEnding::Recovered,
+            OutageKind::NotMounted => OutageEnding::Remounted,
+        }),
+        skipped: 19,
+    };
+    let outages = vec![
+        outage(OutageKind::NoAnswer, "/mnt/lustre", "scratch", hang),
+        outage(OutageKind::NotMounted, "/work", "work", absence),
+        outage(OutageKind::NoAnswer, "/", "/var/tmp", of_root),
+    ];
+    let mut noise = Noise::new(5);
+    let list = ["scratch", "work", "/home"].map(|target| {
+        let rows = (0..300_i64).map(|slot| {
+            let second = JUNE_1 + slot * 900;
+            let mut one = sample(second as f64, 0.02 + 0.01 * noise.uniform());
+            let is_in = |outage: &&Outage| {
+                outage.targets.contains(target) && outage.begin <= one.start && Some(one.start) < outage.end
+            };
+            if let Some(outage) = outages.iter().find(is_in) {
+                if outage.begin == one.start && outage.kind == OutageKind::NoAnswer {
+                    (one.outcome, one.duration_ns) = (Outcome::Late, Nanoseconds::from_seconds(20 * 900));
+                } else {
+                    (one.outcome, one.duration_ns) = (Outcome::Skipped, Nanoseconds::ZERO);
+                    one.blocker = Some(outage.probe);
+                }
+            }
+            one
+        });
+        (series("login1", target, "list", SeriesKind::Task), columns(rows.collect::<Vec<_>>()))
+    });
+    HistoryInput { series: list.to_vec(), outages, ..HistoryInput::default() }
 }
 
 /// Imports of values, no duration at all.

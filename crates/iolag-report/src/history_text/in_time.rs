@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::history::{ChangePoint, Comparison, ComparisonVerdict, EventEffect, SeriesAnalysis};
-use iolag_model::{Event, EventSource, Outage, OutageEnding, SeriesKey, format_count, format_duration};
+use iolag_model::{
+    Event, EventSource, Outage, OutageEnding, OutageKind, SeriesKey, format_count, format_duration,
+};
 
 use super::Page;
 use super::amounts::{changed_when, estimate, event_apart, known, moment, p, ratio, shift};
@@ -20,7 +22,7 @@ impl Page<'_> {
         }
         let lines: String =
             self.analysis.outages.iter().map(|outage| self.item(2, &self.outage(outage))).collect();
-        self.heading("Outages", "mounts that did not answer; UTC")
+        self.heading("Outages", "mounts that did not answer, or were not mounted; UTC")
             + &self.colour.paint(Tone::Serious, lines.trim_end())
             + "\n"
     }
@@ -48,7 +50,11 @@ impl Page<'_> {
             1 => ", 1 slot skipped".to_owned(),
             count => format!(", {} slots skipped", format_count(count)),
         };
-        format!("{time}  {}{host}: {ending}{skipped}", outage.mount)
+        let what = match outage.kind {
+            OutageKind::NoAnswer => "",
+            OutageKind::NotMounted => "was not mounted, ",
+        };
+        format!("{time}  {}{host}: {what}{ending}{skipped}", outage.place())
     }
 
     pub(super) fn events_text(&self) -> String {

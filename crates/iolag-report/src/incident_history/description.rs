@@ -87,10 +87,10 @@ impl IncidentHistory<'_> {
         told.iter().filter(is_serious).map(|one| escape(&one.finding.sentence)).collect()
     }
 
-    /// One for each mount as a host sees it, the longest first.
+    /// One for each mount as a host sees it, and for what it did, the longest first.
     fn outage_sentences(&self) -> Vec<String> {
         let mut outages: Vec<&Outage> = self.analysis.outages.iter().collect();
-        let place = |outage: &Outage| (outage.host.clone(), outage.mount.clone());
+        let place = |outage: &Outage| (outage.host.clone(), outage.mount.clone(), outage.kind);
         outages.sort_by_key(|outage| (place(outage), outage.begin));
         let mut groups: Vec<Vec<&Outage>> =
             outages.chunk_by(|one, other| place(one) == place(other)).map(<[_]>::to_vec).collect();
@@ -115,7 +115,7 @@ impl IncidentHistory<'_> {
         let Some(longest) = outages.iter().max_by_key(|outage| self.length(outage)) else {
             return String::new();
         };
-        let place = self.place(&longest.host, &longest.mount);
+        let (place, what) = (self.place(&longest.host, &longest.place()), longest.kind.verb(true));
         let told = self.outage_in_words(longest);
         let skipped: u64 = outages.iter().map(|outage| outage.skipped).sum();
         let skipped = match skipped {
@@ -123,9 +123,9 @@ impl IncidentHistory<'_> {
             count => format!("; {} skipped", counted(count, "slot was", "slots were")),
         };
         match outages.len() {
-            1 => format!("{place} did not answer {told}{skipped}."),
+            1 => format!("{place} {what} {told}{skipped}."),
             count => format!(
-                "{place} did not answer {}, for {} in all, the longest time {told}{skipped}.",
+                "{place} {what} {}, for {} in all, the longest time {told}{skipped}.",
                 times(count),
                 format_duration(self.sum(outages))
             ),
@@ -161,7 +161,8 @@ impl IncidentHistory<'_> {
 
     /// The worst bad times that are no outages.
     fn episode_sentences(&self) -> Vec<String> {
-        let mut episodes: Vec<&Episode> = self.episodes().filter(|one| !self.is_outage(one)).collect();
+        let is_told = |one: &&Episode| !one.is_of_outages(&self.analysis.outages);
+        let mut episodes: Vec<&Episode> = self.episodes().filter(is_told).collect();
         let count = episodes.len();
         episodes.sort_by(|one, other| badness(other).total_cmp(&badness(one)));
         episodes.truncate(WORST_MOST);
@@ -190,14 +191,6 @@ impl IncidentHistory<'_> {
     /// Those that belong to the incident.
     pub(super) fn episodes(&self) -> impl Iterator<Item = &Episode> {
         self.incident.episodes.iter().filter_map(|index| self.analysis.episodes.get(*index))
-    }
-
-    pub(super) fn is_outage(&self, episode: &Episode) -> bool {
-        self.analysis.outages.iter().any(|outage| {
-            outage.host == episode.host
-                && outage.begin <= episode.end
-                && outage.end.is_none_or(|end| episode.begin <= end)
-        })
     }
 
     /// Times in which nobody watched are no good times.

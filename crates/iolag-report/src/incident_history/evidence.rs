@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{Evidence, ProbeId, WallTime, counted};
+use iolag_model::{Evidence, Outage, ProbeId, WallTime, counted};
 
 use super::IncidentHistory;
 use crate::markdown::{escape, push};
@@ -90,14 +90,15 @@ impl IncidentHistory<'_> {
             .past_deadline
             .iter()
             .find(|one| one.probe == evidence.probe && one.series.host == evidence.host)
-            .map(|one| one.series.target.as_str());
+            .map(|one| one.series.target.clone());
         let of_outage = || {
-            let is_of = |outage: &&iolag_model::Outage| {
-                outage.probe == evidence.probe && outage.host == evidence.host
-            };
-            self.analysis.outages.iter().find(is_of).map(|outage| outage.mount.as_str())
+            let is_of = |outage: &&Outage| outage.probe == evidence.probe && outage.host == evidence.host;
+            let outage = self.analysis.outages.iter().find(is_of)?;
+            // As the samples of its other probes are called.
+            let only_target = outage.targets.first().filter(|_| outage.targets.len() == 1);
+            Some(only_target.cloned().unwrap_or_else(|| outage.place()))
         };
-        self.place(&evidence.host, of_probe.or_else(of_outage).unwrap_or_default())
+        self.place(&evidence.host, &of_probe.or_else(of_outage).unwrap_or_default())
     }
 }
 

@@ -69,6 +69,7 @@ impl IncidentHistory<'_> {
                 "attempts did not end within their deadline, or slots were lost to one that did not"
                     .to_owned()
             }
+            PlaceEffect::NotMounted => "it was not mounted".to_owned(),
             PlaceEffect::Failing => "attempts failed more often than at other times".to_owned(),
             PlaceEffect::Slower => "tasks took longer than at other times".to_owned(),
             PlaceEffect::SeenSlower => {

@@ -78,13 +78,14 @@ impl IncidentHistory<'_> {
         outages.sort_by_key(|outage| std::cmp::Reverse(self.length(outage)));
         line.leave_out(outages.len().saturating_sub(OUTAGES_MOST), "shorter outage", "shorter outages");
         for outage in outages.into_iter().take(OUTAGES_MOST) {
-            let place = self.place(&outage.host, &outage.mount);
+            let place = self.place(&outage.host, &outage.place());
             let skipped = match outage.skipped {
                 0 => String::new(),
                 count => format!(", {} skipped", counted(count, "slot", "slots")),
             };
             let so_far = if outage.end.is_none() { skipped.as_str() } else { "" };
-            line.add(outage.begin, 3, format!("outage begins: {place} does not answer{so_far}"));
+            let what = outage.kind.verb(false);
+            line.add(outage.begin, 3, format!("outage begins: {place} {what}{so_far}"));
             if let Some(end) = outage.end {
                 let length = format_duration(self.length(outage));
                 let ending = ending_in_words(outage.ending);

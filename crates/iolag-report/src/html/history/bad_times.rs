@@ -59,11 +59,11 @@ fn outages(report: &HistoryReport<'_>, page: &mut Markup) {
     heading(
         page,
         "Outages",
-        &format!("Mounts that did not answer within the deadline of a probe. {left_out}"),
+        &format!("Mounts that did not answer within the deadline of a probe, or were not there. {left_out}"),
     );
     columns(
         page,
-        &["Begin (UTC)", "Lasted", "Mount", "How it ended", "Skipped slots", "Events within an hour"],
+        &["Begin (UTC)", "Lasted", "Mount", "What", "How it ended", "Skipped slots", "Events within an hour"],
     );
     for index in shown {
         let outage = &all[index];
@@ -76,11 +76,13 @@ fn outages(report: &HistoryReport<'_>, page: &mut Markup) {
         };
         let over = outage.end.unwrap_or(now.max(outage.begin));
         let lasted = format_duration(length(&index));
-        let near = events_near(report, &outage.host, outage.begin, over, Nanoseconds::from_seconds(3600));
+        let hour = Nanoseconds::from_seconds(3600);
+        let may_come = |event: &Event| outage.may_come_with(&event.target);
+        let near = events_near(report, &outage.host, outage.begin, over, hour, may_come);
         let place = if report.names().several_hosts {
-            format!("{} on {}", outage.mount, outage.host)
+            format!("{} on {}", outage.place(), outage.host)
         } else {
-            outage.mount.clone()
+            outage.place()
         };
         let mark = if outage.end.is_none() { "so far " } else { "" };
         row(
@@ -89,6 +91,7 @@ fn outages(report: &HistoryReport<'_>, page: &mut Markup) {
                 moment(outage.begin),
                 format!("{mark}{lasted}"),
                 place,
+                outage.kind.verb(outage.end.is_some()).to_owned(),
                 ending.to_owned(),
                 format_count(outage.skipped),
                 near,
@@ -137,7 +140,7 @@ fn episodes(report: &HistoryReport<'_>, page: &mut Markup) {
                 shortened(series),
                 troubles(episode),
                 longest(episode),
-                events_near(report, &episode.host, episode.begin, episode.end, tolerance),
+                events_near(report, &episode.host, episode.begin, episode.end, tolerance, |_| true),
             ],
         );
     }
@@ -180,18 +183,20 @@ fn longest(episode: &Episode) -> String {
     longest.map_or_else(|| NOTHING.to_owned(), |(peak, knowledge)| known(peak, knowledge, Quantity::Duration))
 }
 
-/// Texts of events of this host, or of none that measures (a server's, say), near a time.
+/// Texts of events of this host, or of none that measures (a server's, say), that may come with what was at a time, and are near it.
 fn events_near(
     report: &HistoryReport<'_>,
     host: &str,
     begin: WallTime,
     end: WallTime,
     tolerance: Nanoseconds,
+    may_come: impl Fn(&Event) -> bool,
 ) -> String {
     let measures = |host: &str| report.analysis.series.iter().any(|one| one.summary.series.key.host == host);
     let is_near = |event: &&Event| {
         let over = event.end.unwrap_or(event.begin).max(event.begin);
         event.source != EventSource::Watch
+            && may_come(event)
             && (event.host.is_empty() || event.host == host || !measures(&event.host))
             && event.begin <= end.after(tolerance)
             && over >= begin.before(tolerance)
