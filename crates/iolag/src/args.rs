@@ -19,7 +19,7 @@ use iolag_model::{
 pub use export::{Export, ExportForm};
 pub use history::{
     Batches, CommentMark, HISTORY, HistoryCommand, HistoryMethod, HistoryPlace, HistorySpan, Import, Method,
-    Note, Notes, Stratification, Undo,
+    Note, Notes, RenameTarget, Stratification, Undo,
 };
 pub use serve::{MetricsElsewhere, Serve};
 use target::{DirectoryParser, TargetParser};

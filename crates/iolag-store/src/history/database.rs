@@ -68,7 +68,7 @@ impl<E: Engine> History for DatabaseHistory<E> {
     }
 
     fn series(&mut self) -> Result<Vec<Series>, HistoryError> {
-        Ok(queries::series(&mut self.engine)?.into_iter().map(|row| row.series).collect())
+        queries::series(&mut self.engine)
     }
 
     fn samples(&mut self, series: &SeriesKey, span: WallSpan) -> Result<HistoryColumns, HistoryError> {

@@ -7,7 +7,8 @@
 //! Invariants: an append is one transaction, all or nothing, and durable when it returns. The content does not depend on the
 //! order in which records are appended, nor on how often: of two records with the same key one rule says what remains (see
 //! `append.rs`, the rules are joins of semilattices: commutative, associative, idempotent). Nothing is ever removed: what an import
-//! brought that was undone, or that a later import replaced, is kept beside what counts (`samples.rs`).
+//! brought that was undone, or that a later import replaced, is kept beside what counts (`samples.rs`). Targets are read under the names
+//! that they have now, but for records as a whole, which keep those that were written (`names.rs`).
 //!
 //! Time and quantities are integers (ns, bytes, µs, thousandths). Limits: what exceeds a signed 64-bit number (durations of more
 //! than 292 years) is stored as its greatest, NaN and infinite values as no value, zero bytes in texts as U+FFFD.
@@ -20,6 +21,7 @@ mod database;
 mod engine;
 mod error;
 mod lines;
+mod names;
 mod place;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -77,7 +79,8 @@ pub trait History: Send {
     /// All series, sorted by key. One of which only samples are known so far is a task without description.
     fn series(&mut self) -> Result<Vec<Series>, HistoryError>;
 
-    /// The samples of one series that were intended within `span`, by intended moment and probe. Empty for an unknown series.
+    /// The samples of one series that were intended within `span`, by intended moment and probe. Empty for an unknown series; one that
+    /// is no longer called so is known.
     fn samples(&mut self, series: &SeriesKey, span: WallSpan) -> Result<HistoryColumns, HistoryError>;
 
     /// When the first and the last of these were intended; nothing if there are none.

@@ -9,17 +9,18 @@ use iolag_model::{
 
 use super::append::number;
 use super::engine::{Engine, Value};
+use super::names::Names;
 use super::rows::{
     self, BATCH_SELECTION, COLUMNED_SELECTION, CONFIGURATION_SELECTION, EVENT_SELECTION, EVIDENCE_SELECTION,
-    OUTAGE_SELECTION, RENAME_SELECTION, Reader, SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_SELECTION,
-    SESSION_SELECTION, blank_sample, sample_selection,
+    OUTAGE_SELECTION, RENAME_SELECTION, Reader, SAMPLE_COLUMNS, SAMPLE_SOURCE, SERIES_KEY_SELECTION,
+    SERIES_SELECTION, SESSION_SELECTION, blank_sample, sample_selection,
 };
 use super::{ChangeMark, Changes, HistoryError, RecordSink};
 
-/// A series with its number in this database.
-pub(crate) struct SeriesRow {
+/// A series as it was written, with its number in this database.
+struct SeriesRow {
     number: i64,
-    pub(crate) series: Series,
+    series: Series,
     is_described: bool,
 }
 
@@ -31,7 +32,28 @@ pub(crate) fn hosts(engine: &mut dyn Engine) -> Result<Vec<String>, HistoryError
     Ok(hosts)
 }
 
-pub(crate) fn series(engine: &mut dyn Engine) -> Result<Vec<SeriesRow>, HistoryError> {
+pub(crate) fn series(engine: &mut dyn Engine) -> Result<Vec<Series>, HistoryError> {
+    let names = Names::read(engine)?;
+    let mut by_key: BTreeMap<SeriesKey, SeriesRow> = BTreeMap::new();
+    for mut row in written_series(engine)? {
+        row.series.key = names.key(row.series.key);
+        let key = row.series.key.clone();
+        let is_better = by_key.get(&key).is_none_or(|known| description_rank(&row) > description_rank(known));
+        if is_better {
+            by_key.insert(key, row);
+        }
+    }
+    Ok(by_key.into_values().map(|row| row.series).collect())
+}
+
+/// What decides between two descriptions, as in `append.rs`.
+fn description_rank(row: &SeriesRow) -> impl Ord + '_ {
+    let Series { described, kind, resolution_ns, period_ns, deadline_ns, description, unit, .. } =
+        &row.series;
+    (row.is_described, described, kind.name(), resolution_ns, period_ns, deadline_ns, description, unit)
+}
+
+fn written_series(engine: &mut dyn Engine) -> Result<Vec<SeriesRow>, HistoryError> {
     let statement = format!("SELECT {SERIES_SELECTION}, id FROM series ORDER BY host, target, task, part");
     list(engine, &statement, &[], |reader| {
         let (series, is_described) = rows::series(reader)?;
@@ -44,11 +66,19 @@ pub(crate) fn samples(
     key: &SeriesKey,
     span: WallSpan,
 ) -> Result<HistoryColumns, HistoryError> {
-    let Some(series) = number_of(engine, key)? else { return Ok(HistoryColumns::default()) };
+    let names = Names::read(engine)?;
+    let numbers = numbers_of(engine, &names, key)?;
+    let [first, others @ ..] = numbers.as_slice() else { return Ok(HistoryColumns::default()) };
+    let values = samples_values(*first, span);
+    let of_series = match others {
+        [] => "= $1".to_owned(),
+        others => format!("IN ($1, {})", others.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
+    };
     // Counted by the index: columns that grow take twice the room.
-    let statement =
-        "SELECT count(*) FROM sample WHERE series = $1 AND intended_ns >= $2 AND intended_ns < $3";
-    let count = number(engine, statement, &samples_values(series, span))?.unwrap_or(0);
+    let statement = format!(
+        "SELECT count(*) FROM sample WHERE series {of_series} AND intended_ns >= $2 AND intended_ns < $3"
+    );
+    let count = number(engine, &statement, &values)?.unwrap_or(0);
     let mut columns = HistoryColumns::with_room(usize::try_from(count).unwrap_or(0));
     let location = engine.location().to_owned();
     let mut sample = blank_sample(key.clone());
@@ -58,8 +88,13 @@ pub(crate) fn samples(
     })?;
     let configurations: BTreeMap<i64, ConfigurationKey> = configurations.into_iter().collect();
     // An index has this order; that of the few samples that were due at one moment is made here, as a database would sort them all for it.
-    let statement = samples_statement(COLUMNED_SELECTION, "sample", "intended_ns");
-    engine.query(&statement, &samples_values(series, span), &mut |row| {
+    let counting = names.counting();
+    let statement = format!(
+        "{}SELECT {COLUMNED_SELECTION} FROM sample WHERE series {of_series} AND intended_ns >= $2 AND intended_ns < $3{} \
+         ORDER BY intended_ns",
+        counting.with, counting.condition
+    );
+    engine.query(&statement, &values, &mut |row| {
         Reader::new(row, &location).columned_into(&mut sample, &configurations)?;
         columns.push(&sample);
         Ok(())
@@ -67,13 +102,14 @@ pub(crate) fn samples(
     Ok(if columns.intended.is_sorted_by(|one, next| one < next) { columns } else { in_order(&columns) })
 }
 
-fn number_of(engine: &mut dyn Engine, key: &SeriesKey) -> Result<Option<i64>, HistoryError> {
+/// The numbers of the series that were written under this name and under others that it has now.
+fn numbers_of(engine: &mut dyn Engine, names: &Names, key: &SeriesKey) -> Result<Vec<i64>, HistoryError> {
+    if let Some(numbers) = names.numbers(key) {
+        return Ok(numbers);
+    }
     let values = [&key.host, &key.target, &key.task, &key.part].map(|text| Value::Text(text));
-    number(
-        engine,
-        "SELECT id FROM series WHERE host = $1 AND target = $2 AND task = $3 AND part = $4",
-        &values,
-    )
+    let statement = "SELECT id FROM series WHERE host = $1 AND target = $2 AND task = $3 AND part = $4";
+    Ok(number(engine, statement, &values)?.into_iter().collect())
 }
 
 pub(crate) fn covered(
@@ -81,15 +117,28 @@ pub(crate) fn covered(
     key: &SeriesKey,
     span: WallSpan,
 ) -> Result<Option<WallSpan>, HistoryError> {
-    let Some(series) = number_of(engine, key)? else { return Ok(None) };
-    // Each by itself: an index knows the least and the greatest without a look at what is between.
-    let mut of = |what: &str| {
-        let statement = format!(
-            "SELECT {what}(intended_ns) FROM sample WHERE series = $1 AND intended_ns >= $2 AND intended_ns < $3"
-        );
-        Ok(number(engine, &statement, &samples_values(series, span))?.map(WallTime))
-    };
-    Ok(of("min")?.zip(of("max")?).map(|(begin, end)| WallSpan { begin, end }))
+    let names = Names::read(engine)?;
+    let counting = names.counting();
+    let mut covered: Option<WallSpan> = None;
+    for series in numbers_of(engine, &names, key)? {
+        // Each by itself: an index knows the least and the greatest without a look at what is between.
+        let mut of = |what: &str| {
+            let statement = format!(
+                "{}SELECT {what}(intended_ns) FROM sample WHERE series = $1 AND intended_ns >= $2 AND intended_ns < $3{}",
+                counting.with, counting.condition
+            );
+            Ok(number(engine, &statement, &samples_values(series, span))?.map(WallTime))
+        };
+        let own = of("min")?.zip(of("max")?);
+        covered = match (covered, own) {
+            (known, None) => known,
+            (None, Some((begin, end))) => Some(WallSpan { begin, end }),
+            (Some(known), Some((begin, end))) => {
+                Some(WallSpan { begin: known.begin.min(begin), end: known.end.max(end) })
+            }
+        };
+    }
+    Ok(covered)
 }
 
 pub(crate) fn probe(
@@ -98,12 +147,15 @@ pub(crate) fn probe(
     probe: ProbeId,
     span: WallSpan,
 ) -> Result<Vec<HistorySample>, HistoryError> {
+    let names = Names::read(engine)?;
+    let counting = names.counting();
     let statement = format!(
-        "SELECT {}, series.host, series.target, series.task, series.part FROM {SAMPLE_SOURCE} \
+        "{}SELECT {}, {SERIES_KEY_SELECTION} FROM {SAMPLE_SOURCE} \
          JOIN series ON series.id = sample.series WHERE series.host = $1 AND sample.probe = $2 \
-         AND sample.intended_ns >= $3 AND sample.intended_ns < $4 \
-         ORDER BY series.target, series.task, series.part",
-        sample_selection()
+         AND sample.intended_ns >= $3 AND sample.intended_ns < $4{}",
+        counting.with,
+        sample_selection(),
+        counting.condition
     );
     let values = [
         Value::Text(host),
@@ -111,12 +163,14 @@ pub(crate) fn probe(
         Value::Integer(span.begin.0),
         Value::Integer(span.end.0),
     ];
-    list(engine, &statement, &values, keyed_sample)
+    let mut samples = list(engine, &statement, &values, |reader| keyed_sample(reader, &names))?;
+    samples.sort_by(|one, other| one.series.cmp(&other.series));
+    Ok(samples)
 }
 
 /// A sample with the key of its series after its columns.
-fn keyed_sample(reader: Reader<'_>) -> Result<HistorySample, HistoryError> {
-    let mut sample = blank_sample(reader.series_key(SAMPLE_COLUMNS.len())?);
+fn keyed_sample(reader: Reader<'_>, names: &Names) -> Result<HistorySample, HistoryError> {
+    let mut sample = blank_sample(names.key(reader.series_key(SAMPLE_COLUMNS.len())?));
     reader.sample_into(&mut sample)?;
     Ok(sample)
 }
@@ -147,17 +201,21 @@ pub(crate) fn changes_after(
     mark: ChangeMark,
     samples_max: usize,
 ) -> Result<Changes, HistoryError> {
+    let names = Names::read(engine)?;
+    let counting = names.counting();
     let statement = format!(
-        "SELECT {}, series.host, series.target, series.task, series.part FROM {SAMPLE_SOURCE} \
-         JOIN series ON series.id = sample.series WHERE sample.change > $1 ORDER BY sample.change LIMIT $2",
-        sample_selection()
+        "{}SELECT {}, {SERIES_KEY_SELECTION} FROM {SAMPLE_SOURCE} \
+         JOIN series ON series.id = sample.series WHERE sample.change > $1{} ORDER BY sample.change LIMIT $2",
+        counting.with,
+        sample_selection(),
+        counting.condition
     );
     let values = [Value::Integer(mark.0), Value::Integer(i64::try_from(samples_max).unwrap_or(i64::MAX))];
     let mut changes = Changes { samples: Vec::new(), mark };
     let location = engine.location().to_owned();
     engine.query(&statement, &values, &mut |row| {
         let reader = Reader::new(row, &location);
-        changes.samples.push(keyed_sample(reader)?);
+        changes.samples.push(keyed_sample(reader, &names)?);
         changes.mark = ChangeMark(reader.integer(0)?);
         Ok(())
     })?;
@@ -170,28 +228,37 @@ pub(crate) fn events(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<Even
          AND EXISTS (SELECT 1 FROM event_batch WHERE event_batch.event = event.id \
          AND event_batch.batch NOT IN (SELECT batch.id FROM batch WHERE undone_ns IS NOT NULL)) ORDER BY begin_ns, id"
     );
-    list(engine, &statement, &overlap(span), rows::event)
+    let names = Names::read(engine)?;
+    list(engine, &statement, &overlap(span), |reader| Ok(names.event(rows::event(reader)?)))
 }
 
 pub(crate) fn outages(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<Outage>, HistoryError> {
+    let outages = written_outages(engine, span)?;
+    with_targets(engine, outages)
+}
+
+/// Without their targets.
+fn written_outages(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<Outage>, HistoryError> {
     let statement = format!(
         "SELECT {OUTAGE_SELECTION} FROM outage WHERE begin_ns < $1 AND (end_ns IS NULL OR end_ns >= $2) \
          ORDER BY begin_ns, host, probe"
     );
-    let mut outages = list(engine, &statement, &overlap(span), rows::outage)?;
-    outages.iter_mut().try_for_each(|outage| attribute(engine, outage))?;
-    Ok(outages)
+    list(engine, &statement, &overlap(span), rows::outage)
 }
 
-/// Adds the targets of an outage: those that were told, or else that of its probe's samples.
-fn attribute(engine: &mut dyn Engine, outage: &mut Outage) -> Result<(), HistoryError> {
-    outage.targets = told_targets(engine, outage)?;
-    if outage.targets.is_empty() {
-        let statement = "SELECT target FROM series WHERE host = $1 AND target <> '' \
-                         AND EXISTS (SELECT 1 FROM sample WHERE sample.series = series.id AND sample.probe = $2)";
-        outage.targets = targets_by(engine, statement, outage)?;
+/// The targets of outages are those that were told, or else that of the probe's samples.
+fn with_targets(engine: &mut dyn Engine, mut outages: Vec<Outage>) -> Result<Vec<Outage>, HistoryError> {
+    let names = Names::read(engine)?;
+    for outage in &mut outages {
+        let mut targets = told_targets(engine, outage)?;
+        if targets.is_empty() {
+            let statement = "SELECT target FROM series WHERE host = $1 AND target <> '' \
+                             AND EXISTS (SELECT 1 FROM sample WHERE sample.series = series.id AND sample.probe = $2)";
+            targets = targets_by(engine, statement, outage)?;
+        }
+        outage.targets = names.targets(&outage.host, targets);
     }
-    Ok(())
+    Ok(outages)
 }
 
 fn told_targets(engine: &mut dyn Engine, outage: &Outage) -> Result<BTreeSet<String>, HistoryError> {
@@ -248,6 +315,40 @@ const fn overlap(span: WallSpan) -> [Value<'static>; 2] {
 }
 
 pub(crate) fn configurations(engine: &mut dyn Engine) -> Result<Vec<Configuration>, HistoryError> {
+    let names = Names::read(engine)?;
+    let mut all = written_configurations(engine)?;
+    for configuration in &mut all {
+        configuration.target = names.target(&configuration.host, std::mem::take(&mut configuration.target));
+    }
+    all.sort_by(|one, other| place_and_key(one).cmp(&place_and_key(other)));
+    // What was seen under several names is one, as `append.rs` has it: seen since the earliest sight, with the greater facts.
+    all.dedup_by(|later, earlier| {
+        let is_same = place_and_key(later) == place_and_key(earlier);
+        if is_same {
+            earlier.first_seen = earlier.first_seen.min(later.first_seen);
+            if in_json(&later.facts) > in_json(&earlier.facts) {
+                std::mem::swap(&mut later.facts, &mut earlier.facts);
+            }
+        }
+        is_same
+    });
+    let order = |one: &Configuration| (one.first_seen, one.key.0.cast_signed());
+    all.sort_by(|one, other| {
+        (&one.host, &one.target, order(one)).cmp(&(&other.host, &other.target, order(other)))
+    });
+    Ok(all)
+}
+
+/// As the tables have them.
+fn in_json(facts: &BTreeMap<String, String>) -> String {
+    serde_json::to_string(facts).expect("a map of texts is JSON")
+}
+
+fn place_and_key(configuration: &Configuration) -> (&str, &str, ConfigurationKey) {
+    (&configuration.host, &configuration.target, configuration.key)
+}
+
+fn written_configurations(engine: &mut dyn Engine) -> Result<Vec<Configuration>, HistoryError> {
     let statement = format!(
         "SELECT {CONFIGURATION_SELECTION} FROM configuration \
          JOIN configuration_key ON configuration_key.id = configuration.configuration \
@@ -260,16 +361,20 @@ pub(crate) fn present_configurations(
     engine: &mut dyn Engine,
     host: &str,
 ) -> Result<Vec<Configuration>, HistoryError> {
+    let names = Names::read(engine)?;
+    let counting = names.counting();
     // Written so that every database looks at one sample of each series, found by the index; imported ones have no configuration to find.
     let newest = |column: &str| {
         format!(
-            "(SELECT {column} FROM sample WHERE sample.series = series.id AND sample.configuration IS NOT NULL \
-             ORDER BY sample.intended_ns DESC LIMIT 1)"
+            "(SELECT {column} FROM sample WHERE sample.series = series.id AND sample.configuration IS NOT NULL{} \
+             ORDER BY sample.intended_ns DESC LIMIT 1)",
+            counting.condition
         )
     };
     let statement = format!(
-        "SELECT target, {}, {}, (SELECT key FROM configuration_key WHERE id = {}) FROM series \
+        "{}SELECT target, {}, {}, (SELECT key FROM configuration_key WHERE id = {}) FROM series \
          WHERE host = $1 AND coalesce(kind, 'task') IN ('task', 'control') ORDER BY target",
+        counting.with,
         newest("intended_ns"),
         newest("probe"),
         newest("configuration"),
@@ -282,21 +387,17 @@ pub(crate) fn present_configurations(
             return Ok(());
         };
         let found = (WallTime(intended), probe, ConfigurationKey(key.cast_unsigned()));
-        let known = newest.entry(row.text(0)?.unwrap_or_default().to_owned()).or_insert(found);
+        let target = names.target(host, row.text(0)?.unwrap_or_default().to_owned());
+        let known = newest.entry(target).or_insert(found);
         *known = found.max(*known);
         Ok(())
     })?;
-    let statement = format!(
-        "SELECT {CONFIGURATION_SELECTION} FROM configuration \
-         JOIN configuration_key ON configuration_key.id = configuration.configuration \
-         WHERE configuration.host = $1 ORDER BY configuration.target, first_seen_ns, configuration_key.key"
-    );
     let last_known = |known: &Configuration| match newest.get(&known.target) {
         Some((intended, _, key)) if *key == known.key => (known.first_seen.max(*intended), true),
         _ => (known.first_seen, false),
     };
     let mut present: Vec<Configuration> = Vec::new();
-    for known in list(engine, &statement, &[Value::Text(host)], rows::configuration)? {
+    for known in configurations(engine)?.into_iter().filter(|known| known.host == host) {
         match present.last_mut() {
             Some(last) if last.target == known.target => {
                 if last_known(&known) >= last_known(last) {
@@ -313,9 +414,8 @@ pub(crate) fn open_outages(engine: &mut dyn Engine, host: &str) -> Result<Vec<Ou
     let statement = format!(
         "SELECT {OUTAGE_SELECTION} FROM outage WHERE host = $1 AND end_ns IS NULL ORDER BY begin_ns, probe"
     );
-    let mut outages = list(engine, &statement, &[Value::Text(host)], rows::outage)?;
-    outages.iter_mut().try_for_each(|outage| attribute(engine, outage))?;
-    Ok(outages)
+    let outages = list(engine, &statement, &[Value::Text(host)], rows::outage)?;
+    with_targets(engine, outages)
 }
 
 pub(crate) fn evidence(
@@ -328,7 +428,7 @@ pub(crate) fn evidence(
     list(engine, &statement, &[Value::Text(host), Value::Integer(probe.0.cast_signed())], rows::evidence)
 }
 
-/// All records; samples are those of `sources`.
+/// All records as they were written; samples are those of `sources`.
 pub(crate) fn records(
     engine: &mut dyn Engine,
     sources: &[&str],
@@ -336,11 +436,11 @@ pub(crate) fn records(
     sink: &mut RecordSink<'_>,
 ) -> Result<(), HistoryError> {
     let mut give = |record| sink(record).map_err(|source| HistoryError::Sink { source });
-    let series = series(engine)?;
+    let series = written_series(engine)?;
     for row in series.iter().filter(|row| row.is_described) {
         give(HistoryRecord::Series(row.series.clone()))?;
     }
-    for configuration in configurations(engine)? {
+    for configuration in written_configurations(engine)? {
         give(HistoryRecord::Configuration(configuration))?;
     }
     for content in batches(engine)?.into_iter().filter(|content| content.is_described) {
@@ -356,7 +456,7 @@ pub(crate) fn records(
     for event in list(engine, &statement, &overlap(span), rows::event_of_batch)? {
         give(HistoryRecord::Event(event))?;
     }
-    for mut outage in outages(engine, span)? {
+    for mut outage in written_outages(engine, span)? {
         outage.targets = told_targets(engine, &outage)?;
         give(HistoryRecord::Outage(outage))?;
     }
@@ -389,7 +489,7 @@ pub(crate) fn records(
     })
 }
 
-fn list<T>(
+pub(crate) fn list<T>(
     engine: &mut dyn Engine,
     statement: &str,
     values: &[Value<'_>],

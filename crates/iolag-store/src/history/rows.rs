@@ -250,6 +250,9 @@ pub(crate) const fn blank_sample(series: SeriesKey) -> HistorySample {
     }
 }
 
+/// What is selected for [`Reader::series_key`].
+pub(crate) const SERIES_KEY_SELECTION: &str = "series.host, series.target, series.task, series.part";
+
 /// What is selected for [`series`].
 pub(crate) const SERIES_SELECTION: &str =
     "host, target, task, part, kind, resolution_ns, period_ns, deadline_ns, description, unit, described_ns";

@@ -337,7 +337,7 @@ fn sample_statement(table: Table, rows: usize) -> String {
 }
 
 /// What decides between two samples: `HistorySample::supersedes` first, then everything else.
-fn sample_rank(table: &str) -> String {
+pub(super) fn sample_rank(table: &str) -> String {
     // The numbers are those of `Outcome`: skipped, hung, timeout and interrupted; the rest knows all.
     let mut rank = vec![
         format!("CASE {table}.outcome WHEN 5 THEN 0 WHEN 3 THEN 1 WHEN 2 THEN 2 WHEN 6 THEN 2 ELSE 3 END"),

@@ -193,7 +193,7 @@ fn any_series() -> impl Strategy<Value = Series> {
 }
 
 fn any_configuration() -> impl Strategy<Value = Configuration> {
-    (few_ids(), any_host(), any_text(), any_time(), btree_map(any_text(), any_text(), 0..3)).prop_map(
+    (few_ids(), any_host(), any_target(), any_time(), btree_map(any_text(), any_text(), 0..3)).prop_map(
         |(key, host, target, first_seen, facts): (_, _, _, _, BTreeMap<_, _>)| Configuration {
             key: ConfigurationKey(key),
             host,
@@ -214,7 +214,7 @@ fn any_event() -> impl Strategy<Value = Event> {
         option::of(any_time()),
         (option::of(any_time()), states, any_batch_id()),
     );
-    (when, any_host(), any_text(), sources, any_text(), any_text(), option::of(any_text()), any_text())
+    (when, any_host(), any_target(), sources, any_text(), any_text(), option::of(any_text()), any_text())
         .prop_map(
             |((id, begin, end, (revised, state, batch)), host, target, source, kind, text, link, author)| {
                 Event {
@@ -260,7 +260,7 @@ fn any_outage() -> impl Strategy<Value = Outage> {
     use OutageEnding::{Rebooted, Recovered, Remounted, Unmounted};
     let endings = option::of(select(&[Recovered, Remounted, Unmounted, Rebooted][..]));
     let kinds = select(&[OutageKind::NoAnswer, OutageKind::NotMounted][..]);
-    let targets = btree_set(any_text(), 0..3);
+    let targets = btree_set(any_target(), 0..3);
     let times = (any_time(), option::of(any_time()), endings, any_number());
     (any_host(), kinds, targets, any_text(), few_ids(), times).prop_map(
         |(host, kind, targets, mount, probe, (begin, end, ending, skipped))| Outage {
@@ -277,9 +277,9 @@ fn any_outage() -> impl Strategy<Value = Outage> {
     )
 }
 
-fn any_rename() -> impl Strategy<Value = Rename> {
-    let texts = (any_text(), any_text(), any_text());
-    (any_host(), texts, -1..1i64).prop_map(|(host, (old, new, author), at)| Rename {
+pub fn any_rename() -> impl Strategy<Value = Rename> {
+    let texts = (any_target(), any_target(), any_text());
+    (any_host(), texts, -1..2i64).prop_map(|(host, (old, new, author), at)| Rename {
         host,
         old,
         new,
@@ -313,6 +313,11 @@ fn any_session() -> impl Strategy<Value = WatchSession> {
 
 fn any_host() -> impl Strategy<Value = String> {
     select(&["", "login1", "login2"][..]).prop_map(str::to_owned)
+}
+
+/// Few, and now and then another.
+fn any_target() -> impl Strategy<Value = String> {
+    prop_oneof![8 => select(&["", "/home", "/scratch", "work"][..]).prop_map(str::to_owned), 1 => any_text()]
 }
 
 fn any_key() -> impl Strategy<Value = SeriesKey> {

@@ -6,4 +6,5 @@ mod conformance;
 mod lines;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod renames;
 mod sqlite;

@@ -135,6 +135,8 @@ pub enum HistoryCommand {
     Batches(Batches),
     /// Take an import back: what it replaced counts again
     Undo(Undo),
+    /// Give a target another name: all that is remembered of it is shown under that
+    Rename(RenameTarget),
     /// List what was noted and which events were imported, with the ids by which they are corrected
     Notes(Notes),
 }
@@ -161,6 +163,23 @@ pub struct Undo {
     /// The import, as `iolag history batches` lists it
     #[arg(value_name = "BATCH")]
     pub batch: BatchId,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub place: HistoryPlace,
+}
+
+/// `iolag history rename`.
+#[derive(Debug, Args)]
+pub struct RenameTarget {
+    /// What the target is called in the history
+    #[arg(value_name = "OLD", value_parser = parse_text)]
+    pub old: String,
+    /// What it is to be called
+    #[arg(value_name = "NEW", value_parser = parse_text)]
+    pub new: String,
+    /// The host that has it [default: this one]
+    #[arg(long, value_name = "NAME", value_parser = parse_text)]
+    pub host: Option<String>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub place: HistoryPlace,

@@ -1,4 +1,4 @@
-//! `iolag history batches`, `undo` and `notes`: what was imported and noted, and how an import is taken back.
+//! `iolag history batches`, `undo` and `notes`: what was imported and noted, and how an import is taken back; `rename` is in `renaming.rs`.
 
 use iolag_model::{Batch, BatchContent, BatchId, EventSource, HistoryRecord, counted};
 use iolag_report::{batches_text, notes_text, write_batches_json, write_notes_json};
@@ -17,6 +17,7 @@ pub fn run(command: &HistoryCommand, common: &Common) -> Result<ExitCode, Failur
     match command {
         HistoryCommand::Batches(options) => list(options, common),
         HistoryCommand::Undo(options) => undo(options, common),
+        HistoryCommand::Rename(options) => super::renaming::run(options, common),
         HistoryCommand::Notes(options) => notes(options, common),
     }
 }

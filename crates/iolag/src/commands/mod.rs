@@ -18,6 +18,7 @@ pub mod pictures;
 pub mod ping;
 pub mod plot;
 pub mod prune;
+pub mod renaming;
 pub mod report;
 mod report_history;
 pub mod rm;

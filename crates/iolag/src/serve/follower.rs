@@ -77,7 +77,7 @@ fn follow_until_trouble(
         Some(former) => former,
         None => kept_reading(places, history.as_mut())?,
     };
-    let (mut told, mut kept) = (None, reading.mark);
+    let (mut told, mut kept) = (None, (reading.mark, reading.renames.clone()));
     loop {
         read_new(history.as_mut(), &mut reading, || frame::write(&FromFollower::Alive, into))?;
         if told.as_ref() == Some(&reading) {
@@ -86,9 +86,10 @@ fn follow_until_trouble(
             frame::write(&FromFollower::Read(Box::new(reading.clone())), into)?;
             told = Some(reading.clone());
         }
-        if kept != reading.mark {
+        let read = (reading.mark, reading.renames.clone());
+        if kept != read {
             keep(places, &reading, history.as_mut());
-            kept = reading.mark;
+            kept = read;
         }
         std::thread::sleep(LOOK);
         if file_of(place) != file {
@@ -100,14 +101,15 @@ fn follow_until_trouble(
 /// What a former server counted, if it is of this history.
 fn kept_reading(places: &Places, history: &mut dyn History) -> Result<Reading, HistoryError> {
     let Some(directory) = runtime(places) else { return Ok(Reading::default()) };
-    let Kept { mark, tallies, .. } = Kept::read(&directory, KEPT, history)?;
-    Ok(Reading { mark, tallies, ..Reading::default() })
+    let Kept { mark, tallies, renames, .. } = Kept::read(&directory, KEPT, history)?;
+    Ok(Reading { mark, tallies, renames, ..Reading::default() })
 }
 
 /// Keeps what is counted for a later server. One that cannot begins anew, and is slow to answer once.
 fn keep(places: &Places, reading: &Reading, history: &mut dyn History) {
     if let Some(directory) = runtime(places) {
-        let _ = Kept::new(reading.mark, reading.tallies.clone()).write(&directory, KEPT, history);
+        let _ = Kept::new(reading.mark, reading.tallies.clone(), reading.renames.clone())
+            .write(&directory, KEPT, history);
     }
 }
 
@@ -121,6 +123,10 @@ fn read_new(
     reading: &mut Reading,
     mut alive: impl FnMut() -> std::io::Result<()>,
 ) -> Result<(), Ended> {
+    let renames = history.renames()?;
+    if renames != reading.renames {
+        *reading = Reading { renames, ..Reading::default() };
+    }
     let mut mark = ChangeMark(reading.mark);
     while count_new(history, &mut reading.tallies, &mut mark)? {
         reading.mark = mark.0;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use iolag_analysis::history::Tallies;
-use iolag_model::{Event, Outage};
+use iolag_model::{Event, Outage, Rename};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
@@ -15,6 +15,9 @@ const FRAME_BYTES_MAX: usize = 256 << 20;
 pub(super) struct Reading {
     /// How far the history was read: the mark of the last change that is counted.
     pub mark: i64,
+    /// The names that targets had got by then; with others the counts begin anew.
+    #[serde(default)]
+    pub renames: Vec<Rename>,
     /// The counts up to there.
     pub tallies: Tallies,
     /// Outages that last, or were over not long ago, by begin.

@@ -9,13 +9,13 @@
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use iolag_analysis::history::Tallies;
-use iolag_model::{HistorySample, Outcome};
+use iolag_model::{HistorySample, Outcome, Rename};
 use iolag_store::history::{ChangeMark, History, HistoryError};
 use iolag_watch::RuntimeDirectory;
 use serde::{Deserialize, Serialize};
 
 /// To be counted up whenever a sample counts in another way than before.
-const FORM: &str = "iolag-tallies-2";
+const FORM: &str = "iolag-tallies-3";
 const BYTES_MAX: u64 = 64 << 20;
 /// So far back is looked for a sample that is over.
 const WITNESS_DEPTH: i64 = 64;
@@ -28,6 +28,8 @@ pub(super) struct Kept {
     /// Whether the counts reached the history's end once.
     pub is_whole: bool,
     pub tallies: Tallies,
+    /// The names that targets had got by then; with others the counts begin anew.
+    pub renames: Vec<Rename>,
     witness: Option<Witness>,
 }
 
@@ -39,8 +41,8 @@ struct Witness {
 }
 
 impl Kept {
-    pub(super) const fn new(mark: i64, tallies: Tallies) -> Self {
-        Self { mark, is_whole: true, tallies, witness: None }
+    pub(super) const fn new(mark: i64, tallies: Tallies, renames: Vec<Rename>) -> Self {
+        Self { mark, is_whole: true, tallies, renames, witness: None }
     }
 
     /// What the file `name` holds of this history; nothing counted yet if that cannot be believed.
@@ -52,12 +54,13 @@ impl Kept {
         name: &str,
         history: &mut dyn History,
     ) -> Result<Self, HistoryError> {
+        let nothing = Self { renames: history.renames()?, ..Self::default() };
         let text = directory.read_file(name, BYTES_MAX).ok().flatten();
-        let Some(kept) = text.as_deref().and_then(Self::parse) else { return Ok(Self::default()) };
-        let Some(witness) = &kept.witness else { return Ok(Self::default()) };
+        let Some(kept) = text.as_deref().and_then(Self::parse) else { return Ok(nothing) };
+        let Some(witness) = &kept.witness else { return Ok(nothing) };
         let stands = change_after(history, witness.mark - 1)?.as_ref() == Some(witness);
         let is_covered = kept.mark <= history.newest_change()?.0;
-        Ok(if stands && is_covered { kept } else { Self::default() })
+        Ok(if stands && is_covered && kept.renames == nothing.renames { kept } else { nothing })
     }
 
     /// Replaces the file `name`.
@@ -178,7 +181,7 @@ mod tests {
         fn count(&mut self, mut kept: Kept) -> Kept {
             let mut mark = ChangeMark(kept.mark);
             while count_new(self.history.as_mut(), &mut kept.tallies, &mut mark).unwrap() {}
-            Kept::new(mark.0, kept.tallies)
+            Kept::new(mark.0, kept.tallies, kept.renames)
         }
 
         fn keep(&mut self) -> Kept {

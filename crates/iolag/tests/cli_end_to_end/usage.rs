@@ -21,6 +21,7 @@ fn help_of_every_command() {
         ("note", &["note", "--help"]),
         ("history", &["history", "--help"]),
         ("history-undo", &["history", "undo", "--help"]),
+        ("history-rename", &["history", "rename", "--help"]),
         ("import", &["import", "--help"]),
         ("prune", &["prune", "--help"]),
         ("rm", &["rm", "--help"]),
