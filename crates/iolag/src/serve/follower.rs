@@ -166,3 +166,52 @@ fn file_of(place: &str) -> Option<(u64, u64)> {
     }
     Path::new(place).metadata().ok().map(|found| (found.dev(), found.ino()))
 }
+
+#[cfg(test)]
+mod tests {
+    use iolag_analysis::history::{RunOutcome, SeriesTally};
+    use iolag_model::{
+        FailureCode, HistoryRecord, HistorySample, Outcome, ProbeId, Rename, SeriesKey, WallTime,
+    };
+
+    use super::*;
+
+    fn sample(probe: u64) -> HistoryRecord {
+        HistoryRecord::Sample(HistorySample {
+            series: SeriesKey { host: "n1".into(), target: "/old".into(), ..SeriesKey::default() },
+            probe: ProbeId(probe),
+            batch: None,
+            intended: WallTime::from_seconds(probe as i64),
+            start: WallTime::from_seconds(probe as i64),
+            duration_ns: Nanoseconds(5),
+            value: None,
+            outcome: Outcome::Ok,
+            failure: FailureCode::NONE,
+            exit_status: None,
+            blocker: None,
+            configuration: None,
+            processor_ns: None,
+            resident_bytes_max: None,
+            surroundings: None,
+        })
+    }
+
+    #[test]
+    fn counts_begin_anew_when_a_target_gets_another_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path().join("history.sqlite").display().to_string();
+        let mut history = open_history(&place, Access::Create).unwrap();
+        let mut reading = Reading::default();
+        let mut counted = |history: &mut dyn History| {
+            assert!(read_new(history, &mut reading, || Ok(())).is_ok());
+            let of_series = |one: &SeriesTally| (one.key.target.clone(), one.runs(RunOutcome::Ok));
+            reading.tallies.series().map(of_series).collect::<Vec<_>>()
+        };
+        history.append(&[sample(1), sample(2)]).unwrap();
+        assert_eq!(counted(&mut *history), [("/old".to_owned(), 2)]);
+        let (host, old, new) = ("n1".to_owned(), "/old".to_owned(), "/new".to_owned());
+        let rename = Rename { host, old, new, at: WallTime(1), author: String::new() };
+        history.append(&[HistoryRecord::Rename(rename), sample(3)]).unwrap();
+        assert_eq!(counted(&mut *history), [("/new".to_owned(), 3)]);
+    }
+}
