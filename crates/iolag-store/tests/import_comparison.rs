@@ -31,7 +31,7 @@ impl Scene {
     /// Stores what is new or different.
     fn store(&mut self, import: &Import, id: u64) {
         let comparison = self.compare(import);
-        let records: Vec<_> = comparison.records(import, &batch(id, None)).collect();
+        let records: Vec<_> = comparison.records(import, &batch(id, None)).map(Result::unwrap).collect();
         self.history.append(&records).unwrap();
     }
 
@@ -83,6 +83,24 @@ fn other_values_at_known_moments_are_told_with_examples_and_the_latest_import_co
     scene.undo(2);
     assert_eq!(scene.durations_ms(&key), [100, 200, 300], "as before");
     assert_eq!(counts(&scene.compare(&second)), (1, 2, 1), "what was undone is not known");
+}
+
+#[test]
+fn few_moments_are_found_among_many_that_are_known() {
+    let mut scene = Scene::new();
+    let line =
+        |minute: i64, more: i64, ms: i64| format!("{} 0.{ms:03}\n", 1_700_000_000 + minute * 60 + more);
+    let many: String = (0..10_000).map(|minute| line(minute, 0, minute % 1000)).collect();
+    scene.store(&import(&many, &options()), 1);
+    let few: String = (0..10_000)
+        .step_by(97)
+        .flat_map(|minute| {
+            let is_other = minute > 9_000;
+            [line(minute, 0, (minute + i64::from(is_other)) % 1000), line(minute, 30, 5)]
+        })
+        .collect();
+    // From 9 021 on, 11 are others; behind each of the 104 comes one that is new.
+    assert_eq!(counts(&scene.compare(&import(&few, &options()))), (104, 11, 93));
 }
 
 #[test]
@@ -158,7 +176,7 @@ fn a_watch_describes_its_series_better_than_an_import() {
     let read = import("time,list\n1700000000,0.1\n", &options());
     let watched = Series { kind: SeriesKind::Task, described: WallTime(1), ..read.series[0].series.clone() };
     let comparison = Comparison::of(&read, &[], None).unwrap();
-    let mut records: Vec<_> = comparison.records(&read, &batch(1, None)).collect();
+    let mut records: Vec<_> = comparison.records(&read, &batch(1, None)).map(Result::unwrap).collect();
     records.push(HistoryRecord::Series(Series { described: WallTime(i64::MAX), ..watched.clone() }));
     scene.history.append(&records).unwrap();
     scene.store(&import("time,list\n1700000900,0.2\n", &options()), 2);

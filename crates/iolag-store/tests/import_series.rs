@@ -2,7 +2,7 @@
 
 mod import_support;
 
-use import_support::{duration_ms, import, options, records, refused, shown};
+use import_support::{duration_ms, import, options, records, refused, samples, shown};
 use iolag_model::{HistoryRecord, Nanoseconds, Outcome, SeriesKind, WallTime};
 use iolag_store::import::{
     Certainty, IdenticalRows, ImportForm, ImportOptions, MissingValues, TimeFormat, ValueUnit,
@@ -40,8 +40,8 @@ Thu May  8 15:00:01 PDT 2008 5.33 2.30 0.00
     assert_eq!(list.series.kind, SeriesKind::ImportedDuration);
     assert_eq!(list.series.resolution_ns, Nanoseconds(10_000_000));
     assert_eq!(duration_ms(list), [1320, 0, 10, 0], "zeros are samples");
-    assert_eq!(list.samples[0].time.to_string(), "2008-05-08T21:00:01.000Z");
-    assert!(list.samples.iter().all(|sample| sample.outcome == Outcome::Ok));
+    assert_eq!(samples(list)[0].time.to_string(), "2008-05-08T21:00:01.000Z");
+    assert!(samples(list).iter().all(|sample| sample.outcome == Outcome::Ok));
     let report = imported.report.to_string();
     assert!(
         report.contains("time: date (guessed): \"Thu May  8 14:00:01 PDT 2008\" is 2008-05-08T21:00:01.000Z"),
@@ -113,10 +113,10 @@ fn columns_are_named_and_units_are_found_in_their_names() {
     let [list, jobs] = imported.series.as_slice() else { panic!("{imported:?}") };
     assert_eq!((list.series.key.part.as_str(), list.series.key.target.as_str()), ("ls -n", "/home"));
     assert_eq!(shown(list), ["12500000 ok", "600000000000 timeout", "7000000 error"]);
-    assert_eq!(list.samples[2].exit_status, Some(2));
+    assert_eq!(samples(list)[2].exit_status, Some(2));
     assert_eq!((jobs.series.kind, jobs.series.unit.as_str()), (SeriesKind::ImportedValue, "jobs"));
     assert_eq!(
-        jobs.samples.iter().map(|sample| sample.value).collect::<Vec<_>>(),
+        samples(jobs).iter().map(|sample| sample.value).collect::<Vec<_>>(),
         [Some(3.0), Some(4.0), None]
     );
     let [list, _] = imported.report.series.as_slice() else { panic!() };
@@ -133,7 +133,7 @@ fn date_and_time_of_day_may_be_columns_of_their_own() {
     let imported = import(text, &chosen);
     assert_eq!(imported.report.time.unwrap().format, TimeFormat::MonthDayYear);
     assert_eq!(duration_ms(&imported.series[0]), [1234, 62_300]);
-    assert_eq!(imported.series[0].samples[0].time.to_string(), "2008-05-08T21:15:00.000Z");
+    assert_eq!(samples(&imported.series[0])[0].time.to_string(), "2008-05-08T21:15:00.000Z");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn grafana_with_columns_for_series() {
     assert_eq!(tasks, ["home ls -l", "scratch ls -l", "jobs"]);
     assert_eq!(duration_ms(&imported.series[1]), [1230, 900, 0]);
     assert_eq!(imported.report.series[0].missing, 2);
-    let jobs: Vec<_> = imported.series[2].samples.iter().map(|sample| sample.value).collect();
+    let jobs: Vec<_> = samples(&imported.series[2]).iter().map(|sample| sample.value).collect();
     assert_eq!(jobs, [Some(1200.0), Some(12.0)]);
 }
 
@@ -298,7 +298,7 @@ fn times_may_count_from_a_beginning() {
     let origin = ImportOptions { origin: Some(WallTime::from_seconds(1_210_204_800)), ..options() };
     let imported = import("time,runtime\n0.0000528,2.3315e-05\n0.0001013,2.1002e-05\n", &origin);
     assert_eq!(shown(&imported.series[0]), ["23315 ok", "21002 ok"]);
-    assert_eq!(imported.series[0].samples[0].time, WallTime(1_210_204_800_000_052_800));
+    assert_eq!(samples(&imported.series[0])[0].time, WallTime(1_210_204_800_000_052_800));
 }
 
 #[test]
@@ -306,8 +306,7 @@ fn clocks_set_back_are_told_apart_series_by_series() {
     let text = "Series;Time;Value\na;2008-11-02 01:30;1\na;2008-11-02 01:30;2\nb;2008-11-02 01:15;3\nb;2008-11-02 01:30;4\n";
     let imported = import(text, &pacific());
     let times = |index: usize| -> Vec<String> {
-        imported.series[index]
-            .samples
+        samples(&imported.series[index])
             .iter()
             .map(|sample| sample.time.to_string()[11..16].to_owned())
             .collect()

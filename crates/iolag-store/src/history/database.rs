@@ -76,6 +76,17 @@ impl<E: Engine> History for DatabaseHistory<E> {
         self.transact(Purpose::Snapshot, |engine, _| queries::samples(engine, series, span))
     }
 
+    fn samples_from(
+        &mut self,
+        series: &SeriesKey,
+        probe: ProbeId,
+        samples_max: usize,
+    ) -> Result<HistoryColumns, HistoryError> {
+        self.transact(Purpose::Snapshot, |engine, _| {
+            queries::samples_from(engine, series, probe, samples_max)
+        })
+    }
+
     fn covered(&mut self, series: &SeriesKey, span: WallSpan) -> Result<Option<WallSpan>, HistoryError> {
         queries::covered(&mut self.engine, series, span)
     }

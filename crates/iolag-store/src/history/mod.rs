@@ -83,7 +83,15 @@ pub trait History: Send {
     /// is no longer called so is known.
     fn samples(&mut self, series: &SeriesKey, span: WallSpan) -> Result<HistoryColumns, HistoryError>;
 
-    /// When the first and the last of these were intended; nothing if there are none.
+    /// The first samples of one series from `probe` on, at most `samples_max` of them, by probe. Empty for an unknown series.
+    fn samples_from(
+        &mut self,
+        series: &SeriesKey,
+        probe: ProbeId,
+        samples_max: usize,
+    ) -> Result<HistoryColumns, HistoryError>;
+
+    /// When the first and the last of the samples within `span` were intended; nothing if there are none.
     fn covered(&mut self, series: &SeriesKey, span: WallSpan) -> Result<Option<WallSpan>, HistoryError>;
 
     /// The samples of one probe in all series of a host that were intended within `span`, by series.

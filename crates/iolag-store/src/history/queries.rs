@@ -67,26 +67,16 @@ pub(crate) fn samples(
     span: WallSpan,
 ) -> Result<HistoryColumns, HistoryError> {
     let names = Names::read(engine)?;
-    let numbers = numbers_of(engine, &names, key)?;
-    let [first, others @ ..] = numbers.as_slice() else { return Ok(HistoryColumns::default()) };
-    let values = samples_values(*first, span);
-    let of_series = match others {
-        [] => "= $1".to_owned(),
-        others => format!("IN ($1, {})", others.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
+    let Some((first, of_series)) = one_of(&numbers_of(engine, &names, key)?) else {
+        return Ok(HistoryColumns::default());
     };
+    let values = samples_values(first, span);
     // Counted by the index: columns that grow take twice the room.
     let statement = format!(
         "SELECT count(*) FROM sample WHERE series {of_series} AND intended_ns >= $2 AND intended_ns < $3"
     );
     let count = number(engine, &statement, &values)?.unwrap_or(0);
-    let mut columns = HistoryColumns::with_room(usize::try_from(count).unwrap_or(0));
-    let location = engine.location().to_owned();
-    let mut sample = blank_sample(key.clone());
-    let statement = "SELECT id, key FROM configuration_key";
-    let configurations = list(engine, statement, &[], |reader| {
-        Ok((reader.integer(0)?, ConfigurationKey(reader.integer(1)?.cast_unsigned())))
-    })?;
-    let configurations: BTreeMap<i64, ConfigurationKey> = configurations.into_iter().collect();
+    let columns = HistoryColumns::with_room(usize::try_from(count).unwrap_or(0));
     // An index has this order; that of the few samples that were due at one moment is made here, as a database would sort them all for it.
     let counting = names.counting();
     let statement = format!(
@@ -94,12 +84,59 @@ pub(crate) fn samples(
          ORDER BY intended_ns",
         counting.with, counting.condition
     );
-    engine.query(&statement, &values, &mut |row| {
+    let columns = columned(engine, key, &statement, &values, columns)?;
+    Ok(if columns.intended.is_sorted_by(|one, next| one < next) { columns } else { in_order(&columns) })
+}
+
+pub(crate) fn samples_from(
+    engine: &mut dyn Engine,
+    key: &SeriesKey,
+    probe: ProbeId,
+    samples_max: usize,
+) -> Result<HistoryColumns, HistoryError> {
+    let names = Names::read(engine)?;
+    let Some((first, of_series)) = one_of(&numbers_of(engine, &names, key)?) else {
+        return Ok(HistoryColumns::default());
+    };
+    let counting = names.counting();
+    let statement = format!(
+        "{}SELECT {COLUMNED_SELECTION} FROM sample WHERE series {of_series} AND probe >= $2{} ORDER BY probe LIMIT $3",
+        counting.with, counting.condition
+    );
+    let most = Value::Integer(i64::try_from(samples_max).unwrap_or(i64::MAX));
+    let values = [Value::Integer(first), Value::Integer(probe.0.cast_signed()), most];
+    columned(engine, key, &statement, &values, HistoryColumns::default())
+}
+
+/// The first of some series, for `$1`, and the condition of being one of them.
+fn one_of(numbers: &[i64]) -> Option<(i64, String)> {
+    let [first, others @ ..] = numbers else { return None };
+    let others: Vec<String> = others.iter().map(i64::to_string).collect();
+    let condition =
+        if others.is_empty() { "= $1".to_owned() } else { format!("IN ($1, {})", others.join(", ")) };
+    Some((*first, condition))
+}
+
+/// The samples of a series that a statement selects, behind those that `columns` have.
+fn columned(
+    engine: &mut dyn Engine,
+    key: &SeriesKey,
+    statement: &str,
+    values: &[Value<'_>],
+    mut columns: HistoryColumns,
+) -> Result<HistoryColumns, HistoryError> {
+    let location = engine.location().to_owned();
+    let mut sample = blank_sample(key.clone());
+    let configurations = list(engine, "SELECT id, key FROM configuration_key", &[], |reader| {
+        Ok((reader.integer(0)?, ConfigurationKey(reader.integer(1)?.cast_unsigned())))
+    })?;
+    let configurations: BTreeMap<i64, ConfigurationKey> = configurations.into_iter().collect();
+    engine.query(statement, values, &mut |row| {
         Reader::new(row, &location).columned_into(&mut sample, &configurations)?;
         columns.push(&sample);
         Ok(())
     })?;
-    Ok(if columns.intended.is_sorted_by(|one, next| one < next) { columns } else { in_order(&columns) })
+    Ok(columns)
 }
 
 /// The numbers of the series that were written under this name and under others that it has now.
@@ -122,7 +159,7 @@ pub(crate) fn covered(
     let mut covered: Option<WallSpan> = None;
     for series in numbers_of(engine, &names, key)? {
         // Each by itself: an index knows the least and the greatest without a look at what is between.
-        let mut of = |what: &str| {
+        let mut of = |what: &str| -> Result<Option<WallTime>, HistoryError> {
             let statement = format!(
                 "{}SELECT {what}(intended_ns) FROM sample WHERE series = $1 AND intended_ns >= $2 AND intended_ns < $3{}",
                 counting.with, counting.condition

@@ -1,59 +1,61 @@
-//! From rows to samples: values, units, outcomes, and identities that an import repeated gives again.
-//!
-//! The identity of an imported sample is its position in time: the second since 1970 in the upper 40 bits, the fraction of the second in
-//! the lower 24. Where samples of one series share a position, those later in the file take the next free one. So the same file, and
-//! the same file grown at its end, give every sample the identity it had.
-
-use std::collections::HashSet;
+//! From rows to samples: values, units and outcomes.
 
 use iolag_model::{FailureCode, Nanoseconds, Outcome, ProbeId, Series, SeriesKind, WallTime};
 
+use super::arrangement::{Arranged, Arrangement, Found};
 use super::decimal::Decimal;
 use super::error::{ImportError, Tolerance};
 use super::imported::{ImportedSample, ImportedSeries};
 use super::options::ImportOptions;
 use super::quantity::{Cell, MarkEvidence, read_cell};
-use super::report::{Gaps, SeriesReport};
+use super::report::SeriesReport;
 use super::resolution::ResolutionEvidence;
-use super::source::{RawObservation, RawRows};
-use super::time_column::Certainty;
-use super::value_options::{DecimalMark, IdenticalRows, MissingValues, ValueUnit};
+use super::rows::{RawObservation, RawRows, RawSeries};
+use super::time_column::{Certainty, Times};
+use super::value_options::{DecimalMark, MissingValues, ValueUnit};
 
 /// Makes the samples of all series of `rows`, whose times are `times`.
 ///
 /// # Errors
 /// If too many rows are bad, or the file does not say which mark is the decimal one.
 pub(super) fn assemble(
-    rows: &RawRows,
-    times: &[Option<WallTime>],
+    rows: RawRows,
+    times: &Times,
     options: &ImportOptions,
     tolerance: &mut Tolerance<'_>,
 ) -> Result<Vec<ImportedSeries>, ImportError> {
-    let mark = decimal_mark(rows, options, tolerance.file())?;
-    let mut series: Vec<SeriesAssembly<'_>> = Vec::with_capacity(rows.series.len());
-    for index in 0..rows.series.len() {
-        series.push(SeriesAssembly::new(rows, index, options));
-    }
+    let mark = decimal_mark(&rows, options, tolerance.file())?;
+    let mut series: Vec<_> = rows.series.iter().map(|raw| SeriesAssembly::new(raw, options)).collect();
     // What a bare number means is known when all cells of its series have been seen.
-    for observation in &rows.observations {
-        series[observation.series as usize].look_at(rows.text(observation.value), mark);
+    let mut observations = rows.observations();
+    while let Some(observation) = observations.next()? {
+        series[observation.series].look_at(observation.value, mark);
     }
     series.iter_mut().for_each(SeriesAssembly::decide_unit);
-    for observation in &rows.observations {
+    let (mut found, mut times) = (Arrangement::new(series.len(), &rows.directory), times.reader());
+    let mut observations = rows.observations();
+    while let Some(observation) = observations.next()? {
+        let row = times.at(observation.time)?;
         // A row whose time is bad has been told already.
-        if let Some(time) = times.get(observation.time).copied().flatten() {
-            series[observation.series as usize].add(observation, time, mark, tolerance)?;
+        if let Some(time) = row.time
+            && let Some(what) =
+                series[observation.series].read(&observation, time, row.line, mark, tolerance)?
+        {
+            found.push(observation.series, time, what)?;
         }
     }
-    Ok(series.into_iter().map(SeriesAssembly::finish).collect())
+    let arranged = found.arrange(options)?;
+    Ok(series.into_iter().zip(arranged).map(|(series, arranged)| series.finish(arranged)).collect())
 }
 
 fn decimal_mark(rows: &RawRows, options: &ImportOptions, file: &str) -> Result<DecimalMark, ImportError> {
     if let Some(declared) = options.decimal_mark {
         return Ok(declared);
     }
-    let mut evidence = MarkEvidence::default();
-    rows.observations.iter().for_each(|observation| evidence.look_at(rows.text(observation.value)));
+    let (mut evidence, mut observations) = (MarkEvidence::default(), rows.observations());
+    while let Some(observation) = observations.next()? {
+        evidence.look_at(observation.value);
+    }
     evidence.mark().map_err(|text| {
         ImportError::undecided(
             file,
@@ -64,50 +66,44 @@ fn decimal_mark(rows: &RawRows, options: &ImportOptions, file: &str) -> Result<D
 }
 
 struct SeriesAssembly<'a> {
-    rows: &'a RawRows,
+    raw: RawSeries,
     options: &'a ImportOptions,
-    index: usize,
     unit: ValueUnit,
     certainty: Certainty,
     /// Whether some cells name a unit of time, so that others mean something else without.
     has_time_cells: bool,
     has_bare_cells: bool,
-    word: Option<&'a str>,
+    /// The last one behind a number.
+    word: String,
     has_words: bool,
-    samples: Vec<ImportedSample>,
     missing: u64,
-    /// When something came back without a value, for what hung before.
-    without_value: Vec<WallTime>,
     evidence: ResolutionEvidence,
 }
 
 impl<'a> SeriesAssembly<'a> {
-    fn new(rows: &'a RawRows, index: usize, options: &'a ImportOptions) -> Self {
-        let declared = rows.series[index].unit.clone();
+    fn new(raw: &RawSeries, options: &'a ImportOptions) -> Self {
+        let declared = raw.unit.clone();
         Self {
-            rows,
+            raw: raw.clone(),
             options,
-            index,
             certainty: if declared.is_some() { Certainty::Declared } else { Certainty::Assumed },
             unit: declared.unwrap_or(ValueUnit::Seconds),
             has_time_cells: false,
             has_bare_cells: false,
-            word: None,
+            word: String::new(),
             has_words: false,
-            samples: Vec::new(),
             missing: 0,
-            without_value: Vec::new(),
             evidence: ResolutionEvidence::default(),
         }
     }
 
-    fn look_at(&mut self, text: &'a str, mark: DecimalMark) {
+    fn look_at(&mut self, text: &str, mark: DecimalMark) {
         match read_cell(text, mark) {
             Some(Cell::Time { .. }) => self.has_time_cells = true,
             Some(Cell::Bare(number)) => self.has_bare_cells |= !number.is_zero(),
             Some(Cell::Worded { word, .. }) => {
                 self.has_words = true;
-                self.word = Some(word);
+                word.clone_into(&mut self.word);
             }
             Some(Cell::Missing) | None => {}
         }
@@ -120,27 +116,29 @@ impl<'a> SeriesAssembly<'a> {
         }
         if self.has_time_cells {
             self.certainty = Certainty::Guessed;
-        } else if let Some(unit) = unit_in_name(&self.rows.series[self.index].column) {
+        } else if let Some(unit) = unit_in_name(&self.raw.column) {
             (self.unit, self.certainty) = (unit, Certainty::Guessed);
         } else if self.has_words {
-            let word = self.word.filter(|word| prefix_factor(word).is_none()).unwrap_or("");
-            (self.unit, self.certainty) = (ValueUnit::Plain(word.to_owned()), Certainty::Guessed);
+            let is_unit = prefix_factor(&self.word).is_none();
+            let word = if is_unit { self.word.clone() } else { String::new() };
+            (self.unit, self.certainty) = (ValueUnit::Plain(word), Certainty::Guessed);
         }
     }
 
-    fn add(
+    /// What an observation is; nothing if it is left out, or says nothing.
+    fn read(
         &mut self,
-        observation: &RawObservation,
+        observation: &RawObservation<'_>,
         time: WallTime,
+        line: u64,
         mark: DecimalMark,
         tolerance: &mut Tolerance<'_>,
-    ) -> Result<(), ImportError> {
-        let text = self.rows.text(observation.value);
-        let ending = Ending::read(self.rows.text(observation.status));
-        let line = self.rows.line(observation);
+    ) -> Result<Option<Found>, ImportError> {
+        let text = observation.value;
+        let ending = Ending::read(observation.status);
         let quantity = match self.quantity(text, mark) {
             Ok(quantity) => quantity,
-            Err(what) => return tolerance.leave_out(line, text, what),
+            Err(what) => return tolerance.leave_out(line, text, what).map(|()| None),
         };
         let mut sample = ImportedSample {
             probe: ProbeId(0),
@@ -156,10 +154,8 @@ impl<'a> SeriesAssembly<'a> {
             // A failure is data also if nobody could say how long it took.
             Quantity::Missing if ending.outcome == Outcome::Ok => {
                 self.missing += 1;
-                if self.options.missing == MissingValues::Hung {
-                    self.without_value.push(time);
-                }
-                return Ok(());
+                let ends_hang = self.options.missing == MissingValues::Hung;
+                return Ok(ends_hang.then_some(Found::WithoutValue));
             }
             Quantity::Missing if ending.outcome == Outcome::Timeout => {
                 sample.duration_ns = self.options.deadline.unwrap_or_default();
@@ -176,33 +172,14 @@ impl<'a> SeriesAssembly<'a> {
                 }
             }
         }
-        self.samples.push(sample);
-        Ok(())
+        Ok(Some(Found::Sample(sample)))
     }
 
     /// Nothing says how it ended, neither a value nor a status.
-    fn is_taken_for_hung(&self, observation: &RawObservation) -> bool {
+    fn is_taken_for_hung(&self, observation: &RawObservation<'_>) -> bool {
         self.options.missing == MissingValues::Hung
             && self.unit.nanoseconds().is_some()
-            && self.rows.text(observation.status).is_empty()
-    }
-
-    /// What hung had not ended at the next known moment of its series. Where there is none, nothing is known of how long it took.
-    fn end_hangs(&mut self) {
-        if self.options.missing == MissingValues::Gap {
-            return;
-        }
-        let mut moments = std::mem::take(&mut self.without_value);
-        moments.extend(self.samples.iter().map(|sample| sample.time));
-        moments.sort_unstable();
-        for sample in self.samples.iter_mut().filter(|sample| sample.outcome == Outcome::Hung) {
-            let next = moments.get(moments.partition_point(|moment| *moment <= sample.time));
-            sample.duration_ns = next.map_or(Nanoseconds::ZERO, |next| next.since(sample.time));
-        }
-        let all = self.samples.len();
-        self.samples
-            .retain(|sample| sample.outcome != Outcome::Hung || sample.duration_ns > Nanoseconds::ZERO);
-        self.missing += (all - self.samples.len()) as u64;
+            && observation.status.is_empty()
     }
 
     fn quantity(&self, text: &str, mark: DecimalMark) -> Result<Quantity, String> {
@@ -238,29 +215,16 @@ impl<'a> SeriesAssembly<'a> {
         Ok(Quantity::Duration { ns, printed_ns: number.quantum(unit_ns) })
     }
 
-    fn finish(mut self) -> ImportedSeries {
-        // Where samples share a moment, their order is that of a file that ascends, so that sorting it otherwise changes nothing.
-        if self.samples.first().map(|sample| sample.time) > self.samples.last().map(|sample| sample.time) {
-            self.samples.reverse();
-        }
-        self.samples.sort_by_key(|sample| sample.time);
-        self.end_hangs();
-        let identical = self.count_identical();
-        if self.options.identical_rows == IdenticalRows::Drop {
-            self.drop_identical();
-        }
-        let sharing = self.samples.windows(2).filter(|pair| pair[0].time == pair[1].time).count() as u64;
-        give_identities(&mut self.samples);
-        let gaps = Gaps::of(&self.samples);
+    fn finish(self, arranged: Arranged) -> ImportedSeries {
+        let Arranged { samples, counts, gaps } = arranged;
         let kind = match self.unit {
             ValueUnit::Plain(_) => SeriesKind::ImportedValue,
             _ => SeriesKind::ImportedDuration,
         };
         let resolution = self.evidence.conclude(self.options.resolution);
         let is_duration = kind.is_duration();
-        let raw = &self.rows.series[self.index];
         let series = Series {
-            key: raw.key.clone(),
+            key: self.raw.key.clone(),
             kind,
             resolution_ns: if is_duration { resolution.resolution_ns } else { Nanoseconds::ZERO },
             period_ns: gaps.period_ns,
@@ -269,7 +233,7 @@ impl<'a> SeriesAssembly<'a> {
             } else {
                 Nanoseconds::ZERO
             },
-            description: match raw.column.as_str() {
+            description: match self.raw.column.as_str() {
                 "" => "imported".to_owned(),
                 column => super::error::cleaned(format!("imported from column {column}").chars().take(300)),
             },
@@ -279,32 +243,21 @@ impl<'a> SeriesAssembly<'a> {
             },
             described: WallTime(0),
         };
-        let count = |outcome| self.samples.iter().filter(|sample| sample.outcome == outcome).count() as u64;
         let report = SeriesReport {
-            key: raw.key.clone(),
-            samples: self.samples.len() as u64,
-            missing: self.missing,
-            timeouts: count(Outcome::Timeout),
-            hung: count(Outcome::Hung),
-            errors: count(Outcome::Error),
-            sharing_a_time: sharing,
-            identical,
+            key: self.raw.key,
+            samples: samples.len(),
+            missing: self.missing + counts.hung_without_end,
+            timeouts: counts.timeouts,
+            hung: counts.hung,
+            errors: counts.errors,
+            sharing_a_time: counts.sharing_a_time,
+            identical: counts.identical,
             unit: self.unit,
             unit_certainty: self.certainty,
             resolution: is_duration.then_some(resolution),
             gaps,
         };
-        ImportedSeries { series, samples: self.samples, report }
-    }
-
-    fn count_identical(&self) -> u64 {
-        let mut seen = HashSet::new();
-        self.samples.iter().filter(|sample| !seen.insert(sample.content())).count() as u64
-    }
-
-    fn drop_identical(&mut self) {
-        let mut seen = HashSet::new();
-        self.samples.retain(|sample| seen.insert(sample.content()));
+        ImportedSeries { series, samples, span: counts.span, report }
     }
 }
 
@@ -365,23 +318,6 @@ impl Ending {
     }
 }
 
-/// Gives samples, which are in the order of time, their identities.
-fn give_identities(samples: &mut [ImportedSample]) {
-    let mut next_free = 1;
-    for sample in samples {
-        let identity = position_in_time(sample.time).max(next_free);
-        sample.probe = ProbeId(identity);
-        next_free = identity + 1;
-    }
-}
-
-/// Seconds in the upper 40 bits, the fraction in units of 2⁻²⁴ s in the lower ones. Times are after 1970.
-fn position_in_time(time: WallTime) -> u64 {
-    let ns = u64::try_from(time.0).unwrap_or(0);
-    let (seconds, fraction_ns) = (ns / 1_000_000_000, ns % 1_000_000_000);
-    (seconds << 24) | ((fraction_ns << 24) / 1_000_000_000)
-}
-
 /// Whoever is ended at a deadline takes a little longer to be gone; what took clearly longer ended by itself, late.
 fn past_deadline(ns: u64, deadline: Nanoseconds) -> Outcome {
     let ended_there = ns <= deadline.0.saturating_add(deadline.0 / 20);
@@ -391,26 +327,6 @@ fn past_deadline(ns: u64, deadline: Nanoseconds) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn identities_are_positions_in_time_and_never_shared() {
-        assert_eq!(position_in_time(WallTime::from_seconds(3)), 3 << 24);
-        assert_eq!(position_in_time(WallTime(3_500_000_000)), (3 << 24) + (1 << 23));
-        assert_eq!(position_in_time(WallTime(3_999_999_999)) >> 24, 3);
-        let sample = |seconds| ImportedSample {
-            probe: ProbeId(0),
-            time: WallTime::from_seconds(seconds),
-            duration_ns: Nanoseconds(1),
-            value: None,
-            outcome: Outcome::Ok,
-            failure: FailureCode::NONE,
-            exit_status: None,
-        };
-        let mut samples = [sample(5), sample(5), sample(5), sample(6)];
-        give_identities(&mut samples);
-        let second = 5 << 24;
-        assert_eq!(samples.map(|sample| sample.probe.0), [second, second + 1, second + 2, 6 << 24]);
-    }
 
     #[test]
     fn what_took_clearly_longer_than_the_deadline_ended_late() {

@@ -8,20 +8,25 @@
 //! are the same.
 
 use std::collections::HashSet;
+use std::iter::Peekable;
 
 use iolag_model::{
     Batch, Event, HistoryColumns, HistoryRecord, HistorySample, Nanoseconds, Outcome, ProbeId, Series,
     SeriesKey, SeriesKind, WallSpan, WallTime,
 };
 
-use super::imported::{Import, ImportedSample, ImportedSeries};
+use super::aside::{Aside, AsideError};
+use super::imported::{Import, ImportedSample, ImportedSeries, SamplesPlace, SamplesReader};
 use crate::history::{History, HistoryError};
 
 /// How many moments with another value are shown.
 const EXAMPLES_MAX: usize = 3;
 
+/// How many samples are asked of a history at once.
+const SAMPLES_PER_LOOK: usize = 4096;
+
 /// What an import would change.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug)]
 pub struct Comparison {
     /// Samples at moments that the history does not know.
     pub new: u64,
@@ -35,8 +40,10 @@ pub struct Comparison {
     pub events: u64,
     /// The first series that is of something else in the history; its samples cannot be mixed.
     pub other_quantity: Option<OtherQuantity>,
-    /// Of each series the samples to be stored, by their places.
-    samples: Vec<Vec<usize>>,
+    /// The samples to be stored, put aside.
+    samples: Aside,
+    /// Where those of each series are.
+    places: Vec<SamplesPlace>,
     /// Of each series whether its description is to hold from now on.
     descriptions: Vec<Description>,
     /// The events to be stored, by their places.
@@ -103,33 +110,47 @@ impl Comparison {
             Some(history) => history.series()?,
             None => Vec::new(),
         };
-        let mut comparison = Self::default();
+        let mut comparison = Self {
+            new: 0,
+            different: 0,
+            examples: Vec::new(),
+            known: 0,
+            events: 0,
+            other_quantity: None,
+            samples: Aside::new(&import.directory),
+            places: Vec::new(),
+            descriptions: Vec::new(),
+            event_places: Vec::new(),
+        };
         for imported in &import.series {
             let key = &imported.series.key;
-            let (columns, is_empty) = match history.as_deref_mut() {
-                Some(history) => {
-                    let span = span_of(imported.samples.iter().map(|sample| sample.time));
-                    (history.samples(key, span)?, history.covered(key, WallSpan::ALL)?.is_none())
-                }
-                None => (HistoryColumns::default(), true),
+            let is_known = match history.as_deref_mut() {
+                Some(history) => history.covered(key, WallSpan::ALL)?.is_some(),
+                None => false,
             };
+            let known = Known::new(history.as_deref_mut().filter(|_| is_known), imported, earlier);
             // A history gives series by key.
             let described = described.binary_search_by(|series| series.key.cmp(key)).map(|at| &described[at]);
-            let described = described.ok().filter(|_| !is_empty);
-            let places = comparison.compare_series(imported, &Known::new(&columns, key, earlier));
-            comparison.describe(&imported.series, described, !places.is_empty());
-            comparison.samples.push(places);
+            let described = described.ok().filter(|_| is_known);
+            let place = comparison.compare_series(imported, known)?;
+            comparison.describe(&imported.series, described, place.count > 0);
+            comparison.places.push(place);
         }
         comparison.compare_events(import, earlier, history)?;
         Ok(comparison)
     }
 
-    /// The places of the samples that are to be stored.
-    fn compare_series(&mut self, imported: &ImportedSeries, known: &Known<'_>) -> Vec<usize> {
-        let mut places = Vec::new();
-        for (place, sample) in imported.samples.iter().enumerate() {
-            let read = reading(sample);
-            match known.at(sample.probe) {
+    /// Where the samples that are to be stored are.
+    fn compare_series(
+        &mut self,
+        imported: &ImportedSeries,
+        mut known: Known<'_>,
+    ) -> Result<SamplesPlace, HistoryError> {
+        let mut place = SamplesPlace { begin: self.samples.len(), count: 0 };
+        for sample in imported.samples.iter() {
+            let sample = sample?;
+            let read = reading(&sample);
+            match known.at(sample.probe)? {
                 None => self.new += 1,
                 Some((time, known)) if (time, known) == (sample.time, read) => {
                     self.known += 1;
@@ -143,9 +164,10 @@ impl Comparison {
                     }
                 }
             }
-            places.push(place);
+            self.samples.write_with(|bytes| sample.put(bytes))?;
+            place.count += 1;
         }
-        places
+        Ok(place)
     }
 
     /// `known` describes samples that count, if any do.
@@ -196,62 +218,100 @@ impl Comparison {
     }
 
     /// What is to be stored of `import`, which this is the comparison of, as `batch`: the batch, each series and its samples, then events.
+    /// Each is an error if what was put aside cannot be read.
     pub fn records<'a>(
         &'a self,
         import: &'a Import,
         batch: &'a Batch,
-    ) -> impl Iterator<Item = HistoryRecord> + 'a {
+    ) -> impl Iterator<Item = Result<HistoryRecord, HistoryError>> + 'a {
         let described = import.series.iter().zip(&self.descriptions);
-        let series = described.zip(&self.samples).flat_map(|((imported, description), places)| {
+        let series = described.zip(&self.places).flat_map(|((imported, description), place)| {
             let described = match description {
                 Description::Holds => batch.made,
                 Description::Yields => imported.series.described,
             };
             let series = Series { described, ..imported.series.clone() };
-            let samples = places.iter().map(|place| {
-                let sample = imported.samples[*place].record(&imported.series);
-                HistoryRecord::Sample(HistorySample { batch: Some(batch.id), ..sample })
+            let samples = place.read(&self.samples).map(|sample| {
+                let sample = sample?.record(&imported.series);
+                Ok(HistoryRecord::Sample(HistorySample { batch: Some(batch.id), ..sample }))
             });
-            std::iter::once(HistoryRecord::Series(series)).chain(samples)
+            std::iter::once(Ok(HistoryRecord::Series(series))).chain(samples)
         });
         let event = |place: &usize| Event { batch: Some(batch.id), ..import.events[*place].clone() };
-        let events = self.event_places.iter().map(event).map(HistoryRecord::Event);
-        std::iter::once(HistoryRecord::Batch(batch.clone())).chain(series).chain(events)
+        let events = self.event_places.iter().map(event).map(HistoryRecord::Event).map(Ok);
+        std::iter::once(Ok(HistoryRecord::Batch(batch.clone()))).chain(series).chain(events)
     }
 }
 
-/// What is known of a series, found by probe.
+/// What is known of a series, found by probes that ascend.
 struct Known<'a> {
-    columns: &'a HistoryColumns,
-    /// Probes with their rows, ascending.
-    rows: Vec<(ProbeId, usize)>,
+    /// One that may know more of the series.
+    history: Option<&'a mut (dyn History + 'static)>,
+    key: &'a SeriesKey,
+    /// From the first sample that is compared to the last one.
+    span: Option<WallSpan>,
+    /// What was asked of the history last, by probe.
+    columns: HistoryColumns,
     /// Samples of the same series that come before, the latest file first; ascending.
-    earlier: Vec<&'a [ImportedSample]>,
+    earlier: Vec<Earlier<'a>>,
 }
+
+type Earlier<'a> = Peekable<SamplesReader<'a>>;
 
 impl<'a> Known<'a> {
-    fn new(columns: &'a HistoryColumns, key: &SeriesKey, earlier: &[&'a Import]) -> Self {
-        let mut rows: Vec<_> = columns.probe.iter().copied().zip(0..).collect();
-        rows.sort_unstable();
+    fn new(
+        history: Option<&'a mut (dyn History + 'static)>,
+        imported: &'a ImportedSeries,
+        earlier: &[&'a Import],
+    ) -> Self {
+        let key = &imported.series.key;
         let of_series = |import: &&'a Import| {
             let same = import.series.iter().find(|imported| imported.series.key == *key);
-            same.map(|imported| &imported.samples[..])
+            same.map(|imported| imported.samples.iter().peekable())
         };
-        Self { columns, rows, earlier: earlier.iter().rev().filter_map(of_series).collect() }
+        Self {
+            history,
+            key,
+            span: imported.span,
+            columns: HistoryColumns::default(),
+            earlier: earlier.iter().rev().filter_map(of_series).collect(),
+        }
     }
 
-    fn at(&self, probe: ProbeId) -> Option<(WallTime, Reading)> {
-        let in_file = |samples: &&'a [ImportedSample]| {
-            let place = samples.binary_search_by_key(&probe, |sample| sample.probe).ok()?;
-            Some((samples[place].time, reading(&samples[place])))
-        };
-        self.earlier.iter().find_map(in_file).or_else(|| {
-            let place = self.rows.binary_search_by_key(&probe, |(probe, _)| *probe).ok()?;
-            let (row, columns) = (self.rows[place].1, self.columns);
-            let value = Some(columns.value[row]).filter(|value| !value.is_nan());
-            let (duration_ns, outcome) = (columns.duration_ns[row], columns.outcome[row]);
-            Some((columns.intended[row], Reading { duration_ns, value, outcome }))
-        })
+    fn at(&mut self, probe: ProbeId) -> Result<Option<(WallTime, Reading)>, HistoryError> {
+        let mut found = None;
+        for samples in &mut self.earlier {
+            let sample = sample_of(samples, probe)?;
+            found = found.or(sample.map(|sample| (sample.time, reading(&sample))));
+        }
+        if let Some(history) =
+            self.history.as_deref_mut().filter(|_| self.columns.probe.last() < Some(&probe))
+        {
+            self.columns = history.samples_from(self.key, probe, SAMPLES_PER_LOOK)?;
+            self.history = self.history.take().filter(|_| self.columns.len() == SAMPLES_PER_LOOK);
+        }
+        Ok(found.or_else(|| self.in_columns(probe)))
+    }
+
+    fn in_columns(&self, probe: ProbeId) -> Option<(WallTime, Reading)> {
+        let columns = &self.columns;
+        let row = columns.probe.binary_search(&probe).ok()?;
+        let value = Some(columns.value[row]).filter(|value| !value.is_nan());
+        let (duration_ns, outcome) = (columns.duration_ns[row], columns.outcome[row]);
+        let time = columns.intended[row];
+        let is_compared = self.span.is_some_and(|span| span.begin <= time && time <= span.end);
+        is_compared.then_some((time, Reading { duration_ns, value, outcome }))
+    }
+}
+
+/// Passes over samples of lesser probes.
+fn sample_of(samples: &mut Earlier<'_>, probe: ProbeId) -> Result<Option<ImportedSample>, AsideError> {
+    loop {
+        let next = samples.next_if(|sample| !matches!(sample, Ok(sample) if sample.probe > probe));
+        match next.transpose()? {
+            Some(sample) if sample.probe < probe => {}
+            found => return Ok(found),
+        }
     }
 }
 
@@ -271,13 +331,6 @@ fn quantity(series: &Series) -> String {
         (true, _) => "durations".to_owned(),
         (false, "") => "values without a unit".to_owned(),
         (false, unit) => format!("values in {unit}"),
-    }
-}
-
-fn span_of(times: impl Iterator<Item = WallTime> + Clone) -> WallSpan {
-    match (times.clone().min(), times.max()) {
-        (Some(begin), Some(end)) => WallSpan { begin, end: end.after(Nanoseconds(1)) },
-        _ => WallSpan { begin: WallTime(0), end: WallTime(0) },
     }
 }
 

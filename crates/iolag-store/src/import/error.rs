@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::aside::AsideError;
 use super::options::OptionError;
 
 /// A failure of an import. Nothing is imported then.
@@ -15,7 +16,10 @@ pub enum ImportError {
         /// What the system answered.
         source: io::Error,
     },
-    /// It does not fit into the memory that is allowed.
+    /// What does not fit into memory cannot be put aside.
+    #[error(transparent)]
+    Aside(#[from] AsideError),
+    /// It is larger than is allowed.
     #[error("{file} is larger than {bytes_max} bytes; import it in pieces, cut between lines")]
     TooLarge {
         /// Which file.

@@ -4,7 +4,8 @@ use iolag_model::{Event, EventSource, WallTime};
 
 use super::error::{ImportError, Tolerance, cleaned, shortened};
 use super::options::{ColumnName, ImportOptions, Separator};
-use super::source::RawRows;
+use super::rows::RawRows;
+use super::source::Text;
 use super::table::{Row, Table};
 use super::time_column::{ResolvedTimes, resolve_times};
 use super::time_text::read_time;
@@ -35,40 +36,42 @@ pub(super) struct EventList {
 /// # Errors
 /// If there is no column with a time or a text, or too many rows are bad.
 pub(super) fn read_event_list(
-    text: &str,
+    text: &Text,
     options: &ImportOptions,
     tolerance: &mut Tolerance<'_>,
 ) -> Result<EventList, ImportError> {
     let table = Table::read(text, tolerance.file(), options, |first| read_time(first.cell(0)).is_none())?;
     let columns = Columns::of(&table, options, tolerance.file())?;
-    let mut rows = RawRows::of_lines(table.lines, table.ignored);
+    let mut rows = RawRows::of_lines(table.lines, table.ignored, &options.directory);
     // Ends are guessed together with begins: both are written by one hand.
     let mut entries = Vec::new();
-    for row in &table.rows {
+    let (mut listed, mut row) = (table.rows(), Row::default());
+    while listed.read(&mut row)? {
         let begin = row.joined(&columns.time);
-        if begin.is_empty() || columns.cell(row, columns.text).is_empty() {
+        if begin.is_empty() || columns.cell(&row, columns.text).is_empty() {
             tolerance.leave_out(row.line, &row.shown(), "an event needs a time and a text")?;
             continue;
         }
-        let begin = rows.add_time(row.line, &begin, 0);
-        let end = match columns.cell(row, columns.end) {
+        let begin = rows.add_time(row.line, &begin, 0)?;
+        let end = match columns.cell(&row, columns.end) {
             "" | "-" => None,
-            end => Some(rows.add_time(row.line, end, 1)),
+            end => Some(rows.add_time(row.line, end, 1)?),
         };
-        entries.push((row, begin, end));
+        entries.push((row.clone(), begin, end));
     }
     let resolved = resolve_times(&rows, options, tolerance)?;
     let mut events = Vec::with_capacity(entries.len());
+    let mut times = resolved.times.reader();
     for (row, begin, end) in entries {
-        let time = |index: usize| resolved.times.get(index).copied().flatten();
-        let (Some(begin), end) = (time(begin), end.map(time)) else { continue };
+        let (begin, end) = (times.at(begin)?.time, end.map(|end| times.at(end)).transpose()?);
+        let (Some(begin), end) = (begin, end.map(|end| end.time)) else { continue };
         if end.is_some_and(|end| end.is_none_or(|end| end < begin)) {
             if end.flatten().is_some() {
                 tolerance.leave_out(row.line, &row.shown(), "this event ends before it begins")?;
             }
             continue;
         }
-        match columns.event(row, begin, end.flatten(), options) {
+        match columns.event(&row, begin, end.flatten(), options) {
             Ok(event) => events.push(event),
             Err(what) => tolerance.leave_out(row.line, &row.shown(), what)?,
         }
@@ -94,7 +97,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(table: &Table, options: &ImportOptions, file: &str) -> Result<Self, ImportError> {
+    fn of(table: &Table<'_>, options: &ImportOptions, file: &str) -> Result<Self, ImportError> {
         let named = |names: &[&str]| {
             names.iter().find_map(|name| {
                 let mut columns = table.names();

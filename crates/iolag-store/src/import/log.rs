@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use regex::{Regex, RegexBuilder};
 
+use super::aside::{Aside, AsideError, put_number};
 use super::error::{ImportError, Tolerance};
 use super::options::{ImportOptions, TimeFormat};
 use super::quantity::{Cell, read_cell};
+use super::rows::RawRows;
 use super::separated::SeriesTable;
-use super::source::RawRows;
+use super::source::Text;
 use super::time_text::{TimeReading, read_prefix_by_format, read_time};
 use super::value_options::{DecimalMark, MissingValues, ValueColumn};
 
@@ -17,29 +19,30 @@ use super::value_options::{DecimalMark, MissingValues, ValueColumn};
 /// # Errors
 /// If too many rows are bad, or there are more values after a date than options name.
 pub(super) fn read_log(
-    text: &str,
+    text: &Text,
     options: &ImportOptions,
     tolerance: &mut Tolerance<'_>,
 ) -> Result<RawRows, ImportError> {
     let mut log = Log {
         options,
-        rows: RawRows::default(),
+        rows: RawRows::of_lines(0, 0, &options.directory),
         series: SeriesTable { options, file: tolerance.file(), found: HashMap::new() },
         date: None,
         label: None,
-        alone: Vec::new(),
+        alone: Aside::new(&options.directory),
     };
-    for (line, content) in (1..).zip(text.lines()) {
-        log.rows.lines = line;
-        let content = content.trim();
+    let (mut lines, mut content) = (text.reader(), String::new());
+    while lines.line(&mut content)? {
+        log.rows.lines += 1;
+        let (line, content) = (log.rows.lines, content.trim());
         if content.is_empty() || options.comment.is_some_and(|mark| content.starts_with(mark)) {
             log.rows.ignored += u64::from(!content.is_empty());
             continue;
         }
         log.take_line(line, content, tolerance)?;
     }
-    log.end_of_date();
-    log.keep_dates_alone();
+    log.end_of_date()?;
+    log.keep_dates_alone()?;
     Ok(log.rows)
 }
 
@@ -51,12 +54,12 @@ struct Log<'a> {
     /// The line that names the value that follows.
     label: Option<usize>,
     /// Dates that no value follows.
-    alone: Vec<usize>,
+    alone: Aside,
 }
 
 /// A date whose values follow.
 struct LoggedDate {
-    time: usize,
+    time: u64,
     line: u64,
     values: usize,
 }
@@ -73,9 +76,9 @@ impl Log<'_> {
             return self.take_value(line, content, cell, tolerance);
         }
         if let Some(length) = time_at_begin(content, self.options) {
-            self.end_of_date();
+            self.end_of_date()?;
             let (time, rest) = content.split_at(length);
-            let time = self.rows.add_time(line, time, 0);
+            let time = self.rows.add_time(line, time, 0)?;
             self.date = Some(LoggedDate { time, line, values: 0 });
             return self.take_rest(line, content, rest.trim(), tolerance);
         }
@@ -163,8 +166,7 @@ impl Log<'_> {
             }
         };
         let index = self.series.find([task, part, target], unit, "", &mut self.rows)?;
-        self.rows.add_value(time, index, cell, "");
-        Ok(())
+        Ok(self.rows.add_value(time, index, cell, "")?)
     }
 
     /// The value that a line announces: its text without marks is what an option calls a column, unless that is a number.
@@ -175,21 +177,24 @@ impl Log<'_> {
         })
     }
 
-    fn end_of_date(&mut self) {
+    fn end_of_date(&mut self) -> Result<(), AsideError> {
         self.label = None;
         if let Some(LoggedDate { values: 0, time, .. }) = self.date.take() {
             self.rows.dates_alone += 1;
-            self.alone.push(time);
+            self.alone.write_with(|bytes| put_number(bytes, time))?;
         }
+        Ok(())
     }
 
     /// A script that wrote its date and no value got as far as the first task: that one has no value, the others were not begun.
-    fn keep_dates_alone(&mut self) {
+    fn keep_dates_alone(&mut self) -> Result<(), AsideError> {
+        let mut alone = self.alone.read_from(0);
         if self.options.missing == MissingValues::Hung && !self.rows.series.is_empty() {
-            for time in std::mem::take(&mut self.alone) {
-                self.rows.add_value(time, 0, "", "");
+            while !alone.is_at_end() {
+                self.rows.add_value(alone.number()?, 0, "", "")?;
             }
         }
+        Ok(())
     }
 }
 
@@ -276,21 +281,26 @@ pub(super) fn elapsed_of(line: &str) -> Option<&str> {
 /// # Errors
 /// If the pattern is none, lacks a group, or matches no line.
 pub(super) fn read_by_pattern(
-    text: &str,
+    text: &Text,
     pattern: &str,
     options: &ImportOptions,
     tolerance: &mut Tolerance<'_>,
 ) -> Result<RawRows, ImportError> {
     let file = tolerance.file();
     let expression = compile(pattern, file)?;
-    let mut rows = RawRows::default();
+    let mut rows = RawRows::of_lines(0, 0, &options.directory);
     let mut series = SeriesTable { options, file, found: HashMap::new() };
     let is_long = ["task", "target", "part"]
         .iter()
         .any(|wanted| expression.capture_names().flatten().any(|name| name == *wanted));
-    for (line, content) in (1..).zip(text.lines()) {
-        rows.lines = line;
-        let Some(found) = expression.captures(content) else {
+    let mut first = None;
+    let (mut lines, mut content) = (text.reader(), String::new());
+    while lines.line(&mut content)? {
+        rows.lines += 1;
+        if first.is_none() && !content.trim().is_empty() {
+            first = Some(super::error::shortened(&content));
+        }
+        let Some(found) = expression.captures(&content) else {
             rows.ignored += u64::from(!content.trim().is_empty());
             continue;
         };
@@ -298,17 +308,16 @@ pub(super) fn read_by_pattern(
         let or = |text, otherwise| if str::is_empty(text) { otherwise } else { text };
         let names = [or(group("task"), &options.task), group("part"), or(group("target"), &options.target)];
         let index = series.find(names, None, "", &mut rows)?;
-        let time = rows.add_time(line, group("time"), if is_long { index } else { 0 });
-        rows.add_value(time, index, group("value"), group("status"));
+        let time = rows.add_time(rows.lines, group("time"), if is_long { index } else { 0 })?;
+        rows.add_value(time, index, group("value"), group("status"))?;
     }
-    if rows.times.is_empty() && rows.lines > 0 {
-        let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+    if rows.times_count() == 0 && rows.lines > 0 {
         return Err(ImportError::undecided(
             file,
             format!(
                 "none of its {} lines matches the pattern; the first one is {:?}",
                 rows.lines,
-                super::error::shortened(first)
+                first.unwrap_or_default()
             ),
             "correct the pattern, for instance '^(?<time>\\S+ \\S+) .* took (?<value>\\S+)'",
         ));

@@ -8,9 +8,15 @@
 //! be read is an error with its line, unless the caller allows some to be left out, which are then counted and shown. Zero is a sample: it took less
 //! than the clock could tell. Importing a file twice gives the same identities. No input makes a panic.
 //!
-//! Limits: files are held in memory, up to [`ImportOptions::bytes_max`] bytes, several times their size while they are read; the
-//! journal is read line by line. Times are from 1970 to 2261.
+//! Memory: a file is read once and put aside, as are its rows, its times and its samples in turn, in files without a name in
+//! [`ImportOptions::directory`] where they are more than a MiB; each is read as often as needed, from its begin to its end. What is in
+//! memory does not grow with the rows, but with the longest row, the series and the rows of one run of a sort (`sorter.rs`); the lists of
+//! events and what the journal gives are held as a whole. What is put aside takes up to eight times the size of the file.
+//!
+//! Limits: a file has at most [`ImportOptions::bytes_max`] bytes; the journal is read line by line. Times are from 1970 to 2261.
 
+mod arrangement;
+mod aside;
 mod assemble;
 mod comparison;
 mod decimal;
@@ -26,7 +32,9 @@ mod options;
 mod quantity;
 mod report;
 mod resolution;
+mod rows;
 mod separated;
+mod sorter;
 mod source;
 mod table;
 mod time_column;
@@ -34,11 +42,13 @@ mod time_text;
 mod value_options;
 
 use std::io::{BufRead, BufReader, Cursor, Read};
+use std::sync::Arc;
 
+pub use aside::{AsideError, nameless_file};
 pub use comparison::{Comparison, Difference, OtherQuantity, Reading};
 pub use error::{BadRow, BadRows, ImportError};
 pub use form::is_history_export;
-pub use imported::{Import, ImportedSample, ImportedSeries};
+pub use imported::{Import, ImportedSample, ImportedSamples, ImportedSeries, SamplesReader};
 pub use options::{
     ColumnName, HeaderRow, ImportForm, ImportOptions, OptionError, Separator, TimeFormat, parse_time_zone,
 };
@@ -49,7 +59,8 @@ pub use value_options::{DecimalMark, IdenticalRows, MissingValues, ValueColumn, 
 
 use error::Tolerance;
 use report::span_of;
-use source::{Encoding, Hashed, RawRows};
+use rows::RawRows;
+use source::{Encoding, Hashed, Text};
 use time_column::resolve_times;
 
 /// How much of a file is looked at to tell its form.
@@ -75,7 +86,7 @@ pub fn read(input: impl Read, file: &str, options: &ImportOptions) -> Result<Imp
     let (form, certainty) = match options.form {
         Some(form) => (form, Certainty::Declared),
         None => {
-            let (text, _) = source::decode(beginning.clone());
+            let text = Text::read(&beginning[..], file, BEGINNING_BYTES, &options.directory)?.whole()?;
             (form::guess_form(whole_lines(&text, beginning.len()), options), Certainty::Guessed)
         }
     };
@@ -107,7 +118,8 @@ fn import_journal(input: impl BufRead, file: &str, options: &ImportOptions) -> R
     report.bad = tolerance.into_bad_rows();
     report.events = journal.events.len() as u64;
     report.span = span_of(journal.events.iter().map(|event| event.begin));
-    Ok(Import { series: Vec::new(), events: journal.events, report })
+    let directory = Arc::clone(&options.directory);
+    Ok(Import { series: Vec::new(), events: journal.events, report, directory })
 }
 
 fn import_text(
@@ -116,17 +128,18 @@ fn import_text(
     form: ImportForm,
     options: &ImportOptions,
 ) -> Result<Import, ImportError> {
-    let (text, encoding) = source::read_text(input, file, options.bytes_max)?;
+    let text = Text::read(input, file, options.bytes_max, &options.directory)?;
     let mut tolerance = Tolerance::new(file, options.bad_rows_max);
     let mut report = empty_report(file, form);
-    if encoding == Encoding::Latin1 {
+    if text.encoding == Encoding::Latin1 {
         report.notes.push("the file is not UTF-8: its characters were taken as ISO 8859-1".to_owned());
     }
-    let import = match form {
-        ImportForm::EventList => import_events(&text, options, &mut tolerance, report)?,
-        ImportForm::Text => {
-            import_rows(log::read_log(&text, options, &mut tolerance)?, options, &mut tolerance, report)?
+    let rows = match form {
+        ImportForm::EventList => {
+            let import = import_events(&text, options, &mut tolerance, report)?;
+            return Ok(with_bad_rows(import, tolerance));
         }
+        ImportForm::Text => log::read_log(&text, options, &mut tolerance)?,
         ImportForm::Pattern => {
             let pattern = options.pattern.as_deref().ok_or_else(|| {
                 ImportError::options(
@@ -134,17 +147,22 @@ fn import_text(
                     "this form needs --pattern with a regular expression that has the groups time and value",
                 )
             })?;
-            let rows = log::read_by_pattern(&text, pattern, options, &mut tolerance)?;
-            import_rows(rows, options, &mut tolerance, report)?
+            log::read_by_pattern(&text, pattern, options, &mut tolerance)?
         }
         _ => {
             let (rows, separator) = separated::read_separated(&text, form, options, &mut tolerance)?;
             report.separator = Some(separator);
-            import_rows(rows, options, &mut tolerance, report)?
+            rows
         }
     };
+    drop(text);
+    let import = import_rows(rows, options, &mut tolerance, report)?;
+    Ok(with_bad_rows(import, tolerance))
+}
+
+fn with_bad_rows(import: Import, tolerance: Tolerance<'_>) -> Import {
     let bad = tolerance.into_bad_rows();
-    Ok(Import { report: ImportReport { bad, ..import.report }, ..import })
+    Import { report: ImportReport { bad, ..import.report }, ..import }
 }
 
 fn import_rows(
@@ -154,8 +172,8 @@ fn import_rows(
     mut report: ImportReport,
 ) -> Result<Import, ImportError> {
     let resolved = resolve_times(&rows, options, tolerance)?;
-    let series = assemble::assemble(&rows, &resolved.times, options, tolerance)?;
     describe_rows(&mut report, &rows);
+    let series = assemble::assemble(rows, &resolved.times, options, tolerance)?;
     report.time = resolved.guessed;
     report.notes.extend(resolved.notes);
     if report.dates_alone > 0 && options.missing == MissingValues::Gap {
@@ -165,15 +183,16 @@ fn import_rows(
         );
     }
     report.series = series.iter().map(|imported| imported.report.clone()).collect();
-    report.span = span_of(series.iter().flat_map(|imported| &imported.samples).map(|sample| sample.time));
+    report.span =
+        span_of(series.iter().filter_map(|imported| imported.span).flat_map(|span| [span.begin, span.end]));
     if report.span.is_none() {
         report.notes.push("there is no sample in it; are form and columns right?".to_owned());
     }
-    Ok(Import { series, events: Vec::new(), report })
+    Ok(Import { series, events: Vec::new(), report, directory: Arc::clone(&options.directory) })
 }
 
 fn import_events(
-    text: &str,
+    text: &Text,
     options: &ImportOptions,
     tolerance: &mut Tolerance<'_>,
     mut report: ImportReport,
@@ -185,12 +204,13 @@ fn import_events(
     report.notes.extend(list.resolved.notes);
     report.events = list.events.len() as u64;
     report.span = span_of(list.events.iter().flat_map(|event| [Some(event.begin), event.end]).flatten());
-    Ok(Import { series: Vec::new(), events: list.events, report })
+    let directory = Arc::clone(&options.directory);
+    Ok(Import { series: Vec::new(), events: list.events, report, directory })
 }
 
 fn describe_rows(report: &mut ImportReport, rows: &RawRows) {
     report.lines = rows.lines;
-    report.rows = rows.times.len() as u64;
+    report.rows = rows.times_count();
     report.ignored = rows.ignored;
     report.dates_alone = rows.dates_alone;
 }

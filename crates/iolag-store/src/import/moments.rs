@@ -268,50 +268,65 @@ fn moment_called(zone: &TimeZone, civil: DateTime, abbreviation: &str) -> Option
         .find(|moment| abbreviation_at(zone, *moment) == abbreviation)
 }
 
+/// Whether times of one group mostly go forward.
+#[derive(Default)]
+pub(super) struct Direction {
+    last_of_group: HashMap<u32, WallTime>,
+    balance: i64,
+}
+
+impl Direction {
+    /// Takes one more moment into account.
+    pub fn look_at(&mut self, moment: Moment, group: u32) {
+        if let Moment::Certain(time) = moment
+            && let Some(last) = self.last_of_group.insert(group, time)
+        {
+            self.balance += (time > last) as i64 - (time < last) as i64;
+        }
+    }
+
+    pub const fn ascends(&self) -> bool {
+        self.balance >= 0
+    }
+}
+
 /// Decides which of two moments the times of a repeated hour are: in files that ascend, the first one that does not go back; in files
 /// that descend, the last one that does not go forward.
-pub(super) fn order_repeated_hours(moments: &[Option<Moment>], groups: &[u32]) -> Vec<Option<WallTime>> {
-    let ascends = ascends(moments, groups);
-    let mut last_of_group = HashMap::<u32, WallTime>::new();
-    let decided = moments.iter().zip(groups).map(|(moment, group)| {
-        let last = last_of_group.get(group).copied();
-        let time = match (*moment)? {
+pub(super) struct RepeatedHours {
+    ascends: bool,
+    last_of_group: HashMap<u32, WallTime>,
+}
+
+impl RepeatedHours {
+    /// For a file whose steps within a group mostly go forward, or not.
+    pub fn new(ascends: bool) -> Self {
+        Self { ascends, last_of_group: HashMap::new() }
+    }
+
+    /// The time of the next moment of the file.
+    pub fn decide(&mut self, moment: Moment, group: u32) -> WallTime {
+        let time = match moment {
             Moment::Certain(time) => time,
-            Moment::Repeated { earlier, later } => match last {
-                Some(last) if ascends => {
-                    if earlier < last {
+            Moment::Repeated { earlier, later } => match self.last_of_group.get(&group) {
+                Some(last) if self.ascends => {
+                    if earlier < *last {
                         later
                     } else {
                         earlier
                     }
                 }
                 Some(last) => {
-                    if later > last {
+                    if later > *last {
                         earlier
                     } else {
                         later
                     }
                 }
-                None if ascends => earlier,
+                None if self.ascends => earlier,
                 None => later,
             },
         };
-        last_of_group.insert(*group, time);
-        Some(time)
-    });
-    decided.collect()
-}
-
-/// Whether most steps within a group go forward.
-fn ascends(moments: &[Option<Moment>], groups: &[u32]) -> bool {
-    let mut last_of_group = HashMap::<u32, WallTime>::new();
-    let mut balance = 0_i64;
-    for (moment, group) in moments.iter().zip(groups) {
-        if let Some(Moment::Certain(time)) = moment
-            && let Some(last) = last_of_group.insert(*group, *time)
-        {
-            balance += (*time > last) as i64 - (*time < last) as i64;
-        }
+        self.last_of_group.insert(group, time);
+        time
     }
-    balance >= 0
 }

@@ -1,7 +1,9 @@
 //! What the caller knows about a file; everything that is not said is guessed from the whole file and shown.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use iolag_model::{Nanoseconds, WallTime};
 use jiff::tz::{Offset, TimeZone};
@@ -61,8 +63,10 @@ pub struct ImportOptions {
     pub missing: MissingValues,
     /// Rows that may be unreadable and are left out; one more and nothing is imported.
     pub bad_rows_max: u64,
-    /// Largest file that is read into memory, in bytes. The journal is read line by line and has no such limit.
+    /// Largest file that is read, in bytes. The journal is read line by line and has no such limit.
     pub bytes_max: u64,
+    /// Where what does not fit into memory is put aside, several times the size of a file, in files without a name.
+    pub directory: Arc<Path>,
     /// Who says so, for events that name no author.
     pub author: String,
 }
@@ -96,6 +100,7 @@ impl ImportOptions {
             missing: MissingValues::Gap,
             bad_rows_max: 0,
             bytes_max: 1 << 30,
+            directory: Arc::from(Path::new("/tmp")),
             author: String::new(),
         }
     }

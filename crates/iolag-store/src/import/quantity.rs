@@ -46,41 +46,41 @@ pub(super) fn read_cell(text: &str, mark: DecimalMark) -> Option<Cell<'_>> {
 }
 
 /// Which mark the numbers of a column have, from all of them.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct MarkEvidence<'a> {
-    /// A text whose comma can only be a decimal mark.
-    comma: Option<&'a str>,
-    /// A text whose point can only be a decimal mark.
-    point: Option<&'a str>,
-    /// A text that may be either.
-    either: Option<&'a str>,
+#[derive(Debug, Clone, Default)]
+pub(super) struct MarkEvidence {
+    /// Whether the comma of a text can only be a decimal mark.
+    comma: bool,
+    /// Whether the point of a text can only be a decimal mark.
+    point: bool,
+    /// The first text that may be either.
+    either: Option<String>,
 }
 
-impl<'a> MarkEvidence<'a> {
+impl MarkEvidence {
     /// Takes one more text into account.
-    pub fn look_at(&mut self, text: &'a str) {
+    pub fn look_at(&mut self, text: &str) {
         let number = text.trim().trim_start_matches(['-', '+']);
         let end =
             number.bytes().take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',')).count();
         let number = &number[..end];
         match (number.rfind(','), number.rfind('.')) {
             (None, None) => {}
-            (None, Some(_)) if number.matches('.').count() > 1 => _ = self.comma.get_or_insert(text),
-            (None, Some(_)) => _ = self.point.get_or_insert(text),
-            (Some(comma), Some(point)) if comma > point => _ = self.comma.get_or_insert(text),
-            (Some(_), Some(_)) => _ = self.point.get_or_insert(text),
-            (Some(_), None) if !is_grouped(number, ',') => _ = self.comma.get_or_insert(text),
-            (Some(_), None) if number.matches(',').count() > 1 => _ = self.point.get_or_insert(text),
-            (Some(_), None) => _ = self.either.get_or_insert(text),
+            (None, Some(_)) if number.matches('.').count() > 1 => self.comma = true,
+            (None, Some(_)) => self.point = true,
+            (Some(comma), Some(point)) if comma > point => self.comma = true,
+            (Some(_), Some(_)) => self.point = true,
+            (Some(_), None) if !is_grouped(number, ',') => self.comma = true,
+            (Some(_), None) if number.matches(',').count() > 1 => self.point = true,
+            (Some(_), None) => _ = self.either.get_or_insert_with(|| text.to_owned()),
         }
     }
 
     /// The mark, or the text that may be either.
-    pub const fn mark(self) -> Result<DecimalMark, &'a str> {
+    pub fn mark(self) -> Result<DecimalMark, String> {
         match self {
             // Points that stand alone (0.250) are decimal marks unless something says otherwise.
-            Self { comma: Some(_), point: None, .. } => Ok(DecimalMark::Comma),
-            Self { comma: None, either: Some(text), point: None } => Err(text),
+            Self { comma: true, point: false, .. } => Ok(DecimalMark::Comma),
+            Self { comma: false, either: Some(text), point: false } => Err(text),
             _ => Ok(DecimalMark::Point),
         }
     }
@@ -250,7 +250,7 @@ mod tests {
         };
         assert_eq!(mark(&["0.01", "1.30"]), Ok(DecimalMark::Point));
         assert_eq!(mark(&["1,300", "0,01"]), Ok(DecimalMark::Comma));
-        assert_eq!(mark(&["1,300"]), Err("1,300"));
+        assert_eq!(mark(&["1,300"]), Err("1,300".to_owned()));
         assert_eq!(mark(&["1,300", "0.5"]), Ok(DecimalMark::Point));
         assert_eq!(mark(&["1.234,5 ms"]), Ok(DecimalMark::Comma));
         assert_eq!(mark(&["12", "-"]), Ok(DecimalMark::Point));

@@ -1,15 +1,19 @@
 //! What an import read and how it understood it, to be checked by eye before it is stored.
 
 use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
 
 use iolag_model::{
     Nanoseconds, Outcome, SeriesKey, WallSpan, WallTime, counted, format_count, format_duration,
 };
 
+use super::aside::AsideError;
 use super::error::BadRows;
 use super::imported::ImportedSample;
 use super::options::{ImportForm, Separator};
 use super::resolution::GuessedResolution;
+use super::sorter::Sorter;
 use super::time_column::{Certainty, GuessedTime};
 use super::value_options::ValueUnit;
 
@@ -89,29 +93,60 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// Looks at samples in the order of time.
-    pub(super) fn of(samples: &[ImportedSample]) -> Self {
-        const NEEDED: usize = 3;
-        let steps: Vec<u64> = samples.windows(2).map(|pair| pair[1].time.since(pair[0].time).0).collect();
-        let mut sorted: Vec<u64> = steps.iter().copied().filter(|step| *step > 0).collect();
-        sorted.sort_unstable();
-        let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0);
-        let near = sorted.iter().filter(|step| step.abs_diff(median) <= median / 10).count();
-        if sorted.len() < NEEDED || near * 2 < sorted.len() {
-            return Self::default();
+    /// Looks at samples in the order of time, which `read` gives as often as needed.
+    pub(super) fn of<R>(read: impl Fn() -> R, directory: &Arc<Path>) -> Result<Self, AsideError>
+    where
+        R: Iterator<Item = Result<ImportedSample, AsideError>>,
+    {
+        const NEEDED: u64 = 3;
+        let mut steps = Sorter::new(directory);
+        each_step(read(), |before, after| match after.time.since(before.time).0 {
+            0 => Ok(()),
+            step => steps.push(step),
+        })?;
+        let count = steps.len();
+        let mut sorted = steps.sorted()?;
+        let mut all = sorted.again()?;
+        for _ in 0..count / 2 {
+            sorted.next()?;
         }
-        // What hung lasted until the next sample.
-        let is_known = |index: usize| samples[index].outcome == Outcome::Hung;
-        let gaps =
-            || (0..steps.len()).filter(|index| steps[*index] / 5 >= median.div_ceil(2) && !is_known(*index));
-        let longest = gaps().max_by_key(|index| steps[*index]);
-        Self {
-            period_ns: Nanoseconds(median),
-            count: gaps().count() as u64,
-            longest: longest
-                .map(|index| WallSpan { begin: samples[index].time, end: samples[index + 1].time }),
+        let median = sorted.next()?.unwrap_or(0);
+        let mut near = 0;
+        while let Some(step) = all.next()? {
+            near += u64::from(step.abs_diff(median) <= median / 10);
+        }
+        if count < NEEDED || near * 2 < count {
+            return Ok(Self::default());
+        }
+        let mut gaps = Self { period_ns: Nanoseconds(median), ..Self::default() };
+        each_step(read(), |before, after| {
+            let step = after.time.since(before.time);
+            // What hung lasted until the next sample.
+            if step.0 / 5 >= median.div_ceil(2) && before.outcome != Outcome::Hung {
+                gaps.count += 1;
+                if gaps.longest.is_none_or(|longest| step >= longest.end.since(longest.begin)) {
+                    gaps.longest = Some(WallSpan { begin: before.time, end: after.time });
+                }
+            }
+            Ok(())
+        })?;
+        Ok(gaps)
+    }
+}
+
+/// Shows `look_at` every sample with the one behind it.
+fn each_step(
+    samples: impl Iterator<Item = Result<ImportedSample, AsideError>>,
+    mut look_at: impl FnMut(&ImportedSample, &ImportedSample) -> Result<(), AsideError>,
+) -> Result<(), AsideError> {
+    let mut before = None;
+    for sample in samples {
+        let sample = sample?;
+        if let Some(before) = before.replace(sample) {
+            look_at(&before, &sample)?;
         }
     }
+    Ok(())
 }
 
 impl fmt::Display for ImportReport {
@@ -264,7 +299,7 @@ mod tests {
                 exit_status: None,
             })
             .collect();
-        Gaps::of(&samples)
+        Gaps::of(|| samples.iter().copied().map(Ok), &Arc::from(Path::new("/tmp"))).unwrap()
     }
 
     #[test]

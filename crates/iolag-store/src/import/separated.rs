@@ -6,7 +6,8 @@ use iolag_model::SeriesKey;
 
 use super::error::{ImportError, Tolerance, cleaned};
 use super::options::{ColumnName, ImportForm, ImportOptions, Separator, TimeFormat};
-use super::source::{RawRows, RawSeries};
+use super::rows::{RawRows, RawSeries};
+use super::source::Text;
 use super::table::{Row, Table};
 use super::time_text::{read_by_format, read_time};
 use super::value_options::ValueUnit;
@@ -20,7 +21,7 @@ const TIME_NAMES: [&str; 9] =
 /// # Errors
 /// If columns are missing or too many rows are bad.
 pub(super) fn read_separated(
-    text: &str,
+    text: &Text,
     form: ImportForm,
     options: &ImportOptions,
     tolerance: &mut Tolerance<'_>,
@@ -28,10 +29,13 @@ pub(super) fn read_separated(
     let file = tolerance.file();
     let table = Table::read(text, file, options, |first| is_header(first, options))?;
     let layout = Layout::of(&table, form, options, file)?;
-    let mut rows = RawRows::of_lines(table.lines, table.ignored);
+    let mut found = RawRows::of_lines(table.lines, table.ignored, &options.directory);
     let mut series = SeriesTable { options, file, found: HashMap::new() };
-    for row in &table.rows {
-        let columns_needed = layout.columns_needed();
+    let columns_needed = layout.columns_needed();
+    // Where no row names its series, each column has its own.
+    let mut of_columns: Vec<Option<u32>> = vec![None; layout.values.len()];
+    let (mut rows, mut row) = (table.rows(), Row::default());
+    while rows.read(&mut row)? {
         if row.len() < columns_needed {
             tolerance.leave_out(
                 row.line,
@@ -42,15 +46,21 @@ pub(super) fn read_separated(
         }
         let status = layout.status.map_or("", |column| row.cell(column));
         let mut time = None;
-        for value in &layout.values {
-            let index = series.index(&layout, value, row, &mut rows)?;
+        for (value, of_column) in layout.values.iter().zip(&mut of_columns) {
+            let index = match *of_column {
+                Some(index) if !layout.is_long() => index,
+                _ => *of_column.insert(series.index(&layout, value, &row, &mut found)?),
+            };
             // Where every row names its series, the rows of each series are in an order of their own.
             let group = if layout.is_long() { index } else { 0 };
-            let time = *time.get_or_insert_with(|| rows.add_time(row.line, &row.joined(&layout.time), group));
-            rows.add_value(time, index, row.cell(value.column), status);
+            let time = match time {
+                Some(time) => time,
+                None => *time.insert(found.add_time(row.line, &row.joined(&layout.time), group)?),
+            };
+            found.add_value(time, index, row.cell(value.column), status)?;
         }
     }
-    Ok((rows, table.separator))
+    Ok((found, table.separator))
 }
 
 /// Whether the first row names columns: an option does, or its time is no time.
@@ -91,7 +101,12 @@ struct LaidOutValue {
 }
 
 impl Layout {
-    fn of(table: &Table, form: ImportForm, options: &ImportOptions, file: &str) -> Result<Self, ImportError> {
+    fn of(
+        table: &Table<'_>,
+        form: ImportForm,
+        options: &ImportOptions,
+        file: &str,
+    ) -> Result<Self, ImportError> {
         let optional =
             |name: &Option<ColumnName>| name.as_ref().map(|name| table.column(name, file)).transpose();
         let mut layout = Self {
@@ -133,21 +148,20 @@ impl Layout {
     /// Values that nobody named: all other columns of a Grafana export, or the only other column of any file.
     fn remaining_values(
         &self,
-        table: &Table,
+        table: &Table<'_>,
         form: ImportForm,
         options: &ImportOptions,
         file: &str,
     ) -> Result<Vec<LaidOutValue>, ImportError> {
-        let width = table.rows.iter().chain(&table.header).map(Row::len).max().unwrap_or(0);
         let used = |column: &usize| {
             self.time.contains(column) || [self.task, self.target, self.status].contains(&Some(*column))
         };
-        let others: Vec<usize> = (0..width).filter(|column| !used(column)).collect();
+        let others: Vec<usize> = (0..table.width).filter(|column| !used(column)).collect();
         let is_grafana = form == ImportForm::Grafana;
-        if others.is_empty() && !table.rows.is_empty() {
+        if others.is_empty() && table.rows_count > 0 {
             return Err(ImportError::options(
                 file,
-                format!("it has no column for a value besides the time; {}", table.described(width)),
+                format!("it has no column for a value besides the time; {}", table.described()),
             ));
         }
         if others.len() > 1 && !is_grafana {
@@ -156,7 +170,7 @@ impl Layout {
                 format!(
                     "say which columns are values, for instance --value {}=TASK; {}",
                     others[0] + 1,
-                    table.described(width)
+                    table.described()
                 ),
             ));
         }

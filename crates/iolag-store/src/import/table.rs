@@ -1,11 +1,15 @@
 //! A separated file as rows and cells: which mark separates them, which row is the header, which line a row is of.
 
 use std::collections::HashMap;
+use std::io::BufRead;
 
+use super::aside::{AsideError, AsideReader};
 use super::error::ImportError;
 use super::options::{ColumnName, HeaderRow, ImportOptions, Separator};
+use super::source::Text;
 
 /// A row as its cells.
+#[derive(Default, Clone)]
 pub(super) struct Row {
     pub line: u64,
     cells: csv::StringRecord,
@@ -34,47 +38,114 @@ impl Row {
     }
 }
 
-/// The rows of a separated file.
-pub(super) struct Table {
+/// A separated file, of which one row at a time is read.
+pub(super) struct Table<'a> {
+    text: &'a Text,
+    file: &'a str,
+    comment: Option<char>,
     /// What stands between its columns.
     pub separator: Separator,
     /// Names of the columns, if the first row has them.
     pub header: Option<Row>,
-    /// All other rows.
-    pub rows: Vec<Row>,
+    /// The most cells that a row has.
+    pub width: usize,
+    /// Rows besides the header.
+    pub rows_count: u64,
     /// Lines of the file.
     pub lines: u64,
     /// Rows that are comments.
     pub ignored: u64,
+    /// The line that says what separates.
+    told: Told,
 }
 
-impl Table {
+/// Bytes and lines before the table.
+#[derive(Debug, Clone, Copy, Default)]
+struct Told {
+    bytes: u64,
+    lines: u64,
+}
+
+impl<'a> Table<'a> {
     /// Divides `text` into rows and cells. `is_header` judges the first row if the caller does not say.
     ///
     /// # Errors
     /// If it is not CSV at all.
     pub fn read(
-        text: &str,
-        file: &str,
+        text: &'a Text,
+        file: &'a str,
         options: &ImportOptions,
         is_header: impl Fn(&Row) -> bool,
     ) -> Result<Self, ImportError> {
-        let (told, text) = told_separator(text);
-        let skipped = u64::from(told.is_some());
-        let separator = options.separator.or(told).unwrap_or_else(|| guess_separator(text, options.comment));
-        let lines = text.lines().count() as u64 + skipped;
-        let mut rows = Vec::new();
-        let ignored = match separator.byte() {
-            Some(byte) => read_marked(text, byte, options.comment, skipped, file, &mut rows)?,
-            None => read_spaced(text, options.comment, skipped, &mut rows),
+        let lines = Lines::of(text, options.comment)?;
+        let comment = options.comment;
+        let separator = options.separator.or(lines.separator);
+        let mut table = Self {
+            text,
+            file,
+            comment,
+            separator: separator.unwrap_or_else(|| guess_separator(&lines.first, comment)),
+            header: None,
+            width: 0,
+            rows_count: 0,
+            lines: lines.count + lines.told.lines,
+            ignored: 0,
+            told: lines.told,
         };
+        let first = table.look_through(lines.comments)?;
         let has_header = match options.header {
             HeaderRow::Present => true,
             HeaderRow::Absent => false,
-            HeaderRow::Guess => rows.first().is_some_and(is_header),
+            HeaderRow::Guess => first.as_ref().is_some_and(is_header),
         };
-        let header = (has_header && !rows.is_empty()).then(|| rows.remove(0));
-        Ok(Self { separator, header, rows, lines, ignored })
+        table.header = first.filter(|_| has_header);
+        table.rows_count -= u64::from(table.header.is_some());
+        Ok(table)
+    }
+
+    /// Learns what only all rows can tell; gives the first one.
+    fn look_through(&mut self, comments: u64) -> Result<Option<Row>, ImportError> {
+        let (mut first, mut width, mut count) = (None, 0, 0);
+        let (mut rows, mut row) = (self.rows(), Row::default());
+        while rows.read(&mut row)? {
+            width = row.len().max(width);
+            count += 1;
+            first.get_or_insert_with(|| row.clone());
+        }
+        // With spaces between cells a comment may be indented.
+        self.ignored = if self.separator.byte().is_some() { comments } else { rows.ignored };
+        (self.width, self.rows_count) = (width, count);
+        Ok(first)
+    }
+
+    /// All rows but the header, from the first one on.
+    pub fn rows(&self) -> Rows<'_> {
+        let begin = self.told.bytes;
+        let reader = self.text.reader_from(begin);
+        let input = match self.separator.byte() {
+            Some(separator) => Input::Marked {
+                records: csv::ReaderBuilder::new()
+                    .has_headers(false)
+                    .flexible(true)
+                    .delimiter(separator)
+                    .comment(self.comment.and_then(|mark| u8::try_from(mark).ok()).filter(u8::is_ascii))
+                    .from_reader(reader),
+                lines: LineCounter {
+                    text: self.text.reader_from(begin),
+                    comment: self.comment,
+                    at: 0,
+                    line: self.told.lines + 1,
+                },
+            },
+            None => Input::Spaced { lines: reader, line: self.told.lines, content: String::new() },
+        };
+        Rows {
+            file: self.file,
+            comment: self.comment,
+            input,
+            ignored: 0,
+            has_header_before: self.header.is_some(),
+        }
     }
 
     /// Index of the column that `name` means: by name, else by number from 1.
@@ -91,7 +162,6 @@ impl Table {
                 .collect()
         };
         let named: Vec<usize> = if named.is_empty() { folded() } else { named };
-        let width = self.rows.iter().chain(&self.header).map(Row::len).max().unwrap_or(0);
         match (named.as_slice(), name.number()) {
             ([index], _) => Ok(*index),
             ([first, second, ..], _) => Err(ImportError::options(
@@ -103,10 +173,10 @@ impl Table {
                     name.0
                 ),
             )),
-            ([], Some(number)) if number <= width => Ok(number - 1),
+            ([], Some(number)) if number <= self.width => Ok(number - 1),
             _ => Err(ImportError::options(
                 file,
-                format!("it has no column {:?}; {}", name.0, self.described(width)),
+                format!("it has no column {:?}; {}", name.0, self.described()),
             )),
         }
     }
@@ -117,10 +187,12 @@ impl Table {
     }
 
     /// What columns there are, for people.
-    pub fn described(&self, width: usize) -> String {
+    pub fn described(&self) -> String {
         let names: Vec<&str> = self.names().map(|(_, name)| name).take(40).collect();
         match names.is_empty() {
-            true => format!("its columns are numbered 1 to {width} (separator: {})", self.separator.name()),
+            true => {
+                format!("its columns are numbered 1 to {} (separator: {})", self.width, self.separator.name())
+            }
             false => format!("its columns are {} (separator: {})", names.join(", "), self.separator.name()),
         }
     }
@@ -135,77 +207,157 @@ pub(super) fn told_separator(text: &str) -> (Option<Separator>, &str) {
     told.unwrap_or((None, text))
 }
 
-fn read_marked(
-    text: &str,
-    separator: u8,
+/// What the lines of a separated file say before they are cells.
+struct Lines {
+    /// What the file says about what separates.
+    separator: Option<Separator>,
+    told: Told,
+    count: u64,
+    comments: u64,
+    /// The first lines that have something in them, to guess by.
+    first: String,
+}
+
+impl Lines {
+    fn of(text: &Text, comment: Option<char>) -> Result<Self, AsideError> {
+        let (mut reader, mut line) = (text.reader(), String::new());
+        reader.read_line(&mut line).map_err(|source| reader.failed(source))?;
+        let (separator, _) = told_separator(&line);
+        let told = match separator {
+            Some(_) => Told { bytes: line.len() as u64, lines: 1 },
+            None => Told::default(),
+        };
+        let mut lines = Self { separator, told, count: 0, comments: 0, first: String::new() };
+        let mut first_lines = 0;
+        let mut reader = text.reader_from(told.bytes);
+        while reader.line(&mut line)? {
+            lines.count += 1;
+            let is_comment = comment.is_some_and(|mark| line.starts_with(mark));
+            lines.comments += u64::from(is_comment);
+            if first_lines < LINES_LOOKED_AT && !is_comment && !line.trim().is_empty() {
+                first_lines += 1;
+                lines.first += &line;
+                lines.first.push('\n');
+            }
+        }
+        Ok(lines)
+    }
+}
+
+/// Reads the rows of a separated file.
+pub(super) struct Rows<'a> {
+    file: &'a str,
     comment: Option<char>,
-    lines_before: u64,
-    file: &str,
-    rows: &mut Vec<Row>,
-) -> Result<u64, ImportError> {
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(separator)
-        .comment(comment.and_then(|mark| u8::try_from(mark).ok()).filter(u8::is_ascii))
-        .from_reader(text.as_bytes());
-    let mut lines = LineCounter { text: text.as_bytes(), comment, at: 0, line: lines_before + 1 };
-    for record in reader.records() {
-        let cells =
-            record.map_err(|error| ImportError::undecided(file, error.to_string(), "is it a text file?"))?;
-        let line = lines.line_of(cells.position().map_or(0, csv::Position::byte));
-        if cells.iter().any(|cell| !cell.trim().is_empty()) {
-            rows.push(Row { line, cells });
+    input: Input<'a>,
+    /// Comments between spaced rows so far.
+    ignored: u64,
+    has_header_before: bool,
+}
+
+enum Input<'a> {
+    Marked {
+        records: csv::Reader<AsideReader<'a>>,
+        lines: LineCounter<'a>,
+    },
+    /// Cells with any number of spaces between; quotes hold spaces together.
+    Spaced {
+        lines: AsideReader<'a>,
+        line: u64,
+        content: String,
+    },
+}
+
+impl Rows<'_> {
+    /// Reads the next row into `row`; says whether there was one.
+    ///
+    /// # Errors
+    /// If it is not CSV at all.
+    pub fn read(&mut self, row: &mut Row) -> Result<bool, ImportError> {
+        if std::mem::take(&mut self.has_header_before) && !self.read_any(row)? {
+            return Ok(false);
+        }
+        self.read_any(row)
+    }
+
+    fn read_any(&mut self, row: &mut Row) -> Result<bool, ImportError> {
+        match &mut self.input {
+            Input::Marked { records, lines } => loop {
+                let read = records.read_record(&mut row.cells);
+                if !read.map_err(|error| {
+                    ImportError::undecided(self.file, error.to_string(), "is it a text file?")
+                })? {
+                    return Ok(false);
+                }
+                row.line = lines.line_of(row.cells.position().map_or(0, csv::Position::byte))?;
+                if row.cells.iter().any(|cell| !cell.trim().is_empty()) {
+                    return Ok(true);
+                }
+            },
+            Input::Spaced { lines, line, content } => {
+                while lines.line(content)? {
+                    *line += 1;
+                    let content = content.trim();
+                    if self.comment.is_some_and(|mark| content.starts_with(mark)) {
+                        self.ignored += 1;
+                    } else if !content.is_empty() {
+                        (row.line, row.cells) = (*line, spaced_cells(content).into());
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
         }
     }
-    Ok(comment.map_or(0, |mark| text.lines().filter(|line| line.starts_with(mark)).count() as u64))
 }
 
 /// Tells lines of records, whose positions ascend: the reader's own count begins before the comments and empty lines in front of a record.
 struct LineCounter<'a> {
-    text: &'a [u8],
+    text: AsideReader<'a>,
     comment: Option<char>,
-    at: usize,
+    at: u64,
     line: u64,
 }
 
 impl LineCounter<'_> {
-    fn line_of(&mut self, byte: u64) -> u64 {
-        let begin = usize::try_from(byte).unwrap_or(usize::MAX).min(self.text.len());
-        self.advance_to(begin);
-        let comment = self.comment.and_then(|mark| u8::try_from(mark).ok());
-        while let Some(first) = self.text.get(self.at) {
-            let is_passed_over = matches!(first, b'\r' | b'\n') || Some(*first) == comment;
-            let Some(end) =
-                self.text[self.at..].iter().position(|byte| *byte == b'\n').filter(|_| is_passed_over)
-            else {
+    fn line_of(&mut self, byte: u64) -> Result<u64, AsideError> {
+        self.count_lines_to(byte).map_err(|source| self.text.failed(source))?;
+        Ok(self.line)
+    }
+
+    fn count_lines_to(&mut self, byte: u64) -> std::io::Result<()> {
+        while self.at < byte {
+            let bytes = self.text.fill_buf()?;
+            let length = usize::try_from(byte - self.at).unwrap_or(usize::MAX).min(bytes.len());
+            if length == 0 {
                 break;
-            };
-            self.advance_to(self.at + end + 1);
+            }
+            self.line += bytes[..length].iter().filter(|byte| **byte == b'\n').count() as u64;
+            self.text.consume(length);
+            self.at += length as u64;
         }
-        self.line
+        let comment = self.comment.and_then(|mark| u8::try_from(mark).ok());
+        while let Some(first) = self.text.fill_buf()?.first().copied() {
+            if !matches!(first, b'\r' | b'\n') && Some(first) != comment {
+                break;
+            }
+            self.line += u64::from(self.skip_line()?);
+        }
+        Ok(())
     }
 
-    fn advance_to(&mut self, end: usize) {
-        if end > self.at {
-            self.line += self.text[self.at..end].iter().filter(|byte| **byte == b'\n').count() as u64;
-            self.at = end;
+    /// Says whether it had an end.
+    fn skip_line(&mut self) -> std::io::Result<bool> {
+        loop {
+            let bytes = self.text.fill_buf()?;
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let length = end.map_or(bytes.len(), |end| end + 1);
+            self.text.consume(length);
+            self.at += length as u64;
+            if end.is_some() || length == 0 {
+                return Ok(end.is_some());
+            }
         }
     }
-}
-
-/// Cells with any number of spaces between; quotes hold spaces together.
-fn read_spaced(text: &str, comment: Option<char>, lines_before: u64, rows: &mut Vec<Row>) -> u64 {
-    let mut ignored = 0;
-    for (line, content) in (lines_before + 1..).zip(text.lines()) {
-        let content = content.trim();
-        if comment.is_some_and(|mark| content.starts_with(mark)) {
-            ignored += 1;
-        } else if !content.is_empty() {
-            rows.push(Row { line, cells: spaced_cells(content).into() });
-        }
-    }
-    ignored
 }
 
 fn spaced_cells(line: &str) -> Vec<&str> {
@@ -225,9 +377,11 @@ fn spaced_cells(line: &str) -> Vec<&str> {
     cells
 }
 
+/// How many lines are looked at to tell what separates.
+const LINES_LOOKED_AT: usize = 200;
+
 /// The separator by which most of the first lines have the same number of columns, and more than one.
 pub(super) fn guess_separator(text: &str, comment: Option<char>) -> Separator {
-    const LINES_LOOKED_AT: usize = 200;
     let lines: Vec<&str> = text
         .lines()
         .filter(|line| !line.trim().is_empty() && !comment.is_some_and(|mark| line.starts_with(mark)))
@@ -270,7 +424,22 @@ fn cells_of(line: &str, separator: Separator) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
     use super::*;
+
+    fn text(text: &str) -> Text {
+        Text::read(text.as_bytes(), "a.csv", 1 << 20, &Arc::from(Path::new("/tmp"))).unwrap()
+    }
+
+    fn rows(table: &Table<'_>) -> Vec<Row> {
+        let (mut rows, mut row, mut all) = (table.rows(), Row::default(), Vec::new());
+        while rows.read(&mut row).unwrap() {
+            all.push(row.clone());
+        }
+        all
+    }
 
     #[test]
     fn separators_are_told_by_agreement() {
@@ -292,16 +461,19 @@ mod tests {
         let options = ImportOptions::new("host");
         let text =
             "sep=;\r\n# made by hand\r\ntime;text\r\n1;\"two\r\nlines\"\r\n\r\n2;\"a \"\"quote\"\"\"\r\n";
-        let table = Table::read(text, "a.csv", &options, |_| true).unwrap();
+        let text = self::text(text);
+        let table = Table::read(&text, "a.csv", &options, |_| true).unwrap();
+        let rows = rows(&table);
         assert_eq!((table.separator, table.ignored, table.lines), (Separator::Semicolon, 1, 7));
-        assert_eq!(table.rows.iter().map(|row| row.line).collect::<Vec<_>>(), [4, 7]);
-        assert_eq!((table.rows[0].cell(1), table.rows[1].cell(1)), ("two\r\nlines", "a \"quote\""));
+        assert_eq!(rows.iter().map(|row| row.line).collect::<Vec<_>>(), [4, 7]);
+        assert_eq!((rows[0].cell(1), rows[1].cell(1)), ("two\r\nlines", "a \"quote\""));
     }
 
     #[test]
     fn columns_have_names_or_numbers() {
         let options = ImportOptions::new("host");
-        let table = Table::read("time,real,real\n1,2,3\n", "a.csv", &options, |_| true).unwrap();
+        let text = text("time,real,real\n1,2,3\n");
+        let table = Table::read(&text, "a.csv", &options, |_| true).unwrap();
         assert_eq!(table.column(&ColumnName("Time".into()), "a.csv").unwrap(), 0);
         assert_eq!(table.column(&ColumnName("3".into()), "a.csv").unwrap(), 2);
         let twice = table.column(&ColumnName("real".into()), "a.csv").unwrap_err().to_string();

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use iolag_model::WallTime;
 
-use super::decimal::Decimal;
+use super::aside::{Aside, AsideError, AsideReader, put_number};
 use super::error::{ImportError, Tolerance};
-use super::moments::{Refusal, Resolution, civil, order_repeated_hours};
+use super::moments::{Direction, Moment, Refusal, RepeatedHours, Resolution, civil};
 use super::options::{ImportOptions, TimeFormat};
-use super::source::RawRows;
+use super::rows::{RawRows, RawTime};
 use super::time_text::{TimeReading, read_by_format, read_time};
 
 /// How times were read, with an example to be checked by eye.
@@ -38,11 +38,62 @@ pub enum Certainty {
     Assumed,
 }
 
-/// The times of a file as moments, in its order; nothing where a row was left out.
+/// The times of a file as moments.
 pub(super) struct ResolvedTimes {
-    pub times: Vec<Option<WallTime>>,
+    pub times: Times,
     pub guessed: Option<GuessedTime>,
     pub notes: Vec<String>,
+}
+
+/// Moments in the order of the file, put aside.
+pub(super) struct Times(Aside);
+
+/// A row and when it was; nothing if it was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct RowTime {
+    pub line: u64,
+    pub time: Option<WallTime>,
+}
+
+impl Times {
+    fn push(&mut self, row: RowTime) -> Result<(), AsideError> {
+        self.0.write_with(|bytes| {
+            put_number(bytes, row.line);
+            // Those that are left out are before 1970.
+            bytes.extend(row.time.map_or(0, |time| time.0).to_le_bytes());
+        })
+    }
+
+    /// Finds times by their number, quickly if these ascend.
+    pub fn reader(&self) -> TimesReader<'_> {
+        TimesReader { times: self, reader: self.0.read_from(0), read: 0, last: RowTime::default() }
+    }
+}
+
+pub(super) struct TimesReader<'a> {
+    times: &'a Times,
+    reader: AsideReader<'a>,
+    read: u64,
+    last: RowTime,
+}
+
+impl TimesReader<'_> {
+    /// The row whose time has this number; nothing of rows that are not there.
+    pub fn at(&mut self, number: u64) -> Result<RowTime, AsideError> {
+        if number + 1 < self.read {
+            *self = self.times.reader();
+        }
+        while self.read <= number {
+            if self.reader.is_at_end() {
+                return Ok(RowTime::default());
+            }
+            let line = self.reader.number()?;
+            let time = WallTime(i64::from_le_bytes(self.reader.bytes()?));
+            self.last = RowTime { line, time: Some(time).filter(|time| time.0 > 0) };
+            self.read += 1;
+        }
+        Ok(self.last)
+    }
 }
 
 /// Plausible numbers of seconds since 1970: from 1980 to 2100. Ranges of different units do not meet.
@@ -57,17 +108,10 @@ pub(super) fn resolve_times(
     options: &ImportOptions,
     tolerance: &mut Tolerance<'_>,
 ) -> Result<ResolvedTimes, ImportError> {
-    let mut readings = Vec::with_capacity(rows.times.len());
-    for time in &rows.times {
-        let text = rows.text(time.text);
-        readings.push(match &options.time_format {
-            Some(TimeFormat::Strftime(format)) => read_by_format(format, text),
-            _ => read_time(text),
-        });
-    }
-    let column = Column { rows, options, readings };
+    let column = Column { rows, options };
     let Some((format, certainty)) = column.format(tolerance.file())? else {
-        return Ok(ResolvedTimes { times: Vec::new(), guessed: None, notes: Vec::new() });
+        let times = Times(Aside::new(&rows.directory));
+        return Ok(ResolvedTimes { times, guessed: None, notes: Vec::new() });
     };
     column.resolve(format, certainty, tolerance)
 }
@@ -75,7 +119,6 @@ pub(super) fn resolve_times(
 struct Column<'a> {
     rows: &'a RawRows,
     options: &'a ImportOptions,
-    readings: Vec<Option<TimeReading>>,
 }
 
 /// What has to be known to tell formats apart.
@@ -102,150 +145,177 @@ impl Family {
     }
 }
 
-impl Column<'_> {
-    /// The format that most rows have; nothing if there are no rows.
-    fn format(&self, file: &str) -> Result<Option<(TimeFormat, Certainty)>, ImportError> {
-        if self.rows.times.is_empty() {
-            return Ok(None);
+/// A row that shows something.
+#[derive(Debug, Clone)]
+struct Shown {
+    line: u64,
+    text: String,
+}
+
+impl Shown {
+    fn of(raw: RawTime<'_>) -> Self {
+        Self { line: raw.line, text: raw.text.to_owned() }
+    }
+}
+
+/// What all times together say about their format.
+#[derive(Default)]
+struct Evidence {
+    counts: BTreeMap<Family, u64>,
+    /// The first row that cannot be read, else the first one.
+    unread: Option<Shown>,
+    is_any_unread: bool,
+    /// The first number.
+    number: Option<Shown>,
+    /// How many numbers are plausible in each of [`UNITS`].
+    plausible: [u64; 4],
+    day_first: Option<Shown>,
+    month_first: Option<Shown>,
+    /// The first row in which day and month are not the same, and what it may be.
+    differing: Option<(Shown, TimeReading)>,
+}
+
+/// How many of each unit of numbers are in a second.
+const UNITS: [(fn() -> TimeFormat, u64); 4] = [
+    (|| TimeFormat::EpochSeconds, 1),
+    (|| TimeFormat::EpochMilliseconds, 1_000),
+    (|| TimeFormat::EpochMicroseconds, 1_000_000),
+    (|| TimeFormat::EpochNanoseconds, 1_000_000_000),
+];
+
+impl Evidence {
+    fn look_at(&mut self, raw: RawTime<'_>, reading: Option<TimeReading>) {
+        if self.unread.is_none() || reading.is_none() && !self.is_any_unread {
+            self.unread = Some(Shown::of(raw));
+            self.is_any_unread = reading.is_none();
         }
-        if let Some(declared) = &self.options.time_format {
-            return Ok(Some((declared.clone(), Certainty::Declared)));
+        let Some(reading) = reading else { return };
+        *self.counts.entry(Family::of(&reading)).or_default() += 1;
+        match &reading {
+            TimeReading::Number(number) => {
+                self.number.get_or_insert_with(|| Shown::of(raw));
+                let number = number.times(1).unwrap_or(0);
+                for (count, (_, scale)) in self.plausible.iter_mut().zip(UNITS) {
+                    let range = PLAUSIBLE_SECONDS.start * scale..PLAUSIBLE_SECONDS.end * scale;
+                    *count += u64::from(range.contains(&number));
+                }
+            }
+            TimeReading::Slashed { first, second, mark, .. } => {
+                if *mark == b'.' || *first > 12 {
+                    self.day_first.get_or_insert_with(|| Shown::of(raw));
+                } else if *second > 12 {
+                    self.month_first.get_or_insert_with(|| Shown::of(raw));
+                } else if first != second {
+                    self.differing.get_or_insert_with(|| (Shown::of(raw), reading));
+                }
+            }
+            _ => {}
         }
-        let mut counts = BTreeMap::<Family, usize>::new();
-        for reading in self.readings.iter().flatten() {
-            *counts.entry(Family::of(reading)).or_default() += 1;
-        }
-        let best = counts.into_iter().max_by_key(|(_, count)| *count);
-        let Some((family, _)) = best.filter(|(_, count)| count * 2 >= self.rows.times.len()) else {
-            return Err(self.unknown(file));
-        };
-        let format = match family {
-            Family::Number => self.epoch_unit(file)?,
-            Family::Instant => TimeFormat::Rfc3339,
-            Family::Civil => TimeFormat::YearMonthDay,
-            Family::Slashed => self.order_of_day_and_month(file)?,
-            Family::Named => TimeFormat::DateOutput,
-            Family::Yearless => TimeFormat::Syslog,
-        };
-        Ok(Some((format, Certainty::Guessed)))
     }
 
     fn unknown(&self, file: &str) -> ImportError {
-        let unread = self.readings.iter().position(Option::is_none).unwrap_or(0);
-        let time = &self.rows.times[unread];
+        let (line, text) = self.unread.as_ref().map_or((0, ""), |shown| (shown.line, &shown.text));
         ImportError::undecided(
             file,
             format!(
-                "line {} has the time {:?}, which has no form that iolag knows",
-                time.line,
-                super::error::shortened(self.rows.text(time.text))
+                "line {line} has the time {:?}, which has no form that iolag knows",
+                super::error::shortened(text)
             ),
             "is it the right column (--time COLUMN)? If so, say how times are written: --time-format '%d.%m.%Y %H:%M'",
         )
     }
 
-    fn epoch_unit(&self, file: &str) -> Result<TimeFormat, ImportError> {
-        if self.options.origin.is_some() {
-            return Ok(TimeFormat::EpochSeconds);
+    fn epoch_unit(&self, rows: u64, file: &str) -> Result<TimeFormat, ImportError> {
+        let best = UNITS.into_iter().zip(self.plausible).max_by_key(|(_, count)| *count);
+        match best {
+            Some(((format, _), count)) if count * 2 >= rows => Ok(format()),
+            _ => Err(ImportError::undecided(
+                file,
+                format!(
+                    "times are numbers like {}, which are no times since 1970 in any unit",
+                    self.number.as_ref().map_or("", |shown| &shown.text)
+                ),
+                "is it the right column (--time COLUMN)? For times since a beginning say when that was with --origin; \
+                 for dates without marks say how they are written: --time-format %Y%m%d%H%M%S",
+            )),
         }
-        let units = [
-            (TimeFormat::EpochSeconds, 1),
-            (TimeFormat::EpochMilliseconds, 1_000),
-            (TimeFormat::EpochMicroseconds, 1_000_000),
-            (TimeFormat::EpochNanoseconds, 1_000_000_000),
-        ];
-        let numbers: Vec<u64> = self.numbers().filter_map(|number| number.times(1)).collect();
-        let fitting = |scale: u64| {
-            let range = PLAUSIBLE_SECONDS.start * scale..PLAUSIBLE_SECONDS.end * scale;
-            numbers.iter().filter(|number| range.contains(number)).count()
-        };
-        let (format, count) = units
-            .map(|(format, scale)| (format, fitting(scale)))
-            .into_iter()
-            .max_by_key(|(_, count)| *count)
-            .unwrap_or((TimeFormat::EpochSeconds, 0));
-        if count * 2 >= self.rows.times.len() {
-            return Ok(format);
-        }
-        let example = self.example(|reading| matches!(reading, TimeReading::Number(_)));
-        Err(ImportError::undecided(
-            file,
-            format!("times are numbers like {example}, which are no times since 1970 in any unit"),
-            "is it the right column (--time COLUMN)? For times since a beginning say when that was with --origin; \
-             for dates without marks say how they are written: --time-format %Y%m%d%H%M%S",
-        ))
-    }
-
-    fn numbers(&self) -> impl Iterator<Item = Decimal> + '_ {
-        self.readings.iter().flatten().filter_map(|reading| match reading {
-            TimeReading::Number(number) => Some(*number),
-            _ => None,
-        })
-    }
-
-    fn example(&self, fits: impl Fn(&TimeReading) -> bool) -> &str {
-        let position = self.readings.iter().position(|reading| reading.as_ref().is_some_and(&fits));
-        position.map_or("", |position| self.rows.text(self.rows.times[position].text))
     }
 
     fn order_of_day_and_month(&self, file: &str) -> Result<TimeFormat, ImportError> {
-        let slashed = self.readings.iter().enumerate().filter_map(|(index, reading)| match reading {
-            Some(TimeReading::Slashed { first, second, mark, .. }) => Some((index, *first, *second, *mark)),
-            _ => None,
-        });
-        let (mut day_first, mut month_first, mut differing) = (None, None, None);
-        for (index, first, second, mark) in slashed {
-            if mark == b'.' || first > 12 {
-                day_first.get_or_insert(index);
-            } else if second > 12 {
-                month_first.get_or_insert(index);
-            } else if first != second {
-                differing.get_or_insert(index);
-            }
-        }
-        match (day_first, month_first, differing) {
+        match (&self.day_first, &self.month_first, &self.differing) {
             (Some(_), None, _) => Ok(TimeFormat::DayMonthYear),
             (None, Some(_), _) | (None, None, None) => Ok(TimeFormat::MonthDayYear),
-            (Some(day), Some(month), _) => Err(self.two_orders(file, day, month)),
-            (None, None, Some(index)) => Err(self.either_order(file, index)),
+            (Some(day), Some(month), _) => Err(two_orders(file, day, month)),
+            (None, None, Some((shown, reading))) => Err(either_order(file, shown, reading)),
+        }
+    }
+}
+
+fn two_orders(file: &str, day: &Shown, month: &Shown) -> ImportError {
+    ImportError::undecided(
+        file,
+        format!(
+            "line {} has {:?}, where the day comes first, and line {} has {:?}, where the month does",
+            day.line, day.text, month.line, month.text
+        ),
+        "divide the file, or say which is right with --time-format day-month-year or month-day-year and let the \
+         others be left out with --skip-bad N",
+    )
+}
+
+fn either_order(file: &str, shown: &Shown, reading: &TimeReading) -> ImportError {
+    let date = |format| {
+        civil(reading, &format)
+            .map_or_else(String::new, |civil| civil.date().strftime("%-d %B %Y").to_string())
+    };
+    ImportError::undecided(
+        file,
+        format!(
+            "{:?} in line {} may be {} (day-month-year) or {} (month-day-year), and no row of the file decides it",
+            shown.text,
+            shown.line,
+            date(TimeFormat::DayMonthYear),
+            date(TimeFormat::MonthDayYear)
+        ),
+        "say which with --time-format",
+    )
+}
+
+impl Column<'_> {
+    fn reading(&self, text: &str) -> Option<TimeReading> {
+        match &self.options.time_format {
+            Some(TimeFormat::Strftime(format)) => read_by_format(format, text),
+            _ => read_time(text),
         }
     }
 
-    fn two_orders(&self, file: &str, day: usize, month: usize) -> ImportError {
-        let [day, month] = [day, month].map(|index| &self.rows.times[index]);
-        ImportError::undecided(
-            file,
-            format!(
-                "line {} has {:?}, where the day comes first, and line {} has {:?}, where the month does",
-                day.line,
-                self.rows.text(day.text),
-                month.line,
-                self.rows.text(month.text)
-            ),
-            "divide the file, or say which is right with --time-format day-month-year or month-day-year and let the \
-             others be left out with --skip-bad N",
-        )
-    }
-
-    fn either_order(&self, file: &str, index: usize) -> ImportError {
-        let time = &self.rows.times[index];
-        let reading = |format| {
-            self.readings[index]
-                .as_ref()
-                .and_then(|reading| civil(reading, &format))
-                .map_or_else(String::new, |civil| civil.date().strftime("%-d %B %Y").to_string())
+    /// The format that most rows have; nothing if there are no rows.
+    fn format(&self, file: &str) -> Result<Option<(TimeFormat, Certainty)>, ImportError> {
+        let rows = self.rows.times_count();
+        if rows == 0 {
+            return Ok(None);
+        }
+        if let Some(declared) = &self.options.time_format {
+            return Ok(Some((declared.clone(), Certainty::Declared)));
+        }
+        let (mut evidence, mut times) = (Evidence::default(), self.rows.times());
+        while let Some(raw) = times.next()? {
+            evidence.look_at(raw, self.reading(raw.text));
+        }
+        let best = evidence.counts.iter().max_by_key(|(_, count)| **count);
+        let Some((family, _)) = best.filter(|(_, count)| **count * 2 >= rows) else {
+            return Err(evidence.unknown(file));
         };
-        ImportError::undecided(
-            file,
-            format!(
-                "{:?} in line {} may be {} (day-month-year) or {} (month-day-year), and no row of the file decides it",
-                self.rows.text(time.text),
-                time.line,
-                reading(TimeFormat::DayMonthYear),
-                reading(TimeFormat::MonthDayYear)
-            ),
-            "say which with --time-format",
-        )
+        let format = match family {
+            Family::Number if self.options.origin.is_some() => TimeFormat::EpochSeconds,
+            Family::Number => evidence.epoch_unit(rows, file)?,
+            Family::Instant => TimeFormat::Rfc3339,
+            Family::Civil => TimeFormat::YearMonthDay,
+            Family::Slashed => evidence.order_of_day_and_month(file)?,
+            Family::Named => TimeFormat::DateOutput,
+            Family::Yearless => TimeFormat::Syslog,
+        };
+        Ok(Some((format, Certainty::Guessed)))
     }
 
     fn resolve(
@@ -254,46 +324,78 @@ impl Column<'_> {
         certainty: Certainty,
         tolerance: &mut Tolerance<'_>,
     ) -> Result<ResolvedTimes, ImportError> {
-        let mut resolution = Resolution::new(self.options, &format);
-        let mut times = Vec::with_capacity(self.readings.len());
-        for (raw, reading) in self.rows.times.iter().zip(&self.readings) {
-            let text = self.rows.text(raw.text);
-            let moment = match reading {
+        let (moments, direction, notes) = self.moments(&format, tolerance)?;
+        let mut moments = moments.read_from(0);
+        let mut hours = RepeatedHours::new(direction.ascends());
+        let mut times = Times(Aside::new(&self.rows.directory));
+        let (mut raws, mut example) = (self.rows.times(), None);
+        while let Some(raw) = raws.next()? {
+            let mut time = read_moment(&mut moments)?.map(|moment| hours.decide(moment, raw.group));
+            // Identities of samples count from 1970.
+            if time.is_some_and(|time| time.0 <= 0) {
+                tolerance.leave_out(raw.line, raw.text, "times before 1970 cannot be kept")?;
+                time = None;
+            }
+            if example.is_none() {
+                example = time.map(|parsed| (raw.text.to_owned(), parsed));
+            }
+            times.push(RowTime { line: raw.line, time })?;
+        }
+        let guessed = example.map(|(example, parsed)| GuessedTime { format, certainty, example, parsed });
+        Ok(ResolvedTimes { times, guessed, notes })
+    }
+
+    /// The moments of all rows, put aside as [`put_moment`] does.
+    fn moments(
+        &self,
+        format: &TimeFormat,
+        tolerance: &mut Tolerance<'_>,
+    ) -> Result<(Aside, Direction, Vec<String>), ImportError> {
+        let mut resolution = Resolution::new(self.options, format);
+        let (mut moments, mut direction) = (Aside::new(&self.rows.directory), Direction::default());
+        let mut times = self.rows.times();
+        while let Some(raw) = times.next()? {
+            let moment = match self.reading(raw.text) {
                 None => Err(Refusal::row(format!("this is no time of the form {format}"))),
-                Some(reading) => resolution.moment(reading, raw.line, text),
+                Some(reading) => resolution.moment(&reading, raw.line, raw.text),
             };
-            times.push(match moment {
-                Ok(moment) => Some(moment),
+            let moment = match moment {
+                Ok(moment) => {
+                    direction.look_at(moment, raw.group);
+                    Some(moment)
+                }
                 Err(Refusal::Row(what)) => {
-                    tolerance.leave_out(raw.line, text, what)?;
+                    tolerance.leave_out(raw.line, raw.text, what)?;
                     None
                 }
                 Err(Refusal::File { what, advice }) => {
                     return Err(ImportError::undecided(tolerance.file(), what, advice));
                 }
-            });
+            };
+            moments.write_with(|bytes| put_moment(bytes, moment))?;
         }
-        let groups: Vec<u32> = self.rows.times.iter().map(|raw| raw.group).collect();
-        let mut times = order_repeated_hours(&times, &groups);
-        for (time, raw) in times.iter_mut().zip(&self.rows.times) {
-            // Identities of samples count from 1970.
-            if time.is_some_and(|time| time.0 <= 0) {
-                tolerance.leave_out(
-                    raw.line,
-                    self.rows.text(raw.text),
-                    "times before 1970 cannot be kept",
-                )?;
-                *time = None;
-            }
-        }
-        let notes = resolution.notes();
-        let example = times.iter().position(Option::is_some);
-        let guessed = example.and_then(|index| {
-            let example = self.rows.text(self.rows.times[index].text).to_owned();
-            times[index].map(|parsed| GuessedTime { format, certainty, example, parsed })
-        });
-        Ok(ResolvedTimes { times, guessed, notes })
+        Ok((moments, direction, resolution.notes()))
     }
+}
+
+fn put_moment(bytes: &mut Vec<u8>, moment: Option<Moment>) {
+    let (tag, times) = match moment {
+        None => (0, [None; 2]),
+        Some(Moment::Certain(time)) => (1, [Some(time), None]),
+        Some(Moment::Repeated { earlier, later }) => (2, [Some(earlier), Some(later)]),
+    };
+    bytes.push(tag);
+    bytes.extend(times.into_iter().flatten().flat_map(|time| time.0.to_le_bytes()));
+}
+
+fn read_moment(reader: &mut AsideReader<'_>) -> Result<Option<Moment>, AsideError> {
+    let [tag] = reader.bytes()?;
+    let mut time = || reader.bytes().map(|bytes| WallTime(i64::from_le_bytes(bytes)));
+    Ok(match tag {
+        0 => None,
+        1 => Some(Moment::Certain(time()?)),
+        _ => Some(Moment::Repeated { earlier: time()?, later: time()? }),
+    })
 }
 
 #[cfg(test)]
@@ -302,16 +404,21 @@ mod tests {
     use crate::import::options::parse_time_zone;
 
     fn resolve(texts: &[&str], options: &ImportOptions) -> Result<ResolvedTimes, ImportError> {
-        let mut rows = RawRows::default();
+        let mut rows = RawRows::of_lines(0, 0, &options.directory);
         for (line, text) in (1..).zip(texts) {
-            rows.add_time(line, text, 0);
+            rows.add_time(line, text, 0).unwrap();
         }
         resolve_times(&rows, options, &mut Tolerance::new("log", options.bad_rows_max))
     }
 
+    fn moments(resolved: &ResolvedTimes, texts: &[&str]) -> Vec<Option<WallTime>> {
+        let mut times = resolved.times.reader();
+        (0..texts.len() as u64).map(|number| times.at(number).unwrap().time).collect()
+    }
+
     fn shown(texts: &[&str], options: &ImportOptions) -> Vec<String> {
-        let times = resolve(texts, options).map_err(|error| error.to_string()).unwrap().times;
-        times
+        let resolved = resolve(texts, options).map_err(|error| error.to_string()).unwrap();
+        moments(&resolved, texts)
             .into_iter()
             .map(|time| time.map_or("-".into(), |time| time.to_string()[..19].to_owned()))
             .collect()
@@ -433,12 +540,9 @@ mod tests {
 
     #[test]
     fn an_hour_that_does_not_exist_is_told() {
-        let resolved = resolve(
-            &["2008-03-09 01:59", "2008-03-09 02:15", "2008-03-09 03:30"],
-            &in_zone("America/Los_Angeles"),
-        );
-        let resolved = resolved.unwrap();
-        assert_eq!(resolved.times[1].unwrap().to_string(), "2008-03-09T10:15:00.000Z");
+        let texts = ["2008-03-09 01:59", "2008-03-09 02:15", "2008-03-09 03:30"];
+        let resolved = resolve(&texts, &in_zone("America/Los_Angeles")).unwrap();
+        assert_eq!(moments(&resolved, &texts)[1].unwrap().to_string(), "2008-03-09T10:15:00.000Z");
         assert!(
             resolved.notes[0].starts_with(
                 "times in an hour that America/Los_Angeles left out when clocks were set forward: 1, first \"2008-03-09 02:15\" in line 2;"

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "every test uses a part")]
 
 use iolag_model::{Batch, BatchId, HistoryRecord, WallTime};
-use iolag_store::import::{Comparison, Import, ImportOptions, ImportedSeries, read};
+use iolag_store::import::{Comparison, Import, ImportOptions, ImportedSample, ImportedSeries, read};
 
 pub fn options() -> ImportOptions {
     ImportOptions::new("nid4100")
@@ -24,18 +24,22 @@ pub fn records(import: &Import) -> Vec<HistoryRecord> {
         undone: None,
     };
     let comparison = Comparison::of(import, &[], None).expect("no history is asked");
-    comparison.records(import, &batch).skip(1).collect()
+    comparison.records(import, &batch).skip(1).map(|record| record.expect("it was put aside")).collect()
 }
 
 pub fn refused(text: &str, options: &ImportOptions) -> String {
     read(text.as_bytes(), "sample.csv", options).expect_err("it is to be refused").to_string()
 }
 
+pub fn samples(series: &ImportedSeries) -> Vec<ImportedSample> {
+    series.samples.iter().map(|sample| sample.expect("it was put aside")).collect()
+}
+
 pub fn duration_ms(series: &ImportedSeries) -> Vec<u64> {
-    series.samples.iter().map(|sample| sample.duration_ns.0 / 1_000_000).collect()
+    samples(series).iter().map(|sample| sample.duration_ns.0 / 1_000_000).collect()
 }
 
 /// Duration in ns and outcome of every sample.
 pub fn shown(series: &ImportedSeries) -> Vec<String> {
-    series.samples.iter().map(|sample| format!("{} {}", sample.duration_ns.0, sample.outcome)).collect()
+    samples(series).iter().map(|sample| format!("{} {}", sample.duration_ns.0, sample.outcome)).collect()
 }

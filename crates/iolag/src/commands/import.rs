@@ -3,14 +3,16 @@
 //! Invariants: every file is understood before anything is written; what was guessed is shown before it is stored. Importing twice
 //! changes nothing, so an interrupted import is simply repeated.
 //!
-//! Limit: an export that comes through a pipe is put aside in $TMPDIR, without a name, since it is read twice.
+//! What does not fit into memory is put aside in $TMPDIR, without a name: what a file becomes while it is read, and an export that comes
+//! through a pipe, since it is read twice.
 
+use std::env;
 use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use iolag_backend::redact_argument;
 use iolag_model::{
@@ -19,8 +21,9 @@ use iolag_model::{
 use iolag_store::history::{Access, Appended, History, HistoryError, LastLine, merge_records, read_records};
 use iolag_store::import::{
     self, Comparison, Difference, ImportError, ImportForm, ImportOptions, OtherQuantity, Reading,
-    ValueColumn, is_history_export, parse_time_zone,
+    ValueColumn, is_history_export, nameless_file, parse_time_zone,
 };
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::history::{Chosen, failure, here, now};
 use super::note::{author, in_utc};
@@ -63,6 +66,7 @@ fn import_all(options: &Import, common: &Common, chosen: &Chosen) -> Result<(), 
         return Err(Failure::usage("standard input can be read once: give - once"));
     }
     let reading = reading_options(options)?;
+    keep_many_files_open();
     let mut understood = Vec::new();
     for file in &options.files {
         let name = name_of(file);
@@ -80,6 +84,13 @@ fn import_all(options: &Import, common: &Common, chosen: &Chosen) -> Result<(), 
         return Ok(());
     };
     store_all(history, understood, &comparisons, &chosen.shown())
+}
+
+/// What is put aside of each file stays open until all are stored; they are less than a system forbids, but may be more than it allows at first.
+fn keep_many_files_open() {
+    let allowed = getrlimit(Resource::Nofile);
+    // Where that fails, the file that cannot be opened is told.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: allowed.maximum, ..allowed });
 }
 
 fn is_standard_input(path: &Path) -> bool {
@@ -143,7 +154,8 @@ fn reading_options(options: &Import) -> Result<ImportOptions, Failure> {
         identical_rows: options.identical,
         missing: options.missing,
         bad_rows_max: options.skip_bad,
-        author: author(|name| std::env::var_os(name), rustix::process::getuid().as_raw()),
+        directory: Arc::from(env::temp_dir()),
+        author: author(|name| env::var_os(name), rustix::process::getuid().as_raw()),
         ..ImportOptions::new(host)
     })
 }
@@ -174,27 +186,21 @@ fn understand(path: &Path, name: &str, options: &ImportOptions) -> Result<Unders
 
 fn refused(error: ImportError) -> Failure {
     match error {
-        ImportError::System { .. } => Failure::unusable(error),
+        ImportError::System { .. } | ImportError::Aside(_) => Failure::unusable(error),
         _ => Failure::usage(error),
     }
 }
 
 /// Keeps what comes through a pipe in a file that nobody else sees.
 fn put_aside(beginning: &[u8], mut rest: File, name: &str) -> Result<File, Failure> {
-    let directory = std::env::temp_dir();
+    let directory = env::temp_dir();
     let failed = |error: std::io::Error| {
         Failure::unusable(format!(
             "cannot put {name} aside in {}: {error}; save it in a file and import that, or name another directory with TMPDIR",
             directory.display()
         ))
     };
-    let mut file = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .mode(0o600)
-        .custom_flags(libc::O_TMPFILE)
-        .open(&directory)
-        .map_err(failed)?;
+    let mut file = nameless_file(&directory).map_err(failed)?;
     file.write_all(beginning).map_err(failed)?;
     std::io::copy(&mut rest, &mut file).map_err(failed)?;
     Ok(file)
@@ -339,7 +345,7 @@ fn store_all(
     comparisons: &[Option<Comparison>],
     place: &str,
 ) -> Result<(), Failure> {
-    let command = as_typed(std::env::args_os());
+    let command = as_typed(env::args_os());
     let mut printed = Ok(());
     for ((name, one), comparison) in understood.into_iter().zip(comparisons) {
         let text = match (one, comparison) {
@@ -377,14 +383,15 @@ fn store(
         file: import.report.file.clone(),
         hash: import.report.hash.clone(),
         options: command.to_owned(),
-        author: author(|name| std::env::var_os(name), rustix::process::getuid().as_raw()),
+        author: author(|name| env::var_os(name), rustix::process::getuid().as_raw()),
         undone: None,
     };
     // A description may be better than the former one also where no sample is new.
     let first = usize::from(comparison.is_empty());
     let mut records = comparison.records(import, &batch).skip(first);
     loop {
-        let part: Vec<HistoryRecord> = records.by_ref().take(RECORDS_PER_APPEND).collect();
+        let part: Result<Vec<HistoryRecord>, _> = records.by_ref().take(RECORDS_PER_APPEND).collect();
+        let part = part.map_err(failure)?;
         if part.is_empty() {
             return Ok(imported_text(comparison, &batch, place));
         }

@@ -1,5 +1,8 @@
 //! `import`: files of others, what is shown of them, and that a second time changes nothing.
 
+use std::fs::File;
+use std::path::Path;
+
 use crate::study::Study;
 use crate::support::{PATIENCE, Running, wait_until};
 use crate::user::{LOGIN_NODE, User};
@@ -22,7 +25,7 @@ fn what_was_guessed_is_shown_and_a_dry_run_stores_nothing() {
     ] {
         assert!(shown.contains(expected), "{expected:?} is missing in: {shown}");
     }
-    assert!(!std::path::Path::new(&user.history).exists());
+    assert!(!Path::new(&user.history).exists());
     let stored = user.import_script(&study.home, LOGIN_NODE).stdout;
     assert!(stored.starts_with(&shown.replace("home.csv", "timings.csv")), "{stored}");
     assert!(stored.contains("timings.csv: 16 124 samples are new in "), "{stored}");
@@ -38,6 +41,34 @@ fn importing_twice_changes_nothing() {
     assert!(again.contains(": nothing is new in "), "{again}");
     user.import_study(&study, LOGIN_NODE);
     assert!(user.exported() == before, "importing twice changed the history");
+}
+
+#[test]
+fn memory_does_not_grow_with_the_rows_of_a_file() {
+    const ROWS: usize = 100_000;
+    // Of what the program writes to itself; with all rows in memory this was more than 32 MiB.
+    const LIMITED: &str = "ulimit -d 28672; exec \"$@\"";
+    let user = User::new();
+    let table = |order: fn(usize) -> usize| {
+        let row = |row: usize| format!("{},0.{:04}\n", 1_704_067_200 + row * 60, row * 7919 % 10_000);
+        (0..ROWS).map(order).map(row).fold("time,list\n".to_owned(), |table, row| table + &row)
+    };
+    user.write("ordered.csv", &table(|row| row));
+    user.write("mixed.csv", &table(|row| row * 7919 % ROWS));
+    let import = |file: &str| {
+        let program = env!("CARGO_BIN_EXE_iolag");
+        let arguments =
+            ["-c", LIMITED, "sh", program, "import", "-", "--host", "n1", "--history", &user.history];
+        let mut command = user.scene.bare_command(Path::new("sh"), &arguments);
+        command.stdin(File::open(user.path(file)).unwrap());
+        let done = Running::start(command).finish();
+        assert_eq!(done.code, Some(0), "{done:?}");
+        done.stdout
+    };
+    let shown = import("ordered.csv");
+    assert!(shown.contains("100 000 samples are new in "), "{shown}");
+    let shown = import("mixed.csv");
+    assert!(shown.contains("; every 60.0 s\n") && shown.contains(", 100 000 were known\n"), "{shown}");
 }
 
 #[test]
@@ -62,7 +93,7 @@ fn nothing_is_stored_if_one_of_the_files_cannot_be_understood() {
         for part in parts {
             assert!(done.stderr.contains(part), "{part:?} is missing in: {}", done.stderr);
         }
-        assert!(!std::path::Path::new(&user.history).exists(), "{file}");
+        assert!(!Path::new(&user.history).exists(), "{file}");
     }
     user.fine(&["import", "good.csv", "bad.csv", "--value", "s=list", "--skip-bad", "1"]);
 }
@@ -234,5 +265,5 @@ fn an_import_from_a_pipe_is_ended_by_ctrl_c() {
     assert!(done.stderr.contains("run it again, nothing is stored twice"), "{}", done.stderr);
     drop(writer);
     user.scene.assert_nobody_is_left();
-    assert!(!std::path::Path::new(&user.history).exists());
+    assert!(!Path::new(&user.history).exists());
 }
