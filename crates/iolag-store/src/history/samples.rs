@@ -26,7 +26,7 @@ const OF_BATCH: &str = "batch = $1 AND batch <> 0";
 type SampleRow = [Value<'static>; SAMPLE_COLUMN_COUNT];
 
 /// Which of two places a row goes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Table {
     /// It counts.
     Sample,
@@ -67,6 +67,8 @@ pub(super) struct SampleRows {
     change: i64,
     /// All batches that anything is known of.
     batches: HashMap<i64, Standing>,
+    /// What writes so many rows: texts of many kilobytes.
+    statements: HashMap<(Table, usize), String>,
 }
 
 impl SampleRows {
@@ -80,7 +82,7 @@ impl SampleRows {
             batches.extend(row.integer(0)?.map(|id| (id, standing)));
             Ok(())
         })?;
-        Ok(Self { rows: BTreeMap::new(), keys: HashSet::new(), change, batches })
+        Ok(Self { rows: BTreeMap::new(), keys: HashSet::new(), change, batches, statements: HashMap::new() })
     }
 
     /// Takes a sample; returns how many rows were written on this occasion.
@@ -126,7 +128,22 @@ impl SampleRows {
             beside.extend(lower);
             counting.extend(upper);
         }
-        Ok(insert(engine, Table::Sample, &counting)? + insert(engine, Table::Beside, &beside)?)
+        Ok(self.insert(engine, Table::Sample, &counting)? + self.insert(engine, Table::Beside, &beside)?)
+    }
+
+    fn insert(
+        &mut self,
+        engine: &mut dyn Engine,
+        table: Table,
+        rows: &[SampleRow],
+    ) -> Result<u64, HistoryError> {
+        let mut written = 0;
+        for part in parts(rows) {
+            let statement = self.statements.entry((table, part.len()));
+            let statement = statement.or_insert_with(|| sample_statement(table, part.len()));
+            written += engine.execute(statement, part.as_flattened())?;
+        }
+        Ok(written)
     }
 
     /// Where samples of `batch` do not count: the keys of those of `rows`.
@@ -253,6 +270,9 @@ fn key_values(batch: i64, rows: &[SampleRow]) -> Vec<Value<'static>> {
 fn make_room(engine: &mut dyn Engine, batch: i64, rows: &[SampleRow]) -> Result<(), HistoryError> {
     let columns = SAMPLE_COLUMNS.join(", ");
     for part in parts(rows) {
+        if !may_be_lower(engine, batch, part)? {
+            continue;
+        }
         let lower = format!("batch < $1 AND {}", one_of(part.len()));
         let values = key_values(batch, part);
         let put_aside =
@@ -264,20 +284,27 @@ fn make_room(engine: &mut dyn Engine, batch: i64, rows: &[SampleRow]) -> Result<
     Ok(())
 }
 
+/// Whether something of a lesser batch may count at the keys of `rows`. Most of what is imported is new: one look shows that nothing is there.
+fn may_be_lower(engine: &mut dyn Engine, batch: i64, rows: &[SampleRow]) -> Result<bool, HistoryError> {
+    let keys = || rows.iter().map(key_of);
+    let (Some((series, first)), Some((last_series, last))) = (keys().min(), keys().max()) else {
+        return Ok(false);
+    };
+    if series != last_series {
+        return Ok(true);
+    }
+    let any =
+        "SELECT probe FROM sample WHERE series = $1 AND probe >= $2 AND probe <= $3 AND batch < $4 LIMIT 1";
+    let values = [series, first, last, batch].map(Value::Integer);
+    Ok(number(engine, any, &values)?.is_some())
+}
+
 /// A condition on `rows`, a name of the table of those that do not count: the batch of the parameter has the same key.
 fn beside_of_batch(rows: &str, parameter: usize) -> String {
     format!(
         "EXISTS (SELECT 1 FROM sample_beside AS taken WHERE taken.batch = ${parameter} AND taken.series = {rows}.series \
          AND taken.probe = {rows}.probe)"
     )
-}
-
-fn insert(engine: &mut dyn Engine, table: Table, rows: &[SampleRow]) -> Result<u64, HistoryError> {
-    let mut written = 0;
-    for part in parts(rows) {
-        written += engine.execute(&sample_statement(table, part.len()), part.as_flattened())?;
-    }
-    Ok(written)
 }
 
 fn sample_row(sample: &HistorySample, change: i64, series: i64, configuration: Option<i64>) -> SampleRow {
