@@ -128,10 +128,10 @@ pub trait History: Send {
     fn configurations(&mut self) -> Result<Vec<Configuration>, HistoryError>;
 
     /// The configuration that holds on each target of `host`, by target: that of its newest sample, unless another was seen for the first
-    /// time after that.
+    /// time after that. Targets are called as they were then: a watch asks, which knows them by these names.
     fn present_configurations(&mut self, host: &str) -> Result<Vec<Configuration>, HistoryError>;
 
-    /// The outages of `host` that are not known to be over, by begin and probe.
+    /// The outages of `host` that are not known to be over, by begin and probe; with names as they were then.
     fn open_outages(&mut self, host: &str) -> Result<Vec<Outage>, HistoryError>;
 
     /// What was seen of a probe, by moment.

@@ -271,7 +271,12 @@ pub(crate) fn events(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<Even
 
 pub(crate) fn outages(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<Outage>, HistoryError> {
     let outages = written_outages(engine, span)?;
-    with_targets(engine, outages)
+    let names = Names::read(engine)?;
+    let mut outages = with_targets(engine, outages)?;
+    for outage in &mut outages {
+        outage.targets = names.targets(&outage.host, std::mem::take(&mut outage.targets));
+    }
+    Ok(outages)
 }
 
 /// Without their targets.
@@ -283,9 +288,8 @@ fn written_outages(engine: &mut dyn Engine, span: WallSpan) -> Result<Vec<Outage
     list(engine, &statement, &overlap(span), rows::outage)
 }
 
-/// The targets of outages are those that were told, or else that of the probe's samples.
+/// The targets of outages, as they were called then, are those that were told, or else that of the probe's samples.
 fn with_targets(engine: &mut dyn Engine, mut outages: Vec<Outage>) -> Result<Vec<Outage>, HistoryError> {
-    let names = Names::read(engine)?;
     for outage in &mut outages {
         let mut targets = told_targets(engine, outage)?;
         if targets.is_empty() {
@@ -293,7 +297,7 @@ fn with_targets(engine: &mut dyn Engine, mut outages: Vec<Outage>) -> Result<Vec
                              AND EXISTS (SELECT 1 FROM sample WHERE sample.series = series.id AND sample.probe = $2)";
             targets = targets_by(engine, statement, outage)?;
         }
-        outage.targets = names.targets(&outage.host, targets);
+        outage.targets = targets;
     }
     Ok(outages)
 }
@@ -398,20 +402,16 @@ pub(crate) fn present_configurations(
     engine: &mut dyn Engine,
     host: &str,
 ) -> Result<Vec<Configuration>, HistoryError> {
-    let names = Names::read(engine)?;
-    let counting = names.counting();
     // Written so that every database looks at one sample of each series, found by the index; imported ones have no configuration to find.
     let newest = |column: &str| {
         format!(
-            "(SELECT {column} FROM sample WHERE sample.series = series.id AND sample.configuration IS NOT NULL{} \
-             ORDER BY sample.intended_ns DESC LIMIT 1)",
-            counting.condition
+            "(SELECT {column} FROM sample WHERE sample.series = series.id AND sample.configuration IS NOT NULL \
+             ORDER BY sample.intended_ns DESC LIMIT 1)"
         )
     };
     let statement = format!(
-        "{}SELECT target, {}, {}, (SELECT key FROM configuration_key WHERE id = {}) FROM series \
+        "SELECT target, {}, {}, (SELECT key FROM configuration_key WHERE id = {}) FROM series \
          WHERE host = $1 AND coalesce(kind, 'task') IN ('task', 'control') ORDER BY target",
-        counting.with,
         newest("intended_ns"),
         newest("probe"),
         newest("configuration"),
@@ -424,7 +424,7 @@ pub(crate) fn present_configurations(
             return Ok(());
         };
         let found = (WallTime(intended), probe, ConfigurationKey(key.cast_unsigned()));
-        let target = names.target(host, row.text(0)?.unwrap_or_default().to_owned());
+        let target = row.text(0)?.unwrap_or_default().to_owned();
         let known = newest.entry(target).or_insert(found);
         *known = found.max(*known);
         Ok(())
@@ -434,7 +434,7 @@ pub(crate) fn present_configurations(
         _ => (known.first_seen, false),
     };
     let mut present: Vec<Configuration> = Vec::new();
-    for known in configurations(engine)?.into_iter().filter(|known| known.host == host) {
+    for known in written_configurations(engine)?.into_iter().filter(|known| known.host == host) {
         match present.last_mut() {
             Some(last) if last.target == known.target => {
                 if last_known(&known) >= last_known(last) {
