@@ -2,11 +2,13 @@
 
 use std::fs;
 
+use iolag_fixtures::FuseMount;
 use iolag_model::Outcome;
 
 use crate::metrics::{Metrics, of};
 use crate::remembered::count;
 use crate::stage::{Stage, target};
+use crate::support::kill;
 
 #[test]
 fn the_file_says_what_the_history_holds_round_after_round() {
@@ -35,6 +37,39 @@ fn the_file_says_what_the_history_holds_round_after_round() {
     }
     let names: Vec<_> = fs::read_dir(&metrics).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["iolag.prom"]);
+}
+
+#[test]
+fn a_round_of_cron_in_a_hang_leaves_what_is_so_until_the_next_one() {
+    let stage = Stage::new();
+    let Some(fuse) = FuseMount::start(&stage.scene.target()) else { return };
+    let path = stage.scene.path().join("iolag.prom");
+    let look = format!(
+        "[task.look]\nsoft-deadline = \"300ms\"\ndeadline = \"3s\"\ncommand = [\"/bin/ls\", {:?}]\n",
+        fuse.path()
+    );
+    let file =
+        stage.configure(&format!("grace = \"300ms\"\n{look}{}", target("killable", fuse.path(), "look")));
+    let round = |code| {
+        stage.watch_to(code, &["-c", &file, "--once", "--textfile", path.to_str().unwrap()]);
+        Metrics::parse(&fs::read_to_string(&path).unwrap())
+    };
+    let answers = |metrics: &Metrics| metrics.of_target("iolag_target_answers", "killable");
+    assert_eq!(answers(&round(0)), Some(1.0));
+    kill(fuse.daemon_pid(), libc::SIGSTOP);
+    let begun = crate::stage::wall().0 as f64 / 1e9;
+    let hung = round(0);
+    assert_eq!(answers(&hung), Some(0.0));
+    assert!(hung.of_target("iolag_outage_begin_timestamp_seconds", "killable").unwrap() >= begun);
+    let age = hung.value(&of("iolag_probe_in_flight_seconds", "look", "killable", ""));
+    assert_eq!(age, 0.0, "the probe was killed, and is not in flight until the next round");
+    kill(fuse.daemon_pid(), libc::SIGCONT);
+    let after = round(0);
+    assert_eq!(
+        (answers(&after), after.of_target("iolag_outage_seconds", "killable")),
+        (Some(1.0), Some(0.0))
+    );
+    stage.scene.assert_nobody_is_left();
 }
 
 #[test]
