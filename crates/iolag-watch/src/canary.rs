@@ -1,7 +1,7 @@
 //! The canary: whether a directory answers, asked by what no cache can answer: the look-up of a name that never was, and the state of the
 //! file system.
 //!
-//! Runs in a child only: all of it may hang. An error is an answer, too.
+//! `mount_point` is where something has to be mounted for the directory. Runs in a child only: all of it may hang. An error is an answer, too.
 //!
 //! Limits: a file system that answers these and holds back reads or writes is not told by it; tasks do that.
 
@@ -14,12 +14,20 @@ use iolag_workload::PartRecorder;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, fstatvfs, openat, statx};
 
 use crate::StampRecorder;
+use crate::place::shows_beneath;
 
 /// Asks, and stamps *opened* when the directory is open, *prepared* when all is answered.
-pub(crate) fn ask<C: Clock>(directory: &Path, recorder: &mut StampRecorder<'_, C>, now: u64) {
+pub(crate) fn ask<C: Clock>(
+    directory: &Path,
+    mount_point: Option<&Path>,
+    recorder: &mut StampRecorder<'_, C>,
+    now: u64,
+) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     if let Ok(opened) = openat(CWD, directory, flags, Mode::empty()) {
-        recorder.opened(mount_number(opened.as_fd()), Origin::Found);
+        // What shows because nothing is mounted is not where the target lies.
+        let is_beneath = mount_point.is_some_and(|mount_point| shows_beneath(opened.as_fd(), mount_point));
+        recorder.opened(mount_number(opened.as_fd()).filter(|_| !is_beneath), Origin::Found);
         let name = format!(".iolag-canary-{}-{now}", std::process::id());
         let _ = statx(&opened, name.as_str(), AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
         let _ = fstatvfs(&opened);
@@ -40,7 +48,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         for (directory, is_there) in [(place.path().to_owned(), true), (place.path().join("gone"), false)] {
             let stamps = Stamps::new().unwrap();
-            ask(&directory, &mut stamps.recorder(MonotonicClock), 7);
+            ask(&directory, None, &mut stamps.recorder(MonotonicClock), 7);
             assert!(stamps.prepared().is_some() && stamps.has_left_place());
             assert_eq!(stamps.opened().is_some(), is_there);
         }

@@ -1,6 +1,6 @@
 //! Configurations: under which circumstances samples are taken, and what to say when they change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use iolag_model::{Configuration, ConfigurationKey, Event, EventSource, WallTime};
@@ -19,7 +19,7 @@ pub fn configuration_key(facts: &BTreeMap<String, String>) -> ConfigurationKey {
 /// The fact that says where a target's file system is mounted.
 pub(crate) const MOUNT_POINT: &str = "mount-point";
 /// The fact that says which directory a target is, without symbolic links.
-const DIRECTORY: &str = "directory";
+pub(crate) const DIRECTORY: &str = "directory";
 
 /// The configuration that holds for each target of this host.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,6 +27,10 @@ pub struct Configurations {
     by_target: BTreeMap<String, Configuration>,
     /// Of targets of which nothing was known: what was found first.
     first: BTreeMap<String, Configuration>,
+    /// Names that the history has of targets.
+    names: BTreeSet<String>,
+    /// Those that have become others.
+    former_names: BTreeSet<String>,
 }
 
 impl Configurations {
@@ -35,6 +39,12 @@ impl Configurations {
         let mut resumed = Self::default();
         known.into_iter().for_each(|known| resumed.take_up(known));
         resumed
+    }
+
+    /// The history has these names of targets, of which `former` have become others.
+    pub fn know_names(&mut self, names: BTreeSet<String>, former: BTreeSet<String>) {
+        self.names.extend(names);
+        self.former_names.extend(former);
     }
 
     /// This one held last, as far as is known.
@@ -56,13 +66,27 @@ impl Configurations {
         events
     }
 
-    /// Which target that is `watched` no more lay in the directory that this one lies in: it is the same one, under another name.
-    pub fn predecessor(&self, target: &str, is_watched: impl Fn(&str) -> bool) -> Option<&str> {
-        let directory = self.fact(target, DIRECTORY)?;
-        let others =
-            self.by_target.values().filter(|other| other.target != target && !is_watched(&other.target));
-        let same = others.filter(|other| other.facts.get(DIRECTORY).is_some_and(|its| its == directory));
-        same.max_by_key(|other| other.first_seen).map(|other| other.target.as_str())
+    /// Which target that is watched no more was the same directory of the same file system as this one, of whose name the history knows
+    /// nothing: it is the same one, under another name. Each is found once.
+    pub fn predecessor(&mut self, target: &str, is_watched: impl Fn(&str) -> bool) -> Option<String> {
+        let own = &self.by_target.get(target)?.facts;
+        let is_same = |other: &&Configuration| {
+            let equal = |name: &str| own.contains_key(name) && own.get(name) == other.facts.get(name);
+            let is_free = !is_watched(&other.target) && !self.former_names.contains(&other.target);
+            other.target != target
+                && is_free
+                && [DIRECTORY, "file-system", "mount-source"].iter().all(|name| equal(name))
+        };
+        let same = self.by_target.values().filter(is_same).max_by_key(|other| other.first_seen);
+        let old = same.filter(|_| !self.names.contains(target))?.target.clone();
+        self.former_names.insert(old.clone());
+        self.names.insert(target.to_owned());
+        Some(old)
+    }
+
+    /// The configurations that hold.
+    pub fn all(&self) -> impl Iterator<Item = &Configuration> {
+        self.by_target.values()
     }
 
     /// A fact of the configuration that holds for a target.
@@ -137,7 +161,7 @@ pub(crate) fn event(
 /// What changed from what to what, in a sentence.
 fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> String {
     let mut text = String::new();
-    let names: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     for name in names {
         let separator = if text.is_empty() { "" } else { "; " };
         // Writing to a string does not fail.

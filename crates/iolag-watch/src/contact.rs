@@ -4,13 +4,15 @@
 //! task that is named first: it has its deadlines, blocks its mount, is shown, kept for the next watch, and recorded if it passes its
 //! deadline. If it comes back before, nothing is recorded: it did not do the task, and the slots that waited for it begin.
 
+use std::path::Path;
+
 use iolag_keeper::Child;
-use iolag_model::{MonotonicTime, Nanoseconds, WallTime};
+use iolag_model::{MonotonicTime, Nanoseconds, OutageKind, WallTime};
 use rustix::process::Signal;
 
 use crate::agenda::Subject;
 use crate::flight::{Flight, Interruption, Purpose, make_stamps};
-use crate::lookups::Patience;
+use crate::lookups::{Patience, Reason};
 use crate::process::ProbeProcess;
 use crate::room::KeptFile;
 use crate::run::Running;
@@ -60,7 +62,7 @@ impl Running<'_> {
     pub fn learn_from_contacts(&mut self, contacts: &[FirstContact]) {
         for contact in contacts {
             if let FirstContact::Answered { target, mount_number } = contact {
-                self.learn(*target, *mount_number);
+                self.learn(*target, *mount_number, None);
             }
         }
     }
@@ -69,20 +71,26 @@ impl Running<'_> {
     pub fn take_over_contacts(&mut self, contacts: Vec<FirstContact>) {
         for contact in contacts {
             if let FirstContact::Silent { target, child, start } = contact {
-                self.take_over(target, child, start, None);
+                let mount = self.mounts.key_of(target).clone();
+                let waiting = Waiting { child, since: start, mount, purpose: Purpose::Contact };
+                self.take_over(target, waiting, None);
             }
         }
     }
 
-    /// A target lies on the mount with this number.
-    pub fn learn(&mut self, target: usize, mount_number: u64) {
+    /// A target lies on the mount with this number, so says who has made sure that something is mounted at `looked_for`.
+    pub fn learn(&mut self, target: usize, mount_number: u64, looked_for: Option<&Path>) {
         // An automount appears in the table when somebody has gone there.
         if !self.mounts.has(mount_number) {
             self.look_at_mounts();
         }
-        self.mounts.learn(target, mount_number);
+        self.mounts.learn(target, mount_number, looked_for);
         self.keep_mounts();
         self.move_flights(target);
+        // Where nothing was mounted it may not lie any more.
+        if self.outages.open().any(|outage| outage.kind == OutageKind::NotMounted) {
+            self.look_for_missing_mounts();
+        }
     }
 
     /// Probes of a target of which nobody knew where it lies are where it lies, too.
@@ -106,23 +114,26 @@ impl Running<'_> {
     pub fn learn_from(&mut self, position: usize) {
         let flight = &self.flights[position];
         let (Some(target), Some(number)) = (flight.target, flight.stamps.mount_number()) else { return };
-        self.learn(target, number);
+        let mount_point = flight.mount_point.clone();
+        self.learn(target, number, mount_point.as_deref());
+        // Another one may stand in its place by now: then it stays where it was.
+        let Some((mount, name)) = self.mounts.with_number(number) else { return };
         let flight = &mut self.flights[position];
-        flight.mount.clone_from(self.mounts.key_of(target));
-        self.mounts.name_of(target).clone_into(&mut flight.mount_name);
+        (flight.mount, flight.mount_name) = (mount, name);
         self.agenda.found_on(flight.probe(), &flight.mount);
     }
 
     /// Lookups that do not answer count as probes from now on.
     pub fn take_over_lookups(&mut self, now: MonotonicTime, patience: Patience) {
-        let flights = &self.flights;
-        let has_probe = |mount: &MountKey| flights.iter().any(|flight| flight.mount == *mount);
-        for silent in self.lookups.hand_over(now, patience, has_probe) {
-            self.take_over(silent.target, silent.child, silent.start, Some(silent.stamps));
+        for silent in self.lookups.hand_over(now, patience) {
+            let purpose = if silent.reason == Reason::Routine { Purpose::Contact } else { Purpose::Canary };
+            let waiting = Waiting { child: silent.child, since: silent.start, mount: silent.mount, purpose };
+            self.take_over(silent.target, waiting, Some(silent.stamps));
         }
     }
 
-    fn take_over(&mut self, target: usize, child: Child, started: MonotonicTime, stamps: Option<Stamps>) {
+    fn take_over(&mut self, target: usize, waiting: Waiting, stamps: Option<Stamps>) {
+        let Waiting { child, since: started, mount, purpose } = waiting;
         let subject = Subject::Task { target, task: 0 };
         let Some(task) = self.plan.targets[target].tasks.first() else {
             child.signal_group(Signal::KILL);
@@ -131,7 +142,6 @@ impl Running<'_> {
         // It measures nothing that others could disturb, and has been waited for already.
         let deadlines =
             Deadlines { soft: Nanoseconds::ZERO, hard: task.deadline, at_deadline: task.at_deadline };
-        let mount = self.mounts.key_of(target).clone();
         let probe = self.agenda.take_over(mount.clone(), deadlines, started);
         let Some(stamps) = stamps.or_else(|| make_stamps(self.runtime, probe)) else {
             self.ledger.trouble("probe", "there is no memory for a probe's stamps");
@@ -152,10 +162,11 @@ impl Running<'_> {
         self.flights.push(Flight {
             description,
             process: ProbeProcess::ours(child),
-            purpose: Purpose::Contact,
+            purpose,
             stamps,
             deadlines,
             mount,
+            mount_point: None,
             mount_name: self.mounts.name_of(target).to_owned(),
             target: Some(target),
             surroundings: None,
@@ -169,10 +180,18 @@ impl Running<'_> {
     }
 }
 
+/// Somebody who waits at a mount.
+struct Waiting {
+    child: Child,
+    since: MonotonicTime,
+    mount: MountKey,
+    purpose: Purpose,
+}
+
 /// Deadlines as the next watch is to know them: this child dies with the present one, whatever its task says.
 pub(crate) const fn kept_deadlines(deadlines: Deadlines, purpose: Purpose) -> Deadlines {
     match (purpose, deadlines.at_deadline) {
-        (Purpose::Contact, AtDeadline::Wait) => {
+        (Purpose::Contact | Purpose::Canary, AtDeadline::Wait) => {
             Deadlines { at_deadline: AtDeadline::End { grace: Nanoseconds::ZERO }, ..deadlines }
         }
         _ => deadlines,

@@ -1,10 +1,12 @@
 //! Probes in flight: their processes, their stamps, and what is kept of them for the next watch.
 
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 
 use iolag_model::{MonotonicTime, Nanoseconds, ProbeId, ProbePhase, ProbeStatus, SeriesKey, WallTime};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::process::Signal;
+use serde::{Deserialize, Serialize};
 
 use crate::contact::kept_deadlines;
 use crate::kept::KeptFlight;
@@ -26,6 +28,8 @@ pub(crate) struct Flight {
     pub deadlines: Deadlines,
     pub mount: MountKey,
     pub mount_name: String,
+    /// Where its child has made sure that something is mounted.
+    pub mount_point: Option<PathBuf>,
     /// Position of its target in the plan.
     pub target: Option<usize>,
     /// Absent for one that was adopted or taken over.
@@ -41,12 +45,16 @@ pub(crate) struct Flight {
 }
 
 /// What a process was started for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Purpose {
     /// To execute a task.
+    #[default]
     Task,
     /// To go to a target before anybody else, or to look it up; it did not come back in time.
     Contact,
+    /// To ask whether a mount answers. It is no attempt of anything: nothing is recorded of it, and it blocks its mount while it is there.
+    Canary,
 }
 
 /// Who breaks a probe off.
@@ -96,6 +104,7 @@ impl Flight {
             {
                 None
             }
+            _ if self.purpose == Purpose::Canary => None,
             (ProbePhase::Hung, terminated, _) => Some(Fate::Released { at, terminated }),
             (ProbePhase::Ending, Some(terminated), Interruption::Stop) => Some(Fate::Aborted { terminated }),
             (ProbePhase::Ending, Some(terminated), _) => Some(Fate::TimedOut { terminated }),
@@ -142,6 +151,7 @@ impl Flight {
             processes: self.process.to_keep(),
             mount: self.mount.clone(),
             mount_name: self.mount_name.clone(),
+            purpose: self.purpose,
             deadlines: kept_deadlines(self.deadlines, self.purpose),
             terminated: state.and_then(ProbeState::terminated),
             hung_seen: self.hung_seen,
@@ -161,11 +171,13 @@ impl Flight {
         let flight = Self {
             description: kept.description.clone(),
             process,
-            purpose: Purpose::Task,
+            // A former first contact is recorded as what it stands for.
+            purpose: if kept.purpose == Purpose::Canary { Purpose::Canary } else { Purpose::Task },
             stamps,
             deadlines: kept.deadlines,
             mount: kept.mount.clone(),
             mount_name: kept.mount_name.clone(),
+            mount_point: None,
             target: None,
             surroundings: None,
             waits_in: String::new(),

@@ -14,9 +14,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use iolag_model::{HistoryRecord, MonotonicTime, Nanoseconds, Outage, OutageKind, ProbeId, WallTime};
+use iolag_model::{
+    Configuration, HistoryRecord, MonotonicTime, Nanoseconds, Outage, OutageKind, ProbeId, WallTime,
+};
 
-use crate::configurations::MOUNT_POINT;
+use crate::configurations::{DIRECTORY, MOUNT_POINT};
+use crate::flight::Flight;
 use crate::lookups::{Finding, Reason};
 use crate::outages::Presence;
 use crate::run::Running;
@@ -69,7 +72,8 @@ impl Running<'_> {
     pub fn suspect(&mut self, position: usize, now: MonotonicTime) {
         let flight = &self.flights[position];
         // A covariate has no mount.
-        if matches!(flight.mount, MountKey::Covariate(_)) || self.outages.is_open(&flight.mount) {
+        let is_covariate = matches!(flight.mount, MountKey::Covariate(_));
+        if is_covariate || self.outages.is_open(&flight.mount) || self.is_replaced(flight) {
             return;
         }
         let (mount, probe) = (flight.mount.clone(), flight.probe());
@@ -77,27 +81,30 @@ impl Running<'_> {
         // One that an earlier watch started may be of the same target.
         let is_its = |target: &WatchTarget| target.name == flight.series().target;
         let target = flight.target.or_else(|| self.plan.targets.iter().position(is_its));
-        match (flight.stamps.has_left_place(), target) {
-            (true, Some(target)) => {
-                self.suspicions.suspect(mount, Suspicion { probe, since });
-                self.lookups.suspect(target, Reason::Suspicion, now);
-            }
-            // It is not watched any more.
-            (true, None) => {}
-            (false, _) if now.since(since) >= SILENCE_MAX.min(flight.deadlines.hard) => {
-                let (name, begin, skipped) = (flight.mount_name.clone(), flight.wall(since), flight.skipped);
-                self.found_silent(&mount, name, probe, begin, skipped);
-            }
-            (false, _) => {}
+        // While this process stood still its children may have, too.
+        let waited = now.since(since.max(self.stood_still));
+        if !flight.stamps.has_left_place() && waited >= SILENCE_MAX.min(flight.deadlines.hard) {
+            let (name, begin, skipped) = (flight.mount_name.clone(), flight.wall(since), flight.skipped);
+            self.found_silent(&mount, name, probe, begin, skipped);
+        } else if let Some(target) = target {
+            // Not proven: a canary asks, beside a program, after the end of a task that asks its place itself.
+            self.suspicions.suspect(mount, Suspicion { probe, since });
+            self.lookups.suspect(target, Reason::Suspicion, now);
         }
+    }
+
+    /// Whether what a probe waits for is no longer mounted where it was, so that its waiting says nothing of what is there now.
+    fn is_replaced(&self, flight: &Flight) -> bool {
+        let MountKey::Device(device) = &flight.mount else { return false };
+        self.mounts.device_at(&flight.mount_name).as_ref() != Some(device)
     }
 
     /// Heeds what a canary has found.
     pub fn heed_canary(&mut self, target: usize, finding: &Finding) {
         match finding {
-            Finding::Answered { mount, at, mount_number } => {
+            Finding::Answered { mount, at, mount_number, mount_point } => {
                 if let Some(number) = mount_number {
-                    self.learn(target, *number);
+                    self.learn(target, *number, mount_point.as_deref());
                 }
                 let keys =
                     [mount.clone(), self.mounts.own_key_of(target), self.mounts.key_of(target).clone()];
@@ -144,14 +151,17 @@ impl Running<'_> {
         }
     }
 
-    /// Something has to be mounted where the history, or an earlier watch, has seen a target mounted.
-    pub fn require_mounts(&mut self) {
-        for (target, planned) in self.plan.targets.iter().enumerate() {
-            if let Some(mount_point) = self.configurations.fact(&planned.name, MOUNT_POINT) {
-                self.mounts.remember(target, Path::new(mount_point));
+    /// Something has to be mounted where these configurations of the history say that a target was.
+    pub fn remember_mounts<'a>(&mut self, configurations: impl IntoIterator<Item = &'a Configuration>) {
+        for configuration in configurations {
+            let is_its = |target: &WatchTarget| target.name == configuration.target;
+            let fact = |name: &str| configuration.facts.get(name).map(Path::new);
+            if let (Some(target), Some(mount_point)) =
+                (self.plan.targets.iter().position(is_its), fact(MOUNT_POINT))
+            {
+                self.mounts.remember(target, mount_point, fact(DIRECTORY));
             }
         }
-        self.look_for_missing_mounts();
     }
 
     /// Records which mount points are missing, and which are not any more.

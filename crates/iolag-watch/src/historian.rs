@@ -5,6 +5,8 @@
 //! has to know. The others write: each gets the oldest records and leaves them in the spool until it has said that the history has them; what it
 //! could not write is tried again, later and later. One that cannot be ended is waited for: it may hold the history's lock.
 
+use std::collections::BTreeSet;
+
 use iolag_keeper::Awaited;
 use iolag_model::{Configuration, HistoryRecord, MonotonicTime, Nanoseconds, Outage};
 use serde::{Deserialize, Serialize};
@@ -28,6 +30,12 @@ pub struct Recollection {
     pub configurations: Vec<Configuration>,
     /// Outages of this host that it does not know to be over.
     pub open_outages: Vec<Outage>,
+    /// The names of this host's targets that it has samples or renames of.
+    #[serde(default)]
+    pub names: BTreeSet<String>,
+    /// Those that have become others.
+    #[serde(default)]
+    pub former_names: BTreeSet<String>,
 }
 
 /// Whether the history has been asked for its [`Recollection`].

@@ -5,6 +5,7 @@
 use iolag_model::{MonotonicTime, ProbeId};
 use serde::{Deserialize, Serialize};
 
+use crate::flight::Purpose;
 use crate::process::KeptProcess;
 use crate::samples::ProbeDescription;
 use crate::{Deadlines, MountKey, OpenOutage, RuntimeDirectory, RuntimeError};
@@ -35,6 +36,9 @@ pub(crate) struct KeptFlight {
     pub processes: Vec<KeptProcess>,
     pub mount: MountKey,
     pub mount_name: String,
+    /// What it was started for.
+    #[serde(default)]
+    pub purpose: Purpose,
     pub deadlines: Deadlines,
     /// When it was first sent a signal.
     pub terminated: Option<MonotonicTime>,

@@ -63,4 +63,4 @@ pub use schedule::{Round, Schedule};
 pub use spool::{Keeping, Spool, SpoolLimits, SpoolLosses};
 pub use stamps::{PARTS_MAX, PartStamp, PreparationFailure, StampRecorder, Stamps};
 pub use surroundings::{SurroundingsMeter, SurroundingsStart};
-pub use targets::mount_keys;
+pub use targets::{missing_mounts, mount_keys};

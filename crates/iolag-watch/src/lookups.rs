@@ -7,15 +7,18 @@
 //! target keeps the configuration that it had.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use iolag_keeper::{Awaited, Child};
 use iolag_model::{MonotonicClock, MonotonicTime, Nanoseconds};
 
 use crate::errand::{Errand, ErrandState};
+use crate::targets::TargetMounts;
 use crate::{MountKey, Stamps, WatchTarget, canary};
 
 /// How long looking up may take, and an answer of the canary at most.
 const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(10);
+const NEVER: MonotonicTime = MonotonicTime(u64::MAX);
 /// How often it is done although the target's mount has not changed.
 const EVERY: Nanoseconds = Nanoseconds::from_seconds(3600);
 
@@ -54,7 +57,7 @@ pub(crate) enum Reason {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
     /// The target has answered the canary.
-    Answered { mount: MountKey, at: MonotonicTime, mount_number: Option<u64> },
+    Answered { mount: MountKey, at: MonotonicTime, mount_number: Option<u64>, mount_point: Option<PathBuf> },
     /// It has not, within the canary's deadline.
     Silent { mount: MountKey },
     /// Its circumstances.
@@ -65,6 +68,8 @@ pub(crate) enum Finding {
 struct UnderWay {
     errand: Errand,
     mount: MountKey,
+    /// Where it makes sure that something is mounted.
+    mount_point: Option<PathBuf>,
     start: MonotonicTime,
     reason: Reason,
     stamps: Stamps,
@@ -85,6 +90,8 @@ pub(crate) struct Silent {
     pub target: usize,
     pub child: Child,
     pub start: MonotonicTime,
+    pub mount: MountKey,
+    pub reason: Reason,
     pub stamps: Stamps,
 }
 
@@ -121,8 +128,10 @@ impl Lookups {
     /// Whether this target answers is to be asked at `due`, or before if that is due already.
     pub fn suspect(&mut self, target: usize, reason: Reason, due: MonotonicTime) {
         let lookup = &mut self.targets[target];
-        lookup.due = lookup.due.min(due);
-        lookup.reason = lookup.reason.max(reason);
+        if lookup.due != NEVER {
+            lookup.due = lookup.due.min(due);
+            lookup.reason = lookup.reason.max(reason);
+        }
     }
 
     /// What was found since the last look. Ends what has not come back in time.
@@ -146,27 +155,28 @@ impl Lookups {
         found
     }
 
-    /// Starts what is due, unless a probe (so says `is_blocked`) or another lookup is at the mount, `mount_of` the target.
+    /// Starts what is due, unless a probe (so says `is_blocked`) or another lookup is at the target's mount.
     pub fn start(
         &mut self,
         targets: &[WatchTarget],
         facts: &Facts<'_>,
         now: MonotonicTime,
-        mount_of: impl Fn(usize) -> MountKey,
+        mounts: &TargetMounts,
         is_blocked: impl Fn(&MountKey, Reason) -> bool,
     ) {
         for (target, planned) in targets.iter().enumerate() {
             if now < self.targets[target].due || self.targets[target].errand.is_some() {
                 continue;
             }
-            let mount = mount_of(target);
+            let mount = mounts.key_of(target).clone();
             let is_held_up = self.visits(&mount) || is_blocked(&mount, self.targets[target].reason);
             let lookup = &mut self.targets[target];
             lookup.is_held_up = is_held_up;
             if !is_held_up {
                 lookup.due = now.after(EVERY);
                 let reason = std::mem::replace(&mut lookup.reason, Reason::Routine);
-                lookup.errand = start(planned, facts, now, mount, reason);
+                let place = (mount, mounts.required(target));
+                lookup.errand = start(planned, facts, now, place, reason);
             }
         }
     }
@@ -176,23 +186,19 @@ impl Lookups {
         self.under_way().any(|under_way| under_way.mount == *mount)
     }
 
-    /// The children that have not come back, to be looked after by somebody else, unless a probe is there already. Their targets are soon
-    /// due again.
-    pub fn hand_over(
-        &mut self,
-        now: MonotonicTime,
-        patience: Patience,
-        has_probe: impl Fn(&MountKey) -> bool,
-    ) -> Vec<Silent> {
+    /// The children that could not be ended, to be looked after by somebody else. Their targets are soon due again.
+    pub fn hand_over(&mut self, now: MonotonicTime, patience: Patience) -> Vec<Silent> {
         let is_silent = |under_way: &mut UnderWay| {
-            let is_late = now >= under_way.start.after(DEADLINE) && !has_probe(&under_way.mount);
-            patience == Patience::None || is_late
+            let is_given_up = under_way.errand.given_up_at().is_some_and(|at| now >= at);
+            patience == Patience::None || is_given_up
         };
         let mut silent = Vec::new();
         for (target, lookup) in self.targets.iter_mut().enumerate() {
-            if let Some(UnderWay { errand, start, stamps, .. }) = lookup.errand.take_if(is_silent) {
-                lookup.due = now.after(DEADLINE);
-                silent.push(Silent { target, child: errand.into_child(), start, stamps });
+            if let Some(UnderWay { errand, mount, start, reason, stamps, .. }) =
+                lookup.errand.take_if(is_silent)
+            {
+                lookup.due = if lookup.due == NEVER { NEVER } else { now.after(DEADLINE) };
+                silent.push(Silent { target, child: errand.into_child(), start, mount, reason, stamps });
             }
         }
         silent
@@ -219,7 +225,7 @@ impl Lookups {
             Some(under_way) => under_way.errand.due().or_else(|| under_way.errand.given_up_at()),
             None => (!lookup.is_held_up).then_some(lookup.due),
         };
-        self.targets.iter().filter_map(due).min()
+        self.targets.iter().filter_map(due).min().filter(|due| *due != NEVER)
     }
 
     /// What to wait for.
@@ -230,6 +236,14 @@ impl Lookups {
     /// Whether a child is under way whose end has to be looked for.
     pub fn have_to_be_looked_at(&self) -> bool {
         self.under_way().any(|under_way| !under_way.errand.has_descriptor())
+    }
+
+    /// Nothing more is to be asked: the watch ends.
+    pub fn stop(&mut self) {
+        for lookup in &mut self.targets {
+            lookup.reason = Reason::Routine;
+            lookup.due = NEVER;
+        }
     }
 
     /// The watch ends and waits no longer.
@@ -255,7 +269,8 @@ impl UnderWay {
         let mount = self.mount.clone();
         if let (Verdict::None | Verdict::Silent, Some(at)) = (self.verdict, self.stamps.prepared()) {
             self.verdict = Verdict::Answered;
-            return Some(Finding::Answered { mount, at, mount_number: self.stamps.mount_number() });
+            let (mount_number, mount_point) = (self.stamps.mount_number(), self.mount_point.clone());
+            return Some(Finding::Answered { mount, at, mount_number, mount_point });
         }
         if self.verdict == Verdict::None && now >= self.start.after(deadline) {
             self.verdict = Verdict::Silent;
@@ -270,7 +285,7 @@ fn start(
     target: &WatchTarget,
     facts: &Facts<'_>,
     now: MonotonicTime,
-    mount: MountKey,
+    (mount, mount_point): (MountKey, Option<&Path>),
     reason: Reason,
 ) -> Option<UnderWay> {
     let stamps = Stamps::new().ok()?;
@@ -278,10 +293,36 @@ fn start(
         // Only for who looks at the process table.
         let _ = rustix::thread::set_name(c"iolag-facts");
         if reason != Reason::Routine {
-            canary::ask(&target.directory, &mut stamps.recorder(MonotonicClock), now.0);
+            canary::ask(&target.directory, mount_point, &mut stamps.recorder(MonotonicClock), now.0);
         }
         serde_json::to_vec(&facts(target)).map_err(|error| error.to_string())
     };
     let errand = Errand::start("facts", now.after(DEADLINE), body).ok()?;
-    Some(UnderWay { errand, mount, start: now, reason, stamps, verdict: Verdict::None })
+    let mount_point = mount_point.map(Path::to_owned);
+    Some(UnderWay { errand, mount, mount_point, start: now, reason, stamps, verdict: Verdict::None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_suspected_is_waited_for_unless_the_watch_ends() {
+        let target = WatchTarget {
+            directory: "/scratch".into(),
+            name: "/scratch".to_owned(),
+            kind: iolag_model::SeriesKind::Task,
+            mounted: crate::Mounted::Required,
+            tasks: Vec::new(),
+        };
+        let now = MonotonicTime(5);
+        let mut lookups = Lookups::new(&[target]);
+        assert!(lookups.are_idle(now), "what is routine is not waited for");
+        lookups.suspect(0, Reason::Suspicion, now);
+        assert!(!lookups.are_idle(now));
+        lookups.stop();
+        lookups.suspect(0, Reason::Suspicion, now);
+        assert!(lookups.are_idle(now));
+        assert_eq!(lookups.due(), None, "nobody is woken for what does not begin any more");
+    }
 }

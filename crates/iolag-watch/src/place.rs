@@ -10,7 +10,7 @@
 //! mounted over a place: whoever may mount (with FUSE, everybody) decides what such a file system says of its owners.
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -101,11 +101,9 @@ impl Place {
 
 /// Refuses a directory that is seen only because nothing is mounted above it. Asked of the open directory: the table may change at any moment.
 fn require_mounted(opened: Option<&OwnedFd>, mount_point: &Path) -> Result<(), ProbeTaskError> {
-    let table = MountTable::read();
-    let number = opened.and_then(|opened| mount_number(opened.as_fd()));
-    let is_missing = match number.and_then(|number| table.identity_of(number)) {
-        Some(mount) => mount.is_beneath(mount_point),
-        None => table.is_missing(mount_point),
+    let is_missing = match opened {
+        Some(opened) => shows_beneath(opened.as_fd(), mount_point),
+        None => MountTable::read().is_missing(mount_point),
     };
     if !is_missing {
         return Ok(());
@@ -115,6 +113,18 @@ fn require_mounted(opened: Option<&OwnedFd>, mount_point: &Path) -> Result<(), P
         mount_point.display()
     );
     Err(ProbeTaskError { failure: FailureCode::NOT_MOUNTED, message })
+}
+
+/// Whether an open directory lies at or below `mount_point`, and on the mount of a directory above it. One to which a link leads that led to
+/// the mount point before lies elsewhere.
+pub(crate) fn shows_beneath(opened: BorrowedFd<'_>, mount_point: &Path) -> bool {
+    let table = MountTable::read();
+    let is_on_another = match mount_number(opened).and_then(|number| table.identity_of(number)) {
+        Some(mount) => mount.is_beneath(mount_point),
+        None => table.is_missing(mount_point),
+    };
+    let path = std::fs::read_link(format!("/proc/thread-self/fd/{}", opened.as_raw_fd()));
+    is_on_another && path.is_ok_and(|path| path.starts_with(mount_point))
 }
 
 fn refused(path: &Path, why: Refusal) -> ProbeTaskError {

@@ -1,5 +1,7 @@
 //! Carrying out what the agenda says: starting probes, heeding their deadlines, recording their ends.
 
+use std::path::Path;
+
 use iolag_keeper::evidence_of_all;
 use iolag_model::{
     Clock, EventSource, Evidence, FailureCode, HistoryRecord, HistorySample, MonotonicClock, MonotonicTime,
@@ -84,13 +86,17 @@ impl Running<'_> {
     }
 
     fn begin(&mut self, probe: ProbeId, slot: Slot, mount: MountKey) {
+        let mount_point = match slot.subject {
+            Subject::Task { target, .. } => self.mounts.required(target).map(Path::to_owned),
+            Subject::Covariate(_) => None,
+        };
         let (place, spec, target) = match slot.subject {
             Subject::Task { target, task } => {
                 let planned = &self.plan.targets[target];
                 let task = &planned.tasks[task];
                 let (host, runtime) = (&self.plan.host, &self.plan.runtime_directory);
                 let place = Place::of_task(&planned.directory, host, runtime, &task.name)
-                    .mounted_at(self.mounts.required(target));
+                    .mounted_at(mount_point.as_deref());
                 (place, task.spec.clone(), Some(target))
             }
             Subject::Covariate(index) => {
@@ -127,6 +133,7 @@ impl Running<'_> {
                     stamps,
                     deadlines,
                     mount,
+                    mount_point,
                     mount_name,
                     target,
                     surroundings: Some(surroundings),
@@ -212,7 +219,7 @@ impl Running<'_> {
         let Some(state) = self.agenda.state(probe).copied() else { return };
         self.agenda.ended(probe);
         if let (Some(target), Some(number)) = (flight.target, flight.stamps.mount_number()) {
-            self.learn(target, number);
+            self.learn(target, number, flight.mount_point.as_deref());
         }
         if let Some(fate) = flight.fate(&state, now) {
             self.record_fate(&flight, fate, end, now);
@@ -272,6 +279,9 @@ impl Running<'_> {
     fn record_hung(&mut self, position: usize, now: MonotonicTime) {
         let flight = &mut self.flights[position];
         let is_known = flight.hung_seen.replace(now).is_some();
+        if flight.purpose == Purpose::Canary {
+            return;
+        }
         let terminated = self.agenda.state(flight.probe()).and_then(crate::ProbeState::terminated);
         let fate = Fate::Hung { at: now, terminated };
         let surroundings = flight.surroundings.as_ref().and_then(|start| self.meter.finish(start));
@@ -309,6 +319,9 @@ impl Running<'_> {
     }
 
     fn gather_evidence(&mut self, position: usize, now: MonotonicTime) {
+        if self.flights[position].purpose == Purpose::Canary {
+            return;
+        }
         let surroundings =
             self.flights[position].surroundings.as_ref().and_then(|start| self.meter.finish(start));
         let flight = &mut self.flights[position];
@@ -326,7 +339,8 @@ impl Running<'_> {
 
     pub fn show_phase(&mut self, probe: ProbeId) {
         self.changed();
-        let Some(flight) = self.flights.iter().find(|flight| flight.probe() == probe) else { return };
+        let is_it = |flight: &&Flight| flight.probe() == probe && flight.purpose != Purpose::Canary;
+        let Some(flight) = self.flights.iter().find(is_it) else { return };
         let phase = self.agenda.state(probe).map_or(ProbePhase::InFlight, crate::ProbeState::phase);
         let status = flight.status(phase);
         self.ledger.observer.phase_changed(&status);

@@ -20,7 +20,7 @@
 use iolag_model::{EventSource, HistoryRecord, Outage, OutageKind, ProbeId, Rename};
 
 use crate::configurations::event;
-use crate::flight::{Flight, find_stamps, remove_unknown_stamps, stamps_name};
+use crate::flight::{Flight, Purpose, find_stamps, remove_unknown_stamps, stamps_name};
 use crate::historian::Recollection;
 use crate::kept::{Kept, KeptFlight};
 use crate::outages::ended_by_reboot;
@@ -43,7 +43,9 @@ impl Running<'_> {
         for kept in kept.flights.iter().filter(|kept| !kept.description.series.is_empty()) {
             if is_this_boot {
                 self.resume_flight(kept);
-            } else if let (Some(seen), Ok(stamps)) = (kept.hung_seen, Stamps::new()) {
+            } else if kept.purpose != Purpose::Canary
+                && let (Some(seen), Ok(stamps)) = (kept.hung_seen, Stamps::new())
+            {
                 let fate = Fate::Vanished { seen };
                 self.ledger.record_samples(samples(&kept.description, &stamps, fate, None, None));
             }
@@ -60,8 +62,20 @@ impl Running<'_> {
     pub fn recalled(&mut self, recollection: Recollection) {
         let remembered: Vec<String> =
             recollection.configurations.iter().map(|configuration| configuration.target.clone()).collect();
+        self.configurations.know_names(recollection.names, recollection.former_names);
+        self.remember_mounts(&recollection.configurations);
+        let before = recollection.configurations.clone();
         for event in self.configurations.recalled(recollection.configurations) {
-            self.ledger.record(HistoryRecord::Event(event));
+            if !self.is_missing(&event.target) {
+                self.ledger.record(HistoryRecord::Event(event));
+            }
+        }
+        for configuration in std::mem::take(&mut self.unrecorded) {
+            if !self.is_missing(&configuration.target) {
+                self.ledger.record(HistoryRecord::Configuration(configuration));
+            } else if let Some(known) = before.iter().find(|known| known.target == configuration.target) {
+                self.configurations.take_up(known.clone());
+            }
         }
         let known: Vec<ProbeId> = self.outages.open().map(|outage| outage.probe).collect();
         self.resume_outages_of_history(&recollection.open_outages, &known);
@@ -69,16 +83,24 @@ impl Running<'_> {
         for target in self.plan.targets.iter().filter(|target| !remembered.contains(&target.name)) {
             self.go_on_under_new_name(&target.name);
         }
-        self.require_mounts();
+        self.look_for_missing_mounts();
         self.keep();
+    }
+
+    /// Whether nothing is mounted where this target has to be.
+    fn is_missing(&self, name: &str) -> bool {
+        let target = self.plan.targets.iter().position(|target| target.name == name);
+        target.is_some_and(|target| self.mounts.missing(target).is_some())
     }
 
     /// A target of which the history knows nothing under this name may be one that it knows under another: then that is its past.
     pub fn go_on_under_new_name(&mut self, name: &str) {
         let is_watched = |other: &str| self.plan.targets.iter().any(|target| target.name == other);
-        let Some(old) = self.configurations.predecessor(name, is_watched).map(str::to_owned) else { return };
+        let Some(old) = self.configurations.predecessor(name, is_watched) else { return };
         let (host, at) = (self.plan.host.clone(), self.wall());
-        let text = format!("{old} is called {name} from now on; what was measured before is its past");
+        let text = format!(
+            "{old} is called {name} from now on; what was measured before is its past (iolag history rename takes it back)"
+        );
         self.ledger.record(HistoryRecord::Event(event(&host, name, at, EventSource::Watch, "rename", text)));
         let rename = Rename { host, old, new: name.to_owned(), at, author: "iolag".to_owned() };
         self.ledger.record(HistoryRecord::Rename(rename));
@@ -115,6 +137,9 @@ impl Running<'_> {
         if let Some((flight, state)) = Flight::adopt(kept, stamps.clone()) {
             self.agenda.adopt(flight.probe(), flight.mount.clone(), state);
             self.flights.push(flight);
+            return;
+        }
+        if kept.purpose == Purpose::Canary {
             return;
         }
         let has_ended = stamps.has_ended();

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use iolag_keeper::{Awaited, Signals, reap_strays, wait_for_any};
 use iolag_model::{
-    Anchor, Clock, HistoryRecord, MonotonicClock, MonotonicTime, Nanoseconds, Outage, ProbeStatus, SeriesKey,
-    SessionEnd, WallTime, WatchSession,
+    Anchor, Clock, Configuration, HistoryRecord, MonotonicClock, MonotonicTime, Nanoseconds, Outage,
+    ProbeStatus, SeriesKey, SessionEnd, WallTime, WatchSession,
 };
 use iolag_workload::{ProbeTask, TaskSpec};
 use rustix::process::Signal;
@@ -40,6 +40,8 @@ const FIRST_LOOKUP: Nanoseconds = Nanoseconds::from_seconds(2);
 const STOP_GRACE: Nanoseconds = Nanoseconds::from_seconds(1);
 /// How long the last writing of the history may take.
 const LAST_WRITING: Nanoseconds = Nanoseconds::from_seconds(30);
+/// A wait that lasts so much longer than it was to was one of the whole machine, or of this process.
+const STANDSTILL: Nanoseconds = Nanoseconds::from_seconds(1);
 /// The status is written at most this often.
 const PUBLISH_INTERVAL: Nanoseconds = Nanoseconds::from_milliseconds(250);
 const SIGHUP: i32 = Signal::HUP.as_raw();
@@ -150,6 +152,10 @@ pub(crate) struct Running<'a> {
     pub flights: Vec<Flight>,
     pub outages: Outages,
     pub suspicions: Suspicions,
+    /// What was looked up before the history has said what it knows.
+    pub unrecorded: Vec<Configuration>,
+    /// When this process is known to have stood still last.
+    pub stood_still: MonotonicTime,
     pub mounts: TargetMounts,
     pub meter: SurroundingsMeter,
     pub configurations: Configurations,
@@ -195,6 +201,8 @@ impl<'a> Running<'a> {
             flights: Vec::new(),
             outages: Outages::default(),
             suspicions: Suspicions::default(),
+            unrecorded: Vec::new(),
+            stood_still: MonotonicTime(0),
             mounts: TargetMounts::new(MountTable::read(), Whereabouts::read(runtime), &plan.targets),
             meter: SurroundingsMeter::open(std::path::Path::new("/proc")),
             configurations: identity.configurations.clone(),
@@ -216,9 +224,11 @@ impl<'a> Running<'a> {
         running.take_up_spooled();
         running.ledger.record(HistoryRecord::Session(running.session.clone()));
         running.describe_series();
+        let known = running.configurations.clone();
+        running.remember_mounts(known.all());
         running.learn_from_contacts(&contacts);
         running.resume(kept);
-        running.require_mounts();
+        running.look_for_missing_mounts();
         running.take_over_contacts(contacts);
         running.look_up_first();
         running.agenda.begin_at(MonotonicClock.now());
@@ -285,6 +295,11 @@ impl<'a> Running<'a> {
         ];
         let limit = due.into_iter().flatten().min().map(|due| due.since(now));
         let has_come = wait_for_any(&awaited, limit);
+        let woken = MonotonicClock.now();
+        // Whoever stopped this process may have stopped its children, too.
+        if limit.is_some_and(|limit| woken > now.after(limit).after(STANDSTILL)) {
+            self.stood_still = woken;
+        }
         // Without a descriptor the table is read at every look. The kernel tells of a change once.
         self.mounts_changed |= mount_changes.is_none() || has_come.get(1) == Some(&true);
     }
@@ -299,6 +314,7 @@ impl<'a> Running<'a> {
                 continue;
             }
             self.end = Some(end);
+            self.lookups.stop();
             self.take_over_lookups(MonotonicClock.now(), Patience::None);
             for (probe, step) in self.agenda.stop(MonotonicClock.now(), STOP_GRACE) {
                 if let Some(flight) = self.flights.iter_mut().find(|flight| flight.probe() == probe) {
@@ -346,10 +362,14 @@ impl<'a> Running<'a> {
             else {
                 continue;
             };
-            if is_new {
+            if is_new && self.historian.recall() == Recall::Done {
                 self.go_on_under_new_name(name);
             }
-            self.ledger.record(HistoryRecord::Configuration(configuration));
+            // What shows where the history has seen something mounted is not the target's; it may say so later.
+            match self.historian.recall() {
+                Recall::Done => self.ledger.record(HistoryRecord::Configuration(configuration)),
+                Recall::Due | Recall::DueAfter(_) => self.unrecorded.push(configuration),
+            }
             if let Some(event) = event {
                 self.ledger.record(HistoryRecord::Event(event));
             }
@@ -357,13 +377,12 @@ impl<'a> Running<'a> {
         self.take_over_lookups(now, Patience::UntilGivenUp);
         self.ask_the_silent(now);
         if self.end.is_none() {
-            let mount_of = |target: usize| self.mounts.key_of(target).clone();
             let is_blocked = |mount: &MountKey, reason: Reason| {
                 let on_it = self.flights.iter().filter(|flight| flight.mount == *mount);
                 on_it.filter(|flight| reason == Reason::Routine || !flight.stamps.has_left_place()).count()
                     > 0
             };
-            self.lookups.start(&self.plan.targets, self.errands.facts, now, mount_of, is_blocked);
+            self.lookups.start(&self.plan.targets, self.errands.facts, now, &self.mounts, is_blocked);
         }
     }
 

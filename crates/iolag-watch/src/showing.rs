@@ -7,7 +7,7 @@ use iolag_model::{
 };
 
 use crate::STATUS_VERSION;
-use crate::flight::Flight;
+use crate::flight::{Flight, Purpose};
 use crate::run::Running;
 
 impl Running<'_> {
@@ -16,6 +16,7 @@ impl Running<'_> {
         let mut all: Vec<ProbeStatus> = self
             .flights
             .iter()
+            .filter(|flight| flight.purpose != Purpose::Canary)
             .filter_map(|flight| Some(flight.status(self.agenda.state(flight.probe())?.phase())))
             .collect();
         all.sort_by_key(|status| status.start_ns);
@@ -55,7 +56,9 @@ impl Running<'_> {
         let is_past = |outcome: &Outcome| matches!(outcome, Outcome::Late | Outcome::Timeout | Outcome::Hung);
         let is_slow = |flight: &Flight| {
             let phase = self.agenda.state(flight.probe()).map(crate::ProbeState::phase);
-            flight.series().target == name && phase.is_some_and(|phase| phase != ProbePhase::InFlight)
+            flight.series().target == name
+                && flight.purpose != Purpose::Canary
+                && phase.is_some_and(|phase| phase != ProbePhase::InFlight)
         };
         if self.flights.iter().any(is_slow) || ends.iter().any(is_past) {
             TargetState::Slow

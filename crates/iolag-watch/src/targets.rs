@@ -43,6 +43,14 @@ pub fn mount_keys(runtime: &Path, targets: &[WatchTarget]) -> Vec<MountKey> {
         .collect()
 }
 
+/// Where nothing is mounted though the last watch of the runtime directory at `runtime` has seen each of these targets mounted there.
+pub fn missing_mounts(runtime: &Path, targets: &[WatchTarget]) -> Vec<Option<PathBuf>> {
+    let directory = RuntimeDirectory::open_read_only(runtime).ok().flatten();
+    let known = directory.as_ref().map(Whereabouts::read).unwrap_or_default();
+    let mounts = TargetMounts::new(MountTable::read(), known, targets);
+    (0..targets.len()).map(|target| mounts.missing(target).map(Path::to_owned)).collect()
+}
+
 impl TargetMounts {
     /// Looks the targets up in what is known of them and in the table.
     pub fn new(table: MountTable, mut known: Whereabouts, targets: &[WatchTarget]) -> Self {
@@ -120,12 +128,24 @@ impl TargetMounts {
         self.table.mounts().iter().any(|mount| mount.mount_id == mount_number)
     }
 
-    /// Who has gone to this target has told the kernel's number of its mount.
-    pub fn learn(&mut self, target: usize, mount_number: u64) {
+    /// On what probes are outstanding that lie on the mount with the kernel's number `mount_number`, and its mount point.
+    pub fn with_number(&self, mount_number: u64) -> Option<(MountKey, String)> {
+        let mount = self.table.identity_of(mount_number)?;
+        let mount_point = mount.mount_point.to_string_lossy().into_owned();
+        Some((MountKey::Device(mount.device.to_string()), mount_point))
+    }
+
+    /// Who has gone to this target has told the kernel's number of its mount, and has found that it is not what shows because nothing is
+    /// mounted at `looked_for`.
+    pub fn learn(&mut self, target: usize, mount_number: u64, looked_for: Option<&Path>) {
         let Some(mount) = self.table.identity_of(mount_number) else { return };
-        // What shows because nothing is mounted above it is not where the target lies.
-        if self.required(target).is_some_and(|mount_point| mount.is_beneath(mount_point)) {
-            return;
+        if let Some(required) = self.required(target).filter(|mount_point| mount.is_beneath(mount_point)) {
+            // What shows because nothing is mounted above it is not where the target lies.
+            if looked_for != Some(required) {
+                return;
+            }
+            // The link that led there leads elsewhere now.
+            self.targets[target].remembered = None;
         }
         if self.known.learn(&self.targets[target].directory, &mount) {
             self.is_kept = false;
@@ -133,11 +153,11 @@ impl TargetMounts {
         }
     }
 
-    /// Where the history has seen this target mounted.
-    pub fn remember(&mut self, target: usize, mount_point: &Path) {
+    /// Where the history has seen this target mounted, and what directory it was without symbolic links.
+    pub fn remember(&mut self, target: usize, mount_point: &Path, directory: Option<&Path>) {
         let target = &mut self.targets[target];
-        // Links that were followed then may lead elsewhere now.
-        target.remembered = target.directory.starts_with(mount_point).then(|| mount_point.to_owned());
+        let is_of_it = directory.unwrap_or(&target.directory).starts_with(mount_point);
+        target.remembered = is_of_it.then(|| mount_point.to_owned());
     }
 
     /// Where something has to be mounted for this target: the deepest mount point where it was seen.
@@ -259,7 +279,7 @@ mod tests {
         assert_eq!((mounts.key_of(0), mounts.name_of(0)), (&own("/scratch"), "/scratch"));
         assert_eq!((mounts.key_of(1), mounts.key_of(2)), (&own("/home"), &own("/mnt/lustre/me")));
         for (target, mount_number) in [(0, 2), (1, 1), (2, 2), (0, 77)] {
-            mounts.learn(target, mount_number);
+            mounts.learn(target, mount_number, None);
         }
         assert!(mounts.has(2) && !mounts.has(77), "nobody knows that mount");
         assert_eq!((mounts.key_of(0), mounts.name_of(0)), (&MountKey::Device("0:30".into()), "/mnt/lustre"));
@@ -286,13 +306,13 @@ mod tests {
         let runtime =
             RuntimeDirectory::open_on(&place.path().join("watch"), crate::Backing::Anything).unwrap();
         assert!(mounts.keep(&runtime).is_none(), "nothing is known");
-        mounts.learn(0, 1);
+        mounts.learn(0, 1, None);
         let blocked = place.path().join("watch/mounts.json.new");
         std::fs::create_dir(&blocked).unwrap();
         assert!(mounts.keep(&runtime).unwrap().is_err());
         std::fs::remove_dir(&blocked).unwrap();
         assert!(mounts.keep(&runtime).unwrap().is_ok());
-        mounts.learn(0, 1);
+        mounts.learn(0, 1, None);
         assert!(mounts.keep(&runtime).is_none());
         let known = Whereabouts::read(&runtime);
         assert!(known.mount_of(Path::new("/home"), mounts.table()).is_some());
@@ -304,7 +324,7 @@ mod tests {
         let mut mounts = mounts_of(proc.path(), &["/scratch/one", "/scratch/two"]);
         assert_eq!(mounts.key_named("/scratch"), Some(&MountKey::Target("/scratch/one".into())));
         assert_eq!(mounts.key_named("/scratch/two"), Some(&MountKey::Target("/scratch/two".into())));
-        mounts.learn(1, 2);
+        mounts.learn(1, 2, None);
         assert_eq!(mounts.key_named("/scratch"), Some(&MountKey::Device("0:30".into())));
         assert_eq!(mounts.key_named("/elsewhere"), None);
     }

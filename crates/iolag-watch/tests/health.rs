@@ -5,7 +5,7 @@
 mod support;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -252,8 +252,12 @@ fn a_watch_that_remembers_nothing_knows_from_the_history_what_has_to_be_mounted(
 #[test]
 fn a_target_that_gets_another_name_takes_its_past_along_once() {
     let place = directory();
-    let facts = |_: &WatchTarget| BTreeMap::from([("directory".to_owned(), "/lustre/scratch".to_owned())]);
-    let watch = |name: &str, known: Vec<Configuration>| {
+    let facts_on = |source: &str| {
+        let facts = [("directory", "/lustre/scratch"), ("file-system", "lustre"), ("mount-source", source)];
+        facts.map(|(name, fact)| (name.to_owned(), fact.to_owned())).into_iter().collect::<BTreeMap<_, _>>()
+    };
+    let watch_on = |source: &str, name: &str, known: Vec<Configuration>| {
+        let facts = |_: &WatchTarget| facts_on(source);
         let mut scene = create_here(place.path());
         scene.plan.targets[0].name = name.to_owned();
         let mut onlooker = Onlooker::default();
@@ -266,6 +270,7 @@ fn a_target_that_gets_another_name_takes_its_past_along_once() {
         scene.watch_with_facts(WatchLimit::Rounds(1), errands, known, &mut onlooker);
         onlooker.records
     };
+    let watch = |name: &str, known: Vec<Configuration>| watch_on("mds:/scratch", name, known);
     let configurations = |records: &[HistoryRecord]| -> Vec<Configuration> {
         let of = |record: &HistoryRecord| match record {
             HistoryRecord::Configuration(configuration) => Some(configuration.clone()),
@@ -283,10 +288,117 @@ fn a_target_that_gets_another_name_takes_its_past_along_once() {
     let first = watch("/scratch", Vec::new());
     assert_eq!(renames(&first), []);
     let mut known = configurations(&first);
+    let elsewhere = watch_on("other:/scratch", "scratch", known.clone());
+    assert_eq!(renames(&elsewhere), [], "another file system at the same place");
     let second = watch("scratch", known.clone());
     assert_eq!(renames(&second), [("/scratch".to_owned(), "scratch".to_owned())]);
     known.extend(configurations(&second));
     for name in ["scratch", "/scratch"] {
         assert_eq!(renames(&watch(name, known.clone())), [], "both names are known by now");
     }
+}
+
+#[test]
+fn a_watch_ends_also_if_a_program_and_its_canary_cannot_be_killed_and_no_attempt_is_made_up() {
+    let backing = directory();
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let reading = format!("exec cat {}/hang-me", mount.path().display());
+    let scene = Scene::new(ms(500), vec![target(mount.path(), "stuck", vec![command(&reading, 50, 1500)])]);
+    mount.hang(FuseCall::Lookup, "hang-*");
+    mount.hang(FuseCall::Lookup, ".iolag-canary*");
+    let mut onlooker = Onlooker::default();
+    // The canary is given up 14 s after it was sent.
+    let summary = scene.watch(WatchLimit::Rounds(45), &mut onlooker);
+    assert_eq!((summary.rounds, summary.left_behind.len()), (45, 1), "{summary:?}");
+    // The canary may stand behind the program, before the file system is asked.
+    let held = mount.held();
+    assert!((1..=2).contains(&held), "the program and one canary: {held}");
+    let samples = onlooker.wholes("stuck");
+    let tried: BTreeSet<_> = samples
+        .iter()
+        .filter(|sample| sample.outcome != Outcome::Skipped)
+        .map(|sample| sample.probe)
+        .collect();
+    assert_eq!(tried.len(), 1, "a canary is no attempt: {samples:?}");
+    only(&onlooker.outages());
+    // The next watch goes on with both, and sends nobody else.
+    let mut onlooker = Onlooker::default();
+    scene.watch(WatchLimit::Rounds(3), &mut onlooker);
+    assert_eq!(mount.held(), held);
+    mount.release();
+    wait_for_what_was_released(&mount);
+}
+
+#[test]
+fn what_stands_in_the_place_of_a_mount_that_hangs_is_not_blamed_for_it() {
+    let (backing, other) = (directory(), directory());
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let stat = task("stat", TaskSpec::Stat, 50, 3000);
+    let scene = Scene::new(ms(300), vec![target(mount.path(), "replaced", vec![stat])]);
+    let (replaced_at, standing) = (Cell::new(0), RefCell::new(None));
+    let mut onlooker = Onlooker {
+        at_round_end: Some(Box::new(|round| match round {
+            2 => mount.hang_all(),
+            6 => {
+                let unmounted = std::process::Command::new("umount").arg("-l").arg(mount.path()).status();
+                assert!(unmounted.unwrap().success());
+                *standing.borrow_mut() = mounted(other.path(), mount.path());
+                replaced_at.set(wall());
+            }
+            _ => {}
+        })),
+        ..Onlooker::default()
+    };
+    scene.watch(WatchLimit::Rounds(30), &mut onlooker);
+    onlooker.at_round_end = None;
+    let outages = onlooker.outages();
+    let is_of_now = |outage: &&Outage| outage.end.is_none() || outage.begin.0 > replaced_at.get();
+    assert_eq!(outages.iter().filter(is_of_now).count(), 0, "{outages:?} {}", replaced_at.get());
+    // The old one hangs still.
+    assert!(
+        is_fine_after(&onlooker.wholes("replaced"), replaced_at.get()),
+        "{:?}",
+        onlooker.wholes("replaced")
+    );
+    drop(standing.take());
+    mount.release();
+    wait_for_what_was_released(&mount);
+}
+
+#[test]
+fn a_link_to_what_is_not_mounted_is_told_from_one_that_leads_elsewhere_now() {
+    let (place, mount_point, plain) = (directory(), directory(), directory());
+    let link = place.path().join("link");
+    std::os::unix::fs::symlink(mount_point.path(), &link).unwrap();
+    let path = mount_point.path().to_str().unwrap();
+    let facts = [("mount-point", path), ("directory", path)];
+    let facts: BTreeMap<_, _> = facts.map(|(name, fact)| (name.to_owned(), fact.to_owned())).into();
+    let known = Configuration {
+        key: configuration_key(&facts),
+        host: support::HOST.to_owned(),
+        target: "scratch".to_owned(),
+        first_seen: WallTime(1),
+        facts,
+    };
+    let scene = create_here(&link);
+    let watch = || {
+        let mut onlooker = Onlooker::default();
+        let errands = Errands {
+            probe_task: &probe_task,
+            facts: &|_| BTreeMap::new(),
+            recall: &support::knows_nothing,
+            remember: &|_| Ok(()),
+        };
+        scene.watch_with_facts(WatchLimit::Rounds(2), errands, vec![known.clone()], &mut onlooker);
+        onlooker
+    };
+    let onlooker = watch();
+    assert_eq!((only(&onlooker.outages()).kind, entries(mount_point.path())), (OutageKind::NotMounted, 0));
+
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(plain.path(), &link).unwrap();
+    let onlooker = watch();
+    assert_eq!((count(&onlooker.wholes("scratch"), Outcome::Ok), entries(plain.path())), (2, 1));
+    assert_eq!(only(&onlooker.outages()).ending, Some(OutageEnding::Recovered));
+    assert_eq!(entries(mount_point.path()), 0);
 }

@@ -200,7 +200,8 @@ fn a_history_that_answers_late_is_asked_what_it_knows_before_anything_is_written
             return Err("the server is starting".to_owned());
         }
         std::fs::write(&asked, "").unwrap();
-        Ok(Recollection { configurations: vec![configuration("6.1")], open_outages: vec![outage.clone()] })
+        let (configurations, open_outages) = (vec![configuration("6.1")], vec![outage.clone()]);
+        Ok(Recollection { configurations, open_outages, ..Recollection::default() })
     };
     let take = |records: &[HistoryRecord]| match asked.exists() {
         true => remember(history.path(), records),

@@ -21,7 +21,7 @@ use crate::{EffectiveSampleSize, ErrorCount, HISTOGRAM_BUCKETS, bucket_bounds};
 pub const FIGURE_SCHEMA: u32 = 1;
 
 /// Reasons in the order of their numbers in columns.
-pub(crate) const REASONS: [ErrorClass; 21] = [
+pub(crate) const REASONS: [ErrorClass; 22] = [
     ErrorClass::None,
     ErrorClass::NotFound,
     ErrorClass::Exists,
@@ -42,6 +42,7 @@ pub(crate) const REASONS: [ErrorClass; 21] = [
     ErrorClass::Exit,
     ErrorClass::Protocol,
     ErrorClass::Abandoned,
+    ErrorClass::NotMounted,
     ErrorClass::Other,
 ];
 

@@ -5,7 +5,8 @@
 //! hangs stands first.
 
 use iolag_model::{
-    Event, Nanoseconds, Outage, OutageEnding, Outcome, ProbePhase, SeriesKey, WallTime, counted, format_count,
+    Event, Nanoseconds, Outage, OutageEnding, Outcome, ProbePhase, SeriesKey, TargetState, WallTime, counted,
+    format_count,
 };
 
 use super::markup::Markup;
@@ -49,7 +50,11 @@ pub fn live_page(document: &LiveDocument) -> String {
 
 /// What a browser's tab shows: trouble first.
 fn title(document: &LiveDocument) -> String {
-    let silent = document.targets.iter().filter(|target| target.since.is_some()).count();
+    let has = |state: TargetState| document.targets.iter().filter(|target| target.state == state).count();
+    let (silent, missing) = (has(TargetState::NoAnswer), has(TargetState::NotMounted));
+    if silent == 0 && missing > 0 {
+        return format!("({missing} not mounted) Storage of {}", document.host);
+    }
     if silent > 0 {
         return format!(
             "({} not answer) Storage of {}",

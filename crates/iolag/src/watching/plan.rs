@@ -527,8 +527,6 @@ mod tests {
         assert!(refused("\norphans-max = 0").starts_with("iolag.toml:2: with orphans-max = 0 nothing could"));
         assert_eq!(plan("f", "orphans-max = 1", &wishes()).unwrap().orphans_max, 1);
         assert!(refused("at-deadline = \"kill\"").contains("expected \"end\" or \"wait\""));
-        let mounted = "[[target]]\ndirectory = \"/a\"\nmounted = \"yes\"";
-        assert!(refused(mounted).contains("expected \"required\" or \"any\""));
         let typed = Wishes { tasks: vec!["lst".into()], ..wishes() };
         assert!(plan("f", "every = \"1m\"", &typed).unwrap_err().to_string().starts_with("there is no task"));
         assert!(plan("", "", &typed).unwrap_err().to_string().starts_with("there is no task \"lst\""));
@@ -546,6 +544,12 @@ mod tests {
         );
         let control = "[[target]]\ndirectory = \"/a\"\nname = \"host memory\"\n";
         assert!(plan("f", control, &wishes).unwrap_err().to_string().contains("the control's"));
+        let mounted = "[[target]]\ndirectory = \"/a\"\nmounted = \"yes\"";
+        let refused = plan("f", mounted, &wishes).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("f:3: ") && refused.contains("expected \"required\" or \"any\""),
+            "{refused}"
+        );
         let relative = "[[target]]\ndirectory = \"a\"\n";
         assert!(plan("f", relative, &wishes).unwrap_err().to_string().starts_with("f:2: expected the path"));
     }

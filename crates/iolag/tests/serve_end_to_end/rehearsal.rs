@@ -43,7 +43,8 @@ fn configuration(slow: &Path, killable: &Path, stuck: &Path, gone: &Path, asleep
 /// The state of each target, as the watch has it.
 fn states(status: &Value) -> Vec<(String, String)> {
     let word = |target: &Value, name: &str| target[name].as_str().unwrap().to_owned();
-    let targets = status["targets"].as_array().unwrap().iter();
+    // Before the watch has said anything there is no status.
+    let targets = status["targets"].as_array().into_iter().flatten();
     targets.map(|target| (word(target, "name"), word(target, "state"))).collect()
 }
 

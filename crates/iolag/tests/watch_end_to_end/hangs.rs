@@ -76,7 +76,7 @@ fn a_hang_is_shown_with_its_age_and_recorded_with_its_true_length() {
     let mount = fuse.path().to_str().unwrap();
     assert_says(
         &told,
-        &["HUNG for", "open-read on hanging", &wait, &format!("{mount} has not answered since")],
+        &["HUNG for", "open-read on hanging", &wait, &format!("{mount} (hanging) has not answered since")],
     );
     assert!(told.find("HUNG") < told.find("outcome"), "what hangs is told first: {told}");
 

@@ -5,10 +5,12 @@
 //! sends nobody else there.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use iolag_model::{Clock, MonotonicClock, Nanoseconds, ProbeStatus, SeriesKind};
-use iolag_watch::{FirstContact, MountKey, PublishedStatus, WatchPlan, mount_keys, read_status};
+use iolag_watch::{
+    FirstContact, MountKey, PublishedStatus, WatchPlan, missing_mounts, mount_keys, read_status,
+};
 
 use crate::conduct::scout::{self, Contact};
 use crate::exit_code::Failure;
@@ -29,6 +31,8 @@ pub struct Contacts {
     pub notices: Vec<String>,
     /// Why directories cannot be measured.
     pub refusals: Vec<String>,
+    /// Where something has to be mounted for each target, and is not.
+    missing: Vec<Option<PathBuf>>,
 }
 
 /// Goes to the targets of a plan. Refuses what is no directory, if it was typed or nothing else is left; a directory that does not answer
@@ -40,7 +44,8 @@ pub struct Contacts {
 pub fn look_at_targets(plan: &WatchPlan, places: &Places, is_typed: bool) -> Result<Contacts, Failure> {
     let keys = mount_keys(&places.runtime, &plan.targets);
     let outstanding = outstanding_probes(places);
-    let mut contacts = Contacts::default();
+    let missing = missing_mounts(&places.runtime, &plan.targets);
+    let mut contacts = Contacts { missing, ..Contacts::default() };
     let mut asked = Vec::new();
     // The control's directory is made later, and in memory.
     let is_control = |target: &usize| plan.targets[*target].kind == SeriesKind::Control;
@@ -116,7 +121,15 @@ impl Contacts {
                 Contact::Given(Ok(mount_number)) => self
                     .all
                     .extend(mount_number.map(|mount_number| FirstContact::Answered { target, mount_number })),
-                Contact::Given(Err(sentence)) => self.refusals.push(sentence),
+                Contact::Given(Err(sentence)) => match &self.missing[target] {
+                    // That it is not there is what watching is for.
+                    Some(mount_point) => self.notices.push(format!(
+                        "nothing is mounted at {}, where {} was before; it is watched all the same",
+                        mount_point.display(),
+                        plan.targets[target].name
+                    )),
+                    None => self.refusals.push(sentence),
+                },
                 Contact::Silent { start, child, .. } => {
                     is_silent(target);
                     let (name, age) = (&plan.targets[target].name, MonotonicClock.now().since(start));

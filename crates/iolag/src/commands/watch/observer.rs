@@ -5,8 +5,8 @@ use std::io::Write;
 use std::os::fd::AsFd;
 
 use iolag_model::{
-    EventSource, HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId,
-    ProbePhase, ProbeStatus, SeriesKey, SeriesKind, counted,
+    EventSource, HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, OutageKind, Outcome,
+    ProbeId, ProbePhase, ProbeStatus, SeriesKey, SeriesKind, counted,
 };
 use iolag_watch::WatchObserver;
 
@@ -92,14 +92,20 @@ impl<W: Write + AsFd> Teller<W> {
 
     fn outage(&mut self, outage: &Outage) {
         let line = match (outage.end, outage.ending) {
-            (Some(end), Some(ending)) => format!(
-                "{} {} {} after {}; {} skipped",
-                end,
-                outage.mount,
-                ending_in_words(ending),
-                end.since(outage.begin),
-                counted(outage.skipped, "slot was", "slots were")
-            ),
+            (Some(end), Some(ending)) => {
+                let how = match (outage.kind, ending) {
+                    (OutageKind::NotMounted, OutageEnding::Recovered) => "need not be mounted any more",
+                    _ => ending_in_words(ending),
+                };
+                let (mount, length) = (&outage.mount, end.since(outage.begin));
+                let slots = counted(outage.skipped, "slot was", "slots were");
+                // Where nothing was mounted they failed.
+                let skipped = match outage.kind {
+                    OutageKind::NoAnswer => format!("; {slots} skipped"),
+                    OutageKind::NotMounted => String::new(),
+                };
+                format!("{end} {mount} {how} after {length}{skipped}")
+            }
             _ if self.outages.insert(outage.probe) => {
                 format!("{} {} {}", outage.begin, outage.mount, outage.kind.verb(false))
             }

@@ -297,9 +297,16 @@ pub fn recall(prepared: &Prepared) -> Result<Recollection, Unopened> {
     let chosen = Chosen::at(prepared.places.clone(), prepared.is_history_named);
     let host = &prepared.plan.host;
     let mut history = chosen.open_now(Access::Create)?;
+    let renames = history.renames()?;
+    let of_host = || renames.iter().filter(|rename| rename.host == *host);
+    let series = history.series()?;
+    let called = series.iter().filter(|series| series.key.host == *host).map(|series| &series.key.target);
+    let renamed = of_host().flat_map(|rename| [&rename.old, &rename.new]);
     Ok(Recollection {
         configurations: history.present_configurations(host)?,
         open_outages: history.open_outages(host)?,
+        names: called.chain(renamed).cloned().collect(),
+        former_names: of_host().map(|rename| rename.old.clone()).collect(),
     })
 }
 

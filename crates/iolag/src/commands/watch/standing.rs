@@ -28,7 +28,8 @@ impl Standing {
                 (stuck.map_or(Recall::Due, Recall::DueAfter), Recollection::default(), Some(why))
             }
         };
-        let configurations = Configurations::resume(known.configurations);
+        let mut configurations = Configurations::resume(known.configurations);
+        configurations.know_names(known.names, known.former_names);
         Self { recall, configurations, open_outages: known.open_outages, rounds: 0, trouble }
     }
 
