@@ -35,7 +35,7 @@ pub use csv::write_csv;
 pub use findings_text::{findings_text, footnotes_text, trust_text};
 pub use history_text::{HistoryHead, history_text, write_history_json};
 pub use html::{
-    HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page,
+    HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page, shell_command,
     write_history_document, write_history_html, write_html, write_live_history_html,
 };
 pub use incident::{IncidentRun, incident_text};

@@ -111,7 +111,7 @@ fn exact_duration(duration: Nanoseconds) -> String {
 }
 
 /// Words quoted for a POSIX shell.
-pub(super) fn shell_command(words: &[String]) -> String {
+pub fn shell_command(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
     quoted.join(" ")
 }

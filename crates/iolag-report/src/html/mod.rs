@@ -21,6 +21,7 @@ mod report;
 mod run_names;
 mod table;
 
+pub use command::shell_command;
 pub use history::{
     HistoryReport, LIVE_HISTORY_POLICY, write_history_document, write_history_html, write_live_history_html,
 };

@@ -41,6 +41,7 @@ pub use canonical::canonical;
 pub use database::DatabaseHistory;
 pub use error::HistoryError;
 pub use lines::{LastLine, Merged, merge_records, read_records, write_records};
+pub use names::called_now;
 pub use place::{check_place, is_path, is_server, same_scheme, shown_place};
 #[cfg(feature = "postgres")]
 pub use postgres::{PasswordSources, PostgresEngine, PostgresHistory};

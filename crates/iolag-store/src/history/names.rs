@@ -17,6 +17,12 @@ use super::queries::{list, renames};
 use super::rows::SERIES_KEY_SELECTION;
 use super::samples::sample_rank;
 
+/// What a target of a host is called after all `renames`, which are in the order of time.
+pub fn called_now(renames: &[Rename], host: &str, target: String) -> String {
+    let of_host = renames.iter().filter(|rename| rename.host == host);
+    of_host.fold(target, |name, rename| if name == rename.old { rename.new.clone() } else { name })
+}
+
 /// The names of one moment.
 pub(crate) struct Names {
     /// By host and moment.
@@ -40,8 +46,7 @@ impl Names {
 
     /// What a target of a host is called.
     pub(crate) fn target(&self, host: &str, target: String) -> String {
-        let of_host = self.renames.iter().filter(|rename| rename.host == host);
-        of_host.fold(target, |name, rename| if name == rename.old { rename.new.clone() } else { name })
+        called_now(&self.renames, host, target)
     }
 
     /// The same for each of several.

@@ -175,13 +175,10 @@ impl Comparison {
         let is_watched = known.is_some_and(|known| !is_imported(known.kind));
         let holds = brings_samples && !is_watched;
         self.descriptions.push(if holds { Description::Holds } else { Description::Yields });
-        // Of what nobody described nothing is known.
-        let is_described = |known: &&Series| is_imported(known.kind) || known.described > WallTime::default();
-        if let Some(known) = known.filter(is_described)
-            && quantity(known) != quantity(read)
+        if let (Some(known), Some(of_file)) = (known.and_then(quantity), quantity(read))
+            && known != of_file
             && self.other_quantity.is_none()
         {
-            let (known, of_file) = (quantity(known), quantity(read));
             self.other_quantity = Some(OtherQuantity { series: read.key.clone(), known, read: of_file });
         }
     }
@@ -326,12 +323,14 @@ const fn is_imported(kind: SeriesKind) -> bool {
     matches!(kind, SeriesKind::ImportedDuration | SeriesKind::ImportedValue)
 }
 
-fn quantity(series: &Series) -> String {
-    match (series.kind.is_duration(), series.unit.as_str()) {
+/// What a series holds: `durations`, or values as in `values in jobs`. Of what nobody described nothing is known.
+pub fn quantity(series: &Series) -> Option<String> {
+    let is_described = is_imported(series.kind) || series.described > WallTime::default();
+    is_described.then(|| match (series.kind.is_duration(), series.unit.as_str()) {
         (true, _) => "durations".to_owned(),
         (false, "") => "values without a unit".to_owned(),
         (false, unit) => format!("values in {unit}"),
-    }
+    })
 }
 
 /// All that an event says, without how it came.

@@ -45,7 +45,7 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
 
 pub use aside::{AsideError, nameless_file};
-pub use comparison::{Comparison, Difference, OtherQuantity, Reading};
+pub use comparison::{Comparison, Difference, OtherQuantity, Reading, quantity};
 pub use error::{BadRow, BadRows, ImportError};
 pub use form::is_history_export;
 pub use imported::{Import, ImportedSample, ImportedSamples, ImportedSeries, SamplesReader};

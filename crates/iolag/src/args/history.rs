@@ -172,11 +172,14 @@ pub struct Undo {
 #[derive(Debug, Args)]
 pub struct RenameTarget {
     /// What the target is called in the history
-    #[arg(value_name = "OLD", value_parser = parse_text)]
+    #[arg(value_name = "OLD")]
     pub old: String,
     /// What it is to be called
-    #[arg(value_name = "NEW", value_parser = parse_text)]
+    #[arg(value_name = "NEW")]
     pub new: String,
+    /// Make one of two targets that are both known: this cannot be taken back
+    #[arg(long)]
+    pub join: bool,
     /// The host that has it [default: this one]
     #[arg(long, value_name = "NAME", value_parser = parse_text)]
     pub host: Option<String>,

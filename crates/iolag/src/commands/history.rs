@@ -11,10 +11,11 @@ use iolag_analysis::history::{
     CorrelationMethod, HistoryAnalysis, HistoryInput, HistoryOptions, LocalTime, MatrixOptions, Stratify,
     SummaryOptions, last_failed,
 };
-use iolag_model::{Nanoseconds, WallSpan, WallTime, counted};
+use iolag_model::{Nanoseconds, WallSpan, WallTime, WatchStatus, counted};
 use iolag_report::{HistoryHead, history_text, write_history_json};
 use iolag_store::history::{Access, History, HistoryError, is_server, open_history, write_records};
 use iolag_store::history_samples::{TableForm, write_samples};
+use iolag_watch::{PublishedStatus, read_status};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -60,6 +61,14 @@ impl Chosen {
     /// Where it is, secrets removed.
     pub fn shown(&self) -> String {
         self.places.shown_history()
+    }
+
+    /// What the watch of it on this host publishes, if one runs.
+    pub fn live_watch(&self) -> Option<WatchStatus> {
+        match read_status(&self.places.present_runtime()?) {
+            Ok(PublishedStatus::Live(status)) => Some(status),
+            _ => None,
+        }
     }
 
     /// Opens it; to be called in a child.

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use iolag_model::{Event, EventSource, HistoryRecord, WallTime};
-use iolag_store::history::{Access, History};
+use iolag_store::history::{Access, History, called_now};
 use serde::{Deserialize, Serialize};
 
 use super::history::{Chosen, ask_history, failure, here};
@@ -122,8 +122,25 @@ fn doubts(event: &Event, history: &mut dyn History) -> Option<Vec<String>> {
             )
         })
     };
-    let of_target = doubt("target", &event.target, &mut targets);
+    let of_target = match present_names(event, history).as_slice() {
+        now @ [_, ..] if !targets.contains(&event.target.as_str()) => {
+            Some(format!("{} is called {} now", event.target, now.join(" or ")))
+        }
+        _ => doubt("target", &event.target, &mut targets),
+    };
     Some(of_target.into_iter().chain(doubt("host", &event.host, &mut hosts)).collect())
+}
+
+/// What the target of an event was renamed to, by host.
+fn present_names(event: &Event, history: &mut dyn History) -> Vec<String> {
+    let renames = history.renames().unwrap_or_default();
+    let of_host = renames.iter().filter(|rename| event.host.is_empty() || rename.host == event.host);
+    let mut names: Vec<String> =
+        of_host.map(|rename| called_now(&renames, &rename.host, event.target.clone())).collect();
+    names.retain(|name| *name != event.target);
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// Who types: by the environment, else the number. Name services are not asked, since they may hang.

@@ -1,5 +1,10 @@
 //! `iolag history rename`: another name for a target, and back.
 
+use std::path::PathBuf;
+
+use iolag_watch::RuntimeDirectory;
+
+use crate::support::{PATIENCE, Running, wait_until};
 use crate::user::User;
 
 /// A measurement every quarter of an hour.
@@ -45,15 +50,21 @@ fn a_target_is_shown_under_its_other_name_and_goes_back() {
     assert_eq!(shown(&user), before);
     let written = user.exported();
 
-    let said = user.fine(&rename("/scratch", "/work")).stdout;
+    user.refused(
+        &rename("/scratch", "/work"),
+        2,
+        &["login1 has a target /work too, with 1 series; take another name, or make both one target for good with --join"],
+    );
+    assert!(user.exported() == written, "nothing was changed");
+    let said = user.fine(&[&rename("/scratch", "/work")[..], &["--join"]].concat()).stdout;
     for part in [
         "renamed /scratch of login1 to /work in ",
         "1 series is shown under it",
-        "/work was known before, with 1 series: both are one target now",
-        "iolag history rename /work /scratch --host login1",
+        "/work was known before, with 1 series: both are one target now, for good",
     ] {
         assert!(said.contains(part), "{part:?} is missing in: {said}");
     }
+    assert!(!said.contains("take it back"), "{said}");
     assert_eq!(shown(&user), (of(&[("/home", 4), ("/work", 7)]), "/work".to_owned()));
     // An export has what was written, and a line more.
     let exported = user.exported();
@@ -103,10 +114,130 @@ fn what_cannot_be_renamed_is_said_with_what_to_do() {
     let overlap = "/home cannot be called /scratch: list was measured on both from 2023-11-14 22:13:20 UTC to 2023-11-14 22:58:20 UTC";
     user.refused(&rename("/home", "/scratch"), 2, &[overlap, "choose a name"]);
     assert!(user.exported() == before, "nothing was changed");
-    // A name that has become free may be given again.
+    user.refused(&rename("/home", ""), 2, &["what it is to be called has 0 characters"]);
+    user.refused(&rename("/home", "a\nb"), 2, &[r#""a\nb" has characters that steer terminals"#]);
+    user.refused(&rename("/home", "\u{202e}a"), 2, &["has characters that steer terminals"]);
+    user.refused(&rename("/home", "host memory"), 2, &["is the name of the control"]);
+    let long = "x".repeat(4001);
+    for names in [rename("/home", &long), rename(&long, "/home")] {
+        let done = user.iolag(&names);
+        crate::user::assert_refused(&done, 2, &["has 4 001 characters; a target's name has 1 to 4000"]);
+        assert!(!done.stderr.contains("--link") && !done.stderr.contains("xx"), "{}", done.stderr);
+    }
+    user.refused(
+        &[&rename("/home", "/x")[..], &["--join"]].concat(),
+        2,
+        &["has no target /x", "leave --join out"],
+    );
+    assert!(user.exported() == before, "nothing was changed");
+}
+
+#[test]
+fn a_former_name_is_for_nothing_else() {
+    let user = measured();
     user.fine(&rename("/scratch", "/old"));
     user.refused(&rename("/scratch", "/x"), 2, &["login1 has no target /scratch in "]);
-    user.fine(&rename("/home", "/scratch"));
+    let taken = "/scratch is a former name of /old; take another";
+    user.refused(&rename("/home", "/scratch"), 2, &[taken]);
+    // Also with two ways to it, and after both were taken back.
+    user.fine(&rename("/old", "/older"));
+    user.refused(&rename("/home", "/old"), 2, &["/old is a former name of /older; take another"]);
+    user.fine(&rename("/older", "/scratch"));
+    user.refused(&rename("/home", "/older"), 2, &["/older is a former name of /scratch; take another"]);
     let names: Vec<String> = shown(&user).0.into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["/old", "/scratch", "/work"]);
+    assert_eq!(names, ["/home", "/scratch", "/work"]);
+}
+
+#[test]
+fn durations_and_values_are_not_joined() {
+    let user = measured();
+    user.write("jobs.txt", &log(1_800_000_000, &[3.0, 4.0]));
+    let jobs = ["import", "jobs.txt", "--task", "list", "--host", "login1"];
+    user.fine(&[&jobs[..], &["--unit", "jobs", "--target", "/jobs"]].concat());
+    user.fine(&[&jobs[..], &["--unit", "users", "--target", "/users"]].concat());
+    let joined = |old, new| [&rename(old, new)[..], &["--join"]].concat();
+    user.refused(
+        &joined("/home", "/jobs"),
+        2,
+        &["/home cannot be called /jobs: list has durations on /home and values in jobs on /jobs, so that they are two targets"],
+    );
+    user.refused(
+        &joined("/jobs", "/users"),
+        2,
+        &["list has values in jobs on /jobs and values in users on /users"],
+    );
+}
+
+#[test]
+fn the_way_back_is_quoted_for_a_shell() {
+    let user = measured();
+    for new in ["my $scratch's", "-scratch"] {
+        let names = ["history", "rename", "--host", "login1", "--", "/scratch", new];
+        let options = ["--history", &user.history];
+        let all = [&names[..2], &options, &names[2..]].concat();
+        let said = Running::start(user.scene.command(&all)).finish();
+        let way_back =
+            said.stdout.lines().find_map(|line| line.trim().strip_prefix("to take it back: iolag "));
+        let Some(way_back) = way_back else { panic!("{said:?}") };
+        let script = format!("\"$IOLAG\" {way_back}");
+        let mut shell = user.scene.bare_command("sh".as_ref(), &["-c", &script]);
+        shell.env("IOLAG", env!("CARGO_BIN_EXE_iolag")).env("IOLAG_HISTORY", &user.history);
+        let done = Running::start(shell).finish();
+        assert_eq!(done.code, Some(0), "{way_back}: {done:?}");
+        assert_eq!(shown(&user).1, "/scratch", "{way_back}");
+    }
+}
+
+#[test]
+fn what_is_being_watched_gets_its_name_from_the_watch() {
+    let user = User::new();
+    let directory = user.path("watched");
+    std::fs::create_dir(&directory).unwrap();
+    let target = directory.to_str().unwrap();
+    let host = rustix::system::uname().nodename().to_str().unwrap().to_owned();
+    user.write("w.txt", &log(1_700_000_000, &[0.5, 0.6]));
+    user.fine(&["import", "w.txt", "--task", "list", "--target", target, "--host", &host]);
+    let _memory = Memory(RuntimeDirectory::path_for_history(
+        &PathBuf::from(format!("/dev/shm/iolag-{}", rustix::process::geteuid().as_raw())),
+        &user.history,
+    ));
+    let watch = user.scene.start(&["watch", target, "--tasks", "stat", "--history", &user.history]);
+    let other = ["history", "rename", target, "other"];
+    let is_watched = || user.iolag(&["watch", "--status"]).stdout.contains("stat");
+    assert!(wait_until(PATIENCE, is_watched), "{}", watch.stderr());
+    user.refused(
+        &other,
+        2,
+        &[&format!(
+            "{target} is being watched; give it the new name in the watch's configuration (name = …)"
+        )],
+    );
+    // On another host it is another target.
+    user.fine(&["import", "w.txt", "--task", "list", "--target", target, "--host", "login1"]);
+    user.fine(&rename(target, "other"));
+    watch.signal(15);
+    watch.finish();
+    user.fine(&other);
+}
+
+/// What a watch leaves in memory.
+struct Memory(PathBuf);
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_note_on_a_former_name_is_told_the_present_one() {
+    let user = measured();
+    user.fine(&rename("/scratch", "/old"));
+    for host in [&["--host", "login1"][..], &[]] {
+        let done = user.fine(&[&["note", "cache", "--target", "/scratch"], host].concat());
+        assert!(done.stderr.contains("/scratch is called /old now"), "{}", done.stderr);
+        assert!(!done.stderr.contains("knows no"), "{}", done.stderr);
+    }
+    let done = user.fine(&["note", "cache", "--target", "/scratsh"]);
+    assert!(done.stderr.contains("knows no target \"/scratsh\""), "{}", done.stderr);
 }
