@@ -106,13 +106,16 @@ impl Renaming<'_> {
     fn refuse_watched(&self, renames: &[Rename]) -> Result<(), Failure> {
         let Self { host, old, new, watched, .. } = self;
         let is_called_old = |name: &str| called_now(renames, host, name.to_owned()) == *old;
-        let is_given_back = watched.contains(*new) && is_called_old(new);
-        if is_given_back || !watched.iter().any(|name| is_called_old(name)) {
+        let measured: Vec<&String> = watched.iter().filter(|name| is_called_old(name)).collect();
+        let Some(first) = measured.first().filter(|_| !measured.iter().any(|name| *name == new)) else {
             return Ok(());
-        }
-        Err(Failure::usage(format!(
-            "{old} is being watched; give it the new name in the watch's configuration (name = …), and its past comes along"
-        )))
+        };
+        let advice = "give it the new name in the watch's configuration (name = …), and its past comes along";
+        Err(Failure::usage(if *first == old {
+            format!("{old} is being watched; {advice}")
+        } else {
+            format!("{old} is being watched, as {first}: call it that again, then {advice}")
+        }))
     }
 
     /// What was measured at the same time are two things, and so are durations and values.

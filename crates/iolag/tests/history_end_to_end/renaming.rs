@@ -197,10 +197,7 @@ fn what_is_being_watched_gets_its_name_from_the_watch() {
     let host = rustix::system::uname().nodename().to_str().unwrap().to_owned();
     user.write("w.txt", &log(1_700_000_000, &[0.5, 0.6]));
     user.fine(&["import", "w.txt", "--task", "list", "--target", target, "--host", &host]);
-    let _memory = Memory(RuntimeDirectory::path_for_history(
-        &PathBuf::from(format!("/dev/shm/iolag-{}", rustix::process::geteuid().as_raw())),
-        &user.history,
-    ));
+    let _memory = Memory { history: user.history.clone(), target: directory.clone() };
     let watch = user.scene.start(&["watch", target, "--tasks", "stat", "--history", &user.history]);
     let other = ["history", "rename", target, "other"];
     let is_watched = || user.iolag(&["watch", "--status"]).stdout.contains("stat");
@@ -212,20 +209,43 @@ fn what_is_being_watched_gets_its_name_from_the_watch() {
             "{target} is being watched; give it the new name in the watch's configuration (name = …)"
         )],
     );
+    watch.signal(15);
+    watch.finish();
+    user.fine(&other);
+    // What the watch calls it can be given back.
+    let watch = user.scene.start(&["watch", target, "--tasks", "stat", "--history", &user.history]);
+    assert!(
+        wait_until(PATIENCE, || user.iolag(&["watch", "--status"]).code == Some(0)),
+        "{}",
+        watch.stderr()
+    );
+    user.refused(
+        &["history", "rename", "other", "another"],
+        2,
+        &[&format!("other is being watched, as {target}: call it that again, then give it the new name in ")],
+    );
+    user.fine(&["history", "rename", "other", target]);
     // On another host it is another target.
     user.fine(&["import", "w.txt", "--task", "list", "--target", target, "--host", "login1"]);
     user.fine(&rename(target, "other"));
     watch.signal(15);
     watch.finish();
-    user.fine(&other);
 }
 
-/// What a watch leaves in memory.
-struct Memory(PathBuf);
+/// What a watch whose runtime directory nobody named leaves in memory.
+struct Memory {
+    history: String,
+    target: PathBuf,
+}
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let base = PathBuf::from(format!("/dev/shm/iolag-{}", rustix::process::geteuid().as_raw()));
+        let _ = std::fs::remove_dir_all(RuntimeDirectory::path_for_history(&base, &self.history));
+        // The control has the directory that the target has.
+        for entry in std::fs::read_dir(&self.target).into_iter().flatten().flatten() {
+            let _ = std::fs::remove_dir_all(base.join("control").join(entry.file_name()));
+        }
     }
 }
 
