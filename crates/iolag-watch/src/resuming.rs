@@ -98,9 +98,7 @@ impl Running<'_> {
         let is_watched = |other: &str| self.plan.targets.iter().any(|target| target.name == other);
         let Some(old) = self.configurations.predecessor(name, is_watched) else { return };
         let (host, at) = (self.plan.host.clone(), self.wall());
-        let text = format!(
-            "{old} is called {name} from now on; what was measured before is its past (iolag history rename takes it back)"
-        );
+        let text = format!("{old} is called {name} from now on; what was measured before is its past");
         self.ledger.record(HistoryRecord::Event(event(&host, name, at, EventSource::Watch, "rename", text)));
         let rename = Rename { host, old, new: name.to_owned(), at, author: "iolag".to_owned() };
         self.ledger.record(HistoryRecord::Rename(rename));
