@@ -128,7 +128,9 @@ impl Lookups {
     /// Whether this target answers is to be asked at `due`, or before if that is due already.
     pub fn suspect(&mut self, target: usize, reason: Reason, due: MonotonicTime) {
         let lookup = &mut self.targets[target];
-        if lookup.due != NEVER {
+        // Who asks already will tell, and probes that wait for its end come before the next.
+        let is_asked = |under_way: &UnderWay| reason == Reason::Outage || under_way.is_asking();
+        if lookup.due != NEVER && !lookup.errand.as_ref().is_some_and(is_asked) {
             lookup.due = lookup.due.min(due);
             lookup.reason = lookup.reason.max(reason);
         }
@@ -261,6 +263,11 @@ impl Lookups {
 }
 
 impl UnderWay {
+    /// Whether its canary has not come back, and may yet.
+    fn is_asking(&self) -> bool {
+        self.reason != Reason::Routine && self.verdict == Verdict::None
+    }
+
     /// What is news of the canary.
     fn verdict(&mut self, now: MonotonicTime, deadline: Nanoseconds) -> Option<Finding> {
         if self.reason == Reason::Routine {
