@@ -174,6 +174,7 @@ impl Running<'_> {
             hung_seen: None,
             interruption: Interruption::None,
             skipped: 0,
+            look_again: None,
         });
         self.keep();
         self.show_phase(probe);

@@ -42,6 +42,8 @@ pub(crate) struct Flight {
     pub interruption: Interruption,
     /// Slots of its mount that were skipped since it began.
     pub skipped: u64,
+    /// When its place will have been silent for long enough, if it is not heard of before.
+    pub look_again: Option<MonotonicTime>,
 }
 
 /// What a process was started for.
@@ -184,6 +186,7 @@ impl Flight {
             hung_seen: kept.hung_seen,
             interruption: if survives { Interruption::None } else { Interruption::Killing },
             skipped: 0,
+            look_again: None,
         };
         Some((flight, state))
     }

@@ -83,13 +83,26 @@ impl Running<'_> {
         let target = flight.target.or_else(|| self.plan.targets.iter().position(is_its));
         // While this process stood still its children may have, too.
         let waited = now.since(since.max(self.stood_still));
-        if !flight.stamps.has_left_place() && waited >= SILENCE_MAX.min(flight.deadlines.hard) {
+        let (silence, asks_itself) =
+            (SILENCE_MAX.min(flight.deadlines.hard), !flight.stamps.has_left_place());
+        if asks_itself && waited >= silence {
             let (name, begin, skipped) = (flight.mount_name.clone(), flight.wall(since), flight.skipped);
             self.found_silent(&mount, name, probe, begin, skipped);
         } else if let Some(target) = target {
             // Not proven: a canary asks, beside a program, after the end of a task that asks its place itself.
+            self.flights[position].look_again =
+                asks_itself.then(|| since.max(self.stood_still).after(silence));
             self.suspicions.suspect(mount, Suspicion { probe, since });
             self.lookups.suspect(target, Reason::Suspicion, now);
+        }
+    }
+
+    /// Looks again at probes that were heard of shortly before their deadline.
+    pub fn look_again(&mut self, now: MonotonicTime) {
+        for position in 0..self.flights.len() {
+            if self.flights[position].look_again.take_if(|due| *due <= now).is_some() {
+                self.suspect(position, now);
+            }
         }
     }
 

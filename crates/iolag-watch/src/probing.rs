@@ -141,6 +141,7 @@ impl Running<'_> {
                     hung_seen: None,
                     interruption: Interruption::None,
                     skipped: 0,
+                    look_again: None,
                 };
                 self.flights.push(flight);
                 self.keep();

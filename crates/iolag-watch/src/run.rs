@@ -266,6 +266,7 @@ impl<'a> Running<'a> {
             self.carry_out(action);
         }
         self.repeat_hung(now);
+        self.look_again(now);
         self.write_history(now);
         self.reap_strays();
         self.publish_if_due(now);
@@ -289,6 +290,7 @@ impl<'a> Running<'a> {
             self.historian.due(self.ledger.spool),
             self.lookups.due(),
             self.flights.iter().filter_map(Flight::repeat_due).min(),
+            self.flights.iter().filter_map(|flight| flight.look_again).min(),
             self.is_changed.then(|| self.published.after(PUBLISH_INTERVAL)),
             self.tick_due,
             has_to_look.then(|| now.after(LOOK)),
