@@ -11,10 +11,10 @@ use std::path::Path;
 use iolag_directory::{Origin, mount_number};
 use iolag_model::Clock;
 use iolag_workload::PartRecorder;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, fstatvfs, openat, statx};
+use rustix::fs::{AtFlags, CWD, Mode, StatxFlags, fstatvfs, openat, statx};
 
 use crate::StampRecorder;
-use crate::place::shows_beneath;
+use crate::place::{DIRECTORY, shows_beneath};
 
 /// Asks, and stamps *opened* when the directory is open, *prepared* when all is answered.
 pub(crate) fn ask<C: Clock>(
@@ -23,8 +23,7 @@ pub(crate) fn ask<C: Clock>(
     recorder: &mut StampRecorder<'_, C>,
     now: u64,
 ) {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    if let Ok(opened) = openat(CWD, directory, flags, Mode::empty()) {
+    if let Ok(opened) = openat(CWD, directory, DIRECTORY, Mode::empty()) {
         // What shows because nothing is mounted is not where the target lies.
         let is_beneath = mount_point.is_some_and(|mount_point| shows_beneath(opened.as_fd(), mount_point));
         recorder.opened(mount_number(opened.as_fd()).filter(|_| !is_beneath), Origin::Found);

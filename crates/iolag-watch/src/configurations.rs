@@ -89,11 +89,6 @@ impl Configurations {
         self.by_target.values()
     }
 
-    /// A fact of the configuration that holds for a target.
-    pub fn fact(&self, target: &str, name: &str) -> Option<&str> {
-        self.by_target.get(target)?.facts.get(name).map(String::as_str)
-    }
-
     /// The configuration that holds for a target, if it was ever looked up.
     pub fn key_of(&self, target: &str) -> Option<ConfigurationKey> {
         self.by_target.get(target).map(|configuration| configuration.key)

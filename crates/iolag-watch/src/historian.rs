@@ -31,10 +31,8 @@ pub struct Recollection {
     /// Outages of this host that it does not know to be over.
     pub open_outages: Vec<Outage>,
     /// The names of this host's targets that it has samples or renames of.
-    #[serde(default)]
     pub names: BTreeSet<String>,
     /// Those that have become others.
-    #[serde(default)]
     pub former_names: BTreeSet<String>,
 }
 

@@ -18,6 +18,7 @@ use crate::{MountKey, Stamps, WatchTarget, canary};
 
 /// How long looking up may take, and an answer of the canary at most.
 const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(10);
+/// When nothing begins any more.
 const NEVER: MonotonicTime = MonotonicTime(u64::MAX);
 /// How often it is done although the target's mount has not changed.
 const EVERY: Nanoseconds = Nanoseconds::from_seconds(3600);
@@ -221,9 +222,7 @@ impl Lookups {
     /// When to look although nothing has come.
     pub fn due(&self) -> Option<MonotonicTime> {
         let due = |lookup: &Lookup| match &lookup.errand {
-            Some(under_way) if under_way.reason > Reason::Routine && under_way.verdict == Verdict::None => {
-                Some(under_way.start.after(lookup.deadline))
-            }
+            Some(under_way) if under_way.is_asking() => Some(under_way.start.after(lookup.deadline)),
             Some(under_way) => under_way.errand.due().or_else(|| under_way.errand.given_up_at()),
             None => (!lookup.is_held_up).then_some(lookup.due),
         };

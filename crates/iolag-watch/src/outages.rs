@@ -80,12 +80,12 @@ impl Outages {
         self.open.remove(mount).map(|outage| over(outage, at, OutageEnding::Recovered))
     }
 
-    /// Nothing is mounted at the mount points of `missing`, and at no other. Says what to record of those that were missing.
-    pub fn found_again(&mut self, at: WallTime, missing: impl Fn(&Path) -> Presence) -> Vec<Outage> {
+    /// Mount points that were missing may be there again, as `presence` says of each. Says what to record of those that are missing no more.
+    pub fn found_again(&mut self, at: WallTime, presence: impl Fn(&Path) -> Presence) -> Vec<Outage> {
         let mut ended = Vec::new();
         self.open.retain(|mount, outage| {
             let MountKey::MountPoint(mount_point) = mount else { return true };
-            let ending = match missing(Path::new(mount_point)) {
+            let ending = match presence(Path::new(mount_point)) {
                 Presence::Missing => return true,
                 Presence::Mounted => OutageEnding::Remounted,
                 Presence::NotExpected => OutageEnding::Recovered,

@@ -14,7 +14,7 @@ use iolag_model::{
     Configuration, FailureCode, HistoryRecord, HistorySample, Outage, OutageEnding, OutageKind, Outcome,
     WallTime,
 };
-use iolag_watch::{AtDeadline, Errands, Mounted, PlannedTask, WatchLimit, WatchTarget, configuration_key};
+use iolag_watch::{AtDeadline, Errands, Mounted, PlannedTask, WatchLimit, configuration_key};
 use iolag_workload::{TaskOutput, TaskSpec, probe_task};
 use rustix::process::{Pid, Signal, kill_process};
 use support::{
@@ -162,6 +162,34 @@ fn create_here(mount_point: &Path) -> Scene {
     Scene::new(ms(200), vec![target(mount_point, "scratch", vec![create])])
 }
 
+/// Watches with what the history knows of configurations, and facts that are looked up.
+fn watch_knowing(
+    scene: &Scene,
+    rounds: u64,
+    facts: BTreeMap<String, String>,
+    known: Vec<Configuration>,
+) -> Onlooker<'static> {
+    let mut onlooker = Onlooker::default();
+    let errands = Errands {
+        probe_task: &probe_task,
+        facts: &|_| facts.clone(),
+        recall: &support::knows_nothing,
+        remember: &|_| Ok(()),
+    };
+    scene.watch_with_facts(WatchLimit::Rounds(rounds), errands, known, &mut onlooker);
+    onlooker
+}
+
+/// What the history knows of the target `scratch`.
+fn known_of_scratch(facts: BTreeMap<String, String>) -> Configuration {
+    let (host, target) = (support::HOST.to_owned(), "scratch".to_owned());
+    Configuration { key: configuration_key(&facts), host, target, first_seen: WallTime(1), facts }
+}
+
+fn facts<const COUNT: usize>(facts: [(&str, &str); COUNT]) -> BTreeMap<String, String> {
+    facts.map(|(name, fact)| (name.to_owned(), fact.to_owned())).into_iter().collect()
+}
+
 fn entries(directory: &Path) -> usize {
     std::fs::read_dir(directory).unwrap().count()
 }
@@ -215,26 +243,8 @@ fn what_is_not_mounted_any_more_is_an_outage_and_nothing_is_written_beneath() {
 fn a_watch_that_remembers_nothing_knows_from_the_history_what_has_to_be_mounted() {
     let mount_point = directory();
     let mut scene = create_here(mount_point.path());
-    let fact = BTreeMap::from([("mount-point".to_owned(), mount_point.path().to_str().unwrap().to_owned())]);
-    let known = Configuration {
-        key: configuration_key(&fact),
-        host: support::HOST.to_owned(),
-        target: "scratch".to_owned(),
-        first_seen: WallTime(1),
-        facts: fact,
-    };
-    let facts = |_: &WatchTarget| BTreeMap::from([("mount-point".to_owned(), "/".to_owned())]);
-    let watch = |scene: &Scene| {
-        let mut onlooker = Onlooker::default();
-        let errands = Errands {
-            probe_task: &probe_task,
-            facts: &facts,
-            recall: &support::knows_nothing,
-            remember: &|_| Ok(()),
-        };
-        scene.watch_with_facts(WatchLimit::Rounds(2), errands, vec![known.clone()], &mut onlooker);
-        onlooker
-    };
+    let known = known_of_scratch(facts([("mount-point", mount_point.path().to_str().unwrap())]));
+    let watch = |scene: &Scene| watch_knowing(scene, 2, facts([("mount-point", "/")]), vec![known.clone()]);
     let onlooker = watch(&scene);
     let outages = onlooker.outages();
     assert_eq!((only(&outages).kind, only(&outages).end), (OutageKind::NotMounted, None));
@@ -252,23 +262,11 @@ fn a_watch_that_remembers_nothing_knows_from_the_history_what_has_to_be_mounted(
 #[test]
 fn a_target_that_gets_another_name_takes_its_past_along_once() {
     let place = directory();
-    let facts_on = |source: &str| {
-        let facts = [("directory", "/lustre/scratch"), ("file-system", "lustre"), ("mount-source", source)];
-        facts.map(|(name, fact)| (name.to_owned(), fact.to_owned())).into_iter().collect::<BTreeMap<_, _>>()
-    };
     let watch_on = |source: &str, name: &str, known: Vec<Configuration>| {
-        let facts = |_: &WatchTarget| facts_on(source);
         let mut scene = create_here(place.path());
         scene.plan.targets[0].name = name.to_owned();
-        let mut onlooker = Onlooker::default();
-        let errands = Errands {
-            probe_task: &probe_task,
-            facts: &facts,
-            recall: &support::knows_nothing,
-            remember: &|_| Ok(()),
-        };
-        scene.watch_with_facts(WatchLimit::Rounds(1), errands, known, &mut onlooker);
-        onlooker.records
+        let found = [("directory", "/lustre/scratch"), ("file-system", "lustre"), ("mount-source", source)];
+        watch_knowing(&scene, 1, facts(found), known).records
     };
     let watch = |name: &str, known: Vec<Configuration>| watch_on("mds:/scratch", name, known);
     let configurations = |records: &[HistoryRecord]| -> Vec<Configuration> {
@@ -371,27 +369,9 @@ fn a_link_to_what_is_not_mounted_is_told_from_one_that_leads_elsewhere_now() {
     let link = place.path().join("link");
     std::os::unix::fs::symlink(mount_point.path(), &link).unwrap();
     let path = mount_point.path().to_str().unwrap();
-    let facts = [("mount-point", path), ("directory", path)];
-    let facts: BTreeMap<_, _> = facts.map(|(name, fact)| (name.to_owned(), fact.to_owned())).into();
-    let known = Configuration {
-        key: configuration_key(&facts),
-        host: support::HOST.to_owned(),
-        target: "scratch".to_owned(),
-        first_seen: WallTime(1),
-        facts,
-    };
+    let known = known_of_scratch(facts([("mount-point", path), ("directory", path)]));
     let scene = create_here(&link);
-    let watch = || {
-        let mut onlooker = Onlooker::default();
-        let errands = Errands {
-            probe_task: &probe_task,
-            facts: &|_| BTreeMap::new(),
-            recall: &support::knows_nothing,
-            remember: &|_| Ok(()),
-        };
-        scene.watch_with_facts(WatchLimit::Rounds(2), errands, vec![known.clone()], &mut onlooker);
-        onlooker
-    };
+    let watch = || watch_knowing(&scene, 2, BTreeMap::new(), vec![known.clone()]);
     let onlooker = watch();
     assert_eq!((only(&onlooker.outages()).kind, entries(mount_point.path())), (OutageKind::NotMounted, 0));
 

@@ -170,30 +170,16 @@ fn file_of(place: &str) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use iolag_analysis::history::{RunOutcome, SeriesTally};
-    use iolag_model::{
-        FailureCode, HistoryRecord, HistorySample, Outcome, ProbeId, Rename, SeriesKey, WallTime,
-    };
+    use iolag_model::{HistoryRecord, HistorySample, Outcome, ProbeId, Rename, SeriesKey, WallTime};
+    use iolag_watch::skipped;
 
     use super::*;
 
     fn sample(probe: u64) -> HistoryRecord {
-        HistoryRecord::Sample(HistorySample {
-            series: SeriesKey { host: "n1".into(), target: "/old".into(), ..SeriesKey::default() },
-            probe: ProbeId(probe),
-            batch: None,
-            intended: WallTime::from_seconds(probe as i64),
-            start: WallTime::from_seconds(probe as i64),
-            duration_ns: Nanoseconds(5),
-            value: None,
-            outcome: Outcome::Ok,
-            failure: FailureCode::NONE,
-            exit_status: None,
-            blocker: None,
-            configuration: None,
-            processor_ns: None,
-            resident_bytes_max: None,
-            surroundings: None,
-        })
+        let series = SeriesKey { host: "n1".into(), target: "/old".into(), ..SeriesKey::default() };
+        let moment = WallTime::from_seconds(probe as i64);
+        let sample = skipped(series, ProbeId(probe), moment, moment, None);
+        HistoryRecord::Sample(HistorySample { outcome: Outcome::Ok, duration_ns: Nanoseconds(5), ..sample })
     }
 
     #[test]

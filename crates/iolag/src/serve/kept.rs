@@ -124,7 +124,7 @@ mod tests {
         FailureCode, HistoryRecord, Nanoseconds, ProbeId, Series, SeriesKey, SeriesKind, WallTime,
     };
     use iolag_store::history::{Access, open_history};
-    use iolag_watch::Backing;
+    use iolag_watch::{Backing, skipped};
     use proptest::prelude::*;
 
     const NAME: &str = "tallies";
@@ -143,21 +143,10 @@ mod tests {
     fn sample(probe: u64, outcome: Outcome, seconds: u64) -> HistorySample {
         let moment = WallTime::from_seconds(900 * probe as i64);
         HistorySample {
-            series: key(),
-            probe: ProbeId(probe),
-            intended: moment,
-            start: moment,
             duration_ns: Nanoseconds::from_seconds(seconds),
-            value: None,
             outcome,
             failure: if outcome == Outcome::Error { FailureCode::EXIT } else { FailureCode::NONE },
-            exit_status: None,
-            batch: None,
-            blocker: None,
-            configuration: None,
-            processor_ns: None,
-            resident_bytes_max: None,
-            surroundings: None,
+            ..skipped(key(), ProbeId(probe), moment, moment, None)
         }
     }
 
