@@ -24,13 +24,27 @@ const ARROWS: &[(&str, &[&str])] = &[
         "iolag-watch",
         &["iolag-directory", "iolag-model", "iolag-backend", "iolag-trace", "iolag-workload", "iolag-keeper"],
     ),
+    (
+        "iolag-conduct",
+        &[
+            "iolag-directory",
+            "iolag-model",
+            "iolag-backend",
+            "iolag-keeper",
+            "iolag-trace",
+            "iolag-store",
+            "iolag-analysis",
+            "iolag-workload",
+            "iolag-watch",
+        ],
+    ),
     ("iolag-mpi", &["iolag-model", "iolag-backend", "iolag-trace", "iolag-workload", "iolag-keeper"]),
     ("iolag-fixtures", &[]),
     ("xtask", &[]),
     (
         "iolag",
         &[
-            "iolag-directory",
+            "iolag-conduct",
             "iolag-model",
             "iolag-backend",
             "iolag-keeper",

@@ -12,9 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use iolag::conduct::draining::{Busy, Draining, Patience};
-use iolag::conduct::writer::Source;
 use iolag_backend::{AsyncExecution, AsyncSession, Completion, ObjectKey, Request};
+use iolag_conduct::{Busy, Draining, DrainingPatience as Patience, Source};
 use iolag_keeper::{Child, Ending, Exchange, HangWatch, Orphanage, Room, Sleeps};
 use iolag_model::{
     ClientId, Clock, MonotonicClock, MonotonicTime, Nanoseconds, Operation, RunState, StageIndex,

@@ -7,8 +7,8 @@ use std::path::Path;
 use iolag_keeper::{Child, Ending, Orphanage, Signals};
 use iolag_model::Nanoseconds;
 
-use crate::exit_code::{ExitCode, Failure};
 use crate::output;
+use iolag_conduct::{ExitCode, Failure};
 
 /// Does something in a child without a deadline; Ctrl-C ends it. The child prints its own results and failures.
 ///

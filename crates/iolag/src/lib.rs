@@ -4,11 +4,9 @@
 
 pub mod args;
 pub mod commands;
-pub mod conduct;
 pub mod copies;
-pub mod environment;
-pub mod exit_code;
 pub mod guarded;
 pub mod output;
+pub mod progress;
 pub mod serve;
 pub mod watching;

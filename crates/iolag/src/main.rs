@@ -8,9 +8,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use iolag::args::{Arguments, Bench, Command, unreadable_argument};
 use iolag::commands;
 use iolag::copies::one_of_several;
-use iolag::exit_code::{ExitCode, Failure};
 use iolag::output;
 use iolag_backend::redact_argument;
+use iolag_conduct::{ExitCode, Failure};
 use iolag_keeper::{outlive_file_size_limit, take_arguments};
 use iolag_workload::withhold_core_dumps;
 

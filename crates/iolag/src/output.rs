@@ -6,15 +6,13 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use iolag_backend::redact;
+use iolag_conduct::{Answer, Conducted, ExitCode, Failure, STORE_DEADLINE, ask};
 use iolag_model::is_steering;
 use iolag_report::{Colour, wrapped};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ColourWhen, Common};
-use crate::conduct::STORE_DEADLINE;
-use crate::conduct::scout::{Answer, ask};
-use crate::exit_code::{ExitCode, Failure};
 
 /// Sentences in narrower lines cannot be read. Tables may be wider than a terminal; they break where it does.
 const WIDTH_MIN: usize = 40;
@@ -178,7 +176,7 @@ pub fn refuse_lost_report(path: Option<&Path>) -> Result<(), Failure> {
 }
 
 fn refuse_lost(path: &Path, what: &str) -> Result<(), Failure> {
-    let path = crate::conduct::scout::absolute(path);
+    let path = iolag_conduct::absolute(path);
     let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
     let question = || match (parent.is_dir(), path.is_dir()) {
         (false, _) => Some(format!("there is no directory {}; make it first", parent.display())),
@@ -216,7 +214,7 @@ fn silent_file(what: &str, path: &Path, age: iolag_model::Nanoseconds) -> String
 
 /// Writes a file for the user, as a whole or not at all.
 fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let path: PathBuf = crate::conduct::scout::absolute(path);
+    let path: PathBuf = iolag_conduct::absolute(path);
     let written =
         ask("scribe", STORE_DEADLINE, || replace(&path, content).map_err(|error| error.to_string()))?;
     match written {
@@ -297,6 +295,23 @@ pub fn ask_store<T: Serialize + DeserializeOwned>(
         Answer::None { age, .. } => {
             Err(Failure::unusable(format!("the store {} has not answered for {age}", store.display())))
         }
+    }
+}
+
+/// Tells the user what came of a run besides its numbers. Why something failed is told to those who want no notices, too.
+pub fn tell_outcome(common: &Common, conducted: &Conducted) {
+    for text in &conducted.notices {
+        match conducted.code {
+            ExitCode::Fine => notice(common, text),
+            _ => complain(text),
+        }
+    }
+}
+
+/// Tells the user what was found out.
+pub fn tell_notices(common: &Common, notices: &[String]) {
+    for text in notices {
+        notice(common, text);
     }
 }
 

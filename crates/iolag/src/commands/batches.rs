@@ -6,8 +6,8 @@ use iolag_store::history::Access;
 
 use super::history::{Chosen, ask_history, failure, here, now};
 use crate::args::{Batches, Common, HistoryCommand, Notes, Undo};
-use crate::exit_code::{ExitCode, Failure};
 use crate::output;
+use iolag_conduct::{ExitCode, Failure};
 
 /// Runs one of these commands.
 ///

@@ -3,6 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use iolag_conduct::{
+    Answer, AtSignal, Beginning, CleanUp, Conducted, DirectoryFacts, ExitCode, Failure, Found, GroupPlan,
+    Keeper, MetadataAssignment, Placed, Policy, RunPlan, STORE_DEADLINE, Schedule, absolute, ask,
+    become_keeper, choose_spool, conduct, continuation, leave_current_directory, maker, makes_working_set,
+    measure_metadata, new_run_id, record, removes_working_set, send_scouts,
+};
 use iolag_model::{
     ClientId, ClientRecord, MonotonicClock, Nanoseconds, OnHang, Phase, RunId, RunRecord, RunSpec,
     StageRecord, TargetIndex, TargetRecord, Trust, Verification, WorkloadSpec, counted, format_bytes,
@@ -16,18 +22,11 @@ use iolag_workload::{
 use super::campaign::{self, Point};
 use super::report::write_report_of;
 use super::show;
-use super::start::{self, Beginning, Found, Keeper};
 use crate::args::{Common, Metadata, MetadataForm};
 use crate::commands::check::device_number;
-use crate::conduct::cleaning::CleanUp;
-use crate::conduct::measurer_metadata::{self, MetadataAssignment, makes_working_set, removes_working_set};
-use crate::conduct::messages::DirectoryFacts;
-use crate::conduct::progress::{Extent, Progress, Verbosity};
-use crate::conduct::scout::{self, Answer};
-use crate::conduct::supervision::{AtSignal, Placed, Policy, Schedule};
-use crate::conduct::{Conducted, GroupPlan, RunPlan, STORE_DEADLINE, conduct, place};
-use crate::exit_code::{ExitCode, Failure};
+use crate::commands::store_of;
 use crate::output;
+use crate::progress::{Extent, Progress, Verbosity};
 
 /// How long a run waits for a hung operation that it is to wait for.
 const GIVE_UP_AFTER: Nanoseconds = Nanoseconds::from_seconds(3600);
@@ -43,19 +42,19 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
     for target in &options.targets {
         target.backend(&options.working_name, Arc::new(MonotonicClock)).map_err(Failure::usage)?;
     }
-    let keeper = start::become_keeper(common)?;
+    let keeper = become_keeper(store_of(common))?;
     output::refuse_lost_document(common)?;
     output::refuse_lost_report(options.report.as_deref())?;
     let directories: Vec<Option<PathBuf>> =
-        options.targets.iter().map(|target| target.directory().map(scout::absolute)).collect();
+        options.targets.iter().map(|target| target.directory().map(absolute)).collect();
     let named: Vec<PathBuf> = directories.iter().flatten().cloned().collect();
-    start::leave_current_directory();
+    leave_current_directory();
     let mut campaign: Option<RunId> = None;
     let mut worst = ExitCode::Fine;
     let mut done = Vec::new();
     for (number, point) in (0..).zip(&points) {
-        let found = start::send_scouts(&keeper, &named, options.deadline)?;
-        start::tell_notices(common, &found.notices);
+        let found = send_scouts(&keeper, &named, options.deadline)?;
+        output::tell_notices(common, &found.notices);
         let runner = Runner { options, labels: &labels, common, keeper: &keeper, found: &found };
         let outcome = facts_of(&directories, point.target, &found)
             .and_then(|facts| runner.run(point, &mut campaign, facts))
@@ -170,11 +169,11 @@ impl Runner<'_> {
         let stages: Arc<[StageRecord]> = stages(&workload).into();
         let mut trust = doubts(point);
         let measured: Vec<u64> = facts.iter().filter_map(|facts| device_number(&facts.file_system)).collect();
-        let spool_parent = start::choose_spool(self.found, &measured, &mut trust);
-        let id = start::new_run_id(self.found)?;
+        let spool_parent = choose_spool(self.found, &measured, &mut trust);
+        let id = new_run_id(self.found)?;
         let campaign = campaign.get_or_insert_with(|| id.clone()).clone();
         self.announce(point, &shown, &id);
-        let maker = start::maker(&id)?;
+        let maker = maker(&id)?;
         let token = maker.token;
         let assignment = MetadataAssignment {
             target: target.clone(),
@@ -223,16 +222,14 @@ impl Runner<'_> {
         let mut progress = Progress::new(extent(point), verbosity);
         conduct(
             RunPlan {
-                record: start::record(self.keeper, self.found, beginning),
+                record: record(self.keeper, self.found, beginning),
                 root: self.found.root.clone(),
                 spool_parent,
                 thresholds: iolag_analysis::DEFAULT_THRESHOLDS.to_vec(),
                 groups: vec![GroupPlan {
                     name: shown,
                     clients: (0..point.clients).collect(),
-                    measure: Box::new(|exchange, outbox| {
-                        measurer_metadata::measure(&assignment, exchange, outbox)
-                    }),
+                    measure: Box::new(|exchange, outbox| measure_metadata(&assignment, exchange, outbox)),
                 }],
                 planned_places,
                 token,
@@ -254,7 +251,7 @@ impl Runner<'_> {
     fn continuation(&self, facts: Option<&DirectoryFacts>) -> Result<Option<RunRecord>, Failure> {
         let Some(facts) = facts else { return Ok(None) };
         let place = working_place(&facts.path, &self.options.working_name);
-        match scout::ask("store", STORE_DEADLINE, || place::continuation(&self.found.root, &place))? {
+        match ask("store", STORE_DEADLINE, || continuation(&self.found.root, &place))? {
             Answer::Given(record) => Ok(record),
             Answer::None { age, .. } => Err(Failure::unusable(format!(
                 "the store {} has not answered for {age}",
@@ -364,7 +361,7 @@ impl Runner<'_> {
                 _ => output::print(&text),
             });
         }
-        start::tell_outcome(self.common, conducted);
+        output::tell_outcome(self.common, conducted);
         Ok(code)
     }
 }

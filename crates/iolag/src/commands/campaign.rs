@@ -5,6 +5,7 @@ use std::path::Path;
 use iolag_analysis::figure::{SweepRun, sweep_figures};
 use iolag_analysis::{MetadataAnalysis, analyse_metadata};
 use iolag_backend::Target;
+use iolag_conduct::{Failure, Limits, Stored, Tables, absolute};
 use iolag_keeper::Room;
 use iolag_model::{
     Access, Durability, MetadataSpec, OnHang, Pattern, TimeLimit, Verification, WearOut, WorkloadSpec,
@@ -15,10 +16,6 @@ use iolag_workload::{can_unshare, recommended_offset, samples_per_client, valida
 
 use super::show;
 use crate::args::Metadata;
-use crate::conduct::limits::{Limits, Tables};
-use crate::conduct::messages::Stored;
-use crate::conduct::scout;
-use crate::exit_code::Failure;
 
 /// More clients than this are not threads any more but a mistake.
 const CLIENTS_MAX: u64 = 1 << 16;
@@ -100,7 +97,7 @@ pub fn points(options: &Metadata) -> Result<Vec<Point>, Failure> {
 
 /// What a sweep compares must differ: equal points would stand side by side in every table as if they did.
 fn refuse_equal_points(options: &Metadata) -> Result<(), Failure> {
-    let targets: Vec<Target> = options.targets.iter().map(absolute).collect();
+    let targets: Vec<Target> = options.targets.iter().map(absolute_target).collect();
     refuse_equal("the target", &targets, |target| one_line(&target.to_string()))?;
     refuse_equal("--clients", &options.clients, u64::to_string)?;
     refuse_equal("--precreate", &options.precreate, u64::to_string)
@@ -120,8 +117,8 @@ fn refuse_equal<T: PartialEq>(name: &str, values: &[T], shown: impl Fn(&T) -> St
 }
 
 /// `x` and `./x` are one directory.
-fn absolute(target: &Target) -> Target {
-    target.directory().map_or_else(|| target.clone(), |path| target.with_directory(&scout::absolute(path)))
+fn absolute_target(target: &Target) -> Target {
+    target.directory().map_or_else(|| target.clone(), |path| target.with_directory(&absolute(path)))
 }
 
 /// Options that contradict each other, and a buffer that no run can have.

@@ -7,6 +7,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use iolag_analysis::analyse_check;
+use iolag_conduct::{
+    Answer, AtSignal, Beginning, CheckAssignment, CheckedDirectory, CleanUp, Conducted, DirectoryFacts,
+    ExitCode, Failure, Found, GroupPlan, Keeper, Patience, Policy, Role, RunPlan, Schedule, absolute,
+    become_keeper, choose_spool, conduct, leave_current_directory, maker, measure_check, new_run_id, record,
+    send_scouts,
+};
 use iolag_model::{
     CheckSpec, ClientId, ClientRecord, Clock, FileSystem, MonotonicClock, MonotonicTime, Nanoseconds, OnHang,
     RunSpec, TargetIndex, TargetRecord, WorkloadSpec, format_bytes,
@@ -15,17 +21,10 @@ use iolag_report::{CheckRows, Judged, check_text, one_line, write_json};
 use iolag_workload::{CheckTurns, bytes_held, bytes_to_write, stages, validate};
 
 use super::report::write_report_of;
-use super::start::{self, Beginning, Found, Keeper};
 use crate::args::{Check, Common};
-use crate::conduct::cleaning::CleanUp;
-use crate::conduct::measurer_check::{self, CheckAssignment, CheckedDirectory, Role};
-use crate::conduct::messages::DirectoryFacts;
-use crate::conduct::progress::{Extent, Progress, Verbosity};
-use crate::conduct::scout::{self, Answer, Patience};
-use crate::conduct::supervision::{AtSignal, Policy, Schedule};
-use crate::conduct::{Conducted, GroupPlan, RunPlan, conduct};
-use crate::exit_code::{ExitCode, Failure};
+use crate::commands::store_of;
 use crate::output;
+use crate::progress::{Extent, Progress, Verbosity};
 use scouted::{Chosen, Scouted, answering, nothing_to_measure, record_of, target_of, target_record, targets};
 
 /// Shared memory per directory: a check takes a few thousand samples a second at most.
@@ -43,17 +42,17 @@ pub fn run(options: &Check, common: &Common) -> Result<ExitCode, Failure> {
     let mut check = spec(options);
     let directories = directories(options, |name| std::env::var_os(name));
     validate(&WorkloadSpec::Check(check.clone()), directories.len() as u32).map_err(Failure::usage)?;
-    let keeper = start::become_keeper(common)?;
+    let keeper = become_keeper(store_of(common))?;
     output::refuse_lost_document(common)?;
     output::refuse_lost_report(options.report.as_deref())?;
-    start::leave_current_directory();
+    leave_current_directory();
     // Whoever does not answer may have half of the time; the other half is for those who do.
     let patience = Patience { deadline: options.deadline, in_all: Nanoseconds(options.budget.0 / 2) };
     let memory = MEMORY_PLACES.map(PathBuf::from);
     let asked = [directories.as_slice(), &memory].concat();
-    let mut found = start::send_scouts(&keeper, &asked, patience)?;
+    let mut found = send_scouts(&keeper, &asked, patience)?;
     let memory = found.directories.split_off(directories.len());
-    start::tell_notices(common, &found.notices);
+    output::tell_notices(common, &found.notices);
     let Chosen { targets, left_out } =
         targets(options, &check, &directories, &found, end.since(MonotonicClock.now()))?;
     let control = control(&memory, &targets, &check);
@@ -85,12 +84,12 @@ fn directories(options: &Check, variable: impl Fn(&str) -> Option<OsString>) -> 
     } else {
         options.directories.clone()
     };
-    given.iter().map(|directory| scout::absolute(directory)).collect()
+    given.iter().map(|directory| absolute(directory)).collect()
 }
 
 /// A directory in the machine's own memory with which the others are compared: one that is not among them.
 fn control<'a>(
-    memory: &'a [Answer<crate::conduct::messages::ScoutAnswer>],
+    memory: &'a [Answer<iolag_conduct::ScoutAnswer>],
     targets: &[Scouted],
     check: &CheckSpec,
 ) -> Option<&'a DirectoryFacts> {
@@ -146,8 +145,8 @@ fn measure(
     let mut trust = Vec::new();
     let measured: Vec<u64> =
         answering.iter().filter_map(|(_, facts)| device_number(&facts.file_system)).collect();
-    let spool_parent = start::choose_spool(found, &measured, &mut trust);
-    let id = start::new_run_id(found)?;
+    let spool_parent = choose_spool(found, &measured, &mut trust);
+    let id = new_run_id(found)?;
     announce(asked, common, &answering, found, &id);
     let beginning = Beginning {
         campaign: id.clone(),
@@ -171,7 +170,7 @@ fn measure(
         stages: stages(&workload),
         trust,
     };
-    let mut record = start::record(keeper, found, beginning);
+    let mut record = record(keeper, found, beginning);
     record.remarks.extend(left_out.iter().cloned());
     if control.is_none() && answering.iter().all(|(_, facts)| facts.file_system.kind != "tmpfs") {
         record
@@ -179,7 +178,7 @@ fn measure(
             .push("Nothing was compared with this machine's memory: no tmpfs was found.".to_owned());
     }
     let working_name = format!("iolag-check-{id}");
-    let maker = start::maker(&id)?;
+    let maker = maker(&id)?;
     let token = maker.token;
     let now = MonotonicClock.now();
     let turns = CheckTurns::of_all(now, end.since(now), answering.len() as u32);
@@ -256,9 +255,7 @@ fn groups<'a>(assignment: CheckAssignment, clients: &[(u16, &DirectoryFacts)]) -
             GroupPlan {
                 name: names.join(", "),
                 clients,
-                measure: Box::new(move |exchange, outbox| {
-                    measurer_check::measure(&assignment, exchange, outbox)
-                }),
+                measure: Box::new(move |exchange, outbox| measure_check(&assignment, exchange, outbox)),
             }
         })
         .collect()
@@ -328,7 +325,7 @@ fn report(
         write_json(&stored.record, Judged::Check(&analysis), &mut document).map_err(Failure::bug)?;
         Ok(document)
     });
-    start::tell_outcome(common, conducted);
+    output::tell_outcome(common, conducted);
     if let Some(path) = &options.report {
         write_report_of(std::slice::from_ref(&conducted.run), path, common)?;
     }

@@ -1,16 +1,13 @@
 //! `iolag cleanup`: removes what an interrupted run left on its target, by the run's manifest.
 
 use iolag_backend::BackendError;
+use iolag_conduct::{Answer, ExitCode, Failure, STORE_DEADLINE, ask, remove_place};
 use iolag_keeper::Signals;
 use iolag_store::{KeeperIdentity, Store};
 
 use super::Located;
 use super::left_places::{self, Found, LeftPlace};
 use crate::args::{Cleanup, Common};
-use crate::conduct::STORE_DEADLINE;
-use crate::conduct::cleaning;
-use crate::conduct::scout::{Answer, ask};
-use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 
 /// Runs the command.
@@ -48,7 +45,7 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
             Answer::Given(Found::Elsewhere) => {
                 vec![format!("{} {run}", BackendError::Unmounted { path: where_.clone() })]
             }
-            _ => cleaning::remove(&place, &run, STORE_DEADLINE, &mut || signals.next().is_some()),
+            _ => remove_place(&place, &run, STORE_DEADLINE, &mut || signals.next().is_some()),
         };
         if left.is_empty() {
             code = code.max(output::print(&format!("{where_} is removed\n")));

@@ -1,5 +1,6 @@
 //! `iolag export`: samples for other programs.
 
+use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_model::counted;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -10,8 +11,6 @@ use iolag_store::{Directory, RunDirectory, StoreError, TextForm};
 
 use super::Located;
 use crate::args::{Common, Export, ExportForm, HISTORY};
-use crate::conduct::scout::absolute;
-use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::{in_child, replace_by};
 use crate::output;
 

@@ -11,6 +11,7 @@ use iolag_analysis::history::{
     CorrelationMethod, HistoryAnalysis, HistoryInput, HistoryOptions, LocalTime, MatrixOptions, Stratify,
     SummaryOptions, last_failed,
 };
+use iolag_conduct::{Answer, ExitCode, Failure, ask};
 use iolag_model::{Nanoseconds, WallSpan, WallTime, WatchStatus, counted};
 use iolag_report::{HistoryHead, history_text, write_history_json};
 use iolag_store::history::{Access, History, HistoryError, is_server, open_history, write_records};
@@ -27,8 +28,6 @@ use super::show::Look;
 use crate::args::{
     Common, Export, ExportForm, HistoryMethod, HistoryPlace, MetadataForm, Method, Show, Stratification,
 };
-use crate::conduct::scout::{Answer, ask};
-use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::{in_child, replace_by};
 use crate::output::{self, Printed};
 use crate::watching::{Origin, Places};

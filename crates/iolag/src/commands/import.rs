@@ -28,9 +28,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::history::{Chosen, failure, here, now};
 use super::note::{author, in_utc};
 use crate::args::{Common, Import};
-use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::in_child;
 use crate::output;
+use iolag_conduct::{ExitCode, Failure};
 
 /// Records per transaction.
 const RECORDS_PER_APPEND: usize = 5000;

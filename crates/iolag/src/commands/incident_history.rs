@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use iolag_analysis::history::{Incident, analyse_history, find_incident};
+use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_model::{Evidence, Outage, ProbeId};
 use iolag_report::{HistoryHead, IncidentHistory, incident_history_text};
 use iolag_store::history::{Access, History, HistoryError};
@@ -12,8 +13,6 @@ use iolag_store::history::{Access, History, HistoryError};
 use super::history::{Chosen, analysis_options, ask_history, failure, here, now, read};
 use super::report::open;
 use crate::args::{Common, Report};
-use crate::conduct::scout::absolute;
-use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::replace_by;
 use crate::output;
 

@@ -9,17 +9,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use iolag_backend::{PosixBackend, token_name};
+use iolag_conduct::{Answer, Failure, Placed, STORE_DEADLINE, ask_all, device_of};
 use iolag_model::{PlaceIdentity, PlaceToken, RunId, RunRecord};
 use iolag_store::{ManifestEntry, ManifestKind, RunDirectory, StoreError, boot_id};
 use serde::{Deserialize, Serialize};
 
 use super::is_absent;
-use crate::conduct::STORE_DEADLINE;
-use crate::conduct::place::device_of;
-use crate::conduct::scout::{Answer, ask_all};
-use crate::conduct::supervision::Placed;
-use crate::environment::file_system::identify;
-use crate::exit_code::Failure;
+use iolag_conduct::environment::file_system::identify;
 
 /// A working directory in a run's manifest.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use iolag_report::{list_text, write_list_json};
 
 use super::Located;
 use crate::args::{Common, List};
-use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Printed};
+use iolag_conduct::{ExitCode, Failure};
 
 /// Runs the command. A run that cannot be read is told, and by the exit code too; the others are listed all the same.
 ///

@@ -24,19 +24,22 @@ mod report_history;
 pub mod rm;
 pub mod serve;
 pub mod show;
-mod start;
 pub mod watch;
 
 use std::path::{Path, PathBuf};
 
+use iolag_conduct::{
+    Answer, Failure, RescuePlaces, STORE_DEADLINE, StoreChoice, ask, open_store_at, put_in_order,
+};
 use iolag_store::{RunDirectory, Store};
 
 use crate::args::{Common, HISTORY, RunOptions};
-use crate::conduct::STORE_DEADLINE;
-use crate::conduct::place::{self, RescuePlaces, StoreChoice};
-use crate::conduct::scout::{Answer, ask};
-use crate::exit_code::Failure;
 use crate::output::notice;
+
+/// The store that the user chose. Touches none.
+fn store_of(common: &Common) -> StoreChoice {
+    StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name))
+}
 
 /// The store that a command looks at, in order, and where runs of it may have been rescued to.
 pub struct Located {
@@ -51,9 +54,9 @@ impl Located {
     /// # Errors
     /// If the store does not answer, or the user does not want to wait.
     pub fn of(common: &Common) -> Result<Self, Failure> {
-        let root = StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name)).root;
+        let root = store_of(common).root;
         let places = RescuePlaces::find()?;
-        match ask("store", STORE_DEADLINE, || place::put_in_order(&root, &places))? {
+        match ask("store", STORE_DEADLINE, || put_in_order(&root, &places))? {
             Answer::Given(sentences) => sentences.iter().for_each(|sentence| notice(common, sentence)),
             Answer::None { age, .. } => {
                 let sentence = format!("the store {} has not answered for {age}", root.display());
@@ -164,7 +167,7 @@ fn open_store(root: &Path) -> Result<Store, Failure> {
             root.display()
         )));
     }
-    place::open(root).map_err(Failure::unusable)
+    open_store_at(root).map_err(Failure::unusable)
 }
 
 /// The labels of a run.

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::history::{Chosen, ask_history, failure, here};
 use super::moment::Here;
 use crate::args::{Common, Note};
-use crate::exit_code::{ExitCode, Failure};
 use crate::output;
+use iolag_conduct::{ExitCode, Failure};
 
 /// What was noted, for the terminal.
 #[derive(Debug, Serialize, Deserialize)]

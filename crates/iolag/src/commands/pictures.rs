@@ -10,6 +10,7 @@ use iolag_analysis::figure::{
 use iolag_analysis::{
     CheckAnalysis, MetadataAnalysis, PingAnalysis, analyse_check, analyse_metadata, analyse_ping,
 };
+use iolag_conduct::{ExitCode, Failure, absolute, summarise};
 use iolag_model::{Column, MonotonicTime, RunRecord, SampleColumns, WorkloadSpec};
 use iolag_report::{
     Judged, PlotForm, PlotKind, PlotSelection, PlotSize, TerminalSize, plot, terminal_time_line,
@@ -18,9 +19,6 @@ use iolag_store::{RunDirectory, Sink, StoreError};
 
 use super::show::{Look, thresholds};
 use crate::args::Common;
-use crate::conduct::scout::absolute;
-use crate::conduct::writer::summarise;
-use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::{in_child, replace_by};
 use crate::output;
 

@@ -5,14 +5,13 @@ use std::io::Write;
 use std::ops::RangeInclusive;
 
 use iolag_analysis::figure::{Apart, FigureChoice, Figures};
+use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_model::{RunRecord, counted};
 use iolag_report::{PlotKind, PlotSelection, PlotSize, plot};
 
 use super::pictures::{figures_of, form_of, picture};
 use super::{Located, show};
 use crate::args::{Common, Plot};
-use crate::conduct::scout::absolute;
-use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::{in_child, replace_by};
 use crate::output;
 

@@ -8,8 +8,8 @@ use iolag_store::{FlawKind, KeeperIdentity, Removal, Retention, Store, StoreErro
 use super::Located;
 use super::left_places::{self, LeftPlace};
 use crate::args::{Common, Prune};
-use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Printed};
+use iolag_conduct::{ExitCode, Failure};
 
 /// A run that is to go, with the working directories that it may have left.
 type Doomed = (RunId, Vec<LeftPlace>);

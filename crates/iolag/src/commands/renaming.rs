@@ -10,9 +10,9 @@ use iolag_store::import::quantity;
 use super::history::{Chosen, ask_history, failure, now};
 use super::note::{author, in_utc};
 use crate::args::{Common, RenameTarget};
-use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 use crate::watching::CONTROL;
+use iolag_conduct::{ExitCode, Failure};
 
 /// Names that differ in more letters are no slips of the pen.
 const LETTERS_MOST: usize = 2;

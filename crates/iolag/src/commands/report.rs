@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use iolag_analysis::figure::FigureChoice;
+use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_model::Anchor;
 use iolag_report::{HtmlReport, IncidentRun, ReportedRun, incident_text, write_html};
 use iolag_workload::become_a_users_program;
@@ -12,8 +13,6 @@ use iolag_workload::become_a_users_program;
 use super::pictures::{Pictured, figures_of, picture};
 use super::{Located, report_history, show};
 use crate::args::{Common, Report};
-use crate::conduct::scout::absolute;
-use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::{in_child, replace_by};
 use crate::output;
 

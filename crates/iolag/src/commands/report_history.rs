@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use iolag_analysis::history::{HistoryFigures, HistoryPoints, analyse_history, history_figures};
+use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_report::{HistoryHead, HistoryReport, write_history_document, write_history_html};
 use iolag_store::history::Access;
 use jiff::tz::TimeZone;
@@ -12,8 +13,6 @@ use super::history::{Chosen, analysis_options, ask_history, failure, here, now, 
 use super::incident_history;
 use super::report::open;
 use crate::args::{Common, HISTORY, HistoryMethod, HistorySpan, Report};
-use crate::conduct::scout::absolute;
-use crate::exit_code::{ExitCode, Failure};
 use crate::guarded::replace_by;
 use crate::output;
 

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::Located;
 use super::left_places::{self, LeftPlace, Need};
 use crate::args::{Common, Rm};
-use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Printed};
+use iolag_conduct::{ExitCode, Failure};
 
 /// A run that is to go.
 #[derive(Serialize, Deserialize)]

@@ -3,15 +3,14 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use iolag_conduct::{Answer, ExitCode, Failure, ask, become_keeper, leave_current_directory};
 use iolag_model::Nanoseconds;
 
 use super::history::{Chosen, here};
 use super::report_history::live_document;
-use super::start::{become_keeper, leave_current_directory};
 use super::watch::find_places;
 use crate::args::{Common, MetricsElsewhere, Serve};
-use crate::conduct::scout::{Answer, ask};
-use crate::exit_code::{ExitCode, Failure};
+use crate::commands::store_of;
 use crate::output;
 use crate::serve::{AdmissionFiles, Elsewhere, Listening, Serving, serve, tunnel_advice};
 
@@ -27,7 +26,7 @@ pub fn run(options: &Serve, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "serve")?;
     let admission = admission_files(&options.elsewhere)?;
     // From here on no file system that hangs can stop it, not even the one that the program lies on.
-    let keeper = become_keeper(common)?;
+    let keeper = become_keeper(store_of(common))?;
     let file = options.configuration.as_deref();
     let places = find_places(file, options.place.history.as_deref(), options.runtime.as_deref(), common)?;
     let chosen = Chosen::at(places.clone(), true);

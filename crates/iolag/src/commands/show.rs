@@ -1,6 +1,7 @@
 //! `iolag show`: the result of a stored run, computed again from its samples.
 
 use iolag_analysis::{DEFAULT_THRESHOLDS, Summaries, analyse_check, analyse_metadata, analyse_ping};
+use iolag_conduct::{ExitCode, Failure, summarise};
 use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec};
 use iolag_report::{
     CheckRows, Colour, Judged, PlotSelection, TerminalSize, check_text, metadata_text, ping_text, show_head,
@@ -11,8 +12,6 @@ use iolag_store::{KeeperIdentity, RunDirectory, recover_one, recover_run};
 use super::Located;
 use super::pictures::{figures_of, one_series_each, picture};
 use crate::args::{Common, HISTORY, MetadataForm, Show};
-use crate::conduct::writer::summarise;
-use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Printed};
 
 /// Runs the command.

@@ -24,7 +24,7 @@ use super::attended::ask_child;
 use super::connections::{Connection, Connections};
 use super::listen::{accept, answer, bind};
 use super::routes::not_admitted;
-use crate::exit_code::Failure;
+use iolag_conduct::Failure;
 
 /// Connections at once; one more takes the place of another.
 pub(super) const CONNECTIONS_MAX: usize = 64;

@@ -29,8 +29,8 @@ use super::elsewhere::{self, Door, Elsewhere};
 use super::following;
 use super::routes::{metrics_routes, routes};
 use super::view::Knowledge;
-use crate::exit_code::Failure;
 use crate::watching::Places;
+use iolag_conduct::Failure;
 
 /// Connections at once; one more takes the place of another.
 const CONNECTIONS_MAX: usize = 256;

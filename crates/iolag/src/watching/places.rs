@@ -88,8 +88,8 @@ impl Places {
         };
         let memory =
             runtime.is_none().then(|| Memory { user, session: set("XDG_RUNTIME_DIR").map(PathBuf::from) });
-        let runtime_base = runtime
-            .map_or_else(|| PathBuf::from(format!("/dev/shm/iolag-{user}")), crate::conduct::scout::absolute);
+        let runtime_base =
+            runtime.map_or_else(|| PathBuf::from(format!("/dev/shm/iolag-{user}")), iolag_conduct::absolute);
         let runtime = RuntimeDirectory::path_for_history(&runtime_base, &history);
         Ok(Self { history, known_as: runtime.clone(), runtime, runtime_base, memory })
     }
@@ -139,13 +139,13 @@ fn resolve(place: &str, directory: Option<&Path>) -> Result<String, HistoryError
     }
     let path = Path::new(place);
     if path.is_absolute() {
-        return Ok(crate::conduct::scout::absolute(path).display().to_string());
+        return Ok(iolag_conduct::absolute(path).display().to_string());
     }
     let Some(directory) = directory else {
         let what = "it is relative, and the directory in which iolag was started is unknown".to_owned();
         return Err(HistoryError::Place { location: place.to_owned(), what });
     };
-    Ok(crate::conduct::scout::absolute(&directory.join(path)).display().to_string())
+    Ok(iolag_conduct::absolute(&directory.join(path)).display().to_string())
 }
 
 #[cfg(test)]

@@ -3,17 +3,15 @@
 use std::path::PathBuf;
 
 use iolag_backend::Target;
+use iolag_conduct::{
+    Answer, CONTACT_REQUESTS, DirectoryFacts, ExitCode, Failure, Found, PLACE_REQUESTS, unanswered,
+};
 use iolag_model::{
     CheckSpec, ContactEnd, ContactRecord, Nanoseconds, TargetRecord, WorkloadSpec, counted, format_bytes,
 };
 use iolag_workload::bytes_held;
 
 use crate::args::Check;
-use crate::commands::start::Found;
-use crate::conduct::messages::DirectoryFacts;
-use crate::conduct::scout::{Answer, CONTACT_REQUESTS};
-use crate::conduct::{PLACE_REQUESTS, unanswered};
-use crate::exit_code::{ExitCode, Failure};
 
 /// Requests that a client sends before it measures something, about: opening its session.
 const SESSION_REQUESTS: u64 = 4;

@@ -8,8 +8,8 @@ use iolag_store::history::{Access, History};
 use super::{Noted, doubts, shown, told};
 use crate::args::{Common, Note};
 use crate::commands::history::{Chosen, ask_history, failure, here};
-use crate::exit_code::{ExitCode, Failure};
 use crate::output;
+use iolag_conduct::{ExitCode, Failure};
 
 /// Corrects the note that is called so.
 ///

@@ -5,6 +5,7 @@
 
 use std::io::{IsTerminal, Stdout};
 
+use iolag_conduct::{Attendance, Attendant, PingFlight, Round};
 use iolag_keeper::{Exchange, Hang, InFlight, RingReader, Signals};
 use iolag_model::{
     Activity, Anchor, AttemptId, ClientId, Clock, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds,
@@ -17,8 +18,6 @@ use super::super::watch::terminal::Lines;
 use super::following::{Follower, Probed, unsent_attempt};
 use super::json_lines::{JsonLines, Line, line_of};
 use super::telling::Wording;
-use crate::conduct::attendant::{Attendance, Attendant, Round};
-use crate::conduct::measurer_ping::PingFlight;
 
 /// From this age on a probe in flight is told of: at a terminal in a line that is renewed.
 const PATIENCE_AT_TERMINAL: Nanoseconds = Nanoseconds::from_seconds(1);

@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use iolag_analysis::{PingCounts, Summary};
+use iolag_conduct::{Failure, STORE_DEADLINE};
 use iolag_keeper::{Child, Ending, KeeperError, Orphanage};
 use iolag_model::{
     Anchor, Clock, FailureCode, MonotonicClock, Nanoseconds, Operation, Outcome, RunId, RunState, Sample,
@@ -19,8 +20,6 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use serde::Serialize;
 
 use super::following::{Probed, unsent_attempt};
-use crate::conduct::STORE_DEADLINE;
-use crate::exit_code::Failure;
 use crate::output::lost;
 
 /// More waits in shared memory instead.
@@ -180,7 +179,7 @@ impl JsonLines {
     /// # Errors
     /// If no process can be made.
     pub fn to_file(path: &Path) -> Result<Self, Failure> {
-        let path = crate::conduct::scout::absolute(path);
+        let path = iolag_conduct::absolute(path);
         let (reader, writer) =
             pipe_with(PipeFlags::CLOEXEC).map_err(|error| KeeperError::Fork { role: "scribe", error })?;
         let scribe = {

@@ -8,6 +8,12 @@ mod telling;
 use std::path::{Path, PathBuf};
 
 use iolag_analysis::{PingAnalysis, analyse_ping};
+use iolag_conduct::{
+    Answer, AtSignal, Beginning, CleanUp, Conducted, Contact, ExitCode, Failure, Found, GroupPlan, Keeper,
+    PingAssignment, PingFlight, Policy, RunPlan, Schedule, absolute, ask, become_keeper, choose_spool,
+    conduct, contact_all_patiently, leave_current_directory, look_at, maker, measure_ping, new_run_id,
+    ping_schedule, record, send_scouts, unanswered,
+};
 use iolag_keeper::{Child, Signals, start_ticks};
 use iolag_model::{
     ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnHang, PingProbe, PingSpec,
@@ -20,15 +26,9 @@ use self::attending::{Attending, Outputs};
 use self::json_lines::{JsonLines, Line, Written};
 use super::check::device_number;
 use super::pictures;
-use super::start::{self, Beginning, Found, Keeper};
 use super::watch::terminal::Lines;
 use crate::args::{Common, Ping};
-use crate::conduct::cleaning::CleanUp;
-use crate::conduct::measurer_ping::{self, PingAssignment, PingFlight};
-use crate::conduct::scout::{self, Answer, Contact};
-use crate::conduct::supervision::{AtSignal, Policy, Schedule};
-use crate::conduct::{Conducted, GroupPlan, RunPlan, conduct, unanswered};
-use crate::exit_code::{ExitCode, Failure};
+use crate::commands::store_of;
 use crate::output;
 
 /// Shared memory: four samples a probe, and who reads the lines may be slow.
@@ -69,13 +69,13 @@ pub fn run(options: &Ping, common: &Common) -> Result<ExitCode, Failure> {
         }
         _ => {}
     }
-    let directory = scout::absolute(&options.directory);
-    let keeper = start::become_keeper(common)?;
+    let directory = absolute(&options.directory);
+    let keeper = become_keeper(store_of(common))?;
     output::refuse_lost_document(common)?;
-    start::leave_current_directory();
+    leave_current_directory();
     refuse_without_compiler(task.as_ref())?;
-    let found = start::send_scouts(&keeper, &[], FIRST_CONTACT)?;
-    start::tell_notices(common, &found.notices);
+    let found = send_scouts(&keeper, &[], FIRST_CONTACT)?;
+    output::tell_notices(common, &found.notices);
     let (target, scout) = first_contact(options, &directory, common)?;
     let pinging = Pinging { options, common, keeper: &keeper, found: &found, target, ping, task };
     let outputs = Outputs {
@@ -116,7 +116,7 @@ fn refuse_without_compiler(task: Option<&TaskSpec>) -> Result<(), Failure> {
         return Ok(());
     }
     let environment: Vec<_> = std::env::vars_os().collect();
-    match scout::ask("scout", FIRST_CONTACT, || find_compiler(&environment).is_some())? {
+    match ask("scout", FIRST_CONTACT, || find_compiler(&environment).is_some())? {
         Answer::Given(true) => Ok(()),
         Answer::Given(false) => Err(Failure::usage(
             "there is no compiler for --task compile (looked for cc, gcc, clang, gfortran, ifx, nvfortran and ftn in /usr/bin, \
@@ -135,10 +135,9 @@ fn first_contact(
     common: &Common,
 ) -> Result<(TargetRecord, Option<(Child, MonotonicTime)>), Failure> {
     let limit = options.deadline.min(FIRST_CONTACT);
-    let mut answers =
-        scout::contact_all_patiently("scout", &[directory], limit.into(), |directory, steps| {
-            scout::look_at(directory, steps)
-        })?;
+    let mut answers = contact_all_patiently("scout", &[directory], limit.into(), |directory, steps| {
+        look_at(directory, steps)
+    })?;
     match answers.pop() {
         Some(Contact::Given(Ok(facts))) => Ok((
             TargetRecord {
@@ -197,9 +196,9 @@ impl Pinging<'_> {
         };
         let mut trust = Vec::new();
         let measured: Vec<u64> = self.target.file_system.iter().filter_map(device_number).collect();
-        let spool_parent = start::choose_spool(self.found, &measured, &mut trust);
-        let id = start::new_run_id(self.found)?;
-        let maker = start::maker(&id)?;
+        let spool_parent = choose_spool(self.found, &measured, &mut trust);
+        let id = new_run_id(self.found)?;
+        let maker = maker(&id)?;
         let token = maker.token;
         let working_name = format!("iolag-ping-{id}");
         self.announce(&id, &working_name);
@@ -230,18 +229,18 @@ impl Pinging<'_> {
             flight: flight.clone(),
             ahead: scout.and_then(|(scout, _)| Some((scout.id(), start_ticks(scout.id())?))),
         };
-        let schedule = measurer_ping::schedule(&self.ping, options.deadline);
+        let schedule = ping_schedule(&self.ping, options.deadline);
         let stops = Signals::block_stop()?;
         let mut attending = Attending::new(schedule, flight, stops, outputs);
         let plan = RunPlan {
-            record: start::record(self.keeper, self.found, beginning),
+            record: record(self.keeper, self.found, beginning),
             root: self.found.root.clone(),
             spool_parent,
             thresholds: iolag_analysis::DEFAULT_THRESHOLDS.to_vec(),
             groups: vec![GroupPlan {
                 name: self.target.name.clone(),
                 clients: vec![0],
-                measure: Box::new(|exchange, outbox| measurer_ping::measure(&assignment, exchange, outbox)),
+                measure: Box::new(|exchange, outbox| measure_ping(&assignment, exchange, outbox)),
             }],
             planned_places: vec![(self.target.name.clone(), working_name)],
             token,
@@ -308,7 +307,7 @@ impl Pinging<'_> {
         {
             output::complain(&format!("the run is incomplete: {reason}"));
         }
-        start::tell_outcome(self.common, conducted);
+        output::tell_outcome(self.common, conducted);
         if let Some(json) = json {
             self.finish_json(json, conducted, &analysis).map_err(|failure| failure.at_least(code))?;
         }

@@ -7,13 +7,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use iolag_conduct::{Contact, Failure, contact_all, reach};
 use iolag_model::{Clock, MonotonicClock, Nanoseconds, ProbeStatus, SeriesKind};
 use iolag_watch::{
     FirstContact, MountKey, PublishedStatus, WatchPlan, missing_mounts, mount_keys, read_status,
 };
 
-use crate::conduct::scout::{self, Contact};
-use crate::exit_code::Failure;
 use crate::watching::Places;
 
 /// How long a directory may take to answer before it is said that it does not.
@@ -84,7 +83,7 @@ fn contact_in_turn(
         let mut visited = BTreeSet::new();
         let (now, later): (Vec<_>, Vec<_>) =
             asked.into_iter().partition(|target| visited.insert(&keys[*target]));
-        contacts.add(plan, contact_all(plan, &now)?, |target| silent.push(&keys[target]));
+        contacts.add(plan, contact_targets(plan, &now)?, |target| silent.push(&keys[target]));
         let (blocked, next): (Vec<_>, Vec<_>) =
             later.into_iter().partition(|target| silent.contains(&&keys[*target]));
         asked = next;
@@ -102,9 +101,9 @@ fn contact_in_turn(
 ///
 /// # Errors
 /// If no process can be made, or the user does not want to wait.
-fn contact_all(plan: &WatchPlan, targets: &[usize]) -> Result<Vec<(usize, Contact<Reached>)>, Failure> {
-    let reach = |target: &usize| scout::reach(&plan.targets[*target].directory);
-    let answers = scout::contact_all("scout", targets, FIRST_CONTACT, reach)?;
+fn contact_targets(plan: &WatchPlan, targets: &[usize]) -> Result<Vec<(usize, Contact<Reached>)>, Failure> {
+    let reach = |target: &usize| reach(&plan.targets[*target].directory);
+    let answers = contact_all("scout", targets, FIRST_CONTACT, reach)?;
     Ok(targets.iter().copied().zip(answers).collect())
 }
 

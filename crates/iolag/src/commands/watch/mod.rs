@@ -12,6 +12,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use iolag_backend::redact;
+use iolag_conduct::{Answer, ExitCode, Failure, ask_all, become_keeper, leave_current_directory};
 use iolag_keeper::Signals;
 use iolag_model::{Anchor, HistoryRecord, Nanoseconds, SeriesKind, counted};
 use iolag_store::history::{Access, open_history};
@@ -28,13 +29,11 @@ use self::prepare::{
 };
 use self::standing::Standing;
 use super::history::{Unopened, failure};
-use super::start::{become_keeper, leave_current_directory, tell_notices};
 use crate::args::{Common, Watch};
-use crate::conduct::scout::{self, Answer};
-use crate::environment::facts::facts;
-use crate::exit_code::{ExitCode, Failure};
+use crate::commands::store_of;
 use crate::output;
 use crate::watching::{PRINTED, Places, ProcessOrigin};
+use iolag_conduct::environment::facts::facts;
 
 /// Runs the command.
 ///
@@ -55,7 +54,7 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
         return status::status(&places, common);
     }
     output::refuse_document(common, "watch")?;
-    let keeper = become_keeper(common)?;
+    let keeper = become_keeper(store_of(common))?;
     let origin = ProcessOrigin::of_process();
     leave_current_directory();
     let mut prepared = prepare(options, options.configuration.as_deref(), &origin)?;
@@ -66,11 +65,11 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     let opened = open_the_history(&prepared)?;
     let (held, mut spool) = open_runtime(&prepared)?;
     let runtime = &held.runtime;
-    tell_notices(common, &prepared.contacts.notices);
+    output::tell_notices(common, &prepared.contacts.notices);
     // Cron mails whatever is said: a round that nobody looks at says what is amiss, and nothing else.
     let is_looked_at = !options.once || std::io::stderr().is_terminal();
     if is_looked_at {
-        tell_notices(common, prepared.memory.notice.as_slice());
+        output::tell_notices(common, prepared.memory.notice.as_slice());
         output::notice(common, &announcement(options, &prepared));
     }
     let mut standing = Standing::new(opened);
@@ -151,7 +150,7 @@ pub fn find_places(
 ) -> Result<Places, Failure> {
     let configuration = read_file(file)?;
     let document = configuration.document()?;
-    tell_notices(common, configuration.exposure(&document).as_slice());
+    output::tell_notices(common, configuration.exposure(&document).as_slice());
     let history = history.map(str::to_owned).or_else(|| document.history_named_in(file?));
     let in_file = |text: crate::watching::Text| text.into_inner().into();
     let runtime = runtime.map(Path::to_owned).or_else(|| document.runtime.map(in_file));
@@ -300,8 +299,7 @@ fn remove(prepared: Prepared) -> Result<ExitCode, Failure> {
     let name = Place::watch_name(&plan.host, &plan.runtime_directory);
     let (left_alone, asked): (Vec<_>, Vec<_>) =
         plan.targets.iter().enumerate().partition(|(index, _)| silent.contains(index));
-    let answers =
-        scout::ask_all("clean-up", &asked, DEADLINE, |(_, target)| remove_here(&target.directory, &name))?;
+    let answers = ask_all("clean-up", &asked, DEADLINE, |(_, target)| remove_here(&target.directory, &name))?;
     let mut code = ExitCode::Fine;
     for (_, target) in left_alone {
         code = ExitCode::Incomplete;

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use iolag_backend::redact_argument;
+use iolag_conduct::{Answer, ExitCode, Failure, ask};
 use iolag_model::{Nanoseconds, SeriesKind};
 use iolag_store::history::Access;
 use iolag_watch::{Recollection, RuntimeDirectory, RuntimeError, Spool, WatchPlan};
@@ -14,8 +15,6 @@ use serde::{Deserialize, Serialize};
 use super::contact::{Contacts, look_at_targets};
 use crate::args::Watch;
 use crate::commands::history::{Chosen, Unopened, failure};
-use crate::conduct::scout::{self, Answer};
-use crate::exit_code::{ExitCode, Failure};
 use crate::serve::Textfile;
 use crate::watching::{
     Document, DocumentError, Places, ProcessOrigin, Wishes, find_programs, plan, programs,
@@ -122,7 +121,7 @@ pub fn read_file(file: Option<&Path>) -> Result<Configuration, Failure> {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
         Ok(Configuration { name: name.clone(), text, mode: metadata.mode() })
     };
-    match scout::ask("scout", DEADLINE, read)? {
+    match ask("scout", DEADLINE, read)? {
         Answer::Given(Ok(configuration)) => Ok(configuration),
         Answer::Given(Err(error)) => Err(Failure::usage(format!(
             "cannot read the configuration {name}: {error}; see what one may say with: iolag watch --print-config"
@@ -201,7 +200,7 @@ fn find_runtime(places: Places) -> Result<(Places, FoundInMemory), Failure> {
 /// A directory that somebody named may lie anywhere. It is refused later if it does not lie in memory, but to see that one has to go
 /// there.
 fn look_at_runtime(places: &Places) -> Result<(), Failure> {
-    match scout::ask("scout", DEADLINE, || places.runtime.exists())? {
+    match ask("scout", DEADLINE, || places.runtime.exists())? {
         Answer::Given(_) => Ok(()),
         Answer::None { age, .. } => Err(Failure::unusable(format!(
             "the runtime directory {} has not answered for {age}: choose one in memory, in /run or /dev/shm",
@@ -235,7 +234,7 @@ fn found_programs(document: &Document, path: OsString) -> Result<BTreeMap<String
     if wanted.is_empty() {
         return Ok(BTreeMap::new());
     }
-    match scout::ask("scout", DEADLINE, || find_programs(&wanted, &path))? {
+    match ask("scout", DEADLINE, || find_programs(&wanted, &path))? {
         Answer::Given(found) => Ok(found),
         Answer::None { age, .. } => Err(Failure::unusable(format!(
             "a directory of $PATH has not answered for {age}; write whole paths of programs into the configuration"
@@ -268,7 +267,7 @@ enum Reply {
 /// # Errors
 /// One sentence, if it cannot be used until somebody changes something.
 pub fn open_the_history(prepared: &Prepared) -> Result<Opened, Failure> {
-    let answer = scout::ask("history", HISTORY_PATIENCE, || match recall(prepared) {
+    let answer = ask("history", HISTORY_PATIENCE, || match recall(prepared) {
         Ok(recollection) => Reply::Known(recollection),
         Err(Unopened::Passing(sentence)) => Reply::Later(sentence),
         Err(Unopened::Lasting(failure)) => Reply::Never(failure.code as u8, failure.sentence),
@@ -316,7 +315,7 @@ pub fn recall(prepared: &Prepared) -> Result<Recollection, Unopened> {
 /// One sentence, if it cannot.
 pub fn try_textfile(prepared: &Prepared) -> Result<(), Failure> {
     let Some(textfile) = &prepared.textfile else { return Ok(()) };
-    match scout::ask("scribe", DEADLINE, || textfile.try_place())? {
+    match ask("scribe", DEADLINE, || textfile.try_place())? {
         Answer::Given(tried) => tried.map_err(Failure::unusable),
         Answer::None { age, .. } => Err(Failure::unusable(format!(
             "{} has not been written for {age}: its file system does not answer",

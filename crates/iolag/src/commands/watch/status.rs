@@ -5,9 +5,9 @@ use iolag_report::watch_status_text;
 use iolag_watch::{PublishedStatus, probes_left, read_status};
 
 use crate::args::Common;
-use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 use crate::watching::Places;
+use iolag_conduct::{ExitCode, Failure};
 
 /// Prints the status. The code says whether a target hangs, or no watch runs: what a covariate's command waits for is no storage of anybody.
 ///

@@ -1,0 +1,4 @@
+//! What is found out before anything is measured, by children that may hang.
+
+pub(crate) mod scout;
+pub(crate) mod start;

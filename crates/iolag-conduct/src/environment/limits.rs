@@ -1,0 +1,272 @@
+//! What the system allows, compared with what a run needs: told before anything is created.
+//!
+//! Limits: what other processes take meanwhile is not foreseen. A thread, a descriptor or memory that is lacking later is an
+//! error of its own then.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use iolag_keeper::{Exchange, Room};
+use iolag_model::{format_bytes, format_count};
+
+use crate::failure::Failure;
+
+/// Processes beside the clients: keeper, writer, measurer, scouts, clean-up.
+const PROCESSES: u64 = 8;
+/// A thread's stack and its guard.
+const MAPPINGS_PER_CLIENT: u64 = 2;
+/// Those of the program itself and of its libraries.
+const MAPPINGS_OF_A_PROCESS: u64 = 500;
+/// A client's directory, its object and its stream.
+const DESCRIPTORS_PER_CLIENT: u64 = 3;
+/// Pipes, standard streams and what was inherited.
+const DESCRIPTORS_OF_A_PROCESS: u64 = 64;
+/// What a client touches of its stack and allocates: measured by `cargo xtask bench many-clients`.
+const BYTES_PER_CLIENT: u64 = 48 << 10;
+
+/// What the system allows this user at this moment; nothing where it does not say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Threads that can still be started, and what sets the limit, the tightest first.
+    threads: Option<(u64, String)>,
+    /// Mappings of a process.
+    mappings: Option<u64>,
+    /// Memory that can be had without swapping, and what sets the limit.
+    memory_bytes: Option<(u64, String)>,
+    /// Descriptors of a process.
+    descriptors: Option<u64>,
+}
+
+/// Whether the clients of a process share its table of descriptors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tables {
+    /// Each has its own.
+    Own,
+    /// The system lets no thread have its own.
+    Shared,
+}
+
+impl Limits {
+    /// Reads them: of this process, below `proc` (`/proc`) and `control_groups` (`/sys/fs/cgroup`).
+    pub fn read(proc: &Path, control_groups: &Path) -> Self {
+        use rustix::process::{Resource, geteuid, getrlimit};
+        let mut threads = Vec::new();
+        let running = running_threads(proc).unwrap_or(0);
+        for (file, name) in [("threads-max", "kernel.threads-max"), ("pid_max", "kernel.pid_max")] {
+            let limit = number(&proc.join("sys/kernel").join(file));
+            threads.extend(limit.map(|limit| (limit.saturating_sub(running), name.to_owned())));
+        }
+        // The kernel does not hold the superuser to it.
+        if !geteuid().is_root() {
+            let limit = getrlimit(Resource::Nproc).current;
+            threads.extend(limit.map(|limit| (limit, "ulimit -u".to_owned())));
+        }
+        let mut memory = Vec::new();
+        memory.extend(available_bytes(proc).map(|bytes| (bytes, "of the machine's memory".to_owned())));
+        for group in own_groups(proc, control_groups) {
+            if let Some(limit) = number(&group.join("pids.max")) {
+                let here = number(&group.join("pids.current")).unwrap_or(0);
+                threads.push((limit.saturating_sub(here), format!("pids.max of {}", group.display())));
+            }
+            memory.extend(OF_MEMORY.iter().filter_map(|names| names.available(&group)));
+        }
+        Self {
+            threads: threads.into_iter().min(),
+            mappings: number(&proc.join("sys/vm/max_map_count")),
+            memory_bytes: memory.into_iter().min(),
+            descriptors: getrlimit(Resource::Nofile).maximum,
+        }
+    }
+
+    /// Refuses what the system does not give. The shared memory is made for a moment, to know its size and whether it can be had.
+    ///
+    /// # Errors
+    /// The first limit that the run would reach.
+    pub fn refuse(&self, room: Room, tables: impl FnOnce() -> Tables) -> Result<(), Failure> {
+        let exchange = Exchange::with_room(room)?;
+        let refusal = self.refusal(room.clients, exchange.bytes() as u64, tables);
+        refusal.map_or(Ok(()), |sentence| Err(Failure::usage(sentence)))
+    }
+
+    /// Why a run of `clients` clients that share `shared_bytes` bytes cannot be, as one sentence; `None` if nothing speaks against
+    /// it. `tables` is asked only where it matters, because the answer takes a thread.
+    fn refusal(&self, clients: u32, shared_bytes: u64, tables: impl FnOnce() -> Tables) -> Option<String> {
+        let clients = u64::from(clients);
+        let who = if clients == 1 {
+            "1 client needs".to_owned()
+        } else {
+            format!("{} clients need", format_count(clients))
+        };
+        let needed = clients + PROCESSES;
+        if let Some((allowed, by)) = self.threads.as_ref().filter(|(allowed, _)| *allowed < needed) {
+            return Some(format!(
+                "{who} {} threads and processes, and {by} leaves {}: use fewer clients, or raise that limit",
+                format_count(needed),
+                format_count(*allowed)
+            ));
+        }
+        let needed = clients * MAPPINGS_PER_CLIENT + MAPPINGS_OF_A_PROCESS;
+        if let Some(allowed) = self.mappings.filter(|allowed| *allowed < needed) {
+            return Some(format!(
+                "{who} {} mappings of memory in one process, and vm.max_map_count allows {}: use fewer clients, or raise that limit",
+                format_count(needed),
+                format_count(allowed)
+            ));
+        }
+        let needed = shared_bytes.saturating_add(clients * BYTES_PER_CLIENT);
+        if let Some((allowed, by)) = self.memory_bytes.as_ref().filter(|(allowed, _)| *allowed < needed) {
+            return Some(format!(
+                "{who} {} of memory, of which {} are for samples, and {} are available {by}: use fewer clients, or a smaller --buffer",
+                format_bytes(needed),
+                format_bytes(shared_bytes),
+                format_bytes(*allowed)
+            ));
+        }
+        let needed = clients * DESCRIPTORS_PER_CLIENT + DESCRIPTORS_OF_A_PROCESS;
+        let allowed = self.descriptors.filter(|allowed| *allowed < needed)?;
+        (tables() == Tables::Shared).then(|| {
+            format!(
+                "{who} {} descriptors in one process, because this system lets no thread have a table of its own, and the hard \
+                 limit is {}: use fewer clients, or raise it (ulimit -Hn)",
+                format_count(needed),
+                format_count(allowed)
+            )
+        })
+    }
+}
+
+/// What the two versions of control groups call the same: the limit, what is used of it, and in `memory.stat` the part of that which
+/// the system gives back where it is needed.
+struct MemoryNames {
+    limit: &'static str,
+    used: &'static str,
+    cached: &'static str,
+}
+
+const OF_MEMORY: [MemoryNames; 2] = [
+    MemoryNames { limit: "memory.max", used: "memory.current", cached: "file" },
+    MemoryNames { limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", cached: "total_cache" },
+];
+
+impl MemoryNames {
+    /// What a group leaves, and what says so.
+    fn available(&self, group: &Path) -> Option<(u64, String)> {
+        let limit = number(&group.join(self.limit))?;
+        let used = number(&group.join(self.used)).unwrap_or(0);
+        let statistics = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+        let mut fields = statistics.lines().filter_map(|line| line.split_once(' '));
+        let cached = fields.find(|(name, _)| *name == self.cached).and_then(|(_, bytes)| bytes.parse().ok());
+        let taken = used.saturating_sub(cached.unwrap_or(0));
+        Some((limit.saturating_sub(taken), format!("by {} of {}", self.limit, group.display())))
+    }
+}
+
+/// The only number in a file; `None` also for `max`.
+fn number(path: &Path) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// Threads of the whole machine: the second of the two numbers in the fourth field.
+fn running_threads(proc: &Path) -> Option<u64> {
+    let text = fs::read_to_string(proc.join("loadavg")).ok()?;
+    text.split_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
+}
+
+fn available_bytes(proc: &Path) -> Option<u64> {
+    let text = fs::read_to_string(proc.join("meminfo")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
+/// The directories of this process's control groups and of all groups around them, of both versions.
+fn own_groups(proc: &Path, control_groups: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(proc.join("self/cgroup")).unwrap_or_default();
+    let mut groups = Vec::new();
+    for line in text.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
+        let root = match controllers.split(',').find(|name| matches!(*name, "" | "pids" | "memory")) {
+            Some(controller) => control_groups.join(controller),
+            None => continue,
+        };
+        let own = root.join(path.trim_start_matches('/'));
+        groups.extend(own.ancestors().take_while(|group| group.starts_with(&root)).map(Path::to_owned));
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLENTY: Limits = Limits { threads: None, mappings: None, memory_bytes: None, descriptors: None };
+
+    fn refusal(limits: &Limits, clients: u32, tables: Tables) -> Option<String> {
+        limits.refusal(clients, 100 << 20, || tables)
+    }
+
+    #[test]
+    fn each_limit_is_told_with_what_to_change() {
+        let threads = Limits { threads: Some((1000, "kernel.threads-max".into())), ..PLENTY };
+        let mappings = Limits { mappings: Some(4000), ..PLENTY };
+        let memory = Limits { memory_bytes: Some((200 << 20, "of the machine's memory".into())), ..PLENTY };
+        let descriptors = Limits { descriptors: Some(1024), ..PLENTY };
+        for (limits, said) in [
+            (
+                &threads,
+                "5 000 clients need 5 008 threads and processes, and kernel.threads-max leaves 1 000: use fewer",
+            ),
+            (&mappings, "vm.max_map_count allows 4 000"),
+            (&memory, "of which 100 MiB are for samples, and 200 MiB are available of the machine's memory"),
+            (&descriptors, "hard limit is 1 024"),
+        ] {
+            let sentence = refusal(limits, 5000, Tables::Shared).unwrap_or_default();
+            assert!(sentence.contains(said), "{said}: {sentence}");
+            assert_eq!(refusal(limits, 100, Tables::Shared), None, "{limits:?}");
+        }
+        assert_eq!(refusal(&descriptors, 5000, Tables::Own), None);
+        assert_eq!(refusal(&PLENTY, u32::MAX, Tables::Shared), None);
+    }
+
+    #[test]
+    fn the_tightest_limit_is_found_in_every_control_group_around() {
+        let place = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = place.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("proc/loadavg", "0.1 0.2 0.3 3/400 12345\n");
+        write("proc/sys/kernel/threads-max", "100000\n");
+        write("proc/sys/kernel/pid_max", "32768\n");
+        write("proc/sys/vm/max_map_count", "65530\n");
+        write("proc/meminfo", "MemTotal: 9 kB\nMemAvailable:    2048 kB\n");
+        write("proc/self/cgroup", "9:pids:/user/me\n0::/slice/job\n");
+        write("groups/slice/job/pids.max", "max\n");
+        write("groups/slice/pids.max", "5000\n");
+        write("groups/slice/pids.current", "4000\n");
+        write("groups/pids/user/pids.max", "3000\n");
+        write("groups/slice/job/memory.max", "1048576\n");
+        write("groups/slice/job/memory.current", "786432\n");
+        write("groups/slice/job/memory.stat", "anon 524288\nfile 262144\nfile_mapped 7\n");
+        let limits = Limits::read(&place.path().join("proc"), &place.path().join("groups"));
+        let (threads, by) = limits.threads.unwrap();
+        assert!(threads == 1000 && by.ends_with("groups/slice"), "{threads} {by}");
+        let (bytes, by) = limits.memory_bytes.unwrap();
+        assert!(bytes == 512 << 10 && by.ends_with("groups/slice/job"), "{bytes} {by}");
+        assert!(by.starts_with("by memory.max of "), "{by}");
+
+        // The older version has its own names for the same.
+        write("proc/self/cgroup", "4:memory:/user/me\n");
+        write("groups/memory/user/memory.limit_in_bytes", "400000\n");
+        write("groups/memory/user/memory.usage_in_bytes", "300000\n");
+        write("groups/memory/user/memory.stat", "cache 1\ntotal_cache 200000\n");
+        let older = Limits::read(&place.path().join("proc"), &place.path().join("groups"));
+        let (bytes, by) = older.memory_bytes.unwrap();
+        assert_eq!(bytes, 300_000);
+        assert!(by.starts_with("by memory.limit_in_bytes of ") && by.ends_with("groups/memory/user"), "{by}");
+        assert_eq!(limits.mappings, Some(65_530));
+        let nothing = Limits::read(Path::new("/nowhere"), Path::new("/nowhere"));
+        assert_eq!((nothing.mappings, nothing.memory_bytes), (None, None));
+    }
+}

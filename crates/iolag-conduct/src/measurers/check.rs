@@ -1,0 +1,335 @@
+//! The measurer of `iolag check`: the directories of one mounted file system, one thread and one client each.
+//!
+//! A directory is set up, measured and removed without regard to the others: whoever is slow in one of these keeps nobody waiting.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use iolag_analysis::Summaries;
+use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions};
+use iolag_keeper::{Exchange, Outbox};
+use iolag_model::{
+    CheckSpec, ClientId, Clock, Coordinator as _, Durability, ErrorClass, FailureCode, MonotonicClock,
+    MonotonicTime, Nanoseconds, Operation, PlaceMaker, RunRecord, RunSpec, Verification, WorkloadSpec,
+};
+use iolag_workload::{
+    CheckClient, CheckShare, CheckTasks, CheckTurns, ClientLoop, Compiler, DriveOptions, IfNotOpen, Job,
+    LISTED_DIRECTORY, ROUNDS_MAX, TaskLimits, TaskOptions, TaskSession, find_compiler, place_removal,
+    run_threads,
+};
+
+use crate::measurers::calibration::calibrate;
+use crate::messages::{FromMeasurer, MeasurerEnd, SetUpOutcome, tell, tell_placed};
+use crate::placed::Placed;
+
+/// Rounds of the control: enough for a median of the tasks.
+const CONTROL_ROUNDS: u32 = 10;
+/// How the sentence begins that names the compiler.
+const COMPILER: &str = "The compile task uses ";
+
+/// One directory of a check.
+#[derive(Debug, Clone)]
+pub struct CheckedDirectory {
+    /// Its number among the run's targets.
+    pub target: u16,
+    /// Its client.
+    pub client: u32,
+    /// Its path, absolute.
+    pub path: String,
+    /// When it may begin something.
+    pub turns: CheckTurns,
+    /// What it is for.
+    pub role: Role,
+}
+
+/// What a directory is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The user wants to know how it feels.
+    Measured,
+    /// The others are compared with it: a few rounds are enough, and it may be missing.
+    Control,
+}
+
+/// What this measurer has to do.
+#[derive(Debug, Clone)]
+pub struct CheckAssignment {
+    /// Its directories.
+    pub directories: Vec<CheckedDirectory>,
+    /// Name of the working directories.
+    pub working_name: String,
+    /// Who makes them.
+    pub maker: PlaceMaker,
+    /// The run's spec.
+    pub spec: RunSpec,
+    /// The check's part of it.
+    pub check: CheckSpec,
+    /// When everything is to be removed again.
+    pub end: MonotonicTime,
+}
+
+/// The process.
+pub fn measure(assignment: &CheckAssignment, exchange: &Exchange, mut outbox: Outbox) -> i32 {
+    let compiler = find_compiler(&std::env::vars_os().collect::<Vec<_>>());
+    if let Ok(calibration) = calibrate() {
+        tell(&mut outbox, &FromMeasurer::Calibrated(calibration));
+    }
+    let remark = match &compiler {
+        Some(compiler) => format!("{COMPILER}{} ({:?}).", compiler.name(), compiler.language),
+        None => {
+            "No C or Fortran compiler was found, so nothing is compiled; put one on PATH to measure that too."
+                .to_owned()
+        }
+    };
+    tell(&mut outbox, &FromMeasurer::Remark(remark));
+    let room =
+        MeasuringRoom { assignment, exchange, compiler: compiler.as_ref(), outbox: Mutex::new(outbox) };
+    let leftovers = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            assignment.directories.iter().map(|directory| scope.spawn(|| room.measure(directory))).collect();
+        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect::<Vec<_>>()
+    });
+    let end = MeasurerEnd { removed: true, leftovers: leftovers.concat(), ..MeasurerEnd::default() };
+    room.tell(&FromMeasurer::Ended(end));
+    0
+}
+
+/// Leaves the compiler out of the remarks if no directory had time to compile. Returns whether anything was changed.
+pub fn forget_unused_compiler(record: &mut RunRecord, summaries: &Summaries) -> bool {
+    let control = match &record.spec.workload {
+        WorkloadSpec::Check(check) => check.control,
+        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => return false,
+    };
+    let keys = || summaries.summaries.iter().map(|summary| summary.key);
+    if keys()
+        .any(|key| key.operation == Operation::TaskCompile && (key.target.is_none() || key.target != control))
+    {
+        return false;
+    }
+    let before = record.remarks.len();
+    record.remarks.retain(|remark| !remark.starts_with(COMPILER));
+    record.remarks.len() < before
+}
+
+/// What the threads of all directories share.
+struct MeasuringRoom<'a> {
+    assignment: &'a CheckAssignment,
+    exchange: &'a Exchange,
+    compiler: Option<&'a Compiler>,
+    outbox: Mutex<Outbox>,
+}
+
+impl MeasuringRoom<'_> {
+    fn outbox(&self) -> MutexGuard<'_, Outbox> {
+        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, message: &FromMeasurer) {
+        tell(&mut self.outbox(), message);
+    }
+
+    fn failed(&self, directory: &CheckedDirectory, error: &dyn std::fmt::Display) {
+        self.tell(&match directory.role {
+            Role::Measured => FromMeasurer::Failed { target: directory.target, sentence: error.to_string() },
+            Role::Control => FromMeasurer::Remark(format!("Nothing was compared with the memory: {error}.")),
+        });
+    }
+
+    /// Sets a directory up, measures and removes what was made; says what is left.
+    fn measure(&self, directory: &CheckedDirectory) -> Vec<String> {
+        let start = MonotonicClock.now();
+        if self.is_over(directory, Nanoseconds::ZERO) {
+            self.cut_short(directory, start);
+            return Vec::new();
+        }
+        let left = match self.make_place(directory) {
+            Ok(backend) => self.measure_in(directory, &backend, start),
+            Err(error) => {
+                self.failed(directory, &error);
+                self.exchange.coordinator().give_up(directory.client, MonotonicClock.now());
+                Vec::new()
+            }
+        };
+        self.tell(&FromMeasurer::Removed { target: directory.target });
+        left
+    }
+
+    /// Measures in a place that setting up has made since `start`, and removes it. Each step may have taken the time of the next.
+    fn measure_in(
+        &self,
+        directory: &CheckedDirectory,
+        backend: &PosixBackend,
+        start: MonotonicTime,
+    ) -> Vec<String> {
+        let place_cost = MonotonicClock.now().since(start);
+        let removal = place_removal(place_cost);
+        if !self.is_over(directory, removal) {
+            self.exchange.prefault(directory.client);
+            self.exchange.wait_until_noted(directory.client);
+        }
+        if self.is_over(directory, removal) {
+            self.cut_short(directory, start);
+        } else {
+            let job = self.job(directory, backend, (start, place_cost));
+            let ends = run_threads(vec![job], &self.exchange.coordinator(), &MonotonicClock);
+            for error in ends.into_iter().filter_map(Result::err) {
+                self.failed(directory, &error);
+            }
+        }
+        match backend.remove_place() {
+            Ok(leftovers) => {
+                leftovers.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect()
+            }
+            Err(error) => vec![format!("{}: {error}", directory.path)],
+        }
+    }
+
+    /// Whether nothing more is to be begun here than removing, which takes `removal`.
+    fn is_over(&self, directory: &CheckedDirectory, removal: Nanoseconds) -> bool {
+        MonotonicClock.now().after(removal) >= self.assignment.end
+            || self.exchange.coordinator().is_stopped(directory.client)
+    }
+
+    fn cut_short(&self, directory: &CheckedDirectory, start: MonotonicTime) {
+        self.set_up(directory, start, SetUpOutcome::CutShort);
+        self.exchange.coordinator().give_up(directory.client, MonotonicClock.now());
+    }
+
+    fn set_up(&self, directory: &CheckedDirectory, start: MonotonicTime, outcome: SetUpOutcome) {
+        let took = MonotonicClock.now().since(start);
+        self.tell(&FromMeasurer::SetUp { target: directory.target, took, outcome });
+    }
+
+    fn make_place(&self, directory: &CheckedDirectory) -> Result<PosixBackend, BackendError> {
+        let CheckAssignment { working_name, maker, .. } = self.assignment;
+        self.tell(&FromMeasurer::Placing(Placed {
+            target: directory.target,
+            path: directory.path.clone(),
+            name: working_name.clone(),
+            identity: None,
+            token: Some(maker.token),
+            file_system: None,
+        }));
+        let backend = PosixBackend::new(PathBuf::from(&directory.path), working_name)?;
+        let place = backend.create_place(maker)?;
+        tell_placed(&mut self.outbox(), directory.target, place);
+        Ok(backend)
+    }
+
+    fn job<'b>(
+        &'b self,
+        directory: &'b CheckedDirectory,
+        backend: &'b PosixBackend,
+        (start, place_cost): (MonotonicTime, Nanoseconds),
+    ) -> Job<
+        iolag_keeper::SharedRecorder,
+        CheckClient,
+        impl FnOnce() -> Result<Box<dyn Session>, BackendError> + Send + 'b,
+    > {
+        let CheckAssignment { spec, check, end, .. } = self.assignment;
+        let share = CheckShare {
+            directory: directory.client,
+            turns: directory.turns,
+            end: *end,
+            deadline: spec.deadline_ns,
+            place_cost,
+            rounds: match directory.role {
+                Role::Measured => ROUNDS_MAX,
+                Role::Control => CONTROL_ROUNDS,
+            },
+        };
+        let tasks = if self.compiler.is_some() { CheckTasks::All } else { CheckTasks::WithoutCompiler };
+        let client = CheckClient::new(check, share, tasks, spec.seed);
+        let drive = DriveOptions {
+            client: ClientId(directory.client),
+            rank: directory.client,
+            deadline: spec.deadline_ns,
+        };
+        Job {
+            client: ClientLoop::new(client, self.exchange.recorder(directory.client), drive),
+            open: move || {
+                let session = self.open_session(directory, backend)?;
+                self.set_up(directory, start, SetUpOutcome::Ready);
+                Ok(session)
+            },
+            if_not_open: IfNotOpen::GoOn,
+        }
+    }
+
+    fn open_session(
+        &self,
+        directory: &CheckedDirectory,
+        backend: &PosixBackend,
+    ) -> Result<Box<dyn Session>, BackendError> {
+        let CheckAssignment { spec, check, .. } = self.assignment;
+        let options = SessionOptions {
+            client: ClientId(directory.client),
+            rank: 0,
+            seed: spec.seed,
+            bytes_max: check.object_bytes.max(check.block_bytes),
+            durability: Durability::Default,
+            verification: Verification::Length,
+        };
+        let task_options = TaskOptions {
+            listed: LISTED_DIRECTORY.to_owned(),
+            created_files: check.created_files,
+            list_program: "/bin/ls".into(),
+            compiler: self.compiler.cloned(),
+        };
+        let (coordinator, client) = (self.exchange.coordinator(), directory.client);
+        let limits = TaskLimits::new(Arc::new(MonotonicClock), move || coordinator.is_stopped(client));
+        let inner = backend.open_session(&options)?;
+        let working = (backend.open_place()?, Path::new(&directory.path).join(&self.assignment.working_name));
+        let session = TaskSession::open(inner, working, &task_options, limits).map_err(|error| {
+            BackendError::Failed {
+                action: "set up the tasks in",
+                path: error.to_string(),
+                class: ErrorClass::Other,
+                code: FailureCode::EXIT,
+            }
+        })?;
+        Ok(Box::new(session))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_analysis::{Engine, Grouping};
+    use iolag_model::{SampleColumns, TargetIndex};
+    use std::num::NonZeroU32;
+
+    #[test]
+    fn the_compiler_is_named_only_where_something_was_compiled() {
+        const RECORD: &str =
+            include_str!("../../../iolag/tests/written_by_0_1_0/store/runs/20261122-022729-4066/run.json");
+        let told = |target: i32, operation: Operation| {
+            let mut record: RunRecord = serde_json::from_str(RECORD).unwrap();
+            let WorkloadSpec::Check(check) = &mut record.spec.workload else { panic!("it is a check") };
+            check.control = Some(TargetIndex(1));
+            record.remarks = vec!["Nothing else.".to_owned(), format!("{COMPILER}/usr/bin/cc (C).")];
+            let columns = SampleColumns {
+                client: &[0],
+                stage: &[0],
+                target: &[target],
+                operation_code: &[operation as i32],
+                outcome_code: &[0],
+                failure_code: &[0],
+                start_ns: &[1],
+                duration_ns: &[5],
+                bytes: &[0],
+                ..SampleColumns::default()
+            };
+            let grouping = Grouping { targets: NonZeroU32::new(2), ..Grouping::default() };
+            let mut engine = Engine::for_samples(1, 1 << 20, grouping);
+            engine.batch(columns);
+            let is_changed = forget_unused_compiler(&mut record, &engine.finish());
+            assert_eq!(is_changed, record.remarks.len() == 1);
+            record.remarks.len()
+        };
+        assert_eq!(told(0, Operation::TaskCompile), 2);
+        assert_eq!(told(0, Operation::TaskList), 1);
+        assert_eq!(told(1, Operation::TaskCompile), 1, "the control has no column");
+    }
+}

@@ -1,0 +1,13 @@
+//! The keeper's part of a run, from the first fork to the last word.
+
+pub(crate) mod attendant;
+pub(crate) mod beginning;
+pub(crate) mod cleaning;
+pub(crate) mod conduct;
+mod halting;
+pub(crate) mod interruption;
+mod measurer;
+pub(crate) mod policy;
+mod recording;
+mod supervision;
+pub(crate) mod watched;

@@ -1,0 +1,78 @@
+//! What the keeper's watch over a run found out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use iolag_model::{Anchor, Calibration, Nanoseconds, RunRecord, TargetRecord, Trust};
+
+use crate::messages::{MeasurerEnd, SetUpOutcome};
+use crate::placed::Placed;
+
+/// Everything that a watch found out.
+#[derive(Debug, Default)]
+pub struct Watched {
+    /// Why the run is not complete, as sentence fragments.
+    pub reasons: Vec<String>,
+    /// Targets that cannot be measured, with one sentence each.
+    pub unusable: Vec<(u16, String)>,
+    /// What measurers remarked.
+    pub remarks: Vec<String>,
+    /// Targets whose measurer stood still and was ended, with one sentence each: that says nothing of them.
+    pub halted: BTreeMap<u16, String>,
+    /// What to know before trusting the numbers.
+    pub trust: Vec<Trust>,
+    /// Clocks, read together every minute.
+    pub anchors: Vec<Anchor>,
+    /// What measuring costs.
+    pub calibration: Option<Calibration>,
+    /// What measurers said at their end, in their order.
+    pub ends: Vec<Option<MeasurerEnd>>,
+    /// Working places that were made.
+    pub places: Vec<Placed>,
+    /// Working places that may have been made: who did so has not said more.
+    pub placing: Vec<Placed>,
+    /// Targets whose working place is no longer there: who made it has removed it.
+    pub removed: BTreeSet<u16>,
+    /// Targets in which making the working place hangs: nobody else is sent there.
+    pub hung: BTreeSet<u16>,
+    /// How long setting up took, and what became of it, by target.
+    pub set_up: BTreeMap<u16, (Nanoseconds, SetUpOutcome)>,
+    /// Processes that could not be ended, in a sentence each.
+    pub abandoned: Vec<String>,
+    /// Attempts that were hung when the run ended.
+    pub still_hung: u64,
+    /// Clients that hung and were not waited for any more.
+    pub left_behind: BTreeSet<u32>,
+    /// Attempts that passed their deadline, those that ended after all among them.
+    pub past_deadline: u64,
+}
+
+impl Watched {
+    /// Targets that were not measured to the end, with one sentence each.
+    pub fn unmeasured(&self) -> impl Iterator<Item = (u16, &String)> {
+        let unusable = self.unusable.iter().map(|(target, sentence)| (*target, sentence));
+        unusable.chain(self.halted.iter().map(|(target, sentence)| (*target, sentence)))
+    }
+
+    /// Why clients were not waited for any more: a sentence fragment for each place.
+    pub fn places_left_behind(&self, record: &RunRecord) -> Vec<String> {
+        let of_place = |(index, target): (u16, &TargetRecord)| {
+            let clients = record.clients.iter().filter(|client| client.target.0 == index);
+            let left = clients.clone().filter(|client| self.left_behind.contains(&client.client.0)).count();
+            let late = format!("for longer than the deadline of {}", record.spec.deadline_ns);
+            let name = &target.name;
+            match (left, clients.count()) {
+                (0, _) => None,
+                (_, 1) => Some(format!("{name} did not answer {late} and was left behind")),
+                (left, all) => Some(format!(
+                    "{name} did not answer {left} of {all} clients {late}: they were left behind"
+                )),
+            }
+        };
+        (0..).zip(&record.targets).filter_map(of_place).collect()
+    }
+
+    /// Working places that may have to be removed.
+    pub fn all_places(&self) -> impl Iterator<Item = &Placed> {
+        self.places.iter().chain(&self.placing).filter(|place| !self.removed.contains(&place.target))
+    }
+}
