@@ -267,6 +267,8 @@ fn record(workload: WorkloadSpec, names: &[&str], stages: Vec<StageRecord>) -> R
         format: RUN_FORMAT,
         id: id.clone(),
         campaign: id,
+        coordinates: BTreeMap::new(),
+        block: 1,
         repetition: 1,
         labels: BTreeMap::new(),
         command: vec!["iolag".to_owned()],

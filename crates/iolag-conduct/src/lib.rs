@@ -6,38 +6,40 @@
 //! Invariants: everything that touches a file system happens in a child, and the keeper survives each of them hanging; no command
 //! line is known here and nothing is printed, an [`Attendant`] is told what happens.
 
+mod bench;
+mod calibration;
+mod check;
 mod contact;
 pub mod environment;
 mod failure;
-mod measurers;
 mod messages;
+mod ping;
 mod placed;
 mod run;
 mod storing;
 
+pub use bench::campaign::{Campaign, PlannedRun};
+pub use bench::conducting::{CampaignAttendant, CampaignEnd, conduct_campaign};
+pub use bench::plan::{BenchOptions, plan_metadata};
+pub use check::conducting::{Checked, conduct_check};
+pub use check::plan::{CheckOptions, PlannedCheck, plan_check};
 pub use contact::scout::{
-    Answer, CONTACT_REQUESTS, Contact, PLACE_REQUESTS, Patience, Steps, absolute, ask, ask_all,
-    ask_all_patiently, contact_all, contact_all_patiently, look_at, reach, unanswered,
+    Answer, Contact, Patience, Steps, absolute, ask, ask_all, contact_all, contact_all_patiently, look_at,
+    reach,
 };
-pub use contact::start::{Found, Keeper, become_keeper, leave_current_directory, send_scouts};
-pub use environment::limits::{Limits, Tables};
+pub use contact::start::{Found, Keeper, become_keeper, leave_current_directory};
+pub use environment::limits::Limits;
 pub use failure::{ExitCode, Failure};
-pub use measurers::check::{CheckAssignment, CheckedDirectory, Role, measure as measure_check};
-pub use measurers::flight::PingFlight;
-pub use measurers::metadata::{
-    MetadataAssignment, makes_working_set, measure as measure_metadata, removes_working_set,
-};
-pub use measurers::ping::{PingAssignment, measure as measure_ping, schedule as ping_schedule};
-pub use messages::{DirectoryFacts, MeasurerEnd, ScoutAnswer, Stored};
+pub use messages::Stored;
+pub use ping::conducting::{PingAttendant, conduct_ping};
+pub use ping::flight::PingFlight;
+pub use ping::plan::{PingOptions, PlannedPing, plan_ping};
 pub use placed::Placed;
 pub use run::attendant::{Attendance, Attendant, Round};
-pub use run::beginning::{Beginning, choose_spool, maker, new_run_id, record};
-pub use run::cleaning::{CleanUp, remove as remove_place};
-pub use run::conduct::{Conducted, GroupPlan, Measure, RunPlan, conduct};
-pub use run::policy::{AtSignal, Policy, Schedule};
+pub use run::cleaning::remove as remove_place;
+pub use run::conduct::Conducted;
 pub use storing::draining::{Busy, Draining, Patience as DrainingPatience, Source};
 pub use storing::place::{
-    RescuePlaces, STORE_DEADLINE, StoreChoice, continuation, device_of, open as open_store_at, put_in_order,
-    usual_root,
+    RescuePlaces, STORE_DEADLINE, StoreChoice, device_of, open as open_store_at, put_in_order, usual_root,
 };
 pub use storing::summarising::summarise;

@@ -55,6 +55,14 @@ pub struct FileSystem {
     pub striping: Option<String>,
 }
 
+impl FileSystem {
+    /// The device number in the form of stat(2).
+    pub fn device_number(&self) -> Option<u64> {
+        let (major, minor) = self.device.split_once(':')?;
+        Some(rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?))
+    }
+}
+
 /// Load and memory at one moment; taken before and after.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MemoryState {

@@ -47,7 +47,7 @@ pub use spec::{
     Access, CheckSpec, Durability, Granularity, MetadataSpec, OnHang, Pattern, Phase, PingProbe, PingSpec,
     RunSpec, Think, TimeLimit, Verification, WearOut, WorkloadSpec,
 };
-pub use steering::is_steering;
+pub use steering::{is_steering, one_line};
 pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};
 pub use units::{
     UnitError, counted, format_bytes, format_count, format_duration, parse_bytes, parse_count, parse_duration,

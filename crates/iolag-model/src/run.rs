@@ -119,6 +119,12 @@ pub struct RunRecord {
     pub id: RunId,
     /// Runs that belong together carry the same campaign: the id of its first run.
     pub campaign: RunId,
+    /// What tells the run from the others of its campaign, by name: its target, its clients, …
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub coordinates: BTreeMap<String, String>,
+    /// In which stretch of the campaign, from 1: each has every coordinate once, so that what drifts hits all alike.
+    #[serde(default = "first")]
+    pub block: u32,
     /// Which repetition within the campaign, from 1.
     pub repetition: u32,
     /// What the user attached.
@@ -158,6 +164,10 @@ pub struct RunRecord {
     /// it. Since 1.1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rescue: Option<Rescue>,
+}
+
+const fn first() -> u32 {
+    1
 }
 
 /// The rescue of a run that its store refused or did not answer for.

@@ -9,3 +9,11 @@ pub fn is_steering(character: char) -> bool {
         other => other.is_control(),
     }
 }
+
+/// A name from outside within a line: what would begin another line, or steer a terminal, becomes U+FFFD. A directory may be called
+/// "x\nVerdict: all is well".
+pub fn one_line(text: &str) -> String {
+    text.chars()
+        .map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character })
+        .collect()
+}

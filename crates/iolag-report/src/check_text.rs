@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use iolag_analysis::{
     CheckAnalysis, DirectoryAnalysis, Feeling, KNOWN_ROWS, PartialCreate, ShareOver, Summary, ToldFindings,
 };
-use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration};
+use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration, one_line};
 
 use crate::findings_text::{findings_text, footnotes_text, trust_text};
 use crate::numbers::{NOTHING, none_of, quantile, quantile_with_interval, share};
-use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, one_line, wrapped};
+use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 
 const SECTIONS: [(Level, &str); 4] = [
     (Level::Task, "Tasks"),

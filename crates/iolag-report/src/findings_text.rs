@@ -1,9 +1,9 @@
 //! Findings and doubts with their advice on a terminal.
 
 use iolag_analysis::{Finding, Severity};
-use iolag_model::Trust;
+use iolag_model::{Trust, one_line};
 
-use crate::table::{Colour, Tone, one_line, wrapped};
+use crate::table::{Colour, Tone, wrapped};
 
 const INDENT: &str = "      ";
 

@@ -55,5 +55,5 @@ pub use plot::{
     PlotError, PlotForm, PlotKind, PlotSelection, PlotSize, TerminalSize, VECTOR_POINTS_MAX, plot,
     terminal_ecdf, terminal_time_line,
 };
-pub use table::{Colour, Tone, one_line, wrapped};
+pub use table::{Colour, Tone, wrapped};
 pub use watch_text::watch_status_text;

@@ -1,9 +1,11 @@
 //! `iolag list` and the head of `iolag show`.
 
-use iolag_model::{PingProbe, PingSpec, RunRecord, RunState, TargetIndex, WorkloadSpec, format_count};
+use iolag_model::{
+    PingProbe, PingSpec, RunRecord, RunState, TargetIndex, WorkloadSpec, format_count, one_line,
+};
 
 use crate::numbers::{NOTHING, utc};
-use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, one_line};
+use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 
 /// A line per run: id, start in UTC, workload, state, samples and targets.
 pub fn list_text(runs: &[RunRecord], colour: Colour) -> String {

@@ -1,9 +1,9 @@
 //! `iolag history notes`.
 
-use iolag_model::Event;
+use iolag_model::{Event, one_line};
 
 use crate::numbers::{NOTHING, moment};
-use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, one_line};
+use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 
 /// How much of an id tells events apart.
 const ID_CHARACTERS: usize = 8;

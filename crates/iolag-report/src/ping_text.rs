@@ -1,11 +1,11 @@
 //! What `iolag ping` ends with, and `iolag show` of such a run.
 
 use iolag_analysis::{PingAnalysis, PingCounts, Summary};
-use iolag_model::{Nanoseconds, Operation, counted, format_count, format_duration};
+use iolag_model::{Nanoseconds, Operation, counted, format_count, format_duration, one_line};
 
 use crate::findings_text::trust_text;
 use crate::numbers::{quantile, quantile_with_interval};
-use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, one_line, wrapped};
+use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 
 /// As ping(8) ends: what became of the probes, then how long they and their operations took. What is only known to be at least
 /// so long stands behind `≥`.

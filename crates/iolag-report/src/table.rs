@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use iolag_model::one_line;
 use unicode_width::UnicodeWidthStr;
 
 /// Whether text is marked with colours. NO_COLOR and terminals are the caller's business.
@@ -70,14 +71,6 @@ impl Cell {
     pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
         Self { text: one_line(&text.into()), tone }
     }
-}
-
-/// A name from outside within a line: what would begin another line, or steer a terminal, becomes U+FFFD. A directory may be called
-/// "x\nVerdict: all is well".
-pub fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character })
-        .collect()
 }
 
 /// Columns under a common title.

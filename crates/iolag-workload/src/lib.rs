@@ -12,6 +12,7 @@ mod driver;
 mod group;
 mod metadata;
 mod metadata_accounting;
+mod metadata_options;
 mod metadata_peers;
 mod metadata_script;
 mod metadata_sharing;
@@ -31,6 +32,7 @@ pub use driver::{ClientLoop, DriveEnd, DriveOptions, drive_async, drive_blocking
 pub use group::{DriveError, IfNotOpen, Job, can_unshare, run_async_clients, run_process, run_threads};
 pub use metadata::MetadataClient;
 pub use metadata_accounting::Accounting;
+pub use metadata_options::{MetadataOptions, Variant};
 pub use metadata_sharing::{SelfReadShare, Sharing, recommended_offset};
 pub use metadata_validation::{
     SpecError, validate, validate_check, validate_metadata, validate_ping, validate_positions,
@@ -39,7 +41,8 @@ pub use pacer::Pacer;
 pub use ping::{Contact, Doing, Obstacle, Pace, PingClient, PingSchedule, unsent_number};
 pub use probe_session::{PROBED, Part, ProbeSession};
 pub use stages::{
-    ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, samples_per_client, stages,
+    ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, samples_expected,
+    samples_per_client, stages,
 };
 pub use tasks::{
     Compiler, Language, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError, TaskLimits,

@@ -104,6 +104,20 @@ pub fn samples_per_client(spec: &WorkloadSpec) -> Option<u64> {
     }
 }
 
+/// Samples that a run will record in all, about: for the time that is left. `None` where a clock ends it.
+pub fn samples_expected(spec: &WorkloadSpec, clients: u32) -> Option<u64> {
+    let WorkloadSpec::Metadata(metadata) = spec else { return None };
+    if metadata.time_limit.is_some() {
+        return None;
+    }
+    let datasets = datasets_of_all(metadata, clients);
+    let per_object = (operations_needed(spec).len().min(8) as u64 / 2).max(2);
+    let set = datasets * metadata.precreated_objects;
+    let work = datasets * metadata.objects * u64::from(metadata.iterations) * per_object;
+    let in_phase = |phase: Phase, samples: u64| if metadata.phases.contains(&phase) { samples } else { 0 };
+    Some(in_phase(Phase::Precreate, set) + in_phase(Phase::Benchmark, work) + in_phase(Phase::Cleanup, set))
+}
+
 /// Objects that a metadata run creates in all: N·D·(P + R·I), as md-workbench prints it; only what the selected phases make.
 pub(crate) fn metadata_objects_created(spec: &MetadataSpec, clients: u32) -> u64 {
     let per_dataset = phases_of(spec).iter().fold(0_u64, |sum, (phase, _)| {

@@ -262,6 +262,9 @@ pub struct Metadata {
     /// Run everything this often
     #[arg(long, value_name = "COUNT", default_value = "1", allow_hyphen_values = true, value_parser = parse_count)]
     pub repeat: u64,
+    /// Go on with the campaign that this run belongs to, with the same options: what is complete is not measured again
+    #[arg(long, value_name = "RUN")]
+    pub resume: Option<String>,
     /// After this long an operation counts as hung
     #[arg(long, value_name = "DURATION", default_value = "15s", allow_hyphen_values = true, value_parser = parse_period)]
     pub deadline: Nanoseconds,

@@ -2,6 +2,7 @@
 //!
 //! `main.rs` only parses and dispatches. A library, so that tests reach the parts.
 
+mod announcing;
 pub mod args;
 pub mod commands;
 pub mod copies;

@@ -1,17 +1,21 @@
 //! Progress on standard error: a line that is redrawn on a terminal, nothing where there is none; messages in any case.
 
+use std::path::Path;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iolag_keeper::Exchange;
-use iolag_model::{Clock, MonotonicClock, MonotonicTime, Nanoseconds, counted, format_duration};
+use iolag_model::{Clock, MonotonicClock, MonotonicTime, Nanoseconds, RunRecord, counted, format_duration};
 
+use crate::announcing::announcement;
+use crate::args::Common;
 use crate::output;
 use iolag_conduct::{Attendance, Attendant, Round};
+use iolag_workload::samples_expected;
 
 /// How far a run is, by what is known about its length.
 #[derive(Debug, Clone, Copy)]
-pub enum Extent {
+enum Extent {
     /// So many samples are expected.
     Samples(u64),
     /// It takes so long.
@@ -22,7 +26,7 @@ pub enum Extent {
 
 /// Whether progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verbosity {
+enum Verbosity {
     /// Progress and messages.
     Normal,
     /// Neither.
@@ -35,27 +39,44 @@ pub struct Progress {
     extent: Extent,
     start: MonotonicTime,
     verbosity: Verbosity,
+    end: Option<MonotonicTime>,
+    working_name: String,
 }
 
 impl Progress {
-    /// Progress of something that starts soon.
-    pub fn new(extent: Extent, verbosity: Verbosity) -> Self {
+    /// Progress of something that is over at `end`.
+    pub fn until(end: MonotonicTime, common: &Common) -> Self {
+        Self { end: Some(end), ..Self::of_bench(String::new(), common) }
+    }
+
+    /// Progress of a bench in the directory `working_name`.
+    pub fn of_bench(working_name: String, common: &Common) -> Self {
+        Self {
+            bar: ProgressBar::hidden(),
+            extent: Extent::Unknown,
+            start: MonotonicClock.now(),
+            verbosity: if common.quiet { Verbosity::Quiet } else { Verbosity::Normal },
+            end: None,
+            working_name,
+        }
+    }
+
+    fn show(&mut self, extent: Extent) {
         let length = match extent {
             Extent::Samples(samples) => Some(samples),
             Extent::Time(time) => Some(time.0 / 1_000_000),
             Extent::Unknown => None,
         };
-        let target = match verbosity {
+        self.extent = extent;
+        self.bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
+        self.bar.set_draw_target(match self.verbosity {
             Verbosity::Normal => ProgressDrawTarget::stderr_with_hz(5),
             Verbosity::Quiet => ProgressDrawTarget::hidden(),
-        };
-        let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
-        bar.set_draw_target(target);
+        });
         let template = if length.is_some() { "{bar:30} {percent:>3} % {msg}" } else { "{spinner} {msg}" };
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            self.bar.set_style(style);
         }
-        Self { bar, extent, start: MonotonicClock.now(), verbosity }
     }
 
     fn remaining(&self, done: u64, elapsed: Nanoseconds) -> String {
@@ -71,6 +92,16 @@ impl Progress {
 }
 
 impl Attendant for Progress {
+    /// Says what will be done before it begins.
+    fn announce(&mut self, record: &RunRecord, root: &Path) {
+        announcement(record, root, &self.working_name).iter().for_each(|sentence| self.say(sentence));
+        let samples = || samples_expected(&record.spec.workload, record.spec.clients);
+        self.show(match self.end {
+            Some(end) => Extent::Time(end.since(MonotonicClock.now())),
+            None => samples().map_or(Extent::Unknown, Extent::Samples),
+        });
+    }
+
     fn begin(&mut self, now: MonotonicTime) {
         self.start = now;
     }

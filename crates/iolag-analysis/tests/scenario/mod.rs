@@ -81,6 +81,8 @@ impl Scenario {
             format: RUN_FORMAT,
             id: id.clone(),
             campaign: id,
+            coordinates: BTreeMap::new(),
+            block: 1,
             repetition: 1,
             labels: BTreeMap::new(),
             command: vec!["iolag".to_owned()],

@@ -21,6 +21,8 @@ pub struct Keeper {
     pub residence: Residence,
     /// The store that was asked for.
     pub store: StoreChoice,
+    /// The command as typed, secrets removed.
+    pub command: Vec<String>,
 }
 
 /// What was found out before anything is measured.
@@ -64,14 +66,14 @@ enum Reply {
 ///
 /// # Errors
 /// If signals cannot be received.
-pub fn become_keeper(store: StoreChoice) -> Result<Keeper, Failure> {
+pub fn become_keeper(store: StoreChoice, command: Vec<String>) -> Result<Keeper, Failure> {
     // Blocked first: what comes while the program moves waits, and is heard afterwards.
     let signals = Signals::block()?;
     // The copy is to know what programs are to be given back.
     allow_core_dumps();
     let residence = move_into_memory(redact_argument);
     withhold_core_dumps();
-    Ok(Keeper { signals, residence, store })
+    Ok(Keeper { signals, residence, store, command })
 }
 
 /// Leaves the current directory, which may be on the file system that hangs. To be called when all paths are absolute.

@@ -1,12 +1,17 @@
 //! Who is told what happens while a run lasts: progress for a benchmark, a line per probe for a ping.
 
+use std::path::Path;
+
 use iolag_keeper::{Exchange, Hang};
-use iolag_model::{Anchor, MonotonicTime, Sample};
+use iolag_model::{Anchor, MonotonicTime, RunRecord, Sample};
 
 use crate::run::measurer::Measurer;
 
 /// The keeper's voice while a run lasts. Never blocks, and touches no file system.
 pub trait Attendant {
+    /// This run will be kept in the store at `root`, and begins.
+    fn announce(&mut self, _record: &RunRecord, _root: &Path) {}
+
     /// Measuring begins.
     fn begin(&mut self, _now: MonotonicTime) {}
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use iolag_backend::redact;
 use iolag_keeper::{Residence, start_ticks};
 use iolag_model::{
     Anchor, Calibration, ClientRecord, PlaceMaker, PlaceToken, RunId, RunRecord, RunSpec, RunState,
@@ -33,14 +32,31 @@ pub fn choose_spool(found: &Found, measured: &[u64], trust: &mut Vec<Trust>) -> 
     }
 }
 
+/// A run's place in its campaign.
+pub struct Membership {
+    /// The campaign: the id of its first run.
+    pub campaign: RunId,
+    /// What tells the run from the others, by name.
+    pub coordinates: BTreeMap<String, String>,
+    /// Stretch of the campaign, from 1.
+    pub block: u32,
+    /// Which repetition, from 1.
+    pub repetition: u32,
+}
+
+impl Membership {
+    /// That of a run that belongs to no other.
+    pub fn alone(id: &RunId) -> Self {
+        Self { campaign: id.clone(), coordinates: BTreeMap::new(), block: 1, repetition: 1 }
+    }
+}
+
 /// What goes into a record at the start.
 pub struct Beginning {
     /// The run.
     pub id: RunId,
-    /// Its campaign.
-    pub campaign: RunId,
-    /// Which repetition, from 1.
-    pub repetition: u32,
+    /// What it belongs to.
+    pub membership: Membership,
     /// What the user attached.
     pub labels: Vec<(String, String)>,
     /// What is to be done.
@@ -71,10 +87,12 @@ pub fn record(keeper: &Keeper, found: &Found, beginning: Beginning) -> RunRecord
     RunRecord {
         format: beginning.spec.workload.run_format(),
         id: beginning.id,
-        campaign: beginning.campaign,
-        repetition: beginning.repetition,
+        campaign: beginning.membership.campaign,
+        coordinates: beginning.membership.coordinates,
+        block: beginning.membership.block,
+        repetition: beginning.membership.repetition,
         labels: beginning.labels.into_iter().collect::<BTreeMap<_, _>>(),
-        command: std::env::args_os().map(|argument| redact(&argument.to_string_lossy())).collect(),
+        command: keeper.command.clone(),
         spec: beginning.spec,
         state: running_state(),
         environment: found.environment.clone(),

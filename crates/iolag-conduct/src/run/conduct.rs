@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room, Signals};
+use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room};
 use iolag_model::{
     Anchor, Clock, ContactEnd, MonotonicClock, Nanoseconds, PlaceToken, RunId, RunRecord, RunState,
     TargetIndex, Trust, WorkloadSpec, counted,
@@ -52,8 +52,6 @@ pub struct RunPlan<'a> {
     pub root: PathBuf,
     /// A directory for the spool, if not in the run directory.
     pub spool_parent: Option<PathBuf>,
-    /// Durations whose share of slower attempts is summarised.
-    pub thresholds: Vec<Nanoseconds>,
     /// The measurers.
     pub groups: Vec<GroupPlan<'a>>,
     /// Working places that will be made: target and name.
@@ -93,7 +91,8 @@ pub struct Conducted {
 ///
 /// # Errors
 /// If it cannot start, if not even a place of rescue takes what was measured, or if the user told twice to end.
-pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failure> {
+pub fn conduct(plan: RunPlan<'_>, interruption: &mut Interruption<'_>) -> Result<Conducted, Failure> {
+    plan.attendant.announce(&plan.record, &plan.root);
     let spec = &plan.record.spec;
     let room = Room {
         clients: plan.record.clients.len() as u32,
@@ -101,12 +100,11 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
         samples_per_client: iolag_workload::samples_per_client(&spec.workload),
     };
     let exchange = Exchange::with_room(room)?;
-    let mut interruption = Interruption::new(signals);
     let writer_plan = writer_plan(&plan);
     let mut writing = Writing::start(writer_plan.clone(), &exchange, STORE_DEADLINE)?;
     let mut notices = Vec::new();
     let mut run_directory = plan.root.clone();
-    match writing.wait_until_ready(&mut interruption) {
+    match writing.wait_until_ready(interruption) {
         Ok((run, _)) => run_directory = run,
         Err(Trouble::NotWanted) => return Err(left_at_once(&[], &plan.record.id, &samples_of(&writing))),
         Err(trouble) => {
@@ -122,7 +120,7 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
         &exchange,
         &mut measurers,
         &mut writing,
-        &mut interruption,
+        interruption,
         plan.policy,
         plan.attendant,
     );
@@ -142,7 +140,7 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
             &plan.planned_places,
             id.as_str(),
             deadline,
-            &mut interruption,
+            interruption,
         );
         is_clean = left.is_empty();
         if is_clean && (plan.clean_up != CleanUp::Nothing || cleaning::measurers_removed(&watched)) {
@@ -163,7 +161,7 @@ pub fn conduct(plan: RunPlan<'_>, signals: &Signals) -> Result<Conducted, Failur
         &mut record,
         &mut notices,
         &mut run_directory,
-        &mut interruption,
+        interruption,
     );
     let stored = match finished? {
         Finished::Stored(stored) => stored,
@@ -206,7 +204,6 @@ fn writer_plan(plan: &RunPlan<'_>) -> WriterPlan {
         spool_parent: plan.spool_parent.clone(),
         record: plan.record.clone(),
         measurers: plan.groups.iter().map(|group| group.clients.clone()).collect(),
-        thresholds: plan.thresholds.clone(),
         planned_places: plan.planned_places.clone(),
         token: plan.token,
         source: Source::Pending,

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use iolag_analysis::{Censoring, Clustering, Engine, Grouping, Summaries};
+use iolag_analysis::{Censoring, Clustering, DEFAULT_THRESHOLDS, Engine, Grouping, Summaries};
 use iolag_model::{Column, Nanoseconds, RunRecord, SampleColumns, WorkloadSpec};
 use iolag_store::{RunDirectory, Sink, StoreError};
 
@@ -30,11 +30,7 @@ impl Sink for Ordering {
 ///
 /// # Errors
 /// If a part cannot be read.
-pub fn summarise(
-    run: &RunDirectory,
-    record: &RunRecord,
-    thresholds: &[Nanoseconds],
-) -> Result<Summaries, StoreError> {
+pub fn summarise(run: &RunDirectory, record: &RunRecord) -> Result<Summaries, StoreError> {
     const COLUMNS: [Column; 9] = [
         Column::Stage,
         Column::Target,
@@ -57,7 +53,7 @@ pub fn summarise(
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let make = || {
         let engine = Engine::for_samples(samples, EXACT_SUMMARY_BYTES, grouping);
-        Summarising(engine.with_thresholds(thresholds).with_censoring(censoring))
+        Summarising(engine.with_thresholds(&thresholds(record)).with_censoring(censoring))
     };
     let sinks = run.scan(&COLUMNS, threads, make)?;
     let mut engines = sinks.into_iter().map(|sink| sink.0);
@@ -68,4 +64,12 @@ pub fn summarise(
     let mut counted = clustering;
     sinks.into_iter().for_each(|sink| counted.merge(sink.0));
     Ok(all.finish_with(counted))
+}
+
+/// The durations whose share of slower attempts is summarised.
+fn thresholds(record: &RunRecord) -> Vec<Nanoseconds> {
+    match &record.spec.workload {
+        WorkloadSpec::Check(check) => check.thresholds_ns.clone(),
+        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => DEFAULT_THRESHOLDS.to_vec(),
+    }
 }

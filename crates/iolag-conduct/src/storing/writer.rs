@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use iolag_keeper::{Exchange, Inbox, Outbox};
-use iolag_model::{ClientRecord, Nanoseconds, PlaceToken, RunRecord, RunState, Trust, counted};
+use iolag_model::{ClientRecord, PlaceToken, RunRecord, RunState, Trust, counted};
 use iolag_store::{
     Directory, Encoded, Manifest, ManifestEntry, ManifestKind, RunDirectory, Store, StoreError,
 };
 
-use crate::measurers::check as measurer_check;
+use crate::check::measurer::forget_unused_compiler;
 use crate::messages::{FromWriter, Stored, ToWriter, tell, told};
 use crate::storing::draining::{Busy, Draining, Patience, Source};
 use crate::storing::summarising::summarise;
@@ -32,8 +32,6 @@ pub struct WriterPlan {
     pub record: RunRecord,
     /// The clients of each measurer.
     pub measurers: Vec<Vec<u32>>,
-    /// Durations whose share of slower attempts is summarised.
-    pub thresholds: Vec<Nanoseconds>,
     /// What the manifest says before anything is created.
     pub planned_places: Vec<(String, String)>,
     /// What they will be known by.
@@ -79,7 +77,7 @@ fn work(
         Beginning::Draining { run, spool, begun } => (run, spool, begun),
         Beginning::Stored { run, record } => {
             tell_ready(outbox, &store, &run, run.path());
-            let stored = summarised(plan, &run, *record)?;
+            let stored = summarised(&run, *record)?;
             tell(outbox, &FromWriter::Done(Box::new(stored)));
             return Ok(());
         }
@@ -115,7 +113,7 @@ fn work(
     draining.finish()?;
     let record = orders.finish.take().expect("the loop ends only with a final record");
     let due = Due { samples, details_lost: draining.details_lost() };
-    let stored = store_finally(plan, &run, &spool, *record, due)?;
+    let stored = store_finally(&run, &spool, *record, due)?;
     tell(outbox, &FromWriter::Done(Box::new(stored)));
     Ok(())
 }
@@ -291,7 +289,6 @@ fn samples_due(source: Source, exchange: &Exchange) -> u64 {
 }
 
 fn store_finally(
-    plan: &WriterPlan,
     run: &RunDirectory,
     spool: &Directory,
     mut record: RunRecord,
@@ -300,7 +297,7 @@ fn store_finally(
     record.after = Some(environment::memory::capture(Path::new("/proc")));
     // Before the record says that the run is complete, not after: nobody may be told otherwise in between.
     run.finish_judged(&mut record, spool, |record, encoded| judge(record, encoded, due))?;
-    summarised(plan, run, record)
+    summarised(run, record)
 }
 
 /// Says in the record what did not arrive.
@@ -340,11 +337,11 @@ fn judge(record: &mut RunRecord, encoded: &Encoded, due: Due) {
     }
 }
 
-fn summarised(plan: &WriterPlan, run: &RunDirectory, mut record: RunRecord) -> Result<Stored, StoreError> {
-    let summaries = summarise(run, &record, &plan.thresholds)?;
+fn summarised(run: &RunDirectory, mut record: RunRecord) -> Result<Stored, StoreError> {
+    let summaries = summarise(run, &record)?;
     let has_failed = target_failure::note_in(&mut record, &summaries);
     let lacks_something = target_failure::note_unmeasured(&mut record, &summaries);
-    if measurer_check::forget_unused_compiler(&mut record, &summaries) || has_failed || lacks_something {
+    if forget_unused_compiler(&mut record, &summaries) || has_failed || lacks_something {
         run.write_record(&record)?;
     }
     let details = run.details()?;
@@ -399,7 +396,6 @@ mod tests {
             spool_parent: None,
             record,
             measurers: Vec::new(),
-            thresholds: Vec::new(),
             planned_places: Vec::new(),
             token: PlaceToken(1),
             source: Source::Pending,

@@ -35,6 +35,8 @@ pub fn record(id: &RunId, targets: u16, clients: u32) -> RunRecord {
         format: RUN_FORMAT,
         id: id.clone(),
         campaign: id.clone(),
+        coordinates: BTreeMap::new(),
+        block: 1,
         repetition: 1,
         labels: BTreeMap::from([("system".to_owned(), "test \"quoted\", comma".to_owned())]),
         command: vec!["iolag".into(), "bench".into(), "metadata".into()],

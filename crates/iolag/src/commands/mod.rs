@@ -28,6 +28,7 @@ pub mod watch;
 
 use std::path::{Path, PathBuf};
 
+use iolag_backend::redact;
 use iolag_conduct::{
     Answer, Failure, RescuePlaces, STORE_DEADLINE, StoreChoice, ask, open_store_at, put_in_order,
 };
@@ -39,6 +40,11 @@ use crate::output::notice;
 /// The store that the user chose. Touches none.
 fn store_of(common: &Common) -> StoreChoice {
     StoreChoice::new(common.store.as_deref(), |name| std::env::var_os(name))
+}
+
+/// The command as it was typed, for the record, secrets removed.
+fn typed() -> Vec<String> {
+    std::env::args_os().map(|argument| redact(&argument.to_string_lossy())).collect()
 }
 
 /// The store that a command looks at, in order, and where runs of it may have been rescued to.

@@ -17,7 +17,7 @@ use iolag_report::{
 };
 use iolag_store::{RunDirectory, Sink, StoreError};
 
-use super::show::{Look, thresholds};
+use super::show::Look;
 use crate::args::Common;
 use crate::guarded::{in_child, replace_by};
 use crate::output;
@@ -58,7 +58,7 @@ impl Analysis {
 /// # Errors
 /// If a part cannot be read.
 pub fn picture(run: &RunDirectory, record: RunRecord, choice: &FigureChoice) -> Result<Pictured, StoreError> {
-    let summaries = summarise(run, &record, &thresholds(&record))?;
+    let summaries = summarise(run, &record)?;
     let analysis = match record.spec.workload {
         WorkloadSpec::Check(_) => Analysis::Check(analyse_check(&record, &summaries)),
         WorkloadSpec::Metadata(_) => Analysis::Metadata(analyse_metadata(&record, &summaries)),

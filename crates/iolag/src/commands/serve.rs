@@ -10,7 +10,7 @@ use super::history::{Chosen, here};
 use super::report_history::live_document;
 use super::watch::find_places;
 use crate::args::{Common, MetricsElsewhere, Serve};
-use crate::commands::store_of;
+use crate::commands::{store_of, typed};
 use crate::output;
 use crate::serve::{AdmissionFiles, Elsewhere, Listening, Serving, serve, tunnel_advice};
 
@@ -26,7 +26,7 @@ pub fn run(options: &Serve, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "serve")?;
     let admission = admission_files(&options.elsewhere)?;
     // From here on no file system that hangs can stop it, not even the one that the program lies on.
-    let keeper = become_keeper(store_of(common))?;
+    let keeper = become_keeper(store_of(common), typed())?;
     let file = options.configuration.as_deref();
     let places = find_places(file, options.place.history.as_deref(), options.runtime.as_deref(), common)?;
     let chosen = Chosen::at(places.clone(), true);

@@ -1,8 +1,8 @@
 //! `iolag show`: the result of a stored run, computed again from its samples.
 
-use iolag_analysis::{DEFAULT_THRESHOLDS, Summaries, analyse_check, analyse_metadata, analyse_ping};
+use iolag_analysis::{Summaries, analyse_check, analyse_metadata, analyse_ping};
 use iolag_conduct::{ExitCode, Failure, summarise};
-use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec};
+use iolag_model::{RunRecord, WorkloadSpec};
 use iolag_report::{
     CheckRows, Colour, Judged, PlotSelection, TerminalSize, check_text, metadata_text, ping_text, show_head,
     terminal_ecdf, terminal_time_line, write_csv, write_json, write_md_workbench,
@@ -29,7 +29,7 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
     let look = Look::of_terminal(common).in_full(options.full);
     output::with_store(&located.root, common, || {
         let (run, record) = open(&located, &options.run)?;
-        let summaries = summarise(&run, &record, &thresholds(&record)).map_err(Failure::unusable)?;
+        let summaries = summarise(&run, &record).map_err(Failure::unusable)?;
         let document = match common.json {
             Some(_) => Some(String::from_utf8(json(&record, &summaries)?).map_err(Failure::bug)?),
             None => None,
@@ -73,14 +73,6 @@ pub fn open(located: &Located, name: &str) -> Result<(RunDirectory, RunRecord), 
     }
     let record = run.record().map_err(Failure::unusable)?;
     Ok((run, record))
-}
-
-/// The thresholds that a run's shares are of.
-pub fn thresholds(record: &RunRecord) -> Vec<Nanoseconds> {
-    match &record.spec.workload {
-        WorkloadSpec::Check(check) => check.thresholds_ns.clone(),
-        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => DEFAULT_THRESHOLDS.to_vec(),
-    }
 }
 
 /// The JSON document of a run.

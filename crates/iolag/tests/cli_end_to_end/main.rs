@@ -8,6 +8,7 @@ mod user;
 #[path = "../support/written_before.rs"]
 mod written_before;
 
+mod campaigns;
 mod check;
 mod copies;
 mod limits;

@@ -3,20 +3,21 @@
 //! What is told comes from shared memory, so neither the writer nor the store is needed for it. Probes that come to be due while the
 //! client hangs are recorded by the client when it comes back; if it does not, here, at the end.
 
-use std::io::{IsTerminal, Stdout};
+use std::io::IsTerminal;
+use std::path::Path;
 
 use iolag_conduct::{Attendance, Attendant, PingFlight, Round};
 use iolag_keeper::{Exchange, Hang, InFlight, RingReader, Signals};
 use iolag_model::{
     Activity, Anchor, AttemptId, ClientId, Clock, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds,
-    Operation, Outcome, Sample,
+    Operation, Outcome, RunRecord, Sample,
 };
 use iolag_workload::{Doing, Obstacle, PROBED, Pace, PingSchedule};
 use rustix::process::Signal;
 
-use super::super::watch::terminal::Lines;
 use super::following::{Follower, Probed, unsent_attempt};
 use super::json_lines::{JsonLines, Line, line_of};
+use super::outputs::Outputs;
 use super::telling::Wording;
 
 /// From this age on a probe in flight is told of: at a terminal in a line that is renewed.
@@ -27,14 +28,6 @@ const FIRST_CONTACT: &str = "the first contact";
 /// How long Ctrl-Z waits for the probe in flight: one that is stopped in its middle would look slow.
 const STOP_PATIENCE_LOOKS: u32 = 100;
 const STOP_LOOK: std::time::Duration = std::time::Duration::from_millis(5);
-
-/// Where the lines go.
-pub struct Outputs {
-    /// For people; without, standard output is for JSON.
-    pub text: Option<Lines<Stdout>>,
-    /// For programs.
-    pub json: Option<JsonLines>,
-}
 
 /// The keeper of a ping.
 pub struct Attending {
@@ -136,16 +129,12 @@ impl Attending {
                 }
                 _ => self.anchor,
             };
-            if let Some(json) = &mut self.outputs.json {
-                json.line(&line_of(&probed, &due_anchor));
-            }
+            self.outputs.json(|| line_of(&probed, &due_anchor));
         }
     }
 
     fn line(&mut self, line: &str) {
-        if let Some(text) = &mut self.outputs.text {
-            text.line(line);
-        }
+        self.outputs.line(line);
         // A line that stood is gone, and comes again with the next second.
         self.told.seconds = 0;
     }
@@ -154,7 +143,7 @@ impl Attending {
     fn follow(&mut self, exchange: &Exchange, is_settled: bool) {
         let Some(ring) = client_ring(exchange) else { return };
         let is_last = self.over.is_some();
-        while is_last || self.outputs.json.as_ref().is_none_or(|json| !json.is_full()) {
+        while is_last || !self.outputs.is_full() {
             let probed = self.follower.follow(&ring, is_settled);
             if probed.is_empty() {
                 break;
@@ -210,9 +199,7 @@ impl Attending {
         let seconds = age.0 / 1_000_000_000;
         if is_terminal && age >= PATIENCE_AT_TERMINAL && seconds != self.told.seconds {
             let line = format!("seq={} {seconds} s without an answer in {}{process}", wait.number, wait.what);
-            if let Some(text) = &mut self.outputs.text {
-                text.in_place(&line);
-            }
+            self.outputs.in_place(&line);
             self.told.seconds = seconds;
         } else if !is_terminal
             && age >= PATIENCE
@@ -230,10 +217,8 @@ impl Attending {
         let process = wait.process.map_or_else(String::new, |process| format!(" (process {process})"));
         let line = self.wording.hung(wait.number, &format!("hung in {}{process}", wait.what));
         self.line(&line);
-        if let Some(json) = &mut self.outputs.json {
-            let age_ns = now.since(wait.since);
-            json.line(&Line::Waiting { seq: wait.number, age_ns, process: wait.process });
-        }
+        let age_ns = now.since(wait.since);
+        self.outputs.json(|| Line::Waiting { seq: wait.number, age_ns, process: wait.process });
     }
 
     /// Tells what hangs, when everything before it has been looked at.
@@ -297,12 +282,7 @@ impl Attending {
 
     /// `iolag ping DIR | head`: nobody reads any more, so nobody is to be measured for; the end is that of Ctrl-C.
     fn look_at_readers(&mut self) {
-        if let Some(json) = &mut self.outputs.json {
-            json.write(Nanoseconds::ZERO);
-        }
-        let is_gone = self.outputs.text.as_ref().is_some_and(Lines::is_gone)
-            || self.outputs.json.as_ref().is_some_and(JsonLines::is_gone);
-        if is_gone && self.over.is_none() {
+        if self.outputs.are_gone() && self.over.is_none() {
             let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::INT);
         }
     }
@@ -354,6 +334,10 @@ fn client_ring(exchange: &Exchange) -> Option<RingReader> {
 }
 
 impl Attendant for Attending {
+    fn announce(&mut self, record: &RunRecord, root: &Path) {
+        self.outputs.announce(record, root);
+    }
+
     fn begin(&mut self, now: MonotonicTime) {
         self.contact = Contact::Pending { since: now };
     }

@@ -30,7 +30,7 @@ use self::prepare::{
 use self::standing::Standing;
 use super::history::{Unopened, failure};
 use crate::args::{Common, Watch};
-use crate::commands::store_of;
+use crate::commands::{store_of, typed};
 use crate::output;
 use crate::watching::{PRINTED, Places, ProcessOrigin};
 use iolag_conduct::environment::facts::facts;
@@ -54,7 +54,7 @@ pub fn run(options: &Watch, common: &Common) -> Result<ExitCode, Failure> {
         return status::status(&places, common);
     }
     output::refuse_document(common, "watch")?;
-    let keeper = become_keeper(store_of(common))?;
+    let keeper = become_keeper(store_of(common), typed())?;
     let origin = ProcessOrigin::of_process();
     leave_current_directory();
     let mut prepared = prepare(options, options.configuration.as_deref(), &origin)?;

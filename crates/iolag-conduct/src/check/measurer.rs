@@ -18,7 +18,7 @@ use iolag_workload::{
     run_threads,
 };
 
-use crate::measurers::calibration::calibrate;
+use crate::calibration::calibrate;
 use crate::messages::{FromMeasurer, MeasurerEnd, SetUpOutcome, tell, tell_placed};
 use crate::placed::Placed;
 

@@ -17,7 +17,7 @@ use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use crate::measurers::flight::PingFlight;
+use crate::ping::flight::PingFlight;
 
 /// The directory of the task in the working directory; clean-up removes all that is below such names.
 const TASK: &str = "check-task";

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use iolag_backend::Target;
-use iolag_conduct::{
-    Answer, CONTACT_REQUESTS, DirectoryFacts, ExitCode, Failure, Found, PLACE_REQUESTS, unanswered,
-};
 use iolag_model::{
     CheckSpec, ContactEnd, ContactRecord, Nanoseconds, TargetRecord, WorkloadSpec, counted, format_bytes,
 };
 use iolag_workload::bytes_held;
 
-use crate::args::Check;
+use crate::contact::scout::{Answer, CONTACT_REQUESTS, PLACE_REQUESTS, unanswered};
+use crate::contact::start::Found;
+use crate::failure::{ExitCode, Failure};
+use crate::messages::DirectoryFacts;
 
 /// Requests that a client sends before it measures something, about: opening its session.
 const SESSION_REQUESTS: u64 = 4;
@@ -71,13 +71,12 @@ pub(super) struct Chosen {
 /// out; a directory that the user named and that is none is an error before anything is written. One without room stays, to be told
 /// beside those that are measured.
 pub(super) fn targets(
-    options: &Check,
     check: &CheckSpec,
     directories: &[PathBuf],
+    by_default: bool,
     found: &Found,
     left: Nanoseconds,
 ) -> Result<Chosen, Failure> {
-    let by_default = options.directories.is_empty();
     let mut chosen = Chosen { targets: Vec::new(), left_out: Vec::new() };
     let mut trouble = Vec::new();
     for (name, answer) in directories.iter().zip(&found.directories) {

@@ -12,7 +12,7 @@ use iolag_workload::{
     MetadataClient, can_unshare, operations_needed, run_threads,
 };
 
-use crate::measurers::calibration::calibrate;
+use crate::calibration::calibrate;
 use crate::messages::{FromMeasurer, MeasurerEnd, tell, tell_placed};
 use crate::placed::Placed;
 

@@ -14,10 +14,10 @@ use iolag_workload::{
     TaskSpec, run_process,
 };
 
-use crate::measurers::calibration::calibrate;
-use crate::measurers::flight::PingFlight;
-use crate::measurers::ping_programs::ProgramSession;
+use crate::calibration::calibrate;
 use crate::messages::{FromMeasurer, MeasurerEnd, tell, tell_placed};
+use crate::ping::flight::PingFlight;
+use crate::ping::programs::ProgramSession;
 use crate::placed::Placed;
 
 /// The one client, and the one target.

@@ -1,0 +1,94 @@
+//! Runs that belong together, and the order in which they are conducted.
+
+use std::collections::BTreeMap;
+
+use iolag_backend::Target;
+use iolag_model::{RunId, RunRecord, RunSpec, RunState};
+
+use crate::bench::plan::BenchOptions;
+use crate::failure::Failure;
+
+/// A run that is decided as far as it can be before its target was looked at.
+#[derive(Debug, Clone)]
+pub struct PlannedRun {
+    /// What is to be done; its target as it was named.
+    pub spec: RunSpec,
+    /// The target, its directory absolute.
+    pub target: Target,
+    /// What tells it from the others of its campaign, by name.
+    pub coordinates: BTreeMap<String, String>,
+    /// Stretch of the campaign, from 1: each has every coordinate once.
+    pub block: u32,
+    /// Which repetition, from 1.
+    pub repetition: u32,
+    /// The run that an earlier command made of it: it need not be conducted again.
+    pub done: Option<Box<RunRecord>>,
+}
+
+impl PlannedRun {
+    fn is_at(&self, record: &RunRecord) -> bool {
+        self.coordinates == record.coordinates && self.repetition == record.repetition
+    }
+}
+
+/// Runs in the order in which they are conducted: block after block, so that what drifts hits all coordinates alike.
+#[derive(Debug, Clone)]
+pub struct Campaign {
+    /// What all of them share.
+    pub options: BenchOptions,
+    /// The runs.
+    pub runs: Vec<PlannedRun>,
+    /// Its id, if it goes on where an earlier command ended; else that of its first run.
+    pub id: Option<RunId>,
+}
+
+impl Campaign {
+    /// Goes on with a campaign of which the store has these runs, in any order; those of other campaigns do not count. Of a
+    /// planned run the latest record that is complete stands for it.
+    ///
+    /// # Errors
+    /// If there is no such campaign, or it has a run that this one would not have, or made otherwise: what the user has to say
+    /// instead.
+    pub fn resume(&mut self, id: &RunId, records: &[RunRecord]) -> Result<(), Failure> {
+        let own: Vec<&RunRecord> = records.iter().filter(|record| record.campaign == *id).collect();
+        for record in &own {
+            self.refuse_other(id, record)?;
+        }
+        for run in &mut self.runs {
+            let complete =
+                own.iter().filter(|record| run.is_at(record) && record.state == RunState::Complete);
+            run.done = complete.max_by_key(|record| &record.id).map(|record| Box::new((*record).clone()));
+        }
+        self.id = Some(id.clone());
+        Ok(())
+    }
+
+    /// The runs that are to be conducted, with their numbers.
+    pub fn left(&self) -> impl Iterator<Item = (usize, &PlannedRun)> {
+        self.runs.iter().enumerate().filter(|(_, run)| run.done.is_none())
+    }
+
+    /// A run of the same campaign does the same: tables put them side by side.
+    fn refuse_other(&self, id: &RunId, record: &RunRecord) -> Result<(), Failure> {
+        let advice = format!("give the options that it was made with (iolag show {} tells them)", record.id);
+        let Some(planned) = self.runs.iter().find(|run| run.is_at(record)) else {
+            return Err(Failure::usage(format!(
+                "run {} of campaign {id} would not be made by these options: {advice}",
+                record.id
+            )));
+        };
+        // The target is the same by its coordinate; the buffer changes no number.
+        let same = RunSpec {
+            targets: planned.spec.targets.clone(),
+            ring_bytes: planned.spec.ring_bytes,
+            ..record.spec.clone()
+        };
+        if same != planned.spec {
+            return Err(Failure::usage(format!(
+                "run {} of campaign {id} was made with other options: {advice}",
+                record.id
+            )));
+        }
+        Ok(())
+    }
+}

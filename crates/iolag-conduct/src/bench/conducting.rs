@@ -1,0 +1,279 @@
+//! Conducting a campaign: one run after the other. What goes wrong with one is told and does not end the others.
+
+use std::path::{Path, PathBuf};
+
+use iolag_backend::Target;
+use iolag_model::{
+    ClientId, ClientRecord, MetadataSpec, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord, Trust,
+    WorkloadSpec, counted, format_bytes, format_count,
+};
+use iolag_workload::{bytes_held, stages};
+
+use crate::bench::campaign::{Campaign, PlannedRun};
+use crate::bench::continuing::{positions, working_place};
+use crate::bench::measurer::{self, MetadataAssignment, makes_working_set, removes_working_set};
+use crate::contact::scout::Answer;
+use crate::contact::start::{Found, Keeper, send_scouts};
+use crate::failure::{ExitCode, Failure};
+use crate::messages::DirectoryFacts;
+use crate::placed::Placed;
+use crate::run::attendant::Attendant;
+use crate::run::beginning::{Beginning, Membership, choose_spool, maker, new_run_id, record};
+use crate::run::cleaning::CleanUp;
+use crate::run::conduct::{Conducted, GroupPlan, RunPlan, conduct};
+use crate::run::interruption::Interruption;
+use crate::run::policy::{AtSignal, Policy, Schedule};
+
+/// Who is told how a campaign goes.
+pub trait CampaignAttendant {
+    /// A sentence about the campaign, or about the store.
+    fn say(&mut self, sentence: &str);
+
+    /// A run could not be made, and the next one begins.
+    fn failed(&mut self, failure: &Failure);
+
+    /// Who attends this run.
+    fn attendant(&mut self, run: &PlannedRun) -> Box<dyn Attendant>;
+
+    /// A run has ended; `number` counts those of this command, from 0. How the command is to end because of it.
+    ///
+    /// # Errors
+    /// If it measured nothing.
+    fn ended(&mut self, number: usize, run: &PlannedRun, conducted: &Conducted) -> Result<ExitCode, Failure>;
+}
+
+/// What came of a campaign.
+#[derive(Debug)]
+pub struct CampaignEnd {
+    /// The runs that were conducted, with their numbers in [`Campaign::runs`].
+    pub conducted: Vec<(usize, Conducted)>,
+    /// How the command is to end.
+    pub code: ExitCode,
+}
+
+/// Conducts the runs of a campaign that are left. One that cannot be made, or that hangs, is told, and the next one begins; only the
+/// user ends the campaign.
+///
+/// # Errors
+/// If no run could be made.
+pub fn conduct_campaign(
+    campaign: &Campaign,
+    keeper: &Keeper,
+    attendant: &mut dyn CampaignAttendant,
+) -> Result<CampaignEnd, Failure> {
+    let mut conducting = Conducting {
+        campaign,
+        keeper,
+        interruption: Interruption::new(&keeper.signals),
+        id: campaign.id.clone(),
+    };
+    let mut end = CampaignEnd { conducted: Vec::new(), code: ExitCode::Fine };
+    let mut failures = Vec::new();
+    let left = campaign.left().count();
+    for (number, (index, run)) in campaign.left().enumerate() {
+        let outcome = conducting
+            .run(run, attendant)
+            .and_then(|conducted| Ok((attendant.ended(number, run, &conducted)?, conducted)));
+        match outcome {
+            Ok((code, conducted)) => {
+                end.code = end.code.max(code);
+                end.conducted.push((index, conducted));
+            }
+            Err(failure) if left == 1 || failure.code == ExitCode::Bug => return Err(failure),
+            Err(failure) => {
+                attendant.failed(&failure);
+                end.code = end.code.max(failure.code);
+                failures.push(failure);
+            }
+        }
+        let further = left - number - 1;
+        if conducting.interruption.told().is_some() && further > 0 {
+            let further = counted(further as u64, "further run is", "further runs are");
+            attendant.say(&format!("the campaign ends here: {further} left out"));
+            break;
+        }
+    }
+    if end.conducted.is_empty() && !failures.is_empty() {
+        return Err(Failure { code: end.code, sentence: "no run of the campaign could be made".to_owned() });
+    }
+    Ok(end)
+}
+
+struct Conducting<'a> {
+    campaign: &'a Campaign,
+    keeper: &'a Keeper,
+    interruption: Interruption<'a>,
+    /// The campaign's id, once it has one.
+    id: Option<RunId>,
+}
+
+impl Conducting<'_> {
+    fn run(&mut self, run: &PlannedRun, campaign: &mut dyn CampaignAttendant) -> Result<Conducted, Failure> {
+        let options = &self.campaign.options;
+        let directory = run.target.directory().map(Path::to_owned);
+        let found = send_scouts(self.keeper, directory.as_slice(), options.deadline)?;
+        found.notices.iter().for_each(|sentence| campaign.say(sentence));
+        let facts = facts_of(directory.as_deref(), &found)?;
+        let WorkloadSpec::Metadata(metadata) = &run.spec.workload else {
+            return Err(Failure::bug("a campaign is of benches"));
+        };
+        refuse_too_little_space(facts.as_ref(), metadata, run)?;
+        let positions = positions(&run.spec, metadata, &options.working_name, facts.as_ref(), &found.root)?;
+        // Children stand in another directory.
+        let target =
+            facts.as_ref().map_or_else(|| run.target.clone(), |facts| run.target.with_directory(&facts.path));
+        let (record, spool_parent) = self.record(run, &target, &found, facts.as_ref())?;
+        let maker = maker(&record.id)?;
+        let token = maker.token;
+        let assignment = MetadataAssignment {
+            place: Placed {
+                target: 0,
+                // By the directory itself, whatever is wrapped around it: the manifest is for removing it.
+                path: facts.map_or_else(|| target.to_string(), |facts| facts.path.display().to_string()),
+                name: options.working_name.clone(),
+                identity: None,
+                token: Some(token),
+                file_system: None,
+            },
+            target,
+            maker,
+            spec: record.spec.clone(),
+            metadata: metadata.clone(),
+            stages: record.stages.clone().into(),
+            positions,
+        };
+        let place = &assignment.place;
+        let removes = removes_working_set(metadata) && makes_working_set(metadata);
+        let mut attendant = campaign.attendant(run);
+        let plan = RunPlan {
+            root: found.root.clone(),
+            spool_parent,
+            planned_places: place
+                .directory()
+                .iter()
+                .map(|_| (place.path.clone(), place.name.clone()))
+                .collect(),
+            groups: vec![GroupPlan {
+                name: record.targets[0].name.clone(),
+                clients: (0..record.spec.clients).collect(),
+                measure: Box::new(|exchange, outbox| measurer::measure(&assignment, exchange, outbox)),
+            }],
+            record,
+            token,
+            clean_up: if removes { CleanUp::Everything } else { CleanUp::Nothing },
+            policy: Policy {
+                deadline: options.deadline,
+                on_hang: options.on_hang,
+                give_up_after: options.patience(),
+                schedule: Schedule::Closed,
+                at_signal: AtSignal::Incomplete,
+            },
+            attendant: attendant.as_mut(),
+        };
+        conduct(plan, &mut self.interruption)
+    }
+
+    /// The record of a run that begins now, and where its samples wait.
+    fn record(
+        &mut self,
+        run: &PlannedRun,
+        target: &Target,
+        found: &Found,
+        facts: Option<&DirectoryFacts>,
+    ) -> Result<(RunRecord, Option<PathBuf>), Failure> {
+        let options = &self.campaign.options;
+        let mut trust = doubts(run.spec.clients);
+        let device = facts.and_then(|facts| facts.file_system.device_number());
+        let spool_parent = choose_spool(found, device.as_slice(), &mut trust);
+        let id = new_run_id(found)?;
+        let campaign = self.id.get_or_insert_with(|| id.clone()).clone();
+        let name = target.to_string();
+        let beginning = Beginning {
+            id,
+            membership: Membership {
+                campaign,
+                coordinates: run.coordinates.clone(),
+                block: run.block,
+                repetition: run.repetition,
+            },
+            labels: options.labels.clone(),
+            spec: RunSpec { targets: vec![name.clone()], ..run.spec.clone() },
+            targets: vec![TargetRecord {
+                name,
+                backend: target.kind().into(),
+                working_place: facts.map(|facts| working_place(&facts.path, &options.working_name)),
+                file_system: facts.map(|facts| facts.file_system.clone()),
+                unanswered_ns: None,
+                contact: None,
+                failure: None,
+            }],
+            clients: (0..run.spec.clients)
+                .map(|rank| ClientRecord { client: ClientId(rank), target: TargetIndex(0), rank })
+                .collect(),
+            stages: stages(&run.spec.workload),
+            trust,
+        };
+        Ok((record(self.keeper, found, beginning), spool_parent))
+    }
+}
+
+/// What the scout found out about the directory of the target, if it is one.
+fn facts_of(directory: Option<&Path>, found: &Found) -> Result<Option<DirectoryFacts>, Failure> {
+    let (Some(directory), Some(answer)) = (directory, found.directories.first()) else { return Ok(None) };
+    match answer {
+        Answer::Given(Ok(facts)) => Ok(Some(facts.clone())),
+        Answer::Given(Err(sentence)) => Err(Failure::unusable(sentence)),
+        Answer::None { age, .. } => Err(Failure {
+            code: ExitCode::Incomplete,
+            sentence: format!(
+                "{} does not answer: the first contact has been waiting for {age}",
+                directory.display()
+            ),
+        }),
+    }
+}
+
+fn refuse_too_little_space(
+    facts: Option<&DirectoryFacts>,
+    metadata: &MetadataSpec,
+    run: &PlannedRun,
+) -> Result<(), Failure> {
+    let Some(facts) = facts.filter(|_| makes_working_set(metadata)) else { return Ok(()) };
+    let clients = run.spec.clients;
+    let needed = bytes_held(&run.spec.workload, clients);
+    if let Some(free) = facts.file_system.free_bytes
+        && free < needed
+    {
+        return Err(Failure::unusable(format!(
+            "cannot measure in {}: {} are free and the working set needs {}; free some space, or reduce --precreate, --datasets or --object-size",
+            facts.path.display(),
+            format_bytes(free),
+            format_bytes(needed)
+        )));
+    }
+    let objects = u64::from(clients) * u64::from(metadata.datasets) * metadata.precreated_objects;
+    if let Some(free) = facts.file_system.free_inodes
+        // File systems that make inodes as they go report none at all.
+        && free > 0
+        && free < objects
+    {
+        return Err(Failure::unusable(format!(
+            "cannot measure in {}: {} inodes are free and the working set needs {}; reduce --precreate or --datasets",
+            facts.path.display(),
+            format_count(free),
+            format_count(objects)
+        )));
+    }
+    Ok(())
+}
+
+fn doubts(clients: u32) -> Vec<Trust> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    let doubt = || Trust {
+        doubt: format!(
+            "{clients} clients share {processors} processors: they wait for each other, not only for the storage"
+        ),
+        advice: format!("compare with --clients {processors}; use more nodes for more clients"),
+    };
+    (clients > processors).then(doubt).into_iter().collect()
+}

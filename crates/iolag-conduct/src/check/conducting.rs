@@ -1,0 +1,267 @@
+//! Conducting a check: first contact with all directories, then one client in each that answers.
+
+use std::path::PathBuf;
+
+use iolag_model::{
+    CheckSpec, ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnHang, RunRecord,
+    RunSpec, TargetIndex, TargetRecord, WorkloadSpec,
+};
+use iolag_workload::{CheckTurns, bytes_held, stages};
+
+use crate::check::measurer::{self, CheckAssignment, CheckedDirectory, Role};
+use crate::check::plan::{Naming, PlannedCheck};
+use crate::check::scouted::{
+    Chosen, Scouted, answering, nothing_to_measure, record_of, target_of, target_record, targets,
+};
+use crate::contact::scout::{Answer, Patience};
+use crate::contact::start::{Found, Keeper, send_scouts};
+use crate::failure::{ExitCode, Failure};
+use crate::messages::{DirectoryFacts, ScoutAnswer};
+use crate::run::attendant::Attendant;
+use crate::run::beginning::{Beginning, Membership, choose_spool, maker, new_run_id, record};
+use crate::run::cleaning::CleanUp;
+use crate::run::conduct::{Conducted, GroupPlan, RunPlan, conduct};
+use crate::run::interruption::Interruption;
+use crate::run::policy::{AtSignal, Policy, Schedule};
+
+/// Shared memory per directory: a check takes a few thousand samples a second at most.
+const RING_BYTES: u64 = 4 << 20;
+/// Where the machine's own memory can be written like a directory, for the control.
+const MEMORY_PLACES: [&str; 3] = ["/dev/shm", "/run/shm", "/tmp"];
+
+/// A check that has ended.
+pub struct Checked {
+    /// The run.
+    pub conducted: Conducted,
+    targets: Vec<Scouted>,
+}
+
+impl Checked {
+    /// How the command is to end; `unmeasured` says whether a directory has no numbers at all.
+    pub fn code(&self, unmeasured: bool) -> ExitCode {
+        let silent = unmeasured || self.targets.iter().any(Scouted::is_silent);
+        let is_unusable = |(index, (target, scouted)): &(u16, (&TargetRecord, &Scouted))| {
+            target.failure.is_some() && !scouted.is_silent() && !self.conducted.halted.contains(index)
+        };
+        let records = &self.conducted.stored.record.targets;
+        let unusable = (0..).zip(records.iter().zip(&self.targets)).filter(is_unusable).count();
+        match unusable {
+            0 if silent => ExitCode::Incomplete,
+            0 => self.conducted.code,
+            unusable if unusable == self.targets.len() => ExitCode::Unusable,
+            _ => ExitCode::Incomplete,
+        }
+    }
+}
+
+/// Conducts a check; everything is to be over at `end`.
+///
+/// # Errors
+/// If nothing can be measured.
+pub fn conduct_check(
+    plan: &PlannedCheck,
+    end: MonotonicTime,
+    keeper: &Keeper,
+    attendant: &mut dyn Attendant,
+) -> Result<Checked, Failure> {
+    // Whoever does not answer may have half of the time; the other half is for those who do.
+    let patience = Patience { deadline: plan.deadline, in_all: Nanoseconds(plan.spec.budget_ns.0 / 2) };
+    let memory = MEMORY_PLACES.map(PathBuf::from);
+    let asked = [plan.directories.as_slice(), &memory].concat();
+    let mut found = send_scouts(keeper, &asked, patience)?;
+    let memory = found.directories.split_off(plan.directories.len());
+    found.notices.iter().for_each(|sentence| attendant.say(sentence));
+    let left = end.since(MonotonicClock.now());
+    let by_default = plan.naming == Naming::Default;
+    let Chosen { targets, left_out } = targets(&plan.spec, &plan.directories, by_default, &found, left)?;
+    if answering(&targets).next().is_none() {
+        return Err(nothing_to_measure(&targets, &left_out));
+    }
+    let control = control(&memory, &targets, &plan.spec);
+    let mut check = plan.spec.clone();
+    check.control = control.map(|_| TargetIndex(targets.len() as u16));
+    let settled = Settled { plan, check, targets: &targets, control, left_out, end };
+    let conducted = settled.conduct(keeper, &found, attendant)?;
+    Ok(Checked { conducted, targets })
+}
+
+/// A directory in the machine's own memory with which the others are compared: one that is not among them.
+fn control<'a>(
+    memory: &'a [Answer<ScoutAnswer>],
+    targets: &[Scouted],
+    check: &CheckSpec,
+) -> Option<&'a DirectoryFacts> {
+    let needed = bytes_held(&WorkloadSpec::Check(check.clone()), 1);
+    let is_fit = |facts: &&DirectoryFacts| {
+        let file_system = &facts.file_system;
+        file_system.kind == "tmpfs"
+            && file_system.free_bytes.is_none_or(|free| free > needed)
+            && answering(targets).all(|(_, known)| known.file_system.device != file_system.device)
+    };
+    let given = memory.iter().filter_map(|answer| match answer {
+        Answer::Given(Ok(facts)) => Some(facts),
+        _ => None,
+    });
+    given.into_iter().find(is_fit)
+}
+
+/// A check of which it is known where it measures.
+struct Settled<'a> {
+    plan: &'a PlannedCheck,
+    check: CheckSpec,
+    targets: &'a [Scouted],
+    control: Option<&'a DirectoryFacts>,
+    left_out: Vec<String>,
+    /// When everything is to be over.
+    end: MonotonicTime,
+}
+
+impl Settled<'_> {
+    fn conduct(
+        &self,
+        keeper: &Keeper,
+        found: &Found,
+        attendant: &mut dyn Attendant,
+    ) -> Result<Conducted, Failure> {
+        let clients = self.clients();
+        let spec = self.spec(clients.len());
+        let (record, spool_parent) = self.record(keeper, found, &spec, &clients)?;
+        let working_name = format!("iolag-check-{}", record.id);
+        let maker = maker(&record.id)?;
+        let token = maker.token;
+        let now = MonotonicClock.now();
+        let measured = clients.len() - usize::from(self.control.is_some());
+        let turns = CheckTurns::of_all(now, self.end.since(now), measured as u32);
+        let assignment = CheckAssignment {
+            directories: checked_directories(&clients, self.control.is_some(), &turns),
+            working_name: working_name.clone(),
+            maker,
+            spec,
+            check: self.check.clone(),
+            end: self.end,
+        };
+        let place =
+            |(_, facts): &(u16, &DirectoryFacts)| (facts.path.display().to_string(), working_name.clone());
+        let plan = RunPlan {
+            record,
+            root: found.root.clone(),
+            spool_parent,
+            groups: groups(assignment, &clients),
+            planned_places: clients.iter().map(place).collect(),
+            token,
+            clean_up: CleanUp::Everything,
+            policy: Policy {
+                deadline: self.plan.deadline,
+                on_hang: OnHang::Continue,
+                give_up_after: self.plan.deadline,
+                schedule: Schedule::Closed,
+                at_signal: AtSignal::Incomplete,
+            },
+            attendant,
+        };
+        conduct(plan, &mut Interruption::new(&keeper.signals))
+    }
+
+    /// Where a client works: those who answer, and the control at the end.
+    fn clients(&self) -> Vec<(u16, &DirectoryFacts)> {
+        let control = self.control.map(|facts| (self.targets.len() as u16, facts));
+        answering(self.targets).chain(control).collect()
+    }
+
+    fn spec(&self, clients: usize) -> RunSpec {
+        RunSpec {
+            workload: WorkloadSpec::Check(self.check.clone()),
+            targets: self.targets.iter().map(|target| target_of(target).to_string()).collect(),
+            clients: 1,
+            deadline_ns: self.plan.deadline,
+            on_hang: OnHang::Continue,
+            seed: self.plan.seed,
+            ring_bytes: RING_BYTES * clients as u64,
+        }
+    }
+
+    /// The record, and where samples wait.
+    fn record(
+        &self,
+        keeper: &Keeper,
+        found: &Found,
+        spec: &RunSpec,
+        clients: &[(u16, &DirectoryFacts)],
+    ) -> Result<(RunRecord, Option<PathBuf>), Failure> {
+        let mut trust = Vec::new();
+        let measured: Vec<u64> =
+            answering(self.targets).filter_map(|(_, facts)| facts.file_system.device_number()).collect();
+        let spool_parent = choose_spool(found, &measured, &mut trust);
+        let id = new_run_id(found)?;
+        let client = |(client, (target, _)): (u32, &(u16, &DirectoryFacts))| ClientRecord {
+            client: ClientId(client),
+            target: TargetIndex(*target),
+            rank: 0,
+        };
+        let beginning = Beginning {
+            membership: Membership::alone(&id),
+            id,
+            labels: self.plan.labels.clone(),
+            spec: spec.clone(),
+            targets: self.targets.iter().map(target_record).chain(self.control.map(record_of)).collect(),
+            clients: (0..).zip(clients).map(client).collect(),
+            stages: stages(&spec.workload),
+            trust,
+        };
+        let mut record = record(keeper, found, beginning);
+        record.remarks.extend(self.left_out.iter().cloned());
+        if self.control.is_none()
+            && answering(self.targets).all(|(_, facts)| facts.file_system.kind != "tmpfs")
+        {
+            record
+                .remarks
+                .push("Nothing was compared with this machine's memory: no tmpfs was found.".to_owned());
+        }
+        Ok((record, spool_parent))
+    }
+}
+
+/// One client per directory; the control's is the last.
+fn checked_directories(
+    clients: &[(u16, &DirectoryFacts)],
+    has_control: bool,
+    turns: &[CheckTurns],
+) -> Vec<CheckedDirectory> {
+    let measured = clients.len() - usize::from(has_control);
+    (0..)
+        .zip(clients)
+        .zip(turns)
+        .map(|((client, (target, facts)), turns)| CheckedDirectory {
+            target: *target,
+            client,
+            path: facts.path.display().to_string(),
+            turns: *turns,
+            role: if (client as usize) < measured { Role::Measured } else { Role::Control },
+        })
+        .collect()
+}
+
+/// One measurer per mounted file system.
+fn groups<'a>(assignment: CheckAssignment, clients: &[(u16, &DirectoryFacts)]) -> Vec<GroupPlan<'a>> {
+    let mut grouped: Vec<(&str, Vec<CheckedDirectory>)> = Vec::new();
+    for (directory, (_, facts)) in assignment.directories.iter().zip(clients) {
+        let mount = facts.file_system.device.as_str();
+        match grouped.iter_mut().find(|(known, _)| *known == mount && !mount.is_empty()) {
+            Some((_, directories)) => directories.push(directory.clone()),
+            None => grouped.push((mount, vec![directory.clone()])),
+        }
+    }
+    grouped
+        .into_iter()
+        .map(|(_, directories)| {
+            let names: Vec<_> = directories.iter().map(|directory| directory.path.clone()).collect();
+            let clients = directories.iter().map(|directory| directory.client).collect();
+            let assignment = CheckAssignment { directories, ..assignment.clone() };
+            GroupPlan {
+                name: names.join(", "),
+                clients,
+                measure: Box::new(move |exchange, outbox| measurer::measure(&assignment, exchange, outbox)),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,212 @@
+//! Conducting a ping: who goes to the directory first is waited for, and the probes follow.
+
+use iolag_keeper::{Child, start_ticks};
+use iolag_model::{
+    ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnHang, RunSpec, TargetIndex,
+    TargetRecord, WorkloadSpec, one_line,
+};
+use iolag_workload::{PingSchedule, TaskSpec, find_compiler, stages};
+
+use crate::contact::scout::{Answer, Contact, ask, contact_all_patiently, look_at, unanswered};
+use crate::contact::start::{Found, Keeper, send_scouts};
+use crate::failure::Failure;
+use crate::ping::flight::PingFlight;
+use crate::ping::measurer::{self, PingAssignment};
+use crate::ping::plan::PlannedPing;
+use crate::run::attendant::Attendant;
+use crate::run::beginning::{Beginning, Membership, choose_spool, maker, new_run_id, record};
+use crate::run::cleaning::CleanUp;
+use crate::run::conduct::{Conducted, GroupPlan, RunPlan, conduct};
+use crate::run::interruption::Interruption;
+use crate::run::policy::{AtSignal, Policy, Schedule};
+
+/// Shared memory: four samples a probe, and who reads the lines may be slow.
+const RING_BYTES: u64 = 8 << 20;
+/// How long the first contact is waited for before it is said that there is no answer; it is waited for all the same. The store and
+/// what else is looked at before has as long.
+const FIRST_CONTACT: Nanoseconds = Nanoseconds::from_seconds(5);
+/// How long who went there first is given to end.
+const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(300);
+/// A task that passes its deadline is ended by its measurer: only one that cannot be ended hangs.
+const ENDING: Nanoseconds = Nanoseconds::from_seconds(2);
+
+/// Who is told what a ping does, besides its probes.
+pub trait PingAttendant {
+    /// Who is told of the probes.
+    type Probes: Attendant;
+
+    /// What is good to know.
+    fn notice(&mut self, sentence: &str);
+
+    /// What the user has to know.
+    fn complain(&mut self, sentence: &str);
+
+    /// The directory was looked at, as far as it answers: the probes begin, with this schedule.
+    ///
+    /// # Errors
+    /// If they cannot be told.
+    fn begin(&mut self, schedule: PingSchedule, flight: PingFlight) -> Result<Self::Probes, Failure>;
+}
+
+/// Conducts a ping. What its probes were told to comes back with the run.
+///
+/// # Errors
+/// If the directory cannot be measured.
+pub fn conduct_ping<P: PingAttendant>(
+    plan: &PlannedPing,
+    keeper: &Keeper,
+    attendant: &mut P,
+) -> Result<(Conducted, P::Probes), Failure> {
+    refuse_without_compiler(plan.task.as_ref())?;
+    let found = send_scouts(keeper, &[], FIRST_CONTACT)?;
+    found.notices.iter().for_each(|sentence| attendant.notice(sentence));
+    let (target, scout) = first_contact(plan, attendant)?;
+    let name = target.name.clone();
+    let measured = measure(plan, keeper, &found, target, scout.as_ref(), attendant);
+    let left = scout.and_then(|(mut scout, _)| scout.end(GRACE).is_none().then(|| scout.id()));
+    if let Some(process) = left {
+        attendant.complain(&format!(
+            "process {process}, which asked {name} first, waits in the kernel and cannot be ended; it goes when the file system answers"
+        ));
+    }
+    measured
+}
+
+/// Looking for a compiler goes through PATH, which may be on anything.
+fn refuse_without_compiler(task: Option<&TaskSpec>) -> Result<(), Failure> {
+    if task != Some(&TaskSpec::Compile) {
+        return Ok(());
+    }
+    let environment: Vec<_> = std::env::vars_os().collect();
+    match ask("scout", FIRST_CONTACT, || find_compiler(&environment).is_some())? {
+        Answer::Given(true) => Ok(()),
+        Answer::Given(false) => Err(Failure::usage(
+            "there is no compiler for --task compile (looked for cc, gcc, clang, gfortran, ifx, nvfortran and ftn in /usr/bin, \
+             /usr/local/bin, /bin and PATH): install one, or choose another task",
+        )),
+        Answer::None { age, .. } => Err(Failure::unusable(format!(
+            "looking for a compiler in PATH has not been answered for {age}: take what hangs out of PATH, or choose another task"
+        ))),
+    }
+}
+
+/// The directory as far as it is known, and who went there and has not come back: it is waited for, and nobody else goes there.
+fn first_contact(
+    plan: &PlannedPing,
+    attendant: &mut impl PingAttendant,
+) -> Result<(TargetRecord, Option<(Child, MonotonicTime)>), Failure> {
+    let directory = plan.directory.as_path();
+    let limit = plan.deadline.min(FIRST_CONTACT);
+    let mut answers = contact_all_patiently("scout", &[directory], limit.into(), |directory, steps| {
+        look_at(directory, steps)
+    })?;
+    match answers.pop() {
+        Some(Contact::Given(Ok(facts))) => {
+            let target = TargetRecord {
+                name: facts.path.display().to_string(),
+                backend: "posix".into(),
+                working_place: None,
+                file_system: Some(facts.file_system),
+                unanswered_ns: None,
+                contact: None,
+                failure: None,
+            };
+            Ok((target, None))
+        }
+        Some(Contact::Given(Err(sentence))) => Err(Failure::unusable(sentence)),
+        Some(Contact::Silent { start, child, .. }) => {
+            let age = MonotonicClock.now().since(start);
+            let name = one_line(&directory.display().to_string());
+            attendant.notice(&format!("{name} has not answered for {age}; it is waited for"));
+            Ok((unanswered(&directory.to_owned().into(), age), Some((child, start))))
+        }
+        None => Err(Failure::bug("nobody was sent to the directory")),
+    }
+}
+
+fn measure<P: PingAttendant>(
+    plan: &PlannedPing,
+    keeper: &Keeper,
+    found: &Found,
+    target: TargetRecord,
+    scout: Option<&(Child, MonotonicTime)>,
+    attendant: &mut P,
+) -> Result<(Conducted, P::Probes), Failure> {
+    let path = target.name.clone();
+    let spec = RunSpec {
+        workload: WorkloadSpec::Ping(plan.spec.clone()),
+        targets: vec![path.clone()],
+        clients: 1,
+        deadline_ns: plan.deadline,
+        on_hang: OnHang::Wait,
+        seed: plan.seed,
+        ring_bytes: RING_BYTES,
+    };
+    let mut trust = Vec::new();
+    let measured: Vec<u64> = target.file_system.iter().filter_map(|system| system.device_number()).collect();
+    let spool_parent = choose_spool(found, &measured, &mut trust);
+    let id = new_run_id(found)?;
+    let maker = maker(&id)?;
+    let token = maker.token;
+    let working_name = format!("iolag-ping-{id}");
+    let beginning = Beginning {
+        membership: Membership::alone(&id),
+        id,
+        labels: plan.labels.clone(),
+        spec: spec.clone(),
+        targets: vec![target],
+        clients: vec![ClientRecord { client: ClientId(0), target: TargetIndex(0), rank: 0 }],
+        stages: stages(&spec.workload),
+        trust,
+    };
+    let flight = PingFlight::new()?;
+    if let Some((scout, since)) = scout {
+        flight.executes(scout.id());
+        flight.contacts(*since);
+    }
+    let assignment = PingAssignment {
+        path: path.clone(),
+        working_name: working_name.clone(),
+        maker,
+        spec,
+        ping: plan.spec.clone(),
+        task: plan.task.clone(),
+        contact: scout.map(|(_, since)| *since),
+        flight: flight.clone(),
+        ahead: scout.and_then(|(scout, _)| Some((scout.id(), start_ticks(scout.id())?))),
+    };
+    let mut probes = attendant.begin(measurer::schedule(&plan.spec, plan.deadline), flight)?;
+    let run = RunPlan {
+        record: record(keeper, found, beginning),
+        root: found.root.clone(),
+        spool_parent,
+        groups: vec![GroupPlan {
+            name: path.clone(),
+            clients: vec![0],
+            measure: Box::new(|exchange, outbox| measurer::measure(&assignment, exchange, outbox)),
+        }],
+        planned_places: vec![(path, working_name)],
+        token,
+        clean_up: CleanUp::UnlessHung,
+        policy: policy(plan),
+        attendant: &mut probes,
+    };
+    let conducted = conduct(run, &mut Interruption::new(&keeper.signals))?;
+    Ok((conducted, probes))
+}
+
+fn policy(plan: &PlannedPing) -> Policy {
+    Policy {
+        deadline: match plan.task {
+            None => plan.deadline,
+            Some(_) => Nanoseconds(plan.deadline.0.saturating_add(ENDING.0)),
+        },
+        on_hang: OnHang::Wait,
+        give_up_after: Nanoseconds(u64::MAX),
+        schedule: Schedule::Open,
+        at_signal: match plan.spec.count {
+            None => AtSignal::Over,
+            Some(_) => AtSignal::Incomplete,
+        },
+    }
+}

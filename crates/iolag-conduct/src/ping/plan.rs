@@ -1,0 +1,86 @@
+//! What a ping is to do, decided before anything is touched.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use iolag_model::{Nanoseconds, PingProbe, PingSpec, WorkloadSpec};
+use iolag_workload::{TaskSpec, validate};
+
+use crate::contact::scout::absolute;
+use crate::failure::Failure;
+
+/// Bytes of the file that is read, and of the one that is created: those of a small file, as in a check.
+const OBJECT_BYTES: u64 = 3901;
+
+/// What is chosen.
+#[derive(Debug, Clone)]
+pub struct PingOptions {
+    /// Where to measure.
+    pub directory: PathBuf,
+    /// From one probe to the next.
+    pub every: Nanoseconds,
+    /// How many; without, until it is told to end.
+    pub count: Option<u64>,
+    /// After this long a probe is lost.
+    pub deadline: Nanoseconds,
+    /// The name of a task to execute instead of single operations.
+    pub task: Option<String>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What the user attaches.
+    pub labels: Vec<(String, String)>,
+}
+
+/// A ping that is decided as far as it can be before its directory was looked at.
+#[derive(Debug, Clone)]
+pub struct PlannedPing {
+    /// Its directory, absolute.
+    pub directory: PathBuf,
+    /// What is done, and how often.
+    pub spec: PingSpec,
+    /// After this long a probe is lost.
+    pub deadline: Nanoseconds,
+    /// The task that a probe is, if it is one.
+    pub task: Option<TaskSpec>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What the user attached.
+    pub labels: Vec<(String, String)>,
+}
+
+/// Plans a ping; `variable` reads the environment.
+///
+/// # Errors
+/// If there is no such task, or the probes cannot be made so.
+pub fn plan_ping(
+    options: PingOptions,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Result<PlannedPing, Failure> {
+    let task = match &options.task {
+        None => None,
+        Some(name) => Some(task_of(name, variable)?),
+    };
+    let spec = PingSpec {
+        probe: match options.task {
+            Some(name) => PingProbe::Task { name },
+            None => PingProbe::Operations { object_bytes: OBJECT_BYTES },
+        },
+        every_ns: options.every,
+        count: options.count,
+    };
+    validate(&WorkloadSpec::Ping(spec.clone()), 1).map_err(Failure::usage)?;
+    let directory = absolute(&options.directory);
+    let PingOptions { deadline, seed, labels, .. } = options;
+    Ok(PlannedPing { directory, spec, deadline, task, seed, labels })
+}
+
+fn task_of(name: &str, variable: impl Fn(&str) -> Option<OsString>) -> Result<TaskSpec, Failure> {
+    let shell = variable("SHELL").map_or_else(|| "/bin/sh".into(), PathBuf::from);
+    match TaskSpec::from_name(name) {
+        Some(spec) => Ok(spec.with_shell(&shell)),
+        None => Err(Failure::usage(format!(
+            "there is no task {name:?}: expected one of {}; without --task single operations are timed",
+            TaskSpec::builtin_names().join(", ")
+        ))),
+    }
+}

@@ -1,0 +1,91 @@
+//! What is said before a run begins: what will be done, how much is written, and where the run is kept.
+
+use std::path::Path;
+
+use iolag_conduct::PlannedPing;
+use iolag_model::{
+    CheckSpec, PingProbe, RunRecord, TargetIndex, WorkloadSpec, counted, format_bytes, format_count, one_line,
+};
+use iolag_workload::{bytes_held, bytes_needed, bytes_to_write, objects_needed};
+
+/// Of a run that is about to begin and will be kept in the store at `root`; a bench works in the directory `working_name`.
+pub fn announcement(record: &RunRecord, root: &Path, working_name: &str) -> Vec<String> {
+    match &record.spec.workload {
+        WorkloadSpec::Check(check) => of_check(record, check, root),
+        WorkloadSpec::Metadata(metadata) => vec![of_bench(record, metadata.object_bytes, root, working_name)],
+        WorkloadSpec::Ping(_) => vec![kept(record, root)],
+    }
+}
+
+fn kept(record: &RunRecord, root: &Path) -> String {
+    format!("the run is kept as {} in {}", record.id, root.display())
+}
+
+fn of_bench(record: &RunRecord, object_bytes: u64, root: &Path, working_name: &str) -> String {
+    let (workload, clients) = (&record.spec.workload, record.spec.clients);
+    format!(
+        "measuring {} with {}: {} objects of {} in all ({}), at most {} at one time, in the directory {working_name}; run {} in {}",
+        one_line(&record.targets[0].name),
+        counted(clients.into(), "client", "clients"),
+        format_count(objects_needed(workload, clients)),
+        format_bytes(object_bytes),
+        format_bytes(bytes_needed(workload, clients)),
+        format_bytes(bytes_held(workload, clients)),
+        record.id,
+        root.display()
+    )
+}
+
+fn of_check(record: &RunRecord, check: &CheckSpec, root: &Path) -> Vec<String> {
+    let is_control = |target: TargetIndex| check.control == Some(target);
+    let name = |target: TargetIndex| one_line(&record.targets[usize::from(target.0)].name);
+    let measured: Vec<TargetIndex> =
+        record.clients.iter().map(|client| client.target).filter(|target| !is_control(*target)).collect();
+    let names: Vec<String> = measured.iter().map(|target| name(*target)).collect();
+    let directories = measured.len() as u32;
+    let mut sentences = vec![
+        format!(
+            "measuring {} for at most {} in all, first contact and cleaning up included: listing, creating, compiling, single \
+             operations, a short stream",
+            names.join(" and "),
+            check.budget_ns
+        ),
+        format!(
+            "each gets a directory iolag-check-{}: at most {} are written in all, at most {} are there at one time, and \
+             everything is removed again",
+            record.id,
+            format_bytes(bytes_to_write(check, directories)),
+            format_bytes(bytes_held(&record.spec.workload, directories)),
+        ),
+    ];
+    sentences.extend(record.remarks.iter().map(|remark| one_line(remark)));
+    if let Some(control) = check.control {
+        let memory = name(control);
+        sentences
+            .push(format!("a little is done in {memory}, too: the machine's own memory, to compare with"));
+    }
+    sentences.push(kept(record, root));
+    sentences
+}
+
+/// When the probes of a ping are due and lost, and what each is.
+pub fn probes_in_words(plan: &PlannedPing) -> String {
+    let what = match (&plan.task, &plan.spec.probe) {
+        (Some(task), _) => {
+            format!("{}, in a process of its own; starting that is part of the total", task.describe())
+        }
+        (None, PingProbe::Operations { object_bytes }) => format!(
+            "stat of a file, open and read of it, create of another, {} each; no program is started",
+            format_bytes(*object_bytes)
+        ),
+        (None, PingProbe::Task { name }) => name.clone(),
+    };
+    format!("every {}, lost after {}: {what}", plan.spec.every_ns, plan.deadline)
+}
+
+/// Of a ping that is about to begin, whose probes are described.
+pub fn of_ping(record: &RunRecord, probes: &str, root: &Path) -> [String; 2] {
+    let target = one_line(&record.targets[0].name);
+    let place = format!("in the directory iolag-ping-{}, which is removed again", record.id);
+    [format!("a probe of {target} {probes}; {place}"), kept(record, root)]
+}
