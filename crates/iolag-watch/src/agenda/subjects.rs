@@ -4,7 +4,7 @@ use iolag_model::{HistoryRecord, Nanoseconds, Series, SeriesKey, SeriesKind};
 use iolag_workload::{TaskOutput, TaskSpec};
 
 use crate::agenda::{Provision, Restraint, Subject};
-use crate::run::Running;
+use crate::run::running::Running;
 use crate::{AtDeadline, Deadlines, WatchPlan};
 
 /// Between the signals to a covariate that is past its deadline.

@@ -11,12 +11,12 @@ use iolag_model::{MonotonicTime, Nanoseconds, OutageKind, WallTime};
 use rustix::process::Signal;
 
 use crate::agenda::Subject;
-use crate::flight::{Flight, Interruption, Purpose, make_stamps};
-use crate::lookups::{Patience, Reason};
-use crate::process::ProbeProcess;
-use crate::room::KeptFile;
-use crate::run::Running;
-use crate::samples::ProbeDescription;
+use crate::memory::shortage::KeptFile;
+use crate::probe::flight::{Flight, Interruption, Purpose, make_stamps};
+use crate::probe::process::ProbeProcess;
+use crate::probe::samples::ProbeDescription;
+use crate::run::running::Running;
+use crate::targets::lookups::{Patience, Reason};
 use crate::{AtDeadline, Deadlines, MountKey, Stamps};
 
 /// What became of the first contact with a target.

@@ -12,7 +12,7 @@ use iolag_model::{Configuration, HistoryRecord, MonotonicTime, Nanoseconds, Outa
 use serde::{Deserialize, Serialize};
 
 use crate::Spool;
-use crate::errand::{Errand, ErrandState};
+use crate::worker::{Errand, ErrandState};
 
 /// Records for one child.
 const BATCH: usize = 4096;

@@ -18,11 +18,11 @@ use iolag_model::{
     Configuration, HistoryRecord, MonotonicTime, Nanoseconds, Outage, OutageKind, ProbeId, WallTime,
 };
 
-use crate::configurations::{DIRECTORY, MOUNT_POINT};
-use crate::flight::Flight;
-use crate::lookups::{Finding, Reason};
-use crate::outages::Presence;
-use crate::run::Running;
+use crate::probe::flight::Flight;
+use crate::run::running::Running;
+use crate::targets::lookups::{Finding, Reason};
+use crate::world::configurations::{DIRECTORY, MOUNT_POINT};
+use crate::world::outages::Presence;
 use crate::{MountKey, WatchTarget};
 
 /// So long an operation may take before its mount counts as one that does not answer, once its task is past its deadline.

@@ -9,8 +9,8 @@ use iolag_model::{
 };
 
 use crate::ClockChange;
-use crate::configurations::event;
-use crate::run::Running;
+use crate::run::running::Running;
+use crate::world::configurations::event;
 
 /// Readings of three clocks that took longer are taken again: a watch that was held up in between would see a jump.
 const READING_MAX: Nanoseconds = Nanoseconds::from_milliseconds(10);

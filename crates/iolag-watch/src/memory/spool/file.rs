@@ -15,7 +15,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::frame::{Frame, Next, mark_line, read_frame, record_line};
-use crate::runtime::{PrivateDirectory, RuntimeError, errno_of, new_name};
+use crate::memory::runtime::{PrivateDirectory, RuntimeError, errno_of, new_name};
 
 const NAME: &str = "spool";
 /// Less than this is not worth a rewriting.

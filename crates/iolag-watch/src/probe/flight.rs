@@ -8,10 +8,10 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
-use crate::contact::kept_deadlines;
-use crate::kept::KeptFlight;
-use crate::process::{ProbeProcess, ProcessEnd};
-use crate::samples::{Fate, ProbeDescription};
+use crate::probe::checkpoint::KeptFlight;
+use crate::probe::process::{ProbeProcess, ProcessEnd};
+use crate::probe::samples::{Fate, ProbeDescription};
+use crate::targets::first_contact::kept_deadlines;
 use crate::{AtDeadline, Deadlines, MountKey, ProbeState, RuntimeDirectory, Stamps, SurroundingsStart};
 
 const STAMPS_PREFIX: &str = "stamps-";

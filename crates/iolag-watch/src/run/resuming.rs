@@ -19,14 +19,14 @@
 
 use iolag_model::{EventSource, HistoryRecord, Outage, OutageKind, ProbeId, Rename};
 
-use crate::configurations::event;
-use crate::flight::{Flight, Purpose, find_stamps, remove_unknown_stamps, stamps_name};
-use crate::historian::Recollection;
-use crate::kept::{Kept, KeptFlight};
-use crate::outages::ended_by_reboot;
-use crate::room::KeptFile;
-use crate::run::Running;
-use crate::samples::{Fate, samples};
+use crate::memory::historian::Recollection;
+use crate::memory::shortage::KeptFile;
+use crate::probe::checkpoint::{Kept, KeptFlight};
+use crate::probe::flight::{Flight, Purpose, find_stamps, remove_unknown_stamps, stamps_name};
+use crate::probe::samples::{Fate, samples};
+use crate::run::running::Running;
+use crate::world::configurations::event;
+use crate::world::outages::ended_by_reboot;
 use crate::{MountKey, Outages, Stamps};
 
 impl Running<'_> {

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use iolag_keeper::{Awaited, Child};
 use iolag_model::{MonotonicClock, MonotonicTime, Nanoseconds};
 
-use crate::errand::{Errand, ErrandState};
-use crate::targets::TargetMounts;
-use crate::{MountKey, Stamps, WatchTarget, canary};
+use crate::targets::target_mounts::TargetMounts;
+use crate::worker::{Errand, ErrandState};
+use crate::{MountKey, Stamps, WatchTarget, probe::canary};
 
 /// How long looking up may take, and an answer of the canary at most.
 const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(10);

@@ -11,14 +11,19 @@
 //! 4. A round that begins while slots of the one before still wait skips those.
 //! 5. With `orphans_max` hung probes nothing is begun but controls.
 
+pub(crate) mod deadlines;
+pub(crate) mod probe_ids;
+pub(crate) mod schedule;
+pub(crate) mod subjects;
+
 use std::collections::VecDeque;
 
 use iolag_model::{MonotonicTime, Nanoseconds, ProbeId, ProbePhase};
 use serde::{Deserialize, Serialize};
 
-use crate::deadlines::{Deadlines, ProbeState, Step};
-use crate::names::next_probe;
-use crate::schedule::{Round, Schedule};
+use crate::agenda::deadlines::{Deadlines, ProbeState, Step};
+use crate::agenda::probe_ids::next_probe;
+use crate::agenda::schedule::{Round, Schedule};
 
 /// What a slot is for, by position in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -21,7 +21,9 @@ use rustix::fs::{Access, AtFlags, CWD, FileType};
 use rustix::io::Errno;
 
 use crate::MountTable;
-use crate::runtime::{RuntimeDirectory, RuntimeError, open_directory, require_memory, require_safe_parent};
+use crate::memory::runtime::{
+    RuntimeDirectory, RuntimeError, open_directory, require_memory, require_safe_parent,
+};
 
 /// Names that are tried in each place. Who wants to keep another's watch from starting has to take them all, everywhere.
 const NAMES: u32 = 100;
@@ -181,7 +183,8 @@ fn existing(
     let runtime = name.join(path.file_name()?);
     rustix::fs::statat(parent, &runtime, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     let said =
-        rustix::fs::statat(parent, runtime.join(crate::published::NAME), AtFlags::SYMLINK_NOFOLLOW).ok();
+        rustix::fs::statat(parent, runtime.join(crate::memory::status_file::NAME), AtFlags::SYMLINK_NOFOLLOW)
+            .ok();
     let used = said.map_or((0, 0), |said| (said.st_mtime, said.st_mtime_nsec as i64));
     Some(Existing { path, used, is_writable })
 }

@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 
 use iolag_model::{HistoryRecord, Outcome, counted};
 
-use crate::runtime::{RuntimeDirectory, RuntimeError};
+use crate::memory::runtime::{RuntimeDirectory, RuntimeError};
 use file::{Refusal, SpoolFile};
 
 /// How much a spool may hold.

@@ -5,9 +5,9 @@
 use iolag_model::{MonotonicTime, ProbeId};
 use serde::{Deserialize, Serialize};
 
-use crate::flight::Purpose;
-use crate::process::KeptProcess;
-use crate::samples::ProbeDescription;
+use crate::probe::flight::Purpose;
+use crate::probe::process::KeptProcess;
+use crate::probe::samples::ProbeDescription;
 use crate::{Deadlines, MountKey, OpenOutage, RuntimeDirectory, RuntimeError};
 
 const NAME: &str = "flights.json";

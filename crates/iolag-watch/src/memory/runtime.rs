@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! <runtime directory>/<history>/lock         which watch holds it
-//!                               spool        records that the history does not have yet (see crate::spool)
-//!                               status.json  what the watch is doing (see crate::published)
+//!                               spool        records that the history does not have yet (see crate::memory::spool)
+//!                               status.json  what the watch is doing (see crate::memory::status_file)
 //!                               …            what the watch itself puts there by name
 //! ```
 //!
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::hidden_root::is_hidden_root;
+use crate::world::hidden_root::is_hidden_root;
 
 const LOCK: &str = "lock";
 const DIRECTORY_MODE: Mode = Mode::RWXU;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::whereabouts::Whereabouts;
+use crate::targets::known_mounts::Whereabouts;
 use crate::{MountIdentity, MountKey, MountTable, Mounted, RuntimeDirectory, RuntimeError, WatchTarget};
 
 /// The targets of a plan and their mounts.

@@ -14,7 +14,7 @@ use iolag_workload::PartRecorder;
 use rustix::fs::{AtFlags, CWD, Mode, StatxFlags, fstatvfs, openat, statx};
 
 use crate::StampRecorder;
-use crate::place::{DIRECTORY, shows_beneath};
+use crate::probe::place::{DIRECTORY, shows_beneath};
 
 /// Asks, and stamps *opened* when the directory is open, *prepared* when all is answered.
 pub(crate) fn ask<C: Clock>(

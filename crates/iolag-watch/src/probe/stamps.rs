@@ -17,7 +17,7 @@ use iolag_keeper::{KeeperError, SharedWords, start_ticks};
 use iolag_model::{Clock, FailureCode, MonotonicTime, Nanoseconds, Progress};
 use iolag_workload::{PartEnding, PartRecorder, ProbeTaskError};
 
-use crate::process::KeptProcess;
+use crate::probe::process::KeptProcess;
 use iolag_directory::Origin;
 
 const WORDS: usize = 512;

@@ -10,9 +10,9 @@ use std::path::Path;
 use iolag_model::{ProbeId, WatchStatus};
 use serde::Deserialize;
 
-use crate::kept::Kept;
-use crate::process::KeptProcess;
-use crate::runtime::{RuntimeDirectory, RuntimeError};
+use crate::memory::runtime::{RuntimeDirectory, RuntimeError};
+use crate::probe::checkpoint::Kept;
+use crate::probe::process::KeptProcess;
 
 /// The version of the form that is written and read here.
 pub const STATUS_VERSION: u32 = 1;

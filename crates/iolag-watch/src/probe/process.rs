@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use iolag_directory::{Origin, mount_number};
 
-use crate::place::Place;
+use crate::probe::place::Place;
 use crate::{AtDeadline, StampRecorder, Stamps};
 
 /// How often a process is looked at where the kernel cannot tell of its end.

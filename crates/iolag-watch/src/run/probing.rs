@@ -9,18 +9,18 @@ use iolag_model::{
 };
 use rustix::process::Signal;
 
+use crate::agenda::deadlines::Step;
+use crate::agenda::subjects::covariate_spec;
 use crate::agenda::{Action, Slot, Subject, Surveyor};
-use crate::configurations::event;
-use crate::deadlines::Step;
-use crate::describing::covariate_spec;
-use crate::flight::{Flight, Interruption, Purpose, make_stamps, remove_stamps};
-use crate::ledger::Novelty;
-use crate::lookups::Lookups;
-use crate::place::Place;
-use crate::process::{ProcessEnd, start_probe};
-use crate::run::Running;
-use crate::samples::{Fate, ProbeDescription, samples, skipped};
-use crate::targets::TargetMounts;
+use crate::memory::ledger::Novelty;
+use crate::probe::flight::{Flight, Interruption, Purpose, make_stamps, remove_stamps};
+use crate::probe::place::Place;
+use crate::probe::process::{ProcessEnd, start_probe};
+use crate::probe::samples::{Fate, ProbeDescription, samples, skipped};
+use crate::run::running::Running;
+use crate::targets::lookups::Lookups;
+use crate::targets::target_mounts::TargetMounts;
+use crate::world::configurations::event;
 use crate::{MountKey, WatchPlan};
 
 /// What the agenda asks, answered from the table of mounts and the stamps.

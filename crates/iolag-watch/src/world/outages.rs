@@ -1,5 +1,5 @@
 //! Outages: from when a mount is known not to answer until it is known to answer again, when another mount stands in its place, when it is gone,
-//! or when the machine was started again. What proves either is decided elsewhere (health.rs); this is the list.
+//! or when the machine was started again. What proves either is decided elsewhere (targets/health.rs); this is the list.
 
 use std::collections::BTreeMap;
 use std::path::Path;

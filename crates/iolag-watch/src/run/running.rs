@@ -13,22 +13,22 @@ use iolag_model::{
 use iolag_workload::{ProbeTask, TaskSpec};
 use rustix::process::Signal;
 
+use crate::agenda::probe_ids::{first_probe, tag_of};
+use crate::agenda::subjects::provisions;
 use crate::agenda::{Agenda, Subject, WatchLimit};
-use crate::clocks::ClockWatch;
-use crate::configurations::Configurations;
-use crate::contact::FirstContact;
-use crate::describing::provisions;
-use crate::flight::{Flight, Interruption};
-use crate::health::Suspicions;
-use crate::historian::{Historian, Recall, Recalling, Remember};
-use crate::kept::Kept;
-use crate::ledger::Ledger;
-use crate::lookups::{Facts, Finding, Lookups, Patience, Reason};
-use crate::names::{first_probe, tag_of};
-use crate::process::LOOK;
-use crate::room::KeptFile;
-use crate::targets::TargetMounts;
-use crate::whereabouts::Whereabouts;
+use crate::memory::historian::{Historian, Recall, Recalling, Remember};
+use crate::memory::ledger::Ledger;
+use crate::memory::shortage::KeptFile;
+use crate::probe::checkpoint::Kept;
+use crate::probe::flight::{Flight, Interruption};
+use crate::probe::process::LOOK;
+use crate::targets::first_contact::FirstContact;
+use crate::targets::health::Suspicions;
+use crate::targets::known_mounts::Whereabouts;
+use crate::targets::lookups::{Facts, Finding, Lookups, Patience, Reason};
+use crate::targets::target_mounts::TargetMounts;
+use crate::world::clocks::ClockWatch;
+use crate::world::configurations::Configurations;
 use crate::{
     MountKey, MountTable, Outages, RuntimeDirectory, Schedule, Spool, SurroundingsMeter, WatchObserver,
     WatchPlan,
@@ -458,7 +458,7 @@ impl<'a> Running<'a> {
     fn publish(&mut self, now: MonotonicTime) {
         self.published = now;
         self.is_changed = false;
-        let published = crate::publish(self.runtime, &self.status());
+        let published = crate::memory::status_file::publish(self.runtime, &self.status());
         self.ledger.kept(KeptFile::Status, published);
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use iolag_model::{HistoryRecord, HistorySample, LastSample, MonotonicTime, Outcome, SeriesKey};
 
-use crate::room::{KeptFile, Room, SpoolCounts};
+use crate::memory::shortage::{KeptFile, Room, SpoolCounts};
 use crate::{Keeping, RuntimeError, Spool, WatchObserver};
 
 /// Everything that a watch remembers goes through here.

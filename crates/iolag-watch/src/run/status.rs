@@ -7,8 +7,8 @@ use iolag_model::{
 };
 
 use crate::STATUS_VERSION;
-use crate::flight::{Flight, Purpose};
-use crate::run::Running;
+use crate::probe::flight::{Flight, Purpose};
+use crate::run::running::Running;
 
 impl Running<'_> {
     /// Probes that have not ended, oldest first.
