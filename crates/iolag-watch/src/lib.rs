@@ -26,10 +26,10 @@ pub use memory::status_file::{
 pub use observer::{Unobserved, WatchObserver};
 pub use plan::{AtDeadline, Mounted, PlannedCovariate, PlannedTask, WatchPlan, WatchTarget};
 pub use probe::place::Place;
-pub use probe::process::{KeptProcess, ProbeProcess, ProcessEnd, start_task};
+pub use probe::process::{ProbeProcess, ProcessEnd, ProcessIdentity, start_task};
 pub use probe::samples::{Fate, ProbeDescription, samples, skipped};
 pub use probe::stamps::{PARTS_MAX, PartStamp, PreparationFailure, StampRecorder, Stamps};
-pub use run::running::{Errands, Watch, WatchEnd, WatchIdentity, WatchSummary};
+pub use run::running::{Callbacks, Watch, WatchEnd, WatchIdentity, WatchSummary};
 pub use targets::first_contact::FirstContact;
 pub use targets::target_mounts::{missing_mounts, mount_keys};
 pub use world::clocks::{ClockChange, ClockWatch};

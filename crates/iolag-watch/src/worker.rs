@@ -1,4 +1,4 @@
-//! An errand: a child that looks something up or writes something down for the watch and answers through a pipe, within a deadline.
+//! A worker: a child that looks something up or writes something down for the watch and answers through a pipe, within a deadline.
 //!
 //! It may hang: then it is ended, and if that is not possible it is kept and looked at until it goes; its successor waits. The watch
 //! reads what has come whenever it looks, so that no answer fills the pipe, and never waits for more.
@@ -19,7 +19,7 @@ const GRACE: Nanoseconds = Nanoseconds::from_seconds(2);
 
 /// A child under way.
 #[derive(Debug)]
-pub(crate) struct Errand {
+pub(crate) struct Worker {
     child: Child,
     /// Absent when it has said all.
     answer: Option<OwnedFd>,
@@ -28,9 +28,9 @@ pub(crate) struct Errand {
     signals_sent: u32,
 }
 
-/// How an errand stands.
+/// How a worker stands.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum ErrandState {
+pub(crate) enum WorkerState {
     /// Within its deadline.
     UnderWay,
     /// Past its deadline and still there.
@@ -41,7 +41,7 @@ pub(crate) enum ErrandState {
     Failed(Vec<u8>),
 }
 
-impl Errand {
+impl Worker {
     /// Forks a child that runs `body` and answers with what that returns. It dies with the watch.
     pub fn start(
         role: &'static str,
@@ -65,26 +65,26 @@ impl Errand {
     }
 
     /// Reads what has come, ends what is past its deadline, and says how it stands. Never blocks.
-    pub fn look(&mut self, now: MonotonicTime) -> ErrandState {
+    pub fn look(&mut self, now: MonotonicTime) -> WorkerState {
         self.receive();
         if let Some(ending) = self.child.ending() {
             // What came between the reading and the end.
             self.receive();
             let answer = std::mem::take(&mut self.received);
             return match ending {
-                Ending::Exited(0) => ErrandState::Done(answer),
-                _ => ErrandState::Failed(answer),
+                Ending::Exited(0) => WorkerState::Done(answer),
+                _ => WorkerState::Failed(answer),
             };
         }
         if now < self.until {
-            return if self.signals_sent == 0 { ErrandState::UnderWay } else { ErrandState::Overdue };
+            return if self.signals_sent == 0 { WorkerState::UnderWay } else { WorkerState::Overdue };
         }
         if self.signals_sent < 2 {
             self.child.signal_group(if self.signals_sent == 0 { Signal::TERM } else { Signal::KILL });
             self.signals_sent += 1;
             self.until = now.after(GRACE);
         }
-        ErrandState::Overdue
+        WorkerState::Overdue
     }
 
     /// From when on nothing more can be done about it: it has had both signals and a grace after each.
@@ -147,13 +147,13 @@ mod tests {
     use iolag_keeper::wait_for_any;
     use iolag_model::{Clock, MonotonicClock};
 
-    fn run(limit: Nanoseconds, body: impl FnOnce() -> Result<Vec<u8>, String>) -> ErrandState {
+    fn run(limit: Nanoseconds, body: impl FnOnce() -> Result<Vec<u8>, String>) -> WorkerState {
         let until = MonotonicClock.now().after(limit);
-        let mut errand = Errand::start("test", until, body).unwrap();
+        let mut worker = Worker::start("test", until, body).unwrap();
         loop {
-            match errand.look(MonotonicClock.now()) {
-                ErrandState::UnderWay | ErrandState::Overdue => {
-                    let awaited: Vec<_> = errand.awaited().collect();
+            match worker.look(MonotonicClock.now()) {
+                WorkerState::UnderWay | WorkerState::Overdue => {
+                    let awaited: Vec<_> = worker.awaited().collect();
                     wait_for_any(&awaited, Some(Nanoseconds::from_milliseconds(100)));
                 }
                 ended => return ended,
@@ -165,21 +165,21 @@ mod tests {
     fn long_answers_arrive_whole_and_longer_ones_are_cut() {
         let minute = Nanoseconds::from_seconds(60);
         let long = vec![b'x'; 300_000];
-        assert_eq!(run(minute, || Ok(long.clone())), ErrandState::Done(long.clone()));
-        let ErrandState::Done(cut) = run(minute, || Ok(vec![0; 3 << 20])) else { panic!() };
+        assert_eq!(run(minute, || Ok(long.clone())), WorkerState::Done(long.clone()));
+        let WorkerState::Done(cut) = run(minute, || Ok(vec![0; 3 << 20])) else { panic!() };
         assert_eq!(cut.len(), ANSWER_BYTES_MAX);
     }
 
     #[test]
     fn failures_say_why_and_what_hangs_is_ended() {
         let minute = Nanoseconds::from_seconds(60);
-        assert_eq!(run(minute, || Err("full".into())), ErrandState::Failed(b"full".to_vec()));
-        assert_eq!(run(minute, || panic!("on purpose")), ErrandState::Failed(Vec::new()));
+        assert_eq!(run(minute, || Err("full".into())), WorkerState::Failed(b"full".to_vec()));
+        assert_eq!(run(minute, || panic!("on purpose")), WorkerState::Failed(Vec::new()));
         let hung = run(Nanoseconds::from_milliseconds(20), || {
             loop {
                 std::thread::sleep(std::time::Duration::from_secs(5));
             }
         });
-        assert_eq!(hung, ErrandState::Failed(Vec::new()));
+        assert_eq!(hung, WorkerState::Failed(Vec::new()));
     }
 }

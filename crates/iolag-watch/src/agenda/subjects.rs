@@ -16,7 +16,7 @@ impl Running<'_> {
         for (target_index, target) in self.plan.targets.iter().enumerate() {
             for (task_index, task) in target.tasks.iter().enumerate() {
                 let subject = Subject::Task { target: target_index, task: task_index };
-                let made = (self.errands.probe_task)(&task.spec, 0);
+                let made = (self.callbacks.probe_task)(&task.spec, 0);
                 let key = |part: &&str| SeriesKey {
                     host: self.plan.host.clone(),
                     target: target.name.clone(),

@@ -12,7 +12,7 @@ use iolag_model::{Configuration, HistoryRecord, MonotonicTime, Nanoseconds, Outa
 use serde::{Deserialize, Serialize};
 
 use crate::Spool;
-use crate::worker::{Errand, ErrandState};
+use crate::worker::{Worker, WorkerState};
 
 /// Records for one child.
 const BATCH: usize = 4096;
@@ -53,7 +53,7 @@ pub(crate) struct Historian {
     deadline: Nanoseconds,
     /// Whether the child under way, or else the next one, is to recall.
     recall: Recall,
-    errand: Option<Errand>,
+    worker: Option<Worker>,
     /// How many records it was given.
     handed_over: usize,
     /// Since when records wait for a child.
@@ -75,7 +75,7 @@ impl Historian {
         Self {
             deadline,
             recall,
-            errand: None,
+            worker: None,
             handed_over: 0,
             waiting_since: None,
             is_nudged: false,
@@ -115,7 +115,7 @@ impl Historian {
                 self.not_before = now.after(INTERVAL);
                 self.trouble = Some(format!("it has not answered process {process}, which cannot be ended"));
             }
-            _ if self.errand.is_none() && now >= self.not_before => {
+            _ if self.worker.is_none() && now >= self.not_before => {
                 self.recall = Recall::Due;
                 self.start_recalling(recalling, now);
             }
@@ -125,7 +125,7 @@ impl Historian {
     }
 
     fn write(&mut self, spool: &mut Spool, remember: &Remember<'_>, now: MonotonicTime) {
-        if self.errand.is_some() || spool.pending().is_empty() {
+        if self.worker.is_some() || spool.pending().is_empty() {
             self.waiting_since = None;
             return;
         }
@@ -138,8 +138,8 @@ impl Historian {
 
     /// When to look although nothing has come.
     pub fn due(&self, spool: &Spool) -> Option<MonotonicTime> {
-        if let Some(errand) = &self.errand {
-            return errand.due();
+        if let Some(worker) = &self.worker {
+            return worker.due();
         }
         if self.recall != Recall::Done {
             return Some(self.not_before);
@@ -154,23 +154,23 @@ impl Historian {
 
     /// What to wait for.
     pub fn awaited(&self) -> impl Iterator<Item = Awaited<'_>> {
-        self.errand.iter().flat_map(Errand::awaited)
+        self.worker.iter().flat_map(Worker::awaited)
     }
 
     /// The child under way.
     pub fn process(&self) -> Option<u32> {
-        self.errand.as_ref().map(Errand::process)
+        self.worker.as_ref().map(Worker::process)
     }
 
     /// Whether a child is under way whose end has to be looked for.
     pub fn has_to_be_looked_at(&self) -> bool {
-        self.errand.as_ref().is_some_and(|errand| !errand.has_descriptor())
+        self.worker.as_ref().is_some_and(|worker| !worker.has_descriptor())
     }
 
     /// Whether everything is written, or the last attempt has failed: nothing more is to be expected soon.
     pub fn has_finished(&self, spool: &Spool) -> bool {
         let is_hopeless = self.failures > 0 || matches!(self.recall, Recall::DueAfter(_));
-        self.errand.is_none() && (spool.pending().is_empty() || is_hopeless)
+        self.worker.is_none() && (spool.pending().is_empty() || is_hopeless)
     }
 
     /// The watch ends: the next attempt is made at once, whatever went before.
@@ -182,20 +182,20 @@ impl Historian {
 
     /// The watch ends and waits no longer.
     pub fn leave(&mut self) {
-        if let Some(errand) = &mut self.errand {
-            errand.kill();
+        if let Some(worker) = &mut self.worker {
+            worker.kill();
         }
     }
 
     fn hear(&mut self, spool: &mut Spool, now: MonotonicTime) -> Option<Recollection> {
-        let errand = self.errand.as_mut()?;
-        match errand.look(now) {
-            ErrandState::UnderWay => {}
-            ErrandState::Overdue => {
+        let worker = self.worker.as_mut()?;
+        match worker.look(now) {
+            WorkerState::UnderWay => {}
+            WorkerState::Overdue => {
                 self.trouble = Some(format!("the history has not answered for {}", self.deadline));
             }
-            ErrandState::Done(answer) => {
-                self.errand = None;
+            WorkerState::Done(answer) => {
+                self.worker = None;
                 self.failures = 0;
                 self.trouble = None;
                 if std::mem::replace(&mut self.recall, Recall::Done) == Recall::Due {
@@ -206,8 +206,8 @@ impl Historian {
                 }
                 spool.remove_first(self.handed_over);
             }
-            ErrandState::Failed(words) => {
-                self.errand = None;
+            WorkerState::Failed(words) => {
+                self.worker = None;
                 self.failed(&String::from_utf8_lossy(&words), now);
             }
         }
@@ -228,11 +228,11 @@ impl Historian {
             let _ = rustix::thread::set_name(c"iolag-history");
             body()
         };
-        match Errand::start("historian", now.after(self.deadline), named) {
-            Ok(errand) => self.errand = Some(errand),
+        match Worker::start("historian", now.after(self.deadline), named) {
+            Ok(worker) => self.worker = Some(worker),
             Err(error) => self.failed(&error.to_string(), now),
         }
-        self.errand.is_some()
+        self.worker.is_some()
     }
 
     fn start(&mut self, spool: &mut Spool, remember: &Remember<'_>, now: MonotonicTime) {

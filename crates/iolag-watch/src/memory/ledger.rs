@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use iolag_model::{HistoryRecord, HistorySample, LastSample, MonotonicTime, Outcome, SeriesKey};
 
-use crate::memory::shortage::{KeptFile, Room, SpoolCounts};
+use crate::memory::shortage::{RuntimeFile, Shortage, SpoolCounts};
 use crate::{Keeping, RuntimeError, Spool, WatchObserver};
 
 /// Everything that a watch remembers goes through here.
@@ -14,7 +14,7 @@ pub(crate) struct Ledger<'a> {
     last: BTreeMap<SeriesKey, LastSample>,
     /// What was told last of each subject.
     troubles: BTreeMap<String, String>,
-    room: Room,
+    shortage: Shortage,
 }
 
 /// Whether a trouble has just been told.
@@ -28,17 +28,17 @@ impl<'a> Ledger<'a> {
     /// An empty ledger.
     pub fn new(spool: &'a mut Spool, observer: &'a mut dyn WatchObserver) -> Self {
         let (last, troubles) = (BTreeMap::new(), BTreeMap::new());
-        Self { spool, observer, last, troubles, room: Room::default() }
+        Self { spool, observer, last, troubles, shortage: Shortage::default() }
     }
 
     /// Remembers a record.
     pub fn record(&mut self, record: HistoryRecord) {
         // Where it is kept does not change what is done.
         match self.spool.append(&record) {
-            Keeping::Spooled => self.room.taken(KeptFile::Spool),
+            Keeping::Spooled => self.shortage.taken(RuntimeFile::Spool),
             Keeping::MemoryOnly => {
                 let why = self.spool.refusal().unwrap_or_default();
-                self.room.refused(KeptFile::Spool, &why);
+                self.shortage.refused(RuntimeFile::Spool, &why);
             }
         }
         if let HistoryRecord::Sample(sample) = &record {
@@ -55,21 +55,21 @@ impl<'a> Ledger<'a> {
     }
 
     /// A file of the runtime directory was written, or could not be.
-    pub fn kept(&mut self, file: KeptFile, written: Result<(), RuntimeError>) {
+    pub fn kept(&mut self, file: RuntimeFile, written: Result<(), RuntimeError>) {
         match written {
-            Ok(()) => self.room.taken(file),
-            Err(error) => self.room.refused(file, &error.to_string()),
+            Ok(()) => self.shortage.taken(file),
+            Err(error) => self.shortage.refused(file, &error.to_string()),
         }
     }
 
     /// Tells whoever looks on that the runtime directory has no room, or has room again: each once.
-    pub fn tell_of_room(&mut self, now: MonotonicTime) {
+    pub fn tell_of_shortage(&mut self, now: MonotonicTime) {
         if self.spool.unspooled() == 0 {
-            self.room.taken(KeptFile::Spool);
+            self.shortage.taken(RuntimeFile::Spool);
         }
         let counts =
             SpoolCounts { unspooled: self.spool.unspooled() as u64, dropped: self.spool.losses().records() };
-        if let Some(news) = self.room.news(counts, now) {
+        if let Some(news) = self.shortage.news(counts, now) {
             self.observer.troubled(&news);
         }
     }

@@ -12,7 +12,7 @@ const CALM: Nanoseconds = Nanoseconds::from_seconds(60);
 
 /// A file of the runtime directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum KeptFile {
+pub(crate) enum RuntimeFile {
     /// Records that the history does not have yet.
     Spool,
     /// What the next watch has to know.
@@ -32,11 +32,11 @@ pub(crate) struct SpoolCounts {
     pub dropped: u64,
 }
 
-/// Whether there is room.
+/// Whether memory runs short.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct Shortage {
     /// Those that could not be written the last time.
-    refused: BTreeSet<KeptFile>,
+    refused: BTreeSet<RuntimeFile>,
     /// Why, while that is still to be told.
     why: Option<String>,
     has_refused: bool,
@@ -51,9 +51,9 @@ struct Trouble {
     dropped_before: u64,
 }
 
-impl Room {
+impl Shortage {
     /// This file could not be written.
-    pub fn refused(&mut self, file: KeptFile, why: &str) {
+    pub fn refused(&mut self, file: RuntimeFile, why: &str) {
         self.refused.insert(file);
         self.has_refused = true;
         if self.why.is_none() {
@@ -62,7 +62,7 @@ impl Room {
     }
 
     /// This file was written.
-    pub fn taken(&mut self, file: KeptFile) {
+    pub fn taken(&mut self, file: RuntimeFile) {
         self.refused.remove(&file);
     }
 
@@ -104,34 +104,39 @@ mod tests {
 
     #[test]
     fn a_file_system_without_room_is_told_once_and_once_more_when_it_is_over() {
-        let mut room = Room::default();
+        let mut shortage = Shortage::default();
         let counts = |unspooled, dropped| SpoolCounts { unspooled, dropped };
-        assert_eq!(room.news(counts(0, 2), at(1)), None);
+        assert_eq!(shortage.news(counts(0, 2), at(1)), None);
         let mut told = Vec::new();
         for second in 2..200 {
             // Now the one, now the other, and sometimes all of them are taken.
             match second % 4 {
-                0 => room.refused(KeptFile::Status, "cannot write status.json: No space left on device"),
-                1 => room.refused(KeptFile::Flights, "cannot write flights.json: No space left on device"),
-                2 => room.refused(KeptFile::Spool, "the spool has no room"),
-                _ => [KeptFile::Status, KeptFile::Flights, KeptFile::Spool]
+                0 => {
+                    shortage.refused(RuntimeFile::Status, "cannot write status.json: No space left on device")
+                }
+                1 => shortage
+                    .refused(RuntimeFile::Flights, "cannot write flights.json: No space left on device"),
+                2 => shortage.refused(RuntimeFile::Spool, "the spool has no room"),
+                _ => [RuntimeFile::Status, RuntimeFile::Flights, RuntimeFile::Spool]
                     .into_iter()
-                    .for_each(|file| room.taken(file)),
+                    .for_each(|file| shortage.taken(file)),
             }
-            told.extend(room.news(counts(second, 2), at(second)));
+            told.extend(shortage.news(counts(second, 2), at(second)));
         }
         let [begin] = &told[..] else { panic!("{told:?}") };
         assert!(begin.starts_with("the spool has no room; until there is room, "), "{begin}");
-        [KeptFile::Status, KeptFile::Flights, KeptFile::Spool].into_iter().for_each(|file| room.taken(file));
-        assert_eq!(room.news(counts(0, 3), at(240)), None, "not yet calm");
+        [RuntimeFile::Status, RuntimeFile::Flights, RuntimeFile::Spool]
+            .into_iter()
+            .for_each(|file| shortage.taken(file));
+        assert_eq!(shortage.news(counts(0, 3), at(240)), None, "not yet calm");
         assert_eq!(
-            room.news(counts(0, 3), at(260)).as_deref(),
+            shortage.news(counts(0, 3), at(260)).as_deref(),
             Some(
                 "what the watch keeps in memory has room again: 199 records waited in this process meanwhile, 1 was dropped"
             )
         );
-        assert_eq!(room.news(counts(0, 3), at(400)), None);
-        room.refused(KeptFile::Status, "again");
-        assert!(room.news(counts(0, 3), at(500)).unwrap().starts_with("again; "));
+        assert_eq!(shortage.news(counts(0, 3), at(400)), None);
+        shortage.refused(RuntimeFile::Status, "again");
+        assert!(shortage.news(counts(0, 3), at(500)).unwrap().starts_with("again; "));
     }
 }

@@ -11,8 +11,8 @@ use iolag_model::{ProbeId, WatchStatus};
 use serde::Deserialize;
 
 use crate::memory::runtime::{RuntimeDirectory, RuntimeError};
-use crate::probe::checkpoint::Kept;
-use crate::probe::process::KeptProcess;
+use crate::probe::checkpoint::Checkpoint;
+use crate::probe::process::ProcessIdentity;
 
 /// The version of the form that is written and read here.
 pub const STATUS_VERSION: u32 = 1;
@@ -71,9 +71,9 @@ pub fn read_status_below(path: &Path, proc: &Path) -> Result<PublishedStatus, Ru
 pub fn probes_left(path: &Path) -> Result<Vec<ProbeId>, RuntimeError> {
     let proc = Path::new("/proc");
     let Some(directory) = RuntimeDirectory::open_read_only(path)? else { return Ok(Vec::new()) };
-    let kept = Kept::read(&directory).filter(|kept| boot_id(proc).as_ref() == Some(&kept.boot_id));
+    let kept = Checkpoint::read(&directory).filter(|kept| boot_id(proc).as_ref() == Some(&kept.boot_id));
     let flights = kept.map(|kept| kept.flights).unwrap_or_default();
-    let is_there = |process: &KeptProcess| is_that_process(proc, process.id, process.start_ticks);
+    let is_there = |process: &ProcessIdentity| is_that_process(proc, process.id, process.start_ticks);
     let left = flights.iter().filter(|flight| flight.processes.iter().any(is_there));
     Ok(left.map(|flight| flight.description.probe).collect())
 }

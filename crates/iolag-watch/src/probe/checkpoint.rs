@@ -6,7 +6,7 @@ use iolag_model::{MonotonicTime, ProbeId};
 use serde::{Deserialize, Serialize};
 
 use crate::probe::flight::Purpose;
-use crate::probe::process::KeptProcess;
+use crate::probe::process::ProcessIdentity;
 use crate::probe::samples::ProbeDescription;
 use crate::{Deadlines, MountKey, OpenOutage, RuntimeDirectory, RuntimeError};
 
@@ -16,24 +16,24 @@ const BYTES_MAX: u64 = 16 << 20;
 
 /// The contents of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct Checkpoint {
     pub version: u32,
     /// The boot whose processes and monotonic clock are meant.
     pub boot_id: String,
     /// No probe of any watch so far has this name or a later one.
     pub next_probe: ProbeId,
     /// Probes that have not ended.
-    pub flights: Vec<KeptFlight>,
+    pub flights: Vec<FlightCheckpoint>,
     /// Outages that have not ended.
     pub outages: Vec<OpenOutage>,
 }
 
 /// A probe that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct KeptFlight {
+pub(crate) struct FlightCheckpoint {
     pub description: ProbeDescription,
     /// Its processes, the child first.
-    pub processes: Vec<KeptProcess>,
+    pub processes: Vec<ProcessIdentity>,
     pub mount: MountKey,
     pub mount_name: String,
     /// What it was started for.
@@ -46,7 +46,7 @@ pub(crate) struct KeptFlight {
     pub hung_seen: Option<MonotonicTime>,
 }
 
-impl Kept {
+impl Checkpoint {
     /// What the last watch left, if anything. A file that cannot be understood is nobody's: the watch starts afresh.
     pub fn read(directory: &RuntimeDirectory) -> Option<Self> {
         let text = directory.read_file(NAME, BYTES_MAX).ok()??;
@@ -72,9 +72,9 @@ mod tests {
             let place = tempfile::tempdir().unwrap();
             let path = place.path().join("watch");
             let directory = RuntimeDirectory::open_on(&path, crate::Backing::Anything).unwrap();
-            let kept = Kept { boot_id: "one".into(), next_probe: ProbeId(5), ..Kept::default() };
+            let kept = Checkpoint { boot_id: "one".into(), next_probe: ProbeId(5), ..Checkpoint::default() };
             kept.clone().write(&directory).unwrap();
-            prop_assert_eq!(Kept::read(&directory), Some(Kept { version: VERSION, ..kept }));
+            prop_assert_eq!(Checkpoint::read(&directory), Some(Checkpoint { version: VERSION, ..kept }));
             let mut bytes = directory.read_file(NAME, BYTES_MAX).unwrap().unwrap();
             for (at, byte) in damage {
                 let at = at % bytes.len();
@@ -82,9 +82,9 @@ mod tests {
             }
             directory.replace_file(NAME, &bytes).unwrap();
             // Whatever it says, it is read or it is not.
-            let _ = Kept::read(&directory);
+            let _ = Checkpoint::read(&directory);
             directory.replace_file(NAME, &bytes[..bytes.len() / 2]).unwrap();
-            prop_assert_eq!(Kept::read(&directory), None);
+            prop_assert_eq!(Checkpoint::read(&directory), None);
         }
     }
 }

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
-use crate::probe::checkpoint::KeptFlight;
+use crate::probe::checkpoint::FlightCheckpoint;
 use crate::probe::process::{ProbeProcess, ProcessEnd};
 use crate::probe::samples::{Fate, ProbeDescription};
 use crate::targets::first_contact::kept_deadlines;
@@ -147,8 +147,8 @@ impl Flight {
     }
 
     /// What the next watch has to know.
-    pub fn to_keep(&self, state: Option<&ProbeState>) -> KeptFlight {
-        KeptFlight {
+    pub fn to_keep(&self, state: Option<&ProbeState>) -> FlightCheckpoint {
+        FlightCheckpoint {
             description: self.description.clone(),
             processes: self.process.to_keep(),
             mount: self.mount.clone(),
@@ -161,7 +161,7 @@ impl Flight {
     }
 
     /// Takes over what an earlier watch of this boot has kept, if any of its processes lives.
-    pub fn adopt(kept: &KeptFlight, stamps: Stamps) -> Option<(Self, ProbeState)> {
+    pub fn adopt(kept: &FlightCheckpoint, stamps: Stamps) -> Option<(Self, ProbeState)> {
         let process = ProbeProcess::adopt(&kept.processes, stamps.guard())?;
         // A child that is to be ended at its deadline is killed with its watch, which takes a moment.
         let survives = kept.deadlines.at_deadline == AtDeadline::Wait

@@ -44,7 +44,7 @@ pub struct ProcessEnd {
 
 /// A process as it is named for a later watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptProcess {
+pub struct ProcessIdentity {
     /// Its number.
     pub id: u32,
     /// When it was started, in clock ticks since boot: by both it is known.
@@ -58,7 +58,7 @@ impl ProbeProcess {
     }
 
     /// What an earlier watch of this boot has left of a probe; the first of the kept processes was its child. `None` if all are gone.
-    pub fn adopt(kept: &[KeptProcess], guard: Option<KeptProcess>) -> Option<Self> {
+    pub fn adopt(kept: &[ProcessIdentity], guard: Option<ProcessIdentity>) -> Option<Self> {
         let family = kept.iter().filter_map(|kept| Adopted::open(kept.id, kept.start_ticks)).collect();
         let ended = ProcessEnd { consumption: None };
         let mut all = Self { child: None, child_ended: Some(ended), family, guard: None };
@@ -73,7 +73,7 @@ impl ProbeProcess {
     }
 
     /// The child may have named its guard meanwhile.
-    pub fn guarded_by(&mut self, guard: Option<KeptProcess>) {
+    pub fn guarded_by(&mut self, guard: Option<ProcessIdentity>) {
         let Some(guard) = guard.filter(|guard| self.guard != Some(guard.id)) else { return };
         self.guard = Some(guard.id);
         self.family.retain(|member| member.id() != guard.id);
@@ -103,15 +103,14 @@ impl ProbeProcess {
     }
 
     /// All of them, the child first, for a later watch.
-    pub fn to_keep(&self) -> Vec<KeptProcess> {
-        let child =
-            self.child.as_ref().filter(|_| self.child_ended.is_none()).and_then(|child| {
-                Some(KeptProcess { id: child.id(), start_ticks: start_ticks(child.id())? })
-            });
+    pub fn to_keep(&self) -> Vec<ProcessIdentity> {
+        let child = self.child.as_ref().filter(|_| self.child_ended.is_none()).and_then(|child| {
+            Some(ProcessIdentity { id: child.id(), start_ticks: start_ticks(child.id())? })
+        });
         let family = self
             .family
             .iter()
-            .map(|member| KeptProcess { id: member.id(), start_ticks: member.start_ticks() });
+            .map(|member| ProcessIdentity { id: member.id(), start_ticks: member.start_ticks() });
         child.into_iter().chain(family).collect()
     }
 

@@ -17,7 +17,7 @@ use iolag_keeper::{KeeperError, SharedWords, start_ticks};
 use iolag_model::{Clock, FailureCode, MonotonicTime, Nanoseconds, Progress};
 use iolag_workload::{PartEnding, PartRecorder, ProbeTaskError};
 
-use crate::probe::process::KeptProcess;
+use crate::probe::process::ProcessIdentity;
 use iolag_directory::Origin;
 
 const WORDS: usize = 512;
@@ -157,9 +157,9 @@ impl Stamps {
     }
 
     /// The process that clears up after the task's programs, if it has one: as long as it lives, so does one of them.
-    pub fn guard(&self) -> Option<KeptProcess> {
+    pub fn guard(&self) -> Option<ProcessIdentity> {
         let id = u32::try_from(self.words.load(GUARD)).ok().filter(|id| *id != 0)?;
-        Some(KeptProcess { id, start_ticks: self.words.load(GUARD_TICKS) })
+        Some(ProcessIdentity { id, start_ticks: self.words.load(GUARD_TICKS) })
     }
 
     /// What is known of a part; nothing of one beyond [`PARTS_MAX`].
@@ -381,7 +381,7 @@ mod tests {
         let own = std::process::id();
         recorder.guarded(own);
         let ticks = start_ticks(own).unwrap();
-        assert_eq!(stamps.guard(), Some(KeptProcess { id: own, start_ticks: ticks }));
+        assert_eq!(stamps.guard(), Some(ProcessIdentity { id: own, start_ticks: ticks }));
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Running<'_> {
             deadline: deadlines.hard,
             configuration,
         };
-        let probe_task = self.errands.probe_task;
+        let probe_task = self.callbacks.probe_task;
         let started = stamps.map(|stamps| {
             let task = || probe_task(&spec, probe.0);
             start_probe(&place, task, &stamps, deadlines.at_deadline).map(|process| (process, stamps))

@@ -20,8 +20,8 @@
 use iolag_model::{EventSource, HistoryRecord, Outage, OutageKind, ProbeId, Rename};
 
 use crate::memory::historian::Recollection;
-use crate::memory::shortage::KeptFile;
-use crate::probe::checkpoint::{Kept, KeptFlight};
+use crate::memory::shortage::RuntimeFile;
+use crate::probe::checkpoint::{Checkpoint, FlightCheckpoint};
 use crate::probe::flight::{Flight, Purpose, find_stamps, remove_unknown_stamps, stamps_name};
 use crate::probe::samples::{Fate, samples};
 use crate::run::running::Running;
@@ -31,7 +31,7 @@ use crate::{MountKey, Outages, Stamps};
 
 impl Running<'_> {
     /// Goes on with what the last watch left.
-    pub fn resume(&mut self, kept: Kept) {
+    pub fn resume(&mut self, kept: Checkpoint) {
         let is_this_boot = kept.boot_id == self.identity.boot_id;
         let booted = self.booted();
         let known: Vec<ProbeId> = kept.outages.iter().map(|open| open.outage.probe).collect();
@@ -130,7 +130,7 @@ impl Running<'_> {
         }
     }
 
-    fn resume_flight(&mut self, kept: &KeptFlight) {
+    fn resume_flight(&mut self, kept: &FlightCheckpoint) {
         let Some(stamps) = find_stamps(self.runtime, kept.description.probe) else { return };
         if let Some((flight, state)) = Flight::adopt(kept, stamps.clone()) {
             self.agenda.adopt(flight.probe(), flight.mount.clone(), state);
@@ -157,7 +157,7 @@ impl Running<'_> {
 
     /// Keeps what the next watch has to know.
     pub fn keep(&mut self) {
-        let kept = Kept {
+        let kept = Checkpoint {
             version: 0,
             boot_id: self.identity.boot_id.clone(),
             // One more, so that even a watch that only skipped slots leaves its second to no other.
@@ -169,7 +169,7 @@ impl Running<'_> {
                 .collect(),
             outages: self.outages.to_keep(),
         };
-        self.ledger.kept(KeptFile::Flights, kept.write(self.runtime));
+        self.ledger.kept(RuntimeFile::Flights, kept.write(self.runtime));
         self.keep_mounts();
     }
 }

@@ -18,13 +18,13 @@ use crate::agenda::subjects::provisions;
 use crate::agenda::{Agenda, Subject, WatchLimit};
 use crate::memory::historian::{Historian, Recall, Recalling, Remember};
 use crate::memory::ledger::Ledger;
-use crate::memory::shortage::KeptFile;
-use crate::probe::checkpoint::Kept;
+use crate::memory::shortage::RuntimeFile;
+use crate::probe::checkpoint::Checkpoint;
 use crate::probe::flight::{Flight, Interruption};
 use crate::probe::process::LOOK;
 use crate::targets::first_contact::FirstContact;
 use crate::targets::health::Suspicions;
-use crate::targets::known_mounts::Whereabouts;
+use crate::targets::known_mounts::KnownMounts;
 use crate::targets::lookups::{Facts, Finding, Lookups, Patience, Reason};
 use crate::targets::target_mounts::TargetMounts;
 use crate::world::clocks::ClockWatch;
@@ -48,7 +48,7 @@ const SIGHUP: i32 = Signal::HUP.as_raw();
 
 /// What children of the watch do for it: closures of the caller, which knows tasks, facts and histories.
 #[derive(Clone, Copy)]
-pub struct Errands<'a> {
+pub struct Callbacks<'a> {
     /// Makes a task; called in the watch too, to learn its parts, so it must touch nothing. The second argument is a seed.
     pub probe_task: &'a dyn Fn(&TaskSpec, u64) -> Box<dyn ProbeTask>,
     /// Looks up the configuration of a target; may hang.
@@ -85,7 +85,7 @@ pub struct Watch<'a> {
     /// What is watched.
     pub plan: &'a WatchPlan,
     /// What its children do.
-    pub errands: Errands<'a>,
+    pub callbacks: Callbacks<'a>,
     /// Its runtime directory, held.
     pub runtime: &'a RuntimeDirectory,
     /// Its spool.
@@ -142,7 +142,7 @@ impl Watch<'_> {
 /// A watch under way.
 pub(crate) struct Running<'a> {
     pub plan: &'a WatchPlan,
-    pub errands: Errands<'a>,
+    pub callbacks: Callbacks<'a>,
     pub runtime: &'a RuntimeDirectory,
     pub signals: &'a Signals,
     pub identity: &'a WatchIdentity,
@@ -177,10 +177,10 @@ pub(crate) struct Running<'a> {
 
 impl<'a> Running<'a> {
     fn start(watch: Watch<'a>, limit: WatchLimit, observer: &'a mut dyn WatchObserver) -> Self {
-        let Watch { plan, errands, runtime, spool, signals, identity, contacts, anchors } = watch;
+        let Watch { plan, callbacks, runtime, spool, signals, identity, contacts, anchors } = watch;
         let anchor = anchors();
         let wall = WallTime(anchor.realtime_ns as i64);
-        let kept = Kept::read(runtime).unwrap_or_default();
+        let kept = Checkpoint::read(runtime).unwrap_or_default();
         let session = WatchSession {
             host: plan.host.clone(),
             boot_id: identity.boot_id.clone(),
@@ -191,7 +191,7 @@ impl<'a> Running<'a> {
         };
         let mut running = Self {
             plan,
-            errands,
+            callbacks,
             runtime,
             signals,
             identity,
@@ -203,7 +203,7 @@ impl<'a> Running<'a> {
             suspicions: Suspicions::default(),
             unrecorded: Vec::new(),
             stood_still: MonotonicTime(0),
-            mounts: TargetMounts::new(MountTable::read(), Whereabouts::read(runtime), &plan.targets),
+            mounts: TargetMounts::new(MountTable::read(), KnownMounts::read(runtime), &plan.targets),
             meter: SurroundingsMeter::open(std::path::Path::new("/proc")),
             configurations: identity.configurations.clone(),
             session,
@@ -270,7 +270,7 @@ impl<'a> Running<'a> {
         self.write_history(now);
         self.reap_strays();
         self.publish_if_due(now);
-        self.ledger.tell_of_room(now);
+        self.ledger.tell_of_shortage(now);
         self.tick(now);
     }
 
@@ -384,7 +384,7 @@ impl<'a> Running<'a> {
                 on_it.filter(|flight| reason == Reason::Routine || !flight.stamps.has_left_place()).count()
                     > 0
             };
-            self.lookups.start(&self.plan.targets, self.errands.facts, now, &self.mounts, is_blocked);
+            self.lookups.start(&self.plan.targets, self.callbacks.facts, now, &self.mounts, is_blocked);
         }
     }
 
@@ -443,7 +443,7 @@ impl<'a> Running<'a> {
     }
 
     fn look_at_history(&mut self, now: MonotonicTime) {
-        let Errands { recall, remember, .. } = self.errands;
+        let Callbacks { recall, remember, .. } = self.callbacks;
         if let Some(recollection) = self.historian.look(self.ledger.spool, recall, remember, now) {
             self.recalled(recollection);
         }
@@ -459,7 +459,7 @@ impl<'a> Running<'a> {
         self.published = now;
         self.is_changed = false;
         let published = crate::memory::status_file::publish(self.runtime, &self.status());
-        self.ledger.kept(KeptFile::Status, published);
+        self.ledger.kept(RuntimeFile::Status, published);
     }
 
     fn finish(mut self, end: WatchEnd) -> WatchSummary {
@@ -475,7 +475,7 @@ impl<'a> Running<'a> {
         self.lookups.leave();
         self.historian.leave();
         self.publish(MonotonicClock.now());
-        self.ledger.tell_of_room(MonotonicClock.now());
+        self.ledger.tell_of_shortage(MonotonicClock.now());
         WatchSummary {
             end,
             rounds: self.agenda.rounds(),
@@ -519,7 +519,7 @@ fn new_agenda(
     identity: &WatchIdentity,
     limit: WatchLimit,
     anchor: Anchor,
-    kept: &Kept,
+    kept: &Checkpoint,
 ) -> Agenda {
     let schedule = Schedule::new(anchor.monotonic_ns, plan.period, plan.jitter, identity.seed);
     let tag = tag_of(std::process::id(), &plan.runtime_directory);

@@ -11,7 +11,7 @@ use iolag_model::{MonotonicTime, Nanoseconds, OutageKind, WallTime};
 use rustix::process::Signal;
 
 use crate::agenda::Subject;
-use crate::memory::shortage::KeptFile;
+use crate::memory::shortage::RuntimeFile;
 use crate::probe::flight::{Flight, Interruption, Purpose, make_stamps};
 use crate::probe::process::ProbeProcess;
 use crate::probe::samples::ProbeDescription;
@@ -106,7 +106,7 @@ impl Running<'_> {
     /// Keeps what was learnt for the next watch; what could not be kept is tried again.
     pub fn keep_mounts(&mut self) {
         if let Some(written) = self.mounts.keep(self.runtime) {
-            self.ledger.kept(KeptFile::Mounts, written);
+            self.ledger.kept(RuntimeFile::Mounts, written);
         }
     }
 

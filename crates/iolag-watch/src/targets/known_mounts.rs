@@ -20,7 +20,7 @@ const BYTES_MAX: u64 = 4 << 20;
 
 /// What is known of where directories lie, by their paths as they are written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Whereabouts {
+pub(crate) struct KnownMounts {
     mounts: BTreeMap<PathBuf, KnownMount>,
 }
 
@@ -35,16 +35,16 @@ struct KnownMount {
 
 /// The contents of the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct Contents {
     version: u32,
     mounts: Vec<(PathBuf, KnownMount)>,
 }
 
-impl Whereabouts {
+impl KnownMounts {
     /// What earlier watches have learnt. A file that cannot be understood says nothing.
     pub fn read(directory: &RuntimeDirectory) -> Self {
         let text = directory.read_file(NAME, BYTES_MAX).ok().flatten().unwrap_or_default();
-        let kept = serde_json::from_slice(&text).ok().filter(|kept: &Kept| kept.version == VERSION);
+        let kept = serde_json::from_slice(&text).ok().filter(|kept: &Contents| kept.version == VERSION);
         Self { mounts: kept.map_or_else(BTreeMap::new, |kept| kept.mounts.into_iter().collect()) }
     }
 
@@ -55,7 +55,7 @@ impl Whereabouts {
         };
         let mounts = self.mounts.iter().filter(has_text);
         let mounts = mounts.map(|(known, mount)| (known.clone(), mount.clone())).collect();
-        let text = serde_json::to_vec(&Kept { version: VERSION, mounts }).unwrap_or_default();
+        let text = serde_json::to_vec(&Contents { version: VERSION, mounts }).unwrap_or_default();
         directory.replace_file(NAME, &text)
     }
 
@@ -127,13 +127,13 @@ mod tests {
         let (_place, runtime) = runtime();
         let (_proc, now) = table("2 1 0:30 / /mnt/lustre rw - lustre mds:/scratch rw\n");
         let link = Path::new("/scratch");
-        let mut known = Whereabouts::read(&runtime);
+        let mut known = KnownMounts::read(&runtime);
         assert_eq!(known.mount_of(link, &now), None);
         let mount = now.mount_of(Path::new("/mnt/lustre/me")).unwrap();
         assert!(known.learn(link, &mount) && !known.learn(link, &mount));
         known.write(&runtime).unwrap();
 
-        let mut known = Whereabouts::read(&runtime);
+        let mut known = KnownMounts::read(&runtime);
         assert_eq!(known.mount_of(link, &now), Some(mount));
         let device = |lines: &str| Some(known.mount_of(link, &table(lines).1)?.device.to_string());
         let again = "7 1 0:44 / /mnt/lustre rw,flock - lustre mds:/scratch rw\n";
@@ -151,15 +151,15 @@ mod tests {
         fn any_file_is_read_or_says_nothing(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0..90_usize) {
             let (_place, runtime) = runtime();
             runtime.replace_file(NAME, &bytes).unwrap();
-            prop_assert_eq!(Whereabouts::read(&runtime), Whereabouts::default());
+            prop_assert_eq!(KnownMounts::read(&runtime), KnownMounts::default());
             let (_proc, table) = table("");
-            let mut known = Whereabouts::default();
+            let mut known = KnownMounts::default();
             known.learn(Path::new("/a"), &table.mount_of(Path::new("/")).unwrap());
             known.write(&runtime).unwrap();
             let mut text = runtime.read_file(NAME, BYTES_MAX).unwrap().unwrap();
             text.truncate(cut.min(text.len() - 1));
             runtime.replace_file(NAME, &text).unwrap();
-            prop_assert_eq!(Whereabouts::read(&runtime), Whereabouts::default());
+            prop_assert_eq!(KnownMounts::read(&runtime), KnownMounts::default());
         }
     }
 }

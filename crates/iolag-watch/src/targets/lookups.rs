@@ -13,7 +13,7 @@ use iolag_keeper::{Awaited, Child};
 use iolag_model::{MonotonicClock, MonotonicTime, Nanoseconds};
 
 use crate::targets::target_mounts::TargetMounts;
-use crate::worker::{Errand, ErrandState};
+use crate::worker::{Worker, WorkerState};
 use crate::{MountKey, Stamps, WatchTarget, probe::canary};
 
 /// How long looking up may take, and an answer of the canary at most.
@@ -34,7 +34,7 @@ pub(crate) struct Lookups {
 
 #[derive(Debug)]
 struct Lookup {
-    errand: Option<UnderWay>,
+    worker: Option<UnderWay>,
     due: MonotonicTime,
     reason: Reason,
     /// It is due, and somebody is in its way: the end of that one is waited for.
@@ -67,7 +67,7 @@ pub(crate) enum Finding {
 
 #[derive(Debug)]
 struct UnderWay {
-    errand: Errand,
+    worker: Worker,
     mount: MountKey,
     /// Where it makes sure that something is mounted.
     mount_point: Option<PathBuf>,
@@ -110,7 +110,7 @@ impl Lookups {
     pub fn new(targets: &[WatchTarget]) -> Self {
         let deadline = |target: &WatchTarget| target.tasks.iter().map(|task| task.deadline).min();
         let lookup = |target: &WatchTarget| Lookup {
-            errand: None,
+            worker: None,
             due: MonotonicTime(0),
             reason: Reason::Routine,
             is_held_up: false,
@@ -131,7 +131,7 @@ impl Lookups {
         let lookup = &mut self.targets[target];
         // Who asks already will tell, and probes that wait for its end come before the next.
         let is_asked = |under_way: &UnderWay| reason == Reason::Outage || under_way.is_asking();
-        if lookup.due != NEVER && !lookup.errand.as_ref().is_some_and(is_asked) {
+        if lookup.due != NEVER && !lookup.worker.as_ref().is_some_and(is_asked) {
             lookup.due = lookup.due.min(due);
             lookup.reason = lookup.reason.max(reason);
         }
@@ -141,19 +141,19 @@ impl Lookups {
     pub fn look(&mut self, now: MonotonicTime) -> Vec<(usize, Finding)> {
         let mut found = Vec::new();
         for (target, lookup) in self.targets.iter_mut().enumerate() {
-            let Some(under_way) = &mut lookup.errand else { continue };
-            let state = under_way.errand.look(now);
+            let Some(under_way) = &mut lookup.worker else { continue };
+            let state = under_way.worker.look(now);
             found.extend(under_way.verdict(now, lookup.deadline).map(|finding| (target, finding)));
             match state {
-                ErrandState::UnderWay | ErrandState::Overdue => continue,
-                ErrandState::Done(answer) => {
+                WorkerState::UnderWay | WorkerState::Overdue => continue,
+                WorkerState::Done(answer) => {
                     let facts = serde_json::from_slice(&answer).ok();
                     found.extend(facts.map(|facts| (target, Finding::Facts(facts))));
                 }
                 // What cannot be looked up stays as it was known.
-                ErrandState::Failed(_) => {}
+                WorkerState::Failed(_) => {}
             }
-            lookup.errand = None;
+            lookup.worker = None;
         }
         found
     }
@@ -168,7 +168,7 @@ impl Lookups {
         is_blocked: impl Fn(&MountKey, Reason) -> bool,
     ) {
         for (target, planned) in targets.iter().enumerate() {
-            if now < self.targets[target].due || self.targets[target].errand.is_some() {
+            if now < self.targets[target].due || self.targets[target].worker.is_some() {
                 continue;
             }
             let mount = mounts.key_of(target).clone();
@@ -179,7 +179,7 @@ impl Lookups {
                 lookup.due = now.after(EVERY);
                 let reason = std::mem::replace(&mut lookup.reason, Reason::Routine);
                 let place = (mount, mounts.required(target));
-                lookup.errand = start(planned, facts, now, place, reason);
+                lookup.worker = start(planned, facts, now, place, reason);
             }
         }
     }
@@ -192,16 +192,16 @@ impl Lookups {
     /// The children that could not be ended, to be looked after by somebody else. Their targets are soon due again.
     pub fn hand_over(&mut self, now: MonotonicTime, patience: Patience) -> Vec<Silent> {
         let is_silent = |under_way: &mut UnderWay| {
-            let is_given_up = under_way.errand.given_up_at().is_some_and(|at| now >= at);
+            let is_given_up = under_way.worker.given_up_at().is_some_and(|at| now >= at);
             patience == Patience::None || is_given_up
         };
         let mut silent = Vec::new();
         for (target, lookup) in self.targets.iter_mut().enumerate() {
-            if let Some(UnderWay { errand, mount, start, reason, stamps, .. }) =
-                lookup.errand.take_if(is_silent)
+            if let Some(UnderWay { worker, mount, start, reason, stamps, .. }) =
+                lookup.worker.take_if(is_silent)
             {
                 lookup.due = if lookup.due == NEVER { NEVER } else { now.after(DEADLINE) };
-                silent.push(Silent { target, child: errand.into_child(), start, mount, reason, stamps });
+                silent.push(Silent { target, child: worker.into_child(), start, mount, reason, stamps });
             }
         }
         silent
@@ -209,7 +209,7 @@ impl Lookups {
 
     /// The children under way.
     pub fn processes(&self) -> impl Iterator<Item = u32> {
-        self.under_way().map(|under_way| under_way.errand.process())
+        self.under_way().map(|under_way| under_way.worker.process())
     }
 
     /// Whether nothing is under way, and nothing suspicious is about to be.
@@ -221,9 +221,9 @@ impl Lookups {
 
     /// When to look although nothing has come.
     pub fn due(&self) -> Option<MonotonicTime> {
-        let due = |lookup: &Lookup| match &lookup.errand {
+        let due = |lookup: &Lookup| match &lookup.worker {
             Some(under_way) if under_way.is_asking() => Some(under_way.start.after(lookup.deadline)),
-            Some(under_way) => under_way.errand.due().or_else(|| under_way.errand.given_up_at()),
+            Some(under_way) => under_way.worker.due().or_else(|| under_way.worker.given_up_at()),
             None => (!lookup.is_held_up).then_some(lookup.due),
         };
         self.targets.iter().filter_map(due).min().filter(|due| *due != NEVER)
@@ -231,12 +231,12 @@ impl Lookups {
 
     /// What to wait for.
     pub fn awaited(&self) -> impl Iterator<Item = Awaited<'_>> {
-        self.under_way().flat_map(|under_way| under_way.errand.awaited())
+        self.under_way().flat_map(|under_way| under_way.worker.awaited())
     }
 
     /// Whether a child is under way whose end has to be looked for.
     pub fn have_to_be_looked_at(&self) -> bool {
-        self.under_way().any(|under_way| !under_way.errand.has_descriptor())
+        self.under_way().any(|under_way| !under_way.worker.has_descriptor())
     }
 
     /// Nothing more is to be asked: the watch ends.
@@ -250,14 +250,14 @@ impl Lookups {
     /// The watch ends and waits no longer.
     pub fn leave(&mut self) {
         for lookup in &mut self.targets {
-            if let Some(under_way) = &mut lookup.errand {
-                under_way.errand.kill();
+            if let Some(under_way) = &mut lookup.worker {
+                under_way.worker.kill();
             }
         }
     }
 
     fn under_way(&self) -> impl Iterator<Item = &UnderWay> {
-        self.targets.iter().filter_map(|lookup| lookup.errand.as_ref())
+        self.targets.iter().filter_map(|lookup| lookup.worker.as_ref())
     }
 }
 
@@ -303,9 +303,9 @@ fn start(
         }
         serde_json::to_vec(&facts(target)).map_err(|error| error.to_string())
     };
-    let errand = Errand::start("facts", now.after(DEADLINE), body).ok()?;
+    let worker = Worker::start("facts", now.after(DEADLINE), body).ok()?;
     let mount_point = mount_point.map(Path::to_owned);
-    Some(UnderWay { errand, mount, mount_point, start: now, reason, stamps, verdict: Verdict::None })
+    Some(UnderWay { worker, mount, mount_point, start: now, reason, stamps, verdict: Verdict::None })
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::targets::known_mounts::Whereabouts;
+use crate::targets::known_mounts::KnownMounts;
 use crate::{MountIdentity, MountKey, MountTable, Mounted, RuntimeDirectory, RuntimeError, WatchTarget};
 
 /// The targets of a plan and their mounts.
 #[derive(Debug)]
 pub(crate) struct TargetMounts {
     table: MountTable,
-    known: Whereabouts,
+    known: KnownMounts,
     is_kept: bool,
     targets: Vec<TargetMount>,
 }
@@ -35,7 +35,7 @@ struct TargetMount {
 /// On what a probe of each of these targets would be outstanding, as the last watch of the runtime directory at `runtime` has learnt it.
 pub fn mount_keys(runtime: &Path, targets: &[WatchTarget]) -> Vec<MountKey> {
     let directory = RuntimeDirectory::open_read_only(runtime).ok().flatten();
-    let known = directory.as_ref().map(Whereabouts::read).unwrap_or_default();
+    let known = directory.as_ref().map(KnownMounts::read).unwrap_or_default();
     TargetMounts::new(MountTable::read(), known, targets)
         .targets
         .into_iter()
@@ -46,14 +46,14 @@ pub fn mount_keys(runtime: &Path, targets: &[WatchTarget]) -> Vec<MountKey> {
 /// Where nothing is mounted though the last watch of the runtime directory at `runtime` has seen each of these targets mounted there.
 pub fn missing_mounts(runtime: &Path, targets: &[WatchTarget]) -> Vec<Option<PathBuf>> {
     let directory = RuntimeDirectory::open_read_only(runtime).ok().flatten();
-    let known = directory.as_ref().map(Whereabouts::read).unwrap_or_default();
+    let known = directory.as_ref().map(KnownMounts::read).unwrap_or_default();
     let mounts = TargetMounts::new(MountTable::read(), known, targets);
     (0..targets.len()).map(|target| mounts.missing(target).map(Path::to_owned)).collect()
 }
 
 impl TargetMounts {
     /// Looks the targets up in what is known of them and in the table.
-    pub fn new(table: MountTable, mut known: Whereabouts, targets: &[WatchTarget]) -> Self {
+    pub fn new(table: MountTable, mut known: KnownMounts, targets: &[WatchTarget]) -> Self {
         known.retain(&targets.iter().map(|target| target.directory.as_path()).collect::<Vec<_>>());
         let unknown = |target: &WatchTarget| TargetMount {
             name: target.name.clone(),
@@ -242,7 +242,7 @@ mod tests {
             tasks: Vec::new(),
         };
         let targets: Vec<WatchTarget> = directories.iter().map(target).collect();
-        TargetMounts::new(MountTable::read_below(proc), Whereabouts::default(), &targets)
+        TargetMounts::new(MountTable::read_below(proc), KnownMounts::default(), &targets)
     }
 
     fn machine(mounts: &str) -> tempfile::TempDir {
@@ -314,7 +314,7 @@ mod tests {
         assert!(mounts.keep(&runtime).unwrap().is_ok());
         mounts.learn(0, 1, None);
         assert!(mounts.keep(&runtime).is_none());
-        let known = Whereabouts::read(&runtime);
+        let known = KnownMounts::read(&runtime);
         assert!(known.mount_of(Path::new("/home"), mounts.table()).is_some());
     }
 
