@@ -19,70 +19,11 @@ pub(crate) mod subjects;
 use std::collections::VecDeque;
 
 use iolag_model::{MonotonicTime, Nanoseconds, ProbeId, ProbePhase};
-use serde::{Deserialize, Serialize};
 
-use crate::agenda::deadlines::{Deadlines, ProbeState, Step};
-use crate::agenda::probe_ids::next_probe;
-use crate::agenda::schedule::{Round, Schedule};
-
-/// What a slot is for, by position in the plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Subject {
-    /// A task of a target.
-    Task {
-        /// Which target.
-        target: usize,
-        /// Which of its tasks.
-        task: usize,
-    },
-    /// A covariate.
-    Covariate(usize),
-}
-
-/// On what at most one probe is outstanding.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MountKey {
-    /// A mounted file system, by the kernel's device number.
-    Device(String),
-    /// A target of which the mount is not known, by its name.
-    Target(String),
-    /// A covariate, by its name: it has no mount.
-    Covariate(String),
-    /// A mount point where nothing is mounted, by its path. No probe is outstanding there; outages are.
-    MountPoint(String),
-}
-
-/// A place for one probe in one round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slot {
-    /// What is to be executed.
-    pub subject: Subject,
-    /// In which round.
-    pub round: u64,
-    /// When that round was to begin.
-    pub intended: MonotonicTime,
-}
-
-/// What the agenda knows of a subject.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Provision {
-    /// The subject.
-    pub subject: Subject,
-    /// Its deadlines.
-    pub deadlines: Deadlines,
-    /// Whether too many hung probes hold it back.
-    pub restraint: Restraint,
-}
-
-/// Whether too many hung probes hold a subject back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Restraint {
-    /// They do.
-    HeldBack,
-    /// They do not: it stays in the host's memory.
-    Free,
-}
+use deadlines::{Deadlines, ProbeState, Step};
+use probe_ids::next_probe;
+use schedule::{Round, Schedule};
+use subjects::{MountKey, Provision, Restraint, Slot, Subject};
 
 /// What the agenda has to ask.
 pub trait Surveyor {

@@ -1,65 +1,72 @@
-//! What a plan means to the history and to the agenda: its series, and how each subject is provided for.
+//! What the agenda deals in: the subjects of a plan, their slots, on what each is outstanding, and how it is provided for.
 
-use iolag_model::{HistoryRecord, Nanoseconds, Series, SeriesKey, SeriesKind};
+use iolag_model::{MonotonicTime, Nanoseconds, SeriesKind};
 use iolag_workload::{TaskOutput, TaskSpec};
+use serde::{Deserialize, Serialize};
 
-use crate::agenda::{Provision, Restraint, Subject};
-use crate::run::running::Running;
-use crate::{AtDeadline, Deadlines, WatchPlan};
+use crate::agenda::deadlines::Deadlines;
+use crate::{AtDeadline, WatchPlan};
 
 /// Between the signals to a covariate that is past its deadline.
 const COVARIATE_GRACE: Nanoseconds = Nanoseconds::from_seconds(1);
 
-impl Running<'_> {
-    /// Records the series of all subjects, and remembers their keys.
-    pub fn describe_series(&mut self) {
-        for (target_index, target) in self.plan.targets.iter().enumerate() {
-            for (task_index, task) in target.tasks.iter().enumerate() {
-                let subject = Subject::Task { target: target_index, task: task_index };
-                let made = (self.callbacks.probe_task)(&task.spec, 0);
-                let key = |part: &&str| SeriesKey {
-                    host: self.plan.host.clone(),
-                    target: target.name.clone(),
-                    task: task.name.clone(),
-                    part: (*part).to_owned(),
-                };
-                // Whatever its parts are, a task has a whole.
-                let parts = if made.parts().is_empty() { &[""] } else { made.parts() };
-                let keys: Vec<SeriesKey> = parts.iter().map(key).collect();
-                for key in &keys {
-                    self.ledger.record(HistoryRecord::Series(Series {
-                        key: key.clone(),
-                        kind: target.kind,
-                        resolution_ns: Nanoseconds::ZERO,
-                        period_ns: self.plan.period,
-                        deadline_ns: task.deadline,
-                        description: task.spec.describe(),
-                        unit: String::new(),
-                        described: self.session.begin,
-                    }));
-                }
-                self.series.insert(subject, keys);
-            }
-        }
-        for (index, covariate) in self.plan.covariates.iter().enumerate() {
-            let key = SeriesKey {
-                host: self.plan.host.clone(),
-                task: covariate.name.clone(),
-                ..SeriesKey::default()
-            };
-            self.ledger.record(HistoryRecord::Series(Series {
-                key: key.clone(),
-                kind: SeriesKind::Covariate,
-                resolution_ns: Nanoseconds::ZERO,
-                period_ns: self.plan.period,
-                deadline_ns: covariate.deadline,
-                description: covariate_spec(&covariate.command).describe(),
-                unit: covariate.unit.clone(),
-                described: self.session.begin,
-            }));
-            self.series.insert(Subject::Covariate(index), vec![key]);
-        }
-    }
+/// What a slot is for, by position in the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// A task of a target.
+    Task {
+        /// Which target.
+        target: usize,
+        /// Which of its tasks.
+        task: usize,
+    },
+    /// A covariate.
+    Covariate(usize),
+}
+
+/// On what at most one probe is outstanding.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MountKey {
+    /// A mounted file system, by the kernel's device number.
+    Device(String),
+    /// A target of which the mount is not known, by its name.
+    Target(String),
+    /// A covariate, by its name: it has no mount.
+    Covariate(String),
+    /// A mount point where nothing is mounted, by its path. No probe is outstanding there; outages are.
+    MountPoint(String),
+}
+
+/// A place for one probe in one round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// What is to be executed.
+    pub subject: Subject,
+    /// In which round.
+    pub round: u64,
+    /// When that round was to begin.
+    pub intended: MonotonicTime,
+}
+
+/// What the agenda knows of a subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Provision {
+    /// The subject.
+    pub subject: Subject,
+    /// Its deadlines.
+    pub deadlines: Deadlines,
+    /// Whether too many hung probes hold it back.
+    pub restraint: Restraint,
+}
+
+/// Whether too many hung probes hold a subject back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restraint {
+    /// They do.
+    HeldBack,
+    /// They do not: it stays in the host's memory.
+    Free,
 }
 
 /// Every subject of a plan, with its deadlines.

@@ -1,20 +1,28 @@
-//! The ledger: what is remembered, in the spool, before whoever looks on, and as the last sample of each series.
+//! The ledger: what is remembered of a watch, by its clock: in the spool, before whoever looks on, and as the last sample of each series.
 
 use std::collections::BTreeMap;
 
-use iolag_model::{HistoryRecord, HistorySample, LastSample, MonotonicTime, Outcome, SeriesKey};
+use iolag_model::{
+    Anchor, Event, EventSource, Evidence, HistoryRecord, HistorySample, LastSample, MonotonicTime, Outage,
+    Outcome, ProbeId, SeriesKey, SessionEnd, WallTime, WatchSession,
+};
 
 use crate::memory::shortage::{RuntimeFile, Shortage, SpoolCounts};
+use crate::world::configurations::event;
+use crate::world::wall_clock::WallClock;
 use crate::{Keeping, RuntimeError, Spool, WatchObserver};
 
 /// Everything that a watch remembers goes through here.
 pub(crate) struct Ledger<'a> {
-    pub spool: &'a mut Spool,
-    pub observer: &'a mut dyn WatchObserver,
+    spool: &'a mut Spool,
+    observer: &'a mut dyn WatchObserver,
+    clock: WallClock<'a>,
+    session: WatchSession,
     last: BTreeMap<SeriesKey, LastSample>,
     /// What was told last of each subject.
     troubles: BTreeMap<String, String>,
     shortage: Shortage,
+    has_news: bool,
 }
 
 /// Whether a trouble has just been told.
@@ -25,10 +33,34 @@ pub(crate) enum Novelty {
 }
 
 impl<'a> Ledger<'a> {
-    /// An empty ledger.
-    pub fn new(spool: &'a mut Spool, observer: &'a mut dyn WatchObserver) -> Self {
+    /// The ledger of a session that begins.
+    pub fn new(
+        spool: &'a mut Spool,
+        observer: &'a mut dyn WatchObserver,
+        clock: WallClock<'a>,
+        session: WatchSession,
+    ) -> Self {
         let (last, troubles) = (BTreeMap::new(), BTreeMap::new());
-        Self { spool, observer, last, troubles, shortage: Shortage::default() }
+        Self {
+            spool,
+            observer,
+            clock,
+            session,
+            last,
+            troubles,
+            shortage: Shortage::default(),
+            has_news: true,
+        }
+    }
+
+    /// The host whose ledger it is.
+    pub fn host(&self) -> &str {
+        &self.session.host
+    }
+
+    /// The session that is under way.
+    pub const fn session(&self) -> &WatchSession {
+        &self.session
     }
 
     /// Remembers a record.
@@ -54,8 +86,111 @@ impl<'a> Ledger<'a> {
         }
     }
 
+    /// Remembers what was learnt of outages.
+    pub fn record_outages(&mut self, outages: impl IntoIterator<Item = Outage>) {
+        for outage in outages {
+            self.record(HistoryRecord::Outage(outage));
+            self.changed();
+        }
+    }
+
+    /// Remembers an event of the watch itself; `target` is empty if it concerns all.
+    pub fn record_event(&mut self, target: &str, begin: WallTime, kind: &str, text: String) {
+        self.record(HistoryRecord::Event(self.event(target, begin, kind, text)));
+    }
+
+    /// Remembers what was seen of a probe.
+    pub fn record_evidence(&mut self, probe: ProbeId, at: WallTime, text: String) {
+        let host = self.host().to_owned();
+        self.record(HistoryRecord::Evidence(Evidence { host, probe, at, text }));
+    }
+
+    /// Remembers that the session goes on.
+    pub fn record_session(&mut self) {
+        self.record(HistoryRecord::Session(self.session.clone()));
+    }
+
+    /// Remembers until when, and how, the session went on.
+    pub fn see_session(&mut self, end: SessionEnd) {
+        self.session.last_seen = self.wall();
+        self.session.end = end;
+        self.record_session();
+    }
+
+    /// The clocks now. A jump since the last reading is remembered.
+    pub fn anchor(&mut self) -> Anchor {
+        let (anchor, jumps) = self.clock.look();
+        for jump in jumps {
+            let event = Event { end: jump.end, ..self.event("", jump.begin, "clock", jump.text) };
+            self.record(HistoryRecord::Event(event));
+        }
+        anchor
+    }
+
+    /// The wall clock now.
+    pub fn wall(&mut self) -> WallTime {
+        WallTime(self.anchor().realtime_ns as i64)
+    }
+
+    /// A moment by the wall clock of now.
+    pub fn wall_of(&mut self, moment: MonotonicTime) -> WallTime {
+        WallTime(self.anchor().realtime_of(moment) as i64)
+    }
+
+    /// When this boot began, by the wall clock of now.
+    pub fn booted(&mut self) -> WallTime {
+        let anchor = self.anchor();
+        WallTime(anchor.realtime_ns.saturating_sub(anchor.boottime_ns) as i64)
+    }
+
+    /// A reading of the clocks in which no jump is looked for.
+    pub fn peek_at_clocks(&self) -> Anchor {
+        self.clock.peek()
+    }
+
+    /// A round began whose place in the grid is `begin`.
+    pub fn round_began(&mut self, begin: MonotonicTime) {
+        let anchor = self.anchor();
+        self.clock.round_began(begin, anchor);
+    }
+
+    /// When the round under way was to begin.
+    pub const fn round_intended(&self) -> WallTime {
+        self.clock.round_intended()
+    }
+
+    /// Something that the status shows has changed.
+    pub const fn changed(&mut self) {
+        self.has_news = true;
+    }
+
+    /// Whether anything that the status shows has changed since the last time that this was taken.
+    pub const fn has_news(&self) -> bool {
+        self.has_news
+    }
+
+    /// The status is about to be shown.
+    pub const fn take_news(&mut self) {
+        self.has_news = false;
+    }
+
+    /// What the history does not have yet.
+    pub const fn spool(&self) -> &Spool {
+        self.spool
+    }
+
+    /// The same, for who brings it there.
+    pub const fn spool_mut(&mut self) -> &mut Spool {
+        self.spool
+    }
+
+    /// Whoever looks on.
+    pub fn observer(&mut self) -> &mut dyn WatchObserver {
+        self.observer
+    }
+
     /// A file of the runtime directory was written, or could not be.
-    pub fn kept(&mut self, file: RuntimeFile, written: Result<(), RuntimeError>) {
+    pub fn written(&mut self, file: RuntimeFile, written: Result<(), RuntimeError>) {
         match written {
             Ok(()) => self.shortage.taken(file),
             Err(error) => self.shortage.refused(file, &error.to_string()),
@@ -89,6 +224,10 @@ impl<'a> Ledger<'a> {
     /// The last end of each series.
     pub fn last(&self) -> Vec<LastSample> {
         self.last.values().cloned().collect()
+    }
+
+    fn event(&self, target: &str, begin: WallTime, kind: &str, text: String) -> Event {
+        event(self.host(), target, begin, EventSource::Watch, kind, text)
     }
 
     fn note_last(&mut self, sample: &HistorySample) {

@@ -7,12 +7,10 @@
 
 use std::path::Path;
 
-use iolag_model::{ProbeId, WatchStatus};
+use iolag_model::WatchStatus;
 use serde::Deserialize;
 
 use crate::memory::runtime::{RuntimeDirectory, RuntimeError};
-use crate::probe::checkpoint::Checkpoint;
-use crate::probe::process::ProcessIdentity;
 
 /// The version of the form that is written and read here.
 pub const STATUS_VERSION: u32 = 1;
@@ -63,21 +61,6 @@ pub fn read_status_below(path: &Path, proc: &Path) -> Result<PublishedStatus, Ru
     Ok(if is_alive(&status, proc) { PublishedStatus::Live(status) } else { PublishedStatus::Ended(status) })
 }
 
-/// Which of the probes that a watch left behind have not ended: those of which a process is still there. For who looks at a watch that is gone;
-/// one that runs says so itself.
-///
-/// # Errors
-/// If the directory is no safe place.
-pub fn probes_left(path: &Path) -> Result<Vec<ProbeId>, RuntimeError> {
-    let proc = Path::new("/proc");
-    let Some(directory) = RuntimeDirectory::open_read_only(path)? else { return Ok(Vec::new()) };
-    let kept = Checkpoint::read(&directory).filter(|kept| boot_id(proc).as_ref() == Some(&kept.boot_id));
-    let flights = kept.map(|kept| kept.flights).unwrap_or_default();
-    let is_there = |process: &ProcessIdentity| is_that_process(proc, process.id, process.start_ticks);
-    let left = flights.iter().filter(|flight| flight.processes.iter().any(is_there));
-    Ok(left.map(|flight| flight.description.probe).collect())
-}
-
 /// The part of a status that all versions have.
 #[derive(Deserialize)]
 struct Versioned {
@@ -104,13 +87,14 @@ fn is_alive(status: &WatchStatus, proc: &Path) -> bool {
         && is_that_process(proc, status.process, status.process_start_ticks)
 }
 
-fn boot_id(proc: &Path) -> Option<String> {
+/// The kernel's id of the present boot.
+pub(crate) fn boot_id(proc: &Path) -> Option<String> {
     let text = std::fs::read_to_string(proc.join("sys/kernel/random/boot_id")).ok()?;
     Some(text.trim().to_owned())
 }
 
 /// Whether the process that started at this tick since boot exists and is no zombie.
-fn is_that_process(proc: &Path, process: u32, start_ticks: u64) -> bool {
+pub(crate) fn is_that_process(proc: &Path, process: u32, start_ticks: u64) -> bool {
     let Ok(stat) = std::fs::read_to_string(proc.join(format!("{process}/stat"))) else { return false };
     // The command's name may hold blanks and parentheses; field 3 is the state, field 22 the start.
     let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_ascii_whitespace();

@@ -1,68 +1,65 @@
-//! Probes in flight: their processes, their stamps, and what is kept of them for the next watch.
+//! A probe in flight: its processes, its stamps, and what is recorded and kept of it.
 
-use std::os::fd::AsFd;
 use std::path::PathBuf;
 
-use iolag_model::{MonotonicTime, Nanoseconds, ProbeId, ProbePhase, ProbeStatus, SeriesKey, WallTime};
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
+use iolag_keeper::evidence_of_all;
+use iolag_model::{
+    Evidence, FailureCode, HistorySample, MonotonicTime, Nanoseconds, Outcome, ProbeId, ProbePhase,
+    ProbeStatus, SeriesKey, Surroundings, WallTime,
+};
 use rustix::process::Signal;
-use serde::{Deserialize, Serialize};
 
 use crate::probe::checkpoint::FlightCheckpoint;
 use crate::probe::process::{ProbeProcess, ProcessEnd};
-use crate::probe::samples::{Fate, ProbeDescription};
-use crate::targets::first_contact::kept_deadlines;
-use crate::{AtDeadline, Deadlines, MountKey, ProbeState, RuntimeDirectory, Stamps, SurroundingsStart};
+use crate::probe::purpose::Purpose;
+use crate::probe::samples::{Fate, ProbeDescription, samples};
+use crate::{
+    AtDeadline, Deadlines, MountKey, PreparationFailure, ProbeState, Stamps, SurroundingsMeter,
+    SurroundingsStart,
+};
 
-const STAMPS_PREFIX: &str = "stamps-";
 /// Between two records of the age of a hung probe; later, a sixtieth of its age.
 const REPEAT: Nanoseconds = Nanoseconds::from_seconds(60);
 
 /// A probe that has not ended.
 #[derive(Debug)]
 pub(crate) struct Flight {
-    pub description: ProbeDescription,
-    pub process: ProbeProcess,
-    pub purpose: Purpose,
-    pub stamps: Stamps,
-    pub deadlines: Deadlines,
+    description: ProbeDescription,
+    process: ProbeProcess,
+    purpose: Purpose,
+    stamps: Stamps,
+    deadlines: Deadlines,
+    site: Site,
+    /// Absent for one that was adopted or taken over.
+    surroundings: Option<SurroundingsStart>,
+    /// What it waited for when it was last looked at.
+    waits_in: String,
+    /// When it was last recorded as hung.
+    hung_seen: Option<MonotonicTime>,
+    interruption: Interruption,
+    /// Slots of its mount that were skipped since it began.
+    skipped: u64,
+    /// When its place will have been silent for long enough, if it is not heard of before.
+    look_again: Option<MonotonicTime>,
+}
+
+/// Where a probe is, as far as that is known.
+#[derive(Debug, Clone)]
+pub(crate) struct Site {
+    /// Position of its target in the plan; a covariate has none, and of what an earlier watch started it is not known.
+    pub target: Option<usize>,
+    /// On what it is outstanding.
     pub mount: MountKey,
+    /// The mount point, or the target if that is not known.
     pub mount_name: String,
     /// Where its child has made sure that something is mounted.
     pub mount_point: Option<PathBuf>,
-    /// Position of its target in the plan.
-    pub target: Option<usize>,
-    /// Absent for one that was adopted or taken over.
-    pub surroundings: Option<SurroundingsStart>,
-    /// What it waited for when it was last looked at.
-    pub waits_in: String,
-    /// When it was last recorded as hung.
-    pub hung_seen: Option<MonotonicTime>,
-    /// Who broke it off, if anybody but its deadline did.
-    pub interruption: Interruption,
-    /// Slots of its mount that were skipped since it began.
-    pub skipped: u64,
-    /// When its place will have been silent for long enough, if it is not heard of before.
-    pub look_again: Option<MonotonicTime>,
-}
-
-/// What a process was started for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Purpose {
-    /// To execute a task.
-    #[default]
-    Task,
-    /// To go to a target before anybody else, or to look it up; it did not come back in time.
-    Contact,
-    /// To ask whether a mount answers. It is no attempt of anything: nothing is recorded of it, and it blocks its mount while it is there.
-    Canary,
 }
 
 /// Who breaks a probe off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Interruption {
-    /// Nobody.
+enum Interruption {
+    /// Nobody but its deadline.
     None,
     /// The watch, since it stops.
     Stop,
@@ -71,6 +68,67 @@ pub(crate) enum Interruption {
 }
 
 impl Flight {
+    /// A probe of this watch that has just been started.
+    pub fn started(
+        description: ProbeDescription,
+        process: ProbeProcess,
+        stamps: Stamps,
+        deadlines: Deadlines,
+        site: Site,
+        surroundings: SurroundingsStart,
+    ) -> Self {
+        let of_task = Self::new(description, process, Purpose::Task, stamps, deadlines, site);
+        Self { surroundings: Some(surroundings), ..of_task }
+    }
+
+    /// A process that counts as a probe from now on.
+    pub const fn new(
+        description: ProbeDescription,
+        process: ProbeProcess,
+        purpose: Purpose,
+        stamps: Stamps,
+        deadlines: Deadlines,
+        site: Site,
+    ) -> Self {
+        Self {
+            description,
+            process,
+            purpose,
+            stamps,
+            deadlines,
+            site,
+            surroundings: None,
+            waits_in: String::new(),
+            hung_seen: None,
+            interruption: Interruption::None,
+            skipped: 0,
+            look_again: None,
+        }
+    }
+
+    /// Takes over what an earlier watch of this boot has kept, if any of its processes lives.
+    pub fn adopt(kept: &FlightCheckpoint, stamps: Stamps) -> Option<(Self, ProbeState)> {
+        let process = ProbeProcess::adopt(&kept.processes, stamps.guard())?;
+        // A child that is to be ended at its deadline is killed with its watch, which takes a moment.
+        let survives = kept.deadlines.at_deadline == AtDeadline::Wait
+            && kept.processes.first().is_some_and(|child| process.has(child.id));
+        let state = match kept.hung_seen {
+            Some(_) => ProbeState::already_hung(kept.deadlines, kept.description.start_ns, kept.terminated),
+            None => ProbeState::new(kept.deadlines, kept.description.start_ns),
+        };
+        // A former first contact is recorded as what it stands for.
+        let purpose = if kept.purpose == Purpose::Canary { Purpose::Canary } else { Purpose::Task };
+        let (mount, mount_name) = (kept.mount.clone(), kept.mount_name.clone());
+        let site = Site { target: None, mount, mount_name, mount_point: None };
+        let flight = Self {
+            hung_seen: kept.hung_seen,
+            interruption: if survives { Interruption::None } else { Interruption::Killing },
+            ..Self::new(kept.description.clone(), process, purpose, stamps, kept.deadlines, site)
+        };
+        Some((flight, state))
+    }
+
+    /// Its name.
     pub const fn probe(&self) -> ProbeId {
         self.description.probe
     }
@@ -80,9 +138,80 @@ impl Flight {
         &self.description.series[0]
     }
 
+    /// Where it is.
+    pub const fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// Its processes.
+    pub const fn process(&self) -> &ProbeProcess {
+        &self.process
+    }
+
+    /// Whether it asks whether a mount answers, and is no attempt of anything.
+    pub fn is_canary(&self) -> bool {
+        self.purpose == Purpose::Canary
+    }
+
+    /// How long it may take.
+    pub const fn deadlines(&self) -> Deadlines {
+        self.deadlines
+    }
+
     /// Wall-clock time of a moment, by the clock at the start of this probe.
     pub const fn wall(&self, moment: MonotonicTime) -> WallTime {
         self.description.start.after(moment.since(self.description.start_ns))
+    }
+
+    /// When its task began, if it has.
+    pub fn begun(&self) -> Option<MonotonicTime> {
+        self.stamps.begun()
+    }
+
+    /// When its place answered last, else its start.
+    pub fn silent_since(&self) -> MonotonicTime {
+        self.stamps.answered().unwrap_or(self.description.start_ns)
+    }
+
+    /// Whether it asks its place itself, so that the place is known to be silent as long as it is not heard of.
+    pub fn asks_itself(&self) -> bool {
+        !self.stamps.has_left_place()
+    }
+
+    /// Why its task could not be prepared.
+    pub fn preparation_failure(&self) -> Option<PreparationFailure> {
+        self.stamps.preparation_failure()
+    }
+
+    /// The kernel's number of the mount on which it has opened its place.
+    pub fn mount_number(&self) -> Option<u64> {
+        self.stamps.mount_number()
+    }
+
+    /// It is on this mount.
+    pub fn found_on(&mut self, mount: &MountKey, name: &str) {
+        self.site.mount.clone_from(mount);
+        name.clone_into(&mut self.site.mount_name);
+    }
+
+    /// A slot of its mount was skipped.
+    pub const fn count_skipped(&mut self) {
+        self.skipped += 1;
+    }
+
+    /// Slots of its mount that were skipped since it began.
+    pub const fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// When it is to be looked at again, if it is not heard of before.
+    pub const fn look_again_due(&self) -> Option<MonotonicTime> {
+        self.look_again
+    }
+
+    /// It is to be looked at again then, or need not be.
+    pub const fn look_again_at(&mut self, due: Option<MonotonicTime>) {
+        self.look_again = due;
     }
 
     /// Whether all its processes have ended. Never blocks.
@@ -97,6 +226,16 @@ impl Flight {
         self.process.signal(signal);
     }
 
+    /// The watch breaks it off, since it stops.
+    pub const fn break_off(&mut self) {
+        self.interruption = Interruption::Stop;
+    }
+
+    /// Whether the watch has broken it off, so that it has passed no deadline.
+    pub fn is_broken_off(&self) -> bool {
+        self.interruption == Interruption::Stop
+    }
+
     /// What became of its processes, which have ended, given how it stood. `None` if nothing is known of how long it would have taken.
     pub fn fate(&self, state: &ProbeState, at: MonotonicTime) -> Option<Fate> {
         match (state.phase(), state.terminated(), self.interruption) {
@@ -106,7 +245,7 @@ impl Flight {
             {
                 None
             }
-            _ if self.purpose == Purpose::Canary => None,
+            _ if self.is_canary() => None,
             (ProbePhase::Hung, terminated, _) => Some(Fate::Released { at, terminated }),
             (ProbePhase::Ending, Some(terminated), Interruption::Stop) => Some(Fate::Aborted { terminated }),
             (ProbePhase::Ending, Some(terminated), _) => Some(Fate::TimedOut { terminated }),
@@ -121,6 +260,54 @@ impl Flight {
         let Some((end, _)) = self.stamps.part(0).end else { return now };
         let has_left_a_program = end.since(self.description.start_ns) <= self.deadlines.hard;
         if matches!(fate, Fate::Released { .. }) && has_left_a_program { now } else { end }
+    }
+
+    /// What is recorded of its end.
+    pub fn samples(&self, fate: Fate, end: ProcessEnd, meter: &SurroundingsMeter) -> Vec<HistorySample> {
+        samples(&self.description, &self.stamps, fate, end.consumption, self.surroundings(meter))
+    }
+
+    /// What is recorded of it while it is hung: the first time all of it, later only the ages that grow.
+    pub fn hung_samples(
+        &mut self,
+        now: MonotonicTime,
+        terminated: Option<MonotonicTime>,
+        meter: &SurroundingsMeter,
+    ) -> Vec<HistorySample> {
+        let is_known = self.hung_seen.replace(now).is_some();
+        if self.is_canary() {
+            return Vec::new();
+        }
+        let fate = Fate::Hung { at: now, terminated };
+        let mut recorded = samples(&self.description, &self.stamps, fate, None, self.surroundings(meter));
+        recorded.retain(|sample| !is_known || sample.outcome == Outcome::Hung);
+        recorded
+    }
+
+    /// How its command failed and when, if it said so.
+    pub fn failure(&self, whole: Option<&HistorySample>) -> Option<(String, WallTime)> {
+        let sample = whole.filter(|sample| sample.failure == FailureCode::EXIT)?;
+        let said = self.stamps.said()?;
+        let at = sample.start.after(sample.duration_ns);
+        Some((Evidence::text_of_failure(sample.exit_status, &said), at))
+    }
+
+    /// What its processes wait in, and what else goes on.
+    pub fn evidence(&mut self, meter: &SurroundingsMeter) -> String {
+        let surroundings = self.surroundings(meter);
+        let mut text = evidence_of_all(self.process.id());
+        self.waits_in = waits_in(&text);
+        if let Some(all) = surroundings {
+            let load = f64::from(all.load_milli[0]) / 1e3;
+            let (runnable, blocked) = (all.runnable, all.blocked);
+            text.push_str(&format!("; host: load {load:.2}, {runnable} runnable, {blocked} blocked tasks"));
+        }
+        text
+    }
+
+    /// Whether it was recorded as hung.
+    pub const fn is_known_to_hang(&self) -> bool {
+        self.hung_seen.is_some()
     }
 
     /// When its age is to be recorded again, if it is hung.
@@ -147,85 +334,27 @@ impl Flight {
     }
 
     /// What the next watch has to know.
-    pub fn to_keep(&self, state: Option<&ProbeState>) -> FlightCheckpoint {
+    pub fn checkpoint(&self, state: Option<&ProbeState>) -> FlightCheckpoint {
         FlightCheckpoint {
             description: self.description.clone(),
-            processes: self.process.to_keep(),
-            mount: self.mount.clone(),
-            mount_name: self.mount_name.clone(),
+            processes: self.process.identities(),
+            mount: self.site.mount.clone(),
+            mount_name: self.site.mount_name.clone(),
             purpose: self.purpose,
-            deadlines: kept_deadlines(self.deadlines, self.purpose),
+            deadlines: self.purpose.deadlines_to_keep(self.deadlines),
             terminated: state.and_then(ProbeState::terminated),
             hung_seen: self.hung_seen,
         }
     }
 
-    /// Takes over what an earlier watch of this boot has kept, if any of its processes lives.
-    pub fn adopt(kept: &FlightCheckpoint, stamps: Stamps) -> Option<(Self, ProbeState)> {
-        let process = ProbeProcess::adopt(&kept.processes, stamps.guard())?;
-        // A child that is to be ended at its deadline is killed with its watch, which takes a moment.
-        let survives = kept.deadlines.at_deadline == AtDeadline::Wait
-            && kept.processes.first().is_some_and(|child| process.has(child.id));
-        let state = match kept.hung_seen {
-            Some(_) => ProbeState::already_hung(kept.deadlines, kept.description.start_ns, kept.terminated),
-            None => ProbeState::new(kept.deadlines, kept.description.start_ns),
-        };
-        let flight = Self {
-            description: kept.description.clone(),
-            process,
-            // A former first contact is recorded as what it stands for.
-            purpose: if kept.purpose == Purpose::Canary { Purpose::Canary } else { Purpose::Task },
-            stamps,
-            deadlines: kept.deadlines,
-            mount: kept.mount.clone(),
-            mount_name: kept.mount_name.clone(),
-            mount_point: None,
-            target: None,
-            surroundings: None,
-            waits_in: String::new(),
-            hung_seen: kept.hung_seen,
-            interruption: if survives { Interruption::None } else { Interruption::Killing },
-            skipped: 0,
-            look_again: None,
-        };
-        Some((flight, state))
+    fn surroundings(&self, meter: &SurroundingsMeter) -> Option<Surroundings> {
+        self.surroundings.as_ref().and_then(|start| meter.finish(start))
     }
 }
 
-/// A page of stamps that the next watch will find, or, if the runtime directory has no room, one that it will not.
-pub(crate) fn make_stamps(directory: &RuntimeDirectory, probe: ProbeId) -> Option<Stamps> {
-    open_stamps(directory, probe, OFlags::CREATE | OFlags::EXCL).or_else(|| Stamps::new().ok())
-}
-
-/// The page of stamps that an earlier watch made.
-pub(crate) fn find_stamps(directory: &RuntimeDirectory, probe: ProbeId) -> Option<Stamps> {
-    open_stamps(directory, probe, OFlags::empty()).or_else(|| Stamps::new().ok())
-}
-
-/// Removes the page of a probe that has ended.
-pub(crate) fn remove_stamps(directory: &RuntimeDirectory, probe: ProbeId) {
-    // One that was never there needs no removal, and one that stays is removed by the next watch.
-    let _ = directory.remove_file(&stamps_name(probe));
-}
-
-/// Removes pages of probes that nobody knows: of a watch that was killed while it started or ended them.
-pub(crate) fn remove_unknown_stamps(directory: &RuntimeDirectory, is_known: impl Fn(&str) -> bool) {
-    let Ok(entries) = Dir::read_from(directory.descriptor()) else { return };
-    for entry in entries.flatten() {
-        let Ok(name) = entry.file_name().to_str() else { continue };
-        if name.starts_with(STAMPS_PREFIX) && !is_known(name) {
-            let _ = unlinkat(directory.descriptor(), name, AtFlags::empty());
-        }
-    }
-}
-
-/// The name of the page of a probe.
-pub(crate) fn stamps_name(probe: ProbeId) -> String {
-    format!("{STAMPS_PREFIX}{:016x}", probe.0)
-}
-
-fn open_stamps(directory: &RuntimeDirectory, probe: ProbeId, how: OFlags) -> Option<Stamps> {
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | how;
-    let file = openat(directory.descriptor(), stamps_name(probe), flags, Mode::RUSR | Mode::WUSR).ok()?;
-    Stamps::in_file(file.as_fd()).ok()
+/// What the last process of a chain waits in: the others wait for it.
+fn waits_in(evidence: &str) -> String {
+    const LABEL: &str = "waits in ";
+    let Some((_, rest)) = evidence.rsplit_once(LABEL) else { return String::new() };
+    rest.split([',', ';']).next().unwrap_or_default().to_owned()
 }

@@ -1,20 +1,9 @@
 //! The processes of a probe: forked by this watch, or left by an earlier one.
 
-use std::os::fd::{AsFd, BorrowedFd};
-
-use iolag_keeper::{
-    Adopted, Awaited, Child, Consumption, KeeperError, Orphanage, descendants, leave_inheritance,
-    members_of_session, start_ticks,
-};
-use iolag_model::{MonotonicClock, Nanoseconds};
-use iolag_workload::ProbeTask;
+use iolag_keeper::{Adopted, Awaited, Child, Consumption, descendants, members_of_session, start_ticks};
+use iolag_model::Nanoseconds;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
-
-use iolag_directory::{Origin, mount_number};
-
-use crate::probe::place::Place;
-use crate::{AtDeadline, StampRecorder, Stamps};
 
 /// How often a process is looked at where the kernel cannot tell of its end.
 pub(crate) const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
@@ -103,7 +92,7 @@ impl ProbeProcess {
     }
 
     /// All of them, the child first, for a later watch.
-    pub fn to_keep(&self) -> Vec<ProcessIdentity> {
+    pub fn identities(&self) -> Vec<ProcessIdentity> {
         let child = self.child.as_ref().filter(|_| self.child_ended.is_none()).and_then(|child| {
             Some(ProcessIdentity { id: child.id(), start_ticks: start_ticks(child.id())? })
         });
@@ -169,69 +158,4 @@ fn add(family: &mut Vec<Adopted>, processes: Vec<u32>) {
             family.extend(start_ticks(process).and_then(|ticks| Adopted::open(process, ticks)));
         }
     }
-}
-
-/// Forks the child that executes a task in a directory that is open already. It dies with who started it.
-///
-/// # Errors
-/// If no process can be made.
-pub fn start_task(
-    directory: BorrowedFd<'_>,
-    task: impl FnOnce() -> Box<dyn ProbeTask>,
-    stamps: &Stamps,
-) -> Result<ProbeProcess, KeeperError> {
-    let body = || {
-        leave_inheritance(&[directory]);
-        // Only for who looks at the process table.
-        let _ = rustix::thread::set_name(c"iolag-probe");
-        let mut recorder = stamps.recorder(MonotonicClock);
-        recorder.opened(mount_number(directory), Origin::Found);
-        prepare_and_perform(directory, task(), &mut recorder);
-        0
-    };
-    Child::fork_apart("probe", Orphanage::Die, body).map(ProbeProcess::ours)
-}
-
-/// Forks the child that executes a task in its place. One that is to be ended at its deadline dies with the watch, since nobody else
-/// would end it; one that is waited for goes on, and the next watch adopts it.
-pub(crate) fn start_probe(
-    place: &Place,
-    task: impl FnOnce() -> Box<dyn ProbeTask>,
-    stamps: &Stamps,
-    at_deadline: AtDeadline,
-) -> Result<ProbeProcess, KeeperError> {
-    let orphanage = match at_deadline {
-        AtDeadline::End { .. } => Orphanage::Die,
-        AtDeadline::Wait => Orphanage::Survive,
-    };
-    let body = || {
-        leave_inheritance(&[]);
-        // Only for who looks at the process table.
-        let _ = rustix::thread::set_name(c"iolag-probe");
-        execute(place, task(), stamps);
-        0
-    };
-    Child::fork_apart("probe", orphanage, body).map(ProbeProcess::ours)
-}
-
-fn execute(place: &Place, task: Box<dyn ProbeTask>, stamps: &Stamps) {
-    let mut recorder = stamps.recorder(MonotonicClock);
-    let (opened, origin) = match place.open() {
-        Ok(opened) => opened,
-        Err(error) => return recorder.failed(&error),
-    };
-    recorder.opened(mount_number(opened.as_fd()), origin);
-    prepare_and_perform(opened.as_fd(), task, &mut recorder);
-}
-
-fn prepare_and_perform(
-    place: BorrowedFd<'_>,
-    mut task: Box<dyn ProbeTask>,
-    recorder: &mut StampRecorder<'_, MonotonicClock>,
-) {
-    if let Err(error) = task.prepare(place, recorder) {
-        return recorder.failed(&error);
-    }
-    recorder.prepared();
-    task.perform(place, recorder);
 }

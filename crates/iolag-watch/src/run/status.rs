@@ -1,109 +1,134 @@
-//! What a watch shows of itself while it runs.
+//! What a watch shows of itself while it runs: its status, as a file and as what it tells to whoever wants to be woken.
 
 use iolag_keeper::start_ticks;
 use iolag_model::{
-    MonotonicTime, Outage, OutageKind, Outcome, ProbePhase, ProbeStatus, SeriesKind, TargetState,
-    TargetStatus, WallTime, WatchStatus,
+    MonotonicTime, Nanoseconds, OutageKind, Outcome, ProbePhase, SeriesKind, TargetState, TargetStatus,
+    WallTime, WatchStatus,
 };
 
-use crate::STATUS_VERSION;
-use crate::probe::flight::{Flight, Purpose};
-use crate::run::running::Running;
+use crate::memory::shortage::RuntimeFile;
+use crate::memory::status_file::publish;
+use crate::probe::flight::Flight;
+use crate::run::outstanding::Outstanding;
+use crate::run::probing::Probing;
+use crate::{ProbeState, RuntimeDirectory, STATUS_VERSION, WatchIdentity};
 
-impl Running<'_> {
-    /// Probes that have not ended, oldest first.
-    pub fn probe_statuses(&self) -> Vec<ProbeStatus> {
-        let mut all: Vec<ProbeStatus> = self
-            .flights
-            .iter()
-            .filter(|flight| flight.purpose != Purpose::Canary)
-            .filter_map(|flight| Some(flight.status(self.agenda.state(flight.probe())?.phase())))
-            .collect();
-        all.sort_by_key(|status| status.start_ns);
-        all
+/// The status is written at most this often.
+const PUBLISH_INTERVAL: Nanoseconds = Nanoseconds::from_milliseconds(250);
+
+/// Shows what a watch does.
+pub(crate) struct StatusPublisher<'a> {
+    identity: &'a WatchIdentity,
+    runtime: &'a RuntimeDirectory,
+    published: MonotonicTime,
+    tick_due: Option<MonotonicTime>,
+}
+
+impl<'a> StatusPublisher<'a> {
+    /// Nothing has been shown yet.
+    pub const fn new(identity: &'a WatchIdentity, runtime: &'a RuntimeDirectory) -> Self {
+        Self { identity, runtime, published: MonotonicTime(0), tick_due: None }
     }
 
-    /// How the user's targets are.
-    fn target_statuses(&self) -> Vec<TargetStatus> {
-        let planned = self.plan.targets.iter().enumerate();
-        let of_user = planned.filter(|(_, target)| target.kind == SeriesKind::Task);
-        of_user.map(|(index, target)| self.target_status(index, &target.name)).collect()
+    /// When something is to be shown.
+    pub fn due(&self, probing: &Probing<'_>) -> Option<MonotonicTime> {
+        let has_news = probing.outstanding().ledger().has_news();
+        let publish_due = has_news.then(|| self.published.after(PUBLISH_INTERVAL));
+        publish_due.into_iter().chain(self.tick_due).min()
     }
 
-    fn target_status(&self, target: usize, name: &str) -> TargetStatus {
-        let concerns = |outage: &&Outage| outage.concerns(&self.plan.host, name);
-        // Where nothing is mounted nothing can answer.
-        let outage = self.outages.open().filter(concerns).max_by_key(|outage| outage.kind);
-        let state = match outage.map(|outage| outage.kind) {
-            Some(OutageKind::NotMounted) => TargetState::NotMounted,
-            Some(OutageKind::NoAnswer) => TargetState::NoAnswer,
-            None => self.state_without_outage(name),
-        };
-        let (mount_point, kind) = self.mounts.shown(target);
-        TargetStatus {
-            name: name.to_owned(),
-            mount_point,
-            kind,
-            state,
-            since: outage.map(|outage| outage.begin),
+    /// Publishes the status if it has changed and the last one is old enough.
+    pub fn publish_if_due(&mut self, now: MonotonicTime, probing: &mut Probing<'_>, trouble: Option<String>) {
+        if probing.outstanding().ledger().has_news() && now.since(self.published) >= PUBLISH_INTERVAL {
+            self.publish(now, probing, trouble);
         }
     }
 
-    fn state_without_outage(&self, name: &str) -> TargetState {
-        let last = self.ledger.last();
-        let ends: Vec<Outcome> =
-            last.iter().filter(|last| last.series.target == name).map(|last| last.outcome).collect();
-        let is_past = |outcome: &Outcome| matches!(outcome, Outcome::Late | Outcome::Timeout | Outcome::Hung);
-        let is_slow = |flight: &Flight| {
-            let phase = self.agenda.state(flight.probe()).map(crate::ProbeState::phase);
-            flight.series().target == name
-                && flight.purpose != Purpose::Canary
-                && phase.is_some_and(|phase| phase != ProbePhase::InFlight)
-        };
-        if self.flights.iter().any(is_slow) || ends.iter().any(is_past) {
-            TargetState::Slow
-        } else if ends.iter().any(|outcome| *outcome != Outcome::Skipped) {
-            TargetState::Answers
-        } else {
-            TargetState::Unknown
-        }
+    /// Publishes the status now; `trouble` is why the history could not be written.
+    pub fn publish(&mut self, now: MonotonicTime, probing: &mut Probing<'_>, trouble: Option<String>) {
+        self.published = now;
+        probing.outstanding_mut().ledger_mut().take_news();
+        let published = publish(self.runtime, &self.status(probing, trouble));
+        probing.outstanding_mut().ledger_mut().written(RuntimeFile::Status, published);
     }
 
     /// Wakes whoever looks on, if they want to be woken and it is time.
-    pub fn tick(&mut self, now: MonotonicTime) {
-        let interval = self.ledger.observer.wants_to_be_woken();
+    pub fn tick(&mut self, now: MonotonicTime, outstanding: &mut Outstanding<'_>) {
+        let interval = outstanding.ledger_mut().observer().wants_to_be_woken();
         if interval.is_some() && self.tick_due.is_some_and(|due| due <= now) {
-            let in_flight = self.probe_statuses();
-            self.ledger.observer.tick(now, &in_flight);
+            let in_flight = outstanding.statuses();
+            outstanding.ledger_mut().observer().tick(now, &in_flight);
             self.tick_due = None;
         }
         self.tick_due = interval.map(|interval| self.tick_due.unwrap_or_else(|| now.after(interval)));
     }
 
-    /// What the watch is doing right now.
-    pub fn status(&self) -> WatchStatus {
-        let anchor = (self.anchors)();
+    fn status(&self, probing: &Probing<'_>, history_trouble: Option<String>) -> WatchStatus {
+        let outstanding = probing.outstanding();
+        let (ledger, agenda) = (outstanding.ledger(), outstanding.agenda());
+        let anchor = ledger.peek_at_clocks();
         let process = std::process::id();
         WatchStatus {
             version: STATUS_VERSION,
             iolag_version: self.identity.iolag_version.clone(),
             process,
             process_start_ticks: start_ticks(process).unwrap_or(0),
-            host: self.plan.host.clone(),
+            host: ledger.host().to_owned(),
             boot_id: self.identity.boot_id.clone(),
             history: self.identity.history.clone(),
-            begin: self.session.begin,
+            begin: ledger.session().begin,
             written: WallTime(anchor.realtime_ns as i64),
             written_ns: anchor.monotonic_ns,
-            next_round_ns: self.agenda.next_round().begin,
-            rounds: self.agenda.rounds(),
-            in_flight: self.probe_statuses(),
-            last: self.ledger.last(),
-            targets: self.target_statuses(),
-            outages: self.outages.open().cloned().collect(),
-            waiting_records: self.ledger.spool.pending().len() as u64,
-            history_trouble: self.trouble(),
-            lag_ns: self.lag,
+            next_round_ns: agenda.next_round().begin,
+            rounds: agenda.rounds(),
+            in_flight: outstanding.statuses(),
+            last: ledger.last(),
+            targets: target_statuses(probing),
+            outages: outstanding.health().outages().open().cloned().collect(),
+            waiting_records: ledger.spool().pending().len() as u64,
+            history_trouble,
+            lag_ns: probing.lag(),
         }
+    }
+}
+
+/// How the user's targets are.
+fn target_statuses(probing: &Probing<'_>) -> Vec<TargetStatus> {
+    let planned = probing.plan().targets.iter().enumerate();
+    let of_user = planned.filter(|(_, target)| target.kind == SeriesKind::Task);
+    of_user.map(|(index, target)| target_status(index, &target.name, probing.outstanding())).collect()
+}
+
+fn target_status(target: usize, name: &str, outstanding: &Outstanding<'_>) -> TargetStatus {
+    let (health, host) = (outstanding.health(), outstanding.ledger().host());
+    // Where nothing is mounted nothing can answer.
+    let concerning = health.outages().open().filter(|outage| outage.concerns(host, name));
+    let outage = concerning.max_by_key(|outage| outage.kind);
+    let state = match outage.map(|outage| outage.kind) {
+        Some(OutageKind::NotMounted) => TargetState::NotMounted,
+        Some(OutageKind::NoAnswer) => TargetState::NoAnswer,
+        None => state_without_outage(name, outstanding),
+    };
+    let (mount_point, kind) = health.mounts().shown(target);
+    TargetStatus { name: name.to_owned(), mount_point, kind, state, since: outage.map(|outage| outage.begin) }
+}
+
+fn state_without_outage(name: &str, outstanding: &Outstanding<'_>) -> TargetState {
+    let last = outstanding.ledger().last();
+    let ends: Vec<Outcome> =
+        last.iter().filter(|last| last.series.target == name).map(|last| last.outcome).collect();
+    let is_past = |outcome: &Outcome| matches!(outcome, Outcome::Late | Outcome::Timeout | Outcome::Hung);
+    let is_slow = |flight: &Flight| {
+        let phase = outstanding.agenda().state(flight.probe()).map(ProbeState::phase);
+        flight.series().target == name
+            && !flight.is_canary()
+            && phase.is_some_and(|phase| phase != ProbePhase::InFlight)
+    };
+    if outstanding.flights().all().any(is_slow) || ends.iter().any(is_past) {
+        TargetState::Slow
+    } else if ends.iter().any(|outcome| *outcome != Outcome::Skipped) {
+        TargetState::Answers
+    } else {
+        TargetState::Unknown
     }
 }

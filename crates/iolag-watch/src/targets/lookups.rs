@@ -119,10 +119,11 @@ impl Lookups {
         Self { targets: targets.iter().map(lookup).collect() }
     }
 
-    /// The mounts of these targets have changed: they are due.
+    /// The mounts of these targets have changed: they are due, unless the watch ends.
     pub fn again(&mut self, targets: &[usize], now: MonotonicTime) {
         for target in targets {
-            self.targets[*target].due = now;
+            let due = &mut self.targets[*target].due;
+            *due = if *due == NEVER { NEVER } else { now };
         }
     }
 
@@ -328,6 +329,7 @@ mod tests {
         assert!(!lookups.are_idle(now));
         lookups.stop();
         lookups.suspect(0, Reason::Suspicion, now);
+        lookups.again(&[0], now);
         assert!(lookups.are_idle(now));
         assert_eq!(lookups.due(), None, "nobody is woken for what does not begin any more");
     }

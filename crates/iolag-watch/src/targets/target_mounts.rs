@@ -69,6 +69,16 @@ impl TargetMounts {
         all
     }
 
+    /// How many targets there are.
+    pub const fn count(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Position in the plan of the target of this name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.targets.iter().position(|target| target.name == name)
+    }
+
     /// On what a probe of this target is outstanding.
     pub fn key_of(&self, target: usize) -> &MountKey {
         &self.targets[target].key
