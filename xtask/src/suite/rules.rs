@@ -65,7 +65,7 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
             "iolag-store::spool",
             "iolag-watch::histories",
             "iolag-watch::lib::memory::spool",
-            "iolag-watch::remainders",
+            "iolag-watch::orphans",
             "iolag-watch::restarts",
             "iolag-watch::spool",
             "iolag-watch::spool_compaction",

@@ -30,7 +30,7 @@ pub(crate) struct Flight {
     stamps: Stamps,
     deadlines: Deadlines,
     site: Site,
-    /// Absent for one that was adopted or taken over.
+    /// When it began, unless it was adopted or taken over.
     surroundings: Option<SurroundingsStart>,
     /// What it waited for when it was last looked at.
     waits_in: String,
@@ -68,19 +68,6 @@ enum Interruption {
 }
 
 impl Flight {
-    /// A probe of this watch that has just been started.
-    pub fn started(
-        description: ProbeDescription,
-        process: ProbeProcess,
-        stamps: Stamps,
-        deadlines: Deadlines,
-        site: Site,
-        surroundings: SurroundingsStart,
-    ) -> Self {
-        let of_task = Self::new(description, process, Purpose::Task, stamps, deadlines, site);
-        Self { surroundings: Some(surroundings), ..of_task }
-    }
-
     /// A process that counts as a probe from now on.
     pub const fn new(
         description: ProbeDescription,
@@ -89,6 +76,7 @@ impl Flight {
         stamps: Stamps,
         deadlines: Deadlines,
         site: Site,
+        surroundings: Option<SurroundingsStart>,
     ) -> Self {
         Self {
             description,
@@ -97,7 +85,7 @@ impl Flight {
             stamps,
             deadlines,
             site,
-            surroundings: None,
+            surroundings,
             waits_in: String::new(),
             hung_seen: None,
             interruption: Interruption::None,
@@ -123,7 +111,7 @@ impl Flight {
         let flight = Self {
             hung_seen: kept.hung_seen,
             interruption: if survives { Interruption::None } else { Interruption::Killing },
-            ..Self::new(kept.description.clone(), process, purpose, stamps, kept.deadlines, site)
+            ..Self::new(kept.description.clone(), process, purpose, stamps, kept.deadlines, site, None)
         };
         Some((flight, state))
     }

@@ -7,6 +7,7 @@ use iolag_model::{
     ConfigurationKey, HistorySample, MonotonicTime, ProbeId, ProbePhase, ProbeStatus, SeriesKey, WallTime,
 };
 use iolag_workload::ProbeTask;
+use rustix::process::Signal;
 
 use crate::memory::ledger::Ledger;
 use crate::probe::checkpoint::FlightCheckpoint;
@@ -87,7 +88,8 @@ impl<'a> Flights<'a> {
         let stamps = stamps.ok_or_else(|| NO_STAMPS.to_owned())?;
         let process =
             start_probe(place, task, &stamps, deadlines.at_deadline).map_err(|error| error.to_string())?;
-        self.all.push(Flight::started(description, process, stamps, deadlines, site, surroundings));
+        let (purpose, surroundings) = (Purpose::Task, Some(surroundings));
+        self.all.push(Flight::new(description, process, purpose, stamps, deadlines, site, surroundings));
         Ok(())
     }
 
@@ -101,7 +103,7 @@ impl<'a> Flights<'a> {
         let Launch { probe, series, deadlines, configuration, site } = launch;
         let Waiting { child, since, purpose, stamps, .. } = waiting;
         let Some(stamps) = stamps.or_else(|| make_stamps(self.runtime, probe)) else {
-            child.signal_group(rustix::process::Signal::KILL);
+            child.signal_group(Signal::KILL);
             return Err(NO_STAMPS.to_owned());
         };
         let start = ledger.wall_of(since);
@@ -116,7 +118,7 @@ impl<'a> Flights<'a> {
             configuration,
         };
         let process = ProbeProcess::ours(child);
-        self.all.push(Flight::new(description, process, purpose, stamps, deadlines, site));
+        self.all.push(Flight::new(description, process, purpose, stamps, deadlines, site, None));
         Ok(())
     }
 
