@@ -16,7 +16,7 @@ use iolag_model::{
     Clock, HistoryRecord, HistorySample, MonotonicClock, Nanoseconds, Outage, OutageEnding, Outcome,
 };
 use iolag_watch::{
-    Errands, FirstContact, MountKey, PublishedStatus, WatchLimit, WatchTarget, mount_keys, read_status,
+    Callbacks, FirstContact, MountKey, PublishedStatus, WatchLimit, WatchTarget, mount_keys, read_status,
 };
 use iolag_workload::{TaskSpec, probe_task};
 use rustix::process::Signal;
@@ -182,13 +182,13 @@ fn who_does_not_come_back_is_the_only_one_there() {
         })),
         ..Onlooker::default()
     };
-    let errands = Errands {
+    let callbacks = Callbacks {
         probe_task: &probe_task,
         facts: &facts,
         recall: &support::knows_nothing,
         remember: &|_| Ok(()),
     };
-    scene.watch_with_facts(WatchLimit::Rounds(24), errands, Vec::new(), &mut onlooker);
+    scene.watch_with_facts(WatchLimit::Rounds(24), callbacks, Vec::new(), &mut onlooker);
     onlooker.at_round_end = None;
     assert_eq!(held_max.get(), 1, "nobody follows");
     let samples = onlooker.wholes("hanging");
@@ -280,13 +280,13 @@ fn who_looks_up_circumstances_and_does_not_come_back_is_the_only_one_there() {
         })),
         ..Onlooker::default()
     };
-    let errands = Errands {
+    let callbacks = Callbacks {
         probe_task: &probe_task,
         facts: &facts,
         recall: &support::knows_nothing,
         remember: &|_| Ok(()),
     };
-    let summary = scene.watch_with_facts(WatchLimit::Rounds(20), errands, Vec::new(), &mut onlooker);
+    let summary = scene.watch_with_facts(WatchLimit::Rounds(20), callbacks, Vec::new(), &mut onlooker);
     onlooker.at_record = None;
     assert_eq!((held_max.get(), mount.held(), is_hung.get()), (1, 1, true), "nobody follows");
     let [left] = &summary.left_behind[..] else { panic!("{summary:?}") };

@@ -14,7 +14,7 @@ use iolag_model::{
     Configuration, FailureCode, HistoryRecord, HistorySample, Outage, OutageEnding, OutageKind, Outcome,
     WallTime,
 };
-use iolag_watch::{AtDeadline, Errands, Mounted, PlannedTask, WatchLimit, configuration_key};
+use iolag_watch::{AtDeadline, Callbacks, Mounted, PlannedTask, WatchLimit, configuration_key};
 use iolag_workload::{TaskOutput, TaskSpec, probe_task};
 use rustix::process::{Pid, Signal, kill_process};
 use support::{
@@ -170,13 +170,13 @@ fn watch_knowing(
     known: Vec<Configuration>,
 ) -> Onlooker<'static> {
     let mut onlooker = Onlooker::default();
-    let errands = Errands {
+    let callbacks = Callbacks {
         probe_task: &probe_task,
         facts: &|_| facts.clone(),
         recall: &support::knows_nothing,
         remember: &|_| Ok(()),
     };
-    scene.watch_with_facts(WatchLimit::Rounds(rounds), errands, known, &mut onlooker);
+    scene.watch_with_facts(WatchLimit::Rounds(rounds), callbacks, known, &mut onlooker);
     onlooker
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use iolag_fixtures::TmpfsMount;
 use iolag_model::{Configuration, Event, HistoryRecord, Outage, OutageEnding, Outcome, ProbeId, WallTime};
-use iolag_watch::{Errands, Recall, Recollection, WatchLimit, WatchTarget, configuration_key};
+use iolag_watch::{Callbacks, Recall, Recollection, WatchLimit, WatchTarget, configuration_key};
 use iolag_workload::{TaskSpec, probe_task};
 use support::{HOST, Onlooker, Scene, directory, ms, target, task, wait_until};
 
@@ -208,7 +208,7 @@ fn a_history_that_answers_late_is_asked_what_it_knows_before_anything_is_written
         false => Err("it was written before it was asked".to_owned()),
     };
     let facts = |_: &WatchTarget| kernel("6.2");
-    let errands = Errands { probe_task: &probe_task, facts: &facts, recall: &recall, remember: &take };
+    let callbacks = Callbacks { probe_task: &probe_task, facts: &facts, recall: &recall, remember: &take };
     let mut onlooker = Onlooker {
         at_round_end: Some(Box::new(|round| {
             if round == 5 {
@@ -217,7 +217,7 @@ fn a_history_that_answers_late_is_asked_what_it_knows_before_anything_is_written
         })),
         ..Onlooker::default()
     };
-    let summary = scene.watch_with_facts(WatchLimit::Rounds(60), errands, Vec::new(), &mut onlooker);
+    let summary = scene.watch_with_facts(WatchLimit::Rounds(60), callbacks, Vec::new(), &mut onlooker);
     onlooker.at_round_end = None;
     assert_eq!((summary.waiting_records, summary.history_trouble), (0, None));
     assert_eq!(summary.recall, Recall::Done);
@@ -242,9 +242,9 @@ fn a_history_that_never_answers_holds_up_no_round_and_its_records_wait() {
     let facts = |_: &WatchTarget| kernel("6.2");
     let refuse = || Err("the server is starting".to_owned());
     let take = |_: &[HistoryRecord]| -> Result<(), String> { Ok(()) };
-    let errands = Errands { probe_task: &probe_task, facts: &facts, recall: &refuse, remember: &take };
+    let callbacks = Callbacks { probe_task: &probe_task, facts: &facts, recall: &refuse, remember: &take };
     let mut onlooker = Onlooker::default();
-    let summary = scene.watch_with_facts(WatchLimit::Rounds(3), errands, Vec::new(), &mut onlooker);
+    let summary = scene.watch_with_facts(WatchLimit::Rounds(3), callbacks, Vec::new(), &mut onlooker);
     assert_eq!((summary.rounds, summary.recall), (3, Recall::Due));
     assert_eq!(summary.waiting_records, onlooker.records.len());
     assert_eq!(summary.history_trouble.as_deref(), Some("the server is starting"));
@@ -258,7 +258,7 @@ fn a_configuration_that_only_the_spool_has_is_known_to_the_next_watch() {
     let scene = Scene::new(ms(100), vec![target(place.path(), "one", tasks)]);
     let refuse = |_: &[HistoryRecord]| -> Result<(), String> { Err("down".to_owned()) };
     let facts = |_: &WatchTarget| kernel("6.2");
-    let errands = Errands {
+    let callbacks = Callbacks {
         probe_task: &probe_task,
         facts: &facts,
         recall: &support::knows_nothing,
@@ -269,7 +269,7 @@ fn a_configuration_that_only_the_spool_has_is_known_to_the_next_watch() {
     let mut told = Vec::new();
     for _ in 0..3 {
         let mut onlooker = Onlooker::default();
-        scene.watch_with_facts(WatchLimit::Rounds(1), errands, known.clone(), &mut onlooker);
+        scene.watch_with_facts(WatchLimit::Rounds(1), callbacks, known.clone(), &mut onlooker);
         told.push(configuration_events(&onlooker).len());
     }
     assert_eq!(told, [1, 0, 0]);

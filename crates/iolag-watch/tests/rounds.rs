@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::fs::{PermissionsExt, chown};
 
 use iolag_model::{Configuration, FailureCode, HistoryRecord, HistorySample, Outcome, SessionEnd, WallTime};
-use iolag_watch::{Errands, PlannedCovariate, WatchEnd, WatchLimit, WatchTarget};
+use iolag_watch::{Callbacks, PlannedCovariate, WatchEnd, WatchLimit, WatchTarget};
 use iolag_workload::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec, probe_task};
 use support::{Onlooker, Scene, directory, ms, target, task};
 
@@ -162,13 +162,13 @@ fn a_configuration_that_changed_since_the_last_watch_is_an_event() {
     };
     let (old, new) = (facts("6.1"), facts("6.2"));
     let mut first = Onlooker::default();
-    let errands = Errands {
+    let callbacks = Callbacks {
         probe_task: &probe_task,
         facts: &old,
         recall: &support::knows_nothing,
         remember: &|_| Ok(()),
     };
-    scene.watch_with_facts(WatchLimit::Rounds(1), errands, Vec::new(), &mut first);
+    scene.watch_with_facts(WatchLimit::Rounds(1), callbacks, Vec::new(), &mut first);
     let configurations = |onlooker: &Onlooker<'_>| -> Vec<Configuration> {
         let configuration = |record: &HistoryRecord| match record {
             HistoryRecord::Configuration(configuration) => Some(configuration.clone()),
@@ -180,8 +180,8 @@ fn a_configuration_that_changed_since_the_last_watch_is_an_event() {
     assert_eq!(known.len(), 1);
     assert!(!first.records.iter().any(|record| matches!(record, HistoryRecord::Event(_))));
     let mut second = Onlooker::default();
-    let errands = Errands { facts: &new, ..errands };
-    scene.watch_with_facts(WatchLimit::Rounds(1), errands, known.clone(), &mut second);
+    let callbacks = Callbacks { facts: &new, ..callbacks };
+    scene.watch_with_facts(WatchLimit::Rounds(1), callbacks, known.clone(), &mut second);
     let event = second.records.iter().find_map(|record| match record {
         HistoryRecord::Event(event) => Some(event.text.as_str()),
         _ => None,
@@ -202,14 +202,14 @@ fn circumstances_that_cannot_be_looked_up_hold_up_nothing_for_long() {
     let hang = |_: &WatchTarget| loop {
         std::thread::sleep(std::time::Duration::from_secs(5));
     };
-    let errands = Errands {
+    let callbacks = Callbacks {
         probe_task: &probe_task,
         facts: &hang,
         recall: &support::knows_nothing,
         remember: &|_| Ok(()),
     };
     let mut onlooker = Onlooker::default();
-    scene.watch_with_facts(WatchLimit::Rounds(3), errands, Vec::new(), &mut onlooker);
+    scene.watch_with_facts(WatchLimit::Rounds(3), callbacks, Vec::new(), &mut onlooker);
     let samples = onlooker.wholes("one");
     assert_eq!(samples.len(), 3);
     assert!(samples.iter().all(|sample| sample.configuration.is_none()));

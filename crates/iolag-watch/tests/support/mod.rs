@@ -12,7 +12,7 @@ use iolag_model::{
     SeriesKind,
 };
 use iolag_watch::{
-    AtDeadline, Backing, Configurations, Errands, FirstContact, Mounted, Place, PlannedTask, Recall,
+    AtDeadline, Backing, Callbacks, Configurations, FirstContact, Mounted, Place, PlannedTask, Recall,
     Recollection, RuntimeDirectory, Spool, Watch, WatchIdentity, WatchLimit, WatchObserver, WatchPlan,
     WatchSummary, WatchTarget,
 };
@@ -105,14 +105,14 @@ impl Scene {
         observer: &mut dyn WatchObserver,
     ) -> WatchSummary {
         let facts = |target: &WatchTarget| BTreeMap::from([("name".to_owned(), target.name.clone())]);
-        let errands = Errands { probe_task, facts: &facts, recall: &knows_nothing, remember };
-        self.watch_with_facts(limit, errands, Vec::new(), observer)
+        let callbacks = Callbacks { probe_task, facts: &facts, recall: &knows_nothing, remember };
+        self.watch_with_facts(limit, callbacks, Vec::new(), observer)
     }
 
     pub fn watch_with_facts(
         &self,
         limit: WatchLimit,
-        errands: Errands<'_>,
+        callbacks: Callbacks<'_>,
         known_configurations: Vec<Configuration>,
         observer: &mut dyn WatchObserver,
     ) -> WatchSummary {
@@ -131,7 +131,7 @@ impl Scene {
         };
         let watch = Watch {
             plan: &self.plan,
-            errands,
+            callbacks,
             runtime: &runtime,
             spool: &mut spool,
             signals: &signals,

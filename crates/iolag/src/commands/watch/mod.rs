@@ -17,7 +17,7 @@ use iolag_keeper::Signals;
 use iolag_model::{Anchor, HistoryRecord, Nanoseconds, SeriesKind, counted};
 use iolag_store::history::{Access, open_history};
 use iolag_watch::{
-    Errands, FirstContact, Place, RuntimeDirectory, RuntimeError, Spool, Watch as Watching, WatchEnd,
+    Callbacks, FirstContact, Place, RuntimeDirectory, RuntimeError, Spool, Watch as Watching, WatchEnd,
     WatchIdentity, WatchLimit, WatchPlan, WatchSummary, WatchTarget,
 };
 use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
@@ -180,10 +180,11 @@ fn watch(
     };
     let look_up = |target: &WatchTarget| facts(&target.directory);
     let recall = || recall(prepared).map_err(Unopened::sentence);
-    let errands = Errands { probe_task: &probe_task, facts: &look_up, recall: &recall, remember: &remember };
+    let callbacks =
+        Callbacks { probe_task: &probe_task, facts: &look_up, recall: &recall, remember: &remember };
     let plan = &prepared.plan;
     let anchors = &Anchor::take;
-    Watching { plan, errands, runtime, spool, signals, identity, contacts, anchors }.run(limit, teller)
+    Watching { plan, callbacks, runtime, spool, signals, identity, contacts, anchors }.run(limit, teller)
 }
 
 fn identity(places: &Places, standing: &Standing) -> WatchIdentity {
