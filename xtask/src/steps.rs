@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use crate::places::{Places, run};
 use crate::suite::Tally;
 use crate::testing::{self, Wanted};
-use crate::{arrows, bench, install, tidy, web};
+use crate::{bench, house, install, web};
 
 /// Which cargo features clippy and the tests see, one run for each.
 pub const FEATURE_SETS: &[&[&str]] = &[&[]];
@@ -133,10 +133,7 @@ fn execute(step: Step, places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) 
         Step::Tests => testing::run(places, wanted, tally),
         Step::Documentation => document(places),
         Step::Bench => bench::all_tiny(places),
-        Step::Tidy => {
-            arrows::check(places)?;
-            tidy::check(&places.root)
-        }
+        Step::Tidy => house::check(places),
     }
 }
 

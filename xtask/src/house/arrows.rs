@@ -59,7 +59,7 @@ fn faults(metadata: &Value) -> Vec<String> {
     for package in list(&metadata["packages"]) {
         let name = text(&package["name"]);
         let Some(allowed) = arrows_of(name) else {
-            faults.push(format!("{name} has no place in the map of crates in xtask/src/arrows.rs"));
+            faults.push(format!("{name} has no place in the map of crates in xtask/src/house/arrows.rs"));
             continue;
         };
         for dependency in list(&package["dependencies"]) {

@@ -1,52 +1,14 @@
-//! The rules of the house that neither rustfmt nor clippy knows, checked over every Rust file of ours.
+//! What the name of a Rust file and its lines must not hold.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
-
-const MOST_LINES: usize = 600;
 /// Names that say nothing about what is inside.
 const EMPTY_NAMES: [&str; 6] = ["util", "utils", "common", "manager", "helper", "helpers"];
 
-/// Checks all Rust files below `crates` and `xtask`.
-pub fn check(root: &Path) -> Result<()> {
-    let mut files = Vec::new();
-    for directory in ["crates", "xtask"] {
-        collect(&root.join(directory), &mut files)?;
-    }
-    let mut faults = Vec::new();
-    for path in &files {
-        let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
-        let name = path.strip_prefix(root).unwrap_or(path);
-        faults.extend(faults_in(name, &text));
-    }
-    ensure!(faults.is_empty(), "{} places are untidy:\n  {}", faults.len(), faults.join("\n  "));
-    println!("{} files are tidy", files.len());
-    Ok(())
-}
-
-fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(directory).with_context(|| format!("listing {}", directory.display()))? {
-        let entry = entry?;
-        let path = entry.path();
-        if entry.file_type()?.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    Ok(())
-}
-
 /// What is wrong with one file, each with its place.
-fn faults_in(name: &Path, text: &str) -> Vec<String> {
+pub fn faults_in(name: &Path, text: &str) -> Vec<String> {
     let place = name.display();
     let mut faults = Vec::new();
-    let lines = text.lines().count();
-    if lines > MOST_LINES {
-        faults.push(format!("{place}: {lines} lines, more than {MOST_LINES}: is it still one idea?"));
-    }
     let stem = name.file_stem().and_then(|stem| stem.to_str()).unwrap_or("");
     if stem.split('_').any(|word| EMPTY_NAMES.contains(&word)) {
         faults.push(format!("{place}: the name says nothing about what is inside"));
@@ -118,12 +80,10 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_places_long_files_and_empty_names_are_found() {
+    fn unfinished_places_and_empty_names_are_found() {
         for mark in unfinished_marks() {
             assert_eq!(faults("src/a.rs", &format!("// {mark}\n")).len(), 1, "{mark}");
         }
-        assert!(faults("src/a.rs", &"\n".repeat(600)).is_empty());
-        assert_eq!(faults("src/a.rs", &"\n".repeat(601)).len(), 1);
         assert_eq!(faults("src/string_utils.rs", "").len(), 1);
         assert!(faults("src/utility.rs", "").is_empty());
     }
