@@ -2,9 +2,9 @@
 
 use iolag_model::{Nanoseconds, RunId};
 
+use super::liveness::KeeperIdentity;
+use super::store::Listed;
 use crate::error::FlawKind;
-use crate::liveness::KeeperIdentity;
-use crate::store::Listed;
 
 /// What is to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,8 +2,8 @@
 
 use iolag_model::RunRecord;
 
-use crate::encode::{Encoded, encode};
-use crate::run_directory::RunDirectory;
+use super::encode::{Encoded, encode};
+use super::run_directory::RunDirectory;
 use crate::{Directory, StoreError};
 
 /// What has been done, so that tests can stop after each.
@@ -59,7 +59,7 @@ impl RunDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recover::{Recovery, recover_run};
+    use crate::runs::recovery::recover::{Recovery, recover_run};
     use crate::support::{Client, record, run_id};
     use crate::{SpoolNumber, SpoolWriter, Store};
     use iolag_model::{AttemptId, Detail, DetailKind, RunState, Sample};

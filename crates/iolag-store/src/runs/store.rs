@@ -6,10 +6,9 @@ use iolag_model::{RunId, RunRecord};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
+use super::liveness::{KeeperIdentity, boot_id};
+use super::run_directory::{RunDirectory, is_known_file, was_never_begun};
 use crate::error::{Flaw, FlawKind};
-use crate::liveness::{KeeperIdentity, boot_id};
-use crate::run_directory::{RunDirectory, is_known_file};
-use crate::tidy::was_never_begun;
 use crate::{Directory, StoreError};
 
 pub(crate) const RUNS_DIRECTORY: &str = "runs";
@@ -313,7 +312,7 @@ impl Store {
         let mut strangers = Vec::new();
         // run.json goes last: whoever is killed before leaves a run that can be found and removed again.
         let mut names = run.directory().names()?;
-        names.sort_by_key(|name| name == crate::run_directory::RECORD_FILE);
+        names.sort_by_key(|name| name == super::run_directory::RECORD_FILE);
         for name in names {
             if is_known_file(&name) && run.directory().look_at(&name)?.1 == FileType::RegularFile {
                 run.directory().remove_file(&name)?;

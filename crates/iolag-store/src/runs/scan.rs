@@ -11,9 +11,9 @@ use iolag_model::{
     StageIndex,
 };
 
+use super::part::{ColumnBuffer, PartReader};
+use super::run_directory::RunDirectory;
 use crate::StoreError;
-use crate::part::{ColumnBuffer, PartReader};
-use crate::run_directory::RunDirectory;
 
 /// Rows of a full batch.
 pub const BATCH_ROWS: usize = 1 << 16;

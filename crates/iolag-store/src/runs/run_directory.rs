@@ -8,9 +8,9 @@ use rustix::fs::Stat;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::manifest::{Manifest, ManifestEntry, ManifestKind};
-use crate::part::{DETAILS_FILE, read_details};
-use crate::spool::SpoolNumber;
+use super::manifest::{Manifest, ManifestEntry, ManifestKind};
+use super::part::{DETAILS_FILE, read_details};
+use super::spool::SpoolNumber;
 use crate::{Directory, DirectoryLock, StoreError};
 
 pub(crate) const RECORD_FILE: &str = "run.json";
@@ -305,6 +305,13 @@ pub(crate) fn is_part(name: &str) -> bool {
     numbers
         .and_then(|numbers| numbers.split_once('-'))
         .is_some_and(|(target, number)| is_number(target) && is_number(number))
+}
+
+/// Whether a run directory holds nothing, or nothing but unfinished files: nobody has measured anything for it.
+pub(crate) fn was_never_begun(directory: &Directory) -> bool {
+    let is_unfinished = |name: &String| name.ends_with(".new") && is_known_file(name);
+    directory.look_at(RECORD_FILE).is_err_and(|error| error.is_missing())
+        && directory.names().is_ok_and(|names| names.iter().all(is_unfinished))
 }
 
 fn remove_spool_in(parent: &Directory, name: &str, spool: &Directory) -> Result<(), StoreError> {

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use iolag_model::{PlaceIdentity, Rescue, RunId, RunRecord, RunState};
 
 use crate::error::{Flaw, FlawKind};
-use crate::liveness::KeeperIdentity;
-use crate::run_directory::RunDirectory;
+use crate::runs::liveness::KeeperIdentity;
+use crate::runs::run_directory::RunDirectory;
 use crate::{Directory, Store, StoreError};
 
 /// A run of a store that lies in a place of rescue.
@@ -72,7 +72,7 @@ impl Store {
     /// A store that is there, never through a symbolic link.
     fn open_place(root: &Path) -> Result<Self, StoreError> {
         let directory = Directory::open(root)?;
-        Ok(Self::new(directory.directory(crate::store::RUNS_DIRECTORY)?, root.to_owned()))
+        Ok(Self::new(directory.directory(crate::runs::store::RUNS_DIRECTORY)?, root.to_owned()))
     }
 
     fn is_same_place(&self, other: &Self) -> bool {

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use iolag_model::{AttemptId, Outcome, PartRecord, RunRecord, Sample, TargetIndex};
 
-use crate::part::{DetailsWriter, PartContext, PartWriter};
-use crate::spool::{Block, SpoolNumber, SpoolReader, spools};
+use super::part::{DetailsWriter, PartContext, PartWriter};
+use super::spool::{Block, SpoolNumber, SpoolReader, spools};
 use crate::{Directory, StoreError};
 
 /// How much stands where, at most.

@@ -6,9 +6,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::liveness::KeeperIdentity;
-use crate::run_directory::{RECORD_FILE, is_known_file};
-use crate::store::probe_name;
+use super::liveness::KeeperIdentity;
+use super::run_directory::{RECORD_FILE, was_never_begun};
+use super::store::probe_name;
 use crate::{Directory, Store, StoreError};
 
 /// Nobody writes a first record, or shows that a store takes bytes, for so long.
@@ -60,13 +60,6 @@ fn is_leftover_probe(runs: &Directory, name: &str) -> bool {
     let is_alive = || KeeperIdentity::of_process(pid).is_some_and(|process| process.is_alive());
     let is_dead = is_of_this_boot && !is_alive();
     is_dead || is_old(runs, name)
-}
-
-/// Whether a run directory holds nothing, or nothing but unfinished files: nobody has measured anything for it.
-pub(crate) fn was_never_begun(directory: &Directory) -> bool {
-    let is_unfinished = |name: &String| name.ends_with(".new") && is_known_file(name);
-    directory.look_at(RECORD_FILE).is_err_and(|error| error.is_missing())
-        && directory.names().is_ok_and(|names| names.iter().all(is_unfinished))
 }
 
 /// Whether nobody has touched its files for long.

@@ -2,13 +2,13 @@
 
 use iolag_model::{RunId, RunRecord, RunState, counted, format_bytes};
 
+use super::rescue::RescuedRun;
 use crate::directory::lock_file;
-use crate::encode::{Encoded, encode};
-use crate::liveness::KeeperIdentity;
-use crate::rescue::RescuedRun;
-use crate::run_directory::RunDirectory;
-use crate::spool::spools;
-use crate::store::Store;
+use crate::runs::encode::{Encoded, encode};
+use crate::runs::liveness::KeeperIdentity;
+use crate::runs::run_directory::RunDirectory;
+use crate::runs::spool::spools;
+use crate::runs::store::Store;
 use crate::{Directory, StoreError};
 
 /// A run that was looked at because its keeper is gone.

@@ -19,12 +19,12 @@ use std::collections::HashSet;
 use iolag_model::{Detail, PartRecord, RunId, RunRecord};
 use rustix::io::Errno;
 
+use super::rescue::{RescuedRun, is_closed, is_same_run, samples_of};
 use crate::directory::new_name;
-use crate::liveness::KeeperIdentity;
-use crate::part::{DETAILS_FILE, DetailsWriter, PartReader};
-use crate::rescue::{RescuedRun, is_closed, is_same_run, samples_of};
-use crate::run_directory::{RunDirectory, is_part};
-use crate::spool::{Block, SpoolReader, spools};
+use crate::runs::liveness::KeeperIdentity;
+use crate::runs::part::{DETAILS_FILE, DetailsWriter, PartReader};
+use crate::runs::run_directory::{RunDirectory, is_part};
+use crate::runs::spool::{Block, SpoolReader, spools};
 use crate::{Directory, Store, StoreError};
 
 /// A run that was found in a place of rescue.
@@ -309,5 +309,4 @@ fn remove_stump(own: &RunDirectory) -> Result<(), StoreError> {
 }
 
 #[cfg(test)]
-#[path = "../tests/adopting/mod.rs"]
 mod tests;

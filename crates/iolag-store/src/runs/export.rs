@@ -5,8 +5,8 @@ use std::path::Path;
 
 use iolag_model::{Operation, Outcome, Phase, RunRecord, Sample};
 
-use crate::run_directory::RunDirectory;
-use crate::scan::StoredSample;
+use super::run_directory::RunDirectory;
+use super::scan::StoredSample;
 use crate::{Directory, StoreError};
 
 /// The columns of the CSV file and the names in JSON lines: those of the Parquet files.
@@ -59,8 +59,8 @@ impl RunDirectory {
     pub fn export_parquet(&self, to: &Directory) -> Result<Vec<String>, StoreError> {
         use rustix::fs::OFlags;
         let mut names: Vec<String> = self.record()?.parts.into_iter().map(|part| part.file).collect();
-        if self.directory().look_at(crate::part::DETAILS_FILE).is_ok() {
-            names.push(crate::part::DETAILS_FILE.to_owned());
+        if self.directory().look_at(super::part::DETAILS_FILE).is_ok() {
+            names.push(super::part::DETAILS_FILE.to_owned());
         }
         for name in &names {
             let mut source = self.directory().open_file(name)?;
