@@ -16,7 +16,6 @@
 mod directory;
 mod error;
 pub mod history;
-pub mod history_samples;
 pub mod import;
 mod runs;
 

@@ -9,9 +9,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use iolag_model::{Batch, BatchId, HistorySample};
 
 use super::HistoryError;
-use super::append::number;
 use super::canonical::integer;
-use super::engine::{Engine, Value};
+use super::engine::{Engine, Value, number};
 use super::rows::SAMPLE_COLUMNS;
 
 /// Rows per statement, greatest first: a statement costs a round trip to a server.
