@@ -15,53 +15,38 @@
 //!
 //! Limits: a file has at most [`ImportOptions::bytes_max`] bytes; the journal is read line by line. Times are from 1970 to 2261.
 
-mod arrangement;
 mod aside;
-mod assemble;
 mod comparison;
-mod decimal;
 mod error;
-mod events;
-mod form;
-mod imported;
-mod journal;
-mod journal_rules;
-mod log;
-mod moments;
+mod forms;
 mod options;
-mod quantity;
-mod report;
-mod resolution;
 mod rows;
-mod separated;
-mod sorter;
+mod series;
 mod source;
-mod table;
-mod time_column;
-mod time_text;
-mod value_options;
+mod times;
+mod values;
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
 
-pub use aside::{AsideError, nameless_file};
+pub use aside::bytes::{AsideError, nameless_file};
 pub use comparison::{Comparison, Difference, OtherQuantity, Reading, quantity};
 pub use error::{BadRow, BadRows, ImportError};
-pub use form::is_history_export;
-pub use imported::{Import, ImportedSample, ImportedSamples, ImportedSeries, SamplesReader};
-pub use options::{
+pub use forms::recognition::is_history_export;
+pub use options::import_options::{
     ColumnName, HeaderRow, ImportForm, ImportOptions, OptionError, Separator, TimeFormat, parse_time_zone,
 };
-pub use report::{Gaps, ImportReport, SeriesReport};
-pub use resolution::GuessedResolution;
-pub use time_column::{Certainty, GuessedTime};
-pub use value_options::{DecimalMark, IdenticalRows, MissingValues, ValueColumn, ValueUnit};
+pub use options::value_options::{DecimalMark, IdenticalRows, MissingValues, ValueColumn, ValueUnit};
+pub use series::imported::{Import, ImportedSample, ImportedSamples, ImportedSeries, SamplesReader};
+pub use series::report::{Gaps, ImportReport, SeriesReport};
+pub use times::column::{Certainty, GuessedTime};
+pub use values::resolution::GuessedResolution;
 
 use error::Tolerance;
-use report::span_of;
 use rows::RawRows;
+use series::report::span_of;
 use source::{Encoding, Hashed, Text};
-use time_column::resolve_times;
+use times::column::resolve_times;
 
 /// How much of a file is looked at to tell its form.
 const BEGINNING_BYTES: u64 = 64 << 10;
@@ -87,7 +72,7 @@ pub fn read(input: impl Read, file: &str, options: &ImportOptions) -> Result<Imp
         Some(form) => (form, Certainty::Declared),
         None => {
             let text = Text::read(&beginning[..], file, BEGINNING_BYTES, &options.directory)?.whole()?;
-            (form::guess_form(whole_lines(&text, beginning.len()), options), Certainty::Guessed)
+            (forms::recognition::guess_form(whole_lines(&text, beginning.len()), options), Certainty::Guessed)
         }
     };
     let whole = Cursor::new(beginning).chain(&mut input);
@@ -110,7 +95,7 @@ fn whole_lines(text: &str, bytes: usize) -> &str {
 
 fn import_journal(input: impl BufRead, file: &str, options: &ImportOptions) -> Result<Import, ImportError> {
     let mut tolerance = Tolerance::new(file, options.bad_rows_max);
-    let journal = journal::read_journal(input, options, &mut tolerance)?;
+    let journal = forms::journal::read_journal(input, options, &mut tolerance)?;
     let mut report = empty_report(file, ImportForm::Journal);
     report.lines = journal.lines;
     report.rows = journal.lines;
@@ -139,7 +124,7 @@ fn import_text(
             let import = import_events(&text, options, &mut tolerance, report)?;
             return Ok(with_bad_rows(import, tolerance));
         }
-        ImportForm::Text => log::read_log(&text, options, &mut tolerance)?,
+        ImportForm::Text => forms::log::read_log(&text, options, &mut tolerance)?,
         ImportForm::Pattern => {
             let pattern = options.pattern.as_deref().ok_or_else(|| {
                 ImportError::options(
@@ -147,10 +132,10 @@ fn import_text(
                     "this form needs --pattern with a regular expression that has the groups time and value",
                 )
             })?;
-            log::read_by_pattern(&text, pattern, options, &mut tolerance)?
+            forms::log::read_by_pattern(&text, pattern, options, &mut tolerance)?
         }
         _ => {
-            let (rows, separator) = separated::read_separated(&text, form, options, &mut tolerance)?;
+            let (rows, separator) = forms::separated::read_separated(&text, form, options, &mut tolerance)?;
             report.separator = Some(separator);
             rows
         }
@@ -173,7 +158,7 @@ fn import_rows(
 ) -> Result<Import, ImportError> {
     let resolved = resolve_times(&rows, options, tolerance)?;
     describe_rows(&mut report, &rows);
-    let series = assemble::assemble(rows, &resolved.times, options, tolerance)?;
+    let series = series::assemble::assemble(rows, &resolved.times, options, tolerance)?;
     report.time = resolved.guessed;
     report.notes.extend(resolved.notes);
     if report.dates_alone > 0 && options.missing == MissingValues::Gap {
@@ -197,7 +182,7 @@ fn import_events(
     tolerance: &mut Tolerance<'_>,
     mut report: ImportReport,
 ) -> Result<Import, ImportError> {
-    let list = events::read_event_list(text, options, tolerance)?;
+    let list = forms::event_list::read_event_list(text, options, tolerance)?;
     describe_rows(&mut report, &list.rows);
     report.separator = Some(list.separator);
     report.time = list.resolved.guessed;

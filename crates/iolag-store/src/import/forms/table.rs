@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
-use super::aside::{AsideError, AsideReader};
-use super::error::ImportError;
-use super::options::{ColumnName, HeaderRow, ImportOptions, Separator};
-use super::source::Text;
+use crate::import::aside::bytes::{AsideError, AsideReader};
+use crate::import::error::ImportError;
+use crate::import::options::import_options::{ColumnName, HeaderRow, ImportOptions, Separator};
+use crate::import::source::Text;
 
 /// A row as its cells.
 #[derive(Default, Clone)]
-pub(super) struct Row {
+pub(crate) struct Row {
     pub line: u64,
     cells: csv::StringRecord,
 }
@@ -39,7 +39,7 @@ impl Row {
 }
 
 /// A separated file, of which one row at a time is read.
-pub(super) struct Table<'a> {
+pub(crate) struct Table<'a> {
     text: &'a Text,
     file: &'a str,
     comment: Option<char>,
@@ -199,7 +199,7 @@ impl<'a> Table<'a> {
 }
 
 /// What Excel and Grafana may say in a line of its own, `sep=;`, and the text behind it.
-pub(super) fn told_separator(text: &str) -> (Option<Separator>, &str) {
+pub(crate) fn told_separator(text: &str) -> (Option<Separator>, &str) {
     let told = text.split_once('\n').and_then(|(first, rest)| {
         let separator = first.trim_end_matches('\r').strip_prefix("sep=")?.parse().ok()?;
         Some((Some(separator), rest))
@@ -245,7 +245,7 @@ impl Lines {
 }
 
 /// Reads the rows of a separated file.
-pub(super) struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     file: &'a str,
     comment: Option<char>,
     input: Input<'a>,
@@ -381,7 +381,7 @@ fn spaced_cells(line: &str) -> Vec<&str> {
 const LINES_LOOKED_AT: usize = 200;
 
 /// The separator by which most of the first lines have the same number of columns, and more than one.
-pub(super) fn guess_separator(text: &str, comment: Option<char>) -> Separator {
+pub(crate) fn guess_separator(text: &str, comment: Option<char>) -> Separator {
     let lines: Vec<&str> = text
         .lines()
         .filter(|line| !line.trim().is_empty() && !comment.is_some_and(|mark| line.starts_with(mark)))

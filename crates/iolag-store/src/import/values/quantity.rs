@@ -1,11 +1,11 @@
 //! One value as it is written: a number, a number with a unit, or what time(1) prints.
 
 use super::decimal::Decimal;
-use super::value_options::{DecimalMark, ValueUnit};
+use crate::import::options::value_options::{DecimalMark, ValueUnit};
 
 /// What a cell says.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Cell<'a> {
+pub(crate) enum Cell<'a> {
     /// Nothing was measured.
     Missing,
     /// A number whose unit is said elsewhere.
@@ -17,7 +17,7 @@ pub(super) enum Cell<'a> {
 }
 
 /// Reads a cell; nothing if it is none.
-pub(super) fn read_cell(text: &str, mark: DecimalMark) -> Option<Cell<'_>> {
+pub(crate) fn read_cell(text: &str, mark: DecimalMark) -> Option<Cell<'_>> {
     let text = text.trim();
     if is_missing(text) {
         return Some(Cell::Missing);
@@ -47,7 +47,7 @@ pub(super) fn read_cell(text: &str, mark: DecimalMark) -> Option<Cell<'_>> {
 
 /// Which mark the numbers of a column have, from all of them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct MarkEvidence {
+pub(crate) struct MarkEvidence {
     /// Whether the comma of a text can only be a decimal mark.
     comma: bool,
     /// Whether the point of a text can only be a decimal mark.

@@ -5,12 +5,12 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::{Offset, TimeZone};
 
-use super::decimal::Decimal;
-use super::options::parse_offset;
+use crate::import::options::import_options::parse_offset;
+use crate::import::values::decimal::Decimal;
 
 /// What a text says about a time.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum TimeReading {
+pub(crate) enum TimeReading {
     /// A number of something since some moment.
     Number(Decimal),
     /// A date and time with an offset.
@@ -34,7 +34,7 @@ pub(super) enum TimeReading {
 
 /// What a date in words says about its zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum NamedZone {
+pub(crate) enum NamedZone {
     /// Nothing.
     Absent,
     /// An offset.
@@ -49,7 +49,7 @@ const LENGTH_MAX: usize = 64;
 const YEARS: std::ops::RangeInclusive<i16> = 1970..=2261;
 
 /// Reads `text` in whatever form it has.
-pub(super) fn read_time(text: &str) -> Option<TimeReading> {
+pub(crate) fn read_time(text: &str) -> Option<TimeReading> {
     let text = text.trim();
     if text.is_empty() || text.len() > LENGTH_MAX || !text.is_ascii() {
         return None;
@@ -66,12 +66,12 @@ pub(super) fn read_time(text: &str) -> Option<TimeReading> {
 }
 
 /// Reads `text` by a format of strftime.
-pub(super) fn read_by_format(format: &str, text: &str) -> Option<TimeReading> {
+pub(crate) fn read_by_format(format: &str, text: &str) -> Option<TimeReading> {
     from_broken_down(&BrokenDownTime::parse(format, text.trim()).ok()?)
 }
 
 /// Reads the beginning of `line` by a format of strftime; says how many bytes that took.
-pub(super) fn read_prefix_by_format(format: &str, line: &str) -> Option<(TimeReading, usize)> {
+pub(crate) fn read_prefix_by_format(format: &str, line: &str) -> Option<(TimeReading, usize)> {
     let (broken_down, length) = BrokenDownTime::parse_prefix(format, line).ok()?;
     Some((from_broken_down(&broken_down)?, length))
 }
@@ -307,7 +307,7 @@ fn is_weekday(token: &str) -> bool {
 
 /// The offset of an abbreviation that means the same everywhere: those of RFC 2822, section 4.3, and the European ones. Others mean
 /// several zones.
-pub(super) fn offset_of_abbreviation(abbreviation: &str) -> Option<Offset> {
+pub(crate) fn offset_of_abbreviation(abbreviation: &str) -> Option<Offset> {
     let hours = match abbreviation {
         "UTC" | "UT" | "GMT" | "WET" => 0,
         "CET" | "MET" | "WEST" => 1,
@@ -324,7 +324,7 @@ pub(super) fn offset_of_abbreviation(abbreviation: &str) -> Option<Offset> {
 }
 
 /// The abbreviation that `zone` uses at `moment`.
-pub(super) fn abbreviation_at(zone: &TimeZone, moment: Timestamp) -> String {
+pub(crate) fn abbreviation_at(zone: &TimeZone, moment: Timestamp) -> String {
     zone.to_offset_info(moment).abbreviation().to_owned()
 }
 

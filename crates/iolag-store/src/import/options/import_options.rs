@@ -115,7 +115,7 @@ pub struct OptionError {
 }
 
 impl OptionError {
-    pub(super) fn new(text: &str, expected: &'static str) -> Self {
+    pub(crate) fn new(text: &str, expected: &'static str) -> Self {
         Self { text: text.to_owned(), expected }
     }
 }
@@ -195,7 +195,7 @@ impl Separator {
     }
 
     /// The byte, if it is one.
-    pub(super) const fn byte(self) -> Option<u8> {
+    pub(crate) const fn byte(self) -> Option<u8> {
         match self {
             Self::Comma => Some(b','),
             Self::Semicolon => Some(b';'),
@@ -238,7 +238,7 @@ pub struct ColumnName(pub String);
 
 impl ColumnName {
     /// The number from 1, if it can be one.
-    pub(super) fn number(&self) -> Option<usize> {
+    pub(crate) fn number(&self) -> Option<usize> {
         self.0.parse().ok().filter(|number| *number > 0)
     }
 }
@@ -355,7 +355,7 @@ pub fn parse_time_zone(text: &str) -> Result<TimeZone, OptionError> {
 }
 
 /// Reads `+02:00`, `-0730` or `+02`.
-pub(super) fn parse_offset(text: &str) -> Option<Offset> {
+pub(crate) fn parse_offset(text: &str) -> Option<Offset> {
     let (sign, digits) = match text.as_bytes().first()? {
         b'+' => (1, &text[1..]),
         b'-' => (-1, &text[1..]),

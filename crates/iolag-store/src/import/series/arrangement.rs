@@ -13,23 +13,23 @@ use std::sync::Arc;
 
 use iolag_model::{Nanoseconds, Outcome, ProbeId, WallSpan, WallTime};
 
-use super::aside::{Aside, AsideError, AsideReader, put_number};
 use super::imported::{ImportedSample, ImportedSamples, SamplesPlace};
-use super::options::ImportOptions;
 use super::report::Gaps;
-use super::sorter::{Sortable, Sorted, Sorter};
-use super::value_options::IdenticalRows;
+use crate::import::aside::bytes::{Aside, AsideError, AsideReader, put_number};
+use crate::import::aside::sorter::{Sortable, Sorted, Sorter};
+use crate::import::options::import_options::ImportOptions;
+use crate::import::options::value_options::IdenticalRows;
 
 /// What is found in a cell.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Found {
+pub(crate) enum Found {
     Sample(ImportedSample),
     /// It came back, without a value: what hung before it had not ended then.
     WithoutValue,
 }
 
 /// Takes what is found in the order of the file.
-pub(super) struct Arrangement {
+pub(crate) struct Arrangement {
     directory: Arc<Path>,
     found: Sorter<ByContent>,
     /// When the first and the last sample of each series were.
@@ -37,7 +37,7 @@ pub(super) struct Arrangement {
 }
 
 /// A series in order.
-pub(super) struct Arranged {
+pub(crate) struct Arranged {
     pub samples: ImportedSamples,
     pub counts: Counts,
     pub gaps: Gaps,
@@ -45,7 +45,7 @@ pub(super) struct Arranged {
 
 /// What is told of a series.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     pub timeouts: u64,
     pub hung: u64,
     pub errors: u64,

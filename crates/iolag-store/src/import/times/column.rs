@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 
 use iolag_model::WallTime;
 
-use super::aside::{Aside, AsideError, AsideReader, put_number};
-use super::error::{ImportError, Tolerance};
 use super::moments::{Direction, Moment, Refusal, RepeatedHours, Resolution, civil};
-use super::options::{ImportOptions, TimeFormat};
-use super::rows::{RawRows, RawTime};
 use super::time_text::{TimeReading, read_by_format, read_time};
+use crate::import::aside::bytes::{Aside, AsideError, AsideReader, put_number};
+use crate::import::error::{ImportError, Tolerance};
+use crate::import::options::import_options::{ImportOptions, TimeFormat};
+use crate::import::rows::{RawRows, RawTime};
 
 /// How times were read, with an example to be checked by eye.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,18 +39,18 @@ pub enum Certainty {
 }
 
 /// The times of a file as moments.
-pub(super) struct ResolvedTimes {
+pub(crate) struct ResolvedTimes {
     pub times: Times,
     pub guessed: Option<GuessedTime>,
     pub notes: Vec<String>,
 }
 
 /// Moments in the order of the file, put aside.
-pub(super) struct Times(Aside);
+pub(crate) struct Times(Aside);
 
 /// A row and when it was; nothing if it was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct RowTime {
+pub(crate) struct RowTime {
     pub line: u64,
     pub time: Option<WallTime>,
 }
@@ -70,7 +70,7 @@ impl Times {
     }
 }
 
-pub(super) struct TimesReader<'a> {
+pub(crate) struct TimesReader<'a> {
     times: &'a Times,
     reader: AsideReader<'a>,
     read: u64,
@@ -103,7 +103,7 @@ const PLAUSIBLE_SECONDS: std::ops::Range<u64> = 315_532_800..4_102_444_800;
 ///
 /// # Errors
 /// If nothing fits, several readings do, a zone or year is needed, or too many rows are bad.
-pub(super) fn resolve_times(
+pub(crate) fn resolve_times(
     rows: &RawRows,
     options: &ImportOptions,
     tolerance: &mut Tolerance<'_>,
@@ -219,7 +219,7 @@ impl Evidence {
             file,
             format!(
                 "line {line} has the time {:?}, which has no form that iolag knows",
-                super::error::shortened(text)
+                crate::import::error::shortened(text)
             ),
             "is it the right column (--time COLUMN)? If so, say how times are written: --time-format '%d.%m.%Y %H:%M'",
         )
@@ -401,7 +401,7 @@ fn read_moment(reader: &mut AsideReader<'_>) -> Result<Option<Moment>, AsideErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::options::parse_time_zone;
+    use crate::import::options::import_options::parse_time_zone;
 
     fn resolve(texts: &[&str], options: &ImportOptions) -> Result<ResolvedTimes, ImportError> {
         let mut rows = RawRows::of_lines(0, 0, &options.directory);

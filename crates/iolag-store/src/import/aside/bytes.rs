@@ -59,7 +59,7 @@ pub fn nameless_file(directory: &Path) -> io::Result<File> {
 
 /// Bytes that were put aside, to be read from the begin as often as wanted.
 #[derive(Debug)]
-pub(super) struct Aside {
+pub(crate) struct Aside {
     directory: Arc<Path>,
     /// The first ones.
     file: Option<File>,
@@ -141,7 +141,7 @@ impl Read for Bytes<'_> {
 }
 
 /// Reads what was put aside. Numbers and texts as [`put_number`] and [`put_text`] write them.
-pub(super) struct AsideReader<'a> {
+pub(crate) struct AsideReader<'a> {
     aside: &'a Aside,
     input: BufReader<Bytes<'a>>,
     at: u64,
@@ -229,7 +229,7 @@ impl BufRead for AsideReader<'_> {
 }
 
 /// Appends a number: the smaller, the shorter.
-pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -238,7 +238,7 @@ pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Appends a text.
-pub(super) fn put_text(bytes: &mut Vec<u8>, text: &str) {
+pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
     put_number(bytes, text.len() as u64);
     bytes.extend_from_slice(text.as_bytes());
 }

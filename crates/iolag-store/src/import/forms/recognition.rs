@@ -1,8 +1,8 @@
 //! What kind of file it is, told by its beginning.
 
-use super::options::{ImportForm, ImportOptions, Separator};
 use super::table::{guess_separator, told_separator};
-use super::time_text::read_time;
+use crate::import::options::import_options::{ImportForm, ImportOptions, Separator};
+use crate::import::times::time_text::read_time;
 
 /// Whether a file that begins like this is an export of an iolag history: records as JSON, one to a line. Such are merged, not imported.
 pub fn is_history_export(beginning: &[u8]) -> bool {
@@ -11,7 +11,7 @@ pub fn is_history_export(beginning: &[u8]) -> bool {
 }
 
 /// The form of a file that begins like this.
-pub(super) fn guess_form(beginning: &str, options: &ImportOptions) -> ImportForm {
+pub(crate) fn guess_form(beginning: &str, options: &ImportOptions) -> ImportForm {
     if options.pattern.is_some() {
         return ImportForm::Pattern;
     }

@@ -5,13 +5,13 @@ use std::collections::BinaryHeap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::aside::{Aside, AsideError, AsideReader, put_number};
+use super::bytes::{Aside, AsideError, AsideReader, put_number};
 
 /// How much is sorted at once.
 const RUN_BYTES_MAX: usize = 4 << 20;
 
 /// What can be sorted. No two are equal unless it does not matter which is first.
-pub(super) trait Sortable: Copy + Ord {
+pub(crate) trait Sortable: Copy + Ord {
     /// Appends it.
     fn put(&self, bytes: &mut Vec<u8>);
 
@@ -33,7 +33,7 @@ impl Sortable for u64 {
 }
 
 /// Takes items in any order.
-pub(super) struct Sorter<T> {
+pub(crate) struct Sorter<T> {
     directory: Arc<Path>,
     items: Vec<T>,
     count: u64,
@@ -93,7 +93,7 @@ impl<T: Sortable> Sorter<T> {
 }
 
 /// Items in their order, to be read once.
-pub(super) struct Sorted<'a, T> {
+pub(crate) struct Sorted<'a, T> {
     sorter: &'a Sorter<T>,
     /// How many of those in memory have been given.
     given: usize,

@@ -4,7 +4,7 @@ use regex::{Regex, RegexSet};
 
 /// What a message does to an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Effect {
+pub(crate) enum Effect {
     /// It begins one; like messages that follow belong to it.
     Begins,
     /// It ends the one of the same kind and subject.
@@ -13,7 +13,7 @@ pub(super) enum Effect {
 
 /// A rule: messages that match are events of its kind. The group `subject` says about what, so that events of two servers stay apart.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     pub kind: &'static str,
     pub effect: Effect,
     pattern: &'static str,
@@ -37,9 +37,9 @@ const fn anybody(kind: &'static str, pattern: &'static str) -> Rule {
 }
 
 /// Kind of an event in which a server does not answer.
-pub(super) const NOT_RESPONDING: &str = "file system not responding";
+pub(crate) const NOT_RESPONDING: &str = "file system not responding";
 /// Kind of an event in which the machine did not run.
-pub(super) const NODE_DOWN: &str = "node down";
+pub(crate) const NODE_DOWN: &str = "node down";
 
 /// The first rule that matches counts. Messages as Linux 2.6 to 6.x, Lustre 1.6 to 2.15, GPFS 3 to 5, systemd, sssd and slurmctld print
 /// them.
@@ -100,7 +100,7 @@ const RULES: [Rule; 29] = [
 ];
 
 /// The rules, ready to be applied.
-pub(super) struct Rules {
+pub(crate) struct Rules {
     any: RegexSet,
     each: Vec<Regex>,
 }

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 
-use super::options::{ImportOptions, TimeFormat};
 use super::time_text::{NamedZone, TimeReading, abbreviation_at, offset_of_abbreviation};
+use crate::import::options::import_options::{ImportOptions, TimeFormat};
 
 /// Why a time is no moment.
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     /// This row is bad.
     Row(String),
     /// Nothing of the file can be read.
@@ -26,13 +26,13 @@ impl Refusal {
 
 /// A moment, or two of which the order of the rows decides.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Moment {
+pub(crate) enum Moment {
     Certain(WallTime),
     Repeated { earlier: WallTime, later: WallTime },
 }
 
 /// Turns readings into moments, in the order of the file.
-pub(super) struct Resolution<'a> {
+pub(crate) struct Resolution<'a> {
     options: &'a ImportOptions,
     format: &'a TimeFormat,
     /// The month of the last time without a year, and the year that it was given.
@@ -240,7 +240,7 @@ fn certain(instant: Timestamp) -> Result<Moment, Refusal> {
 }
 
 /// The local time that `reading` says if it has `format`.
-pub(super) fn civil(reading: &TimeReading, format: &TimeFormat) -> Option<DateTime> {
+pub(crate) fn civil(reading: &TimeReading, format: &TimeFormat) -> Option<DateTime> {
     match (reading, format) {
         (TimeReading::Civil(civil), TimeFormat::YearMonthDay | TimeFormat::Strftime(_)) => Some(*civil),
         (TimeReading::Named { civil, zone: NamedZone::Absent }, TimeFormat::DateOutput) => Some(*civil),
@@ -270,7 +270,7 @@ fn moment_called(zone: &TimeZone, civil: DateTime, abbreviation: &str) -> Option
 
 /// Whether times of one group mostly go forward.
 #[derive(Default)]
-pub(super) struct Direction {
+pub(crate) struct Direction {
     last_of_group: HashMap<u32, WallTime>,
     balance: i64,
 }
@@ -292,7 +292,7 @@ impl Direction {
 
 /// Decides which of two moments the times of a repeated hour are: in files that ascend, the first one that does not go back; in files
 /// that descend, the last one that does not go forward.
-pub(super) struct RepeatedHours {
+pub(crate) struct RepeatedHours {
     ascends: bool,
     last_of_group: HashMap<u32, WallTime>,
 }

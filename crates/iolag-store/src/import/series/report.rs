@@ -8,14 +8,14 @@ use iolag_model::{
     Nanoseconds, Outcome, SeriesKey, WallSpan, WallTime, counted, format_count, format_duration,
 };
 
-use super::aside::AsideError;
-use super::error::BadRows;
 use super::imported::ImportedSample;
-use super::options::{ImportForm, Separator};
-use super::resolution::GuessedResolution;
-use super::sorter::Sorter;
-use super::time_column::{Certainty, GuessedTime};
-use super::value_options::ValueUnit;
+use crate::import::aside::bytes::AsideError;
+use crate::import::aside::sorter::Sorter;
+use crate::import::error::BadRows;
+use crate::import::options::import_options::{ImportForm, Separator};
+use crate::import::options::value_options::ValueUnit;
+use crate::import::times::column::{Certainty, GuessedTime};
+use crate::import::values::resolution::GuessedResolution;
 
 /// What was read and how. Its display text is lines for people.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,7 +94,7 @@ pub struct Gaps {
 
 impl Gaps {
     /// Looks at samples in the order of time, which `read` gives as often as needed.
-    pub(super) fn of<R>(read: impl Fn() -> R, directory: &Arc<Path>) -> Result<Self, AsideError>
+    pub(crate) fn of<R>(read: impl Fn() -> R, directory: &Arc<Path>) -> Result<Self, AsideError>
     where
         R: Iterator<Item = Result<ImportedSample, AsideError>>,
     {
@@ -273,7 +273,7 @@ const fn said(certainty: Certainty) -> &'static str {
 }
 
 /// From the first of `times` to the last.
-pub(super) fn span_of(times: impl Iterator<Item = WallTime>) -> Option<WallSpan> {
+pub(crate) fn span_of(times: impl Iterator<Item = WallTime>) -> Option<WallSpan> {
     times.fold(None, |span, time| {
         let WallSpan { begin, end } = span.unwrap_or(WallSpan { begin: time, end: time });
         Some(WallSpan { begin: begin.min(time), end: end.max(time) })

@@ -9,10 +9,10 @@ use std::io::{BufRead, Read};
 use iolag_model::{Event, EventSource, Nanoseconds, WallTime};
 use serde_json::Value;
 
-use super::error::{ImportError, Tolerance, cleaned};
-use super::events::{TEXT_CHARACTERS_MAX, with_identity};
+use super::event_list::{TEXT_CHARACTERS_MAX, with_identity};
 use super::journal_rules::{Effect, NODE_DOWN, Rule, Rules};
-use super::options::ImportOptions;
+use crate::import::error::{ImportError, Tolerance, cleaned};
+use crate::import::options::import_options::ImportOptions;
 
 /// Longest line; longer ones hold something other than messages of a kernel.
 const LINE_BYTES_MAX: u64 = 1 << 20;
@@ -22,7 +22,7 @@ const SILENCE_MAX: Nanoseconds = Nanoseconds(600_000_000_000);
 const OPEN_MAX: usize = 10_000;
 
 /// What a journal gives.
-pub(super) struct Journal {
+pub(crate) struct Journal {
     pub events: Vec<Event>,
     pub lines: u64,
     /// Entries that are no events.
@@ -33,7 +33,7 @@ pub(super) struct Journal {
 ///
 /// # Errors
 /// If it cannot be read, or too many lines are no entries.
-pub(super) fn read_journal(
+pub(crate) fn read_journal(
     mut input: impl BufRead,
     options: &ImportOptions,
     tolerance: &mut Tolerance<'_>,
@@ -70,7 +70,7 @@ pub(super) fn read_journal(
         }
     }
     let mut events = reading.finish();
-    super::events::sort(&mut events);
+    super::event_list::sort(&mut events);
     Ok(Journal { events, lines, ignored })
 }
 

@@ -2,16 +2,16 @@
 
 use iolag_model::{Event, EventSource, WallTime};
 
-use super::error::{ImportError, Tolerance, cleaned, shortened};
-use super::options::{ColumnName, ImportOptions, Separator};
-use super::rows::RawRows;
-use super::source::Text;
 use super::table::{Row, Table};
-use super::time_column::{ResolvedTimes, resolve_times};
-use super::time_text::read_time;
+use crate::import::error::{ImportError, Tolerance, cleaned, shortened};
+use crate::import::options::import_options::{ColumnName, ImportOptions, Separator};
+use crate::import::rows::RawRows;
+use crate::import::source::Text;
+use crate::import::times::column::{ResolvedTimes, resolve_times};
+use crate::import::times::time_text::read_time;
 
 /// Longest text of an event, in characters.
-pub(super) const TEXT_CHARACTERS_MAX: usize = 2_000;
+pub(crate) const TEXT_CHARACTERS_MAX: usize = 2_000;
 
 /// Names that columns of a list may have, by meaning.
 const TIME: [&str; 6] = ["time", "begin", "start", "date", "from", "timestamp"];
@@ -24,7 +24,7 @@ const HOST: [&str; 2] = ["host", "node"];
 const AUTHOR: [&str; 3] = ["author", "by", "who"];
 
 /// What a list of events gives.
-pub(super) struct EventList {
+pub(crate) struct EventList {
     pub events: Vec<Event>,
     pub rows: RawRows,
     pub separator: Separator,
@@ -35,7 +35,7 @@ pub(super) struct EventList {
 ///
 /// # Errors
 /// If there is no column with a time or a text, or too many rows are bad.
-pub(super) fn read_event_list(
+pub(crate) fn read_event_list(
     text: &Text,
     options: &ImportOptions,
     tolerance: &mut Tolerance<'_>,
@@ -81,7 +81,7 @@ pub(super) fn read_event_list(
 }
 
 /// Puts events into the order of time, those of one moment too into an order that is always the same.
-pub(super) fn sort(events: &mut [Event]) {
+pub(crate) fn sort(events: &mut [Event]) {
     events.sort_by(|left, right| (left.begin, left.end, &left.id).cmp(&(right.begin, right.end, &right.id)));
 }
 
@@ -179,7 +179,7 @@ fn is_harmless_link(link: &str) -> bool {
 }
 
 /// Gives an event the hash of what it is about: when, where, and what it says. Its end, kind and link may be known better later.
-pub(super) fn with_identity(mut event: Event) -> Event {
+pub(crate) fn with_identity(mut event: Event) -> Event {
     let begin = event.begin.0.to_le_bytes();
     let parts = [&begin[..], event.host.as_bytes(), event.target.as_bytes(), event.text.as_bytes()];
     let mut hash = FNV_OFFSET;
@@ -191,11 +191,11 @@ pub(super) fn with_identity(mut event: Event) -> Event {
     event
 }
 
-pub(super) const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+pub(crate) const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
 /// FNV-1a with 128 bits (Fowler, Noll, Vo; RFC 9923).
-pub(super) fn fnv1a(hash: u128, bytes: &[u8]) -> u128 {
+pub(crate) fn fnv1a(hash: u128, bytes: &[u8]) -> u128 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(FNV_PRIME))
 }
 

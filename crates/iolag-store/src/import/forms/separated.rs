@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use iolag_model::SeriesKey;
 
-use super::error::{ImportError, Tolerance, cleaned};
-use super::options::{ColumnName, ImportForm, ImportOptions, Separator, TimeFormat};
-use super::rows::{RawRows, RawSeries};
-use super::source::Text;
 use super::table::{Row, Table};
-use super::time_text::{read_by_format, read_time};
-use super::value_options::ValueUnit;
+use crate::import::error::{ImportError, Tolerance, cleaned};
+use crate::import::options::import_options::{ColumnName, ImportForm, ImportOptions, Separator, TimeFormat};
+use crate::import::options::value_options::ValueUnit;
+use crate::import::rows::{RawRows, RawSeries};
+use crate::import::source::Text;
+use crate::import::times::time_text::{read_by_format, read_time};
 
 /// Names that columns with times have.
 const TIME_NAMES: [&str; 9] =
@@ -20,7 +20,7 @@ const TIME_NAMES: [&str; 9] =
 ///
 /// # Errors
 /// If columns are missing or too many rows are bad.
-pub(super) fn read_separated(
+pub(crate) fn read_separated(
     text: &Text,
     form: ImportForm,
     options: &ImportOptions,
@@ -203,7 +203,7 @@ impl Layout {
 }
 
 /// Series by what names them.
-pub(super) struct SeriesTable<'a> {
+pub(crate) struct SeriesTable<'a> {
     pub options: &'a ImportOptions,
     pub file: &'a str,
     pub found: HashMap<SeriesKey, u32>,

@@ -2,7 +2,7 @@
 
 /// `digits × 10^exponent`, and a sign. What was printed as 0.10 has exponent -2, so that the resolution of a clock can be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Decimal {
+pub(crate) struct Decimal {
     negative: bool,
     digits: u128,
     exponent: i32,

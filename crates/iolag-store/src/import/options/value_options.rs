@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::options::{ColumnName, OptionError};
+use super::import_options::{ColumnName, OptionError};
 
 /// A column with values and its series: `COLUMN`, `COLUMN=TASK`, `COLUMN=TASK:PART@TARGET`, each with `[UNIT]` at the end if wanted.
 /// In text logs a column is the number of a value after its date, or the line that stands before it.
@@ -78,7 +78,7 @@ pub enum ValueUnit {
 
 impl ValueUnit {
     /// The unit that `word` names, if it is one of time.
-    pub(super) fn of_time(word: &str) -> Option<Self> {
+    pub(crate) fn of_time(word: &str) -> Option<Self> {
         Some(match word {
             "s" | "sec" | "secs" | "second" | "seconds" => Self::Seconds,
             "ms" | "msec" | "millisecond" | "milliseconds" => Self::Milliseconds,

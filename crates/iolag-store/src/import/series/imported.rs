@@ -7,8 +7,8 @@ use iolag_model::{
     Event, FailureCode, HistorySample, Nanoseconds, Outcome, ProbeId, Series, WallSpan, WallTime,
 };
 
-use super::aside::{Aside, AsideError, AsideReader, put_number};
 use super::report::{ImportReport, SeriesReport};
+use crate::import::aside::bytes::{Aside, AsideError, AsideReader, put_number};
 
 /// What an import gives. Nothing is stored yet.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Import {
     /// What was read and how, for people.
     pub report: ImportReport,
     /// Where more may be put aside.
-    pub(super) directory: Arc<Path>,
+    pub(crate) directory: Arc<Path>,
 }
 
 /// A series with its samples in the order of time.
@@ -31,9 +31,9 @@ pub struct ImportedSeries {
     /// Its samples.
     pub samples: ImportedSamples,
     /// From the first sample to the last one.
-    pub(super) span: Option<WallSpan>,
+    pub(crate) span: Option<WallSpan>,
     /// What was read of it; also part of the report.
-    pub(super) report: SeriesReport,
+    pub(crate) report: SeriesReport,
 }
 
 /// A sample without the name of its series.
@@ -64,13 +64,13 @@ pub struct ImportedSamples {
 
 /// Where in what was put aside the samples of a series are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct SamplesPlace {
+pub(crate) struct SamplesPlace {
     pub begin: u64,
     pub count: u64,
 }
 
 impl ImportedSamples {
-    pub(super) const fn new(all: Arc<Aside>, place: SamplesPlace) -> Self {
+    pub(crate) const fn new(all: Arc<Aside>, place: SamplesPlace) -> Self {
         Self { all, place }
     }
 
@@ -113,7 +113,7 @@ impl Iterator for SamplesReader<'_> {
 
 impl ImportedSample {
     /// Appends it.
-    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
+    pub(crate) fn put(&self, bytes: &mut Vec<u8>) {
         let (value, status) = (self.value, self.exit_status);
         bytes.push(self.outcome as u8 | u8::from(value.is_some()) << 6 | u8::from(status.is_some()) << 7);
         bytes.extend(self.probe.0.to_le_bytes());
@@ -125,7 +125,7 @@ impl ImportedSample {
     }
 
     /// Reads what [`ImportedSample::put`] appended.
-    pub(super) fn read(reader: &mut AsideReader<'_>) -> Result<Self, AsideError> {
+    pub(crate) fn read(reader: &mut AsideReader<'_>) -> Result<Self, AsideError> {
         let [tag] = reader.bytes()?;
         let outcome = Outcome::ALL.into_iter().find(|outcome| *outcome as u8 == tag & 0x3f);
         Ok(Self {
@@ -140,11 +140,11 @@ impl ImportedSample {
     }
 
     /// Everything but time and identity, to be compared.
-    pub(super) fn content(&self) -> (Nanoseconds, Option<u64>, Outcome, Option<i32>) {
+    pub(crate) fn content(&self) -> (Nanoseconds, Option<u64>, Outcome, Option<i32>) {
         (self.duration_ns, self.value.map(f64::to_bits), self.outcome, self.exit_status)
     }
 
-    pub(super) fn record(&self, series: &Series) -> HistorySample {
+    pub(crate) fn record(&self, series: &Series) -> HistorySample {
         HistorySample {
             series: series.key.clone(),
             probe: self.probe,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use iolag_model::Nanoseconds;
 
-use super::time_column::Certainty;
+use crate::import::times::column::Certainty;
 
 /// A clock resolution and where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct GuessedResolution {
 
 /// Gathers durations to conclude from.
 #[derive(Debug, Default)]
-pub(super) struct ResolutionEvidence {
+pub(crate) struct ResolutionEvidence {
     /// The greatest number of which all durations are multiples.
     divisor_ns: u64,
     /// The place of the last digit that was printed.

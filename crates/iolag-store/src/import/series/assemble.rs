@@ -3,22 +3,22 @@
 use iolag_model::{FailureCode, Nanoseconds, Outcome, ProbeId, Series, SeriesKind, WallTime};
 
 use super::arrangement::{Arranged, Arrangement, Found};
-use super::decimal::Decimal;
-use super::error::{ImportError, Tolerance};
 use super::imported::{ImportedSample, ImportedSeries};
-use super::options::ImportOptions;
-use super::quantity::{Cell, MarkEvidence, read_cell};
 use super::report::SeriesReport;
-use super::resolution::ResolutionEvidence;
-use super::rows::{RawObservation, RawRows, RawSeries};
-use super::time_column::{Certainty, Times};
-use super::value_options::{DecimalMark, MissingValues, ValueUnit};
+use crate::import::error::{ImportError, Tolerance};
+use crate::import::options::import_options::ImportOptions;
+use crate::import::options::value_options::{DecimalMark, MissingValues, ValueUnit};
+use crate::import::rows::{RawObservation, RawRows, RawSeries};
+use crate::import::times::column::{Certainty, Times};
+use crate::import::values::decimal::Decimal;
+use crate::import::values::quantity::{Cell, MarkEvidence, read_cell};
+use crate::import::values::resolution::ResolutionEvidence;
 
 /// Makes the samples of all series of `rows`, whose times are `times`.
 ///
 /// # Errors
 /// If too many rows are bad, or the file does not say which mark is the decimal one.
-pub(super) fn assemble(
+pub(crate) fn assemble(
     rows: RawRows,
     times: &Times,
     options: &ImportOptions,
@@ -235,7 +235,9 @@ impl<'a> SeriesAssembly<'a> {
             },
             description: match self.raw.column.as_str() {
                 "" => "imported".to_owned(),
-                column => super::error::cleaned(format!("imported from column {column}").chars().take(300)),
+                column => {
+                    crate::import::error::cleaned(format!("imported from column {column}").chars().take(300))
+                }
             },
             unit: match &self.unit {
                 ValueUnit::Plain(unit) => unit.clone(),

@@ -4,21 +4,21 @@ use std::collections::HashMap;
 
 use regex::{Regex, RegexBuilder};
 
-use super::aside::{Aside, AsideError, put_number};
-use super::error::{ImportError, Tolerance};
-use super::options::{ImportOptions, TimeFormat};
-use super::quantity::{Cell, read_cell};
-use super::rows::RawRows;
 use super::separated::SeriesTable;
-use super::source::Text;
-use super::time_text::{TimeReading, read_prefix_by_format, read_time};
-use super::value_options::{DecimalMark, MissingValues, ValueColumn};
+use crate::import::aside::bytes::{Aside, AsideError, put_number};
+use crate::import::error::{ImportError, Tolerance};
+use crate::import::options::import_options::{ImportOptions, TimeFormat};
+use crate::import::options::value_options::{DecimalMark, MissingValues, ValueColumn};
+use crate::import::rows::RawRows;
+use crate::import::source::Text;
+use crate::import::times::time_text::{TimeReading, read_prefix_by_format, read_time};
+use crate::import::values::quantity::{Cell, read_cell};
 
 /// Finds all values of a text log.
 ///
 /// # Errors
 /// If too many rows are bad, or there are more values after a date than options name.
-pub(super) fn read_log(
+pub(crate) fn read_log(
     text: &Text,
     options: &ImportOptions,
     tolerance: &mut Tolerance<'_>,
@@ -247,7 +247,7 @@ fn is_value(text: &str) -> bool {
 /// The elapsed time in a line that some time(1) printed:
 /// `real 0m1.234s` (bash, ksh), `real 0.01` (POSIX), `0.01 real 0.00 user 0.00 sys` (BSD), `0.00user 0.00system 0:00.01elapsed 0%CPU` (GNU),
 /// `Elapsed (wall clock) time (h:mm:ss or m:ss): 0:00.01` (GNU, verbose), `0.000u 0.004s 0:00.01 0.0%` (csh), `0.00s user 0.00s system 85% cpu 0.003 total` (zsh).
-pub(super) fn elapsed_of(line: &str) -> Option<&str> {
+pub(crate) fn elapsed_of(line: &str) -> Option<&str> {
     if let Some((_, clock)) =
         line.split_once("Elapsed (wall clock) time").and_then(|(_, rest)| rest.split_once("): "))
     {
@@ -280,7 +280,7 @@ pub(super) fn elapsed_of(line: &str) -> Option<&str> {
 ///
 /// # Errors
 /// If the pattern is none, lacks a group, or matches no line.
-pub(super) fn read_by_pattern(
+pub(crate) fn read_by_pattern(
     text: &Text,
     pattern: &str,
     options: &ImportOptions,
@@ -298,7 +298,7 @@ pub(super) fn read_by_pattern(
     while lines.line(&mut content)? {
         rows.lines += 1;
         if first.is_none() && !content.trim().is_empty() {
-            first = Some(super::error::shortened(&content));
+            first = Some(crate::import::error::shortened(&content));
         }
         let Some(found) = expression.captures(&content) else {
             rows.ignored += u64::from(!content.trim().is_empty());

@@ -1,0 +1,4 @@
+//! What the caller says about a file; what is not said is guessed from the whole file and shown.
+
+pub(super) mod import_options;
+pub(super) mod value_options;

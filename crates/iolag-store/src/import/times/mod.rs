@@ -1,0 +1,5 @@
+//! When rows were: which format their times have, and which moments they are.
+
+pub(super) mod column;
+pub(super) mod moments;
+pub(super) mod time_text;
