@@ -17,7 +17,8 @@ use iolag_model::{
 
 use crate::history::{History, HistoryError};
 use crate::import::aside::bytes::{Aside, AsideError};
-use crate::import::series::imported::{Import, ImportedSample, ImportedSeries, SamplesPlace, SamplesReader};
+use crate::import::series::imported::{Import, ImportedSeries};
+use crate::import::series::imported_samples::{ImportedSample, SamplesPlace, SamplesReader};
 
 /// How many moments with another value are shown.
 const EXAMPLES_MAX: usize = 3;

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::import::aside::bytes::AsideError;
-use crate::import::options::import_options::OptionError;
+use crate::import::options::option_error::OptionError;
 
 /// A failure of an import. Nothing is imported then.
 #[derive(Debug, thiserror::Error)]

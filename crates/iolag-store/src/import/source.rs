@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::ImportError;
+use super::fingerprint::{FNV_OFFSET, fnv1a};
 use crate::import::aside::bytes::{Aside, AsideError, AsideReader};
-use crate::import::forms::event_list::{FNV_OFFSET, fnv1a};
 
 /// Reads and keeps the hash of what was read: FNV-1a with 128 bits.
 pub(crate) struct Hashed<R> {

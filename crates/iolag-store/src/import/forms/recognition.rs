@@ -1,7 +1,8 @@
 //! What kind of file it is, told by its beginning.
 
 use super::table::{guess_separator, told_separator};
-use crate::import::options::import_options::{ImportForm, ImportOptions, Separator};
+use crate::import::options::file_options::{ImportForm, Separator};
+use crate::import::options::import_options::ImportOptions;
 use crate::import::times::time_text::read_time;
 
 /// Whether a file that begins like this is an export of an iolag history: records as JSON, one to a line. Such are merged, not imported.

@@ -6,7 +6,9 @@ use iolag_model::SeriesKey;
 
 use super::table::{Row, Table};
 use crate::import::error::{ImportError, Tolerance, cleaned};
-use crate::import::options::import_options::{ColumnName, ImportForm, ImportOptions, Separator, TimeFormat};
+use crate::import::options::file_options::{ColumnName, ImportForm, Separator};
+use crate::import::options::import_options::ImportOptions;
+use crate::import::options::time_options::TimeFormat;
 use crate::import::options::value_options::ValueUnit;
 use crate::import::rows::{RawRows, RawSeries};
 use crate::import::source::Text;

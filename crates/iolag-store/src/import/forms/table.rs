@@ -5,7 +5,8 @@ use std::io::BufRead;
 
 use crate::import::aside::bytes::{AsideError, AsideReader};
 use crate::import::error::ImportError;
-use crate::import::options::import_options::{ColumnName, HeaderRow, ImportOptions, Separator};
+use crate::import::options::file_options::{ColumnName, HeaderRow, Separator};
+use crate::import::options::import_options::ImportOptions;
 use crate::import::source::Text;
 
 /// A row as its cells.

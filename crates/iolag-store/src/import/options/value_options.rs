@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::import_options::{ColumnName, OptionError};
+use super::file_options::ColumnName;
+use super::option_error::OptionError;
 
 /// A column with values and its series: `COLUMN`, `COLUMN=TASK`, `COLUMN=TASK:PART@TARGET`, each with `[UNIT]` at the end if wanted.
 /// In text logs a column is the number of a value after its date, or the line that stands before it.

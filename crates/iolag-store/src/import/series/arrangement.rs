@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use iolag_model::{Nanoseconds, Outcome, ProbeId, WallSpan, WallTime};
 
-use super::imported::{ImportedSample, ImportedSamples, SamplesPlace};
-use super::report::Gaps;
+use super::gaps::Gaps;
+use super::imported_samples::{ImportedSample, ImportedSamples, SamplesPlace};
 use crate::import::aside::bytes::{Aside, AsideError, AsideReader, put_number};
 use crate::import::aside::sorter::{Sortable, Sorted, Sorter};
 use crate::import::options::import_options::ImportOptions;

@@ -3,13 +3,15 @@
 use iolag_model::{FailureCode, Nanoseconds, Outcome, ProbeId, Series, SeriesKind, WallTime};
 
 use super::arrangement::{Arranged, Arrangement, Found};
-use super::imported::{ImportedSample, ImportedSeries};
+use super::imported::ImportedSeries;
+use super::imported_samples::ImportedSample;
 use super::report::SeriesReport;
+use crate::import::certainty::Certainty;
 use crate::import::error::{ImportError, Tolerance};
 use crate::import::options::import_options::ImportOptions;
 use crate::import::options::value_options::{DecimalMark, MissingValues, ValueUnit};
 use crate::import::rows::{RawObservation, RawRows, RawSeries};
-use crate::import::times::column::{Certainty, Times};
+use crate::import::times::row_times::Times;
 use crate::import::values::decimal::Decimal;
 use crate::import::values::quantity::{Cell, MarkEvidence, read_cell};
 use crate::import::values::resolution::ResolutionEvidence;

@@ -2,5 +2,7 @@
 
 pub(super) mod arrangement;
 pub(super) mod assemble;
+pub(super) mod gaps;
 pub(super) mod imported;
+pub(super) mod imported_samples;
 pub(super) mod report;

@@ -3,16 +3,18 @@
 //! Invariants: a format is decided from all rows, never from the first ones; what two readings fit is refused and both are shown;
 //! times of a zone that has no such time, or has it twice, are counted and told.
 
-use std::collections::BTreeMap;
-
 use iolag_model::WallTime;
 
-use super::moments::{Direction, Moment, Refusal, RepeatedHours, Resolution, civil};
+use super::format_evidence::{Evidence, Family};
+use super::moments::{Direction, Moment, Refusal, RepeatedHours, Resolution};
+use super::row_times::{RowTime, Times};
 use super::time_text::{TimeReading, read_by_format, read_time};
-use crate::import::aside::bytes::{Aside, AsideError, AsideReader, put_number};
+use crate::import::aside::bytes::{Aside, AsideError, AsideReader};
+use crate::import::certainty::Certainty;
 use crate::import::error::{ImportError, Tolerance};
-use crate::import::options::import_options::{ImportOptions, TimeFormat};
-use crate::import::rows::{RawRows, RawTime};
+use crate::import::options::import_options::ImportOptions;
+use crate::import::options::time_options::TimeFormat;
+use crate::import::rows::RawRows;
 
 /// How times were read, with an example to be checked by eye.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,77 +29,12 @@ pub struct GuessedTime {
     pub parsed: WallTime,
 }
 
-/// Where something known about a file comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Certainty {
-    /// The caller said so.
-    Declared,
-    /// It was concluded from all rows.
-    Guessed,
-    /// Nothing said so: it is what is most common.
-    Assumed,
-}
-
 /// The times of a file as moments.
 pub(crate) struct ResolvedTimes {
     pub times: Times,
     pub guessed: Option<GuessedTime>,
     pub notes: Vec<String>,
 }
-
-/// Moments in the order of the file, put aside.
-pub(crate) struct Times(Aside);
-
-/// A row and when it was; nothing if it was left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct RowTime {
-    pub line: u64,
-    pub time: Option<WallTime>,
-}
-
-impl Times {
-    fn push(&mut self, row: RowTime) -> Result<(), AsideError> {
-        self.0.write_with(|bytes| {
-            put_number(bytes, row.line);
-            // Those that are left out are before 1970.
-            bytes.extend(row.time.map_or(0, |time| time.0).to_le_bytes());
-        })
-    }
-
-    /// Finds times by their number, quickly if these ascend.
-    pub fn reader(&self) -> TimesReader<'_> {
-        TimesReader { times: self, reader: self.0.read_from(0), read: 0, last: RowTime::default() }
-    }
-}
-
-pub(crate) struct TimesReader<'a> {
-    times: &'a Times,
-    reader: AsideReader<'a>,
-    read: u64,
-    last: RowTime,
-}
-
-impl TimesReader<'_> {
-    /// The row whose time has this number; nothing of rows that are not there.
-    pub fn at(&mut self, number: u64) -> Result<RowTime, AsideError> {
-        if number + 1 < self.read {
-            *self = self.times.reader();
-        }
-        while self.read <= number {
-            if self.reader.is_at_end() {
-                return Ok(RowTime::default());
-            }
-            let line = self.reader.number()?;
-            let time = WallTime(i64::from_le_bytes(self.reader.bytes()?));
-            self.last = RowTime { line, time: Some(time).filter(|time| time.0 > 0) };
-            self.read += 1;
-        }
-        Ok(self.last)
-    }
-}
-
-/// Plausible numbers of seconds since 1970: from 1980 to 2100. Ranges of different units do not meet.
-const PLAUSIBLE_SECONDS: std::ops::Range<u64> = 315_532_800..4_102_444_800;
 
 /// Decides the format of all times of `rows` and reads them.
 ///
@@ -110,7 +47,7 @@ pub(crate) fn resolve_times(
 ) -> Result<ResolvedTimes, ImportError> {
     let column = Column { rows, options };
     let Some((format, certainty)) = column.format(tolerance.file())? else {
-        let times = Times(Aside::new(&rows.directory));
+        let times = Times::new(&rows.directory);
         return Ok(ResolvedTimes { times, guessed: None, notes: Vec::new() });
     };
     column.resolve(format, certainty, tolerance)
@@ -119,166 +56,6 @@ pub(crate) fn resolve_times(
 struct Column<'a> {
     rows: &'a RawRows,
     options: &'a ImportOptions,
-}
-
-/// What has to be known to tell formats apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Family {
-    Number,
-    Instant,
-    Civil,
-    Slashed,
-    Named,
-    Yearless,
-}
-
-impl Family {
-    const fn of(reading: &TimeReading) -> Self {
-        match reading {
-            TimeReading::Number(_) => Self::Number,
-            TimeReading::Instant(_) => Self::Instant,
-            TimeReading::Civil(_) => Self::Civil,
-            TimeReading::Slashed { .. } => Self::Slashed,
-            TimeReading::Named { .. } => Self::Named,
-            TimeReading::Yearless { .. } => Self::Yearless,
-        }
-    }
-}
-
-/// A row that shows something.
-#[derive(Debug, Clone)]
-struct Shown {
-    line: u64,
-    text: String,
-}
-
-impl Shown {
-    fn of(raw: RawTime<'_>) -> Self {
-        Self { line: raw.line, text: raw.text.to_owned() }
-    }
-}
-
-/// What all times together say about their format.
-#[derive(Default)]
-struct Evidence {
-    counts: BTreeMap<Family, u64>,
-    /// The first row that cannot be read, else the first one.
-    unread: Option<Shown>,
-    is_any_unread: bool,
-    /// The first number.
-    number: Option<Shown>,
-    /// How many numbers are plausible in each of [`UNITS`].
-    plausible: [u64; 4],
-    day_first: Option<Shown>,
-    month_first: Option<Shown>,
-    /// The first row in which day and month are not the same, and what it may be.
-    differing: Option<(Shown, TimeReading)>,
-}
-
-/// How many of each unit of numbers are in a second.
-const UNITS: [(fn() -> TimeFormat, u64); 4] = [
-    (|| TimeFormat::EpochSeconds, 1),
-    (|| TimeFormat::EpochMilliseconds, 1_000),
-    (|| TimeFormat::EpochMicroseconds, 1_000_000),
-    (|| TimeFormat::EpochNanoseconds, 1_000_000_000),
-];
-
-impl Evidence {
-    fn look_at(&mut self, raw: RawTime<'_>, reading: Option<TimeReading>) {
-        if self.unread.is_none() || reading.is_none() && !self.is_any_unread {
-            self.unread = Some(Shown::of(raw));
-            self.is_any_unread = reading.is_none();
-        }
-        let Some(reading) = reading else { return };
-        *self.counts.entry(Family::of(&reading)).or_default() += 1;
-        match &reading {
-            TimeReading::Number(number) => {
-                self.number.get_or_insert_with(|| Shown::of(raw));
-                let number = number.times(1).unwrap_or(0);
-                for (count, (_, scale)) in self.plausible.iter_mut().zip(UNITS) {
-                    let range = PLAUSIBLE_SECONDS.start * scale..PLAUSIBLE_SECONDS.end * scale;
-                    *count += u64::from(range.contains(&number));
-                }
-            }
-            TimeReading::Slashed { first, second, mark, .. } => {
-                if *mark == b'.' || *first > 12 {
-                    self.day_first.get_or_insert_with(|| Shown::of(raw));
-                } else if *second > 12 {
-                    self.month_first.get_or_insert_with(|| Shown::of(raw));
-                } else if first != second {
-                    self.differing.get_or_insert_with(|| (Shown::of(raw), reading));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn unknown(&self, file: &str) -> ImportError {
-        let (line, text) = self.unread.as_ref().map_or((0, ""), |shown| (shown.line, &shown.text));
-        ImportError::undecided(
-            file,
-            format!(
-                "line {line} has the time {:?}, which has no form that iolag knows",
-                crate::import::error::shortened(text)
-            ),
-            "is it the right column (--time COLUMN)? If so, say how times are written: --time-format '%d.%m.%Y %H:%M'",
-        )
-    }
-
-    fn epoch_unit(&self, rows: u64, file: &str) -> Result<TimeFormat, ImportError> {
-        let best = UNITS.into_iter().zip(self.plausible).max_by_key(|(_, count)| *count);
-        match best {
-            Some(((format, _), count)) if count * 2 >= rows => Ok(format()),
-            _ => Err(ImportError::undecided(
-                file,
-                format!(
-                    "times are numbers like {}, which are no times since 1970 in any unit",
-                    self.number.as_ref().map_or("", |shown| &shown.text)
-                ),
-                "is it the right column (--time COLUMN)? For times since a beginning say when that was with --origin; \
-                 for dates without marks say how they are written: --time-format %Y%m%d%H%M%S",
-            )),
-        }
-    }
-
-    fn order_of_day_and_month(&self, file: &str) -> Result<TimeFormat, ImportError> {
-        match (&self.day_first, &self.month_first, &self.differing) {
-            (Some(_), None, _) => Ok(TimeFormat::DayMonthYear),
-            (None, Some(_), _) | (None, None, None) => Ok(TimeFormat::MonthDayYear),
-            (Some(day), Some(month), _) => Err(two_orders(file, day, month)),
-            (None, None, Some((shown, reading))) => Err(either_order(file, shown, reading)),
-        }
-    }
-}
-
-fn two_orders(file: &str, day: &Shown, month: &Shown) -> ImportError {
-    ImportError::undecided(
-        file,
-        format!(
-            "line {} has {:?}, where the day comes first, and line {} has {:?}, where the month does",
-            day.line, day.text, month.line, month.text
-        ),
-        "divide the file, or say which is right with --time-format day-month-year or month-day-year and let the \
-         others be left out with --skip-bad N",
-    )
-}
-
-fn either_order(file: &str, shown: &Shown, reading: &TimeReading) -> ImportError {
-    let date = |format| {
-        civil(reading, &format)
-            .map_or_else(String::new, |civil| civil.date().strftime("%-d %B %Y").to_string())
-    };
-    ImportError::undecided(
-        file,
-        format!(
-            "{:?} in line {} may be {} (day-month-year) or {} (month-day-year), and no row of the file decides it",
-            shown.text,
-            shown.line,
-            date(TimeFormat::DayMonthYear),
-            date(TimeFormat::MonthDayYear)
-        ),
-        "say which with --time-format",
-    )
 }
 
 impl Column<'_> {
@@ -327,7 +104,7 @@ impl Column<'_> {
         let (moments, direction, notes) = self.moments(&format, tolerance)?;
         let mut moments = moments.read_from(0);
         let mut hours = RepeatedHours::new(direction.ascends());
-        let mut times = Times(Aside::new(&self.rows.directory));
+        let mut times = Times::new(&self.rows.directory);
         let (mut raws, mut example) = (self.rows.times(), None);
         while let Some(raw) = raws.next()? {
             let mut time = read_moment(&mut moments)?.map(|moment| hours.decide(moment, raw.group));
@@ -401,7 +178,7 @@ fn read_moment(reader: &mut AsideReader<'_>) -> Result<Option<Moment>, AsideErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::options::import_options::parse_time_zone;
+    use crate::import::options::time_options::parse_time_zone;
 
     fn resolve(texts: &[&str], options: &ImportOptions) -> Result<ResolvedTimes, ImportError> {
         let mut rows = RawRows::of_lines(0, 0, &options.directory);

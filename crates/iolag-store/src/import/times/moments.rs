@@ -8,7 +8,8 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 
 use super::time_text::{NamedZone, TimeReading, abbreviation_at, offset_of_abbreviation};
-use crate::import::options::import_options::{ImportOptions, TimeFormat};
+use crate::import::options::import_options::ImportOptions;
+use crate::import::options::time_options::TimeFormat;
 
 /// Why a time is no moment.
 pub(crate) enum Refusal {

@@ -5,7 +5,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::{Offset, TimeZone};
 
-use crate::import::options::import_options::parse_offset;
+use crate::import::options::time_options::parse_offset;
 use crate::import::values::decimal::Decimal;
 
 /// What a text says about a time.

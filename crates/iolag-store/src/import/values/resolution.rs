@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use iolag_model::Nanoseconds;
 
-use crate::import::times::column::Certainty;
+use crate::import::certainty::Certainty;
 
 /// A clock resolution and where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
