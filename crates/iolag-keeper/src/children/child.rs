@@ -195,7 +195,7 @@ impl Child {
         let until = MonotonicClock.now().after(limit);
         while test_kill_process_group(self.process).is_ok() {
             if MonotonicClock.now() >= until {
-                return crate::family::is_living_group(self.id());
+                return super::family::is_living_group(self.id());
             }
             std::thread::sleep(LOOK.as_duration());
         }
@@ -348,7 +348,7 @@ mod tests {
                 theirs.store(1, ended as u64);
                 sleep_on();
             }
-            while theirs.load(1) == 0 || !crate::evidence::is_zombie(theirs.load(1) as u32) {
+            while theirs.load(1) == 0 || !crate::children::evidence::is_zombie(theirs.load(1) as u32) {
                 std::thread::sleep(LOOK.as_duration());
             }
             theirs.store(0, lazy as u64);

@@ -14,7 +14,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::waiting::{Awaited, wait_for_any};
+use super::waiting::{Awaited, wait_for_any};
 use crate::{Child, KeeperError, Orphanage};
 
 /// The longest line that a child may send; more is a bug and ends the conversation.

@@ -10,7 +10,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, pidfd_send_signal, waitid,
 };
 
-use crate::evidence::{is_zombie, start_ticks};
+use super::evidence::{is_zombie, start_ticks};
 
 /// A process that somebody else started.
 #[derive(Debug)]

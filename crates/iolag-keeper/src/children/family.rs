@@ -3,7 +3,7 @@
 //! A program that waits in the kernel outlives the child that started it, however that was ended; who counts only children would
 //! start the next one on the same mount, and the next. Only `children` and `stat` below /proc are read.
 
-use crate::evidence::{fields_after_name, read};
+use super::evidence::{fields_after_name, read};
 
 /// Processes beyond this number are left out.
 const PROCESSES_MAX: usize = 256;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use iolag_model::Detail;
 
-use crate::memory::SharedMemory;
+use super::memory::SharedMemory;
 
 /// Bytes of the three counters.
 pub(crate) const DETAIL_COUNTER_BYTES: usize = 3 * size_of::<u64>();

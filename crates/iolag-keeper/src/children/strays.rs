@@ -36,7 +36,7 @@ fn ended_child() -> Option<Pid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{is_zombie, start_ticks};
+    use crate::children::evidence::{is_zombie, start_ticks};
     use crate::{Child, Ending, Orphanage};
     use iolag_model::Nanoseconds;
 

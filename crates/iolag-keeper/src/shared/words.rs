@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
+use super::memory::SharedMemory;
 use crate::KeeperError;
-use crate::memory::SharedMemory;
 
 /// A row of 64-bit numbers, zero at first.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use iolag_model::Nanoseconds;
 use rustix::event::{PollFd, PollFlags, poll};
 
-use crate::child::timespec;
+use super::child::timespec;
 
 /// What is waited for.
 #[derive(Debug, Clone, Copy)]

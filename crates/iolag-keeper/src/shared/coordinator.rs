@@ -17,8 +17,8 @@ use std::time::Duration;
 use iolag_model::{Arrival, Coordinator, Meeting, MonotonicTime, Nanoseconds, Waiting};
 use rustix::thread::futex;
 
-use crate::layout::{Exchange, LastMeeting};
-use crate::slot::GIVEN_UP;
+use super::layout::{Exchange, LastMeeting};
+use super::slot::GIVEN_UP;
 
 /// What it takes to wake one more client on the same processor and let it prepare its first operation: some 10 µs on a virtual
 /// one, by `examples/meeting_cost.rs`.
@@ -44,11 +44,14 @@ pub struct SharedCoordinator {
     exchange: Exchange,
 }
 
-impl SharedCoordinator {
-    pub(crate) const fn new(exchange: Exchange) -> Self {
-        Self { exchange }
+impl Exchange {
+    /// Where clients meet and learn that they are to stop.
+    pub fn coordinator(&self) -> SharedCoordinator {
+        SharedCoordinator { exchange: self.clone() }
     }
+}
 
+impl SharedCoordinator {
     /// Whether everything is to stop.
     pub fn is_stopping(&self) -> bool {
         self.exchange.shared.control().stop_all.load(Ordering::Acquire) != 0

@@ -1,7 +1,7 @@
 //! Shared memory: an anonymous file, mapped by keeper, measurers and writer alike.
 //!
 //! Invariants: the region outlives every process that maps it; no pointer is stored in it; everything in it that two
-//! processes touch is atomic, or is handed over by an atomic (see [`crate::ring`]).
+//! processes touch is atomic, or is handed over by an atomic (see [`super::ring`]).
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::NonNull;

@@ -16,12 +16,12 @@ use iolag_model::{
 };
 use rustix::thread::sched_getaffinity;
 
-use crate::detail_ring::{DETAIL_COUNTER_BYTES, DetailPlace, DetailProducer, DetailReader};
-use crate::memory::SharedMemory;
-use crate::ring::{LINE, RingPlace, RingProducer, RingReader};
-use crate::room::{DETAIL_BYTES_MAX, Room};
-use crate::slot::{EXPECTED, InFlight, SLOT_BYTES, Slot};
-use crate::{KeeperError, SharedCoordinator};
+use super::detail_ring::{DETAIL_COUNTER_BYTES, DetailPlace, DetailProducer, DetailReader};
+use super::memory::SharedMemory;
+use super::ring::{LINE, RingPlace, RingProducer, RingReader};
+use super::room::{DETAIL_BYTES_MAX, Room};
+use super::slot::{EXPECTED, InFlight, SLOT_BYTES, Slot};
+use crate::KeeperError;
 
 const PAGE: usize = 4096;
 const KEEPER_SAMPLES: usize = 16 << 10;
@@ -215,11 +215,6 @@ impl Exchange {
 
     fn sum_over_rings(&self, count: impl Fn(&RingReader) -> u64) -> u64 {
         (0..=self.shared.clients).map(|ring| count(&RingReader::new(self.shared.ring(ring)))).sum()
-    }
-
-    /// Where clients meet and learn that they are to stop.
-    pub fn coordinator(&self) -> SharedCoordinator {
-        SharedCoordinator::new(self.clone())
     }
 
     /// What `client` has in flight.

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use iolag_model::Sample;
 
-use crate::memory::SharedMemory;
+use super::memory::SharedMemory;
 
 /// Two cache lines, because processors fetch lines in pairs.
 pub(crate) const LINE: usize = 128;
