@@ -8,13 +8,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use crate::built::FEATURE_SETS;
 use crate::places::{Places, run};
 use crate::suite::Tally;
 use crate::testing::{self, Wanted};
 use crate::{bench, house, install, web};
-
-/// Which cargo features clippy and the tests see, one run for each.
-pub const FEATURE_SETS: &[&[&str]] = &[&[]];
 
 /// One of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,14 @@
 
 use std::time::Duration;
 
-use super::case::{Again, Case};
+/// Whether a test that has failed is run again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// Twice more, alone, after all others.
+    Twice,
+    /// Never, since a failure that is seen once is one too many; what it is about is named.
+    Never(&'static str),
+}
 
 /// For every test that is not in [`LONGER`].
 const LIMIT: Duration = Duration::from_secs(120);
@@ -142,11 +149,11 @@ pub fn again(name: &str) -> Again {
     about.map_or(Again::Twice, |(about, _)| Again::Never(about))
 }
 
-/// Paths and words of the lists that mean no test: something was renamed, and its rule forgotten.
-pub fn stale(cases: &[Case]) -> Vec<&'static str> {
+/// Paths and words of the lists that mean none of the tests `names`: something was renamed, and its rule forgotten.
+pub fn stale(names: &[&str]) -> Vec<&'static str> {
     let longer = LONGER.iter().map(|(path, ..)| path);
     let patterns = NEVER_AGAIN.iter().flat_map(|(_, patterns)| patterns.iter());
-    let is_stale = |pattern: &&&'static str| !cases.iter().any(|case| means(pattern, &case.name));
+    let is_stale = |pattern: &&&'static str| !names.iter().any(|name| means(pattern, name));
     longer.chain(patterns).filter(is_stale).copied().collect()
 }
 

@@ -12,8 +12,9 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::bare_loop::Shape;
-use super::setting::{Scratch, Setting};
-use crate::places::{Profile, output};
+use crate::bench::setting::{Scratch, Setting};
+use crate::built::Profile;
+use crate::places::output;
 
 /// A sample per operation, or per system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::bare_loop::{BareLoop, Shape};
 use super::iolag_loop::{Detail, IolagLoop};
-use super::setting::Setting;
+use crate::bench::setting::Setting;
 use crate::machine;
 use crate::pairs::{self, Requirement, TABLE_HEAD};
 use crate::places::output;

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use super::setting::{Setting, Size};
+use crate::bench::setting::{Setting, Size};
 use crate::places::output;
 
 /// What the loop works on; iolag's options of the same meaning get the same numbers.

@@ -5,7 +5,7 @@ use anyhow::Result;
 
 use super::bare_loop::{BareLoop, Shape};
 use super::iolag_loop::{Detail, IolagLoop};
-use super::setting::Setting;
+use crate::bench::setting::Setting;
 use crate::machine;
 use crate::pairs::{self, Requirement, TABLE_HEAD};
 

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::setting::{Setting, Size};
+use crate::bench::setting::{Setting, Size};
 use crate::machine;
 use crate::pairs::{self, Comparison, Requirement, TABLE_HEAD};
 use crate::places::output;

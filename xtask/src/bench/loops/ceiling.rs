@@ -6,7 +6,7 @@
 use anyhow::Result;
 
 use super::bare_loop::{BareLoop, Shape};
-use super::setting::Setting;
+use crate::bench::setting::Setting;
 use crate::machine;
 use crate::pairs::{self, Requirement, TABLE_HEAD};
 
