@@ -3,6 +3,8 @@
 //! Read from the text: a file uses another one where a `use` or a path in its code leads to a name that the other one defines, also
 //! through the `use` lines of modules between them. Declarations (`mod`), `pub use` of what the file itself does not go on to use, and
 //! what is only there for tests do not count.
+//!
+//! Limits: a method that is called is not seen, nor what `#[path]` or a `*` leads to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
