@@ -9,7 +9,32 @@ use std::process::Stdio;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::places::Places;
+use crate::places::{Places, run};
+
+/// Which cargo features clippy and the tests see, one run for each.
+pub const FEATURE_SETS: &[&[&str]] = &[&[]];
+
+/// How a program is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// Fast to build.
+    Dev,
+    /// What `cargo run --release` builds: the programs that the loop's benchmarks run.
+    Release,
+    /// What users copy to their machines.
+    Dist,
+}
+
+impl Profile {
+    /// The profile's name for cargo.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dev => "dev",
+            Self::Release => "release",
+            Self::Dist => "dist",
+        }
+    }
+}
 
 /// A file that can be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +75,38 @@ pub fn build(places: &Places, features: &[&str], selection: &[&str]) -> Result<V
     let status = child.wait().context("waiting for `cargo test --no-run`")?;
     ensure!(status.success(), "the workspace does not compile: see the messages above");
     Ok(executables)
+}
+
+impl Places {
+    /// Builds a program of the workspace and returns its path.
+    pub fn build(&self, package: &str, program: &str, profile: Profile) -> Result<PathBuf> {
+        self.build_target(package, ["--bin", program], profile, program.into())
+    }
+
+    /// Builds an example of a package and returns its path.
+    pub fn build_example(&self, package: &str, example: &str, profile: Profile) -> Result<PathBuf> {
+        self.build_target(package, ["--example", example], profile, Path::new("examples").join(example))
+    }
+
+    fn build_target(
+        &self,
+        package: &str,
+        target: [&str; 2],
+        profile: Profile,
+        path: PathBuf,
+    ) -> Result<PathBuf> {
+        if profile == Profile::Dev {
+            // With everything that the tests need, which is built anyway.
+            return program(&build(self, &[], &[])?, target[1]);
+        }
+        let mut cargo = self.cargo();
+        cargo
+            .args(["build", "--quiet", "--package", package])
+            .args(target)
+            .args(["--profile", profile.name()]);
+        run(&mut cargo)?;
+        Ok(self.target.join(profile.name()).join(path))
+    }
 }
 
 /// The program or example of this name.

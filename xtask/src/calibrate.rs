@@ -8,7 +8,8 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Result;
 
-use crate::places::{Places, Profile, run};
+use crate::built::Profile;
+use crate::places::{Places, run};
 
 /// Gives the words to the program, which knows them.
 pub fn calibrate(options: &[&str]) -> Result<ExitCode> {

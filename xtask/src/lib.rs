@@ -2,10 +2,10 @@
 //! `cargo xtask calibrate` measures how often its intervals and findings are wrong.
 #![expect(clippy::print_stdout, reason = "this program talks to the developer at its terminal")]
 
-mod arrows;
 mod bench;
 mod built;
 mod calibrate;
+mod house;
 mod install;
 mod machine;
 mod pairs;
@@ -14,7 +14,6 @@ mod readers;
 mod steps;
 pub mod suite;
 mod testing;
-mod tidy;
 mod web;
 
 use std::process::ExitCode;

@@ -5,8 +5,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::built;
-
 /// The places that the steps work in.
 #[derive(Debug, Clone)]
 pub struct Places {
@@ -16,28 +14,6 @@ pub struct Places {
     pub cache: PathBuf,
     /// Where cargo builds.
     pub target: PathBuf,
-}
-
-/// How a program is built.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
-    /// Fast to build.
-    Dev,
-    /// What `cargo run --release` builds: the programs that the loop's benchmarks run.
-    Release,
-    /// What users copy to their machines.
-    Dist,
-}
-
-impl Profile {
-    /// The profile's name for cargo.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Dev => "dev",
-            Self::Release => "release",
-            Self::Dist => "dist",
-        }
-    }
 }
 
 impl Places {
@@ -74,36 +50,6 @@ impl Places {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
         command
-    }
-
-    /// Builds a program of the workspace and returns its path.
-    pub fn build(&self, package: &str, program: &str, profile: Profile) -> Result<PathBuf> {
-        self.build_target(package, ["--bin", program], profile, program.into())
-    }
-
-    /// Builds an example of a package and returns its path.
-    pub fn build_example(&self, package: &str, example: &str, profile: Profile) -> Result<PathBuf> {
-        self.build_target(package, ["--example", example], profile, Path::new("examples").join(example))
-    }
-
-    fn build_target(
-        &self,
-        package: &str,
-        target: [&str; 2],
-        profile: Profile,
-        path: PathBuf,
-    ) -> Result<PathBuf> {
-        if profile == Profile::Dev {
-            // With everything that the tests need, which is built anyway.
-            return built::program(&built::build(self, &[], &[])?, target[1]);
-        }
-        let mut cargo = self.cargo();
-        cargo
-            .args(["build", "--quiet", "--package", package])
-            .args(target)
-            .args(["--profile", profile.name()]);
-        run(&mut cargo)?;
-        Ok(self.target.join(profile.name()).join(path))
     }
 }
 

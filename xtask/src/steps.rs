@@ -8,13 +8,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use crate::built::FEATURE_SETS;
 use crate::places::{Places, run};
 use crate::suite::Tally;
 use crate::testing::{self, Wanted};
-use crate::{arrows, bench, install, tidy, web};
-
-/// Which cargo features clippy and the tests see, one run for each.
-pub const FEATURE_SETS: &[&[&str]] = &[&[]];
+use crate::{bench, house, install, web};
 
 /// One of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,10 +131,7 @@ fn execute(step: Step, places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) 
         Step::Tests => testing::run(places, wanted, tally),
         Step::Documentation => document(places),
         Step::Bench => bench::all_tiny(places),
-        Step::Tidy => {
-            arrows::check(places)?;
-            tidy::check(&places.root)
-        }
+        Step::Tidy => house::check(places),
     }
 }
 

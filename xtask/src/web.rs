@@ -6,7 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::places::{Places, Profile, output, run};
+use crate::built::Profile;
+use crate::places::{Places, output, run};
 use crate::suite::{Case, Launch};
 
 /// The programs with tests in `web/test`.

@@ -13,41 +13,26 @@
 //!
 //! Limits: one host writes a run. The format is described in docs/store-format.md.
 
-mod adopt;
 mod directory;
-mod encode;
 mod error;
-mod export;
-mod finish;
 pub mod history;
-pub mod history_samples;
 pub mod import;
-mod liveness;
-mod manifest;
-mod part;
-mod prune;
-mod recover;
-mod rescue;
-mod run_directory;
-mod scan;
-mod spool;
-mod store;
-mod tidy;
+mod runs;
 
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-pub use adopt::{Adopted, Adoption, adopt};
 pub use directory::{Directory, DirectoryLock};
-pub use encode::{Encoded, encode};
 pub use error::{Flaw, FlawKind, StoreError};
-pub use export::{CSV_HEADER, TextForm};
-pub use liveness::{KeeperIdentity, boot_id};
-pub use manifest::{Manifest, ManifestEntry, ManifestKind};
-pub use prune::{Retention, runs_to_remove};
-pub use recover::{Recovered, Recovery, recover, recover_one, recover_run};
-pub use run_directory::RunDirectory;
-pub use scan::{BATCH_ROWS, Samples, Sink, StoredSample};
-pub use spool::{Block, Damage, Resumed, SpoolNumber, SpoolReader, SpoolWriter, spools};
-pub use store::{Listed, Removal, Store};
+pub use runs::encode::{Encoded, encode};
+pub use runs::export::{CSV_HEADER, TextForm};
+pub use runs::liveness::{KeeperIdentity, boot_id};
+pub use runs::manifest::{Manifest, ManifestEntry, ManifestKind};
+pub use runs::recovery::adopt::{Adopted, Adoption, adopt};
+pub use runs::recovery::recover::{Recovered, Recovery, recover, recover_one, recover_run};
+pub use runs::retention::{Retention, runs_to_remove};
+pub use runs::run_directory::RunDirectory;
+pub use runs::scan::{BATCH_ROWS, Samples, Sink, StoredSample};
+pub use runs::spool::{Block, Damage, Resumed, SpoolNumber, SpoolReader, SpoolWriter, spools};
+pub use runs::store::{Listed, Removal, Store};

@@ -7,8 +7,7 @@ use iolag_model::{
     BatchId, FailureCode, HistoryRecord, HistorySample, Nanoseconds, Outcome, ProbeId, Series, SeriesKey,
     SeriesKind, Surroundings, WallSpan, WallTime,
 };
-use iolag_store::history::{Access, History, HistoryError, open_history};
-use iolag_store::history_samples::{TableForm, write_samples};
+use iolag_store::history::{Access, History, HistoryError, TableForm, open_history, write_samples};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 

@@ -2,18 +2,12 @@
 //!
 //! A new benchmark is a module with a `run(&Setting) -> Result<()>` and a line in [`BENCHMARKS`].
 
-mod bare_loop;
-mod ceiling;
 mod history;
 mod history_command;
-mod iolag_loop;
+mod loops;
 mod many_clients;
-mod md_workbench;
 mod memory;
-mod metadata;
-mod overhead;
 mod processes;
-mod recording;
 mod setting;
 mod short_run;
 mod size;
@@ -35,11 +29,11 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("start", start::run),
     ("short-run", short_run::run),
     ("size", size::run),
-    ("recording", recording::run),
-    ("ceiling", ceiling::run),
-    ("metadata", metadata::run),
-    ("overhead", overhead::run),
-    ("md-workbench", md_workbench::run),
+    ("recording", loops::recording::run),
+    ("ceiling", loops::ceiling::run),
+    ("metadata", loops::metadata::run),
+    ("overhead", loops::overhead::run),
+    ("md-workbench", loops::md_workbench::run),
     ("memory", memory::run),
     ("many-clients", many_clients::run),
     ("summary", summary::run),

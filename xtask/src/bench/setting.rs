@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::built::Profile;
 use crate::pairs;
-use crate::places::{Places, Profile};
+use crate::places::Places;
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::rules;
+use super::rules::{self, Again};
 
 /// One test.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,15 +34,6 @@ pub struct Launch {
     pub environment: Vec<(&'static str, OsString)>,
     /// What stands in its output if it has really run: a name that is mistyped is no failure for any harness.
     pub proof: Option<&'static str>,
-}
-
-/// Whether a test that has failed is run again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
-    /// Twice more, alone, after all others.
-    Twice,
-    /// Never, since a failure that is seen once is one too many; what it is about is named.
-    Never(&'static str),
 }
 
 impl Case {

@@ -22,11 +22,11 @@ mod space;
 mod tally;
 
 pub use attempt::{Attempt, Laboratory};
-pub use case::{Again, Case, Launch};
+pub use case::{Case, Launch};
 pub use flaky::record;
 pub use guard::guard;
 pub use programs::cases;
-pub use rules::stale;
+pub use rules::{Again, stale};
 pub use run::{Audience, Failure, Outcome, Verdict, run};
 pub use skipped::skip;
 pub use tally::Tally;

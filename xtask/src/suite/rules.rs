@@ -2,7 +2,14 @@
 
 use std::time::Duration;
 
-use super::case::{Again, Case};
+/// Whether a test that has failed is run again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// Twice more, alone, after all others.
+    Twice,
+    /// Never, since a failure that is seen once is one too many; what it is about is named.
+    Never(&'static str),
+}
 
 /// For every test that is not in [`LONGER`].
 const LIMIT: Duration = Duration::from_secs(120);
@@ -51,8 +58,8 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
             "iolag::watch_end_to_end::kills",
             "iolag::watch_end_to_end::restarts",
             "iolag-keeper::contracts",
-            "iolag-keeper::lib::ring",
-            "iolag-keeper::lib::detail_ring",
+            "iolag-keeper::lib::shared::ring",
+            "iolag-keeper::lib::shared::detail_ring",
             "iolag-model::lib::detail",
             "iolag-model::lib::history",
             "iolag-model::lib::sample",
@@ -60,7 +67,7 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
             "iolag-store::golden",
             "iolag-store::history",
             "iolag-store::history_kills",
-            "iolag-store::lib::part",
+            "iolag-store::lib::runs::part",
             "iolag-store::runs",
             "iolag-store::spool",
             "iolag-watch::histories",
@@ -82,8 +89,8 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
             "iolag::faults_end_to_end::targets",
             "iolag-backend::lib::posix::tests",
             "iolag-store::lib::directory",
-            "iolag-store::lib::liveness",
-            "iolag-store::lib::run_directory",
+            "iolag-store::lib::runs::liveness",
+            "iolag-store::lib::runs::run_directory",
             "iolag-workload::lib::tasks::removal",
             "iolag-workload::probe_tasks::killed",
             "iolag-workload::probe_tasks::removal",
@@ -106,7 +113,7 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
             "iolag::serve_end_to_end::limits",
             "iolag-backend::lib::redact",
             "iolag-keeper::lib::mounts::redaction",
-            "iolag-keeper::lib::separation",
+            "iolag-keeper::lib::children::separation",
             "iolag-report::html",
             "iolag-report::lib::html",
             "iolag-report::lib::markdown",
@@ -142,11 +149,11 @@ pub fn again(name: &str) -> Again {
     about.map_or(Again::Twice, |(about, _)| Again::Never(about))
 }
 
-/// Paths and words of the lists that mean no test: something was renamed, and its rule forgotten.
-pub fn stale(cases: &[Case]) -> Vec<&'static str> {
+/// Paths and words of the lists that mean none of the tests `names`: something was renamed, and its rule forgotten.
+pub fn stale(names: &[&str]) -> Vec<&'static str> {
     let longer = LONGER.iter().map(|(path, ..)| path);
     let patterns = NEVER_AGAIN.iter().flat_map(|(_, patterns)| patterns.iter());
-    let is_stale = |pattern: &&&'static str| !cases.iter().any(|case| means(pattern, &case.name));
+    let is_stale = |pattern: &&&'static str| !names.iter().any(|name| means(pattern, name));
     longer.chain(patterns).filter(is_stale).copied().collect()
 }
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 
 use super::attempt::{Attempt, Laboratory};
-use super::case::{Again, Case};
+use super::case::Case;
+use super::rules::Again;
 
 /// How many tests that failed are run again: if so many fail, it is not their flakiness.
 const MOST_AGAIN: usize = 10;

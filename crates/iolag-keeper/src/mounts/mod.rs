@@ -6,6 +6,7 @@
 //!
 //! Limits: paths are taken as they are written, so they are to be absolute and without symbolic links.
 
+mod escapes;
 mod redaction;
 
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
+use escapes::unescape;
 pub use redaction::{redact_options, redact_source};
 
 /// Of a table longer than this (some 100,000 mounts) only the beginning is read.
@@ -213,26 +215,6 @@ fn path(field: &[u8]) -> PathBuf {
 
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Bytes with the kernel's escapes undone: a backslash and three octal digits up to \377 (blank \040, tab \011,
-/// newline \012, backslash \134, # \043). Any other backslash stands for itself.
-fn unescape(field: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(field.len());
-    let mut rest = field;
-    while let Some((first, tail)) = rest.split_first() {
-        match (first, tail) {
-            (b'\\', [high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', after @ ..]) => {
-                plain.push((high - b'0') << 6 | (middle - b'0') << 3 | (low - b'0'));
-                rest = after;
-            }
-            _ => {
-                plain.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    plain
 }
 
 #[cfg(test)]

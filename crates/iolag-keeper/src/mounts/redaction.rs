@@ -7,7 +7,7 @@
 //! Limit: options are separated by commas, so of a secret with an unescaped comma only the first piece is known to be
 //! secret. The kernel escapes commas, and its own file systems print no secret at all; this is the second line.
 
-use super::unescape;
+use super::escapes::unescape;
 
 /// What stands where a secret stood.
 const REDACTED: &str = "***";

@@ -2,7 +2,7 @@
 //! nor repetition matters:
 //!
 //! - sample: of one batch the one that [`HistorySample::supersedes`](iolag_model::HistorySample::supersedes); between two that know
-//!   the same (which no watch writes) the greater content, column by column; which batch counts see `samples.rs`;
+//!   the same (which no watch writes) the greater content, column by column; which batch counts see `sample_rows.rs`;
 //! - batch: the greater description; the earliest time at which it was taken back;
 //! - series: the later description, then the greater one;
 //! - outage: the earlier begin, the greater count; an end wins over none, the later over the earlier, and brings its ending;
@@ -22,9 +22,9 @@ use iolag_model::{
 };
 
 use super::canonical::{canonical, integer};
-use super::engine::{Engine, Value};
+use super::engine::{Engine, Value, number};
 use super::rows::{event_source_name, outage_ending_name, outage_kind_name};
-use super::samples::{SampleRows, batch_number};
+use super::sample_rows::{SampleRows, batch_number};
 use super::{Appended, HistoryError};
 
 /// Numbers that stand for keys within one database.
@@ -122,20 +122,6 @@ fn find_or_make(
         location: engine.location().to_owned(),
         what: "a row that was just written is not there".into(),
     })
-}
-
-/// The only number in the answer, if there is one.
-pub(crate) fn number(
-    engine: &mut dyn Engine,
-    statement: &str,
-    values: &[Value<'_>],
-) -> Result<Option<i64>, HistoryError> {
-    let mut number = None;
-    engine.query(statement, values, &mut |row| {
-        number = row.integer(0)?;
-        Ok(())
-    })?;
-    Ok(number)
 }
 
 fn write_series(engine: &mut dyn Engine, number: i64, series: &Series) -> Result<u64, HistoryError> {

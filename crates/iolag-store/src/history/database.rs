@@ -7,6 +7,7 @@ use iolag_model::{
 
 use super::append::{self, Numbers};
 use super::engine::{Engine, Purpose};
+use super::names;
 use super::queries;
 use super::rows::{SAMPLE_BESIDE_SOURCE, SAMPLE_SOURCE};
 use super::{Appended, ChangeMark, Changes, History, HistoryError, RecordSink};
@@ -117,7 +118,7 @@ impl<E: Engine> History for DatabaseHistory<E> {
     }
 
     fn renames(&mut self) -> Result<Vec<Rename>, HistoryError> {
-        queries::renames(&mut self.engine)
+        names::written_renames(&mut self.engine)
     }
 
     fn batches(&mut self) -> Result<Vec<BatchContent>, HistoryError> {

@@ -103,3 +103,17 @@ pub trait Engine: Send {
     /// Takes back a transaction. Where that fails the connection is broken, and the database takes it back by itself.
     fn roll_back(&mut self);
 }
+
+/// The only number in the answer, if there is one.
+pub(crate) fn number(
+    engine: &mut dyn Engine,
+    statement: &str,
+    values: &[Value<'_>],
+) -> Result<Option<i64>, HistoryError> {
+    let mut number = None;
+    engine.query(statement, values, &mut |row| {
+        number = row.integer(0)?;
+        Ok(())
+    })?;
+    Ok(number)
+}

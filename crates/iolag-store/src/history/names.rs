@@ -13,14 +13,19 @@ use iolag_model::{Event, Rename, SeriesKey};
 
 use super::HistoryError;
 use super::engine::Engine;
-use super::queries::{list, renames};
-use super::rows::SERIES_KEY_SELECTION;
-use super::samples::sample_rank;
+use super::rows::{self, RENAME_SELECTION, SERIES_KEY_SELECTION, list};
+use super::sample_rows::sample_rank;
 
 /// What a target of a host is called after all `renames`, which are in the order of time.
 pub fn called_now(renames: &[Rename], host: &str, target: String) -> String {
     let of_host = renames.iter().filter(|rename| rename.host == host);
     of_host.fold(target, |name, rename| if name == rename.old { rename.new.clone() } else { name })
+}
+
+/// All of them, by host, moment and former name.
+pub(crate) fn written_renames(engine: &mut dyn Engine) -> Result<Vec<Rename>, HistoryError> {
+    let statement = format!("SELECT {RENAME_SELECTION} FROM rename ORDER BY host, made_ns, old_name");
+    list(engine, &statement, &[], rows::rename)
 }
 
 /// The names of one moment.
@@ -33,7 +38,7 @@ pub(crate) struct Names {
 
 impl Names {
     pub(crate) fn read(engine: &mut dyn Engine) -> Result<Self, HistoryError> {
-        let mut renames = renames(engine)?;
+        let mut renames = written_renames(engine)?;
         renames.retain(|rename| !rename.old.is_empty() && !rename.new.is_empty());
         let mut written = Vec::new();
         if !renames.is_empty() {

@@ -10,7 +10,7 @@ use iolag_model::{
 use iolag_model::{FailureCode, Nanoseconds, Outcome};
 
 use super::HistoryError;
-use super::engine::Row;
+use super::engine::{Engine, Row, Value};
 
 /// The columns of the table `sample`, in the order in which they are written and read.
 pub(crate) const SAMPLE_COLUMNS: [&str; 26] = [
@@ -391,6 +391,22 @@ pub(crate) fn session(reader: Reader<'_>) -> Result<WatchSession, HistoryError> 
         end: if reader.integer(4)? == 0 { SessionEnd::Open } else { SessionEnd::Stopped },
         iolag_version: reader.text(5)?,
     })
+}
+
+/// What a statement gives, row by row.
+pub(crate) fn list<T>(
+    engine: &mut dyn Engine,
+    statement: &str,
+    values: &[Value<'_>],
+    read: impl Fn(Reader<'_>) -> Result<T, HistoryError>,
+) -> Result<Vec<T>, HistoryError> {
+    let location = engine.location().to_owned();
+    let mut list = Vec::new();
+    engine.query(statement, values, &mut |row| {
+        list.push(read(Reader::new(row, &location))?);
+        Ok(())
+    })?;
+    Ok(list)
 }
 
 const SERIES_KINDS: [SeriesKind; 5] = [

@@ -15,9 +15,10 @@ use iolag_model::{
     SeriesKey, SeriesKind, WallSpan, WallTime,
 };
 
-use super::aside::{Aside, AsideError};
-use super::imported::{Import, ImportedSample, ImportedSeries, SamplesPlace, SamplesReader};
 use crate::history::{History, HistoryError};
+use crate::import::aside::bytes::{Aside, AsideError};
+use crate::import::series::imported::{Import, ImportedSeries};
+use crate::import::series::imported_samples::{ImportedSample, SamplesPlace, SamplesReader};
 
 /// How many moments with another value are shown.
 const EXAMPLES_MAX: usize = 3;

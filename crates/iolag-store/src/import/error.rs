@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::aside::AsideError;
-use super::options::OptionError;
+use crate::import::aside::bytes::AsideError;
+use crate::import::options::option_error::OptionError;
 
 /// A failure of an import. Nothing is imported then.
 #[derive(Debug, thiserror::Error)]
@@ -65,11 +65,11 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    pub(super) fn undecided(file: &str, what: impl Into<String>, advice: impl Into<String>) -> Self {
+    pub(crate) fn undecided(file: &str, what: impl Into<String>, advice: impl Into<String>) -> Self {
         Self::Undecided { file: file.to_owned(), what: what.into(), advice: advice.into() }
     }
 
-    pub(super) fn options(file: &str, what: impl Into<String>) -> Self {
+    pub(crate) fn options(file: &str, what: impl Into<String>) -> Self {
         Self::Options { file: file.to_owned(), what: what.into() }
     }
 }
@@ -101,7 +101,7 @@ impl BadRows {
 
 /// Who decides whether a bad row may be left out.
 #[derive(Debug)]
-pub(super) struct Tolerance<'a> {
+pub(crate) struct Tolerance<'a> {
     file: &'a str,
     rows_max: u64,
     bad: BadRows,
@@ -147,7 +147,7 @@ impl<'a> Tolerance<'a> {
 }
 
 /// At most 120 characters of `text`, without control characters.
-pub(super) fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     const CHARACTERS_MAX: usize = 120;
     let mut short = cleaned(text.chars().take(CHARACTERS_MAX));
     if text.chars().nth(CHARACTERS_MAX).is_some() {
@@ -157,7 +157,7 @@ pub(super) fn shortened(text: &str) -> String {
 }
 
 /// `text` fit for terminals and pages: control characters become spaces, spaces at the ends go.
-pub(super) fn cleaned(text: impl Iterator<Item = char>) -> String {
+pub(crate) fn cleaned(text: impl Iterator<Item = char>) -> String {
     let replaced: String =
         text.map(|character| if is_control(character) { ' ' } else { character }).collect();
     replaced.trim().to_owned()

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use iolag_model::SeriesKey;
 
-use super::aside::{Aside, AsideError, AsideReader, put_number, put_text};
-use super::value_options::ValueUnit;
+use crate::import::aside::bytes::{Aside, AsideError, AsideReader, put_number, put_text};
+use crate::import::options::value_options::ValueUnit;
 
 /// A time as it is written. Several observations may share it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RawTime<'a> {
+pub(crate) struct RawTime<'a> {
     pub line: u64,
     pub text: &'a str,
     /// Times of one group are in the order of the file; the series in files where every row names its own.
@@ -19,7 +19,7 @@ pub(super) struct RawTime<'a> {
 
 /// A value as it is written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RawObservation<'a> {
+pub(crate) struct RawObservation<'a> {
     /// Number of its time, from 0.
     pub time: u64,
     /// Index of its series.
@@ -31,7 +31,7 @@ pub(super) struct RawObservation<'a> {
 
 /// A series that was found.
 #[derive(Debug, Clone)]
-pub(super) struct RawSeries {
+pub(crate) struct RawSeries {
     pub key: SeriesKey,
     /// What the caller says.
     pub unit: Option<ValueUnit>,
@@ -41,7 +41,7 @@ pub(super) struct RawSeries {
 
 /// All rows of a file as they are written, put aside.
 #[derive(Debug)]
-pub(super) struct RawRows {
+pub(crate) struct RawRows {
     pub directory: Arc<Path>,
     times: Aside,
     times_count: u64,
@@ -115,7 +115,7 @@ impl RawRows {
 }
 
 /// Reads times.
-pub(super) struct RawTimes<'a> {
+pub(crate) struct RawTimes<'a> {
     reader: AsideReader<'a>,
     text: String,
 }
@@ -133,7 +133,7 @@ impl RawTimes<'_> {
 }
 
 /// Reads values.
-pub(super) struct RawObservations<'a> {
+pub(crate) struct RawObservations<'a> {
     reader: AsideReader<'a>,
     value: String,
     status: String,

@@ -4,12 +4,12 @@ use std::io::{self, BufRead, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::aside::{Aside, AsideError, AsideReader};
 use super::error::ImportError;
-use super::events::{FNV_OFFSET, fnv1a};
+use super::fingerprint::{FNV_OFFSET, fnv1a};
+use crate::import::aside::bytes::{Aside, AsideError, AsideReader};
 
 /// Reads and keeps the hash of what was read: FNV-1a with 128 bits.
-pub(super) struct Hashed<R> {
+pub(crate) struct Hashed<R> {
     input: R,
     hash: u128,
 }
@@ -48,7 +48,7 @@ pub enum Encoding {
 const READ_BYTES: usize = 64 << 10;
 
 /// A file as UTF-8.
-pub(super) struct Text {
+pub(crate) struct Text {
     aside: Aside,
     /// How it was written.
     pub encoding: Encoding,

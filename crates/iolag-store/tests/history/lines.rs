@@ -7,7 +7,7 @@ use iolag_store::history::{
 use proptest::prelude::*;
 
 use crate::arbitrary::{any_record, event};
-use crate::conformance::content;
+use crate::opened::content;
 
 fn line(id: &str) -> String {
     serde_json::to_string(&HistoryRecord::Event(event(id, WallTime(1)))).unwrap()

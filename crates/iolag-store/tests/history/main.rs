@@ -3,7 +3,9 @@
 
 mod arbitrary;
 mod conformance;
+mod joins;
 mod lines;
+mod opened;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod renames;

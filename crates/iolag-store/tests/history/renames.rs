@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::arbitrary::{any_record, any_rename, event, key, outage, sample, series};
-use crate::conformance::{Open, content};
+use crate::opened::{Open, content};
 
 /// Runs all of it.
 pub fn check(open: &Open<'_>, cases: u32) {

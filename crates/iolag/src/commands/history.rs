@@ -14,8 +14,9 @@ use iolag_analysis::history::{
 use iolag_conduct::{Answer, ExitCode, Failure, ask};
 use iolag_model::{Nanoseconds, WallSpan, WallTime, WatchStatus, counted};
 use iolag_report::{HistoryHead, history_text, write_history_json};
-use iolag_store::history::{Access, History, HistoryError, is_server, open_history, write_records};
-use iolag_store::history_samples::{TableForm, write_samples};
+use iolag_store::history::{
+    Access, History, HistoryError, TableForm, is_server, open_history, write_records, write_samples,
+};
 use iolag_watch::{PublishedStatus, read_status};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

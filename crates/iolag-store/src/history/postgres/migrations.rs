@@ -3,8 +3,9 @@
 use postgres::{Client, GenericClient};
 
 use super::address::Address;
-use super::connection::failed;
-use crate::history::{HistoryError, views_of_older};
+use super::refusals::failed;
+use crate::history::HistoryError;
+use crate::history::older_tables::views_of_older;
 
 /// Step `n` leads from version `n` to `n + 1`. A step that was released is never changed.
 const STEPS: &[&str] = &[

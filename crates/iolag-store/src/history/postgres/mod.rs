@@ -10,6 +10,7 @@ mod address;
 mod connection;
 mod migrations;
 mod password;
+mod refusals;
 mod tls;
 
 pub(crate) use address::shown;

@@ -3,7 +3,8 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::connection::Place;
-use crate::history::{HistoryError, views_of_older};
+use crate::history::HistoryError;
+use crate::history::older_tables::views_of_older;
 
 /// Step `n` leads from version `n` to `n + 1`. A step that was released is never changed.
 const STEPS: &[&str] = &[

@@ -14,7 +14,6 @@ mod migrations;
 mod open;
 
 pub use connection::SqliteEngine;
-pub use open::Access;
 
 /// A history in a file of SQLite.
 pub type SqliteHistory = super::DatabaseHistory<SqliteEngine>;

@@ -16,18 +16,7 @@ use super::connection::{Place, SqliteEngine};
 use super::content::{Content, beside, has_log};
 use super::local::network_file_system;
 use super::migrations;
-use crate::history::{DatabaseHistory, HistoryError};
-
-/// What a history is opened for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// To look; nothing is changed.
-    ReadOnly,
-    /// To look and append; it must exist.
-    ReadWrite,
-    /// To look and append; it is made if it is missing.
-    Create,
-}
+use crate::history::{Access, DatabaseHistory, HistoryError};
 
 /// How long is waited for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(10);

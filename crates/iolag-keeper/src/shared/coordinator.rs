@@ -1,0 +1,253 @@
+//! Meetings and stopping, in shared memory.
+//!
+//! A client arrives by storing the meeting's number in its slot and then looks whether everybody has; the last one opens
+//! the meeting and wakes the others. The keeper does the same look after it has given a client up, so that a hung client
+//! holds nobody for longer than its deadline.
+//!
+//! A meeting ends in a moment of the near future at which all begin: else the first to be woken would have done its share
+//! before the last is awake, and nobody would have measured what many clients do to each other.
+//!
+//! Limits: a moment is not a processor. Of more clients than processors some begin late; their first operation is intended
+//! for the moment, so that its response time tells.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use iolag_model::{Arrival, Coordinator, Meeting, MonotonicTime, Nanoseconds, Waiting};
+use rustix::thread::futex;
+
+use super::layout::{Exchange, LastMeeting};
+use super::slot::GIVEN_UP;
+
+/// What it takes to wake one more client on the same processor and let it prepare its first operation: some 10 µs on a virtual
+/// one, by `examples/meeting_cost.rs`.
+const SHARE: Nanoseconds = Nanoseconds(10_000);
+/// Nobody waits longer than this for thousands of others to be woken.
+const LEAD_MAX: Nanoseconds = Nanoseconds::from_milliseconds(50);
+/// What a client that sleeps in the kernel needs to be woken: the keeper opens a meeting for such.
+const NOTICE: Nanoseconds = Nanoseconds(100_000);
+
+/// How far ahead the moment is at which `clients` clients on `processors` processors begin: the time that one needs to
+/// notice, and a share for each that has to be woken on the same processor. One client waits for nobody.
+fn lead(clients: usize, processors: usize, notice: Nanoseconds) -> Nanoseconds {
+    if clients < 2 {
+        return Nanoseconds::ZERO;
+    }
+    let shares = clients.div_ceil(processors.max(1)) as u64;
+    Nanoseconds(notice.0.saturating_add(SHARE.0.saturating_mul(shares))).min(LEAD_MAX)
+}
+
+/// Where the clients of an [`Exchange`] meet.
+#[derive(Debug, Clone)]
+pub struct SharedCoordinator {
+    exchange: Exchange,
+}
+
+impl Exchange {
+    /// Where clients meet and learn that they are to stop.
+    pub fn coordinator(&self) -> SharedCoordinator {
+        SharedCoordinator { exchange: self.clone() }
+    }
+}
+
+impl SharedCoordinator {
+    /// Whether everything is to stop.
+    pub fn is_stopping(&self) -> bool {
+        self.exchange.shared.control().stop_all.load(Ordering::Acquire) != 0
+    }
+
+    fn open_if_complete(&self, number: u32, now: MonotonicTime, notice: Nanoseconds) {
+        let shared = &self.exchange.shared;
+        let complete = (0..shared.clients).all(|client| {
+            let slot = shared.slot(client);
+            slot.arrived.load(Ordering::SeqCst) >= number || self.is_given_up(client)
+        });
+        if complete {
+            self.agree_on_begin(number, now.after(lead(self.expected(), shared.processors, notice)));
+            shared.control().open_meeting.fetch_max(number, Ordering::SeqCst);
+            self.wake();
+        }
+    }
+
+    fn is_given_up(&self, client: usize) -> bool {
+        self.exchange.shared.slot(client).standing.load(Ordering::SeqCst) == GIVEN_UP
+    }
+
+    fn expected(&self) -> usize {
+        (0..self.exchange.shared.clients).filter(|client| !self.is_given_up(*client)).count()
+    }
+
+    /// Sets when those at meeting `number` begin, unless somebody else has. The last client and the keeper may both come to
+    /// open it, and whoever does may be killed in between; so nobody waits for the other, and the first word counts: the
+    /// lowest bit tells this meeting's word from that of the one before.
+    fn agree_on_begin(&self, number: u32, begin: MonotonicTime) {
+        let control = self.exchange.shared.control();
+        let known = control.begin_ns.load(Ordering::SeqCst);
+        let parity = u64::from(number & 1);
+        if known & 1 != parity && control.open_meeting.load(Ordering::SeqCst) < number {
+            // That it has changed meanwhile means that it is said already.
+            let _ = control.begin_ns.compare_exchange(
+                known,
+                (begin.0 & !1) | parity,
+                Ordering::SeqCst,
+                Ordering::SeqCst,
+            );
+        }
+    }
+
+    fn look(&self, number: u32) -> Meeting {
+        let shared = &self.exchange.shared;
+        let value = |client: usize| {
+            let slot = shared.slot(client);
+            // A client that was given up may have brought its value before.
+            (slot.arrived.load(Ordering::SeqCst) >= number)
+                .then(|| slot.values[number as usize % 2].load(Ordering::SeqCst))
+        };
+        let waiting = if self.expected() > shared.processors { Waiting::Asleep } else { Waiting::Actively };
+        let begin = MonotonicTime(shared.control().begin_ns.load(Ordering::SeqCst));
+        Meeting { values: (0..shared.clients).map(value).collect(), begin, waiting }
+    }
+
+    fn wake(&self) {
+        // Clients wait with a time limit, so a lost wake costs milliseconds and a failed one nothing else.
+        let _ =
+            futex::wake(&self.exchange.shared.control().open_meeting, futex::Flags::empty(), i32::MAX as u32);
+    }
+}
+
+impl Coordinator for SharedCoordinator {
+    #[inline]
+    fn is_stopped(&self, rank: u32) -> bool {
+        self.exchange.shared.slot(rank as usize).stop.load(Ordering::Relaxed) != 0
+    }
+
+    fn stop_all(&self) {
+        let shared = &self.exchange.shared;
+        shared.control().stop_all.store(1, Ordering::Release);
+        for client in 0..shared.clients {
+            shared.slot(client).stop.store(1, Ordering::Release);
+        }
+        self.wake();
+    }
+
+    fn give_up(&self, rank: u32, now: MonotonicTime) {
+        let slot = self.exchange.shared.slot(rank as usize);
+        if slot.standing.swap(GIVEN_UP, Ordering::SeqCst) != GIVEN_UP {
+            self.exchange.shared.control().given_up.fetch_add(1, Ordering::SeqCst);
+        }
+        slot.stop.store(1, Ordering::Release);
+        let next = self.exchange.shared.control().open_meeting.load(Ordering::SeqCst) + 1;
+        self.open_if_complete(next, now, NOTICE);
+    }
+
+    fn arrive(&self, arrival: Arrival) {
+        let Arrival { rank, number, value, now, notice } = arrival;
+        let shared = &self.exchange.shared;
+        let slot = shared.slot(rank as usize);
+        slot.values[number as usize % 2].store(value, Ordering::SeqCst);
+        slot.arrived.store(number, Ordering::SeqCst);
+        let arrivals = shared.control().arrivals.fetch_add(1, Ordering::SeqCst) + 1;
+        let given_up = u64::from(shared.control().given_up.load(Ordering::SeqCst));
+        // Everyone who is expected has arrived at every meeting up to this one, so nobody before the last can see this many:
+        // with thousands of clients, looking at all slots at every arrival would take seconds.
+        if arrivals >= u64::from(number) * (shared.clients as u64).saturating_sub(given_up) {
+            self.open_if_complete(number, now, notice);
+        }
+    }
+
+    fn meeting(&self, number: u32) -> Option<Arc<Meeting>> {
+        let shared = &self.exchange.shared;
+        if shared.control().open_meeting.load(Ordering::SeqCst) < number {
+            return None;
+        }
+        // Made by the first of this process that looks: thousands of clients would read millions of slots.
+        let mut last = shared.last_meeting.lock().unwrap_or_else(PoisonError::into_inner);
+        match &last.meeting {
+            Some(meeting) if last.number == number => Some(Arc::clone(meeting)),
+            _ => {
+                let meeting = Arc::new(self.look(number));
+                // Who was given up and comes late to an old meeting does not take the present one from the others.
+                if number > last.number {
+                    *last = LastMeeting { number, meeting: Some(Arc::clone(&meeting)) };
+                }
+                Some(meeting)
+            }
+        }
+    }
+
+    fn wait_for_meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>> {
+        const SLICE: Duration = Duration::from_millis(100);
+        let word = &self.exchange.shared.control().open_meeting;
+        loop {
+            let open = word.load(Ordering::SeqCst);
+            if open >= number {
+                return self.meeting(number);
+            }
+            if self.is_stopped(rank) {
+                return None;
+            }
+            let limit = futex::Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
+            // Any answer means the same: look again.
+            let _ = futex::wait(word, futex::Flags::empty(), open, Some(&limit));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn arrival(rank: u32, number: u32, now: u64) -> Arrival {
+        Arrival { rank, number, value: u64::from(rank), now: MonotonicTime(now), notice: NOTICE }
+    }
+
+    proptest! {
+        #[test]
+        fn the_moment_is_ahead_for_several_and_never_far(clients in 2_usize..100_000, processors in 0_usize..1000) {
+            let ahead = lead(clients, processors, NOTICE);
+            prop_assert!(ahead > NOTICE && ahead <= LEAD_MAX);
+            prop_assert!(ahead <= lead(clients + processors, processors, NOTICE));
+            prop_assert_eq!(lead(1, processors, NOTICE), Nanoseconds::ZERO);
+        }
+    }
+
+    #[test]
+    fn all_begin_at_the_moment_that_the_last_to_arrive_has_named() {
+        let exchange = Exchange::new(3, 1 << 20).unwrap();
+        let coordinator = exchange.coordinator();
+        for number in 1..=4 {
+            let now = u64::from(number) * 1_000_000_000;
+            coordinator.arrive(arrival(0, number, now - 900));
+            coordinator.arrive(arrival(1, number, now - 5));
+            assert_eq!(coordinator.meeting(number), None);
+            coordinator.arrive(arrival(2, number, now));
+            let meeting = coordinator.meeting(number).unwrap();
+            let ahead = meeting.begin.since(MonotonicTime(now));
+            let wanted = lead(3, exchange.shared.processors, NOTICE);
+            assert!(ahead.0.abs_diff(wanted.0) <= 1, "{ahead:?}");
+            let again = coordinator.meeting(number).unwrap();
+            assert!(Arc::ptr_eq(&meeting, &again), "made once for all");
+        }
+    }
+
+    #[test]
+    fn a_meeting_that_two_come_to_open_has_one_beginning() {
+        let exchange = Exchange::new(2, 1 << 20).unwrap();
+        let coordinator = exchange.coordinator();
+        coordinator.arrive(arrival(0, 1, 1000));
+        coordinator.agree_on_begin(1, MonotonicTime(5_000));
+        // Whoever had named the moment was killed before it could open the meeting; the keeper does.
+        coordinator.give_up(1, MonotonicTime(900_000));
+        assert_eq!(coordinator.meeting(1).unwrap().begin, MonotonicTime(5_001));
+        // A keeper that was slow: the meeting is open.
+        coordinator.agree_on_begin(1, MonotonicTime(7_000));
+        coordinator.open_if_complete(1, MonotonicTime(8_000), NOTICE);
+        assert_eq!(coordinator.meeting(1).unwrap().begin, MonotonicTime(5_001));
+        coordinator.arrive(arrival(0, 2, 10_000));
+        assert_eq!(coordinator.meeting(2).unwrap().begin, MonotonicTime(10_000), "it waits for nobody");
+        coordinator.agree_on_begin(1, MonotonicTime(11_000));
+        assert_eq!(coordinator.look(2).begin, MonotonicTime(10_000));
+    }
+}

@@ -1,0 +1,365 @@
+//! What lies where in the shared memory, and the handles that each role takes.
+//!
+//! ```text
+//! control (4096)   slots (256 each)   counters of texts (24 each)   rings of samples   rings of texts
+//! ```
+//! There is one slot and one ring per client, and one more ring, without a slot, for the keeper's own samples (hung
+//! attempts). How large they are says [`Room`]. The rings of texts stand last and together, so that they take no memory where
+//! nothing fails; their counters, which the writer looks at, stand apart for the same reason.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use iolag_model::{
+    Activity, AttemptId, Detail, Meeting, MonotonicTime, Operation, Recorder, Sample, StageIndex,
+};
+use rustix::thread::sched_getaffinity;
+
+use super::detail_ring::{DETAIL_COUNTER_BYTES, DetailPlace, DetailProducer, DetailReader};
+use super::memory::SharedMemory;
+use super::ring::{LINE, RingPlace, RingProducer, RingReader};
+use super::room::{DETAIL_BYTES_MAX, Room};
+use super::slot::{EXPECTED, InFlight, SLOT_BYTES, Slot};
+use crate::KeeperError;
+
+const PAGE: usize = 4096;
+const KEEPER_SAMPLES: usize = 16 << 10;
+
+#[repr(C)]
+pub(crate) struct Control {
+    /// Number of the last meeting that is open; also the futex that clients wait on.
+    pub(crate) open_meeting: AtomicU32,
+    /// When those at the meeting begin; the lowest bit is that of the meeting's number.
+    pub(crate) begin_ns: AtomicU64,
+    /// Arrivals at all meetings so far, and clients that were given up: only to save looking at every slot.
+    pub(crate) arrivals: AtomicU64,
+    pub(crate) given_up: AtomicU32,
+    /// Set when every client is to stop: the writer then also knows that the end is near.
+    pub(crate) stop_all: AtomicU32,
+    /// Set by the keeper: no measurer will write any more, so the writer may finish.
+    measured: AtomicU32,
+    /// Samples that found their ring full although the run was stopped: lost, and said so.
+    pub(crate) samples_lost: AtomicU64,
+}
+
+/// The shared memory of one run.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    pub(crate) shared: Arc<Places>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Places {
+    pub(crate) memory: SharedMemory,
+    pub(crate) clients: usize,
+    ring_samples: usize,
+    detail_bytes: usize,
+    /// Processors that the clients may use, all together.
+    pub(crate) processors: usize,
+    /// The last meeting that this process has looked at, made once for all its clients.
+    pub(crate) last_meeting: Mutex<LastMeeting>,
+}
+
+/// A meeting with its number.
+#[derive(Debug, Default)]
+pub(crate) struct LastMeeting {
+    pub(crate) number: u32,
+    pub(crate) meeting: Option<Arc<Meeting>>,
+}
+
+impl Places {
+    pub(crate) fn control(&self) -> &Control {
+        // SAFETY: at the start of the region; zeroed memory is valid and only atomics touch it.
+        unsafe { self.memory.at::<Control>(0, 1).as_ref() }
+    }
+
+    pub(crate) fn slot(&self, client: usize) -> &Slot {
+        assert!(client < self.clients, "no such client");
+        // SAFETY: within the slots; zeroed memory is valid and only atomics touch it.
+        unsafe { self.memory.at::<Slot>(PAGE + client * SLOT_BYTES, 1).as_ref() }
+    }
+
+    fn counters_offset(clients: usize) -> usize {
+        PAGE + clients * SLOT_BYTES
+    }
+
+    fn rings_offset(clients: usize) -> usize {
+        (Self::counters_offset(clients) + (clients + 1) * DETAIL_COUNTER_BYTES).next_multiple_of(PAGE)
+    }
+
+    fn stride(samples: usize) -> usize {
+        RingPlace::bytes(samples).next_multiple_of(LINE)
+    }
+
+    fn ring_range(&self, ring: usize) -> (usize, usize) {
+        let stride = Self::stride(self.ring_samples);
+        let offset = Self::rings_offset(self.clients) + ring * stride;
+        if ring == self.clients { (offset, Self::stride(KEEPER_SAMPLES)) } else { (offset, stride) }
+    }
+
+    fn details(&self, ring: usize) -> DetailPlace {
+        let (keepers, bytes) = self.ring_range(self.clients);
+        let offset = (keepers + bytes).next_multiple_of(PAGE) + ring * self.detail_bytes;
+        DetailPlace {
+            memory: self.memory.clone(),
+            counters: Self::counters_offset(self.clients) + ring * DETAIL_COUNTER_BYTES,
+            offset,
+            capacity: if ring == self.clients { DETAIL_BYTES_MAX } else { self.detail_bytes },
+        }
+    }
+
+    fn ring(&self, ring: usize) -> RingPlace {
+        assert!(ring <= self.clients, "no such ring");
+        let capacity = if ring == self.clients { KEEPER_SAMPLES } else { self.ring_samples };
+        let (offset, _) = self.ring_range(ring);
+        RingPlace { memory: self.memory.clone(), offset, capacity }
+    }
+}
+
+impl Exchange {
+    /// Shared memory for `clients` clients that share `ring_bytes` bytes for samples, however long they record.
+    ///
+    /// # Errors
+    /// If that is too little for the number of clients, or the kernel has no memory.
+    pub fn new(clients: u32, ring_bytes: u64) -> Result<Self, KeeperError> {
+        Self::with_room(Room { clients, ring_bytes, samples_per_client: None })
+    }
+
+    /// Shared memory for a run, as much as it can use.
+    ///
+    /// # Errors
+    /// If the bytes are too few for the number of clients, or the kernel has no memory.
+    pub fn with_room(room: Room) -> Result<Self, KeeperError> {
+        let (clients, ring_samples, detail_bytes) =
+            (room.clients as usize, room.ring_samples()?, room.detail_bytes());
+        // Checked with room to spare for headers, details and rounding: an absurd size must be an error, not an overflow.
+        let rings = ring_samples
+            .checked_mul(Sample::SIZE)
+            .and_then(|ring| ring.checked_add(detail_bytes + PAGE))
+            .and_then(|ring| ring.checked_mul(clients))
+            .filter(|rings| *rings < isize::MAX as usize / 2);
+        if rings.is_none() {
+            return Err(KeeperError::SharedMemory { bytes: usize::MAX, error: rustix::io::Errno::NOMEM });
+        }
+        let rings = clients * Places::stride(ring_samples) + Places::stride(KEEPER_SAMPLES);
+        let details = clients * detail_bytes + DETAIL_BYTES_MAX;
+        let bytes = (Places::rings_offset(clients) + rings).next_multiple_of(PAGE) + details;
+        let memory = SharedMemory::new(bytes)?;
+        let processors = sched_getaffinity(None).map_or(1, |set| set.count() as usize).max(1);
+        let last_meeting = Mutex::default();
+        let places = Places { memory, clients, ring_samples, detail_bytes, processors, last_meeting };
+        places.memory.prefault(0, Places::rings_offset(clients));
+        Ok(Self { shared: Arc::new(places) })
+    }
+
+    /// Number of clients.
+    pub fn clients(&self) -> u32 {
+        self.shared.clients as u32
+    }
+
+    /// Size of the shared memory in bytes.
+    pub fn bytes(&self) -> usize {
+        self.shared.memory.bytes()
+    }
+
+    /// The recorder of `client`. To be taken once, by the process that runs the client.
+    pub fn recorder(&self, client: u32) -> SharedRecorder {
+        let ring = client as usize;
+        SharedRecorder {
+            slot: self.shared.slot(ring),
+            producer: RingProducer::new(self.shared.ring(ring)),
+            details: DetailProducer::new(self.shared.details(ring)),
+            lost: &self.shared.control().samples_lost,
+            shared: Arc::clone(&self.shared),
+        }
+    }
+
+    /// Makes the ring of `client` present in this process, so that recording never faults.
+    pub fn prefault(&self, client: u32) {
+        let (offset, bytes) = self.shared.ring_range(client as usize);
+        self.shared.memory.prefault(offset, bytes);
+    }
+
+    /// The keeper's own ring, for hung attempts.
+    pub fn keeper_ring(&self) -> KeeperRing {
+        KeeperRing {
+            producer: RingProducer::new(self.shared.ring(self.shared.clients)),
+            details: DetailProducer::new(self.shared.details(self.shared.clients)),
+        }
+    }
+
+    /// Readers of all rings, in the order of clients, the keeper's last.
+    pub fn readers(&self) -> Vec<(RingReader, DetailReader)> {
+        (0..=self.shared.clients)
+            .map(|ring| {
+                (RingReader::new(self.shared.ring(ring)), DetailReader::new(self.shared.details(ring)))
+            })
+            .collect()
+    }
+
+    /// Samples that clients and keeper have put into their rings so far.
+    pub fn samples_recorded(&self) -> u64 {
+        self.sum_over_rings(RingReader::head)
+    }
+
+    /// Samples that the writer has taken out.
+    pub fn samples_consumed(&self) -> u64 {
+        self.sum_over_rings(RingReader::tail)
+    }
+
+    /// Samples that the rings do not hold any more, because later ones took their places.
+    pub fn samples_overwritten(&self) -> u64 {
+        self.sum_over_rings(|ring| ring.retained().0)
+    }
+
+    fn sum_over_rings(&self, count: impl Fn(&RingReader) -> u64) -> u64 {
+        (0..=self.shared.clients).map(|ring| count(&RingReader::new(self.shared.ring(ring)))).sum()
+    }
+
+    /// What `client` has in flight.
+    pub fn in_flight(&self, client: u32) -> Option<InFlight> {
+        self.shared.slot(client as usize).in_flight()
+    }
+
+    /// What `client` is doing, and a number that changes as long as it makes progress.
+    pub fn activity(&self, client: u32) -> (Activity, u64) {
+        let slot = self.shared.slot(client as usize);
+        (slot.activity(), slot.progress())
+    }
+
+    /// Process and thread of `client`, once it has begun.
+    pub fn thread(&self, client: u32) -> Option<(u32, u32)> {
+        Some(self.shared.slot(client as usize).thread()).filter(|(_, thread)| *thread != 0)
+    }
+
+    /// Whether the others still wait for `client`.
+    pub fn is_expected(&self, client: u32) -> bool {
+        self.shared.slot(client as usize).standing.load(Ordering::Acquire) == EXPECTED
+    }
+
+    /// Says that the working place of `client` is noted for a clean-up, or that nobody will note it any more.
+    pub fn set_noted(&self, client: u32) {
+        self.shared.slot(client as usize).noted.store(1, Ordering::Release);
+    }
+
+    /// Returns when that is said, or `client` is to stop. Who makes anything in a working place before, and is killed, leaves
+    /// what no clean-up dares to remove.
+    pub fn wait_until_noted(&self, client: u32) {
+        const POLL: Duration = Duration::from_millis(1);
+        let slot = self.shared.slot(client as usize);
+        while slot.noted.load(Ordering::Acquire) == 0 && slot.stop.load(Ordering::Acquire) == 0 {
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// Tells the writer that no measurer will write any more.
+    pub fn set_measured(&self) {
+        self.shared.control().measured.store(1, Ordering::Release);
+    }
+
+    /// Whether no measurer will write any more.
+    pub fn is_measured(&self) -> bool {
+        self.shared.control().measured.load(Ordering::Acquire) != 0
+    }
+
+    /// Samples that could not be recorded: 0, unless a stopped client used up its reserve.
+    pub fn samples_lost(&self) -> u64 {
+        self.shared.control().samples_lost.load(Ordering::Relaxed)
+    }
+}
+
+/// A client's recorder in shared memory.
+#[derive(Debug)]
+pub struct SharedRecorder {
+    slot: *const Slot,
+    producer: RingProducer,
+    details: DetailProducer,
+    lost: *const AtomicU64,
+    shared: Arc<Places>,
+}
+
+// SAFETY: the pointers refer to atomics in shared memory that `shared` keeps mapped.
+unsafe impl Send for SharedRecorder {}
+
+impl SharedRecorder {
+    #[inline]
+    fn slot(&self) -> &Slot {
+        // SAFETY: points into the mapping that `shared` keeps.
+        unsafe { &*self.slot }
+    }
+
+    /// Tells the keeper which thread runs the client; called by that thread.
+    pub fn register_thread(&self) {
+        let process = rustix::process::getpid().as_raw_nonzero().get() as u32;
+        let thread = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+        self.slot().set_thread(process, thread);
+    }
+
+    /// Number of clients in the exchange.
+    pub fn clients(&self) -> u32 {
+        self.shared.clients as u32
+    }
+}
+
+impl Recorder for SharedRecorder {
+    #[inline]
+    fn has_room(&mut self) -> bool {
+        self.producer.has_room_for(Self::RESERVE as u64 + 1)
+    }
+
+    #[inline]
+    fn announce(
+        &mut self,
+        attempt: AttemptId,
+        operation: Operation,
+        stage: StageIndex,
+        intended: MonotonicTime,
+    ) {
+        self.slot().announce(attempt, operation, stage, intended);
+    }
+
+    #[inline]
+    fn begin(&mut self, start: MonotonicTime) {
+        self.slot().begin(start);
+    }
+
+    #[inline]
+    fn record(&mut self, sample: Sample) {
+        self.slot().end();
+        if self.producer.push(sample).is_err() {
+            // SAFETY: points into the mapping that `shared` keeps.
+            unsafe { &*self.lost }.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn record_detail(&mut self, detail: &Detail) {
+        self.details.push(detail);
+    }
+
+    fn set_activity(&mut self, activity: Activity) {
+        if self.slot().thread().1 == 0 {
+            self.register_thread();
+        }
+        self.slot().set_activity(activity);
+    }
+}
+
+/// The keeper's own ring.
+#[derive(Debug)]
+pub struct KeeperRing {
+    producer: RingProducer,
+    details: DetailProducer,
+}
+
+impl KeeperRing {
+    /// Records a sample; returns whether there was room. The ring holds 16 Ki samples and hung attempts are few.
+    pub fn record(&mut self, sample: Sample) -> bool {
+        self.producer.push(sample).is_ok()
+    }
+
+    /// Adds a text to an attempt. The keeper does not wait: without room the text is counted as lost.
+    pub fn record_detail(&mut self, detail: &Detail) -> bool {
+        self.details.push_at_once(detail)
+    }
+}
