@@ -181,8 +181,6 @@ fn a_campaign_tells_the_true_rate_of_a_run_in_which_a_client_starts_late() {
         target: "/scratch",
         clients: 2,
         precreated_objects: 100,
-        coordinates: BTreeMap::new(),
-        block: 1,
         repetition: 1,
         stages,
     };
