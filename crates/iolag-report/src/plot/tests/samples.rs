@@ -175,8 +175,6 @@ fn run(attempts: &[Attempt], number: u16) -> RunFigures {
         run: RunFacts {
             id: id.clone(),
             campaign: id,
-            coordinates: BTreeMap::new(),
-            block: 1,
             repetition: 1,
             title: "metadata on /home/user by 4 clients".to_owned(),
             command: vec!["iolag".to_owned(), "bench".to_owned(), "metadata".to_owned()],
