@@ -16,19 +16,19 @@ use iolag_model::{
 };
 use serde::Serialize;
 
-use super::amounts::Amounts;
-use super::association::{Association, associate, default_association_tolerance};
-use super::bad_overlap::{BadOverlap, bad_overlaps};
-use super::change_points::ChangeOptions;
+use super::changes::change_points::ChangeOptions;
+use super::changes::event_effect::EventWindows;
 use super::comparison::{Comparison, ComparisonOptions, Stratify, compare};
-use super::episodes::{Episode, EpisodeOptions, merge_episodes};
-use super::event_effect::EventWindows;
-use super::findings::{HistoryFinding, findings_of};
-use super::gaps::{Gap, find_gaps};
-use super::ledger::settle;
-use super::matrix::{CorrelationMatrix, MatrixOptions, correlation_matrix};
-use super::series_analysis::{SeriesAnalysis, read_all};
-use super::series_summary::SummaryOptions;
+use super::correlation::matrix::{CorrelationMatrix, MatrixOptions, correlation_matrix};
+use super::episodes::association::{Association, associate, default_association_tolerance};
+use super::episodes::bad_overlap::{BadOverlap, bad_overlaps};
+use super::episodes::gaps::{Gap, find_gaps};
+use super::episodes::search::{Episode, EpisodeOptions, merge_episodes};
+use super::findings::finding::{HistoryFinding, findings_of};
+use super::multiple_testing::settle;
+use super::series::analysis::{SeriesAnalysis, read_all};
+use super::series::kept_amounts::Amounts;
+use super::series::summary::SummaryOptions;
 use super::source::{InMemory, SampleSource};
 use crate::parallel;
 
@@ -242,7 +242,7 @@ fn in_order(input: &HistoryInput) -> Cow<'_, HistoryInput> {
     Cow::Owned(ordered)
 }
 
-pub(super) fn comparison_options(options: &HistoryOptions) -> ComparisonOptions {
+pub(crate) fn comparison_options(options: &HistoryOptions) -> ComparisonOptions {
     ComparisonOptions {
         thresholds: options.summary.thresholds.clone(),
         local_time: options.summary.local_time.clone(),

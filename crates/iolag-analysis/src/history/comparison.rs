@@ -7,7 +7,7 @@
 //!   which does not ask both to have the same shape;
 //! - the *probability* that the second is greater (ties half), by Gehan's generalised ranks (1965) where
 //!   something is censored, with its p;
-//! - both errors are those of the sums of placements in time order (see `statistics/mean_error.rs`), so that
+//! - both errors are those of the sums of placements in time order (see `statistics/interval/mean_error.rs`), so that
 //!   neighbours count as what they are worth, and what two places share at the same time falls out;
 //! - medians, shares over thresholds and their differences, and the greatest distance of the curves.
 //!
@@ -30,23 +30,23 @@ use std::collections::BTreeMap;
 use iolag_model::{Nanoseconds, WallTime};
 use serde::{Deserialize, Serialize};
 
-use super::calendar::LocalTime;
-use super::daily::DailyLevels;
-use super::distribution::{CurveDistance, Distribution, KnowledgeCounts, steps_in_ratio};
-use super::estimate::{Estimate, HistoryQuantile, is_time};
-use super::observed::Quantity;
-use super::pairs::{Range, Repeats, Stratum, weeks_of};
-use super::shares::{ShareDifference, ThresholdShare, share_difference, shares_over};
-pub(super) use super::shift::ShiftEstimate;
-use super::shift::{Greater, Judged, Shift, ShiftScale};
-use super::weighting::{Observation, Observations, Weight, Weighting};
-use crate::statistics::dependence::EffectiveSampleSize;
-use crate::statistics::ledger::SIGNIFICANCE;
-use crate::statistics::rhythm::is_weekend;
-use crate::summary::{DEFAULT_THRESHOLDS, QUANTILES};
+use super::calendar::daily_levels::DailyLevels;
+use super::calendar::rates::LocalTime;
+use super::series::distribution::{CurveDistance, Distribution, KnowledgeCounts, steps_in_ratio};
+use super::series::estimate::{Estimate, HistoryQuantile, is_time};
+use super::series::observations::{Observation, Observations, Weight, Weighting};
+use super::series::shares::{ShareDifference, ThresholdShare, share_difference, shares_over};
+use super::series::timed_values::Quantity;
+use crate::run::summary::{DEFAULT_THRESHOLDS, QUANTILES};
+use crate::statistics::comparison::all_pairs::{Range, Repeats, Stratum, weeks_of};
+pub(crate) use crate::statistics::comparison::shift::ShiftEstimate;
+use crate::statistics::comparison::shift::{Greater, Judged, Shift, ShiftScale};
+use crate::statistics::dependence::effective_size::EffectiveSampleSize;
+use crate::statistics::multiple_testing::SIGNIFICANCE;
+use crate::statistics::rhythm::profile::is_weekend;
 
 /// Independent attempts that each side needs before anything is judged: with fewer, dependence cannot be told from a difference.
-pub(super) const COMPARISON_ATTEMPTS: u64 = 15;
+pub(crate) const COMPARISON_ATTEMPTS: u64 = 15;
 
 /// Strata must hold at least this share of either sample, otherwise all is compared with all.
 const COVERED_LEAST: f64 = 0.9;

@@ -1,0 +1,5 @@
+//! Days, weeks and hours of a place, and what swings with them.
+
+pub(crate) mod daily_levels;
+pub(crate) mod periodicity;
+pub(crate) mod rates;
