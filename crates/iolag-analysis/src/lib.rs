@@ -15,27 +15,31 @@ mod parallel;
 mod run;
 mod statistics;
 
-pub use finding::run_kind::{Basis, RunFindingKind};
-pub use finding::{Evidence, EvidenceAmount, Finding, Severity, duration_in_words};
+pub use finding::basis::Basis;
+pub use finding::run_kind::RunFindingKind;
+pub use finding::words::duration_in_words;
+pub use finding::{Evidence, EvidenceAmount, Finding, Severity};
 pub use run::check::analysis::{CheckAnalysis, DirectoryAnalysis, analyse_check};
 pub use run::check::partial_create::PartialCreate;
+pub use run::check::rows::KNOWN_ROWS;
 pub use run::check::told_once::ToldFindings;
-pub use run::check::verdict::{Feeling, KNOWN_ROWS, Verdict};
-pub use run::clustering::Clustering;
-pub use run::engine::{Engine, Grouping};
+pub use run::check::verdict::{Feeling, Verdict};
+pub use run::clustering::second_reading::Clustering;
+pub use run::engine::Engine;
 pub use run::figure;
-pub use run::metadata::analysis::{
-    MetadataAnalysis, OperationRow, StageAnalysis, WorkingSetChange, analyse_metadata, stage_name,
-};
+pub use run::grouping::Grouping;
+pub use run::metadata::analysis::{MetadataAnalysis, analyse_metadata};
 pub use run::metadata::self_read::{SelfReadShare, same_node_share, self_read_share};
-pub use run::metadata::stage_endings::Unfinished;
+pub use run::metadata::stage::Unfinished;
+pub use run::metadata::stage::{OperationRow, StageAnalysis, WorkingSetChange};
 pub use run::metadata::working_set::{LostObjects, WorkingSet};
 pub use run::ping::{PingAnalysis, PingCounts, analyse_ping};
 pub use run::stage_clock::{StageClock, StageTimes};
+pub use run::stages::stage_name;
 pub use run::summary::{
-    DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, HeldUp, Partial, Precision, QuantileEstimate,
-    QuantileInterval, SUMMARY_SCHEMA, ShareOver, Silence, StageClient, StageEnding, Summaries, Summary,
-    SummaryKey, TwoModes, UnknownSamples,
+    DurationSummary, ErrorCount, HeldUp, Partial, Precision, QuantileEstimate, QuantileInterval,
+    SUMMARY_SCHEMA, Silence, StageClient, StageEnding, Summaries, Summary, SummaryKey, TwoModes,
+    UnknownSamples,
 };
 pub use run::sweep::{
     RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
@@ -44,15 +48,16 @@ pub use run::sweep::{
 };
 pub use statistics::dependence::block_sums::{SEQUENCE_BLOCKS, Sequence};
 pub use statistics::dependence::effective_size::{
-    EffectiveSampleSize, Level, QuantileWorth, STRETCHES_MOST, Stretch, Worth, beyond_quantile,
-    effective_sample_size_of, lower_end_of, stretches_of, worth_of_share,
+    Level, STRETCHES_MOST, beyond_quantile, effective_sample_size_of, stretches_of, worth_of_share,
 };
 pub use statistics::dependence::long_memory::LongMemory;
+pub use statistics::dependence::worth::{EffectiveSampleSize, QuantileWorth, Stretch, Worth, lower_end_of};
 pub use statistics::interval::estimate::{Amount, Estimate, Interval, Quantile};
 pub use statistics::interval::ranks_and_shares::{
-    CONFIDENCE, RankInterval, ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks,
-    ranks_by_worth, share_interval,
+    RankInterval, ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks, ranks_by_worth,
+    share_interval,
 };
+pub use statistics::interval::share_over::{DEFAULT_THRESHOLDS, ShareOver};
 pub use statistics::noise::Noise;
 pub use statistics::quantile::censored::{
     CensoredRanks, CensoredStep, Censoring, QuantileValue, certain_quantile_of, median_of, quantile_of,
@@ -61,3 +66,4 @@ pub use statistics::quantile::censored::{
 pub use statistics::quantile::histogram::{
     HISTOGRAM_BUCKETS, HISTOGRAM_RELATIVE_ERROR, Histogram, bucket_bounds, bucket_of, middle_of,
 };
+pub use statistics::student::CONFIDENCE;

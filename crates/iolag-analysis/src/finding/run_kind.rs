@@ -1,16 +1,7 @@
-//! What findings of runs are about, and whether they tell what was seen or conclude something.
+//! What findings of runs are about.
 
+use super::basis::Basis;
 use serde::{Deserialize, Serialize};
-
-/// How a finding came about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Basis {
-    /// It tells what was counted or measured. It cannot be false of these attempts.
-    Observed,
-    /// It concludes something that may be false by chance; docs/calibration.md has how often it is.
-    Inferred,
-}
 
 /// What a finding of a run is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -37,12 +37,13 @@ use super::series::estimate::{Estimate, HistoryQuantile, is_time};
 use super::series::observations::{Observation, Observations, Weight, Weighting};
 use super::series::shares::{ShareDifference, ThresholdShare, share_difference, shares_over};
 use super::series::timed_values::Quantity;
-use crate::run::summary::{DEFAULT_THRESHOLDS, QUANTILES};
 use crate::statistics::comparison::all_pairs::{Range, Repeats, Stratum, weeks_of};
 pub(crate) use crate::statistics::comparison::shift::ShiftEstimate;
 use crate::statistics::comparison::shift::{Greater, Judged, Shift, ShiftScale};
-use crate::statistics::dependence::effective_size::EffectiveSampleSize;
+use crate::statistics::dependence::worth::EffectiveSampleSize;
+use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
 use crate::statistics::multiple_testing::SIGNIFICANCE;
+use crate::statistics::quantile::censored::QUANTILES;
 use crate::statistics::rhythm::profile::is_weekend;
 
 /// Independent attempts that each side needs before anything is judged: with fewer, dependence cannot be told from a difference.

@@ -19,6 +19,7 @@ pub(crate) mod series;
 pub(crate) mod source;
 pub(crate) mod tally;
 
+pub use crate::finding::history_kind::FindingKind;
 pub use crate::statistics::comparison::shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};
 pub use crate::statistics::dependence::correlation_time::{BLOCKS_LEAST, block_length, correlation_time};
 pub use crate::statistics::dip::{dip_critical, dip_statistic};
@@ -69,7 +70,7 @@ pub use figures::marks::{ChangeMark, CorrelationFigure, EventMark, LagCoefficien
 pub use figures::points::{
     HistoryPoints, HostLoad, LOAD_COLUMNS, PointColumns, RIBBON_COLUMNS, RibbonMarks, Ribbons, ValueColumns,
 };
-pub use findings::finding::{FindingKind, HistoryFinding};
+pub use findings::finding::HistoryFinding;
 pub use incident::analysis::{
     Incident, IncidentPeriod, PastDeadline, PeriodImpact, SeriesImpact, find_incident,
 };

@@ -2,14 +2,18 @@
 
 use iolag_model::{ErrorClass, FailureCode, MonotonicTime, Nanoseconds, Outcome};
 
-use super::clustering::{GroupClustering, GroupWorth, PARTS};
+use super::clustering::listed::PARTS;
+use super::clustering::second_reading::GroupClustering;
+use super::clustering::worth::GroupWorth;
+use super::durations::Durations;
 use super::summary::{
-    DurationSummary, Durations, ErrorCount, HeldUp, Partial, Precision, QUANTILES, ShareOver, Silence,
-    Summary, SummaryKey, TwoModes, share_over,
+    DurationSummary, ErrorCount, HeldUp, Partial, Precision, Silence, Summary, SummaryKey, TwoModes,
 };
 use crate::statistics::dependence::block_sums::Sequence;
-use crate::statistics::dependence::effective_size::{EffectiveSampleSize, Worth};
+use crate::statistics::dependence::worth::{EffectiveSampleSize, Worth};
 use crate::statistics::interval::agreement;
+use crate::statistics::interval::share_over::{ShareOver, share_over};
+use crate::statistics::quantile::censored::QUANTILES;
 use crate::statistics::quantile::censored::{CensoredRanks, Censoring, censored_steps, informative_steps};
 use crate::statistics::quantile::exact_durations::Values;
 use crate::statistics::quantile::histogram::{Histogram, bucket_of, middle_of};

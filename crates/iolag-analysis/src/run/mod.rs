@@ -2,12 +2,16 @@
 
 pub(crate) mod check;
 pub(crate) mod clustering;
+pub(crate) mod common_findings;
+pub(crate) mod durations;
 pub(crate) mod engine;
 pub mod figure;
 pub(crate) mod group;
+pub(crate) mod grouping;
 pub(crate) mod metadata;
 pub(crate) mod ping;
 pub(crate) mod sightings;
 pub(crate) mod stage_clock;
+pub(crate) mod stages;
 pub(crate) mod summary;
 pub(crate) mod sweep;

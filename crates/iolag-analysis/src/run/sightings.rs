@@ -2,13 +2,11 @@
 //!
 //! Pure: what was sighted goes in, findings come out in the order in which their first like was sighted.
 
-use iolag_model::{ErrorClass, Nanoseconds, Operation, Phase};
+use crate::finding::words::joined;
+use iolag_model::{ErrorClass, Nanoseconds, Operation};
 
-use super::metadata::analysis::stage_name;
+use super::stages::{StageKey, places_in_words, stage_name};
 use crate::finding::Finding;
-
-/// A stage: its phase and iteration.
-pub(crate) type StageKey = (Phase, u32);
 
 /// What makes two sightings alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,48 +84,15 @@ fn told(mut alike: Vec<Sighting>, all: &[StageKey]) -> Finding {
     finding
 }
 
-/// How many of all stages these are: `250 of 300 iterations`, `each of 4 stages`.
-pub(crate) fn places_in_words(places: &[StageKey], all: &[StageKey]) -> String {
-    let of_one_phase = places.windows(2).all(|pair| pair[0].0 == pair[1].0);
-    let (name, count) = match places.first().filter(|_| of_one_phase) {
-        Some((phase, _)) => ("iterations", all.iter().filter(|stage| stage.0 == *phase).count()),
-        None => ("stages", all.len()),
-    };
-    if places.len() == count {
-        format!("each of {count} {name}")
-    } else {
-        format!("{} of {count} {name}", places.len())
-    }
-}
-
-/// Which stages these are, by name where that is short: `benchmark 2`, `benchmark 1 to 3`, `each of 5 iterations`, `3 of 5 iterations`.
-pub(crate) fn named_places(places: &[StageKey], all: &[StageKey]) -> String {
-    let follow = places.windows(2).all(|pair| pair[0].0 == pair[1].0 && pair[0].1 + 1 == pair[1].1);
-    let of_phase = |phase: Phase| all.iter().filter(|stage| stage.0 == phase).count();
-    match places {
-        [(phase, only)] => stage_name(*phase, *only),
-        [(phase, first), .., (_, last)] if follow && places.len() < of_phase(*phase) => {
-            format!("{} to {}", stage_name(*phase, *first), last + 1)
-        }
-        _ => places_in_words(places, all),
-    }
-}
-
 /// `a`, `b` and `c`.
 fn list(operations: &[Operation]) -> String {
     joined(operations.iter().map(|operation| format!("`{operation}`")).collect())
 }
 
-/// Parts of a sentence with commas and an "and".
-pub(crate) fn joined(mut parts: Vec<String>) -> String {
-    match parts.pop() {
-        Some(last) if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),
-        last => last.unwrap_or_default(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use iolag_model::Phase;
+
     use super::*;
     use crate::finding::Severity;
     use crate::finding::run_kind::RunFindingKind;

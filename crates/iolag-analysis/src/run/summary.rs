@@ -11,25 +11,13 @@ use iolag_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::clustering::GroupWorth;
-use crate::statistics::dependence::effective_size::EffectiveSampleSize;
-use crate::statistics::interval::agreement;
+use crate::statistics::dependence::worth::EffectiveSampleSize;
 use crate::statistics::interval::estimate::{Interval, Quantile};
-use crate::statistics::interval::ranks_and_shares::{
-    RankInterval, ShareInterval, quantile_ranks, ranks_by_worth, share_interval,
-};
-use crate::statistics::quantile::censored::{CensoredRanks, QuantileValue};
+use crate::statistics::interval::share_over::ShareOver;
+use crate::statistics::quantile::censored::QuantileValue;
 
 /// Version of the serialised form of everything in this crate; raised when a reader would misread.
 pub const SUMMARY_SCHEMA: u32 = 1;
-
-/// Thresholds of shares unless others are given: 0.1, 1, 10 and 60 s.
-pub const DEFAULT_THRESHOLDS: [Nanoseconds; 4] = [
-    Nanoseconds::from_milliseconds(100),
-    Nanoseconds::from_seconds(1),
-    Nanoseconds::from_seconds(10),
-    Nanoseconds::from_seconds(60),
-];
 
 /// All summaries of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -302,21 +290,6 @@ pub type QuantileEstimate = Quantile<Nanoseconds>;
 /// 95 % interval of a quantile of durations.
 pub type QuantileInterval = Interval<Nanoseconds>;
 
-/// Share of attempts longer than a threshold.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct ShareOver {
-    /// The threshold.
-    pub threshold_ns: Nanoseconds,
-    /// Attempts known to be longer.
-    pub over: u64,
-    /// Attempts censored before the threshold: it is not known whether they would have been longer.
-    pub undecided: u64,
-    /// Interval as if every attempt were independent; undecided attempts widen it upwards.
-    pub interval_naive: ShareInterval,
-    /// Interval with the effective sample size: the one to show.
-    pub interval: ShareInterval,
-}
-
 /// Two groups of durations with hardly anything between them: often a cache and the price of missing it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TwoModes {
@@ -326,102 +299,4 @@ pub struct TwoModes {
     pub fast_ns: Nanoseconds,
     /// Median of the slow group.
     pub slow_ns: Nanoseconds,
-}
-
-/// What a [`DurationSummary`] is computed from.
-pub(crate) struct Durations<'a> {
-    pub ranks: &'a CensoredRanks,
-    pub known: u64,
-    pub worth: &'a GroupWorth,
-    pub min_ns: Option<Nanoseconds>,
-    pub max_known_ns: Option<Nanoseconds>,
-    pub min_censored_ns: Option<Nanoseconds>,
-    pub max_censored_ns: Option<Nanoseconds>,
-    pub mean_ns: Option<f64>,
-    pub value_of_rank: &'a dyn Fn(u64) -> Option<Nanoseconds>,
-}
-
-pub(crate) const QUANTILES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
-
-impl Durations<'_> {
-    pub(crate) fn estimate(&self, q: f64) -> QuantileEstimate {
-        let count = self.ranks.total();
-        let worth = self.worth.at(q);
-        let at = |rank: u64| self.ranks.quantile(rank as f64 / count as f64, self.value_of_rank);
-        let between = |ranks: Option<RankInterval>, have: f64| match ranks {
-            Some(ranks) => Interval::Between { low: at(ranks.low), high: at(ranks.high) },
-            None => Interval::too_few(q, have),
-        };
-        let interval = match worth.beyond.few_stretches {
-            Some(stretches) => Interval::FewStretches { stretches },
-            None => between(ranks_by_worth(count, &worth, q), worth.beyond.effective),
-        };
-        let naive = between(quantile_ranks(count, q), count as f64);
-        Quantile::new(q, self.ranks.quantile(q, self.value_of_rank), [naive, interval])
-    }
-
-    pub(crate) fn summarise(
-        &self,
-        shares: Vec<ShareOver>,
-        part_means_ns: Vec<f64>,
-        modes: Option<TwoModes>,
-    ) -> DurationSummary {
-        let count = self.ranks.total();
-        let none = QuantileValue::TooFew { needed: 1, have: 0 };
-        let max = match (self.max_known_ns, self.max_censored_ns) {
-            (known, Some(censored)) => {
-                QuantileValue::AtLeast(known.map_or(censored, |known| known.max(censored)))
-            }
-            (Some(known), None) => QuantileValue::Exactly(known),
-            (None, None) => none,
-        };
-        let mut quantiles = QUANTILES.map(|q| self.estimate(q));
-        agreement::of_quantiles(&mut quantiles);
-        let [p25, median, p75, p90, p95, p99] = quantiles;
-        DurationSummary {
-            count,
-            censored: count - self.known,
-            sample_size: self.worth.sample_size,
-            min: match (self.min_ns, self.min_censored_ns) {
-                // One that was cut off earlier may have been shorter, whatever ended first.
-                (Some(min), Some(bound)) if bound < min => QuantileValue::AtLeast(bound),
-                (Some(min), _) => QuantileValue::Exactly(min),
-                (None, Some(bound)) => QuantileValue::AtLeast(bound),
-                (None, None) => none,
-            },
-            p25,
-            median,
-            p75,
-            p90,
-            p95,
-            p99,
-            max,
-            mean_ns: self.mean_ns.filter(|_| count == self.known),
-            shares,
-            part_means_ns,
-            modes,
-        }
-    }
-}
-
-/// A share with both intervals.
-pub(crate) fn share_over(
-    threshold_ns: Nanoseconds,
-    over: u64,
-    undecided: u64,
-    sample_size: EffectiveSampleSize,
-) -> ShareOver {
-    let within = |ratio: f64| {
-        let trials = sample_size.attempts as f64 * ratio;
-        let low = share_interval(over as f64 * ratio, trials).low;
-        let high = share_interval((over + undecided) as f64 * ratio, trials).high;
-        ShareInterval { low, high }
-    };
-    ShareOver {
-        threshold_ns,
-        over,
-        undecided,
-        interval_naive: within(1.0),
-        interval: within(sample_size.ratio()),
-    }
 }

@@ -15,3 +15,4 @@ pub(crate) mod quantile;
 pub(crate) mod ranking;
 pub(crate) mod rhythm;
 pub(crate) mod spectrum;
+pub(crate) mod student;

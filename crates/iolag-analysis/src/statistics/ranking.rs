@@ -3,7 +3,7 @@
 //! Long sequences are sorted digit by digit of the leading bits of a whole number that orders as the value does, and where these are equal by comparing:
 //! several times as fast as by comparing alone, and a year of minutes is ranked some dozen times in one analysis. Both ways give the same order.
 
-use super::interval::student::normal_quantile;
+use super::student::normal_quantile;
 
 /// Values from which on digits are sorted.
 const DIGITS_FROM: usize = 4096;

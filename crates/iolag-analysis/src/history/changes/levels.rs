@@ -10,8 +10,8 @@ use crate::history::series::distribution::steps_in_ratio;
 use crate::history::series::timed_values::{Knowledge, TimedValues};
 use crate::statistics::dependence::correlation_time::correlation_time;
 use crate::statistics::interval::ranks_and_shares::effective_quantile_ranks;
-use crate::statistics::interval::student::NORMAL_TWO_SIDED;
 use crate::statistics::ranking::{ascending, mid_ranks};
+use crate::statistics::student::NORMAL_TWO_SIDED;
 
 /// How much one level is of another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

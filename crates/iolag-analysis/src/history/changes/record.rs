@@ -14,7 +14,8 @@ use super::change_points::ChangeShape;
 use crate::history::calendar::rates::LocalTime;
 use crate::history::series::timed_values::{Knowledge, TimedValues};
 use crate::statistics::change::jumps::{Level, least_apart};
-use crate::statistics::change::likelihood_ratio::{Explained, Explanation, Judging, Smooth, Term, explain};
+use crate::statistics::change::likelihood_ratio::{Explained, Explanation, Judging, Smooth, explain};
+use crate::statistics::change::matched_filter::Term;
 use crate::statistics::ranking::{ascending, scores_in};
 use crate::statistics::rhythm::profile::{DAY_SECONDS, DAYS_LEAST, Rhythm, is_weekend};
 

@@ -7,9 +7,11 @@ use iolag_model::{Event, EventSource, WallSpan};
 
 use super::drifts::findings_of_drifts;
 use super::factor_words::{Direction, Tense};
-use super::finding::{FindingKind, HistoryFinding, Names, moment_in_words, p_in_words, task};
+use super::finding::{HistoryFinding, Names, moment_in_words, p_in_words, task};
 use super::said_together::Saying;
-use crate::finding::{EvidenceAmount, Severity, share_in_words};
+use crate::finding::history_kind::FindingKind;
+use crate::finding::words::share_in_words;
+use crate::finding::{EvidenceAmount, Severity};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::changes::change_points::{ChangePoint, ChangeStrength};
 use crate::history::changes::event_matching::{EventMatch, EventPlace, concerns, place_of_event};

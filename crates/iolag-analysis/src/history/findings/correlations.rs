@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 
 use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 
-use super::finding::{FindingKind, HistoryFinding, Names, counted, p_in_words, task};
+use super::finding::{HistoryFinding, Names, counted, p_in_words, task};
 use super::said_together::{Saying, SayingUnit};
-use crate::finding::{Severity, factor_in_words};
+use crate::finding::Severity;
+use crate::finding::history_kind::FindingKind;
+use crate::finding::words::factor_in_words;
 use crate::history::analysis::{HistoryAnalysis, SeriesComparison};
 use crate::history::comparison::{ComparisonVerdict, ShiftEstimate};
 use crate::history::correlation::coefficient::{Correlation, Strength};

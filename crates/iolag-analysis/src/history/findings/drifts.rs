@@ -2,8 +2,10 @@
 
 use super::changes::{FELT_SECONDS, level_in_words};
 use super::factor_words::{Direction, Tense};
-use super::finding::{FindingKind, HistoryFinding, Names, p_in_words};
-use crate::finding::{EvidenceAmount, Severity, share_in_words};
+use super::finding::{HistoryFinding, Names, p_in_words};
+use crate::finding::history_kind::FindingKind;
+use crate::finding::words::share_in_words;
+use crate::finding::{EvidenceAmount, Severity};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::changes::change_points::ChangeShape;
 use crate::history::changes::drift::{Drift, RecordEnds};

@@ -3,8 +3,10 @@
 use iolag_model::{Configuration, Event, Nanoseconds, Outage, OutageEnding, OutageKind, WallTime};
 
 use super::changes::{findings_of_changes, level_in_words};
-use super::finding::{FindingKind, HistoryFinding, Names, counted, moment_in_words};
-use crate::finding::{Severity, share_in_words};
+use super::finding::{HistoryFinding, Names, counted, moment_in_words};
+use crate::finding::Severity;
+use crate::finding::history_kind::FindingKind;
+use crate::finding::words::share_in_words;
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::episodes::gaps::{Gap, GapRecord, time_in_gaps};
 use crate::history::episodes::search::{Episode, SeriesEpisode};

@@ -4,8 +4,9 @@
 
 use iolag_model::SeriesKind;
 
-use super::finding::{FindingKind, HistoryFinding, Names};
+use super::finding::{HistoryFinding, Names};
 use crate::finding::Severity;
+use crate::finding::history_kind::FindingKind;
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::estimate::{Estimate, amount_in_words};

@@ -11,7 +11,8 @@
 use iolag_model::{Nanoseconds, SeriesKey, WallTime};
 
 use super::finding::{HistoryFinding, Names, moment_in_words};
-use crate::finding::{Finding, factor_in_words, share_in_words};
+use crate::finding::Finding;
+use crate::finding::words::{factor_in_words, share_in_words};
 use crate::history::analysis::HistoryAnalysis;
 
 /// Fewer than these are told one by one.

@@ -3,10 +3,12 @@
 use iolag_model::{SeriesKey, SeriesKind};
 
 use super::endings::{failure, past_deadline};
-use super::finding::{FindingKind, HistoryFinding, Names, task};
+use super::finding::{HistoryFinding, Names, task};
 use super::said_together::{Saying, SayingUnit};
 use super::tails::tail;
-use crate::finding::{Severity, factor_in_words, share_in_words};
+use crate::finding::Severity;
+use crate::finding::history_kind::FindingKind;
+use crate::finding::words::{factor_in_words, share_in_words};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::calendar::periodicity::{PeriodName, Periodicity};
 use crate::history::calendar::rates::Weekday;

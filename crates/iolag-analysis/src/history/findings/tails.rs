@@ -2,10 +2,12 @@
 
 use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 
-use super::finding::{FindingKind, HistoryFinding, Names, moment_in_words, task};
+use super::finding::{HistoryFinding, Names, moment_in_words, task};
 use super::said_together::SayingUnit;
 use super::single_series::saying;
-use crate::finding::{Severity, share_in_words};
+use crate::finding::Severity;
+use crate::finding::history_kind::FindingKind;
+use crate::finding::words::share_in_words;
 use crate::history::changes::spells::spells_of;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::estimate::Estimate;

@@ -23,16 +23,14 @@ use serde::{Deserialize, Serialize};
 use super::estimate::{Estimate, EstimateInterval, HistoryQuantile};
 use super::observations::{Observations, Weight};
 use super::timed_values::{Knowledge, Quantity};
-use crate::statistics::dependence::effective_size::{
-    EffectiveSampleSize, QuantileWorth, Worth, beyond_quantile,
-};
+use crate::statistics::dependence::effective_size::beyond_quantile;
 use crate::statistics::dependence::regimes::Regimes;
+use crate::statistics::dependence::worth::{EffectiveSampleSize, QuantileWorth, Worth};
 use crate::statistics::interval::agreement;
-use crate::statistics::interval::ranks_and_shares::{
-    CONFIDENCE, ShareInterval, ranks_by_worth, share_interval,
-};
-use crate::statistics::interval::student::NORMAL_TWO_SIDED;
+use crate::statistics::interval::ranks_and_shares::{ShareInterval, ranks_by_worth, share_interval};
 use crate::statistics::ranking::ascending;
+use crate::statistics::student::CONFIDENCE;
+use crate::statistics::student::NORMAL_TWO_SIDED;
 
 /// A clock whose step is more than this share of an amount is coarse: its step counts in the interval.
 const COARSE_SHARE: f64 = 0.01;

@@ -27,8 +27,8 @@ use serde::{Deserialize, Serialize};
 use super::kept_amounts::quantity_of;
 use super::timed_values::{Knowledge, Quantity};
 use crate::history::changes::change_points::ChangePoint;
-use crate::statistics::dependence::effective_size::EffectiveSampleSize;
 use crate::statistics::dependence::regimes::Regimes;
+use crate::statistics::dependence::worth::EffectiveSampleSize;
 
 /// What counts once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

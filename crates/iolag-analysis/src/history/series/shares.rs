@@ -10,12 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::distribution::{Distribution, coarse_step};
 use super::observations::{Observations, Weight};
 use super::timed_values::Knowledge;
-use crate::run::summary::{ShareOver, share_over};
-use crate::statistics::dependence::effective_size::{
-    EffectiveSampleSize, Level, stretches_of, worth_of_share,
-};
+use crate::statistics::dependence::effective_size::{Level, stretches_of, worth_of_share};
+use crate::statistics::dependence::worth::EffectiveSampleSize;
 use crate::statistics::interval::agreement;
 use crate::statistics::interval::ranks_and_shares::{ShareInterval, share_interval};
+use crate::statistics::interval::share_over::{ShareOver, share_over};
 
 /// Share of observations longer than a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

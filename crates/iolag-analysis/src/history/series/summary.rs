@@ -15,8 +15,9 @@ use super::shares::{ThresholdShare, shares_over};
 use super::timed_values::{Knowledge, Quantity};
 use crate::history::calendar::rates::{HourByDay, LocalTime, RatesInTime, hour_by_day, rates_in_time};
 use crate::history::changes::change_points::ChangePoint;
-use crate::run::summary::{DEFAULT_THRESHOLDS, QUANTILES};
-use crate::statistics::dependence::effective_size::EffectiveSampleSize;
+use crate::statistics::dependence::worth::EffectiveSampleSize;
+use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
+use crate::statistics::quantile::censored::QUANTILES;
 
 /// How to summarise.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,8 +13,8 @@ use std::cmp::Ordering;
 
 use iolag_model::{Level, Nanoseconds, Operation};
 
-use super::verdict::{IMMEDIATE, KNOWN_ROWS};
-use crate::finding::factor_in_words;
+use super::rows::{IMMEDIATE, KNOWN_ROWS};
+use crate::finding::words::factor_in_words;
 use crate::run::summary::{QuantileInterval, Summary};
 use crate::statistics::quantile::censored::{ATTEMPTS_LEAST, QuantileValue};
 

@@ -5,7 +5,9 @@
 use iolag_model::Level;
 
 use crate::finding::run_kind::RunFindingKind;
-use crate::finding::{Finding, Severity, duration_in_words, patience};
+use crate::finding::words::duration_in_words;
+use crate::finding::{Finding, Severity};
+use crate::run::common_findings::patience;
 use crate::run::summary::Summary;
 use crate::statistics::quantile::censored::ATTEMPTS_LEAST;
 

@@ -4,9 +4,9 @@ use iolag_model::{Nanoseconds, Operation};
 
 use super::few_attempts::{is_said, told_few};
 use crate::finding::run_kind::RunFindingKind;
-use crate::finding::{
-    Finding, Severity, common_sightings, factor_in_words, median_ns, share_over, summary_of,
-};
+use crate::finding::words::factor_in_words;
+use crate::finding::{Finding, Severity};
+use crate::run::common_findings::{common_sightings, median_ns, share_over, summary_of};
 use crate::run::sightings::{Kind, Sighting, merged};
 use crate::run::summary::Summary;
 
@@ -108,8 +108,8 @@ fn names_looked_up(summaries: &[Summary]) -> Option<Finding> {
                   server answers quickly (`time getent passwd $USER`).";
     Some(
         Finding::new(RunFindingKind::NamesLookedUp, Severity::Warning, sentence, advice)
-            .with_median(names)
-            .with_median(numbers)
+            .with_duration("median of", names.key.operation, names.durations.median.value)
+            .with_duration("median of", numbers.key.operation, numbers.durations.median.value)
             .weighing(factor),
     )
 }
@@ -132,8 +132,8 @@ fn fsync_dominates(summaries: &[Summary]) -> Option<Finding> {
                   cache would shorten it.";
     Some(
         Finding::new(RunFindingKind::DurableSlow, Severity::Note, sentence, advice)
-            .with_median(durable)
-            .with_median(create)
+            .with_duration("median of", durable.key.operation, durable.durations.median.value)
+            .with_duration("median of", create.key.operation, create.durations.median.value)
             .weighing(factor),
     )
 }
@@ -154,8 +154,8 @@ fn close_flushes(summaries: &[Summary]) -> Option<Finding> {
                   on local storage, or pack small files.";
     Some(
         Finding::new(RunFindingKind::CloseSlow, Severity::Note, sentence, advice)
-            .with_median(close)
-            .with_median(write)
+            .with_duration("median of", close.key.operation, close.durations.median.value)
+            .with_duration("median of", write.key.operation, write.durations.median.value)
             .weighing(closing / writing.max(1.0)),
     )
 }
@@ -176,8 +176,8 @@ fn create_slower_than_stat(summaries: &[Summary]) -> Option<Finding> {
                   from a cache and only creations go to a server.";
     Some(
         Finding::new(RunFindingKind::CreateSlow, Severity::Note, sentence, advice)
-            .with_median(create)
-            .with_median(stat)
+            .with_duration("median of", create.key.operation, create.durations.median.value)
+            .with_duration("median of", stat.key.operation, stat.durations.median.value)
             .weighing(factor),
     )
 }
@@ -203,8 +203,8 @@ fn remove_slower_than_create(summaries: &[Summary]) -> Option<Finding> {
                   more cheaply.";
     Some(
         Finding::new(RunFindingKind::RemoveSlow, Severity::Note, sentence, advice)
-            .with_median(delete)
-            .with_median(create)
+            .with_duration("median of", delete.key.operation, delete.durations.median.value)
+            .with_duration("median of", create.key.operation, create.durations.median.value)
             .weighing(factor),
     )
 }

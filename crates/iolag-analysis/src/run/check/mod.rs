@@ -6,6 +6,7 @@ pub(crate) mod few_attempts;
 pub(crate) mod findings;
 pub(crate) mod partial_create;
 pub(crate) mod ranking;
+pub(crate) mod rows;
 pub(crate) mod steadiness;
 pub(crate) mod stopped;
 pub(crate) mod told_once;

@@ -4,7 +4,7 @@ use super::comparison::{
     Compared, FewButLong, Slower, can_be_compared, few_but_long, has_attempts, has_enough, slower_than_any,
 };
 use super::verdict::{Feeling, LeftUndone};
-use crate::finding::duration_in_words;
+use crate::finding::words::duration_in_words;
 use crate::statistics::quantile::censored::ATTEMPTS_LEAST;
 
 /// A directory with what decides its place.

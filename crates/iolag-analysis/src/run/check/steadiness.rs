@@ -7,7 +7,8 @@
 use iolag_model::TargetIndex;
 
 use crate::finding::run_kind::RunFindingKind;
-use crate::finding::{EvidenceAmount, Finding, Severity, factor_in_words};
+use crate::finding::words::factor_in_words;
+use crate::finding::{EvidenceAmount, Finding, Severity};
 use crate::run::summary::Summary;
 use crate::statistics::change::trend::{PARTS_LEAST, Trend, joint_trend};
 use crate::statistics::quantile::censored::median_of;

@@ -5,7 +5,7 @@
 
 use super::analysis::{CheckAnalysis, DirectoryAnalysis};
 use crate::finding::Finding;
-use crate::run::sightings::joined;
+use crate::finding::words::joined;
 
 /// Findings as they are told.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,6 +4,7 @@
 //! s the train of thought is kept, after 10 s attention is elsewhere. What is within all limits may still be noticeably slower than
 //! the best directory of the same check.
 
+use super::rows::{IMMEDIATE, KNOWN_ROWS};
 use std::fmt;
 
 use iolag_model::{ContactEnd, ContactRecord, Level, Nanoseconds, Operation, counted};
@@ -12,25 +13,13 @@ use serde::{Deserialize, Serialize};
 use super::comparison::{Slower, typical};
 use super::partial_create::PartialCreate;
 use super::stopped::{Since, Stopped};
-use crate::finding::{at_least, duration_in_words, share_in_words, share_over};
+use crate::finding::words::{duration_in_words, share_in_words};
+use crate::run::common_findings::{at_least, share_over};
 use crate::run::summary::{DurationSummary, Summary};
 use crate::statistics::quantile::censored::ATTEMPTS_LEAST;
 
-pub(crate) const IMMEDIATE: Nanoseconds = Nanoseconds::from_milliseconds(100);
 const THOUGHT: Nanoseconds = Nanoseconds::from_seconds(1);
 const ATTENTION: Nanoseconds = Nanoseconds::from_seconds(10);
-
-/// The rows of a check that a user knows, in their order: the others are told only to who asks for all.
-pub const KNOWN_ROWS: [Operation; 8] = [
-    Operation::TaskList,
-    Operation::TaskCreate,
-    Operation::TaskCompile,
-    Operation::Create,
-    Operation::Read,
-    Operation::Stat,
-    Operation::WriteDurably,
-    Operation::StreamWrite,
-];
 
 /// Share of slow attempts from which people notice.
 const NOTICED_SHARE: f64 = 0.01;

@@ -21,6 +21,7 @@ pub use document::distribution::{
 pub use document::episode::{
     Episode, EpisodeSeries, Peak, Trouble, TroubleCounts, TroubleKind, episodes, gap_of,
 };
+pub use document::hang::HangSpan;
 pub use document::run_figures::{
     BucketAxis, FIGURE_SCHEMA, Figures, Layer, RunFacts, RunFigures, SampleCounts, Series, SeriesBox,
     SeriesPart, StageFacts, TargetFacts,
@@ -31,7 +32,6 @@ pub use document::time_line::{
     TIME_COLUMNS, TimeLine, TimeLineForm,
 };
 pub use recorder::engine::{FIGURE_COLUMNS, FigureEngine};
-pub use recorder::hangs::HangSpan;
 pub use recorder::plan::{
     Apart, CLIENTS_APART_MAX, FigureChoice, FigureLimits, FigurePlan, STAGES_APART_MAX, SpanFinder, TimeSpan,
 };

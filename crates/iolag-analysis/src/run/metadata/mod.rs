@@ -2,6 +2,7 @@
 
 pub(crate) mod analysis;
 pub(crate) mod self_read;
+pub(crate) mod stage;
 pub(crate) mod stage_endings;
 pub(crate) mod stage_findings;
 pub(crate) mod working_set;

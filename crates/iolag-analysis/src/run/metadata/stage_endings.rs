@@ -3,31 +3,13 @@
 //! A client records the end of each stage, also when it is stopped in it. Who was killed, or given up because an operation did not
 //! end, does not: what such a client did last is not known.
 
+use super::stage::Unfinished;
 use std::collections::BTreeMap;
 
 use iolag_model::{ClientId, Nanoseconds, Operation, RunRecord, RunState};
-use serde::{Deserialize, Serialize};
 
-use super::analysis::StageAnalysis;
+use super::stage::StageAnalysis;
 use crate::run::summary::{StageEnding, Summaries};
-
-/// Clients that did not finish a stage.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unfinished {
-    /// All of them: stopped, given up, or killed.
-    pub clients: u64,
-    /// Of these, those whose end is not on record: given up, or killed.
-    pub unrecorded: u64,
-    /// Of these, those of which an operation passed its deadline and did not end; not those that were killed in one.
-    pub hung: u64,
-}
-
-impl Unfinished {
-    /// Whether all clients finished.
-    pub const fn is_none(&self) -> bool {
-        self.clients == 0
-    }
-}
 
 /// Counts them in each stage. A client did not finish the stage after the last of which it recorded an end; of a run that is
 /// complete or goes on nobody is missed.

@@ -2,10 +2,12 @@
 
 use iolag_model::{Nanoseconds, format_duration};
 
-use super::analysis::{StageAnalysis, stage_name};
+use super::stage::StageAnalysis;
 use super::stage_endings::cut_off;
 use crate::finding::run_kind::RunFindingKind;
-use crate::finding::{EvidenceAmount, Finding, Severity, capitalised, share_in_words};
+use crate::finding::words::{capitalised, share_in_words};
+use crate::finding::{EvidenceAmount, Finding, Severity};
+use crate::run::stages::stage_name;
 
 /// Clients that start later than this share of the stage are told.
 const SKEW_SHARE: f64 = 0.05;

@@ -7,10 +7,12 @@
 use iolag_model::{ErrorClass, MetadataSpec, Operation, Phase, format_count};
 use serde::{Deserialize, Serialize};
 
-use super::analysis::{OperationRow, StageAnalysis};
+use super::stage::{OperationRow, StageAnalysis};
 use crate::finding::run_kind::RunFindingKind;
-use crate::finding::{Finding, Severity, capitalised};
-use crate::run::sightings::{StageKey, joined, named_places, places_in_words};
+use crate::finding::words::capitalised;
+use crate::finding::words::joined;
+use crate::finding::{Finding, Severity};
+use crate::run::stages::{StageKey, named_places, places_in_words};
 
 /// With fewer of an operation's attempts lost in each stage, the run has still measured what it was to measure.
 const DESTROYED_SHARE: f64 = 0.01;

@@ -6,7 +6,7 @@
 //!
 //! Limits: of few levels nothing is known, and any two are apart.
 
-use crate::statistics::interval::student::student_two_sided;
+use crate::statistics::student::student_two_sided;
 
 /// Levels beyond those that are to be told from which on they tell how much levels differ.
 const FREEDOM_LEAST: f64 = 4.0;

@@ -13,7 +13,7 @@
 
 use statrs::function::erf::erfc;
 
-use super::matched_filter::Places;
+use super::matched_filter::{Places, Term};
 use crate::statistics::noise::Noise;
 use crate::statistics::spectrum::coloured_noise::{Bands, QUICK_BAND, Spectrum};
 use crate::statistics::spectrum::cosine::Cosines;
@@ -45,19 +45,6 @@ const TOGETHER_PART: usize = 10;
 const TOGETHER_DOUBT: f64 = 10.0;
 /// Draws after which chance is judged.
 const DRAWS: [usize; 4] = [10, 20, 40, 99];
-
-/// What may explain a sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Term {
-    /// Another level from this place on.
-    Step(usize),
-    /// Another level from the first place up to, not including, the second.
-    Stretch(usize, usize),
-    /// From one level to another, in equal parts at every place from the first up to, not including, the second.
-    Ramp(usize, usize),
-    /// The smooth explanation of this index.
-    Smooth(usize),
-}
 
 /// An explanation without any place in it: a straight line, the time of the day.
 #[derive(Debug, Clone)]

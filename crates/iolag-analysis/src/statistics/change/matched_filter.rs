@@ -3,9 +3,21 @@
 //! A step at `p` has the product `S(p)` with what is left, weighted by the noise, and `T(p - q) - T(p + q)` with a step at `q`, where `T` are sums of cosines. A
 //! stretch is the difference of two steps, a ramp the mean of as many as it has values; sums of sums of `T` make the worth of each of them in a few operations.
 
-use super::likelihood_ratio::Term;
 use crate::statistics::spectrum::coloured_noise::Spectrum;
 use crate::statistics::spectrum::cosine::Cosines;
+
+/// What may explain a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Term {
+    /// Another level from this place on.
+    Step(usize),
+    /// Another level from the first place up to, not including, the second.
+    Stretch(usize, usize),
+    /// From one level to another, in equal parts at every place from the first up to, not including, the second.
+    Ramp(usize, usize),
+    /// The smooth explanation of this index.
+    Smooth(usize),
+}
 
 /// Values of the shortest stretch and ramp.
 const LENGTH_LEAST: usize = 8;

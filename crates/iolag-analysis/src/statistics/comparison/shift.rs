@@ -10,10 +10,10 @@ use statrs::function::factorial::ln_binomial;
 use super::all_pairs::{
     DifferenceEnd, RelativeEffect, Stratum, contributions, difference_at, median_difference,
 };
-use crate::statistics::dependence::effective_size::EffectiveSampleSize;
+use crate::statistics::dependence::worth::EffectiveSampleSize;
 use crate::statistics::interval::mean_error::MeanError;
-use crate::statistics::interval::ranks_and_shares::CONFIDENCE;
-use crate::statistics::interval::student::student_two_sided;
+use crate::statistics::student::CONFIDENCE;
+use crate::statistics::student::student_two_sided;
 
 /// On which scale amounts are subtracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

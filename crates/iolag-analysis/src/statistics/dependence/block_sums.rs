@@ -2,12 +2,13 @@
 //!
 //! It merges, and tells how durations went on ([`Sequence::part_means_ns`]) and roughly what they are worth together for a curve
 //! ([`Sequence::effective_sample_size`]): up to [`SEQUENCE_BLOCKS`] attempts as [`effective_sample_size_of`] says, beyond by batch means of
-//! the blocks. Quantiles and shares have numbers of their own, from the moments of the attempts (`crate::run::clustering`).
+//! the blocks. Quantiles and shares have numbers of their own, from the moments of the attempts (`crate::run::clustering::second_reading`).
 //!
 //! Limits: several clients in one group count in the order of arrival; a correlation longer than 1/32 of the run cannot be told from
 //! drift.
 
-use super::effective_size::{EffectiveSampleSize, effective_sample_size_of, variance_of};
+use super::effective_size::{effective_sample_size_of, variance_of};
+use super::worth::EffectiveSampleSize;
 
 /// Blocks kept per sequence; when they are full, neighbours are joined and the block length doubles.
 pub const SEQUENCE_BLOCKS: usize = 1024;

@@ -11,7 +11,7 @@
 //!
 //! Limits: that storms are there is only known of those that happened; fewer than [`CLUSTERS_LEAST`] say nothing of how often they come.
 
-use super::effective_size::Stretch;
+use super::worth::Stretch;
 use crate::statistics::noise::Noise;
 
 /// With fewer clusters no quantile is told in the tail.

@@ -9,8 +9,8 @@
 //!
 //! Limits: below 64 values nothing is asked; correlation over more than a tenth of a record cannot be told from long memory.
 
-use crate::statistics::interval::student::{normal_density, normal_quantile};
 use crate::statistics::spectrum::fourier::{Complex, Transform};
+use crate::statistics::student::{normal_density, normal_quantile};
 
 const VALUES_LEAST: usize = 64;
 const FREQUENCIES_POWER: f64 = 0.6;

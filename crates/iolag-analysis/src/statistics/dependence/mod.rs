@@ -6,3 +6,4 @@ pub(crate) mod correlation_time;
 pub(crate) mod effective_size;
 pub(crate) mod long_memory;
 pub(crate) mod regimes;
+pub(crate) mod worth;

@@ -9,7 +9,8 @@
 use std::ops::Range;
 
 use super::clusters::CutStorm;
-use super::effective_size::{EffectiveSampleSize, Level, Worth, stretches_of, worth_of_share};
+use super::effective_size::{Level, stretches_of, worth_of_share};
+use super::worth::{EffectiveSampleSize, Worth};
 use crate::statistics::ranking::ascending;
 
 /// The parts of a sequence between its changes: one if there are none.

@@ -13,10 +13,10 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::ranks_and_shares::CONFIDENCE;
-use super::student::{NORMAL_TWO_SIDED, student_two_sided};
 use crate::statistics::dependence::effective_size::{effective_sample_size_of, variance_of};
 use crate::statistics::spectrum::cosine::Cosines;
+use crate::statistics::student::CONFIDENCE;
+use crate::statistics::student::{NORMAL_TWO_SIDED, student_two_sided};
 
 /// Bins of a stretch.
 const BINS_MOST: usize = 4096;

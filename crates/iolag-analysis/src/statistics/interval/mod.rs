@@ -4,4 +4,4 @@ pub(crate) mod agreement;
 pub(crate) mod estimate;
 pub(crate) mod mean_error;
 pub(crate) mod ranks_and_shares;
-pub(crate) mod student;
+pub(crate) mod share_over;

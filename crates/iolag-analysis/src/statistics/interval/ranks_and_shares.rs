@@ -9,13 +9,11 @@
 //! interval uses the effective sample size `m <= n` (see [`crate::EffectiveSampleSize`]), ranks scaled by `n
 //! / m`.
 
+use crate::statistics::student::CONFIDENCE;
 use serde::{Deserialize, Serialize};
 use statrs::function::beta::ln_beta;
 
-use crate::statistics::dependence::effective_size::QuantileWorth;
-
-/// Coverage of every interval.
-pub const CONFIDENCE: f64 = 0.95;
+use crate::statistics::dependence::worth::QuantileWorth;
 
 const TAIL: f64 = (1.0 - CONFIDENCE) / 2.0;
 
@@ -215,7 +213,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::statistics::dependence::effective_size::Worth;
+    use crate::statistics::dependence::worth::Worth;
 
     #[test]
     fn attempts_needed_are_those_of_the_textbook() {

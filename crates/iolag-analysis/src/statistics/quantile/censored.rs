@@ -16,10 +16,13 @@
 //! nothing among the first k is censored.
 
 use crate::statistics::interval::estimate::Estimate;
-use iolag_model::{Nanoseconds, WorkloadSpec};
+use iolag_model::Nanoseconds;
 
 /// With fewer attempts there is no interval of the median, and nothing is said of shares.
 pub(crate) const ATTEMPTS_LEAST: u64 = 6;
+
+/// Those that are told of every distribution.
+pub(crate) const QUANTILES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
 /// A quantile of durations, or why there is none.
 pub type QuantileValue = Estimate<Nanoseconds>;
@@ -43,18 +46,6 @@ impl Censoring {
             Self::InformativeIfFew if attempts < ATTEMPTS_LEAST => Self::Informative,
             Self::InformativeIfFew => Self::Independent,
             Self::Independent | Self::Informative => self,
-        }
-    }
-}
-
-impl From<&WorkloadSpec> for Censoring {
-    /// Probes are cut off because something hangs: they would not have gone on like the others. What a check cuts off had no time
-    /// left, which the long ones have less often.
-    fn from(workload: &WorkloadSpec) -> Self {
-        match workload {
-            WorkloadSpec::Check(_) => Self::InformativeIfFew,
-            WorkloadSpec::Metadata(_) => Self::Independent,
-            WorkloadSpec::Ping(_) => Self::Informative,
         }
     }
 }

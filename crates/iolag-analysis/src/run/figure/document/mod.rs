@@ -3,6 +3,7 @@
 pub(crate) mod activity;
 pub(crate) mod distribution;
 pub(crate) mod episode;
+pub(crate) mod hang;
 pub(crate) mod run_figures;
 pub(crate) mod sweep_figure;
 pub(crate) mod time_line;

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::activity::{Fairness, Rates};
 use super::distribution::{BoxFigure, ClientBoxes, Distribution, HeatMap, HistogramFigure};
 use super::episode::Episode;
+use super::hang::HangSpan;
 use super::sweep_figure::SweepFigure;
 use super::time_line::TimeLine;
 use crate::figure_column::{Detach, DetachedColumn, detach};
-use crate::run::figure::recorder::hangs::HangSpan;
 use crate::{EffectiveSampleSize, ErrorCount, HISTOGRAM_BUCKETS, bucket_bounds};
 
 /// Version of the serialised form of the figures; raised when a reader would misread.

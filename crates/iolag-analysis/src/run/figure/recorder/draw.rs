@@ -20,7 +20,14 @@ use crate::run::figure::document::episode::{Episode, join_spells};
 use crate::run::figure::document::run_figures::{Layer, RunFacts, RunFigures, Series, SeriesBox};
 use crate::run::figure::document::time_line::{Density, TIME_COLUMNS, TimeLine, TimeLineForm};
 
-pub(crate) fn draw(mut engine: FigureEngine) -> RunFigures {
+impl FigureEngine {
+    /// The figures.
+    pub fn finish(self) -> RunFigures {
+        draw(self)
+    }
+}
+
+fn draw(mut engine: FigureEngine) -> RunFigures {
     let orders = Orders::of(&engine);
     let form =
         if engine.known > engine.plan.limits.points { TimeLineForm::Density } else { TimeLineForm::Points };

@@ -8,7 +8,6 @@ use iolag_model::{
 };
 
 use super::clients::{ClientRecorder, StageRecorder};
-use super::draw;
 use super::grid::Grid;
 use super::hangs::hang_of;
 use super::marks::{Mark, MarkRecorder, Point};
@@ -18,7 +17,7 @@ use crate::bucket_of;
 use crate::run::figure::document::activity::RATE_BINS;
 use crate::run::figure::document::distribution;
 use crate::run::figure::document::episode::{Spell, TroubleKind};
-use crate::run::figure::document::run_figures::{REASONS, RunFigures, SampleCounts};
+use crate::run::figure::document::run_figures::{REASONS, SampleCounts};
 
 /// The columns that the engine needs.
 pub const FIGURE_COLUMNS: &[Column] = &[
@@ -384,11 +383,6 @@ impl FigureEngine {
             layer_of[usize::from(recorder.layer)] = self.series[usize::from(mine)].layer;
         }
         (series_of, layer_of)
-    }
-
-    /// The figures.
-    pub fn finish(self) -> RunFigures {
-        draw::draw(self)
     }
 
     /// Which clients, or groups of them, are shown if there are so many.

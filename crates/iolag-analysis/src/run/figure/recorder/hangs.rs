@@ -1,26 +1,13 @@
 //! Hangs as stretches of time, so that every picture of a target shows them, whatever operations it is of.
 
+use crate::run::figure::document::hang::HangSpan;
 use std::collections::BTreeSet;
 
-use iolag_model::{MonotonicTime, Nanoseconds, Operation, Outcome, TargetIndex};
-use serde::{Deserialize, Serialize};
+use iolag_model::{MonotonicTime, Nanoseconds, Operation, Outcome};
 
 use super::plan::FigurePlan;
 use super::series::SeriesRecorder;
 use crate::run::figure::document::episode::{Episode, Spell, TroubleKind, join_spells};
-
-/// A stretch of time in which at least one attempt on a target was past its deadline, from its start to its end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HangSpan {
-    /// The target.
-    pub target: TargetIndex,
-    /// Start of the first of its attempts, since the begin of the run's span.
-    pub begin_ns: Nanoseconds,
-    /// End of the last one, since the begin of the run's span; absent if one had not ended when the run was over.
-    pub end_ns: Option<Nanoseconds>,
-    /// Index of the series of the attempt that lasted longest.
-    pub series: u16,
-}
 
 /// What pictures show as a hang: the time of an attempt that was past its deadline, to the end of the run if it never ended. `None` for
 /// others, and for what is no trouble of the target.
