@@ -105,3 +105,14 @@ impl FindingKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_is_listed_once_in_order() {
+        assert!(FindingKind::ALL.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!(FindingKind::ALL.last(), Some(&FindingKind::TooFew));
+    }
+}

@@ -31,15 +31,17 @@ use iolag_model::{Nanoseconds, WallTime};
 use serde::{Deserialize, Serialize};
 
 use super::calendar::daily_levels::DailyLevels;
-use super::calendar::rates::LocalTime;
-use super::series::distribution::{CurveDistance, Distribution, KnowledgeCounts, steps_in_ratio};
+use super::calendar::local_time::LocalTime;
+use super::series::clock_steps::steps_in_ratio;
+use super::series::distribution::{CurveDistance, Distribution, KnowledgeCounts};
 use super::series::estimate::{Estimate, HistoryQuantile, is_time};
 use super::series::observations::{Observation, Observations, Weight, Weighting};
 use super::series::shares::{ShareDifference, ThresholdShare, share_difference, shares_over};
 use super::series::timed_values::Quantity;
-use crate::statistics::comparison::all_pairs::{Range, Repeats, Stratum, weeks_of};
+use crate::statistics::comparison::relative_effect::weeks_of;
 pub(crate) use crate::statistics::comparison::shift::ShiftEstimate;
 use crate::statistics::comparison::shift::{Greater, Judged, Shift, ShiftScale};
+use crate::statistics::comparison::strata::{Range, Repeats, Stratum};
 use crate::statistics::dependence::worth::EffectiveSampleSize;
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
 use crate::statistics::multiple_testing::SIGNIFICANCE;
@@ -317,10 +319,11 @@ fn strata_of<W: Weight>(
 ) -> (Vec<Stratum>, Strata) {
     let range = |one: &Observation| {
         let explained = options.daily.as_ref().map_or(0.0, |daily| daily.level(one.at));
-        Range::of(one, |amount| match scale {
-            ShiftScale::Ratio => amount.max(SHORTEST_SECONDS).ln() - explained,
-            ShiftScale::Difference => amount - explained,
-        })
+        let amount = match scale {
+            ShiftScale::Ratio => one.amount.max(SHORTEST_SECONDS).ln(),
+            ShiftScale::Difference => one.amount,
+        };
+        Range::of(one.at.0, amount - explained, one.knowledge)
     };
     if options.stratify == Stratify::HourOfWeek
         && let Some(strata) = by_hour_of_week(first, second, &options.local_time, &range)

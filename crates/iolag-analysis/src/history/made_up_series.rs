@@ -67,3 +67,14 @@ pub(crate) fn columns_of(rows: impl IntoIterator<Item = (i64, u64, Outcome)>) ->
     }
     columns
 }
+
+/// Two weeks of quarter hours of an imported `list`, which takes 30 s and more at these slots.
+pub(crate) fn imported(target: &str, seed: u64, slow: &[i64]) -> (Series, HistoryColumns) {
+    let mut noise = Noise::new(seed);
+    let columns = columns_of((0..1344).map(|slot| {
+        let usual = 200.0 * (0.3 * noise.normal()).exp();
+        let milliseconds = if slow.contains(&slot) { 150.0 * usual } else { usual };
+        (slot * 900, milliseconds as u64, Outcome::Ok)
+    }));
+    (Series { kind: SeriesKind::ImportedDuration, ..series_of(target, "list") }, columns)
+}

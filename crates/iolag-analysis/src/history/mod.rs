@@ -3,6 +3,7 @@
 //! Invariants: as everywhere in this crate, pure functions; randomness only from a stated seed; no bad moment is dropped. The
 //! statistics are explained in docs/statistics.md.
 
+pub(crate) mod analyse;
 pub(crate) mod analysis;
 pub(crate) mod calendar;
 pub(crate) mod changes;
@@ -12,9 +13,11 @@ pub(crate) mod episodes;
 pub(crate) mod figures;
 pub(crate) mod findings;
 pub(crate) mod incident;
+pub(crate) mod input;
 #[cfg(test)]
 pub(crate) mod made_up_series;
 pub(crate) mod multiple_testing;
+pub(crate) mod options;
 pub(crate) mod series;
 pub(crate) mod source;
 pub(crate) mod tally;
@@ -23,21 +26,16 @@ pub use crate::finding::history_kind::FindingKind;
 pub use crate::statistics::comparison::shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};
 pub use crate::statistics::dependence::correlation_time::{BLOCKS_LEAST, block_length, correlation_time};
 pub use crate::statistics::dip::{dip_critical, dip_statistic};
+pub use crate::statistics::knowledge::Knowledge;
 pub use crate::statistics::multiple_testing::{benjamini_hochberg, holm};
 pub use crate::statistics::spectrum::periodogram::{PeriodogramPoint, lomb_scargle, lomb_scargle_at};
-pub use analysis::{
-    HISTORY_SCHEMA, HistoryAnalysis, HistoryInput, HistoryOptions, SeriesComparison, Told, analyse_history,
-    analyse_source,
-};
+pub use analyse::{analyse_history, analyse_source};
+pub use analysis::{HISTORY_SCHEMA, HistoryAnalysis, SeriesComparison};
 pub use calendar::daily_levels::DailyLevels;
+pub use calendar::local_time::{Day, LocalMoment, LocalTime, Weekday};
 pub use calendar::periodicity::{PeriodName, Periodicity, PhaseBin, PhaseProfile, find_periodicity};
-pub use calendar::rates::{
-    Day, GroupRates, HourByDay, LocalMoment, LocalTime, RatesInTime, Weekday, hour_by_day, rates_in_time,
-};
-pub use changes::change_points::{
-    ChangeOptions, ChangePoint, ChangeShape, ChangeStrength, Changes, NotTold, Segment, find_changes,
-    segments_of,
-};
+pub use calendar::rates::{GroupRates, HourByDay, RatesInTime, hour_by_day, rates_in_time};
+pub use changes::change_point::{ChangePoint, ChangeShape, ChangeStrength, NotTold, Segment, segments_of};
 pub use changes::drift::{Drift, RecordEnds};
 pub use changes::event_effect::{ChangesNearEvent, EventEffect, EventWindows, event_effect};
 pub use changes::event_matching::{
@@ -45,6 +43,8 @@ pub use changes::event_matching::{
 };
 pub use changes::levels::LevelRatio;
 pub use changes::moment::ChangeMoment;
+pub use changes::options::ChangeOptions;
+pub use changes::search::{Changes, find_changes};
 pub use comparison::{
     ComparedSide, Comparison, ComparisonOptions, ComparisonVerdict, KindsOfDay, ShareChange, Strata,
     Stratify, compare,
@@ -71,11 +71,13 @@ pub use figures::points::{
     HistoryPoints, HostLoad, LOAD_COLUMNS, PointColumns, RIBBON_COLUMNS, RibbonMarks, Ribbons, ValueColumns,
 };
 pub use findings::finding::HistoryFinding;
-pub use incident::analysis::{
-    Incident, IncidentPeriod, PastDeadline, PeriodImpact, SeriesImpact, find_incident,
-};
+pub use incident::analysis::{Incident, PastDeadline, find_incident};
 pub use incident::bad_times::RaisedLevel;
-pub use incident::places::{PlaceEffect, PlaceImpact, Seen};
+pub use incident::impact::{IncidentPeriod, PeriodImpact, SeriesImpact};
+pub use incident::places::{PlaceEffect, PlaceImpact};
+pub use incident::seen::Seen;
+pub use input::{HistoryInput, Told};
+pub use options::HistoryOptions;
 pub use series::analysis::{LastFailure, SeriesAnalysis};
 pub use series::covariates::{CovariateLevel, CovariateStrata};
 pub use series::distribution::{CurveDistance, CurvePoint, Distribution, KnowledgeCounts};
@@ -91,7 +93,7 @@ pub use series::summary::{
     BesideSummary, ConfigurationSummary, Regime, SeriesSummary, SummaryOptions, WeightedSummary,
     summarise_series,
 };
-pub use series::timed_values::{Knowledge, Quantity, TimedValues};
+pub use series::timed_values::{Quantity, TimedValues};
 pub use source::{SampleSource, last_failed};
 pub use tally::durations::{DurationTally, NATIVE_SCHEMA, native_bucket, tally_bounds};
 pub use tally::series_tally::{RunOutcome, SeriesTally, Tallies};

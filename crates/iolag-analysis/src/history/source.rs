@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use iolag_model::{Evidence, HistoryColumns, Outcome, ProbeId, Series, WallTime};
 
-use super::analysis::HistoryInput;
+use super::input::HistoryInput;
 use super::series::observations::Blockers;
 
 /// Reads the samples of a history. `'a` is how long lent ones live.

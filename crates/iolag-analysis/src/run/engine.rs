@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use iolag_model::{
     ClientId, FailureCode, MonotonicTime, Nanoseconds, Operation, Outcome, SampleColumns, StageIndex,
-    TargetIndex, WorkloadSpec,
+    TargetIndex,
 };
 
 use super::clustering::second_reading::Clustering;
@@ -29,18 +29,6 @@ use crate::statistics::quantile::censored::Censoring;
 use crate::statistics::quantile::histogram::HISTOGRAM_BUCKETS;
 
 const GROUP_BYTES: u64 = (HISTOGRAM_BUCKETS * 8 + 17 * 1024) as u64;
-
-impl From<&WorkloadSpec> for Censoring {
-    /// Probes are cut off because something hangs: they would not have gone on like the others. What a check cuts off had no time
-    /// left, which the long ones have less often.
-    fn from(workload: &WorkloadSpec) -> Self {
-        match workload {
-            WorkloadSpec::Check(_) => Self::InformativeIfFew,
-            WorkloadSpec::Metadata(_) => Self::Independent,
-            WorkloadSpec::Ping(_) => Self::Informative,
-        }
-    }
-}
 
 /// Summarises batches of samples.
 #[derive(Debug, Clone)]

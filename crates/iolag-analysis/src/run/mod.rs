@@ -1,5 +1,6 @@
 //! Runs: from batches of samples to summaries, and from these to findings and verdicts of each kind of run.
 
+pub(crate) mod censoring;
 pub(crate) mod check;
 pub(crate) mod clustering;
 pub(crate) mod common_findings;

@@ -8,6 +8,7 @@ pub(crate) mod comparison;
 pub(crate) mod dependence;
 pub(crate) mod dip;
 pub(crate) mod interval;
+pub(crate) mod knowledge;
 pub(crate) mod multiple_testing;
 pub(crate) mod noise;
 pub(crate) mod overlap;

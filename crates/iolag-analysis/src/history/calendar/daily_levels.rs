@@ -2,8 +2,8 @@
 
 use iolag_model::WallTime;
 
-use super::rates::LocalTime;
-use crate::history::changes::change_points::{ChangePoint, segments_of};
+use super::local_time::LocalTime;
+use crate::history::changes::change_point::{ChangePoint, segments_of};
 use crate::history::series::estimate::is_time;
 use crate::history::series::timed_values::{Quantity, TimedValues};
 use crate::statistics::rhythm::profile::Rhythm;

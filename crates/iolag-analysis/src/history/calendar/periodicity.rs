@@ -22,8 +22,9 @@
 use iolag_model::{Nanoseconds, WallTime};
 use serde::{Deserialize, Serialize};
 
-use super::rates::LocalTime;
-use crate::history::series::timed_values::{Knowledge, TimedValues};
+use super::local_time::LocalTime;
+use crate::history::series::timed_values::TimedValues;
+use crate::statistics::knowledge::Knowledge;
 use crate::statistics::multiple_testing::SIGNIFICANCE;
 use crate::statistics::ranking::mid_ranks;
 use crate::statistics::spectrum::fundamental::fundamental_of;

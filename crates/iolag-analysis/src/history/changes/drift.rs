@@ -7,7 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::levels::{LevelRatio, Levels};
-use crate::history::series::timed_values::{Knowledge, TimedValues};
+use crate::history::series::timed_values::TimedValues;
+use crate::statistics::knowledge::Knowledge;
 
 /// Which parts of a record are its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@
 use iolag_model::{Event, EventSource, Nanoseconds, SeriesKey, WallSpan, WallTime};
 use serde::{Deserialize, Serialize};
 
-use super::change_points::ChangePoint;
+use super::change_point::ChangePoint;
 use super::moment::ChangeMoment;
 
 /// The tolerance for records of at least ten times its length.
@@ -180,10 +180,10 @@ pub(crate) fn union_of(mut spans: Vec<WallSpan>) -> Vec<WallSpan> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::change_points::{ChangeShape, ChangeStrength};
+    use super::super::change_point::{ChangeShape, ChangeStrength};
     use super::super::levels::LevelRatio;
     use super::*;
-    use crate::history::series::timed_values::Knowledge;
+    use crate::statistics::knowledge::Knowledge;
 
     const HOUR: i64 = 3600;
 

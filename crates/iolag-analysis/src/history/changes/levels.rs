@@ -6,10 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::history::series::distribution::steps_in_ratio;
-use crate::history::series::timed_values::{Knowledge, TimedValues};
+use crate::history::series::clock_steps::steps_in_ratio;
+use crate::history::series::timed_values::TimedValues;
 use crate::statistics::dependence::correlation_time::correlation_time;
 use crate::statistics::interval::ranks_and_shares::effective_quantile_ranks;
+use crate::statistics::knowledge::Knowledge;
 use crate::statistics::ranking::{ascending, mid_ranks};
 use crate::statistics::student::NORMAL_TWO_SIDED;
 

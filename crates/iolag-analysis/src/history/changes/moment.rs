@@ -5,7 +5,7 @@
 
 use iolag_model::{Nanoseconds, WallSpan, WallTime};
 
-use super::change_points::ChangePoint;
+use super::change_point::ChangePoint;
 use crate::history::episodes::gaps::PERIODS_LEAST;
 use crate::history::series::summary::SeriesSummary;
 

@@ -10,12 +10,13 @@ use std::f64::consts::TAU;
 
 use statrs::function::erf::erfc_inv;
 
-use super::change_points::ChangeShape;
-use crate::history::calendar::rates::LocalTime;
-use crate::history::series::timed_values::{Knowledge, TimedValues};
+use super::change_point::ChangeShape;
+use crate::history::calendar::local_time::LocalTime;
+use crate::history::series::timed_values::TimedValues;
 use crate::statistics::change::jumps::{Level, least_apart};
 use crate::statistics::change::likelihood_ratio::{Explained, Explanation, Judging, Smooth, explain};
 use crate::statistics::change::matched_filter::Term;
+use crate::statistics::knowledge::Knowledge;
 use crate::statistics::ranking::{ascending, scores_in};
 use crate::statistics::rhythm::profile::{DAY_SECONDS, DAYS_LEAST, Rhythm, is_weekend};
 

@@ -3,10 +3,11 @@
 //! What comes back within a day, or lasts no longer than a fiftieth of the record, is an episode; a level at an end of the record must have lasted for a while; a
 //! change must be great enough and known in its direction. Levels are what lies between changes, without what changed little by little.
 
-use super::change_points::{ChangeOptions, ChangePoint, ChangeShape, ChangeStrength, NotTold, Segment};
+use super::change_point::{ChangePoint, ChangeShape, ChangeStrength, NotTold, Segment};
 use super::levels::{LevelRatio, Levels, apart_by_chance, share_greater};
+use super::options::ChangeOptions;
 use super::record::{Bound, Found, Record, SmoothKind};
-use crate::history::series::distribution::coarse_step;
+use crate::history::series::clock_steps::coarse_step;
 use crate::history::series::timed_values::TimedValues;
 
 /// Values that a level at an end of the record must have, unless it is short: there a sixth.

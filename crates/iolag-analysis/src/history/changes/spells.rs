@@ -4,7 +4,7 @@
 //! which lasted longer than the spell did: what was slow, fast for long and is slow again has become slower. A level after a good spell
 //! must also take no more than one and a half times as long as before it, lest the spell hides that.
 
-use super::change_points::ChangePoint;
+use super::change_point::ChangePoint;
 
 /// After a good spell, what takes more than this many times as long as before it is not as before.
 const AS_BEFORE_MOST: f64 = 1.5;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::join::{Pair, join_nearest};
 use crate::history::calendar::daily_levels::beyond_clock;
-use crate::history::calendar::rates::LocalTime;
+use crate::history::calendar::local_time::LocalTime;
 use crate::history::series::timed_values::TimedValues;
 use crate::statistics::ranking::{mid_ranks, ranks_among};
 use crate::statistics::spectrum::coherence::coherence_of;

@@ -18,8 +18,9 @@ use super::coefficient::{
 };
 use super::join::join_nearest;
 use super::lag::{LagScan, scan_scored};
-use crate::history::calendar::rates::LocalTime;
-use crate::history::series::kept_amounts::{Amounts, quantity_of};
+use crate::history::calendar::local_time::LocalTime;
+use crate::history::series::kept_amounts::Amounts;
+use crate::history::series::timed_values::quantity_of;
 use crate::history::series::timed_values::{Quantity, TimedValues};
 use crate::parallel;
 

@@ -18,7 +18,7 @@ use iolag_model::{Event, EventSource, Nanoseconds, WallSpan};
 use serde::{Deserialize, Serialize};
 
 use super::search::Episode;
-use crate::history::calendar::rates::LocalTime;
+use crate::history::calendar::local_time::LocalTime;
 use crate::history::changes::event_matching::union_of;
 use crate::statistics::noise::Noise;
 use crate::statistics::rhythm::other_days::{OtherDays, due_to_clocks, expected};

@@ -15,7 +15,7 @@ use iolag_model::{Nanoseconds, Outage, Series, SeriesKey, SeriesKind, WallSpan, 
 use serde::{Deserialize, Serialize};
 
 use super::search::Episode;
-use crate::history::calendar::rates::LocalTime;
+use crate::history::calendar::local_time::LocalTime;
 use crate::history::changes::event_matching::union_of;
 use crate::statistics::overlap::{Stretches, overlap_of};
 

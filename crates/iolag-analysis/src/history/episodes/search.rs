@@ -12,9 +12,10 @@
 use iolag_model::{HistoryColumns, Nanoseconds, Outage, Outcome, Series, SeriesKey, WallTime};
 use serde::{Deserialize, Serialize};
 
-use crate::history::changes::change_points::{ChangePoint, segments_of};
-use crate::history::series::timed_values::{Knowledge, Quantity, TimedValues, usual_spacing};
+use crate::history::changes::change_point::{ChangePoint, segments_of};
+use crate::history::series::timed_values::{Quantity, TimedValues, usual_spacing};
 use crate::history::source::blockers_asked;
+use crate::statistics::knowledge::Knowledge;
 use crate::statistics::ranking::ascending;
 
 /// What counts as bad.

@@ -3,7 +3,7 @@
 use iolag_model::{Outcome, WallTime};
 use serde::{Deserialize, Serialize};
 
-use crate::history::analysis::HistoryInput;
+use crate::history::input::HistoryInput;
 use crate::statistics::quantile::histogram::{HISTOGRAM_BUCKETS, bucket_bounds};
 
 /// What the numbers in columns mean.

@@ -4,9 +4,10 @@ use iolag_model::{SeriesKind, WallSpan, WallTime};
 use serde::{Deserialize, Serialize};
 
 use crate::figure_column::{ColumnFloat, detach};
-use crate::history::analysis::{HistoryAnalysis, HistoryInput};
-use crate::history::changes::change_points::ChangePoint;
+use crate::history::analysis::HistoryAnalysis;
+use crate::history::changes::change_point::ChangePoint;
 use crate::history::changes::event_matching::EventMatch;
+use crate::history::input::HistoryInput;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::distribution::{CurvePoint, Distribution};
 use crate::history::series::observations::{Blockers, ByAttempt, ByTime, Observations, Weight};

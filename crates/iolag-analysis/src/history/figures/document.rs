@@ -17,8 +17,9 @@ use super::hangs::HistoryHang;
 use super::marks::{ChangeMark, CorrelationFigure, EventMark};
 use super::points::{HistoryPoints, HostLoad, PointColumns, Ribbons, ValueColumns};
 use crate::figure_column::Detach;
-use crate::history::analysis::{HistoryAnalysis, HistoryInput};
+use crate::history::analysis::HistoryAnalysis;
 use crate::history::episodes::gaps::Gap;
+use crate::history::input::HistoryInput;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::shares::OutcomeRates;
 use crate::run::figure::DetachedColumn;
@@ -199,8 +200,9 @@ mod tests {
 
     use super::*;
     use crate::history::HangState;
-    use crate::history::analysis::{HistoryOptions, analyse_history};
+    use crate::history::analyse::analyse_history;
     use crate::history::made_up_series::{columns_of, series_of};
+    use crate::history::options::HistoryOptions;
 
     fn figures(rows: Vec<(i64, u64, Outcome)>, limit: HistoryPoints) -> HistoryFigures {
         let input = HistoryInput {

@@ -6,7 +6,7 @@ use iolag_model::{Outcome, SeriesKey, WallTime};
 use serde::{Deserialize, Serialize};
 
 use super::axis::HistoryAxis;
-use crate::history::analysis::HistoryInput;
+use crate::history::input::HistoryInput;
 
 /// Hangs of one place closer together than so many of these in the whole are one.
 const COLUMNS: u64 = 1600;

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::history::correlation::coefficient::{CorrelationMethod, Strength};
 use crate::history::correlation::matrix::{CorrelatedPair, CorrelationMatrix, Variable};
 use crate::history::series::analysis::SeriesAnalysis;
-use crate::history::series::timed_values::{Knowledge, Quantity};
+use crate::history::series::timed_values::Quantity;
+use crate::statistics::knowledge::Knowledge;
 
 /// Lines of a journal that are drawn, the latest; everything else is drawn whatever its number.
 const JOURNAL_MOST: usize = 5_000;
@@ -88,7 +89,7 @@ pub(crate) fn changes(analysed: &SeriesAnalysis) -> Vec<ChangeMark> {
         let matched = analysed.events.matched.iter().find(|one| one.change == index);
         matched.map(|one| one.event.clone())
     };
-    let mark = |(index, change): (usize, &crate::history::changes::change_points::ChangePoint)| ChangeMark {
+    let mark = |(index, change): (usize, &crate::history::changes::change_point::ChangePoint)| ChangeMark {
         last_before_ns: change.last_before.0,
         first_after_ns: change.first_after.0,
         median_before: change.median_before,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::axis::{HistoryAxis, STATE_BELOW};
 use crate::figure_column::{Column8, Column16, Column32, ColumnFloat, detach};
-use crate::history::analysis::HistoryInput;
+use crate::history::input::HistoryInput;
 use crate::statistics::quantile::histogram::bucket_of;
 
 /// Stretches of time into which ribbons divide the whole.

@@ -3,26 +3,25 @@
 //! A level that is over is told with its end: "since" is said only of what lasts. One that came back to where it was is one finding (see
 //! [`crate::history::changes::spells`]), and so are levels of several series of a host that begin, and end, at the same time.
 
+use super::words::{FELT_SECONDS, level_in_words};
 use iolag_model::{Event, EventSource, WallSpan};
 
 use super::drifts::findings_of_drifts;
 use super::factor_words::{Direction, Tense};
-use super::finding::{HistoryFinding, Names, moment_in_words, p_in_words, task};
-use super::said_together::Saying;
+use super::finding::HistoryFinding;
+use super::finding::Saying;
+use super::names::{Names, task};
+use super::words::{moment_in_words, p_in_words};
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::share_in_words;
 use crate::finding::{EvidenceAmount, Severity};
 use crate::history::analysis::HistoryAnalysis;
-use crate::history::changes::change_points::{ChangePoint, ChangeStrength};
+use crate::history::changes::change_point::{ChangePoint, ChangeStrength};
 use crate::history::changes::event_matching::{EventMatch, EventPlace, concerns, place_of_event};
 use crate::history::changes::moment::ChangeMoment;
 use crate::history::changes::spells::spells_of;
 use crate::history::series::analysis::SeriesAnalysis;
-use crate::history::series::estimate::amount_in_words;
-use crate::history::series::timed_values::{Knowledge, Quantity};
-
-/// The least that people feel (Miller 1968).
-pub(crate) const FELT_SECONDS: f64 = 0.1;
+use crate::history::series::timed_values::Quantity;
 
 /// What is this many times slower is serious.
 const SERIOUS_RATIO: f64 = 2.0;
@@ -380,15 +379,6 @@ fn others_within(stretch: &Stretch, nearest: &Event, analysis: &HistoryAnalysis)
         count if count == 0 || matches!(told, ChangeMoment::At(_)) => String::new(),
         1 => ", as does 1 other event".to_owned(),
         count => format!(", as do {count} other events"),
-    }
-}
-
-pub(crate) fn level_in_words(level: f64, knowledge: Knowledge, quantity: Quantity) -> String {
-    let amount = amount_in_words(level, quantity);
-    match knowledge {
-        Knowledge::Exactly => amount,
-        Knowledge::AtLeast => format!("at least {amount}"),
-        Knowledge::AtMost => format!("below {amount}"),
     }
 }
 

@@ -1,13 +1,15 @@
 //! Findings about slow changes, which have no date, and about what a short record cannot tell from the clock.
 
-use super::changes::{FELT_SECONDS, level_in_words};
 use super::factor_words::{Direction, Tense};
-use super::finding::{HistoryFinding, Names, p_in_words};
+use super::finding::HistoryFinding;
+use super::names::Names;
+use super::words::p_in_words;
+use super::words::{FELT_SECONDS, level_in_words};
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::share_in_words;
 use crate::finding::{EvidenceAmount, Severity};
 use crate::history::analysis::HistoryAnalysis;
-use crate::history::changes::change_points::ChangeShape;
+use crate::history::changes::change_point::ChangeShape;
 use crate::history::changes::drift::{Drift, RecordEnds};
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::timed_values::Quantity;

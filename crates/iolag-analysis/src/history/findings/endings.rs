@@ -1,13 +1,15 @@
 //! Findings about how the attempts of one series ended: what failed, and what did not end in time.
 
-use super::finding::{HistoryFinding, Names, task};
-use super::said_together::SayingUnit;
-use super::single_series::saying;
+use super::finding::HistoryFinding;
+use super::finding::SayingUnit;
+use super::finding::saying;
+use super::names::{Names, task};
 use super::tails::{patience, share_at};
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::share_in_words;
-use crate::history::calendar::rates::{Day, GroupRates};
+use crate::history::calendar::local_time::Day;
+use crate::history::calendar::rates::GroupRates;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::shares::{OutcomeRates, Rate, ThresholdShare};
 

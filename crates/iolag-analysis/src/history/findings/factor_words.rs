@@ -3,9 +3,10 @@
 //! What takes less time is so many times as fast, and what is less is a part: nothing is "3.6 times less". An interval is that of the
 //! number as it is said, so of what is faster it is that of the inverse. A number whose interval contains no change is not said.
 
-use super::said_together::SayingUnit;
+use super::finding::SayingUnit;
 use crate::history::changes::levels::LevelRatio;
-use crate::history::series::timed_values::{Knowledge, Quantity};
+use crate::history::series::timed_values::Quantity;
+use crate::statistics::knowledge::Knowledge;
 
 /// A factor below this is none that anybody would say; the change lies elsewhere.
 const FACTOR_LEAST: f64 = 1.05;

@@ -4,7 +4,8 @@
 
 use iolag_model::SeriesKind;
 
-use super::finding::{HistoryFinding, Names};
+use super::finding::HistoryFinding;
+use super::names::Names;
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::history::analysis::HistoryAnalysis;
@@ -21,7 +22,7 @@ const MOSTLY: f64 = 0.5;
 /// Who waits for less hardly waits.
 const HARDLY: f64 = 0.2;
 
-pub(crate) fn findings_of_time(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
+pub(crate) fn findings_of_processor_time(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
     let tasks = analysis.series.iter().filter(|one| {
         let series = &one.summary.series;
         series.kind == SeriesKind::Task && series.key.part.is_empty() && computes(&series.key.task)

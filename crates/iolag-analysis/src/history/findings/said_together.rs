@@ -8,11 +8,13 @@
 //! Invariants: nothing is left out that another sentence does not tell; the gravest severity is that of the sentence, which stands
 //! where the first of its findings stood.
 
+use super::finding::{Saying, SayingUnit};
 use iolag_model::{Nanoseconds, SeriesKey, WallTime};
 
-use super::finding::{HistoryFinding, Names, moment_in_words};
+use super::finding::HistoryFinding;
+use super::names::Names;
+use super::words::moment_in_words;
 use crate::finding::Finding;
-use crate::finding::words::{factor_in_words, share_in_words};
 use crate::history::analysis::HistoryAnalysis;
 
 /// Fewer than these are told one by one.
@@ -20,48 +22,6 @@ const TOGETHER_LEAST: usize = 3;
 
 /// What has a moment is told together within this time.
 const APART: Nanoseconds = Nanoseconds::from_seconds(86_400);
-
-/// What a finding says that can be said of several series at once.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Saying {
-    /// Equal for findings that say the same. `{series}`, `{range}`, `{since}` and `{span}` stand for what differs; without a full stop.
-    pub pattern: String,
-    /// Of which series it is said.
-    pub subjects: Vec<SeriesKey>,
-    /// The numbers in it, one for each subject; empty if there is none.
-    pub amounts: Vec<f64>,
-    /// What the numbers are.
-    pub unit: SayingUnit,
-    /// What is told of the greatest, as in `` `list`: the longest 63 s ``.
-    pub detail: String,
-}
-
-/// What the numbers of a saying are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SayingUnit {
-    /// How many times.
-    Factor,
-    /// A part of the whole.
-    Share,
-    /// How much is left of what was: the less, the more it is.
-    Rest,
-}
-
-impl Saying {
-    fn greatest(&self) -> f64 {
-        let size = |amount: &f64| if self.unit == SayingUnit::Rest { -amount } else { *amount };
-        self.amounts.iter().map(size).fold(f64::NEG_INFINITY, f64::max)
-    }
-}
-
-impl SayingUnit {
-    pub(crate) fn in_words(self, amount: f64) -> String {
-        match self {
-            Self::Factor => factor_in_words(amount),
-            Self::Share | Self::Rest => share_in_words(amount),
-        }
-    }
-}
 
 impl HistoryAnalysis {
     /// The findings as people are told them: those that say the same of several series of one place are one.
@@ -196,7 +156,9 @@ mod tests {
     use super::*;
     use crate::finding::Severity;
     use crate::history::FindingKind;
-    use crate::history::analysis::{HistoryInput, HistoryOptions, analyse_history};
+    use crate::history::analyse::analyse_history;
+    use crate::history::input::HistoryInput;
+    use crate::history::options::HistoryOptions;
 
     const HOUR: i64 = 3600;
 

@@ -1,17 +1,19 @@
 //! Findings about one series by itself: periods, modes, names, resolution, too few samples.
 
+use super::finding::saying;
 use iolag_model::{SeriesKey, SeriesKind};
 
 use super::endings::{failure, past_deadline};
-use super::finding::{HistoryFinding, Names, task};
-use super::said_together::{Saying, SayingUnit};
+use super::finding::HistoryFinding;
+use super::finding::SayingUnit;
+use super::names::{Names, task};
 use super::tails::tail;
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::{factor_in_words, share_in_words};
 use crate::history::analysis::HistoryAnalysis;
+use crate::history::calendar::local_time::Weekday;
 use crate::history::calendar::periodicity::{PeriodName, Periodicity};
-use crate::history::calendar::rates::Weekday;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::estimate::{Estimate, amount_in_words};
 use crate::history::series::timed_values::Quantity;
@@ -33,17 +35,6 @@ pub(crate) fn findings_of_series(analysis: &HistoryAnalysis, names: &Names) -> V
     }
     findings.extend(too_few(analysis));
     findings
-}
-
-/// What a finding about `key` says together with those of other series.
-pub(crate) fn saying(
-    key: &SeriesKey,
-    pattern: String,
-    amount: f64,
-    unit: SayingUnit,
-    detail: String,
-) -> Saying {
-    Saying { pattern, subjects: vec![key.clone()], amounts: vec![amount], unit, detail }
 }
 
 fn period(series: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {

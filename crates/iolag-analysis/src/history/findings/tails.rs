@@ -2,9 +2,11 @@
 
 use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 
-use super::finding::{HistoryFinding, Names, moment_in_words, task};
-use super::said_together::SayingUnit;
-use super::single_series::saying;
+use super::finding::HistoryFinding;
+use super::finding::SayingUnit;
+use super::finding::saying;
+use super::names::{Names, task};
+use super::words::moment_in_words;
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::share_in_words;

@@ -9,17 +9,16 @@
 //! Limits: episodes and levels are found in these same samples, so that a series is slow during its own by construction; the figures tell
 //! how slow. Outages and series that were not affected are free of that.
 
-use iolag_model::{HistoryColumns, Outcome, ProbeId, Series, SeriesKey, SeriesKind, WallSpan, WallTime};
+use super::impact::{Judged, SeriesImpact};
+use iolag_model::{HistoryColumns, Outcome, ProbeId, Series, SeriesKey, WallSpan, WallTime};
 use serde::Serialize;
 
 use super::bad_times::{BadTimes, RaisedLevel};
-use super::places::{PlaceImpact, Seen, places};
-use crate::history::analysis::{HistoryAnalysis, HistoryInput, HistoryOptions, comparison_options};
-use crate::history::changes::change_points::ChangePoint;
-use crate::history::comparison::{Comparison, ComparisonVerdict, compare};
-use crate::history::series::observations::{Blockers, ByTime, Observations};
-use crate::history::series::shares::{Clustering, OutcomeCounts, OutcomeRates};
-use crate::history::series::summary::WeightedSummary;
+use super::places::{PlaceImpact, places};
+use crate::history::analysis::HistoryAnalysis;
+use crate::history::input::HistoryInput;
+use crate::history::options::HistoryOptions;
+use crate::history::series::observations::Blockers;
 use crate::history::source::blockers_by_host;
 
 /// The trouble in a history.
@@ -39,48 +38,6 @@ pub struct Incident {
     pub places: Vec<PlaceImpact>,
     /// Probes that did not end within their deadline, in the order of time.
     pub past_deadline: Vec<PastDeadline>,
-}
-
-/// What trouble did to one series.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SeriesImpact {
-    /// Which one.
-    pub series: SeriesKey,
-    /// What its samples are.
-    pub kind: SeriesKind,
-    /// Its periods that have samples, in the order of their names.
-    pub periods: Vec<PeriodImpact>,
-    /// All other times (first) against bad times (second); absent if there is no bad time.
-    pub comparison: Option<Comparison>,
-    /// What is seen where there is too little to compare; absent if there is no bad time.
-    pub seen: Option<Seen>,
-}
-
-/// A series in one period.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PeriodImpact {
-    /// Which one.
-    pub period: IncidentPeriod,
-    /// How attempts and slots ended.
-    pub rates: OutcomeRates,
-    /// Amounts, by time.
-    pub summary: WeightedSummary,
-}
-
-/// Which part of the time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum IncidentPeriod {
-    /// All of it: there is no bad time.
-    Whole,
-    /// Before the first bad time.
-    Before,
-    /// In bad times.
-    During,
-    /// Between bad times.
-    Between,
-    /// After the last bad time.
-    After,
 }
 
 /// A probe that did not end within its deadline.
@@ -132,87 +89,6 @@ impl Incident {
     pub fn span(&self) -> Option<WallSpan> {
         Some(WallSpan { begin: self.bad_times.first()?.begin, end: self.bad_times.last()?.end })
     }
-
-    fn period(bad_times: &[WallSpan], start: WallTime) -> IncidentPeriod {
-        let begun = bad_times.partition_point(|bad| bad.begin <= start);
-        match (bad_times.is_empty(), begun) {
-            (true, _) => IncidentPeriod::Whole,
-            (false, 0) => IncidentPeriod::Before,
-            (false, begun) if start <= bad_times[begun - 1].end => IncidentPeriod::During,
-            (false, begun) if begun == bad_times.len() => IncidentPeriod::After,
-            (false, _) => IncidentPeriod::Between,
-        }
-    }
-}
-
-/// One series, and how slots ended in bad times and at all others.
-pub(crate) struct Judged {
-    pub(crate) impact: SeriesImpact,
-    pub(crate) during: OutcomeRates,
-    pub(crate) otherwise: OutcomeRates,
-    /// Slots in bad times that were lost to a probe of the same target.
-    pub(crate) lost: u64,
-}
-
-impl Judged {
-    /// Of a series with its changes of level: what is asked of dependence is asked between them, as everywhere.
-    fn of(
-        (series, columns, changes): (&Series, &HistoryColumns, &[ChangePoint]),
-        bad_times: &[WallSpan],
-        blockers: &Blockers,
-        options: &HistoryOptions,
-    ) -> Self {
-        let periods: Vec<IncidentPeriod> =
-            columns.start.iter().map(|start| Incident::period(bad_times, *start)).collect();
-        let clustering = Clustering::of(&columns.outcome);
-        let part = |is_wanted: &dyn Fn(IncidentPeriod) -> bool| {
-            let rows: Vec<usize> = (0..columns.len()).filter(|row| is_wanted(periods[*row])).collect();
-            let part = columns.rows(&rows);
-            let rates = OutcomeCounts::of(&part.outcome).rates(&clustering);
-            (rates, Observations::<ByTime>::by_time(series, &part, blockers).with_changes(changes))
-        };
-        let mut present = periods.clone();
-        present.sort_unstable();
-        present.dedup();
-        let told = present.into_iter().map(|period| {
-            let (rates, observations) = part(&|one| one == period);
-            PeriodImpact { period, rates, summary: WeightedSummary::of(&observations, &options.summary) }
-        });
-        let told: Vec<PeriodImpact> = told.collect();
-        let (during, while_bad) = part(&|period| period == IncidentPeriod::During);
-        let (otherwise, usual) = part(&|period| period != IncidentPeriod::During);
-        let comparison = (!bad_times.is_empty())
-            .then(|| compare(&usual, &while_bad, &comparison_options(options)))
-            .flatten();
-        let lost = told.iter().find(|one| one.period == IncidentPeriod::During);
-        let seen = (!bad_times.is_empty()).then(|| Seen::of(&during, &while_bad, &usual));
-        Self {
-            lost: lost.map_or(0, |one| one.summary.imputed),
-            impact: SeriesImpact {
-                series: series.key.clone(),
-                kind: series.kind,
-                periods: told,
-                comparison,
-                seen,
-            },
-            during,
-            otherwise,
-        }
-    }
-
-    pub(crate) fn is_slower(&self) -> bool {
-        self.verdict() == Some(ComparisonVerdict::Slower)
-    }
-
-    /// Whether attempts that are too few to compare were plainly slower.
-    pub(crate) fn is_seen_slower(&self) -> bool {
-        self.verdict() == Some(ComparisonVerdict::TooFew)
-            && matches!(self.impact.seen, Some(Seen::Slower { .. }))
-    }
-
-    pub(crate) fn verdict(&self) -> Option<ComparisonVerdict> {
-        self.impact.comparison.as_ref().map(|comparison| comparison.verdict)
-    }
 }
 
 fn past_deadline(whole: &[&(Series, HistoryColumns)]) -> Vec<PastDeadline> {
@@ -238,10 +114,13 @@ fn past_deadline(whole: &[&(Series, HistoryColumns)]) -> Vec<PastDeadline> {
 mod tests {
     use iolag_model::{Nanoseconds, Outage, OutageEnding, OutageKind};
 
+    use super::super::impact::IncidentPeriod;
+    use super::super::seen::Seen;
     use super::*;
     use crate::history::PlaceEffect;
     use crate::history::analyse_history;
     use crate::history::made_up_series::{columns_of, series_of};
+    use crate::history::series::summary::WeightedSummary;
 
     const PERIOD: i64 = 900;
     const SLOTS: i64 = 400;
@@ -337,9 +216,9 @@ mod tests {
         let bad =
             [(10, 20), (30, 40)].map(|(begin, end)| WallSpan { begin: WallTime(begin), end: WallTime(end) });
         use IncidentPeriod::{After, Before, Between, During};
-        let periods = [9, 10, 20, 21, 30, 41].map(|start| Incident::period(&bad, WallTime(start)));
+        let periods = [9, 10, 20, 21, 30, 41].map(|start| IncidentPeriod::of(&bad, WallTime(start)));
         assert_eq!(periods, [Before, During, During, Between, During, After]);
-        assert_eq!(Incident::period(&[], WallTime(5)), IncidentPeriod::Whole);
+        assert_eq!(IncidentPeriod::of(&[], WallTime(5)), IncidentPeriod::Whole);
     }
 
     #[test]

@@ -10,12 +10,14 @@
 use iolag_model::{Nanoseconds, SeriesKey, WallSpan, WallTime};
 use serde::Serialize;
 
-use crate::history::analysis::{HistoryAnalysis, HistoryInput};
-use crate::history::changes::change_points::ChangePoint;
+use crate::history::analysis::HistoryAnalysis;
+use crate::history::changes::change_point::ChangePoint;
 use crate::history::changes::spells::spells_of;
 use crate::history::episodes::search::{Episode, SeriesEpisode};
+use crate::history::input::HistoryInput;
 use crate::history::series::analysis::SeriesAnalysis;
-use crate::history::series::timed_values::{Knowledge, Quantity};
+use crate::history::series::timed_values::Quantity;
+use crate::statistics::knowledge::Knowledge;
 
 /// What takes at least so long is noticed, in seconds.
 const NOTICED_SECONDS: f64 = 1.0;

@@ -2,4 +2,6 @@
 
 pub(crate) mod analysis;
 pub(crate) mod bad_times;
+pub(crate) mod impact;
 pub(crate) mod places;
+pub(crate) mod seen;

@@ -8,25 +8,26 @@ use iolag_model::{Event, EventSource, HistoryColumns, Nanoseconds, Series, WallS
 use serde::{Deserialize, Serialize};
 
 use super::covariates::{Covariate, CovariateStrata, by_covariates, is_covariate};
-use super::kept_amounts::{Amounts, quantity_of};
+use super::kept_amounts::Amounts;
 use super::modes::Modes;
 use super::observations::{Blockers, ByAttempt, Observations};
 use super::summary::{SeriesSummary, summarise_series};
+use super::timed_values::quantity_of;
 use super::timed_values::{TimedValues, usual_spacing};
-use crate::history::analysis::{HistoryOptions, Told, comparison_options};
 use crate::history::calendar::daily_levels::DailyLevels;
 use crate::history::calendar::periodicity::{Periodicity, find_periodicity};
-use crate::history::changes::change_points::{
-    ChangePoint, ChangeStrength, NotTold, find_changes, segments_of,
-};
+use crate::history::changes::change_point::{ChangePoint, ChangeStrength, NotTold, segments_of};
 use crate::history::changes::drift::Drift;
 use crate::history::changes::event_effect::{ChangesNearEvent, EventEffect, event_effect};
 use crate::history::changes::event_matching::{
     EventMatching, concerns, default_match_tolerance, match_events,
 };
+use crate::history::changes::search::find_changes;
 use crate::history::comparison::{ComparisonOptions, KindsOfDay};
 use crate::history::correlation::matrix::{CorrelatedPair, pairs_of_host};
 use crate::history::episodes::search::{SeriesEpisode, find_episodes};
+use crate::history::input::Told;
+use crate::history::options::{HistoryOptions, comparison_options};
 use crate::history::source::{SampleSource, blockers_asked, last_failed};
 use crate::parallel;
 
@@ -261,8 +262,9 @@ mod tests {
     use iolag_model::Outcome;
 
     use super::*;
-    use crate::history::analysis::{HistoryInput, analyse_history};
+    use crate::history::analyse::analyse_history;
     use crate::history::comparison::ComparisonVerdict;
+    use crate::history::input::HistoryInput;
     use crate::history::made_up_series::{columns_of, series_of};
     use crate::statistics::noise::Noise;
 

@@ -15,7 +15,7 @@ use super::kept_amounts::Amounts;
 use super::observations::{ByAttempt, Observations};
 use super::summary::{SummaryOptions, WeightedSummary};
 use super::timed_values::TimedValues;
-use crate::history::changes::change_points::ChangePoint;
+use crate::history::changes::change_point::ChangePoint;
 use crate::history::correlation::join::{default_tolerance, nearest};
 
 /// How many levels there are at most.

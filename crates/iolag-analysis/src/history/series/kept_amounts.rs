@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use iolag_model::{HistoryColumns, Nanoseconds, Series, WallTime};
 
 use super::observations::{Blockers, ByTime, Observation, Observations};
-use super::timed_values::{Quantity, TimedValues};
+use super::timed_values::{Quantity, TimedValues, quantity_of};
 
 /// A series and when its attempts were due, when they began and what came of them.
 #[derive(Debug, Clone)]
@@ -68,9 +68,4 @@ impl Amounts {
     pub(crate) fn values(&self) -> TimedValues {
         TimedValues::read(&self.series, &self.columns, self.quantity())
     }
-}
-
-/// What a series is about.
-pub(crate) const fn quantity_of(series: &Series) -> Quantity {
-    if series.kind.is_duration() { Quantity::Duration } else { Quantity::Value }
 }

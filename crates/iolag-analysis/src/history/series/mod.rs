@@ -1,6 +1,7 @@
 //! One series by itself: what is read of it, how it is weighed, how it is distributed, and its summary.
 
 pub(crate) mod analysis;
+pub(crate) mod clock_steps;
 pub(crate) mod covariates;
 pub(crate) mod distribution;
 pub(crate) mod estimate;

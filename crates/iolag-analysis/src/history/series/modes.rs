@@ -23,8 +23,9 @@ use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
 use super::observations::{ByAttempt, Observations};
-use super::timed_values::{Knowledge, Quantity};
+use super::timed_values::Quantity;
 use crate::statistics::dip::{dip_critical, dip_statistic};
+use crate::statistics::knowledge::Knowledge;
 
 /// Attempts before modes are looked for.
 pub const MODES_ATTEMPTS: usize = 30;

@@ -24,11 +24,12 @@ use iolag_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::kept_amounts::quantity_of;
-use super::timed_values::{Knowledge, Quantity};
-use crate::history::changes::change_points::ChangePoint;
+use super::timed_values::Quantity;
+use super::timed_values::quantity_of;
+use crate::history::changes::change_point::ChangePoint;
 use crate::statistics::dependence::regimes::Regimes;
 use crate::statistics::dependence::worth::EffectiveSampleSize;
+use crate::statistics::knowledge::Knowledge;
 
 /// What counts once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,14 +7,15 @@
 use iolag_model::{Nanoseconds, Outcome};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{Distribution, coarse_step};
+use super::clock_steps::coarse_step;
+use super::distribution::Distribution;
 use super::observations::{Observations, Weight};
-use super::timed_values::Knowledge;
 use crate::statistics::dependence::effective_size::{Level, stretches_of, worth_of_share};
 use crate::statistics::dependence::worth::EffectiveSampleSize;
 use crate::statistics::interval::agreement;
 use crate::statistics::interval::ranks_and_shares::{ShareInterval, share_interval};
 use crate::statistics::interval::share_over::{ShareOver, share_over};
+use crate::statistics::knowledge::Knowledge;
 
 /// Share of observations longer than a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

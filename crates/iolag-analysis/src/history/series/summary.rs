@@ -12,11 +12,13 @@ use super::observations::{
     Blockers, ByAttempt, ByTime, LeftOut, Observation, Observations, Origin, Weight, Weighting,
 };
 use super::shares::{ThresholdShare, shares_over};
-use super::timed_values::{Knowledge, Quantity};
-use crate::history::calendar::rates::{HourByDay, LocalTime, RatesInTime, hour_by_day, rates_in_time};
-use crate::history::changes::change_points::ChangePoint;
+use super::timed_values::Quantity;
+use crate::history::calendar::local_time::LocalTime;
+use crate::history::calendar::rates::{HourByDay, RatesInTime, hour_by_day, rates_in_time};
+use crate::history::changes::change_point::ChangePoint;
 use crate::statistics::dependence::worth::EffectiveSampleSize;
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
+use crate::statistics::knowledge::Knowledge;
 use crate::statistics::quantile::censored::QUANTILES;
 
 /// How to summarise.

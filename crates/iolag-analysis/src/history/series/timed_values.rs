@@ -5,6 +5,7 @@
 //! hang are kept as "at least", a duration below the clock's resolution as "at most". An attempt that the watch interrupted is left out: ranks
 //! would take it for longer than anything, and its age says nothing of the storage.
 
+use crate::statistics::knowledge::Knowledge;
 use std::fmt;
 
 use iolag_model::{HistoryColumns, Nanoseconds, Outcome, Series, WallTime};
@@ -61,16 +62,9 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// How much is known of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Knowledge {
-    /// It is this.
-    Exactly,
-    /// It is this or more: it had not ended (right-censored).
-    AtLeast,
-    /// It is below the clock's resolution (left-censored).
-    AtMost,
+/// What a series is about.
+pub(crate) const fn quantity_of(series: &Series) -> Quantity {
+    if series.kind.is_duration() { Quantity::Duration } else { Quantity::Value }
 }
 
 /// Values of one quantity in the order of their moments.

@@ -7,7 +7,7 @@
 //!
 //! Few attempts of which one takes ten times the longest of the other's six or more are told, but no factor is made of them ([`FewButLong`]).
 //! What cannot be told apart so is alike if it feels the same; two directories that are the same are told apart in fewer than 1 of 20 checks
-//! (`tests/check_ranking.rs`). Nothing is ranked by an extrapolation: a partial task took at least as long as was seen.
+//! (`tests/run/check_ranking.rs`). Nothing is ranked by an extrapolation: a partial task took at least as long as was seen.
 
 use std::cmp::Ordering;
 

@@ -1,5 +1,7 @@
 //! Two samples and more against each other.
 
-pub(crate) mod all_pairs;
 pub(crate) mod crossing;
+pub(crate) mod differences;
+pub(crate) mod relative_effect;
 pub(crate) mod shift;
+pub(crate) mod strata;

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::factorial::ln_binomial;
 
-use super::all_pairs::{
-    DifferenceEnd, RelativeEffect, Stratum, contributions, difference_at, median_difference,
-};
+use super::differences::{DifferenceEnd, difference_at, median_difference};
+use super::relative_effect::{RelativeEffect, contributions};
+use super::strata::Stratum;
 use crate::statistics::dependence::worth::EffectiveSampleSize;
 use crate::statistics::interval::mean_error::MeanError;
 use crate::statistics::student::CONFIDENCE;

@@ -8,129 +8,15 @@
 //! Limits: nothing is told of what the time of the day (in less than four days) or of the week (in less than eight weeks) explains as well, nor of load that
 //! wanders on all time scales; docs/statistics.md says what can be seen.
 
-use iolag_model::WallTime;
+use super::change_point::{ChangePoint, ChangeShape, NotTold};
+use super::options::ChangeOptions;
 use serde::{Deserialize, Serialize};
 
 use super::drift::{Drift, drift_of};
-use super::levels::LevelRatio;
 use super::record::Record;
 use super::selection::{Magnitude, Telling};
-use crate::history::calendar::rates::LocalTime;
-use crate::history::series::timed_values::{Knowledge, TimedValues};
-
-/// Independent values on the shorter side from which on a change is moderate, and strong.
-const MODERATE_FROM: f64 = 20.0;
-const STRONG_FROM: f64 = 100.0;
-
-/// How changes are judged.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct ChangeOptions {
-    /// Greatest p of a change.
-    pub significance: f64,
-    /// Fewest values of a segment, at least 5.
-    pub segment_values_min: usize,
-    /// Smallest change of a quantile that is reported: 0.1 is 10 %.
-    pub magnitude_min: f64,
-    /// Seed of the noise that changes are compared with.
-    pub seed: u64,
-}
-
-impl Default for ChangeOptions {
-    fn default() -> Self {
-        Self { significance: 0.008, segment_values_min: 5, magnitude_min: 0.1, seed: 2008 }
-    }
-}
-
-/// What a change looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ChangeShape {
-    /// One level until a moment, another since: it has a date.
-    Step,
-    /// From one level to another along a straight line, for longer than between two values.
-    Ramp,
-    /// Another level that differs by less than is told, or by nobody knows what: it has a date and is nobody's concern.
-    SmallStep,
-    /// Another level for a short while, then the one before.
-    Episode,
-    /// Load that wanders on all time scales: levels come and go by themselves.
-    Wandering,
-    /// The record is too short to tell it from the time of the day.
-    TimeOfDay,
-    /// The record is too short to tell it from the day of the week.
-    TimeOfWeek,
-}
-
-/// How much stands behind a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ChangeStrength {
-    /// Fewer than 20 independent values on one side.
-    Weak,
-    /// 20 to 100.
-    Moderate,
-    /// At least 100 on both sides.
-    Strong,
-}
-
-impl ChangeStrength {
-    /// Of so many independent values on the shorter side.
-    pub(crate) const fn of(independent: f64) -> Self {
-        match independent {
-            least if least < MODERATE_FROM => Self::Weak,
-            least if least < STRONG_FROM => Self::Moderate,
-            _ => Self::Strong,
-        }
-    }
-}
-
-/// A change of level.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct ChangePoint {
-    /// The last value before it was taken then.
-    pub last_before: WallTime,
-    /// The first value after it was taken then: it happened between the two.
-    pub first_after: WallTime,
-    /// When the level before began to change, if that took longer: it had changed with `first_after`, or is still changing where both are equal.
-    pub began: Option<WallTime>,
-    /// Place of that value.
-    pub place: usize,
-    /// Values in the segment before.
-    pub count_before: u64,
-    /// Values in the segment after.
-    pub count_after: u64,
-    /// Median before.
-    pub median_before: f64,
-    /// How much is known of it.
-    pub median_before_is: Knowledge,
-    /// Median after.
-    pub median_after: f64,
-    /// How much is known of it.
-    pub median_after_is: Knowledge,
-    /// 95 of 100 values after are no greater.
-    pub p95_after: f64,
-    /// Median after by median before.
-    pub ratio: LevelRatio,
-    /// Probability that a value after is greater than one before, ties counting half.
-    pub greater_after: f64,
-    /// Probability of such a change in noise that remembers as this series does.
-    pub p: f64,
-    /// What it looks like.
-    pub shape: ChangeShape,
-    /// How much stands behind it.
-    pub strength: ChangeStrength,
-}
-
-/// What looked like a change of level and is not told as one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotTold {
-    /// Why.
-    pub shape: ChangeShape,
-    /// When it began, where that is known.
-    pub begin: Option<WallTime>,
-    /// When it ended, where that is known.
-    pub end: Option<WallTime>,
-}
+use crate::history::calendar::local_time::LocalTime;
+use crate::history::series::timed_values::TimedValues;
 
 /// How a series changed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -152,21 +38,6 @@ impl Changes {
         let mut levels = [self.steps.as_slice(), &self.small].concat();
         levels.sort_by_key(|change| change.place);
         levels
-    }
-}
-
-/// A segment between changes: places from `first` up to, not including, `end`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Segment {
-    /// First place.
-    pub first: usize,
-    /// Place after the last.
-    pub end: usize,
-}
-
-impl Segment {
-    pub(crate) const fn length(self) -> usize {
-        self.end - self.first
     }
 }
 
@@ -194,21 +65,17 @@ pub fn find_changes(values: &TimedValues, local_time: &LocalTime, options: &Chan
     Changes { steps, small, drift, not_told }
 }
 
-/// The segments that these changes make of `count` values.
-pub fn segments_of(changes: &[ChangePoint], count: usize) -> Vec<Segment> {
-    let starts = std::iter::once(0).chain(changes.iter().map(|change| change.place));
-    let ends = changes.iter().map(|change| change.place).chain(std::iter::once(count));
-    starts.zip(ends).map(|(first, end)| Segment { first, end }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::levels::Levels;
     use super::*;
+    use crate::history::changes::change_point::{Segment, segments_of};
+    use crate::history::changes::levels::LevelRatio;
     use crate::history::made_up_series::{columns_of, series_of};
     use crate::history::series::timed_values::Quantity;
     use crate::statistics::noise::Noise;
     use iolag_model::Outcome;
+    use iolag_model::WallTime;
 
     /// A week begins with it: a change at a weekend's begin is taken for one.
     const MONDAY: i64 = 4 * 86_400;

@@ -1,5 +1,4 @@
-//! All pairs of two samples at once: their differences in order, and how often the second is greater, with
-//! censoring and strata.
+//! The differences of all pairs of two samples in order, with censoring and strata.
 //!
 //! An amount is an interval: a point if it is known, open above if it had not ended, open below if it is
 //! below the clock's resolution. The difference of a pair then lies between two ends. A pair whose difference
@@ -12,11 +11,9 @@
 //! millionth of the range that a random choice of pairs leaves, in a tenth of the steps; it is that of a pair.
 
 use super::crossing::last_below_zero;
-use crate::history::series::observations::Observation;
-use crate::history::series::timed_values::Knowledge;
+use super::strata::{Range, Stratum};
 use crate::statistics::dependence::correlation_time::below;
 use crate::statistics::noise::Noise;
-use crate::statistics::ranking::{ascending, ascending_keys};
 
 /// Larger samples are compared to a millionth of what matters.
 const EXACT_MOST: usize = 20_000;
@@ -25,79 +22,6 @@ const DRAWN_PAIRS: usize = 4096;
 /// How far from the wanted share that may be wrong, in standard errors.
 const DRAWN_ERRORS: f64 = 4.0;
 const SEED: u64 = 2008;
-
-const DAY_NS: i64 = 86_400_000_000_000;
-const WEEK_NS: i64 = 7 * DAY_NS;
-
-/// What is known of an amount on the scale of the comparison.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Range {
-    /// When it was due, in ns.
-    pub at: i64,
-    /// Not less than this.
-    pub low: f64,
-    /// Not more than this.
-    pub high: f64,
-}
-
-impl Range {
-    /// The range of an observation, after `scale` has been applied to its amount. What had not ended is
-    /// longer than what ended at its bound, and what lies below the resolution is shorter than the
-    /// resolution.
-    pub(crate) fn of(one: &Observation, scale: impl Fn(f64) -> f64) -> Self {
-        let amount = scale(one.amount);
-        let (low, high) = match one.knowledge {
-            Knowledge::Exactly => (amount, amount),
-            Knowledge::AtLeast => (amount.next_up(), f64::INFINITY),
-            Knowledge::AtMost => (f64::NEG_INFINITY, amount.next_down()),
-        };
-        Self { at: one.at.0, low, high }
-    }
-}
-
-/// Two samples under the same circumstances: the whole, or one hour of the week.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Stratum {
-    first: Side,
-    second: Side,
-    /// Whether everything is known exactly, so that each difference has one end.
-    is_exact: bool,
-    /// Weight of a pair, so that strata count n m / (n + m).
-    weight: f64,
-    repeats: Repeats,
-}
-
-/// What tells how much the mean of a stratum scatters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Repeats {
-    Attempts,
-    Days,
-    /// What an hour has in common with itself a week later is seen in these.
-    Weeks,
-}
-
-/// One sample, with both ends of its ranges in order.
-#[derive(Debug, Clone, PartialEq)]
-struct Side {
-    /// By their lower ends.
-    ranges: Vec<Range>,
-    lows: Vec<f64>,
-    highs: Vec<f64>,
-}
-
-impl Side {
-    fn new(ranges: Vec<Range>) -> Self {
-        let lows: Vec<f64> = ranges.iter().map(|range| range.low).collect();
-        let mut ranges: Vec<Range> = ascending(&lows).into_iter().map(|place| ranges[place]).collect();
-        for equal in ranges.chunk_by_mut(|one, other| one.low == other.low) {
-            equal.sort_by(|one, other| one.high.total_cmp(&other.high));
-        }
-        let lows: Vec<f64> = ranges.iter().map(|range| range.low).collect();
-        let mut highs: Vec<f64> = ranges.iter().map(|range| range.high).collect();
-        highs.sort_unstable_by(f64::total_cmp);
-        Self { ranges, lows, highs }
-    }
-}
 
 /// Which end of the differences is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,32 +35,6 @@ pub(crate) enum DifferenceEnd {
 }
 
 impl Stratum {
-    /// `None` if either side is empty.
-    pub(crate) fn new(first: Vec<Range>, second: Vec<Range>) -> Option<Self> {
-        if first.is_empty() || second.is_empty() {
-            return None;
-        }
-        let weight = 1.0 / (first.len() + second.len()) as f64;
-        let (first, second) = (Side::new(first), Side::new(second));
-        let is_exact = [&first, &second].iter().all(|side| side.lows == side.highs);
-        Some(Self { first, second, is_exact, weight, repeats: Repeats::Attempts })
-    }
-
-    /// The same whose mean repeats itself by this.
-    pub(crate) fn repeated_by(self, repeats: Repeats) -> Self {
-        Self { repeats, ..self }
-    }
-
-    /// Whether everything is known exactly, so that each difference has one end.
-    pub(crate) const fn is_exact(&self) -> bool {
-        self.is_exact
-    }
-
-    /// Weight of all its pairs together.
-    fn total(&self) -> f64 {
-        self.weight * self.first.lows.len() as f64 * self.second.lows.len() as f64
-    }
-
     /// Weight of the pairs whose difference, second less first, does not exceed `limit` at this end.
     fn at_most(&self, limit: f64, end: DifferenceEnd) -> f64 {
         let low = || count_at_most(&self.first.highs, &self.second.lows, limit);
@@ -315,170 +213,9 @@ fn from_ordinal(ordinal: i128) -> f64 {
     if ordinal < 0 { -magnitude } else { magnitude }
 }
 
-/// Probability that the second is greater, ties and the undecided counting half, and its variance.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct RelativeEffect {
-    /// P(first < second) + P(tie) / 2.
-    pub probability: f64,
-    /// Variance that the first sample contributes, and its degrees of freedom.
-    pub first: VariancePart,
-    /// The same of the second.
-    pub second: VariancePart,
-}
-
-/// A part of a variance.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct VariancePart {
-    pub variance: f64,
-    /// Σ (part of a stratum)² / (its degrees of freedom), for Satterthwaite's formula.
-    pub squares: f64,
-}
-
-impl RelativeEffect {
-    /// Of `strata`, the second sample being moved by `-shift` first. Variances are those of Brunner and
-    /// Munzel (2000): how much the share of the other sample that an observation exceeds varies, as if all
-    /// were independent.
-    pub(crate) fn of(strata: &[Stratum], shift: f64) -> Self {
-        let mut effect =
-            Self { probability: 0.0, first: VariancePart::default(), second: VariancePart::default() };
-        for (share, [first, second]) in placements_of(strata, shift) {
-            let mean = second.iter().sum::<f64>() / second.len() as f64;
-            effect.probability += share * mean;
-            effect.first.add(&first, share);
-            effect.second.add(&second, share);
-        }
-        effect
-    }
-
-    /// Standard error of the probability.
-    pub(crate) fn standard_error(&self) -> f64 {
-        (self.first.variance + self.second.variance).sqrt()
-    }
-
-    /// Degrees of freedom by Satterthwaite's formula.
-    pub(crate) fn degrees_of_freedom(&self) -> f64 {
-        let variance = self.first.variance + self.second.variance;
-        (variance * variance / (self.first.squares + self.second.squares)).max(1.0)
-    }
-}
-
-impl VariancePart {
-    fn add(&mut self, placements: &[f64], share: f64) {
-        let independent = (placements.len() as f64).max(2.0);
-        let part = share * share * crate::statistics::dependence::effective_size::variance_of(placements)
-            / independent;
-        self.variance += part;
-        self.squares += part * part / (independent - 1.0);
-    }
-}
-
-/// What each observation of the first and of the second sample contributes to the error of the probability, with its moment in ns: its
-/// placement less their mean, on the scale of the probability (Hájek's projection). Within strata the mean is that of a few days or weeks, and what
-/// these have in common goes into it. Working days and weekends are by themselves, other strata together: a stall moves one kind's mean, like memory.
-pub(crate) fn contributions(strata: &[Stratum], shift: f64) -> Vec<[Vec<(i64, f64)>; 2]> {
-    let mut parts: Vec<[Vec<(i64, f64)>; 2]> = Vec::new();
-    for (stratum, (share, placed)) in strata.iter().zip(placements_of(strata, shift)) {
-        let is_by_itself = parts.is_empty() || stratum.repeats == Repeats::Days;
-        let mut all = if is_by_itself { [Vec::new(), Vec::new()] } else { parts.pop().unwrap_or_default() };
-        for (side, (ranges, placements)) in
-            [&stratum.first.ranges, &stratum.second.ranges].into_iter().zip(placed).enumerate()
-        {
-            let count = placements.len() as f64;
-            let mean = placements.iter().sum::<f64>() / count;
-            let repeats = match stratum.repeats {
-                Repeats::Attempts => count,
-                Repeats::Days => spans_of(ranges, DAY_NS),
-                Repeats::Weeks => weeks_of(ranges),
-            };
-            let scale = share / count * (repeats / (repeats - 1.0).max(0.5)).sqrt();
-            // The first sample's placements say how often it is greater itself.
-            let scale = if side == 0 { -scale } else { scale };
-            let placed = ranges.iter().zip(placements);
-            all[side].extend(placed.map(|(range, placement)| (range.at, scale * (placement - mean))));
-        }
-        parts.push(all);
-    }
-    let in_order = |side: Vec<(i64, f64)>| {
-        let order = ascending_keys(side.iter().map(|one| one.0));
-        order.into_iter().map(|place| side[place]).collect()
-    };
-    parts.into_iter().map(|part| part.map(in_order)).collect()
-}
-
-/// In how many weeks there are some of them.
-pub(crate) fn weeks_of(ranges: &[Range]) -> f64 {
-    spans_of(ranges, WEEK_NS)
-}
-
-/// In how many spans of this length there are some of them.
-fn spans_of(ranges: &[Range], length_ns: i64) -> f64 {
-    let mut spans: Vec<i64> = ranges.iter().map(|range| range.at.div_euclid(length_ns)).collect();
-    spans.sort_unstable();
-    spans.dedup();
-    spans.len() as f64
-}
-
-/// The share of each stratum, and how much of the other sample each observation of the first and of the second exceeds, the second having been moved
-/// by `-shift`.
-fn placements_of(strata: &[Stratum], shift: f64) -> impl Iterator<Item = (f64, [Vec<f64>; 2])> {
-    let total: f64 = strata.iter().map(Stratum::total).sum();
-    strata.iter().map(move |stratum| {
-        let first = placements(&stratum.first, &stratum.second, -shift);
-        let second = placements(&stratum.second, &stratum.first, shift);
-        (stratum.total() / total, [first, second])
-    })
-}
-
-/// For each of `these`, in the order of their lower ends, the share of `others` that it exceeds after `others` were moved up by `shift`,
-/// ties and the undecided counting half.
-fn placements(these: &Side, others: &Side, shift: f64) -> Vec<f64> {
-    let count = others.lows.len() as f64;
-    let (mut among_highs, mut among_lows) =
-        (Walk::along(&others.highs, shift), Walk::along(&others.lows, shift));
-    let mut lows_anywhere = Walk::along(&others.lows, shift);
-    let placement = |one: &Range| {
-        // This one is certainly greater than those whose upper end is below its lower end, and so on.
-        let certainly = if one.low.is_finite() { among_highs.below(one.low) } else { 0.0 };
-        let possibly = match one.high {
-            high if !high.is_finite() => count,
-            high if high == one.low => among_lows.below(high),
-            // The upper ends of what is below the resolution stand in order as well.
-            high => lows_anywhere.below(high),
-        };
-        (certainly + possibly) / 2.0 / count
-    };
-    these.ranges.iter().map(placement).collect()
-}
-
-/// A walk along ends that ascend.
-struct Walk<'a> {
-    ends: &'a [f64],
-    shift: f64,
-    under: usize,
-    up_to: usize,
-}
-
-impl<'a> Walk<'a> {
-    const fn along(ends: &'a [f64], shift: f64) -> Self {
-        Self { ends, shift, under: 0, up_to: 0 }
-    }
-
-    /// How many ends, moved, lie below a limit that is not less than the last one; those at it count half.
-    fn below(&mut self, limit: f64) -> f64 {
-        let (ends, shift) = (self.ends, self.shift);
-        while self.under < ends.len() && ends[self.under] + shift < limit {
-            self.under += 1;
-        }
-        self.up_to = self.up_to.max(self.under);
-        while self.up_to < ends.len() && ends[self.up_to] + shift <= limit {
-            self.up_to += 1;
-        }
-        (self.under + self.up_to) as f64 / 2.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::relative_effect::RelativeEffect;
     use super::*;
     use proptest::prelude::*;
 
