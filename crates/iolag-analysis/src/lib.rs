@@ -43,9 +43,10 @@ pub use run::summary::{
 };
 pub use run::sweep::{
     RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
-    RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, chi_squared_above, compare_repetitions,
-    drift, kruskal_wallis, stable_from,
+    RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, compare_repetitions, stable_from,
 };
+pub use statistics::change::trend::drift;
+pub use statistics::comparison::kruskal_wallis::{chi_squared_above, kruskal_wallis};
 pub use statistics::dependence::block_sums::{SEQUENCE_BLOCKS, Sequence};
 pub use statistics::dependence::effective_size::{
     Level, STRETCHES_MOST, beyond_quantile, effective_sample_size_of, stretches_of, worth_of_share,

@@ -3,12 +3,11 @@
 
 use iolag_model::{Nanoseconds, format_count};
 use serde::{Deserialize, Serialize};
-use statrs::function::gamma::gamma_ur;
 
 use super::summary::Summary;
+use crate::statistics::comparison::kruskal_wallis::{chi_squared_above, kruskal_wallis};
 use crate::statistics::dependence::effective_size::inflation_of;
 use crate::statistics::quantile::censored::median_of;
-use crate::statistics::ranking::mid_ranks;
 
 /// Sizes needed before "results stop changing" can be said.
 pub const SWEEP_SIZES_NEEDED: usize = 3;
@@ -164,56 +163,6 @@ pub fn compare_repetitions(repetitions: &[Repetition]) -> RepetitionComparison {
         _ => RepetitionJudgement::Alike,
     };
     RepetitionComparison { factor, p, judgement }
-}
-
-/// Statistic of Kruskal and Wallis 1952, corrected for ties; 0 if everything is equal.
-pub fn kruskal_wallis(groups: &[&[f64]]) -> f64 {
-    let all: Vec<f64> = groups.iter().copied().flatten().copied().collect();
-    let n = all.len() as f64;
-    let ranks = mid_ranks(&all);
-    let mut first = 0;
-    let mut between = 0.0;
-    for group in groups.iter().filter(|group| !group.is_empty()) {
-        let sum: f64 = ranks[first..first + group.len()].iter().sum();
-        between += sum * sum / group.len() as f64;
-        first += group.len();
-    }
-    let ties = 1.0 - tied(&all) / (n * n * n - n);
-    if ties > 0.0 { (12.0 / (n * (n + 1.0)) * between - 3.0 * (n + 1.0)) / ties } else { 0.0 }
-}
-
-fn tied(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let cubes = sorted.chunk_by(|left, right| left == right).map(|equal| {
-        let count = equal.len() as f64;
-        count * count * count - count
-    });
-    cubes.sum()
-}
-
-/// Probability that a chi-squared variable exceeds `statistic`.
-pub fn chi_squared_above(statistic: f64, degrees_of_freedom: usize) -> f64 {
-    if statistic <= 0.0 || degrees_of_freedom == 0 {
-        return 1.0;
-    }
-    gamma_ur(degrees_of_freedom as f64 / 2.0, statistic / 2.0)
-}
-
-/// Spearman's rank correlation of values with their order, -1 to 1: drift. `None` for fewer than 4 or equal
-/// values.
-pub fn drift(values: &[f64]) -> Option<f64> {
-    let n = values.len();
-    if n < 4 {
-        return None;
-    }
-    let ranks = mid_ranks(values);
-    let mean = (n as f64 + 1.0) / 2.0;
-    let order = |index: usize| index as f64 + 1.0 - mean;
-    let product: f64 = ranks.iter().enumerate().map(|(index, rank)| (rank - mean) * order(index)).sum();
-    let of_ranks: f64 = ranks.iter().map(|rank| (rank - mean).powi(2)).sum();
-    let of_order: f64 = (0..n).map(|index| order(index).powi(2)).sum();
-    (of_ranks > 0.0).then(|| product / (of_ranks * of_order).sqrt())
 }
 
 #[cfg(test)]

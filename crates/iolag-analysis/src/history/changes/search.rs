@@ -67,10 +67,10 @@ pub fn find_changes(values: &TimedValues, local_time: &LocalTime, options: &Chan
 
 #[cfg(test)]
 mod tests {
+    use super::super::change_point::{Segment, segments_of};
+    use super::super::levels::LevelRatio;
     use super::super::levels::Levels;
     use super::*;
-    use crate::history::changes::change_point::{Segment, segments_of};
-    use crate::history::changes::levels::LevelRatio;
     use crate::history::made_up_series::{columns_of, series_of};
     use crate::history::series::timed_values::Quantity;
     use crate::statistics::noise::Noise;

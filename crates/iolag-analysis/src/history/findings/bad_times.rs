@@ -3,9 +3,9 @@
 use iolag_model::{Event, Nanoseconds, Outage, OutageEnding, OutageKind, WallTime};
 
 use super::finding::HistoryFinding;
-use super::names::Names;
-use super::words::level_in_words;
-use super::words::{counted, moment_in_words};
+use super::words::amounts::level_in_words;
+use super::words::amounts::{counted, moment_in_words};
+use super::words::names::Names;
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::history::analysis::HistoryAnalysis;

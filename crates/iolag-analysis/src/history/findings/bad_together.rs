@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use iolag_model::{SeriesKey, SeriesKind};
 
 use super::finding::HistoryFinding;
-use super::words::{RECORD_TOO_SHORT, counted, p_in_words};
+use super::words::amounts::{RECORD_TOO_SHORT, counted, p_in_words};
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::factor_in_words;

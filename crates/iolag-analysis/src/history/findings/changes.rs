@@ -3,15 +3,15 @@
 //! A level that is over is told with its end: "since" is said only of what lasts. One that came back to where it was is one finding (see
 //! [`crate::history::changes::spells`]), and so are levels of several series of a host that begin, and end, at the same time.
 
-use super::words::{FELT_SECONDS, level_in_words};
+use super::words::amounts::{FELT_SECONDS, level_in_words};
 use iolag_model::{Event, EventSource, WallSpan};
 
 use super::drifts::findings_of_drifts;
-use super::factor_words::{Direction, Tense};
 use super::finding::HistoryFinding;
 use super::finding::Saying;
-use super::names::{Names, task};
-use super::words::{moment_in_words, p_in_words};
+use super::words::amounts::{moment_in_words, p_in_words};
+use super::words::factors::{Direction, Tense};
+use super::words::names::{Names, task};
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::share_in_words;
 use crate::finding::{EvidenceAmount, Severity};

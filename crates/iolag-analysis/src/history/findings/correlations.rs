@@ -3,8 +3,8 @@
 use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 
 use super::finding::HistoryFinding;
-use super::names::Names;
-use super::words::{RECORD_TOO_SHORT, counted, p_in_words};
+use super::words::amounts::{RECORD_TOO_SHORT, counted, p_in_words};
+use super::words::names::Names;
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::history::analysis::HistoryAnalysis;

@@ -1,10 +1,10 @@
 //! Findings about slow changes, which have no date, and about what a short record cannot tell from the clock.
 
-use super::factor_words::{Direction, Tense};
 use super::finding::HistoryFinding;
-use super::names::Names;
-use super::words::p_in_words;
-use super::words::{FELT_SECONDS, level_in_words};
+use super::words::amounts::p_in_words;
+use super::words::amounts::{FELT_SECONDS, level_in_words};
+use super::words::factors::{Direction, Tense};
+use super::words::names::Names;
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::share_in_words;
 use crate::finding::{EvidenceAmount, Severity};

@@ -3,8 +3,8 @@
 use super::finding::HistoryFinding;
 use super::finding::SayingUnit;
 use super::finding::saying;
-use super::names::{Names, task};
 use super::tails::{patience, share_at};
+use super::words::names::{Names, task};
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::share_in_words;

@@ -3,7 +3,7 @@
 use iolag_model::SeriesKey;
 
 use super::finding::{HistoryFinding, Saying, SayingUnit};
-use super::names::{Names, task};
+use super::words::names::{Names, task};
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::factor_in_words;

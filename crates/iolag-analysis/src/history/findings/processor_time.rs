@@ -5,7 +5,7 @@
 use iolag_model::SeriesKind;
 
 use super::finding::HistoryFinding;
-use super::names::Names;
+use super::words::names::Names;
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::history::analysis::HistoryAnalysis;

@@ -3,7 +3,7 @@
 use iolag_model::Configuration;
 
 use super::finding::HistoryFinding;
-use super::words::{counted, moment_in_words};
+use super::words::amounts::{counted, moment_in_words};
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::share_in_words;

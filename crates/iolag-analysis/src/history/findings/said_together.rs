@@ -12,8 +12,8 @@ use super::finding::{Saying, SayingUnit};
 use iolag_model::{Nanoseconds, SeriesKey, WallTime};
 
 use super::finding::HistoryFinding;
-use super::names::Names;
-use super::words::moment_in_words;
+use super::words::amounts::moment_in_words;
+use super::words::names::Names;
 use crate::finding::Finding;
 use crate::history::analysis::HistoryAnalysis;
 

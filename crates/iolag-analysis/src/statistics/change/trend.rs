@@ -76,6 +76,22 @@ fn trend_of(values: &[f64]) -> Option<Trend> {
     Some(Trend { coefficient, parts_effective, p })
 }
 
+/// Spearman's rank correlation of values with their order, -1 to 1: drift. `None` for fewer than 4 or equal
+/// values.
+pub fn drift(values: &[f64]) -> Option<f64> {
+    let n = values.len();
+    if n < 4 {
+        return None;
+    }
+    let ranks = mid_ranks(values);
+    let mean = (n as f64 + 1.0) / 2.0;
+    let order = |index: usize| index as f64 + 1.0 - mean;
+    let product: f64 = ranks.iter().enumerate().map(|(index, rank)| (rank - mean) * order(index)).sum();
+    let of_ranks: f64 = ranks.iter().map(|rank| (rank - mean).powi(2)).sum();
+    let of_order: f64 = (0..n).map(|index| order(index).powi(2)).sum();
+    (of_ranks > 0.0).then(|| product / (of_ranks * of_order).sqrt())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

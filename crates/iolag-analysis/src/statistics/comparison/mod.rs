@@ -2,6 +2,7 @@
 
 pub(crate) mod crossing;
 pub(crate) mod differences;
+pub(crate) mod kruskal_wallis;
 pub(crate) mod relative_effect;
 pub(crate) mod shift;
 pub(crate) mod strata;

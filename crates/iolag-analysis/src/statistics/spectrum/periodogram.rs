@@ -3,7 +3,7 @@
 //! The power at a frequency is the share of the variance that a sinusoid of that frequency explains, 0 to 1.
 //!
 //! Limits: moments are taken from the first value in units of seconds; powers of the whole grid come from the fast sums of
-//! [`crate::history::fourier`] and are within 1 % of the exact ones, which [`lomb_scargle_at`] gives, from one cycle on.
+//! [`crate::statistics::spectrum::fourier`] and are within 1 % of the exact ones, which [`lomb_scargle_at`] gives, from one cycle on.
 
 use std::f64::consts::TAU;
 

@@ -3,8 +3,8 @@
 //! What takes less time is so many times as fast, and what is less is a part: nothing is "3.6 times less". An interval is that of the
 //! number as it is said, so of what is faster it is that of the inverse. A number whose interval contains no change is not said.
 
-use super::finding::SayingUnit;
 use crate::history::changes::levels::LevelRatio;
+use crate::history::findings::finding::SayingUnit;
 use crate::history::series::timed_values::Quantity;
 use crate::statistics::knowledge::Knowledge;
 
