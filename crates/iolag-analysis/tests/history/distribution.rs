@@ -1,5 +1,5 @@
 //! Compares with values computed by lifelines, SciPy, diptest and by hand over all pairs;
-//! history_distribution_answers.py says how. Then what must hold of any sample.
+//! distribution_answers.py says how. Then what must hold of any sample.
 
 use iolag_analysis::history::{
     ByAttempt, ByTime, Comparison, ComparisonOptions, ComparisonVerdict, Distribution, Estimate,
@@ -10,7 +10,7 @@ use iolag_analysis::{Noise, QuantileValue, quantile_of, share_interval};
 use iolag_model::{Nanoseconds, WallTime};
 use proptest::prelude::*;
 
-const ANSWERS: &str = include_str!("history_distribution_answers.tsv");
+const ANSWERS: &str = include_str!("distribution_answers.tsv");
 
 fn rows(kind: &str) -> Vec<(Vec<&'static str>, Vec<f64>)> {
     let rows: Vec<_> = ANSWERS

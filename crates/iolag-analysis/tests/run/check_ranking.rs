@@ -1,12 +1,10 @@
 //! The sentence that ranks the directories of a check, on made-up checks of which it is known who is slower.
 
-mod scenario;
-
+use crate::scenario::{MS, S, Scenario};
 use iolag_analysis::{Feeling, Noise, analyse_check};
 use iolag_model::{
     ContactEnd, ContactRecord, FailureCode, Nanoseconds, Operation, Outcome, TargetIndex, WorkloadSpec,
 };
-use scenario::{MS, S, Scenario};
 
 const CHECKS: u64 = 200;
 /// What is said of two directories that are the same, in so many of 200 checks at least.

@@ -1,7 +1,7 @@
 """Known answers for correlation and periods in a history, and changes in a history, by SciPy, Astropy and ruptures.
 
     pip install numpy scipy astropy ruptures
-    python3 crates/iolag-analysis/tests/history_change_known_answers.py > crates/iolag-analysis/tests/history_change_known_answers.tsv
+    python3 crates/iolag-analysis/tests/history/change_known_answers.py > crates/iolag-analysis/tests/history/change_known_answers.tsv
 
 Columns: kind, then lists of numbers separated by commas.
 """

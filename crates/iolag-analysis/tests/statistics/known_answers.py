@@ -1,7 +1,7 @@
 """Known answers for crates/iolag-analysis, computed with NumPy and SciPy.
 
     pip install numpy scipy
-    python3 crates/iolag-analysis/tests/known_answers.py > crates/iolag-analysis/tests/known_answers.tsv
+    python3 crates/iolag-analysis/tests/statistics/known_answers.py > crates/iolag-analysis/tests/statistics/known_answers.tsv
 
 Columns: kind, inputs separated by commas, outputs separated by commas.
 """

@@ -1,4 +1,4 @@
-//! Compares with SciPy, Astropy and ruptures; history_change_known_answers.py says how.
+//! Compares with SciPy, Astropy and ruptures; change_known_answers.py says how.
 
 use iolag_analysis::history::{
     ChangeOptions, LocalTime, TimedValues, benjamini_hochberg, find_changes, lomb_scargle_at, pearson,
@@ -8,7 +8,7 @@ use iolag_model::WallTime;
 
 fn rows(kind: &str) -> Vec<Vec<Vec<f64>>> {
     let list = |text: &str| text.split(',').map(|number| number.parse().expect("a number")).collect();
-    let rows: Vec<Vec<Vec<f64>>> = include_str!("history_change_known_answers.tsv")
+    let rows: Vec<Vec<Vec<f64>>> = include_str!("change_known_answers.tsv")
         .lines()
         .filter_map(|line| line.strip_prefix(kind)?.strip_prefix('\t'))
         .map(|line| line.split('\t').map(list).collect())
@@ -75,7 +75,7 @@ fn changes_are_where_dynamic_programming_finds_them() {
 fn two_days_are_enough_for_a_step_that_parts_the_values() {
     let lists = &rows("changes")[0];
     let place = lists[1][0] as usize;
-    assert_eq!(places(&lists[0], 900), []);
+    assert_eq!(places(&lists[0], 900), Vec::<usize>::new());
     let mut greater = lists[0].clone();
     greater[place..].iter_mut().for_each(|duration| *duration *= 4.0);
     let places = places(&greater, 900);

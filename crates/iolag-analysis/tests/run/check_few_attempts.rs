@@ -1,10 +1,8 @@
 //! What a check says of rows with few attempts, some of them cut off, and of directories that feel different.
 
-mod scenario;
-
+use crate::scenario::{MS, S, Scenario};
 use iolag_analysis::{CheckAnalysis, QuantileValue, analyse_check};
 use iolag_model::{FailureCode, Nanoseconds, Operation, Outcome};
-use scenario::{MS, S, Scenario};
 
 fn analysed(scenario: &Scenario) -> CheckAnalysis {
     analyse_check(&scenario.record, &scenario.by_target())

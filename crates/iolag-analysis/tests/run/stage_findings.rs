@@ -1,14 +1,12 @@
 //! Stages, working sets and findings of metadata runs, from made-up runs.
 
-mod scenario;
-
+use crate::scenario::{MS, S, Scenario, one_after_the_other, usb_stick};
 use iolag_analysis::{
     LostObjects, MetadataAnalysis, RepetitionJudgement, RunFindingKind, Severity, WorkingSet,
     analyse_metadata,
 };
 use iolag_model::{FailureCode, MemoryState, Nanoseconds, Operation, Outcome, Phase, RunState};
 use proptest::prelude::*;
-use scenario::{MS, S, Scenario, one_after_the_other, usb_stick};
 
 #[test]
 fn stages_have_times_rates_and_balance() {

@@ -1,6 +1,6 @@
-"""Writes history_distribution_answers.tsv: kind, inputs, outputs, separated by tabs; numbers by commas.
+"""Writes distribution_answers.tsv: kind, inputs, outputs, separated by tabs; numbers by commas.
 
-python3 history_distribution_answers.py > history_distribution_answers.tsv
+python3 distribution_answers.py > distribution_answers.tsv
 Needs numpy, scipy, lifelines and diptest. Amounts are seconds; kinds: e known, a at least (right-censored), b below.
 """
 import math

@@ -1,12 +1,10 @@
 //! Verdicts and findings of checks, from made-up runs.
 
-mod scenario;
-
+use crate::scenario::{MS, S, Scenario, slow_beside_quick, three_directories};
 use iolag_analysis::{Feeling, Severity, analyse_check, analyse_metadata};
 use iolag_model::{
     ContactEnd, ContactRecord, FailureCode, FileSystem, Nanoseconds, Operation, Outcome, Phase, Sample,
 };
-use scenario::{MS, S, Scenario, slow_beside_quick, three_directories};
 
 /// Findings of the first directory of a check, as sentences.
 fn sentences(scenario: &Scenario) -> Vec<String> {
