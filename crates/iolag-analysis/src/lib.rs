@@ -35,7 +35,7 @@ pub use run::metadata::stage::{OperationRow, StageAnalysis, WorkingSetChange};
 pub use run::metadata::working_set::{LostObjects, WorkingSet};
 pub use run::ping::{PingAnalysis, PingCounts, analyse_ping};
 pub use run::stage_clock::{StageClock, StageTimes};
-pub use run::stages::stage_name;
+pub use run::stage_names::stage_name;
 pub use run::summary::{
     DurationSummary, ErrorCount, HeldUp, Partial, Precision, QuantileEstimate, QuantileInterval,
     SUMMARY_SCHEMA, Silence, StageClient, StageEnding, Summaries, Summary, SummaryKey, TwoModes,

@@ -18,7 +18,7 @@ use super::episodes::bad_overlap::bad_overlaps;
 use super::episodes::gaps::find_gaps;
 use super::episodes::search::{Episode, merge_episodes};
 use super::findings::all::findings_of;
-use super::input::{HistoryInput, Told, in_order};
+use super::input::{BesideSamples, HistoryInput, in_order};
 use super::multiple_testing::settle;
 use super::options::{HistoryOptions, comparison_options};
 use super::series::analysis::read_all;
@@ -30,7 +30,7 @@ use crate::parallel;
 pub fn analyse_history(input: &HistoryInput, options: &HistoryOptions) -> HistoryAnalysis {
     let input = &*in_order(input);
     let series: Vec<Series> = input.series.iter().map(|(series, _)| series.clone()).collect();
-    match analyse_source(&series, InMemory::new(input), &input.told(), options) {
+    match analyse_source(&series, InMemory::new(input), &input.beside_samples(), options) {
         Ok(analysis) => analysis,
         Err(never) => match never {},
     }
@@ -43,7 +43,7 @@ pub fn analyse_history(input: &HistoryInput, options: &HistoryOptions) -> Histor
 pub fn analyse_source<'a, S: SampleSource<'a>>(
     series: &[Series],
     source: S,
-    told: &Told<'_>,
+    told: &BesideSamples<'_>,
     options: &HistoryOptions,
 ) -> Result<HistoryAnalysis, S::Error> {
     let read = read_all(series, source, told, options)?;
@@ -89,7 +89,7 @@ pub fn analyse_source<'a, S: SampleSource<'a>>(
 
 fn associations(
     series: &[Series],
-    told: &Told<'_>,
+    told: &BesideSamples<'_>,
     episodes: &[Episode],
     covered: WallSpan,
     (shortest_period, options): (Nanoseconds, &HistoryOptions),

@@ -23,7 +23,7 @@ pub struct HistoryInput {
 /// What a history tells beside samples, in the order of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[expect(missing_docs, reason = "each is a kind of HistoryRecord")]
-pub struct Told<'a> {
+pub struct BesideSamples<'a> {
     pub events: &'a [Event],
     pub outages: &'a [Outage],
     pub configurations: &'a [Configuration],
@@ -31,7 +31,7 @@ pub struct Told<'a> {
 }
 
 impl HistoryInput {
-    /// Puts series in the order of their keys and everything else in that of time. [`analyse_history`] does so with a copy, which takes as
+    /// Puts series in the order of their keys and everything else in that of time. [`analyse_history`](super::analyse_history) does so with a copy, which takes as
     /// much memory again.
     pub fn put_in_order(&mut self) {
         self.series.sort_by(|one, other| one.0.key.cmp(&other.0.key));
@@ -48,8 +48,8 @@ impl HistoryInput {
     }
 
     /// What it tells beside samples.
-    pub fn told(&self) -> Told<'_> {
-        Told {
+    pub fn beside_samples(&self) -> BesideSamples<'_> {
+        BesideSamples {
             events: &self.events,
             outages: &self.outages,
             configurations: &self.configurations,

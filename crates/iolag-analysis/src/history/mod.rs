@@ -76,7 +76,7 @@ pub use incident::bad_times::RaisedLevel;
 pub use incident::impact::{IncidentPeriod, PeriodImpact, SeriesImpact};
 pub use incident::places::{PlaceEffect, PlaceImpact};
 pub use incident::seen::Seen;
-pub use input::{HistoryInput, Told};
+pub use input::{BesideSamples, HistoryInput};
 pub use options::HistoryOptions;
 pub use series::analysis::{LastFailure, SeriesAnalysis};
 pub use series::covariates::{CovariateLevel, CovariateStrata};

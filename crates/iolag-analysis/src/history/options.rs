@@ -22,7 +22,7 @@ pub struct HistoryOptions {
     pub matrix: MatrixOptions,
     /// How far apart a change and its event may be; absent: see [`default_match_tolerance`](super::default_match_tolerance).
     pub match_tolerance_ns: Option<Nanoseconds>,
-    /// How far from an episode an event may be; absent: see [`default_association_tolerance`].
+    /// How far from an episode an event may be; absent: see [`default_association_tolerance`](super::default_association_tolerance).
     pub association_tolerance_ns: Option<Nanoseconds>,
     /// How much time before and after an event is compared.
     pub event_windows: EventWindows,

@@ -3,7 +3,7 @@
 use iolag_model::{ErrorClass, Nanoseconds, Operation, counted, format_count};
 
 use super::sightings::{Kind, Sighting};
-use super::stages::StageKey;
+use super::stage_names::StageKey;
 use super::summary::{DurationSummary, ErrorCount, Summary};
 use crate::finding::run_kind::RunFindingKind;
 use crate::finding::words::{capitalised, share_in_words};

@@ -13,6 +13,6 @@ pub(crate) mod metadata;
 pub(crate) mod ping;
 pub(crate) mod sightings;
 pub(crate) mod stage_clock;
-pub(crate) mod stages;
+pub(crate) mod stage_names;
 pub(crate) mod summary;
 pub(crate) mod sweep;

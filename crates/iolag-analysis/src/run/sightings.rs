@@ -5,7 +5,7 @@
 use crate::finding::words::joined;
 use iolag_model::{ErrorClass, Nanoseconds, Operation};
 
-use super::stages::{StageKey, places_in_words, stage_name};
+use super::stage_names::{StageKey, places_in_words, stage_name};
 use crate::finding::Finding;
 
 /// What makes two sightings alike.

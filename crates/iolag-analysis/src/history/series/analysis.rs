@@ -26,7 +26,7 @@ use crate::history::changes::search::find_changes;
 use crate::history::comparison::{ComparisonOptions, KindsOfDay};
 use crate::history::correlation::matrix::{CorrelatedPair, pairs_of_host};
 use crate::history::episodes::search::{SeriesEpisode, find_episodes};
-use crate::history::input::Told;
+use crate::history::input::BesideSamples;
 use crate::history::options::{HistoryOptions, comparison_options};
 use crate::history::source::{SampleSource, blockers_asked, last_failed};
 use crate::parallel;
@@ -106,7 +106,7 @@ pub(crate) struct ReadSeries {
 pub(crate) fn read_all<'a, S: SampleSource<'a>>(
     series: &[Series],
     source: S,
-    told: &Told<'_>,
+    told: &BesideSamples<'_>,
     options: &HistoryOptions,
 ) -> Result<Vec<ReadSeries>, S::Error> {
     let source = Mutex::new(source);
@@ -131,7 +131,7 @@ fn read_one<'a, S: SampleSource<'a>>(
     series: &Series,
     source: &Mutex<S>,
     covariates: &[Covariate<'_>],
-    (told, options): (&Told<'_>, &HistoryOptions),
+    (told, options): (&BesideSamples<'_>, &HistoryOptions),
 ) -> Result<ReadSeries, S::Error> {
     let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
     let columns = source.samples(series)?;

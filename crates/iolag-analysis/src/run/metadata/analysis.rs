@@ -13,7 +13,7 @@ use crate::finding::words::{factor_in_words, share_in_words};
 use crate::finding::{EvidenceAmount, Finding, Severity};
 use crate::run::common_findings::{common_sightings, footnotes};
 use crate::run::sightings::{Kind, Sighting, merged};
-use crate::run::stages::StageKey;
+use crate::run::stage_names::StageKey;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 use crate::run::sweep::{Repetition, RepetitionComparison, RepetitionJudgement, compare_repetitions};
 

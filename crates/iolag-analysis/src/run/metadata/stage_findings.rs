@@ -7,7 +7,7 @@ use super::stage_endings::cut_off;
 use crate::finding::run_kind::RunFindingKind;
 use crate::finding::words::{capitalised, share_in_words};
 use crate::finding::{EvidenceAmount, Finding, Severity};
-use crate::run::stages::stage_name;
+use crate::run::stage_names::stage_name;
 
 /// Clients that start later than this share of the stage are told.
 const SKEW_SHARE: f64 = 0.05;

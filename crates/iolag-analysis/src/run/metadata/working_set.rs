@@ -12,7 +12,7 @@ use crate::finding::run_kind::RunFindingKind;
 use crate::finding::words::capitalised;
 use crate::finding::words::joined;
 use crate::finding::{Finding, Severity};
-use crate::run::stages::{StageKey, named_places, places_in_words};
+use crate::run::stage_names::{StageKey, named_places, places_in_words};
 
 /// With fewer of an operation's attempts lost in each stage, the run has still measured what it was to measure.
 const DESTROYED_SHARE: f64 = 0.01;
