@@ -1,9 +1,9 @@
 //! Runs: from batches of samples to summaries, and from these to findings and verdicts of each kind of run.
 
+pub(crate) mod any_workload;
 pub(crate) mod censoring;
 pub(crate) mod check;
 pub(crate) mod clustering;
-pub(crate) mod common_findings;
 pub(crate) mod durations;
 pub(crate) mod engine;
 pub mod figure;

@@ -11,7 +11,7 @@ use super::steadiness::unsteady;
 use super::stopped::Stopped;
 use super::verdict::{Evidence, Verdict, verdict};
 use crate::finding::Finding;
-use crate::run::common_findings::footnotes;
+use crate::run::any_workload::footnotes;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 
 /// What `iolag check` found out.

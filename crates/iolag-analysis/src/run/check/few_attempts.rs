@@ -7,7 +7,7 @@ use iolag_model::Level;
 use crate::finding::run_kind::RunFindingKind;
 use crate::finding::words::duration_in_words;
 use crate::finding::{Finding, Severity};
-use crate::run::common_findings::patience;
+use crate::run::any_workload::patience;
 use crate::run::summary::Summary;
 use crate::statistics::quantile::censored::ATTEMPTS_LEAST;
 

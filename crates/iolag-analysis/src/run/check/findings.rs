@@ -6,7 +6,7 @@ use super::few_attempts::{is_said, told_few};
 use crate::finding::run_kind::RunFindingKind;
 use crate::finding::words::factor_in_words;
 use crate::finding::{Finding, Severity};
-use crate::run::common_findings::{common_sightings, median_ns, share_over, summary_of};
+use crate::run::any_workload::{common_sightings, median_ns, share_over, summary_of};
 use crate::run::sightings::{Kind, Sighting, merged};
 use crate::run::summary::Summary;
 

@@ -14,7 +14,7 @@ use super::comparison::{Slower, typical};
 use super::partial_create::PartialCreate;
 use super::stopped::{Since, Stopped};
 use crate::finding::words::{duration_in_words, share_in_words};
-use crate::run::common_findings::{at_least, share_over};
+use crate::run::any_workload::{at_least, share_over};
 use crate::run::summary::{DurationSummary, Summary};
 use crate::statistics::quantile::censored::ATTEMPTS_LEAST;
 

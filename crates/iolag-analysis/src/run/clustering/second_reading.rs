@@ -241,7 +241,7 @@ mod tests {
             let summary = summary(&(start, duration), |number| number, Precision::Exact);
             (
                 summary.durations.p95.value,
-                crate::run::common_findings::footnotes([&summary].into_iter(), 0.0).concat(),
+                crate::run::any_workload::footnotes([&summary].into_iter(), 0.0).concat(),
             )
         };
         let (p95, note) = told(std::slice::from_ref(&(996..1000)));

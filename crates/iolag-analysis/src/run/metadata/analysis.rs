@@ -11,7 +11,7 @@ use super::working_set::{Aftermath, WorkingSet};
 use crate::finding::run_kind::RunFindingKind;
 use crate::finding::words::{factor_in_words, share_in_words};
 use crate::finding::{EvidenceAmount, Finding, Severity};
-use crate::run::common_findings::{common_sightings, footnotes};
+use crate::run::any_workload::{common_sightings, footnotes};
 use crate::run::sightings::{Kind, Sighting, merged};
 use crate::run::stage_names::StageKey;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
