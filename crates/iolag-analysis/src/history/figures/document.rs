@@ -17,12 +17,12 @@ use super::hangs::HistoryHang;
 use super::marks::{ChangeMark, CorrelationFigure, EventMark};
 use super::points::{HistoryPoints, HostLoad, PointColumns, Ribbons, ValueColumns};
 use crate::figure_column::Detach;
+use crate::figure_column::DetachedColumn;
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::episodes::gaps::Gap;
 use crate::history::input::HistoryInput;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::shares::OutcomeRates;
-use crate::run::figure::DetachedColumn;
 
 /// Version of the form of [`HistoryFigures`].
 pub const HISTORY_FIGURE_SCHEMA: u32 = 1;
