@@ -26,7 +26,7 @@ export function durationRange(items: Shown[]): [number, number] {
   return roundedLog(Math.max(1, Math.min(...lows, high)), Math.max(high, 1));
 }
 
-/** Why curves stop below 100 %, by the rule that each run's numbers follow: crates/iolag-analysis/src/quantile.rs. */
+/** Why curves stop below 100 %, by the rule that each run's numbers follow: crates/iolag-analysis/src/statistics/quantile/censored.rs. */
 export function openInWords(runs: { series: { operation: string }[] }[]): string {
   const pings = runs.filter(({ series }) => series.some(({ operation }) => operation === "probe")).length;
   if (pings === 0) return "curves that stop below 100 % say how many (Kaplan and Meier)";

@@ -8,83 +8,63 @@
 //! estimator; what is merged equals what would have been recorded at once. The statistics are explained in
 //! docs/statistics.md.
 
-mod check;
-mod check_comparison;
-mod check_few;
-mod check_findings;
-mod check_ranking;
-mod check_stopped;
-mod check_told;
-mod clustering;
-mod engine;
-pub mod figure;
+mod figure_column;
 mod finding;
-mod finding_kind;
-mod group;
-mod histogram;
 pub mod history;
-
-mod merging;
-mod metadata;
 mod parallel;
-mod partial_create;
-mod ping;
-mod quantile;
-mod self_read;
-mod stage_clock;
-mod stage_endings;
-mod stage_findings;
+mod run;
 mod statistics;
-mod steadiness;
-mod summary;
-mod sweep;
-mod synthetic;
-mod values;
-mod verdict;
-mod working_set;
 
-pub use check::{CheckAnalysis, DirectoryAnalysis, analyse_check};
-pub use check_told::ToldFindings;
-pub use clustering::Clustering;
-pub use engine::{Engine, Grouping};
-pub use finding::{Evidence, EvidenceAmount, Finding, Severity, duration_in_words};
-pub use finding_kind::{Basis, RunFindingKind};
-pub use histogram::{
-    HISTOGRAM_BUCKETS, HISTOGRAM_RELATIVE_ERROR, Histogram, bucket_bounds, bucket_of, middle_of,
+pub use finding::basis::Basis;
+pub use finding::run_kind::RunFindingKind;
+pub use finding::words::duration_in_words;
+pub use finding::{Evidence, EvidenceAmount, Finding, Severity};
+pub use run::check::analysis::{CheckAnalysis, DirectoryAnalysis, analyse_check};
+pub use run::check::partial_create::PartialCreate;
+pub use run::check::rows::KNOWN_ROWS;
+pub use run::check::told_once::ToldFindings;
+pub use run::check::verdict::{Feeling, Verdict};
+pub use run::clustering::second_reading::Clustering;
+pub use run::engine::Engine;
+pub use run::figure;
+pub use run::grouping::Grouping;
+pub use run::metadata::analysis::{MetadataAnalysis, analyse_metadata};
+pub use run::metadata::self_read::{SelfReadShare, same_node_share, self_read_share};
+pub use run::metadata::stage::Unfinished;
+pub use run::metadata::stage::{OperationRow, StageAnalysis, WorkingSetChange};
+pub use run::metadata::working_set::{LostObjects, WorkingSet};
+pub use run::ping::{PingAnalysis, PingCounts, analyse_ping};
+pub use run::stage_clock::{StageClock, StageTimes};
+pub use run::stage_names::stage_name;
+pub use run::summary::{
+    DurationSummary, ErrorCount, HeldUp, Partial, Precision, QuantileEstimate, QuantileInterval,
+    SUMMARY_SCHEMA, Silence, StageClient, StageEnding, Summaries, Summary, SummaryKey, TwoModes,
+    UnknownSamples,
 };
-pub use metadata::{
-    MetadataAnalysis, OperationRow, StageAnalysis, WorkingSetChange, analyse_metadata, stage_name,
+pub use run::sweep::{
+    RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
+    RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, compare_repetitions, stable_from,
 };
-pub use partial_create::PartialCreate;
-pub use ping::{PingAnalysis, PingCounts, analyse_ping};
-pub use quantile::{
+pub use statistics::change::trend::drift;
+pub use statistics::comparison::kruskal_wallis::{chi_squared_above, kruskal_wallis};
+pub use statistics::dependence::block_sums::{SEQUENCE_BLOCKS, Sequence};
+pub use statistics::dependence::effective_size::{
+    Level, STRETCHES_MOST, beyond_quantile, effective_sample_size_of, stretches_of, worth_of_share,
+};
+pub use statistics::dependence::long_memory::LongMemory;
+pub use statistics::dependence::worth::{EffectiveSampleSize, QuantileWorth, Stretch, Worth, lower_end_of};
+pub use statistics::interval::estimate::{Amount, Estimate, Interval, Quantile};
+pub use statistics::interval::ranks_and_shares::{
+    RankInterval, ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks, ranks_by_worth,
+    share_interval,
+};
+pub use statistics::interval::share_over::{DEFAULT_THRESHOLDS, ShareOver};
+pub use statistics::noise::Noise;
+pub use statistics::quantile::censored::{
     CensoredRanks, CensoredStep, Censoring, QuantileValue, certain_quantile_of, median_of, quantile_of,
     quantile_type_7,
 };
-pub use self_read::{SelfReadShare, same_node_share, self_read_share};
-pub use stage_clock::{StageClock, StageTimes};
-pub use stage_endings::Unfinished;
-pub use statistics::dependence::{
-    EffectiveSampleSize, Level, QuantileWorth, STRETCHES_MOST, Stretch, Worth, beyond_quantile,
-    effective_sample_size_of, lower_end_of, stretches_of, worth_of_share,
+pub use statistics::quantile::histogram::{
+    HISTOGRAM_BUCKETS, HISTOGRAM_RELATIVE_ERROR, Histogram, bucket_bounds, bucket_of, middle_of,
 };
-pub use statistics::estimate::{Amount, Estimate, Interval, Quantile};
-pub use statistics::interval::{
-    CONFIDENCE, RankInterval, ShareInterval, attempts_needed, effective_quantile_ranks, quantile_ranks,
-    ranks_by_worth, share_interval,
-};
-pub use statistics::memory::LongMemory;
-pub use statistics::sequence::{SEQUENCE_BLOCKS, Sequence};
-pub use summary::{
-    DEFAULT_THRESHOLDS, DurationSummary, ErrorCount, HeldUp, Partial, Precision, QuantileEstimate,
-    QuantileInterval, SUMMARY_SCHEMA, ShareOver, Silence, StageClient, StageEnding, Summaries, Summary,
-    SummaryKey, TwoModes, UnknownSamples,
-};
-pub use sweep::{
-    RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
-    RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, chi_squared_above, compare_repetitions,
-    drift, kruskal_wallis, stable_from,
-};
-pub use synthetic::Noise;
-pub use verdict::{Feeling, KNOWN_ROWS, Verdict};
-pub use working_set::{LostObjects, WorkingSet};
+pub use statistics::student::CONFIDENCE;

@@ -30,7 +30,7 @@ const LONGER: &[(&str, u64, &str)] = &[
     ("iolag-store::history_kills", 300, "it kills a writer of histories 50 times"),
     ("iolag-workload::probe_tasks::programs", 300, "gigabytes through pipes"),
     (
-        "iolag-analysis::history_change_calibration",
+        "iolag-analysis::history::change_calibration",
         400,
         "rates of false changes, from hundreds of made-up records",
     ),
@@ -126,13 +126,13 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
     (
         "calibration",
         &[
-            "iolag-analysis::coverage",
-            "iolag-analysis::findings",
-            "iolag-analysis::history_change_calibration",
-            "iolag-analysis::history_change_known_answers",
-            "iolag-analysis::history_distribution",
-            "iolag-analysis::history_summary",
-            "iolag-analysis::known_answers",
+            "iolag-analysis::statistics::coverage",
+            "iolag-analysis::run::findings",
+            "iolag-analysis::history::change_calibration",
+            "iolag-analysis::history::change_known_answers",
+            "iolag-analysis::history::distribution",
+            "iolag-analysis::history::summary",
+            "iolag-analysis::statistics::known_answers",
         ],
     ),
 ];

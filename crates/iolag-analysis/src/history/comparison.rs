@@ -7,7 +7,7 @@
 //!   which does not ask both to have the same shape;
 //! - the *probability* that the second is greater (ties half), by Gehan's generalised ranks (1965) where
 //!   something is censored, with its p;
-//! - both errors are those of the sums of placements in time order (see `statistics/mean_error.rs`), so that
+//! - both errors are those of the sums of placements in time order (see `statistics/interval/mean_error.rs`), so that
 //!   neighbours count as what they are worth, and what two places share at the same time falls out;
 //! - medians, shares over thresholds and their differences, and the greatest distance of the curves.
 //!
@@ -30,23 +30,26 @@ use std::collections::BTreeMap;
 use iolag_model::{Nanoseconds, WallTime};
 use serde::{Deserialize, Serialize};
 
-use super::calendar::LocalTime;
-use super::daily::DailyLevels;
-use super::distribution::{CurveDistance, Distribution, KnowledgeCounts, steps_in_ratio};
-use super::estimate::{Estimate, HistoryQuantile, is_time};
-use super::observed::Quantity;
-use super::pairs::{Range, Repeats, Stratum, weeks_of};
-use super::shares::{ShareDifference, ThresholdShare, share_difference, shares_over};
-pub(super) use super::shift::ShiftEstimate;
-use super::shift::{Greater, Judged, Shift, ShiftScale};
-use super::weighting::{Observation, Observations, Weight, Weighting};
-use crate::statistics::dependence::EffectiveSampleSize;
-use crate::statistics::ledger::SIGNIFICANCE;
-use crate::statistics::rhythm::is_weekend;
-use crate::summary::{DEFAULT_THRESHOLDS, QUANTILES};
+use super::calendar::daily_levels::DailyLevels;
+use super::calendar::local_time::LocalTime;
+use super::series::clock_steps::steps_in_ratio;
+use super::series::distribution::{CurveDistance, Distribution, KnowledgeCounts};
+use super::series::estimate::{Estimate, HistoryQuantile, is_time};
+use super::series::observations::{Observation, Observations, Weight, Weighting};
+use super::series::shares::{ShareDifference, ThresholdShare, share_difference, shares_over};
+use super::series::timed_values::Quantity;
+use crate::statistics::comparison::relative_effect::weeks_of;
+pub(crate) use crate::statistics::comparison::shift::ShiftEstimate;
+use crate::statistics::comparison::shift::{Greater, Judged, Shift, ShiftScale};
+use crate::statistics::comparison::strata::{Range, Repeats, Stratum};
+use crate::statistics::dependence::worth::EffectiveSampleSize;
+use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
+use crate::statistics::multiple_testing::SIGNIFICANCE;
+use crate::statistics::quantile::censored::QUANTILES;
+use crate::statistics::rhythm::profile::is_weekend;
 
 /// Independent attempts that each side needs before anything is judged: with fewer, dependence cannot be told from a difference.
-pub(super) const COMPARISON_ATTEMPTS: u64 = 15;
+pub(crate) const COMPARISON_ATTEMPTS: u64 = 15;
 
 /// Strata must hold at least this share of either sample, otherwise all is compared with all.
 const COVERED_LEAST: f64 = 0.9;
@@ -316,10 +319,11 @@ fn strata_of<W: Weight>(
 ) -> (Vec<Stratum>, Strata) {
     let range = |one: &Observation| {
         let explained = options.daily.as_ref().map_or(0.0, |daily| daily.level(one.at));
-        Range::of(one, |amount| match scale {
-            ShiftScale::Ratio => amount.max(SHORTEST_SECONDS).ln() - explained,
-            ShiftScale::Difference => amount - explained,
-        })
+        let amount = match scale {
+            ShiftScale::Ratio => one.amount.max(SHORTEST_SECONDS).ln(),
+            ShiftScale::Difference => one.amount,
+        };
+        Range::of(one.at.0, amount - explained, one.knowledge)
     };
     if options.stratify == Stratify::HourOfWeek
         && let Some(strata) = by_hour_of_week(first, second, &options.local_time, &range)

@@ -3,129 +3,97 @@
 //! Invariants: as everywhere in this crate, pure functions; randomness only from a stated seed; no bad moment is dropped. The
 //! statistics are explained in docs/statistics.md.
 
-mod amounts;
-mod analysis;
-mod association;
-mod bad_overlap;
-mod bad_times;
-mod calendar;
-mod change_moment;
-mod change_points;
-mod change_record;
-mod change_telling;
-mod comparison;
-mod continuum;
-mod correlation;
-mod daily;
-mod dip;
-mod distribution;
-mod drift;
-mod episodes;
-mod estimate;
-mod event_effect;
-mod event_matching;
-mod factor_words;
-mod figures;
-mod findings;
-mod findings_grouped;
-mod findings_in_time;
-mod findings_of_changes;
-mod findings_of_drifts;
-mod findings_of_endings;
-mod findings_of_series;
-mod findings_of_tails;
-mod findings_of_time;
-mod findings_together;
-mod fundamental;
-mod gaps;
-mod incident;
-mod incident_places;
-mod join;
-mod lag;
-mod ledger;
-mod levels;
-mod matrix;
-mod modes;
-mod observed;
-mod pairs;
-mod peaks;
-mod periodicity;
-mod periodogram;
-mod permutation;
+pub(crate) mod analyse;
+pub(crate) mod analysis;
+pub(crate) mod calendar;
+pub(crate) mod changes;
+pub(crate) mod comparison;
+pub(crate) mod correlation;
+pub(crate) mod episodes;
+pub(crate) mod figures;
+pub(crate) mod findings;
+pub(crate) mod incident;
+pub(crate) mod input;
 #[cfg(test)]
-mod samples;
-mod series_analysis;
-mod series_summary;
-mod shares;
-mod shift;
-mod source;
-mod spells;
-mod strata;
-mod tally;
-mod weighting;
+pub(crate) mod made_up_series;
+pub(crate) mod multiple_testing;
+pub(crate) mod options;
+pub(crate) mod series;
+pub(crate) mod source;
+pub(crate) mod tally;
 
-pub use crate::statistics::ledger::{benjamini_hochberg, holm};
-pub use analysis::{
-    HISTORY_SCHEMA, HistoryAnalysis, HistoryInput, HistoryOptions, SeriesComparison, Told, analyse_history,
-    analyse_source,
+pub use crate::finding::history_kind::FindingKind;
+pub use crate::statistics::comparison::shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};
+pub use crate::statistics::dependence::correlation_time::{BLOCKS_LEAST, block_length, correlation_time};
+pub use crate::statistics::dip::{dip_critical, dip_statistic};
+pub use crate::statistics::knowledge::Knowledge;
+pub use crate::statistics::multiple_testing::{benjamini_hochberg, holm};
+pub use crate::statistics::spectrum::periodogram::{PeriodogramPoint, lomb_scargle, lomb_scargle_at};
+pub use analyse::{analyse_history, analyse_source};
+pub use analysis::{HISTORY_SCHEMA, HistoryAnalysis, SeriesComparison};
+pub use calendar::daily_levels::DailyLevels;
+pub use calendar::local_time::{Day, LocalMoment, LocalTime, Weekday};
+pub use calendar::periodicity::{PeriodName, Periodicity, PhaseBin, PhaseProfile, find_periodicity};
+pub use calendar::rates::{GroupRates, HourByDay, RatesInTime, hour_by_day, rates_in_time};
+pub use changes::change_point::{ChangePoint, ChangeShape, ChangeStrength, NotTold, Segment, segments_of};
+pub use changes::drift::{Drift, RecordEnds};
+pub use changes::event_effect::{ChangesNearEvent, EventEffect, EventWindows, event_effect};
+pub use changes::event_matching::{
+    EventMatch, EventMatching, EventPlace, concerns, default_match_tolerance, match_events, place_of_event,
 };
-pub use association::{Association, associate, default_association_tolerance};
-pub use bad_overlap::{BadOverlap, Place};
-pub use bad_times::RaisedLevel;
-pub use calendar::{
-    Day, GroupRates, HourByDay, LocalMoment, LocalTime, RatesInTime, Weekday, hour_by_day, rates_in_time,
-};
-pub use change_moment::ChangeMoment;
-pub use change_points::{
-    ChangeOptions, ChangePoint, ChangeShape, ChangeStrength, Changes, NotTold, Segment, find_changes,
-    segments_of,
-};
+pub use changes::levels::LevelRatio;
+pub use changes::moment::ChangeMoment;
+pub use changes::options::ChangeOptions;
+pub use changes::search::{Changes, find_changes};
 pub use comparison::{
     ComparedSide, Comparison, ComparisonOptions, ComparisonVerdict, KindsOfDay, ShareChange, Strata,
     Stratify, compare,
 };
-pub use correlation::{Correlation, CorrelationMethod, PAIRS_LEAST, Strength, correlate, pearson, spearman};
-pub use daily::DailyLevels;
-pub use dip::{dip_critical, dip_statistic};
-pub use distribution::{CurveDistance, CurvePoint, Distribution, KnowledgeCounts};
-pub use drift::{Drift, RecordEnds};
-pub use episodes::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
-pub use estimate::{Estimate, EstimateInterval, HistoryQuantile, amount_in_words};
-pub use event_effect::{ChangesNearEvent, EventEffect, EventWindows, event_effect};
-pub use event_matching::{
-    EventMatch, EventMatching, EventPlace, concerns, default_match_tolerance, match_events, place_of_event,
+pub use correlation::coefficient::{
+    Correlation, CorrelationMethod, PAIRS_LEAST, Strength, correlate, pearson, spearman,
 };
-pub use figures::{
-    BeforeAfter, CURVE_POINTS, ChangeMark, CorrelationFigure, Curve, CurveEnd, DayMatrix, EventMark,
-    HISTORY_FIGURE_SCHEMA, HangState, HistoryAxis, HistoryFigures, HistoryHang, HistoryPoints, HostLoad,
-    LOAD_COLUMNS, LagCoefficientMark, PairCell, PointColumns, RIBBON_COLUMNS, RibbonMarks, Ribbons,
-    STATE_BELOW, SeriesFigure, SlotCounts, ValueColumns, history_figures,
+pub use correlation::join::{Pair, default_tolerance, join_nearest};
+pub use correlation::lag::{LagCoefficient, LagScan, scan_lags};
+pub use correlation::matrix::{CorrelatedPair, CorrelationMatrix, MatrixOptions, Variable};
+pub use episodes::association::{Association, associate, default_association_tolerance};
+pub use episodes::bad_overlap::{BadOverlap, Place};
+pub use episodes::gaps::{Gap, GapRecord, time_in_gaps};
+pub use episodes::search::{Episode, EpisodeOptions, SeriesEpisode, find_episodes, merge_episodes};
+pub use figures::axis::{HistoryAxis, STATE_BELOW};
+pub use figures::curves::{BeforeAfter, CURVE_POINTS, Curve, CurveEnd};
+pub use figures::days::DayMatrix;
+pub use figures::document::{
+    HISTORY_FIGURE_SCHEMA, HistoryFigures, SeriesFigure, SlotCounts, history_figures,
 };
-pub use findings::{FindingKind, HistoryFinding};
-pub use gaps::{Gap, GapRecord, time_in_gaps};
-pub use incident::{Incident, IncidentPeriod, PastDeadline, PeriodImpact, SeriesImpact, find_incident};
-pub use incident_places::{PlaceEffect, PlaceImpact, Seen};
-pub use join::{Pair, default_tolerance, join_nearest};
-pub use lag::{LagCoefficient, LagScan, scan_lags};
-pub use levels::LevelRatio;
-pub use matrix::{CorrelatedPair, CorrelationMatrix, MatrixOptions, Variable};
-pub use modes::{MODES_ATTEMPTS, MODES_MOST, Mode, Modes, separated_modes};
-pub use observed::{Knowledge, Quantity, TimedValues};
-pub use periodicity::{PeriodName, Periodicity, PhaseBin, PhaseProfile, find_periodicity};
-pub use periodogram::{PeriodogramPoint, lomb_scargle, lomb_scargle_at};
-pub use permutation::{BLOCKS_LEAST, block_length, correlation_time};
-pub use series_analysis::{LastFailure, SeriesAnalysis};
-pub use series_summary::{
+pub use figures::hangs::{HangState, HistoryHang};
+pub use figures::marks::{ChangeMark, CorrelationFigure, EventMark, LagCoefficientMark, PairCell};
+pub use figures::points::{
+    HistoryPoints, HostLoad, LOAD_COLUMNS, PointColumns, RIBBON_COLUMNS, RibbonMarks, Ribbons, ValueColumns,
+};
+pub use findings::finding::HistoryFinding;
+pub use incident::analysis::{Incident, PastDeadline, find_incident};
+pub use incident::bad_times::RaisedLevel;
+pub use incident::impact::{IncidentPeriod, PeriodImpact, SeriesImpact};
+pub use incident::places::{PlaceEffect, PlaceImpact};
+pub use incident::seen::Seen;
+pub use input::{BesideSamples, HistoryInput};
+pub use options::HistoryOptions;
+pub use series::analysis::{LastFailure, SeriesAnalysis};
+pub use series::covariates::{CovariateLevel, CovariateStrata};
+pub use series::distribution::{CurveDistance, CurvePoint, Distribution, KnowledgeCounts};
+pub use series::estimate::{Estimate, EstimateInterval, HistoryQuantile, amount_in_words};
+pub use series::modes::{MODES_ATTEMPTS, MODES_MOST, Mode, Modes, separated_modes};
+pub use series::observations::{
+    Blockers, ByAttempt, ByTime, LeftOut, Observation, Observations, Origin, Weight, Weighting,
+};
+pub use series::shares::{
+    OutcomeRates, Rate, ShareDifference, ThresholdShare, share_difference, shares_over,
+};
+pub use series::summary::{
     BesideSummary, ConfigurationSummary, Regime, SeriesSummary, SummaryOptions, WeightedSummary,
     summarise_series,
 };
-pub use shares::{OutcomeRates, Rate, ShareDifference, ThresholdShare, share_difference, shares_over};
-pub use shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};
+pub use series::timed_values::{Quantity, TimedValues};
 pub use source::{SampleSource, last_failed};
-pub use strata::{CovariateLevel, CovariateStrata};
-pub use tally::{
-    DurationTally, NATIVE_SCHEMA, RunOutcome, SeriesTally, Tallies, native_bucket, tally_bounds,
-};
-pub use weighting::{
-    Blockers, ByAttempt, ByTime, LeftOut, Observation, Observations, Origin, Weight, Weighting,
-};
+pub use tally::durations::{DurationTally, NATIVE_SCHEMA, native_bucket, tally_bounds};
+pub use tally::series_tally::{RunOutcome, SeriesTally, Tallies};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use iolag_model::{Evidence, HistoryColumns, Outcome, ProbeId, Series, WallTime};
 
-use super::analysis::HistoryInput;
-use super::weighting::Blockers;
+use super::input::HistoryInput;
+use super::series::observations::Blockers;
 
 /// Reads the samples of a history. `'a` is how long lent ones live.
 pub trait SampleSource<'a>: Send {
@@ -39,14 +39,14 @@ pub trait SampleSource<'a>: Send {
 }
 
 /// Samples that are in memory.
-pub(super) struct InMemory<'a> {
+pub(crate) struct InMemory<'a> {
     series: &'a [(Series, HistoryColumns)],
     blockers: BTreeMap<&'a str, Arc<Blockers>>,
     failures: &'a [Evidence],
 }
 
 impl<'a> InMemory<'a> {
-    pub(super) fn new(input: &'a HistoryInput) -> Self {
+    pub(crate) fn new(input: &'a HistoryInput) -> Self {
         let blockers = blockers_by_host(input);
         let blockers = blockers.into_iter().map(|(host, blockers)| (host, Arc::new(blockers))).collect();
         Self { series: &input.series, blockers, failures: &input.failures }
@@ -72,7 +72,7 @@ impl<'a> SampleSource<'a> for InMemory<'a> {
 }
 
 /// What is known of the probes of each host that kept others from being started.
-pub(super) fn blockers_by_host(input: &HistoryInput) -> BTreeMap<&str, Blockers> {
+pub(crate) fn blockers_by_host(input: &HistoryInput) -> BTreeMap<&str, Blockers> {
     let mut columns_by_host: BTreeMap<&str, Vec<&HistoryColumns>> = BTreeMap::new();
     for (series, columns) in &input.series {
         columns_by_host.entry(&series.key.host).or_default().push(columns);
@@ -101,7 +101,7 @@ pub fn last_failed(columns: &HistoryColumns) -> Option<(ProbeId, WallTime)> {
 }
 
 /// The probes because of which slots in these columns were skipped.
-pub(super) fn blockers_asked(columns: &HistoryColumns) -> BTreeSet<ProbeId> {
+pub(crate) fn blockers_asked(columns: &HistoryColumns) -> BTreeSet<ProbeId> {
     let rows = columns.outcome.iter().zip(&columns.blocker);
     let skipped = rows.filter(|(outcome, blocker)| **outcome == Outcome::Skipped && **blocker != ProbeId(0));
     skipped.map(|(_, blocker)| *blocker).collect()

@@ -5,14 +5,14 @@
 //! looks, so two of one slot overlap wholly or not at all; moved by parts of slots they would overlap by parts, never so long. For the same reason
 //! times that differ by less than half a slot are the same: rounds that begin a little late are late for all places.
 //!
-//! What both have at the same hour of other days is the clocks' (see `other_days.rs`), and so is no overlap. Hours in which both are regular are cut out before
-//! chance is asked (see `regular_hours.rs`).
+//! What both have at the same hour of other days is the clocks' (see `rhythm/other_days.rs`), and so is no overlap. Hours in which both are regular are cut out before
+//! chance is asked (see `rhythm/regular_hours.rs`).
 //!
 //! Invariants: stretches of a set are disjoint and ascend; seconds from the begin of the time covered. No randomness.
-//! Limits: those of `other_days.rs`.
+//! Limits: those of `rhythm/other_days.rs`.
 
-use super::other_days::{OtherDays, due_to_clocks, expected};
-use super::regular_hours::RegularHours;
+use super::rhythm::other_days::{OtherDays, due_to_clocks, expected};
+use super::rhythm::regular_hours::RegularHours;
 
 /// Places to which one set is moved, at most.
 const SHIFTS: usize = 999;
@@ -131,9 +131,9 @@ fn moved(set: &[(f64, f64)], shift: f64, covered: f64) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::noise::Noise;
+    use super::super::rhythm::profile::DAY_SECONDS;
     use super::*;
-    use crate::statistics::rhythm::DAY_SECONDS;
-    use crate::synthetic::Noise;
 
     const WEEK: f64 = 7.0 * DAY_SECONDS;
     const MONTH: f64 = 30.0 * DAY_SECONDS;

@@ -160,8 +160,8 @@ const fn key_of(value: f64) -> u64 {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::noise::Noise;
     use super::*;
-    use crate::synthetic::Noise;
 
     #[test]
     fn equal_values_share_a_rank() {

@@ -1,6 +1,9 @@
-//! Points of Student's and of the normal distribution.
+//! The confidence of every interval, and points of Student's and of the normal distribution.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+/// Coverage of every interval.
+pub const CONFIDENCE: f64 = 0.95;
 
 /// The 97.5 % point of the standard normal distribution.
 pub(crate) const NORMAL_TWO_SIDED: f64 = 1.959_963_984_540_054;

@@ -38,7 +38,7 @@ pub fn analyse(
     let input: HistoryInput = read_told(history, span)?;
     let options = analysis_options(covered, method, zone);
     let source = Samples { history, span, outages: &input.outages };
-    analyse_source(&series, source, &input.told(), &options)
+    analyse_source(&series, source, &input.beside_samples(), &options)
 }
 
 struct Samples<'a> {

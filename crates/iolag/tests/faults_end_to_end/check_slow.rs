@@ -92,7 +92,7 @@ fn assert_ended_in_time(scene: &Scene) {
 
 /// The slow one is told apart from the quick ones and stands behind all that are compared; nothing is quicker than memory. How far a loaded
 /// machine lets the slow one come decides how that is said, and a machine whose load changes may leave any of them too unsteady to be
-/// compared, but none of the quick ones with too few attempts; what is said of the attempts that it has otherwise is in `iolag-analysis/tests/check_ranking.rs`.
+/// compared, but none of the quick ones with too few attempts; what is said of the attempts that it has otherwise is in `iolag-analysis/tests/run/check_ranking.rs`.
 fn assert_ranked(ranking: &str, [memory, disk]: [&str; 2], slow: &str) {
     let clauses = ranking.trim_end_matches('.').split("; ").map(str::trim);
     let (left_out, compared): (Vec<&str>, Vec<&str>) =

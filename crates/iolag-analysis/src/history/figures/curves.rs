@@ -3,16 +3,19 @@
 use iolag_model::{SeriesKind, WallSpan, WallTime};
 use serde::{Deserialize, Serialize};
 
-use super::super::analysis::{HistoryAnalysis, HistoryInput};
-use super::super::change_points::ChangePoint;
-use super::super::distribution::{CurvePoint, Distribution};
-use super::super::event_matching::EventMatch;
-use super::super::series_analysis::SeriesAnalysis;
-use super::super::series_summary::WeightedSummary;
-use super::super::source::blockers_by_host;
-use super::super::weighting::{Blockers, ByAttempt, ByTime, Observations, Weight};
-use super::CURVE_POINTS;
-use crate::figure::column::{ColumnFloat, detach};
+use crate::figure_column::{ColumnFloat, detach};
+use crate::history::analysis::HistoryAnalysis;
+use crate::history::changes::change_point::ChangePoint;
+use crate::history::changes::event_matching::EventMatch;
+use crate::history::input::HistoryInput;
+use crate::history::series::analysis::SeriesAnalysis;
+use crate::history::series::distribution::{CurvePoint, Distribution};
+use crate::history::series::observations::{Blockers, ByAttempt, ByTime, Observations, Weight};
+use crate::history::series::summary::WeightedSummary;
+use crate::history::source::blockers_by_host;
+
+/// Most steps of a curve.
+pub const CURVE_POINTS: usize = 300;
 
 /// A distribution as a step function: from `amount[i]` on the share is `share[i]`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -51,7 +54,7 @@ pub struct CurveEnd {
 }
 
 impl Curve {
-    pub(super) fn of_summary(summary: &WeightedSummary, kind: SeriesKind) -> Self {
+    pub(crate) fn of_summary(summary: &WeightedSummary, kind: SeriesKind) -> Self {
         let curve = Self::of_points(&summary.curve, summary.greatest.bound(), scale_of(kind));
         Self {
             count: summary.counts.total(),
@@ -123,7 +126,7 @@ pub struct BeforeAfter {
 detach!(BeforeAfter { before, after, before_by_time, after_by_time });
 
 /// For each series of durations the change next to an event whose level moved furthest.
-pub(super) fn before_after(input: &HistoryInput, analysis: &HistoryAnalysis) -> Vec<BeforeAfter> {
+pub(crate) fn before_after(input: &HistoryInput, analysis: &HistoryAnalysis) -> Vec<BeforeAfter> {
     let blockers = blockers_by_host(input);
     let none = Blockers::default();
     let of_series = |(index, analysed): (usize, &SeriesAnalysis)| {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::calendar::HourByDay;
-use crate::figure::column::{Column16, ColumnFloat, detach};
+use crate::figure_column::{Column16, ColumnFloat, detach};
+use crate::history::calendar::rates::HourByDay;
 
 /// Rows are days, each of 24 hours of local time; columns are row after row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct DayMatrix {
 detach!(DayMatrix { median_ns, worst_ns, observations, past_deadline, failed, skipped });
 
 impl DayMatrix {
-    pub(super) fn of(matrix: &HourByDay) -> Self {
+    pub(crate) fn of(matrix: &HourByDay) -> Self {
         Self {
             days: matrix.days.iter().map(ToString::to_string).collect(),
             median_ns: durations(&matrix.median),

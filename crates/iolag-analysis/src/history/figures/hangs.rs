@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use iolag_model::{Outcome, SeriesKey, WallTime};
 use serde::{Deserialize, Serialize};
 
-use super::super::analysis::HistoryInput;
-use super::HistoryAxis;
+use super::axis::HistoryAxis;
+use crate::history::input::HistoryInput;
 
 /// Hangs of one place closer together than so many of these in the whole are one.
 const COLUMNS: u64 = 1600;
@@ -39,7 +39,7 @@ pub enum HangState {
 }
 
 /// The hangs of all targets, by host, target and time.
-pub(super) fn hangs(input: &HistoryInput, axis: &HistoryAxis) -> Vec<HistoryHang> {
+pub(crate) fn hangs(input: &HistoryInput, axis: &HistoryAxis) -> Vec<HistoryHang> {
     let mut by_place: BTreeMap<(&str, &str), Vec<HistoryHang>> = BTreeMap::new();
     for (series, columns) in &input.series {
         if !series.kind.is_duration() {

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use iolag_model::{Event, EventSource};
 use serde::{Deserialize, Serialize};
 
-use super::super::correlation::{CorrelationMethod, Strength};
-use super::super::matrix::{CorrelatedPair, CorrelationMatrix, Variable};
-use super::super::observed::{Knowledge, Quantity};
-use super::super::series_analysis::SeriesAnalysis;
+use crate::history::correlation::coefficient::{CorrelationMethod, Strength};
+use crate::history::correlation::matrix::{CorrelatedPair, CorrelationMatrix, Variable};
+use crate::history::series::analysis::SeriesAnalysis;
+use crate::history::series::timed_values::Quantity;
+use crate::statistics::knowledge::Knowledge;
 
 /// Lines of a journal that are drawn, the latest; everything else is drawn whatever its number.
 const JOURNAL_MOST: usize = 5_000;
@@ -35,7 +36,7 @@ pub struct EventMark {
 }
 
 /// Events to draw, and how many lines of a journal were left out.
-pub(super) fn events(all: &[Event]) -> (Vec<EventMark>, u64) {
+pub(crate) fn events(all: &[Event]) -> (Vec<EventMark>, u64) {
     let of_journal = all.iter().filter(|event| event.source == EventSource::Journal).count();
     let mut left_out = of_journal.saturating_sub(JOURNAL_MOST);
     let told = left_out as u64;
@@ -83,12 +84,12 @@ pub struct ChangeMark {
     pub event: Option<String>,
 }
 
-pub(super) fn changes(analysed: &SeriesAnalysis) -> Vec<ChangeMark> {
+pub(crate) fn changes(analysed: &SeriesAnalysis) -> Vec<ChangeMark> {
     let event_of = |index: usize| {
         let matched = analysed.events.matched.iter().find(|one| one.change == index);
         matched.map(|one| one.event.clone())
     };
-    let mark = |(index, change): (usize, &super::super::change_points::ChangePoint)| ChangeMark {
+    let mark = |(index, change): (usize, &crate::history::changes::change_point::ChangePoint)| ChangeMark {
         last_before_ns: change.last_before.0,
         first_after_ns: change.first_after.0,
         median_before: change.median_before,
@@ -152,7 +153,7 @@ pub struct LagCoefficientMark {
 }
 
 impl CorrelationFigure {
-    pub(super) fn of(matrix: &CorrelationMatrix) -> Self {
+    pub(crate) fn of(matrix: &CorrelationMatrix) -> Self {
         let mut hosts: Vec<&str> = matrix.pairs.iter().map(|pair| pair.left.series.host.as_str()).collect();
         hosts.sort_unstable();
         hosts.dedup();
@@ -206,7 +207,7 @@ fn cell_of(pair: &CorrelatedPair, left: usize, right: usize) -> PairCell {
         slot_ns: lags.map_or(0, |scan| scan.slot_ns.0),
         best_slots: lags.map_or(0, |scan| scan.best_slots),
         lags: lags.map_or_else(Vec::new, |scan| {
-            let mark = |one: &super::super::lag::LagCoefficient| LagCoefficientMark {
+            let mark = |one: &crate::history::correlation::lag::LagCoefficient| LagCoefficientMark {
                 slots: one.slots,
                 coefficient: one.coefficient,
             };

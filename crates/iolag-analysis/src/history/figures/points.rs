@@ -3,10 +3,10 @@
 use iolag_model::{HistoryColumns, Outcome, Series, WallTime, format_count, format_duration};
 use serde::{Deserialize, Serialize};
 
-use super::super::analysis::HistoryInput;
-use super::{HistoryAxis, STATE_BELOW};
-use crate::figure::column::{Column8, Column16, Column32, ColumnFloat, detach};
-use crate::histogram::bucket_of;
+use super::axis::{HistoryAxis, STATE_BELOW};
+use crate::figure_column::{Column8, Column16, Column32, ColumnFloat, detach};
+use crate::history::input::HistoryInput;
+use crate::statistics::quantile::histogram::bucket_of;
 
 /// Stretches of time into which ribbons divide the whole.
 pub const RIBBON_COLUMNS: usize = 2000;
@@ -30,13 +30,13 @@ impl Default for HistoryPoints {
 
 impl HistoryPoints {
     /// How many samples a series may have: any number as long as all together fit.
-    pub(super) fn share_of(self, samples: usize, series: usize) -> usize {
+    pub(crate) fn share_of(self, samples: usize, series: usize) -> usize {
         if samples <= self.max { usize::MAX } else { self.max / series.max(1) }
     }
 }
 
 /// The sentence for the caption.
-pub(super) fn decimation(thinned: usize, axis: &HistoryAxis) -> String {
+pub(crate) fn decimation(thinned: usize, axis: &HistoryAxis) -> String {
     let stretch = iolag_model::Nanoseconds(axis.span_ns / RIBBON_COLUMNS as u64);
     let series = if thinned == 1 {
         "1 series has".to_owned()
@@ -63,7 +63,7 @@ pub struct PointColumns {
 detach!(PointColumns { time_steps, bucket, state });
 
 impl PointColumns {
-    pub(super) fn of(series: &Series, columns: &HistoryColumns, axis: &HistoryAxis) -> Self {
+    pub(crate) fn of(series: &Series, columns: &HistoryColumns, axis: &HistoryAxis) -> Self {
         let rows = by_start(columns);
         let moments = rows.iter().map(|row| axis.unit_of(columns.start[*row]));
         Self {
@@ -109,7 +109,7 @@ detach!(ValueColumns { time_steps, value });
 
 impl ValueColumns {
     /// All of them, or, if they are more than `most`, the greatest of each stretch of time.
-    pub(super) fn of(columns: &HistoryColumns, axis: &HistoryAxis, most: usize) -> Self {
+    pub(crate) fn of(columns: &HistoryColumns, axis: &HistoryAxis, most: usize) -> Self {
         let rows = by_start(columns);
         let known = rows.iter().filter(|row| columns.value[**row].is_finite());
         let mut values: Vec<(WallTime, f64)> =
@@ -161,7 +161,7 @@ pub struct RibbonMarks {
 detach!(RibbonMarks { count });
 
 impl Ribbons {
-    pub(super) fn of(series: &Series, columns: &HistoryColumns, axis: &HistoryAxis) -> Self {
+    pub(crate) fn of(series: &Series, columns: &HistoryColumns, axis: &HistoryAxis) -> Self {
         let mut stretches: Vec<Vec<u16>> = vec![Vec::new(); RIBBON_COLUMNS];
         let mut marks = vec![vec![0_u32; RIBBON_COLUMNS]; usize::from(STATE_BELOW) + 1];
         for row in 0..columns.len() {
@@ -213,7 +213,7 @@ pub struct HostLoad {
 detach!(HostLoad { median, max });
 
 /// Loads of the hosts that have any, in the order of their names.
-pub(super) fn loads(input: &HistoryInput, axis: &HistoryAxis) -> Vec<HostLoad> {
+pub(crate) fn loads(input: &HistoryInput, axis: &HistoryAxis) -> Vec<HostLoad> {
     let mut hosts: Vec<&str> = input.series.iter().map(|(series, _)| series.key.host.as_str()).collect();
     hosts.sort_unstable();
     hosts.dedup();

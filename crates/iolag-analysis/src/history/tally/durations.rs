@@ -51,7 +51,7 @@ pub struct DurationTally {
 }
 
 impl DurationTally {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { count: 0, sum_ns: 0, zero: 0, coarse: Vec::new(), fine: BTreeMap::new() }
     }
 

@@ -1,0 +1,9 @@
+//! The data behind the pictures of a history.
+
+pub(crate) mod axis;
+pub(crate) mod curves;
+pub(crate) mod days;
+pub(crate) mod document;
+pub(crate) mod hangs;
+pub(crate) mod marks;
+pub(crate) mod points;

@@ -1,0 +1,34 @@
+//! What a history means: one sentence for each finding, with its numbers and what to do next.
+//!
+//! Findings are ordered by severity, then by kind (what stops people from working first, what concerns the measurement last), then by
+//! size. Sentences name series without their host unless there are several hosts; moments are UTC.
+
+use super::bad_times::findings_of_bad_times;
+use super::bad_together::findings_of_bad_times_together;
+use super::changes::findings_of_changes;
+use super::correlations::findings_of_correlations;
+use super::finding::HistoryFinding;
+use super::places_compared::comparison;
+use super::processor_time::findings_of_processor_time;
+use super::record::findings_of_record;
+use super::single_series::findings_of_series;
+use super::words::names::Names;
+use crate::history::analysis::HistoryAnalysis;
+
+/// All findings, most important first.
+pub(crate) fn findings_of(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
+    let names = Names::of(analysis);
+    let mut findings = findings_of_bad_times(analysis, &names);
+    findings.extend(findings_of_changes(analysis, &names));
+    findings.extend(findings_of_record(analysis));
+    findings.extend(findings_of_series(analysis, &names));
+    findings.extend(findings_of_processor_time(analysis, &names));
+    findings.extend(findings_of_correlations(analysis, &names));
+    findings.extend(findings_of_bad_times_together(analysis));
+    findings.extend(analysis.comparisons.iter().filter_map(|compared| comparison(compared, &names)));
+    findings.sort_by(|one, other| {
+        let place = |one: &HistoryFinding| (one.finding.severity, one.finding.kind);
+        place(one).cmp(&place(other)).then(other.size.total_cmp(&one.size))
+    });
+    findings
+}

@@ -1,0 +1,17 @@
+//! What a history means: one sentence for each finding, with its numbers and what to do next.
+
+pub(crate) mod all;
+pub(crate) mod bad_times;
+pub(crate) mod bad_together;
+pub(crate) mod changes;
+pub(crate) mod correlations;
+pub(crate) mod drifts;
+pub(crate) mod endings;
+pub(crate) mod finding;
+pub(crate) mod places_compared;
+pub(crate) mod processor_time;
+pub(crate) mod record;
+pub(crate) mod said_together;
+pub(crate) mod single_series;
+pub(crate) mod tails;
+pub(crate) mod words;

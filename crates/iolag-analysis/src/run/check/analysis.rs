@@ -1,0 +1,215 @@
+//! `iolag check`: how the directories stand to each other, and per directory a verdict and findings.
+
+use iolag_model::{Level, Nanoseconds, Operation, RunRecord, TargetIndex, TargetRecord, Trust, WorkloadSpec};
+use serde::{Deserialize, Serialize};
+
+use super::comparison::{Compared, slower_than_any};
+use super::findings::{check_findings, measured_in_part};
+use super::partial_create::PartialCreate;
+use super::ranking::{Ranked, ranking};
+use super::steadiness::unsteady;
+use super::stopped::Stopped;
+use super::verdict::{Evidence, Verdict, verdict};
+use crate::finding::Finding;
+use crate::run::any_workload::footnotes;
+use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
+
+/// What `iolag check` found out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckAnalysis {
+    /// [`SUMMARY_SCHEMA`].
+    pub schema: u32,
+    /// How quantiles were found.
+    pub precision: Precision,
+    /// How the directories stand to each other, in one sentence; absent if there is only one.
+    #[serde(default)]
+    pub ranking: Option<String>,
+    /// The directories, in the order of the run's targets.
+    pub directories: Vec<DirectoryAnalysis>,
+    /// A directory on the machine's own memory, with which they were compared.
+    #[serde(default)]
+    pub control: Option<DirectoryAnalysis>,
+    /// What is to be known of nearly every result, each in a sentence; told in one line.
+    #[serde(default)]
+    pub footnotes: Vec<String>,
+    /// What to know before trusting the numbers.
+    pub trust: Vec<Trust>,
+    /// How the numbers came about: for example which compiler was used.
+    #[serde(default)]
+    pub remarks: Vec<String>,
+}
+
+/// What was found out about one directory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DirectoryAnalysis {
+    /// Its number among the run's targets.
+    pub target: TargetIndex,
+    /// Its name as the user gave it.
+    pub name: String,
+    /// Kind of its file system, if known.
+    pub file_system: Option<String>,
+    /// It did not answer; so long was it waited for.
+    pub unanswered_ns: Option<Nanoseconds>,
+    /// Its operations, iolag's own left out.
+    pub summaries: Vec<Summary>,
+    /// How far creating files came, where only a part of them could be created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_create: Option<PartialCreate>,
+    /// How it feels.
+    pub verdict: Verdict,
+    /// What else was found, the gravest first.
+    pub findings: Vec<Finding>,
+}
+
+/// Judges a run of `iolag check` by summaries that tell targets apart, but neither stages nor clients.
+pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
+    let control = match &run.spec.workload {
+        WorkloadSpec::Check(spec) => spec.control,
+        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => None,
+    };
+    let all: Vec<Measured<'_>> = run
+        .targets
+        .iter()
+        .enumerate()
+        .map(|(index, target)| Measured::new(index, target, run, summaries))
+        .collect();
+    let compared: Vec<Compared<'_>> = all
+        .iter()
+        .map(|one| Compared {
+            name: &one.target.name,
+            summaries: &one.summaries,
+            is_control: Some(one.index) == control,
+        })
+        .collect();
+    let mut ranked = Vec::new();
+    let mut directories = Vec::new();
+    for (index, one) in all.iter().enumerate() {
+        let (memory, others): (Vec<Compared<'_>>, Vec<Compared<'_>>) =
+            compared[..index].iter().chain(&compared[index + 1..]).partition(|other| other.is_control);
+        let evidence = Evidence {
+            summaries: &one.summaries,
+            unanswered_ns: one.unanswered_ns,
+            contact: one.target.contact,
+            failure: one.target.failure.as_deref(),
+            stopped: Stopped::of(&one.summaries, &run.anchors),
+            partial: one.partial,
+            slower: slower_than_any(compared[index], &others),
+            slower_than_memory: slower_than_any(compared[index], &memory),
+        };
+        let verdict = verdict(&evidence);
+        if Some(one.index) != control {
+            ranked.push(Ranked {
+                name: one.title(),
+                compared: compared[index],
+                feeling: verdict.feeling,
+                left_undone: evidence.left_undone(),
+                weight: evidence.weight(),
+                slower: evidence.slower,
+            });
+        }
+        directories.push(one.analysis(verdict));
+    }
+    let ranking = ranking(&ranked);
+    add_unsteady(&mut directories, control);
+    let control = control
+        .filter(|control| usize::from(control.0) < directories.len())
+        .map(|control| directories.remove(usize::from(control.0)));
+    CheckAnalysis {
+        schema: SUMMARY_SCHEMA,
+        precision: summaries.precision,
+        ranking,
+        footnotes: footnotes(
+            directories.iter().flat_map(|directory| &directory.summaries),
+            run.calibration.overhead_per_sample_ns,
+        ),
+        directories,
+        control,
+        trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
+        remarks: run.remarks.clone(),
+    }
+}
+
+/// Adds to each directory that it changed while it was measured.
+fn add_unsteady(directories: &mut [DirectoryAnalysis], control: Option<TargetIndex>) {
+    let of = |directory: &DirectoryAnalysis| Some(directory.target) == control;
+    let memory = directories.iter().find(|directory| of(directory));
+    let others: Vec<(TargetIndex, &[Summary])> = directories
+        .iter()
+        .filter(|directory| !of(directory))
+        .map(|directory| (directory.target, directory.summaries.as_slice()))
+        .collect();
+    let found = unsteady(&others, memory.map(|memory| memory.summaries.as_slice()));
+    for (target, finding) in found {
+        if let Some(directory) = directories.iter_mut().find(|directory| directory.target == target) {
+            directory.findings.push(finding);
+            directory.findings.sort_by_key(|finding| finding.severity);
+        }
+    }
+}
+
+/// A directory before it is judged.
+struct Measured<'a> {
+    index: TargetIndex,
+    target: &'a TargetRecord,
+    summaries: Vec<Summary>,
+    unanswered_ns: Option<Nanoseconds>,
+    partial: Option<PartialCreate>,
+}
+
+impl<'a> Measured<'a> {
+    fn new(index: usize, target: &'a TargetRecord, run: &RunRecord, summaries: &Summaries) -> Self {
+        let index = TargetIndex(index as u16);
+        let is_here = |summary: &&Summary| summary.key.target.is_none_or(|target| target == index);
+        let (own, measured): (Vec<&Summary>, Vec<&Summary>) = summaries
+            .summaries
+            .iter()
+            .filter(is_here)
+            .partition(|summary| summary.key.operation.level() == Level::Harness);
+        // Who was interrupted in its first contact before the deadline may well have answered.
+        let hung = hung_age(&own).filter(|age| *age >= run.spec.deadline_ns);
+        Self {
+            index,
+            target,
+            partial: measured.iter().find_map(|summary| PartialCreate::of(summary, run)),
+            summaries: measured.into_iter().cloned().collect(),
+            unanswered_ns: target.unanswered_ns.or(hung),
+        }
+    }
+
+    fn file_system(&self) -> Option<String> {
+        self.target.file_system.as_ref().map(|file_system| file_system.kind.clone())
+    }
+
+    fn title(&self) -> String {
+        match self.file_system().filter(|kind| !kind.is_empty()) {
+            Some(kind) => format!("{} ({kind})", self.target.name),
+            None => self.target.name.clone(),
+        }
+    }
+
+    fn analysis(&self, verdict: Verdict) -> DirectoryAnalysis {
+        let mut findings = check_findings(&self.summaries, self.unanswered_ns, &verdict.sentence);
+        let cut_short = self.target.failure.as_deref().filter(|_| !self.summaries.is_empty());
+        findings.extend(cut_short.map(measured_in_part));
+        findings.sort_by_key(|finding| finding.severity);
+        DirectoryAnalysis {
+            target: self.index,
+            name: self.target.name.clone(),
+            file_system: self.file_system(),
+            unanswered_ns: self.unanswered_ns,
+            summaries: self.summaries.clone(),
+            partial_create: self.partial,
+            verdict,
+            findings,
+        }
+    }
+}
+
+/// Age of a first contact or of an opening of a session that did not end.
+fn hung_age(own: &[&Summary]) -> Option<Nanoseconds> {
+    own.iter()
+        .filter(|summary| matches!(summary.key.operation, Operation::Reach | Operation::OpenSession))
+        .filter(|summary| summary.hung + summary.timeout > 0)
+        .filter_map(|summary| summary.durations.max.lower_bound())
+        .max()
+}

@@ -1,0 +1,18 @@
+//! Which rows of a check a user knows, and what feels immediate.
+
+use iolag_model::{Nanoseconds, Operation};
+
+/// Within this an answer feels immediate.
+pub(crate) const IMMEDIATE: Nanoseconds = Nanoseconds::from_milliseconds(100);
+
+/// The rows of a check that a user knows, in their order: the others are told only to who asks for all.
+pub const KNOWN_ROWS: [Operation; 8] = [
+    Operation::TaskList,
+    Operation::TaskCreate,
+    Operation::TaskCompile,
+    Operation::Create,
+    Operation::Read,
+    Operation::Stat,
+    Operation::WriteDurably,
+    Operation::StreamWrite,
+];

@@ -1,0 +1,8 @@
+//! Metadata runs: stages, their rates and balance, the working set, and what was found in them.
+
+pub(crate) mod analysis;
+pub(crate) mod self_read;
+pub(crate) mod stage;
+pub(crate) mod stage_endings;
+pub(crate) mod stage_findings;
+pub(crate) mod working_set;

@@ -1,0 +1,18 @@
+//! Runs: from batches of samples to summaries, and from these to findings and verdicts of each kind of run.
+
+pub(crate) mod any_workload;
+pub(crate) mod censoring;
+pub(crate) mod check;
+pub(crate) mod clustering;
+pub(crate) mod durations;
+pub(crate) mod engine;
+pub mod figure;
+pub(crate) mod group;
+pub(crate) mod grouping;
+pub(crate) mod metadata;
+pub(crate) mod ping;
+pub(crate) mod sightings;
+pub(crate) mod stage_clock;
+pub(crate) mod stage_names;
+pub(crate) mod summary;
+pub(crate) mod sweep;

@@ -1,0 +1,5 @@
+//! Durations as distributions, some of which are only known to be "at least".
+
+pub(crate) mod censored;
+pub(crate) mod exact_durations;
+pub(crate) mod histogram;
