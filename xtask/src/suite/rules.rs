@@ -53,7 +53,7 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
             "iolag::faults_end_to_end::stores",
             "iolag::faults_end_to_end::whole_mount",
             "iolag::history_end_to_end::merging",
-            "iolag::lib::conduct::draining",
+            "iolag-conduct::lib::storing::draining",
             "iolag::watch_end_to_end::histories",
             "iolag::watch_end_to_end::kills",
             "iolag::watch_end_to_end::restarts",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use iolag_backend::Target;
 use iolag_model::{RunId, RunRecord, RunSpec, RunState};
 
-use crate::bench::plan::BenchOptions;
+use crate::bench::options::BenchOptions;
 use crate::failure::Failure;
 
 /// A run that is decided as far as it can be before its target was looked at.

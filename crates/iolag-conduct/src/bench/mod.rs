@@ -4,4 +4,5 @@ pub(crate) mod campaign;
 pub(crate) mod conducting;
 mod continuing;
 mod measurer;
+pub(crate) mod options;
 pub(crate) mod plan;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use iolag_backend::Target;
 use iolag_keeper::Room;
-use iolag_model::{MonotonicClock, Nanoseconds, OnHang, RunSpec, WorkloadSpec, format_bytes, one_line};
+use iolag_model::{MonotonicClock, OnHang, RunSpec, WorkloadSpec, format_bytes, one_line};
 use iolag_workload::{MetadataOptions, Variant, can_unshare, samples_per_client};
 
 use crate::bench::campaign::{Campaign, PlannedRun};
+use crate::bench::options::BenchOptions;
 use crate::contact::scout::absolute;
 use crate::environment::limits::{Limits, Tables};
 use crate::failure::Failure;
@@ -16,64 +17,6 @@ use crate::failure::Failure;
 const CLIENTS_MAX: u64 = 1 << 16;
 /// More shared memory than any node has is a mistake.
 const BUFFER_MAX: u64 = 1 << 40;
-/// How long a run waits for a hung operation that it is to wait for.
-const GIVE_UP_AFTER: Nanoseconds = Nanoseconds::from_seconds(3600);
-
-/// What every bench is told besides its workload, with its defaults: the one place of them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BenchOptions {
-    /// Where to measure.
-    pub targets: Vec<Target>,
-    /// Clients per target; several numbers make a sweep.
-    pub clients: Vec<u64>,
-    /// How often everything is done.
-    pub repeat: u64,
-    /// After this long an operation counts as hung.
-    pub deadline: Nanoseconds,
-    /// What a hung operation does to the run.
-    pub on_hang: OnHang,
-    /// Where it is waited for: how long; else an hour.
-    pub give_up_after: Option<Nanoseconds>,
-    /// Shared memory for samples, at most; else what is usual for the number of clients.
-    pub buffer_bytes: Option<u64>,
-    /// Name of the working directory in the target.
-    pub working_name: String,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// What the user attaches.
-    pub labels: Vec<(String, String)>,
-}
-
-impl Default for BenchOptions {
-    fn default() -> Self {
-        Self {
-            targets: Vec::new(),
-            clients: vec![1],
-            repeat: 1,
-            deadline: Nanoseconds::from_seconds(15),
-            on_hang: OnHang::Continue,
-            give_up_after: None,
-            buffer_bytes: None,
-            working_name: "iolag-work".to_owned(),
-            seed: 1,
-            labels: Vec::new(),
-        }
-    }
-}
-
-impl BenchOptions {
-    /// How long a hung operation is waited for.
-    pub(crate) fn patience(&self) -> Nanoseconds {
-        match self.on_hang {
-            OnHang::Wait => self.give_up_after.unwrap_or(GIVE_UP_AFTER),
-            OnHang::Continue | OnHang::Stop => self.deadline,
-        }
-    }
-
-    fn is_swept(&self) -> bool {
-        self.clients.len() > 1 || self.repeat > 1
-    }
-}
 
 /// Plans the runs of a metadata bench: repetitions outermost, then targets, sizes and clients, so that drift hits all alike.
 ///

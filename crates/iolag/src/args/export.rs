@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::HistorySpan;
+use crate::args::history::HistorySpan;
 
 /// `iolag export`.
 #[derive(Debug, Args)]

@@ -73,7 +73,7 @@ pub struct HistoryMethod {
     #[arg(long, value_name = "METHOD")]
     pub method: Option<Method>,
     /// Of the history: how far apart two values may be to be correlated [default: half the longer of their periods]
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = super::parse_period)]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = crate::args::values::parse_period)]
     pub tolerance: Option<Nanoseconds>,
     /// Of the history: what is compared with what, before and after an event and in two places [default: none]
     #[arg(long, value_name = "WHAT")]
@@ -261,7 +261,7 @@ pub struct Import {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub resolution: Option<Nanoseconds>,
     /// What reaches this was ended there: a time-out; what took over 5 % longer ended late
-    #[arg(long, value_name = "DURATION", value_parser = super::parse_period)]
+    #[arg(long, value_name = "DURATION", value_parser = crate::args::values::parse_period)]
     pub deadline: Option<Nanoseconds>,
     /// Rows that may be unreadable and are left out
     #[arg(long, value_name = "COUNT", default_value = "0", value_parser = parse_count)]
@@ -297,7 +297,7 @@ pub(super) fn parse_place(text: &str) -> Result<String, String> {
         return Err("expected a file or postgres://USER@HOST/DATABASE".to_owned());
     }
     if iolag_store::history::is_path(text) {
-        return super::parse_file(text).map(|path| path.display().to_string());
+        return crate::args::values::parse_file(text).map(|path| path.display().to_string());
     }
     Ok(text.to_owned())
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::history::HistoryPlace;
-use super::parse_file;
+use crate::args::history::HistoryPlace;
+use crate::args::values::parse_file;
 use crate::serve::LoopbackAddress;
 
 /// `iolag serve`.

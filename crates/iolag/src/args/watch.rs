@@ -6,8 +6,10 @@ use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use iolag_model::{Nanoseconds, parse_count};
 
-use super::history::parse_place;
-use super::{DirectoryParser, Launch, RunOptions, parse_file, parse_period};
+use crate::args::history::parse_place;
+use crate::args::options::{Launch, RunOptions};
+use crate::args::target::DirectoryParser;
+use crate::args::values::{parse_file, parse_period};
 
 /// `iolag watch`.
 #[derive(Debug, Args)]

@@ -8,8 +8,8 @@ use iolag_conduct::{
 use iolag_model::{Clock, MonotonicClock};
 use iolag_report::{CheckRows, Judged, check_text, write_json};
 
-use super::report::write_report_of;
 use crate::args::{Check, Common};
+use crate::commands::runs::report::write_report_of;
 use crate::commands::{labels, store_of, typed};
 use crate::output;
 use crate::progress::Progress;

@@ -1,29 +1,11 @@
 //! The commands. Each decides what the options mean together, and says so in one sentence if that is nothing.
 
-pub mod batches;
-pub mod bench_metadata;
-mod campaign;
+pub mod bench;
 pub mod check;
-pub mod cleanup;
-pub mod export;
 pub mod history;
-mod history_source;
-pub mod import;
-mod incident_history;
-mod left_places;
-pub mod list;
-pub mod moment;
-pub mod note;
-pub mod pictures;
 pub mod ping;
-pub mod plot;
-pub mod prune;
-pub mod renaming;
-pub mod report;
-mod report_history;
-pub mod rm;
+pub mod runs;
 pub mod serve;
-pub mod show;
 pub mod watch;
 
 use std::path::{Path, PathBuf};

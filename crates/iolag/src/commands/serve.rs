@@ -6,10 +6,10 @@ use std::sync::Arc;
 use iolag_conduct::{Answer, ExitCode, Failure, ask, become_keeper, leave_current_directory};
 use iolag_model::Nanoseconds;
 
-use super::history::{Chosen, here};
-use super::report_history::live_document;
-use super::watch::find_places;
 use crate::args::{Common, MetricsElsewhere, Serve};
+use crate::commands::history::access::{Chosen, here};
+use crate::commands::history::page::live_document;
+use crate::commands::watch::find_places;
 use crate::commands::{store_of, typed};
 use crate::output;
 use crate::serve::{AdmissionFiles, Elsewhere, Listening, Serving, serve, tunnel_advice};

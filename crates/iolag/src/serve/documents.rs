@@ -10,7 +10,7 @@ use axum::body::Bytes;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::attended::{apart, ask_child};
+use crate::serve::attended::{apart, ask_child};
 
 /// Makes the document, or says in a sentence why not; called in a child, may hang.
 pub type MakeDocument = Arc<dyn Fn() -> Result<Vec<u8>, String> + Send + Sync>;

@@ -19,11 +19,11 @@ use tokio::task::{JoinHandle, spawn_local};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-use super::admission::{Admission, AdmissionFiles, AdmissionTexts};
-use super::attended::ask_child;
-use super::connections::{Connection, Connections};
-use super::listen::{accept, answer, bind};
-use super::routes::not_admitted;
+use crate::serve::attended::ask_child;
+use crate::serve::door::admission::{Admission, AdmissionFiles, AdmissionTexts};
+use crate::serve::door::answering::{accept, answer, bind};
+use crate::serve::door::connections::{Connection, Connections};
+use crate::serve::routes::not_admitted;
 use iolag_conduct::Failure;
 
 /// Connections at once; one more takes the place of another.

@@ -1,48 +1,30 @@
 //! Listening and answering, within limits, until a signal comes.
 
-use std::convert::Infallible;
-use std::future::Future;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::extract::Request;
-use axum::response::Response;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use iolag_keeper::Signals;
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use super::address::LoopbackAddress;
-use super::connections::{Connection, Connections};
-use super::documents::{self, Documents, MakeDocument};
-use super::elsewhere::{self, Door, Elsewhere};
-use super::following;
-use super::routes::{metrics_routes, routes};
-use super::view::Knowledge;
+use crate::serve::counts::following;
+use crate::serve::documents::{self, Documents, MakeDocument};
+use crate::serve::door::address::LoopbackAddress;
+use crate::serve::door::answering::{accept, answer, bind};
+use crate::serve::door::connections::Connections;
+use crate::serve::elsewhere::{self, Door, Elsewhere};
+use crate::serve::routes::{metrics_routes, routes};
+use crate::serve::view::Knowledge;
 use crate::watching::Places;
 use iolag_conduct::Failure;
 
 /// Connections at once; one more takes the place of another.
 const CONNECTIONS_MAX: usize = 256;
-/// A request's head comes within this time, also the next one on a connection that is kept.
-const HEAD_MAX: Duration = Duration::from_secs(30);
-/// Longest life of a connection: who reads too slowly is left.
-const CONNECTION_MAX: Duration = Duration::from_secs(600);
-/// Longest head of a request, in bytes, and its lines.
-const HEAD_BYTES_MAX: usize = 16 << 10;
-const HEAD_LINES_MAX: usize = 64;
-/// After a failure to accept: descriptors may come back.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// What is under way when a signal comes gets so long.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
@@ -132,45 +114,6 @@ pub fn serve(
         .await;
         Ok(())
     })
-}
-
-/// Listens on `address`; `option` names another.
-///
-/// # Errors
-/// If it cannot be listened on.
-pub(super) async fn bind(address: SocketAddr, option: &str) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).await.map_err(|error| {
-        Failure::unusable(format!("cannot listen on {address}: {error}; choose another port with {option}"))
-    })
-}
-
-/// Has each connection that comes answered.
-pub(super) async fn accept<F: Future<Output = ()> + 'static>(
-    listener: TcpListener,
-    connections: Rc<Connections>,
-    answer: impl Fn(TcpStream, Rc<Connection>) -> F,
-) {
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => connections.open(|connection| answer(stream, connection)),
-            Err(_) => sleep(ACCEPT_PAUSE).await,
-        }
-    }
-}
-
-/// Answers what is asked on one connection, within limits.
-pub(super) async fn answer(
-    stream: impl AsyncRead + AsyncWrite + Unpin,
-    service: impl Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>,
-) {
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_MAX)
-        .max_buf_size(HEAD_BYTES_MAX)
-        .max_headers(HEAD_LINES_MAX)
-        .serve_connection(TokioIo::new(stream), service);
-    // A client that breaks off, or asks for nonsense, concerns nobody else.
-    let _ = timeout(CONNECTION_MAX, connection).await;
 }
 
 /// Waits for a signal that ends the server.

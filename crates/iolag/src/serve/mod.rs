@@ -15,25 +15,18 @@
 //!
 //! Limits: whoever is logged in on this machine can read what it shows.
 
-mod address;
-mod admission;
 mod attended;
-mod connections;
+mod counts;
 mod documents;
+mod door;
 mod elsewhere;
-mod follower;
-mod following;
-mod frame;
-mod kept;
 mod listen;
-mod negotiation;
 mod routes;
-mod textfile;
 mod view;
 
-pub use address::{LoopbackAddress, tunnel_advice};
-pub use admission::AdmissionFiles;
+pub use counts::textfile::{Textfile, write_textfile};
 pub use documents::MakeDocument;
+pub use door::address::{LoopbackAddress, tunnel_advice};
+pub use door::admission::AdmissionFiles;
 pub use elsewhere::Elsewhere;
 pub use listen::{Listening, Serving, serve};
-pub use textfile::{Textfile, write_textfile};

@@ -16,10 +16,10 @@ use axum::routing::get;
 use iolag_report::{LIVE_HISTORY_POLICY, LIVE_STYLE, live_page, write_live_history_html};
 use serde::Serialize;
 
-use super::address::is_local_name;
-use super::documents::Documents;
-use super::negotiation::form_for;
-use super::view::Knowledge;
+use crate::serve::documents::Documents;
+use crate::serve::door::address::is_local_name;
+use crate::serve::door::negotiation::form_for;
+use crate::serve::view::Knowledge;
 
 const HTML: &str = "text/html; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";

@@ -9,7 +9,7 @@ use iolag_report::{
 use iolag_watch::{PublishedStatus, RuntimeError, probes_left, read_status};
 use serde::Serialize;
 
-use super::frame::Reading;
+use crate::serve::counts::frame::Reading;
 use crate::watching::Places;
 
 /// A status is read again after so long.

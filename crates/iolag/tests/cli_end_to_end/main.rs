@@ -8,21 +8,13 @@ mod user;
 #[path = "../support/written_before.rs"]
 mod written_before;
 
-mod campaigns;
+mod bench;
 mod check;
 mod copies;
-mod limits;
 mod lost_output;
-mod metadata;
-mod metadata_options;
-mod older_runs;
-mod order;
 mod report;
-mod rm;
+mod runs;
 mod secrets;
 mod stage_clock;
-mod stored;
-mod targets;
 mod terminal;
-mod unknown;
 mod usage;

@@ -19,10 +19,10 @@ use iolag_workload::PingSchedule;
 use self::attending::Attending;
 use self::json_lines::{JsonLines, Line, Written};
 use self::outputs::Outputs;
-use super::pictures;
-use super::watch::terminal::Lines;
 use crate::announcing::probes_in_words;
 use crate::args::{Common, Ping};
+use crate::commands::runs::pictures;
+use crate::commands::watch::terminal::Lines;
 use crate::commands::{labels, store_of, typed};
 use crate::output;
 

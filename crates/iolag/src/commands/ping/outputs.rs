@@ -5,9 +5,9 @@ use std::path::Path;
 
 use iolag_model::{Nanoseconds, RunRecord};
 
-use super::super::watch::terminal::Lines;
 use super::json_lines::{JsonLines, Line};
 use crate::announcing::of_ping;
+use crate::commands::watch::terminal::Lines;
 use crate::output;
 
 /// Where the lines go.

@@ -28,8 +28,8 @@ use self::prepare::{
     try_textfile,
 };
 use self::standing::Standing;
-use super::history::{Unopened, failure};
 use crate::args::{Common, Watch};
+use crate::commands::history::access::{Unopened, failure};
 use crate::commands::{store_of, typed};
 use crate::output;
 use crate::watching::{PRINTED, Places, ProcessOrigin};

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contact::{Contacts, look_at_targets};
 use crate::args::Watch;
-use crate::commands::history::{Chosen, Unopened, failure};
+use crate::commands::history::access::{Chosen, Unopened, failure};
 use crate::serve::Textfile;
 use crate::watching::{
     Document, DocumentError, Places, ProcessOrigin, Wishes, find_programs, plan, programs,

@@ -1,0 +1,133 @@
+//! What the user can type of stored runs.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use clap::Args;
+use iolag_model::{Nanoseconds, Operation, Phase, parse_bytes, parse_count, parse_duration};
+
+use crate::args::form::MetadataForm;
+use crate::args::history::{HistoryMethod, HistorySpan};
+use crate::args::values::{parse_any_phase, parse_clients, parse_form, parse_operation};
+
+/// `iolag list`.
+#[derive(Debug, Args)]
+pub struct List {}
+
+/// `iolag show`.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// A run: its id, a part of it that no other has, `last`, or a path; or `history` for what was watched and imported
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: String,
+    /// Form of what is printed: text, csv, json, or md-workbench (metadata runs)
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = parse_form)]
+    pub format: MetadataForm,
+    /// Draw time line and ECDF on the terminal
+    #[arg(long)]
+    pub plot: bool,
+    /// Of a check every row, and how often each takes long
+    #[arg(long)]
+    pub full: bool,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub method: HistoryMethod,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub span: HistorySpan,
+}
+
+/// `iolag report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Runs: ids, parts of ids that no other has, `last`, or paths; several are shown together; or `history` for what was watched [default: last]
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// The file to write [default: iolag-report-RUN.html here]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The title [default: made from the runs]
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// Write the draft of an incident report instead, as Markdown
+    #[arg(long, conflicts_with = "title")]
+    pub incident: bool,
+    /// Ask the desktop to show the file
+    #[arg(long)]
+    pub open: bool,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub method: HistoryMethod,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub span: HistorySpan,
+}
+
+/// `iolag plot`.
+#[derive(Debug, Args)]
+pub struct Plot {
+    /// time-line, ecdf, histogram, box, client-box, heat-map, rates, fairness or sweep
+    #[arg(value_name = "KIND")]
+    pub kind: String,
+    /// Runs: ids, parts of ids that no other has, `last`, or paths; several are overlaid, over time in panels of their own
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub runs: Vec<String>,
+    /// The file to write: its name ends in .svg (text as outlines, fit for PDF) or .png
+    #[arg(short, long, value_name = "FILE", required = true)]
+    pub output: PathBuf,
+    /// Width and height, in mm or px
+    #[arg(long, value_name = "WxHmm|WxHpx", default_value = "160x100mm")]
+    pub size: String,
+    /// Only these operations, by their names in the tables
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = parse_operation)]
+    pub operations: Vec<Operation>,
+    /// Only these targets, by their names in the tables
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub targets: Vec<String>,
+    /// Only these phases
+    #[arg(long, value_name = "PHASE,…", value_delimiter = ',', value_parser = parse_any_phase)]
+    pub phases: Vec<Phase>,
+    /// Only these clients, as 0-3 or 0,2-3; up to 16 have a panel each in a time line
+    #[arg(long, value_name = "N-M,…", value_delimiter = ',', value_parser = parse_clients)]
+    pub clients: Vec<RangeInclusive<u32>>,
+}
+
+/// `iolag rm`.
+#[derive(Debug, Args)]
+pub struct Rm {
+    /// Runs: ids, parts of ids that no other has, `last`, or paths
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+    /// Remove also runs whose working directory is, or may be, left on a target (a file system that is gone for good): nobody
+    /// can clean up after them then
+    #[arg(long)]
+    pub abandon_places: bool,
+    /// Remove without asking; needed where nobody is at a terminal
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// `iolag prune`.
+#[derive(Debug, Args)]
+pub struct Prune {
+    /// Keep at least the newest so many runs
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_count)]
+    pub keep_last: Option<u64>,
+    /// Remove runs older than this
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration)]
+    pub older_than: Option<Nanoseconds>,
+    /// Remove the oldest until the rest takes no more than this
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_bytes)]
+    pub max_size: Option<u64>,
+    /// Really remove; without it only what would be removed is listed
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// `iolag cleanup`.
+#[derive(Debug, Args)]
+pub struct Cleanup {
+    /// A run: its id, a part of it that no other has, `last`, or a path
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: String,
+}

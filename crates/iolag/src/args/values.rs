@@ -1,0 +1,139 @@
+//! Single values as they are typed.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use iolag_model::{Granularity, Nanoseconds, OnHang, Operation, Pattern, Phase, parse_duration};
+
+use crate::args::form::MetadataForm;
+
+macro_rules! by_name {
+    ($function:ident, $type:ty, $choices:expr) => {
+        pub(super) fn $function(text: &str) -> Result<$type, String> {
+            let choices: &[$type] = $choices;
+            choices.iter().copied().find(|choice| choice.name() == text).ok_or_else(|| {
+                let names: Vec<_> = choices.iter().map(|choice| choice.name()).collect();
+                format!("expected one of: {}", names.join(", "))
+            })
+        }
+    };
+}
+
+by_name!(parse_pattern, Pattern, Pattern::ALL);
+by_name!(parse_granularity, Granularity, Granularity::ALL);
+by_name!(parse_on_hang, OnHang, OnHang::ALL);
+by_name!(parse_phase, Phase, &[Phase::Precreate, Phase::Benchmark, Phase::Cleanup]);
+
+/// Absolute at once, since the program leaves the current directory before it measures.
+pub(super) fn parse_document(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "" => Err("expected a file, or - for standard output".to_owned()),
+        "-" => Ok(PathBuf::from(text)),
+        _ => parse_file(text),
+    }
+}
+
+/// A path as it is; clap refuses what is not UTF-8, which runs and messages between processes cannot hold.
+#[expect(clippy::unnecessary_wraps, reason = "what clap expects")]
+pub(super) fn parse_readable(text: &str) -> Result<PathBuf, String> {
+    Ok(PathBuf::from(text))
+}
+
+/// As [`parse_document`], where standard output makes no sense.
+pub(super) fn parse_file(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() {
+        return Err("expected a file".to_owned());
+    }
+    std::path::absolute(text).map_err(|error| format!("the current directory is unknown: {error}"))
+}
+
+/// A duration that something takes: at least 1 ms, since nothing shorter can be waited for or shown with sense.
+pub(super) fn parse_period(text: &str) -> Result<Nanoseconds, String> {
+    let period = parse_duration(text).map_err(|error| error.to_string())?;
+    if period < Nanoseconds::from_milliseconds(1) {
+        return Err("expected at least 1ms".to_owned());
+    }
+    Ok(period)
+}
+
+/// In less time a check cannot set up, measure something and clean up.
+pub(super) fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
+    const BUDGET_MIN: Nanoseconds = Nanoseconds::from_seconds(1);
+    let budget = parse_duration(text).map_err(|error| error.to_string())?;
+    if budget < BUDGET_MIN {
+        return Err("a check needs at least 1s".to_owned());
+    }
+    Ok(budget)
+}
+
+pub(super) fn parse_form(text: &str) -> Result<MetadataForm, String> {
+    match text {
+        "text" => Ok(MetadataForm::Text),
+        "md-workbench" => Ok(MetadataForm::MdWorkbench),
+        "csv" => Ok(MetadataForm::Csv),
+        "json" => Ok(MetadataForm::Json),
+        "parquet" => Err(
+            "a result is not printed as Parquet; for the samples, run: iolag export --format parquet -o DIR"
+                .to_owned(),
+        ),
+        _ => Err("expected one of: text, md-workbench, csv, json".to_owned()),
+    }
+}
+
+/// `3` or `0-3`.
+pub(super) fn parse_clients(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.trim().parse(), last.trim().parse()) {
+        (Ok(first), Ok(last)) if first <= last => Ok(first..=last),
+        _ => Err("expected a client or a range of clients, as in 0-3 or 0,2-3".to_owned()),
+    }
+}
+
+by_name!(parse_any_phase, Phase, Phase::ALL);
+by_name!(parse_operation, Operation, Operation::ALL);
+
+pub(super) fn parse_label(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE, for example condition=quiet".to_owned()),
+    }
+}
+
+pub(super) fn parse_think(text: &str) -> Result<iolag_model::Think, String> {
+    use iolag_model::Think;
+    if let Some(factor) = text.strip_suffix('x') {
+        return match factor.parse::<f64>() {
+            Ok(factor) if factor.is_finite() && (0.0..=1e6).contains(&factor) => Ok(Think::Factor(factor)),
+            _ => Err("expected a factor such as 0.5x, at most 1000000x".to_owned()),
+        };
+    }
+    match parse_duration(text) {
+        Ok(Nanoseconds(0)) => Ok(Think::None),
+        Ok(pause) => Ok(Think::Fixed(pause)),
+        Err(_) => {
+            Err("expected a factor of the operation's time such as 0.5x, or a duration such as 10ms"
+                .to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_model::Think;
+
+    #[test]
+    fn think_time_is_a_factor_or_a_duration() {
+        assert_eq!(parse_think("0.5x"), Ok(Think::Factor(0.5)));
+        assert_eq!(parse_think("10ms"), Ok(Think::Fixed(Nanoseconds::from_milliseconds(10))));
+        assert_eq!(parse_think("0"), Ok(Think::None));
+        for bad in ["-1x", "nanx", "infx", "5", "x"] {
+            assert!(parse_think(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_choice_names_the_known_ones() {
+        assert_eq!(parse_pattern("codes"), Err("expected one of: code, paper, batch".to_owned()));
+    }
+}

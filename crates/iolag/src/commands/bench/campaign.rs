@@ -1,0 +1,123 @@
+//! Several runs together: sweeps and repetitions, side by side; and going on with a campaign that was broken off.
+
+use std::path::PathBuf;
+
+use iolag_analysis::figure::{SweepRun, sweep_figures};
+use iolag_analysis::{MetadataAnalysis, analyse_metadata};
+use iolag_conduct::{Campaign, Failure, PlannedRun, Stored, summarise};
+use iolag_model::{RunId, RunRecord, WorkloadSpec, counted, format_count, one_line};
+use iolag_report::{CampaignRun, campaign_text};
+
+use crate::args::Common;
+use crate::commands::Located;
+use crate::commands::runs::show;
+use crate::look::Look;
+use crate::output;
+
+/// Goes on with the campaign that the run `name` belongs to: the runs of it that are complete, each with its number and its place.
+///
+/// # Errors
+/// If there is no such run, or the campaign is another one than this.
+pub fn resume(
+    campaign: &mut Campaign,
+    name: &str,
+    common: &Common,
+) -> Result<Vec<(usize, Stored, PathBuf)>, Failure> {
+    let located = Located::of(common)?;
+    let (id, records) = output::ask_store(&located.root, || members(&located, name))?;
+    campaign.resume(&id, &records)?;
+    let done: Vec<(usize, RunId)> = (0..)
+        .zip(&campaign.runs)
+        .filter_map(|(index, run)| Some((index, run.done.as_ref()?.id.clone())))
+        .collect();
+    output::notice(
+        common,
+        &format!(
+            "going on with campaign {id}: {} of {} already complete",
+            done.len(),
+            counted(campaign.runs.len() as u64, "run is", "runs are")
+        ),
+    );
+    let stored = |(index, id): (usize, RunId)| {
+        let (stored, run) = output::ask_store(&located.root, || stored_run(&located, &id))?;
+        Ok((index, stored, run))
+    };
+    done.into_iter().map(stored).collect()
+}
+
+/// The campaign of a run, and all runs of it.
+fn members(located: &Located, name: &str) -> Result<(RunId, Vec<RunRecord>), Failure> {
+    let (_, record) = show::open(located, name)?;
+    let listed = located.open()?.list().map_err(Failure::unusable)?;
+    let records = listed.into_iter().filter_map(|listed| listed.record.ok().map(|record| *record));
+    let records = records.filter(|other| other.campaign == record.campaign).collect();
+    Ok((record.campaign, records))
+}
+
+fn stored_run(located: &Located, id: &RunId) -> Result<(Stored, PathBuf), Failure> {
+    let (run, record) = show::open(located, id.as_str())?;
+    let summaries = summarise(&run, &record).map_err(Failure::unusable)?;
+    let details = run.details().map_err(Failure::unusable)?;
+    Ok((Stored { record, summaries, details }, run.path().to_owned()))
+}
+
+/// A heading.
+pub fn title(run: &PlannedRun) -> String {
+    format!(
+        "{}, {}, {} objects per dataset, repetition {}",
+        one_line(&run.target.to_string()),
+        counted(run.spec.clients.into(), "client", "clients"),
+        format_count(precreated_objects(run)),
+        run.repetition
+    )
+}
+
+const fn precreated_objects(run: &PlannedRun) -> u64 {
+    match &run.spec.workload {
+        WorkloadSpec::Metadata(metadata) => metadata.precreated_objects,
+        WorkloadSpec::Check(_) | WorkloadSpec::Ping(_) => 0,
+    }
+}
+
+/// The runs side by side: see [`campaign_text`].
+pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
+    let names: Vec<String> = runs.iter().map(|(run, _)| run.target.to_string()).collect();
+    let analyses: Vec<MetadataAnalysis> =
+        runs.iter().map(|(_, stored)| analyse_metadata(&stored.record, &stored.summaries)).collect();
+    let swept: Vec<SweepRun<'_>> = runs
+        .iter()
+        .zip(&analyses)
+        .map(|((_, stored), analysis)| SweepRun { record: &stored.record, analysis })
+        .collect();
+    let sweeps = sweep_figures(&swept);
+    let rows: Vec<CampaignRun<'_>> = runs
+        .iter()
+        .zip(&analyses)
+        .zip(&names)
+        .map(|(((run, stored), analysis), target)| CampaignRun {
+            id: stored.record.id.as_str(),
+            target,
+            clients: run.spec.clients,
+            precreated_objects: precreated_objects(run),
+            repetition: run.repetition,
+            stages: analysis.stages.clone(),
+        })
+        .collect();
+    campaign_text(&rows, &sweeps, look.width, look.colour)
+}
+
+/// The documents of all runs: one object for one run, an array for several.
+///
+/// # Errors
+/// If one cannot be serialised, which is a bug.
+pub fn json(runs: &[(&PlannedRun, &Stored)]) -> Result<Vec<u8>, Failure> {
+    let mut documents = Vec::new();
+    for (_, stored) in runs {
+        documents.push(show::json(&stored.record, &stored.summaries)?);
+    }
+    if let [document] = &mut documents[..] {
+        return Ok(std::mem::take(document));
+    }
+    let joined: Vec<_> = documents.iter().map(|document| document.trim_ascii_end()).collect();
+    Ok([b"[\n".as_slice(), &joined.join(&b",\n"[..]), b"\n]\n"].concat())
+}

@@ -1,0 +1,4 @@
+//! The workloads.
+
+mod campaign;
+pub mod metadata;

@@ -1,0 +1,14 @@
+//! The commands on a history.
+
+pub mod access;
+pub mod batches;
+pub mod export;
+pub mod import;
+mod incident;
+pub mod moment;
+pub mod note;
+pub mod page;
+mod reading;
+mod renaming;
+pub mod show;
+mod source;

@@ -1,0 +1,12 @@
+//! The commands on stored runs.
+
+pub mod cleanup;
+pub mod export;
+mod left_places;
+pub mod list;
+pub mod pictures;
+pub mod plot;
+pub mod prune;
+pub mod report;
+pub mod rm;
+pub mod show;

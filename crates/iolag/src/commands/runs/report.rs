@@ -1,0 +1,108 @@
+//! `iolag report`: one HTML file that explains runs or a history, or the draft of an incident report.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use iolag_analysis::figure::FigureChoice;
+use iolag_conduct::{ExitCode, Failure, absolute};
+use iolag_model::Anchor;
+use iolag_report::{HtmlReport, IncidentRun, ReportedRun, incident_text, write_html};
+
+use crate::args::{Common, Report};
+use crate::commands::Located;
+use crate::commands::history::page;
+use crate::commands::runs::pictures::{Pictured, figures_of, picture};
+use crate::commands::runs::show;
+use crate::desktop::open;
+use crate::guarded::{in_child, replace_by};
+use crate::output;
+
+/// Runs the command.
+///
+/// # Errors
+/// If there is no such run, or the file cannot be written.
+pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
+    output::refuse_document(common, "report")?;
+    if page::is_meant(options)? {
+        return page::run(options, common);
+    }
+    let located = Located::of(common)?;
+    in_child("report", || {
+        let last = ["last".to_owned()];
+        let runs = open_all(&located, if options.runs.is_empty() { &last[..] } else { &options.runs })?;
+        let path = match &options.output {
+            Some(path) => absolute(path),
+            None => absolute(&default_path(&runs, options.incident)),
+        };
+        let title = options.title.as_deref();
+        if options.incident {
+            replace_by(&path, "-o", |file| file.write_all(incident(&runs).as_bytes()))?;
+        } else {
+            write(runs, title, &path, "-o")?;
+        }
+        tell(&path, common);
+        if options.open { open(&path) } else { Ok(()) }
+    })
+}
+
+/// Writes the report of one run that has just ended.
+///
+/// # Errors
+/// If the run cannot be read or the file cannot be written.
+pub fn write_report_of(runs: &[PathBuf], path: &Path, common: &Common) -> Result<(), Failure> {
+    let path = absolute(path);
+    let code = in_child("report", || {
+        let names: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
+        write(open_all(&Located::nowhere(), &names)?, None, &path, "--report")?;
+        tell(&path, common);
+        Ok(())
+    })?;
+    match code {
+        ExitCode::Fine => Ok(()),
+        code => Err(Failure { code, sentence: format!("the report {} is not complete", path.display()) }),
+    }
+}
+
+/// Says where the file is.
+fn tell(path: &Path, common: &Common) {
+    output::notice(common, &format!("the report is in {}", path.display()));
+}
+
+fn open_all(located: &Located, names: &[String]) -> Result<Vec<Pictured>, Failure> {
+    names
+        .iter()
+        .map(|name| {
+            let (run, record) = show::open(located, name)?;
+            picture(&run, record, &FigureChoice::default()).map_err(Failure::unusable)
+        })
+        .collect()
+}
+
+fn default_path(runs: &[Pictured], incident: bool) -> PathBuf {
+    let id = runs.first().map_or("none", |run| run.record.id.as_str());
+    PathBuf::from(if incident {
+        format!("iolag-incident-{id}.md")
+    } else {
+        format!("iolag-report-{id}.html")
+    })
+}
+
+fn write(runs: Vec<Pictured>, title: Option<&str>, path: &Path, option: &str) -> Result<(), Failure> {
+    let (figures, runs) = figures_of(runs);
+    let reported: Vec<_> =
+        runs.iter().map(|(record, analysis)| ReportedRun { record, judged: analysis.judged() }).collect();
+    let report = HtmlReport { title, runs: &reported, written_realtime_ns: Some(Anchor::take().realtime_ns) };
+    replace_by(path, option, |file| {
+        let mut writer = BufWriter::new(file);
+        write_html(&report, figures, &mut writer)?;
+        writer.flush()
+    })
+}
+
+fn incident(runs: &[Pictured]) -> String {
+    let runs: Vec<_> = runs
+        .iter()
+        .map(|run| IncidentRun { record: &run.record, judged: run.analysis.judged(), figures: &run.figures })
+        .collect();
+    incident_text(&runs, Anchor::take().realtime_ns)
+}

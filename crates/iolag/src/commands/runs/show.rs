@@ -1,0 +1,143 @@
+//! `iolag show`: the result of a stored run, computed again from its samples.
+
+use iolag_analysis::{Summaries, analyse_check, analyse_metadata, analyse_ping};
+use iolag_conduct::{ExitCode, Failure, summarise};
+use iolag_model::{RunRecord, WorkloadSpec};
+use iolag_report::{
+    Judged, PlotSelection, TerminalSize, check_text, metadata_text, ping_text, show_head, terminal_ecdf,
+    terminal_time_line, write_csv, write_json, write_md_workbench,
+};
+use iolag_store::{KeeperIdentity, RunDirectory, recover_one, recover_run};
+
+use crate::args::{Common, HISTORY, MetadataForm, Show};
+use crate::commands::Located;
+use crate::commands::runs::pictures::{figures_of, one_series_each, picture};
+use crate::look::Look;
+use crate::output::{self, Printed};
+
+/// Runs the command.
+///
+/// # Errors
+/// If there is no such run, or it cannot be read.
+pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
+    if options.run == HISTORY {
+        return crate::commands::history::show::run(options, common);
+    }
+    let given = options.span.given().or(options.method.given());
+    crate::commands::history::access::refuse_option(given, "show", &options.run)?;
+    let located = Located::of(common)?;
+    // The terminal is this process's; children have none.
+    let look = Look::of_terminal(common).in_full(options.full);
+    output::with_store(&located.root, common, || {
+        let (run, record) = open(&located, &options.run)?;
+        let summaries = summarise(&run, &record).map_err(Failure::unusable)?;
+        let document = match common.json {
+            Some(_) => Some(String::from_utf8(json(&record, &summaries)?).map_err(Failure::bug)?),
+            None => None,
+        };
+        let mut text = rendered(&record, &summaries, options.format, look)?;
+        // These forms have no place for what is to be known besides.
+        let is_bare = matches!(options.format, MetadataForm::Csv | MetadataForm::MdWorkbench);
+        let unknown = summaries.unknown.trust().into_iter().filter(|_| is_bare);
+        let complaints = unknown.map(|trust| format!("{}: {}", trust.doubt, trust.advice)).collect();
+        if options.plot {
+            text.push_str(&pictures(&run, record, look)?);
+        }
+        Ok(Printed { text, document, complaints, ..Printed::default() })
+    })
+}
+
+/// ECDF and time line in braille.
+fn pictures(run: &RunDirectory, record: RunRecord, look: Look) -> Result<String, Failure> {
+    let (figures, _) = figures_of(vec![picture(run, record, &one_series_each()).map_err(Failure::unusable)?]);
+    let size = TerminalSize { columns: look.width, ..TerminalSize::USUAL };
+    let selection = PlotSelection::default();
+    let ecdf = terminal_ecdf(&figures, &selection, size, look.colour);
+    let time_line = terminal_time_line(&figures, &selection, size, look.colour);
+    Ok(format!("\n{ecdf}\n{time_line}"))
+}
+
+/// Finds a run, in its final form.
+///
+/// # Errors
+/// If there is none, more than one, or it cannot be read.
+pub fn open(located: &Located, name: &str) -> Result<(RunDirectory, RunRecord), Failure> {
+    let (store, mut run) = located.find(name)?;
+    // A run that was not closed is brought into its final form; one that is being written is shown as far as it goes. The
+    // store that the user means is in order; a path may lead into another one.
+    match store {
+        Some(store) => {
+            recover_one(&store, run.id(), KeeperIdentity::is_alive);
+            run = store.run(run.id()).map_err(Failure::unusable)?;
+        }
+        None => drop(recover_run(&run, KeeperIdentity::is_alive)),
+    }
+    let record = run.record().map_err(Failure::unusable)?;
+    Ok((run, record))
+}
+
+/// The JSON document of a run.
+///
+/// # Errors
+/// If it cannot be serialised, which is a bug.
+pub fn json(record: &RunRecord, summaries: &Summaries) -> Result<Vec<u8>, Failure> {
+    let mut document = Vec::new();
+    match &record.spec.workload {
+        WorkloadSpec::Check(_) => {
+            write_json(record, Judged::Check(&analyse_check(record, summaries)), &mut document)
+        }
+        WorkloadSpec::Metadata(_) => {
+            write_json(record, Judged::Metadata(&analyse_metadata(record, summaries)), &mut document)
+        }
+        WorkloadSpec::Ping(_) => {
+            write_json(record, Judged::Ping(&analyse_ping(record, summaries)), &mut document)
+        }
+    }
+    .map_err(Failure::bug)?;
+    Ok(document)
+}
+
+/// A run in the form that the user wants.
+///
+/// # Errors
+/// If the form does not suit the workload.
+pub fn rendered(
+    record: &RunRecord,
+    summaries: &Summaries,
+    form: MetadataForm,
+    Look { width, colour, rows }: Look,
+) -> Result<String, Failure> {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).map_err(Failure::bug);
+    match (form, &record.spec.workload) {
+        (MetadataForm::Json, _) => text(json(record, summaries)?),
+        (MetadataForm::Csv, _) => {
+            let mut document = Vec::new();
+            write_csv(record, &summaries.summaries, &mut document).map_err(Failure::bug)?;
+            text(document)
+        }
+        (MetadataForm::Text, WorkloadSpec::Check(_)) => {
+            let analysis = analyse_check(record, summaries);
+            Ok(show_head(record, colour) + "\n" + &check_text(&analysis, rows, width, colour))
+        }
+        (MetadataForm::Text, WorkloadSpec::Metadata(_)) => {
+            let analysis = analyse_metadata(record, summaries);
+            Ok(show_head(record, colour) + "\n" + &metadata_text(&analysis, width, colour))
+        }
+        (MetadataForm::Text, WorkloadSpec::Ping(_)) => {
+            let analysis = analyse_ping(record, summaries);
+            Ok(show_head(record, colour) + "\n" + &ping_text(&analysis, width, colour))
+        }
+        (MetadataForm::MdWorkbench, WorkloadSpec::Metadata(_)) => {
+            let mut document = Vec::new();
+            let analysis = analyse_metadata(record, summaries);
+            write_md_workbench(record, &analysis.stages, None, &mut document).map_err(Failure::bug)?;
+            text(document)
+        }
+        (MetadataForm::MdWorkbench, WorkloadSpec::Check(_)) => {
+            Err(Failure::usage("--format md-workbench is for runs of iolag bench metadata; this is a check"))
+        }
+        (MetadataForm::MdWorkbench, WorkloadSpec::Ping(_)) => {
+            Err(Failure::usage("--format md-workbench is for runs of iolag bench metadata; this is a ping"))
+        }
+    }
+}

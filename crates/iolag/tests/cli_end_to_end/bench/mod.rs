@@ -1,0 +1,7 @@
+//! Benches and their campaigns.
+
+mod campaigns;
+mod limits;
+mod metadata;
+mod options;
+mod targets;

@@ -1,0 +1,7 @@
+//! What can be done with stored runs, also with those of other versions.
+
+mod older_runs;
+mod order;
+mod rm;
+mod stored;
+mod unknown;
