@@ -6,8 +6,8 @@ use std::io::Write;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-use iolag_analysis::{Engine, Grouping, Noise, Precision};
-use iolag_model::SampleColumns;
+use iolag_analysis::{Engine, Grouping, Precision};
+use iolag_model::{Random, SampleColumns};
 
 const BATCH_ROWS: usize = 65_536;
 const BATCHES: usize = 16;
@@ -20,7 +20,7 @@ fn main() -> std::io::Result<()> {
         _ => Precision::Histogram,
     };
     let spread = if arguments.next().as_deref() == Some("alike") { 0.0 } else { 0.6 };
-    let mut noise = Noise::new(1);
+    let mut noise = Random::new(1);
     let rows = BATCH_ROWS * BATCHES;
     let duration_ns: Vec<i64> =
         (0..rows).map(|_| (5_000.0 * (spread * noise.normal()).exp()) as i64 + 300).collect();

@@ -5,8 +5,8 @@
 use std::io::Write;
 use std::time::Instant;
 
-use iolag_analysis::Noise;
 use iolag_analysis::figure::{FigureEngine, FigurePlan, Figures, TimeSpan};
+use iolag_model::Random;
 use iolag_model::{MonotonicTime, Operation, Outcome, RunRecord, SampleColumns};
 
 const BATCH_ROWS: usize = 65_536;
@@ -30,11 +30,11 @@ struct Batch {
 impl Batch {
     fn new(seed: u64, is_wide: bool) -> Self {
         let rows = BATCH_ROWS;
-        let mut noise = Noise::new(seed);
+        let mut noise = Random::new(seed);
         let operations = [Operation::Stat, Operation::Read, Operation::Delete, Operation::Create];
         let fails: Vec<bool> = (0..rows).map(|_| noise.bits().is_multiple_of(20_000)).collect();
-        let duration = |noise: &mut Noise| {
-            let decades = if is_wide { 15.0 * noise.uniform() } else { 4.5 + 0.3 * noise.normal() };
+        let duration = |noise: &mut Random| {
+            let decades = if is_wide { 15.0 * noise.unit() } else { 4.5 + 0.3 * noise.normal() };
             10f64.powf(decades) as i64
         };
         Self {

@@ -7,8 +7,8 @@
 use std::io::Write;
 use std::time::Instant;
 
-use iolag_analysis::Noise;
 use iolag_analysis::history::{HistoryInput, HistoryOptions, analyse_history};
+use iolag_model::Random;
 use iolag_model::{
     Event, EventSource, FailureCode, HistoryColumns, HistorySample, Nanoseconds, Outcome, ProbeId, Series,
     SeriesKey, SeriesKind, Surroundings, WallTime,
@@ -60,7 +60,7 @@ fn write_csv(input: &HistoryInput, to: impl Write) -> std::io::Result<()> {
 
 fn history(days: i64, period: i64) -> HistoryInput {
     let slots = days * DAY / period;
-    let mut noise = Noise::new(2008);
+    let mut noise = Random::new(2008);
     let mut load = 0.0;
     let loads: Vec<f64> = (0..slots)
         .map(|slot| {
@@ -141,7 +141,7 @@ fn durations(
     period: i64,
     seconds: f64,
     is_changed: bool,
-    noise: &mut Noise,
+    noise: &mut Random,
 ) -> HistoryColumns {
     let mut columns = HistoryColumns::default();
     let mut state = 0.0;
@@ -155,8 +155,8 @@ fn durations(
         if slot < blocked_until {
             (one.outcome, one.blocker, one.processor_ns, one.surroundings) =
                 (Outcome::Skipped, Some(blocker), None, None);
-        } else if noise.uniform() < 1e-4 {
-            let slots = 1 + (7.0 * noise.uniform()) as usize;
+        } else if noise.unit() < 1e-4 {
+            let slots = 1 + (7.0 * noise.unit()) as usize;
             (one.outcome, one.duration_ns) =
                 (Outcome::Late, Nanoseconds::from_seconds(slots as u64 * period as u64));
             (blocked_until, blocker) = (slot + slots, one.probe);
@@ -179,15 +179,12 @@ fn values(key: &SeriesKey, loads: &[f64], period: i64) -> HistoryColumns {
 }
 
 /// A note now and then, and lines of a journal.
-fn events(days: i64, noise: &mut Noise) -> Vec<Event> {
+fn events(days: i64, noise: &mut Random) -> Vec<Event> {
     let mut event = |number: i64, source: EventSource, kind: &str| Event {
         id: format!("{kind}{number:06}"),
         kind: kind.to_owned(),
         text: format!("{kind} {number}"),
-        ..Event::of_all(
-            source,
-            WallTime::from_seconds(BEGIN + (noise.uniform() * (days * DAY) as f64) as i64),
-        )
+        ..Event::of_all(source, WallTime::from_seconds(BEGIN + (noise.unit() * (days * DAY) as f64) as i64))
     };
     let notes: Vec<Event> =
         (0..days / 30 + 1).map(|number| event(number, EventSource::Note, "change")).collect();

@@ -59,7 +59,6 @@ pub use statistics::interval::ranks_and_shares::{
     share_interval,
 };
 pub use statistics::interval::share_over::{DEFAULT_THRESHOLDS, ShareOver};
-pub use statistics::noise::Noise;
 pub use statistics::quantile::censored::{
     CensoredRanks, CensoredStep, Censoring, QuantileValue, certain_quantile_of, median_of, quantile_of,
     quantile_type_7,

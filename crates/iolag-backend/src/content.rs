@@ -4,10 +4,9 @@
 //! compare. With [`Verification::Length`] every client writes one buffer of noise over and over: nothing is computed
 //! per operation. A working set that was written in one way cannot be verified in the other.
 
-use iolag_model::{ClientId, Verification};
+use iolag_model::{ClientId, GOLDEN, Random, Verification, mix};
 
 use crate::paged::PagedBytes;
-use crate::random::{GOLDEN, Random, mix};
 use crate::{BackendError, ObjectKey, SessionOptions};
 
 /// The longest buffer of a session; a longer object is moved in several pieces.
@@ -152,7 +151,7 @@ impl Buffers {
 }
 
 fn noise(seed: u64, client: ClientId, length: usize) -> PagedBytes {
-    let mut random = Random::new(seed, u64::from(client.0));
+    let mut random = Random::of_stream(seed, u64::from(client.0));
     let mut bytes = PagedBytes::new(0, length);
     for piece in bytes.chunks_mut(8) {
         piece.copy_from_slice(&random.bits().to_le_bytes()[..piece.len()]);

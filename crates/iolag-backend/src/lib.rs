@@ -15,7 +15,6 @@ mod faulty;
 mod memory;
 mod paged;
 mod posix;
-mod random;
 mod redact;
 mod request;
 mod target;

@@ -10,10 +10,9 @@ use iolag_analysis::history::{
     Blockers, Estimate, EstimateInterval, SummaryOptions, WeightedSummary, summarise_series,
 };
 use iolag_analysis::{
-    DurationSummary, Noise, QuantileInterval, QuantileValue, ShareInterval, effective_quantile_ranks,
-    share_interval,
+    DurationSummary, QuantileInterval, QuantileValue, ShareInterval, effective_quantile_ranks, share_interval,
 };
-use iolag_model::{Nanoseconds, SeriesKind};
+use iolag_model::{Nanoseconds, Random, SeriesKind};
 
 use crate::measured::{Limit, Measured};
 use crate::process::{Course, Process};
@@ -126,7 +125,7 @@ impl Coverage {
         sought.collect()
     }
 
-    fn campaign(self, sought: &[Sought], noise: &mut Noise) -> Campaign {
+    fn campaign(self, sought: &[Sought], noise: &mut Random) -> Campaign {
         let rounds = Rounds::new(self.size, noise);
         let course = self.process.course(rounds.slots(), noise);
         let recorded = attempts(self.process, &rounds, &course);

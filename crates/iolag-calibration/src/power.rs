@@ -76,7 +76,7 @@ impl Power {
         let mut noise = noise_of(name, number, seed);
         let rounds = Rounds::new(self.size, &mut noise);
         // At either edge.
-        let place = if noise.uniform() < 0.5 { self.place } else { 1.0 - self.place };
+        let place = if noise.unit() < 0.5 { self.place } else { 1.0 - self.place };
         let Self { factor, lasting, coefficient, .. } = self;
         let process = Process::Step { factor, place, lasting, coefficient };
         let course = process.course(rounds.slots(), &mut noise);

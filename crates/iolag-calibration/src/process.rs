@@ -4,7 +4,7 @@
 //! [`Process::Drift`] and [`Process::Step`], and begin as if they had run for ever. The population of a stationary process is a
 //! mixture of log-normal distributions, whose quantiles are exact.
 
-use iolag_analysis::Noise;
+use iolag_model::Random;
 use statrs::function::erf::{erfc, erfc_inv};
 
 /// The median of quiet durations, in seconds: between the thresholds of tables, above a coarse clock's step.
@@ -117,7 +117,7 @@ pub struct Course {
 
 impl Process {
     /// Durations in `slots` slots, the first at midnight of a Monday, UTC.
-    pub fn course(self, slots: usize, noise: &mut Noise) -> Course {
+    pub fn course(self, slots: usize, noise: &mut Random) -> Course {
         let mut disturbed = vec![false; slots];
         let shifts: Vec<f64> = match self {
             Self::Independent | Self::Censored(_) | Self::CoarseClock => autoregressive(slots, 0.0, noise),
@@ -261,7 +261,7 @@ impl Process {
 
 impl Course {
     /// A job of each night and nothing else: about an hour in which all is slower by the factor of a storm.
-    pub fn of_nightly_jobs(slots: usize, noise: &mut Noise) -> Self {
+    pub fn of_nightly_jobs(slots: usize, noise: &mut Random) -> Self {
         let mut disturbed = vec![false; slots];
         let hour = SLOTS_PER_DAY as f64 / 24.0;
         for begin in (NIGHTLY_HOUR * SLOTS_PER_DAY / 24..slots).step_by(SLOTS_PER_DAY) {
@@ -272,9 +272,9 @@ impl Course {
     }
 
     /// Moments of working hours, each by itself, in which all is slower by the factor of a storm, and nothing else.
-    pub fn of_moments_at_work(slots: usize, noise: &mut Noise) -> Self {
+    pub fn of_moments_at_work(slots: usize, noise: &mut Random) -> Self {
         let hour = |slot: usize| slot % SLOTS_PER_DAY * 24 / SLOTS_PER_DAY;
-        let is_bad = |slot: usize| WORKING_HOURS.contains(&hour(slot)) && noise.uniform() < MOMENT_SHARE;
+        let is_bad = |slot: usize| WORKING_HOURS.contains(&hour(slot)) && noise.unit() < MOMENT_SHARE;
         Self::slowed_by_storms((0..slots).map(is_bad).collect())
     }
 
@@ -299,7 +299,7 @@ impl Part {
 }
 
 /// Logarithms with standard deviation [`SIGMA`], beginning in the stationary state.
-fn autoregressive(slots: usize, coefficient: f64, noise: &mut Noise) -> Vec<f64> {
+fn autoregressive(slots: usize, coefficient: f64, noise: &mut Random) -> Vec<f64> {
     let fresh = (1.0 - coefficient * coefficient).sqrt();
     let mut state = noise.normal();
     (0..slots)
@@ -311,7 +311,7 @@ fn autoregressive(slots: usize, coefficient: f64, noise: &mut Noise) -> Vec<f64>
         .collect()
 }
 
-fn one_over_f(slots: usize, noise: &mut Noise) -> Vec<f64> {
+fn one_over_f(slots: usize, noise: &mut Random) -> Vec<f64> {
     let mut sum = vec![0.0; slots];
     for octave in 0..OCTAVES {
         let coefficient = (-1.0 / f64::from(1_u32 << octave)).exp();
@@ -332,30 +332,30 @@ fn slowed(quiet: &[f64], disturbed: &[bool], factor: f64) -> Vec<f64> {
 }
 
 /// Storms of equal length after quiet times whose length has no memory; the first may already be under way.
-fn storms(slots: usize, noise: &mut Noise) -> Vec<bool> {
+fn storms(slots: usize, noise: &mut Random) -> Vec<bool> {
     let quiet_slots = STORM_SLOTS as f64 * (1.0 - STORM_SHARE) / STORM_SHARE;
     let begins = 1.0 / quiet_slots;
     let mut left =
-        if noise.uniform() < STORM_SHARE { 1 + (noise.uniform() * STORM_SLOTS as f64) as usize } else { 0 };
+        if noise.unit() < STORM_SHARE { 1 + (noise.unit() * STORM_SLOTS as f64) as usize } else { 0 };
     let mut disturbed = Vec::with_capacity(slots);
     for _ in 0..slots {
         disturbed.push(left > 0);
         left = left.saturating_sub(1);
-        if left == 0 && noise.uniform() < begins {
+        if left == 0 && noise.unit() < begins {
             left = STORM_SLOTS;
         }
     }
     disturbed
 }
 
-fn modes(slots: usize, noise: &mut Noise) -> Vec<bool> {
+fn modes(slots: usize, noise: &mut Random) -> Vec<bool> {
     let leaves_slow = 1.0 / MODE_SLOTS;
     let leaves_fast = leaves_slow * (1.0 - MODE_SHARE) / MODE_SHARE;
-    let mut is_slow = noise.uniform() < 1.0 - MODE_SHARE;
+    let mut is_slow = noise.unit() < 1.0 - MODE_SHARE;
     (0..slots)
         .map(|_| {
             let now = is_slow;
-            if noise.uniform() < if is_slow { leaves_slow } else { leaves_fast } {
+            if noise.unit() < if is_slow { leaves_slow } else { leaves_fast } {
                 is_slow = !is_slow;
             }
             now
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn a_long_record_has_the_quantiles_of_the_population() {
         for process in STATIONARY {
-            let mut noise = Noise::new(1);
+            let mut noise = Random::new(1);
             let mut seconds = process.course(100 * 4 * SLOTS_PER_WEEK, &mut noise).seconds;
             seconds.sort_unstable_by(f64::total_cmp);
             for q in [0.5, 0.9, 0.95, 0.99] {
@@ -404,7 +404,7 @@ mod tests {
 
     #[test]
     fn autocorrelation_is_what_was_asked_for() {
-        let mut noise = Noise::new(2);
+        let mut noise = Random::new(2);
         let shifts = autoregressive(200_000, 0.9, &mut noise);
         let product: f64 = shifts.windows(2).map(|pair| pair[0] * pair[1]).sum();
         let square: f64 = shifts.iter().map(|shift| shift * shift).sum();
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_step_and_a_drift_are_as_large_as_they_say() {
-        let mut noise = Noise::new(3);
+        let mut noise = Random::new(3);
         let step = Process::Step { factor: 10.0, place: 0.25, lasting: 0.0, coefficient: 0.0 };
         let course = step.course(1000, &mut noise);
         let mean = |slots: &[f64]| slots.iter().map(|one| one.ln()).sum::<f64>() / slots.len() as f64;
@@ -431,16 +431,16 @@ mod tests {
             let bad = course.disturbed.iter().enumerate().filter(|(_, is_bad)| **is_bad);
             bad.map(|(slot, _)| slot % SLOTS_PER_DAY / 4).collect::<Vec<usize>>()
         };
-        let at_night = hours(Course::of_nightly_jobs(70 * SLOTS_PER_DAY, &mut Noise::new(5)));
+        let at_night = hours(Course::of_nightly_jobs(70 * SLOTS_PER_DAY, &mut Random::new(5)));
         assert!((250..400).contains(&at_night.len()) && at_night.iter().all(|hour| (2..7).contains(hour)));
-        let at_work = hours(Course::of_moments_at_work(70 * SLOTS_PER_DAY, &mut Noise::new(6)));
+        let at_work = hours(Course::of_moments_at_work(70 * SLOTS_PER_DAY, &mut Random::new(6)));
         assert!((40..100).contains(&at_work.len()) && at_work.iter().all(|hour| (9..17).contains(hour)));
     }
 
     #[test]
     fn no_slots_are_no_durations() {
         for process in STATIONARY {
-            assert_eq!(process.course(0, &mut Noise::new(4)), Course::default());
+            assert_eq!(process.course(0, &mut Random::new(4)), Course::default());
         }
     }
 }

@@ -3,12 +3,12 @@
 //! A campaign is three tasks on two targets, two notes and twenty lines of a journal at random times, and the whole analysis. Of each
 //! claim that would be false the share of campaigns that make it is counted: at least one false claim in six series.
 
+use iolag_analysis::Severity;
 use iolag_analysis::history::{
     ComparisonVerdict, FindingKind, HistoryAnalysis, HistoryInput, HistoryOptions, PeriodName,
     analyse_history,
 };
-use iolag_analysis::{Noise, Severity};
-use iolag_model::{Event, EventSource, HistoryColumns, Series, SeriesKind, WallTime};
+use iolag_model::{Event, EventSource, HistoryColumns, Random, Series, SeriesKind, WallTime};
 
 use crate::measured::{Limit, Measured};
 use crate::process::{Course, MEDIAN_SECONDS, Process};
@@ -269,7 +269,7 @@ impl Quiet {
     }
 
     /// One campaign.
-    pub fn input(self, noise: &mut Noise) -> HistoryInput {
+    pub fn input(self, noise: &mut Random) -> HistoryInput {
         let rounds = Rounds::new(self.size, noise);
         let mut made: Vec<(Series, HistoryColumns)> = Vec::new();
         let mut add = |process: Process, task: &str, target: &str, kind: SeriesKind, course: &Course| {
@@ -302,7 +302,7 @@ impl Quiet {
 
 impl Load {
     /// What series have in common: all of them, or those of each place.
-    fn common(self, slots: usize, noise: &mut Noise) -> Vec<Course> {
+    fn common(self, slots: usize, noise: &mut Random) -> Vec<Course> {
         match self {
             Self::Common => vec![Process::Autoregressive(0.9).course(slots, noise)],
             Self::NightlyJobs => TARGETS.map(|_| Course::of_nightly_jobs(slots, noise)).into(),
@@ -310,11 +310,11 @@ impl Load {
         }
     }
 
-    fn course(self, slots: usize, common: &Course, noise: &mut Noise) -> (Process, Course) {
+    fn course(self, slots: usize, common: &Course, noise: &mut Random) -> (Process, Course) {
         match self {
             Self::Apart(process) => (process, process.course(slots, noise)),
             Self::DailyApart => {
-                let process = Process::Daily { peak: noise.uniform(), coefficient: 0.0 };
+                let process = Process::Daily { peak: noise.unit(), coefficient: 0.0 };
                 (process, process.course(slots, noise))
             }
             Self::Common => {
@@ -339,15 +339,15 @@ impl Load {
     }
 
     /// Notes and lines of a journal, which have nothing to do with anything.
-    fn events(self, rounds: &Rounds, noise: &mut Noise) -> Vec<Event> {
+    fn events(self, rounds: &Rounds, noise: &mut Random) -> Vec<Event> {
         let (first, last) = match rounds.moments() {
             [first, .., last] => (*first, *last),
             _ => return Vec::new(),
         };
-        let mut anywhere = || first + (noise.uniform() * (last - first) as f64) as i64;
+        let mut anywhere = || first + (noise.unit() * (last - first) as f64) as i64;
         let notes: Vec<i64> = (0..NOTES).map(|_| anywhere()).collect();
         let lines: Vec<i64> = if self == Self::MomentsAtWork {
-            let about_noon = |noon: i64| noon + (7200.0 * (noise.uniform() - 0.5)) as i64;
+            let about_noon = |noon: i64| noon + (7200.0 * (noise.unit() - 0.5)) as i64;
             (first + NOON_SECONDS..last).step_by(86_400).map(about_noon).collect()
         } else {
             (0..JOURNAL_LINES).map(|_| anywhere()).collect()

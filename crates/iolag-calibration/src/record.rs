@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use iolag_analysis::{Engine, Grouping, Noise, Precision, Summary};
+use iolag_analysis::{Engine, Grouping, Precision, Summary};
 use iolag_model::{
-    FailureCode, HistoryColumns, HistorySample, Nanoseconds, Operation, Outcome, ProbeId, SampleColumns,
-    Series, SeriesKey, SeriesKind, WallTime,
+    FailureCode, HistoryColumns, HistorySample, Nanoseconds, Operation, Outcome, ProbeId, Random,
+    SampleColumns, Series, SeriesKey, SeriesKind, WallTime,
 };
 
 use crate::process::{COARSE_STEP_SECONDS, Course, Process};
@@ -31,13 +31,13 @@ pub struct Rounds {
 
 impl Rounds {
     /// As many rounds.
-    pub fn new(count: usize, noise: &mut Noise) -> Self {
+    pub fn new(count: usize, noise: &mut Random) -> Self {
         let mut rounds = Self::default();
         let mut slot = 0;
         while rounds.slots.len() < count {
-            if noise.uniform() >= MISSING_SHARE {
+            if noise.unit() >= MISSING_SHARE {
                 rounds.slots.push(slot);
-                let late = (noise.uniform() * JITTER_SECONDS) as i64;
+                let late = (noise.unit() * JITTER_SECONDS) as i64;
                 rounds.moments.push(BEGIN + slot as i64 * SLOT_SECONDS + late);
             }
             slot += 1;
@@ -178,19 +178,19 @@ mod tests {
 
     #[test]
     fn rounds_are_late_and_now_and_then_missing() {
-        let rounds = Rounds::new(2000, &mut Noise::new(1));
+        let rounds = Rounds::new(2000, &mut Random::new(1));
         assert_eq!(rounds.moments().len(), 2000);
         assert!((2001..2030).contains(&rounds.slots()), "{}", rounds.slots());
         let late = rounds.moments().iter().map(|moment| (moment - BEGIN) % SLOT_SECONDS);
         assert!(late.clone().max() == Some(19) && late.min() == Some(0));
-        assert!(Rounds::new(0, &mut Noise::new(1)).slots() == 0);
+        assert!(Rounds::new(0, &mut Random::new(1)).slots() == 0);
     }
 
     #[test]
     fn deadlines_and_clocks_do_what_they_do() {
-        let mut noise = Noise::new(2);
+        let mut noise = Random::new(2);
         let rounds = Rounds::new(1000, &mut noise);
-        let recorded = |process: Process, noise: &mut Noise| {
+        let recorded = |process: Process, noise: &mut Random| {
             let course = process.course(rounds.slots(), noise);
             attempts(process, &rounds, &course)
         };
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn run_and_history_are_given_the_same() {
-        let mut noise = Noise::new(3);
+        let mut noise = Random::new(3);
         let rounds = Rounds::new(5000, &mut noise);
         let course = Process::Independent.course(rounds.slots(), &mut noise);
         let recorded = attempts(Process::Independent, &rounds, &course);

@@ -8,13 +8,13 @@ use std::num::NonZeroU32;
 
 use anyhow::{Context, Result};
 use iolag_analysis::{
-    Basis, DEFAULT_THRESHOLDS, Engine, Finding, Grouping, Noise, Precision, RunFindingKind, Summaries,
+    Basis, DEFAULT_THRESHOLDS, Engine, Finding, Grouping, Precision, RunFindingKind, Summaries,
     analyse_check, analyse_metadata,
 };
 use iolag_model::{
     Access, Anchor, Calibration, CheckSpec, Durability, Environment, Granularity, MemoryState, MetadataSpec,
-    MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Pattern, Phase, RUN_FORMAT, RunId, RunRecord,
-    RunSpec, RunState, SampleColumns, StageIndex, StageRecord, TargetIndex, TargetRecord, Think,
+    MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Pattern, Phase, RUN_FORMAT, Random, RunId,
+    RunRecord, RunSpec, RunState, SampleColumns, StageIndex, StageRecord, TargetIndex, TargetRecord, Think,
     Verification, WorkloadSpec,
 };
 
@@ -117,7 +117,7 @@ impl Runs {
         Ok(measured)
     }
 
-    fn findings(self, noise: &mut Noise) -> Result<Vec<Finding>> {
+    fn findings(self, noise: &mut Random) -> Result<Vec<Finding>> {
         match self.workload {
             Workload::Check => {
                 let record = check_record()?;
@@ -172,7 +172,7 @@ impl Samples {
         operation: Operation,
         (target, stage): (usize, usize),
         (count, median_seconds): (usize, f64),
-        noise: &mut Noise,
+        noise: &mut Random,
     ) {
         let course = process.course(count, noise);
         for (number, seconds) in course.seconds.into_iter().enumerate() {

@@ -1,14 +1,14 @@
 //! Each campaign of each row has noise of its own, the same on every machine and whichever rows are measured.
 
-use iolag_analysis::Noise;
+use iolag_model::Random;
 
 /// The noise of one campaign of a row.
-pub fn noise_of(row: &str, campaign: usize, seed: u64) -> Noise {
+pub fn noise_of(row: &str, campaign: usize, seed: u64) -> Random {
     let mut mixed = seed;
     for byte in row.bytes() {
-        mixed = Noise::new(mixed ^ u64::from(byte)).bits();
+        mixed = Random::new(mixed ^ u64::from(byte)).bits();
     }
-    Noise::new(Noise::new(mixed ^ campaign as u64).bits())
+    Random::new(Random::new(mixed ^ campaign as u64).bits())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! innovations are then, and tells the best one. Like the search that is measured it must not err: it tells a step of noise alone, or of noise
 //! on a straight line of whatever slope, in [`ERRORS`] of series each, which is 5 % of campaigns of six. Both thresholds are found by drawing.
 
-use iolag_analysis::Noise;
+use iolag_model::Random;
 
 /// Share of series without a step that are said to have one.
 const ERRORS: f64 = 0.0085;
@@ -36,7 +36,7 @@ struct Found {
 
 impl StepOracle {
     /// For records of `size` values, at least four, of noise with this coefficient.
-    pub fn of(size: usize, coefficient: f64, noise: &mut Noise) -> Self {
+    pub fn of(size: usize, coefficient: f64, noise: &mut Random) -> Self {
         let constant = innovations(&vec![1.0; size], coefficient);
         let rising: Vec<f64> = (0..size).map(|at| at as f64 / size as f64).collect();
         let line = without(&innovations(&rising, coefficient), &constant);
@@ -112,7 +112,7 @@ fn product(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(left, right)| left * right).sum()
 }
 
-fn autoregressive(size: usize, coefficient: f64, noise: &mut Noise) -> Vec<f64> {
+fn autoregressive(size: usize, coefficient: f64, noise: &mut Random) -> Vec<f64> {
     let fresh = (1.0 - coefficient * coefficient).sqrt();
     let mut state = noise.normal();
     let next = |state: &mut f64, new: f64| std::mem::replace(state, coefficient * *state + fresh * new);
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn share_found(coefficient: f64, signal: impl Fn(usize) -> f64) -> f64 {
-        let mut noise = Noise::new(7);
+        let mut noise = Random::new(7);
         let oracle = StepOracle::of(400, coefficient, &mut noise);
         let found = (0..400).filter(|_| {
             let values = autoregressive(400, coefficient, &mut noise);

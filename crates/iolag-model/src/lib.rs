@@ -10,10 +10,12 @@
 mod columns;
 mod detail;
 mod environment;
+mod fingerprint;
 mod history;
 mod identity;
 mod operation;
 mod outcome;
+mod random;
 mod recorder;
 mod run;
 mod sample;
@@ -25,6 +27,7 @@ mod units;
 pub use columns::{Column, SampleColumns};
 pub use detail::{Detail, DetailError, DetailKind, MAXIMUM_DETAIL_BYTES};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
+pub use fingerprint::Fingerprint;
 pub use history::{
     Batch, BatchContent, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence,
     HistoryColumns, HistoryRecord, HistorySample, LastSample, Outage, OutageEnding, OutageKind, ProbeId,
@@ -37,6 +40,7 @@ pub use identity::{
 };
 pub use operation::{Level, Operation, UnknownOperation};
 pub use outcome::{ErrorClass, Failure, FailureCode, Outcome, UnknownOutcome};
+pub use random::{GOLDEN, Random, mix};
 pub use recorder::{Activity, Arrival, Coordinator, Meeting, Recorder, Waiting};
 pub use run::{
     ClientRecord, ContactEnd, ContactRecord, FormatError, FormatVersion, PartRecord, RUN_FORMAT,

@@ -1,9 +1,9 @@
 //! What users see of a history, as files in tests/snapshots.
 
-use iolag_analysis::Noise;
 use iolag_analysis::history::{
     ComparisonVerdict, HistoryAnalysis, HistoryInput, HistoryOptions, analyse_history,
 };
+use iolag_model::Random;
 use iolag_model::{
     Event, EventSource, FailureCode, HistoryColumns, HistorySample, Nanoseconds, Outage, OutageEnding,
     OutageKind, Outcome, ProbeId, Series, SeriesKey, SeriesKind, Surroundings, WallSpan, WallTime,
@@ -64,7 +64,7 @@ const HANG: i64 = 900;
 
 /// Two weeks of /home and /scratch: listing in /home becomes faster after a week, /home hangs once, a command fails now and then.
 fn input() -> HistoryInput {
-    let mut noise = Noise::new(2008);
+    let mut noise = Random::new(2008);
     let mut all: Vec<(Series, HistoryColumns)> = [
         series("/home", "create", "", SeriesKind::Task, ""),
         series("/home", "create", "unlink", SeriesKind::Task, ""),
@@ -77,12 +77,12 @@ fn input() -> HistoryInput {
     .to_vec();
     for slot in 0..DAYS * 96 {
         let load = (0.5 + 0.8 * noise.normal()).exp();
-        let jobs = (3.0 + 2.0 * noise.uniform()).round();
-        let shared = -0.2 * (1.0 - noise.uniform()).ln();
+        let jobs = (3.0 + 2.0 * noise.unit()).round();
+        let shared = -0.2 * (1.0 - noise.unit()).ln();
         let level = if slot < DAYS * 48 { 1.3 } else { 0.05 };
         let create = 0.4 + 0.2 * load + shared;
         let seconds =
-            [create, create / 4.0, level * (1.0 + shared), 1.0 + shared, 0.2 + 0.1 * noise.uniform(), 0.0];
+            [create, create / 4.0, level * (1.0 + shared), 1.0 + shared, 0.2 + 0.1 * noise.unit(), 0.0];
         for (index, (series, columns)) in all.iter_mut().enumerate() {
             let outcome = match series.key.target.as_str() {
                 "/home" if slot == HANG => Outcome::Late,
@@ -211,7 +211,7 @@ fn what_changed_little_by_little_is_told_from_its_begin_to_its_end() {
     input.series = vec![input.series.swap_remove(3)];
     let (series, columns) = &mut input.series[0];
     *columns = HistoryColumns::default();
-    let mut noise = Noise::new(5);
+    let mut noise = Random::new(5);
     for slot in 0..30 * 96 {
         // Four times as long within four days.
         let share = ((slot - 10 * 96) as f64 / (4.0 * 96.0)).clamp(0.0, 1.0);

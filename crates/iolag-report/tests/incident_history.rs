@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::Noise;
 use iolag_analysis::history::{HistoryInput, HistoryOptions, analyse_history, find_incident};
+use iolag_model::Random;
 use iolag_model::{
     Configuration, ConfigurationKey, Event, EventSource, Evidence, FailureCode, HistoryColumns,
     HistorySample, Nanoseconds, Outage, OutageEnding, OutageKind, Outcome, ProbeId, Series, SeriesKey,
@@ -68,7 +68,7 @@ fn sample(key: &SeriesKey, probe: u64, slot: i64, seconds: f64, outcome: Outcome
 /// Two days of three places. `has_hang`: /home hangs for two hours, and creating there is faster from the middle of the second day on; the
 /// others go on.
 fn measured(has_hang: bool) -> Vec<(Series, HistoryColumns)> {
-    let mut noise = Noise::new(2008);
+    let mut noise = Random::new(2008);
     let mut all: Vec<(Series, HistoryColumns)> = [
         series("/home", "create", SeriesKind::Task),
         series("/home", "list", SeriesKind::Task),
@@ -79,7 +79,7 @@ fn measured(has_hang: bool) -> Vec<(Series, HistoryColumns)> {
     .to_vec();
     for slot in (0..SLOTS).filter(|slot| !GAP.contains(slot)) {
         for (index, (series, columns)) in all.iter_mut().enumerate() {
-            let usual = [0.4, 0.05, 1.1, 0.01][index] * (1.0 + 0.1 * noise.uniform());
+            let usual = [0.4, 0.05, 1.1, 0.01][index] * (1.0 + 0.1 * noise.unit());
             let probe = slot as u64 * 10 + index as u64;
             let is_home = has_hang && series.key.target == "/home";
             let (outcome, seconds) = match slot {

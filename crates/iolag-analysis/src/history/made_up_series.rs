@@ -5,14 +5,14 @@ use iolag_model::{
 };
 
 use super::{FindingKind, HistoryAnalysis, HistoryFinding, HistoryInput, HistoryOptions, analyse_history};
-use crate::statistics::noise::Noise;
+use iolag_model::Random;
 
 /// Quarter hours of a day.
 pub(crate) const DAY: i64 = 96;
 
 /// Quarter hours of `list` on /home with this level in seconds at each slot, and some noise.
 pub(crate) fn analysed(slots: i64, level: impl Fn(i64) -> f64) -> HistoryAnalysis {
-    let mut noise = Noise::new(8);
+    let mut noise = Random::new(8);
     let columns = columns_of((0..slots).map(|slot| {
         let milliseconds = 1000.0 * level(slot) * (0.2 * noise.normal()).exp();
         (slot * 900, milliseconds as u64, Outcome::Ok)
@@ -70,7 +70,7 @@ pub(crate) fn columns_of(rows: impl IntoIterator<Item = (i64, u64, Outcome)>) ->
 
 /// Two weeks of quarter hours of an imported `list`, which takes 30 s and more at these slots.
 pub(crate) fn imported(target: &str, seed: u64, slow: &[i64]) -> (Series, HistoryColumns) {
-    let mut noise = Noise::new(seed);
+    let mut noise = Random::new(seed);
     let columns = columns_of((0..1344).map(|slot| {
         let usual = 200.0 * (0.3 * noise.normal()).exp();
         let milliseconds = if slow.contains(&slot) { 150.0 * usual } else { usual };

@@ -291,8 +291,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::statistics::noise::Noise;
     use crate::{QuantileValue, Summary, quantile_of};
+    use iolag_model::Random;
 
     /// Columns of synthetic samples: four operations, two clients, some failed, hung and late.
     #[derive(Default)]
@@ -309,7 +309,7 @@ mod tests {
 
     impl Columns {
         fn synthetic(rows: usize, seed: u64) -> Self {
-            let mut noise = Noise::new(seed);
+            let mut noise = Random::new(seed);
             let mut columns = Self::default();
             for row in 0..rows {
                 let kind = noise.bits() % 100;

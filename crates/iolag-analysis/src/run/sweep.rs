@@ -168,7 +168,7 @@ pub fn compare_repetitions(repetitions: &[Repetition]) -> RepetitionComparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     fn point(size: u64, low: f64, high: f64) -> SweepPoint {
         SweepPoint { size, value: (low + high) / 2.0, low, high }
@@ -199,14 +199,14 @@ mod tests {
     }
 
     /// Parts of a repetition whose mean duration follows from its rate, with some scatter.
-    fn repetition(rate: f64, scatter: f64, noise: &mut Noise) -> Repetition {
+    fn repetition(rate: f64, scatter: f64, noise: &mut Random) -> Repetition {
         let parts = (0..32).map(|_| 1e9 / rate * (scatter * noise.normal()).exp()).collect();
         Repetition { rate_per_second: rate, parts }
     }
 
     #[test]
     fn the_usb_stick_of_study_004_is_flagged() {
-        let mut noise = Noise::new(4);
+        let mut noise = Random::new(4);
         let stick: Vec<_> =
             [200.2, 404.0, 132.4].iter().map(|rate| repetition(*rate, 0.5, &mut noise)).collect();
         let comparison = compare_repetitions(&stick);
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_nvme_of_study_004_is_not_flagged_when_its_parts_scatter_as_much() {
-        let mut noise = Noise::new(5);
+        let mut noise = Random::new(5);
         let disk: Vec<_> =
             [57_000.0, 55_441.3, 54_715.3].iter().map(|rate| repetition(*rate, 0.3, &mut noise)).collect();
         assert_eq!(compare_repetitions(&disk).judgement, RepetitionJudgement::Alike);
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn equal_repetitions_are_rarely_flagged_even_when_their_parts_are_correlated() {
-        let mut noise = Noise::new(6);
+        let mut noise = Random::new(6);
         let flagged = (0..200)
             .filter(|_| {
                 let repetitions: Vec<_> = (0..3)

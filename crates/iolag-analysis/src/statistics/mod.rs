@@ -10,7 +10,6 @@ pub(crate) mod dip;
 pub(crate) mod interval;
 pub(crate) mod knowledge;
 pub(crate) mod multiple_testing;
-pub(crate) mod noise;
 pub(crate) mod overlap;
 pub(crate) mod quantile;
 pub(crate) mod ranking;

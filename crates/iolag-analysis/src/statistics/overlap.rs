@@ -131,9 +131,9 @@ fn moved(set: &[(f64, f64)], shift: f64, covered: f64) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::noise::Noise;
     use super::super::rhythm::profile::DAY_SECONDS;
     use super::*;
+    use iolag_model::Random;
 
     const WEEK: f64 = 7.0 * DAY_SECONDS;
     const MONTH: f64 = 30.0 * DAY_SECONDS;
@@ -144,12 +144,12 @@ mod tests {
     }
 
     /// Each of 2 to 6 hours, after two quiet days on average.
-    fn storms(covered: f64, noise: &mut Noise) -> Stretches {
+    fn storms(covered: f64, noise: &mut Random) -> Stretches {
         let mut at = 0.0;
         let mut set = Vec::new();
         loop {
-            at -= 2.0 * DAY_SECONDS * (1.0 - noise.uniform()).ln();
-            let end = at + 7200.0 + 14_400.0 * noise.uniform();
+            at -= 2.0 * DAY_SECONDS * (1.0 - noise.unit()).ln();
+            let end = at + 7200.0 + 14_400.0 * noise.unit();
             if end > covered {
                 return stretches(set);
             }
@@ -159,7 +159,7 @@ mod tests {
     }
 
     /// Jobs at two in the morning of every so many days.
-    fn nightly(every: usize, days: usize, noise: &mut Noise) -> Vec<(f64, f64)> {
+    fn nightly(every: usize, days: usize, noise: &mut Random) -> Vec<(f64, f64)> {
         let begins = (0..days).step_by(every).map(|day| (day as f64 + 2.0 / 24.0) * DAY_SECONDS);
         begins.map(|begin| (begin, begin + 3600.0 * (0.5 * noise.normal()).exp())).collect()
     }
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn storms_that_know_nothing_of_each_other_overlap_as_rarely_as_they_should() {
-        let mut noise = Noise::new(61);
+        let mut noise = Random::new(61);
         let wrong = (0..200).filter(|_| {
             let [left, right] = [(), ()].map(|()| storms(MONTH, &mut noise));
             overlap_of(&left, &right, MONTH, 0.0).p <= 0.05
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn storms_of_both_are_told_in_a_week_as_often_as_there_are_any() {
-        let mut noise = Noise::new(63);
+        let mut noise = Random::new(63);
         let (mut told, mut of) = (0, 0);
         while of < 200 {
             let both = storms(WEEK, &mut noise);
@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn what_both_do_at_the_same_hour_by_themselves_is_not_told() {
         for (every, days) in [(1, 3), (1, 5), (1, 7), (1, 28), (1, 70), (7, 28), (7, 70), (7, 365)] {
-            let mut noise = Noise::new(64);
-            let jobs = |noise: &mut Noise| stretches(nightly(every, days, noise));
+            let mut noise = Random::new(64);
+            let jobs = |noise: &mut Random| stretches(nightly(every, days, noise));
             let covered = days as f64 * DAY_SECONDS;
             let mut wrong = 0;
             for _ in 0..200 {
@@ -220,10 +220,10 @@ mod tests {
     #[test]
     fn an_incident_of_both_is_told_beside_what_both_do_every_night() {
         for days in [7, 14, 28, 70] {
-            let mut noise = Noise::new(65);
+            let mut noise = Random::new(65);
             let mut told = 0;
             for _ in 0..100 {
-                let at = ((days - 1) as f64 * noise.uniform()).floor() + 8.0 / 24.0;
+                let at = ((days - 1) as f64 * noise.unit()).floor() + 8.0 / 24.0;
                 let mut place = || {
                     let mut set = nightly(1, days, &mut noise);
                     set.push((at * DAY_SECONDS, at * DAY_SECONDS + 21_600.0));
@@ -248,13 +248,12 @@ mod tests {
 
     #[test]
     fn single_slots_that_know_nothing_of_each_other_overlap_as_rarely_as_they_should() {
-        let mut noise = Noise::new(62);
+        let mut noise = Random::new(62);
         let mut wrong = 0;
         for _ in 0..200 {
-            let late: Vec<f64> =
-                (0..672).map(|slot| f64::from(slot) * 900.0 + 20.0 * noise.uniform()).collect();
+            let late: Vec<f64> = (0..672).map(|slot| f64::from(slot) * 900.0 + 20.0 * noise.unit()).collect();
             let mut bad = || {
-                let chosen = late.iter().filter(|_| noise.uniform() < 0.05);
+                let chosen = late.iter().filter(|_| noise.unit() < 0.05);
                 stretches(chosen.map(|begin| (*begin, begin + 880.0)).collect())
             };
             wrong += usize::from(overlap_of(&bad(), &bad(), WEEK, 900.0).p <= 0.05);

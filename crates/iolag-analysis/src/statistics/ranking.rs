@@ -160,8 +160,8 @@ const fn key_of(value: f64) -> u64 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::noise::Noise;
     use super::*;
+    use iolag_model::Random;
 
     #[test]
     fn equal_values_share_a_rank() {
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn many_values_are_sorted_as_few_are() {
-        let mut noise = Noise::new(5);
+        let mut noise = Random::new(5);
         let values: Vec<f64> = (0..3 * DIGITS_FROM)
             .map(|place| match place % 7 {
                 0 => f64::INFINITY,

@@ -2,24 +2,23 @@
 
 use std::time::Instant;
 
-use iolag_analysis::Noise;
 use iolag_analysis::history::{
     ChangeOptions, CorrelationMethod, LocalTime, TimedValues, correlate, find_changes, find_periodicity,
 };
+use iolag_model::Random;
 use iolag_model::WallTime;
 
 /// A week begins with it.
 const MONDAY_NS: i64 = 4 * 86_400 * 1_000_000_000;
 
 /// Log-normal durations (σ = 0.6 of the logarithm), autoregressive with `phi`, every `slot_seconds` with jitter.
-fn storage(n: usize, slot_seconds: f64, phi: f64, noise: &mut Noise) -> TimedValues {
+fn storage(n: usize, slot_seconds: f64, phi: f64, noise: &mut Random) -> TimedValues {
     let mut state = noise.normal();
     let mut moments = Vec::with_capacity(n);
     let mut values = Vec::with_capacity(n);
     for slot in 0..n {
         state = phi * state + (1.0 - phi * phi).sqrt() * noise.normal();
-        moments
-            .push(WallTime(MONDAY_NS + ((slot as f64 + 0.05 * noise.uniform()) * slot_seconds * 1e9) as i64));
+        moments.push(WallTime(MONDAY_NS + ((slot as f64 + 0.05 * noise.unit()) * slot_seconds * 1e9) as i64));
         values.push((0.6 * state).exp());
     }
     TimedValues::known(&moments, &values)
@@ -28,7 +27,7 @@ fn storage(n: usize, slot_seconds: f64, phi: f64, noise: &mut Noise) -> TimedVal
 #[test]
 fn autocorrelated_noise_changes_in_at_most_one_series_year_of_ten() {
     for phi in [0.0, 0.6, 0.9] {
-        let mut noise = Noise::new(1000);
+        let mut noise = Random::new(1000);
         let alarms = (0..30).filter(|_| {
             let values = storage(24 * 365, 3600.0, phi, &mut noise);
             !find_changes(&values, &LocalTime::UTC, &ChangeOptions::default()).steps.is_empty()
@@ -43,7 +42,7 @@ fn autocorrelated_noise_changes_in_at_most_one_series_year_of_ten() {
 fn short_series_of_noise_do_not_change_either() {
     for phi in [0.0, 0.5, 0.8] {
         for n in [60, 96, 300, 900] {
-            let mut noise = Noise::new(2000);
+            let mut noise = Random::new(2000);
             let alarms = (0..200).filter(|_| {
                 let values = storage(n, 900.0, phi, &mut noise);
                 !find_changes(&values, &LocalTime::UTC, &ChangeOptions::default()).steps.is_empty()
@@ -58,7 +57,7 @@ fn short_series_of_noise_do_not_change_either() {
 /// Shorter records are wrong more often, and docs/statistics.md says how often: they hold too few of the correlation times of such a load.
 #[test]
 fn slow_load_under_quick_noise_changes_in_at_most_one_series_year_of_ten() {
-    let mut noise = Noise::new(2500);
+    let mut noise = Random::new(2500);
     let alarms = (0..30).filter(|_| {
         let (slow, quick) =
             (storage(24 * 365, 3600.0, 0.95, &mut noise), storage(24 * 365, 3600.0, 0.0, &mut noise));
@@ -76,7 +75,7 @@ fn slow_load_under_quick_noise_changes_in_at_most_one_series_year_of_ten() {
 #[test]
 fn a_doubling_with_four_days_on_each_side_is_detected() {
     for (half, phi, least) in [(384, 0.0, 80), (384, 0.3, 75), (480, 0.3, 85)] {
-        let mut noise = Noise::new(3000);
+        let mut noise = Random::new(3000);
         let detected = (0..100).filter(|_| {
             let quiet = storage(2 * half, 900.0, phi, &mut noise);
             let doubled: Vec<f64> = quiet
@@ -102,7 +101,7 @@ fn a_doubling_with_four_days_on_each_side_is_detected() {
 #[test]
 fn p_of_a_correlation_is_uniform_although_both_series_resemble_themselves() {
     for (n, phi) in [(200, 0.0), (200, 0.5), (800, 0.8), (2000, 0.9)] {
-        let mut noise = Noise::new(4000);
+        let mut noise = Random::new(4000);
         let runs = 400;
         let p: Vec<f64> = (0..runs)
             .map(|_| {
@@ -119,7 +118,7 @@ fn p_of_a_correlation_is_uniform_although_both_series_resemble_themselves() {
 
 #[test]
 fn a_year_every_quarter_of_an_hour_is_done_in_seconds() {
-    let mut noise = Noise::new(5000);
+    let mut noise = Random::new(5000);
     let quiet = storage(96 * 365, 900.0, 0.6, &mut noise);
     let steps = [(9_000, 1.0), (15_000, 0.4), (15_400, 1.5), (22_000, 0.7), (31_000, 1.3)];
     let level = |slot: usize| steps.iter().rev().find(|step| slot >= step.0).map_or(1.0, |step| step.1);

@@ -6,8 +6,8 @@ use iolag_analysis::history::{
     EstimateInterval, KindsOfDay, Knowledge, LocalTime, Observation, Observations, Origin, Quantity,
     ShiftEstimate, Stratify, Weight, compare, dip_statistic, share_difference,
 };
-use iolag_analysis::{Noise, QuantileValue, quantile_of, share_interval};
-use iolag_model::{Nanoseconds, WallTime};
+use iolag_analysis::{QuantileValue, quantile_of, share_interval};
+use iolag_model::{Nanoseconds, Random, WallTime};
 use proptest::prelude::*;
 
 const ANSWERS: &str = include_str!("distribution_answers.tsv");
@@ -214,7 +214,7 @@ fn nothing_at_all_is_no_distribution() {
 #[test]
 fn a_change_to_below_the_resolution_is_a_bound() {
     // Study 000: `ls -l` in /home took always more than 0.1 s, and 0.00 s after the cache was enabled.
-    let mut noise = Noise::new(8);
+    let mut noise = Random::new(8);
     let before =
         observations::<ByAttempt>((0..200).map(|_| (0.3 * noise.normal().abs().exp(), Knowledge::Exactly)));
     let after = observations::<ByAttempt>((0..200).map(|index| match index % 10 {
@@ -233,7 +233,7 @@ fn a_change_to_below_the_resolution_is_a_bound() {
 fn hours_of_the_week_are_compared_with_themselves() {
     // Nights are fast, days slow; the second sample has the same hours but twice as many at night, and is 20
     // % slower throughout.
-    let mut noise = Noise::new(3);
+    let mut noise = Random::new(3);
     let mut sample = |weeks: std::ops::Range<i64>, factor: f64, night_only_week: bool| {
         let mut list = Vec::new();
         for week in weeks {
@@ -292,7 +292,7 @@ fn strata_that_one_sample_does_not_cover_are_not_made() {
 
 #[test]
 fn a_weekend_after_an_event_is_no_consequence_of_it() {
-    let mut noise = Noise::new(2);
+    let mut noise = Random::new(2);
     let monday = 4 * 24;
     let mut week = |factor: f64| -> [Observations<ByAttempt>; 2] {
         let mut hours = |hours: std::ops::Range<i64>, factor: f64| {
@@ -326,7 +326,7 @@ fn a_weekend_after_an_event_is_no_consequence_of_it() {
 #[test]
 fn a_year_on_either_side_is_compared_by_counting() {
     // The list of all pairs would have 1.2 billion entries.
-    let mut noise = Noise::new(1);
+    let mut noise = Random::new(1);
     let mut year = |factor: f64| {
         let amounts: Vec<_> =
             (0..35_000).map(|_| (factor * noise.normal().exp(), Knowledge::Exactly)).collect();

@@ -1,9 +1,9 @@
 //! Histories about which everything is known: does the analysis say so?
 
-use iolag_analysis::Noise;
 use iolag_analysis::history::{
     FindingKind, HistoryAnalysis, HistoryFinding, HistoryInput, HistoryOptions, Strength, analyse_history,
 };
+use iolag_model::Random;
 use iolag_model::{
     Event, EventSource, HistoryColumns, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId,
     Series, SeriesKey, SeriesKind, Surroundings, WallTime,
@@ -71,7 +71,7 @@ fn of_kind(analysis: &HistoryAnalysis, kind: FindingKind) -> Vec<&HistoryFinding
 
 /// Two hours, a round every 10 s, on two targets and memory: a delay of 30 ms from the middle on, and a hang of ten minutes.
 fn accelerated() -> HistoryInput {
-    let mut noise = Noise::new(1);
+    let mut noise = Random::new(1);
     let mut quiet = |seconds: f64| seconds * (0.3 * noise.normal()).exp();
     let fuse = (0..720_u64).map(|round| {
         let second = round as f64 * 10.0;
@@ -146,7 +146,7 @@ fn hang_change_event_and_unaffected_targets_of_the_accelerated_run_are_plain_to_
 /// The shape of study 000: 42 days every 15 min; names cached from the 14th day on; home and scratch compile together, five minutes
 /// apart; one listing in five on scratch is answered by a cache.
 fn study_000() -> HistoryInput {
-    let mut noise = Noise::new(2);
+    let mut noise = Random::new(2);
     let slots = 42 * 96;
     let cause: Vec<f64> = (0..slots).map(|_| noise.normal()).collect();
     let mut home_list = Vec::new();
@@ -163,7 +163,7 @@ fn study_000() -> HistoryInput {
             0.004 * (0.5 * noise.normal()).exp()
         };
         home_list.push(sample(probe, second + 20.0, hundredth(listing), Outcome::Ok));
-        let cached = noise.uniform() < 0.2;
+        let cached = noise.unit() < 0.2;
         let listing = if cached { 0.01 } else { 1.3 + 0.3 * (0.7 * noise.normal()).exp() };
         scratch_list.push(sample(probe, second + 320.0, hundredth(listing), Outcome::Ok));
         let mut compile = |least: f64| hundredth(least * (0.25 * (0.8 * cause + 0.6 * noise.normal())).exp());

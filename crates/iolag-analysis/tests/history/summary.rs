@@ -1,11 +1,11 @@
 //! From columns to one summary of a series: slots behind a hang, calendars, configurations.
 
-use iolag_analysis::Noise;
 use iolag_analysis::history::{
     Blockers, ByAttempt, ByTime, ComparisonOptions, ComparisonVerdict, Estimate, FindingKind, HistoryFinding,
     HistoryInput, HistoryOptions, Knowledge, LocalTime, Observations, Origin, Quantity, SeriesSummary,
     SummaryOptions, analyse_history, compare, summarise_series,
 };
+use iolag_model::Random;
 use iolag_model::{
     ConfigurationKey, FailureCode, HistoryColumns, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome,
     ProbeId, Series, SeriesKey, SeriesKind, WallTime,
@@ -76,7 +76,7 @@ fn calm_with(other: impl Fn(HistorySample) -> HistorySample) -> HistoryInput {
 fn tasks_of_a_target_that_change_within_a_day_are_told_in_one_sentence() {
     let tasks = ["list", "create", "stat", "shell"];
     let of_task = |(number, task): (usize, &&str)| {
-        let mut noise = Noise::new(number as u64 + 1);
+        let mut noise = Random::new(number as u64 + 1);
         let samples: Vec<HistorySample> = (0..960)
             .map(|slot| {
                 // Each three hours after the one before.
@@ -250,7 +250,7 @@ fn a_blocker_may_be_another_series_or_an_outage_and_an_unknown_one_is_counted() 
 #[test]
 fn without_skipped_slots_both_weightings_are_the_same() {
     let series = series(SeriesKind::Task, Nanoseconds::from_milliseconds(10));
-    let mut noise = Noise::new(5);
+    let mut noise = Random::new(5);
     let outcomes = [Outcome::Ok, Outcome::Ok, Outcome::Late, Outcome::Timeout, Outcome::Error, Outcome::Hung];
     let samples: Vec<HistorySample> = (0..300)
         .map(|slot| {

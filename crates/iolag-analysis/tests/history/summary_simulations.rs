@@ -1,19 +1,19 @@
 //! Modes and events of one series, and simulations: how often a single mode is split, and how often intervals cover the truth.
 
-use iolag_analysis::Noise;
 use iolag_analysis::history::{
     ByAttempt, ChangesNearEvent, ComparisonOptions, ComparisonVerdict, Distribution, Estimate, EventWindows,
     Knowledge, Observation, Observations, Origin, Quantity, compare, event_effect, separated_modes,
 };
+use iolag_model::Random;
 use iolag_model::{Event, EventSource, Nanoseconds, WallTime};
 
 /// 2008-05-05, a Monday, midnight.
 const MONDAY: i64 = 1_209_945_600;
 
 /// Shuffles by a fixed rule, so that a mixture is no sequence of levels.
-fn shuffled(mut amounts: Vec<f64>, noise: &mut Noise) -> Vec<f64> {
+fn shuffled(mut amounts: Vec<f64>, noise: &mut Random) -> Vec<f64> {
     for last in (1..amounts.len()).rev() {
-        amounts.swap(last, (noise.uniform() * (last + 1) as f64) as usize);
+        amounts.swap(last, (noise.unit() * (last + 1) as f64) as usize);
     }
     amounts
 }
@@ -36,7 +36,7 @@ fn durations(amounts: &[f64], resolution: f64) -> Observations<ByAttempt> {
 fn the_cache_of_study_000_and_the_price_of_missing_it_are_told_apart() {
     // "About 20 % of the trials completed in approximately 0.01 second or less. Of the remaining 80 %
     // virtually all took at least 1.3 seconds."
-    let mut noise = Noise::new(2008);
+    let mut noise = Random::new(2008);
     let amounts: Vec<f64> = (0..960)
         .map(|slot| match slot % 5 {
             0 => 0.008 * (0.4 * noise.normal()).exp(),
@@ -61,7 +61,7 @@ fn the_cache_of_study_000_and_the_price_of_missing_it_are_told_apart() {
 
 #[test]
 fn three_modes_are_found_in_order() {
-    let mut noise = Noise::new(33);
+    let mut noise = Random::new(33);
     let amounts: Vec<f64> =
         (0..900).map(|slot| 10_f64.powi(slot % 3 - 2) * (0.2 * noise.normal()).exp()).collect();
     let modes = separated_modes(&durations(&shuffled(amounts, &mut noise), 0.0), 0.0).expect("three modes");
@@ -71,7 +71,7 @@ fn three_modes_are_found_in_order() {
 
 #[test]
 fn a_single_mode_is_hardly_ever_split() {
-    let mut noise = Noise::new(99);
+    let mut noise = Random::new(99);
     let (mut experiments, mut split) = (0, 0);
     for (count, spread, phi, resolution) in [
         (50, 1.0, 0.0, 0.0),
@@ -105,7 +105,7 @@ fn a_single_mode_is_hardly_ever_split() {
 
 #[test]
 fn an_event_is_followed_by_a_change_and_another_by_none() {
-    let mut noise = Noise::new(4);
+    let mut noise = Random::new(4);
     let amounts: Vec<f64> = (0..28 * 96)
         .map(|slot| if slot < 14 * 96 { 1.0 } else { 0.5 } * (0.5 * noise.normal()).exp())
         .collect();
@@ -151,7 +151,7 @@ fn an_event_is_followed_by_a_change_and_another_by_none() {
 /// How often the interval of the ratio covers the true one, and how often p < 0.05 when the ratio is 1.
 fn coverage(sizes: [usize; 2], ratio: f64, phi: f64, deadline: f64) -> (f64, f64) {
     const EXPERIMENTS: usize = 300;
-    let mut noise = Noise::new(77);
+    let mut noise = Random::new(77);
     let (mut covered, mut significant) = (0, 0);
     for _ in 0..EXPERIMENTS {
         let [first, second] = [(sizes[0], 1.0), (sizes[1], ratio)].map(|(size, factor)| {
@@ -202,12 +202,12 @@ fn bands_and_intervals_cover_the_truth_under_censoring() {
     // 2.
     const EXPERIMENTS: u32 = 400;
     let truth = |amount: f64| 1.0 - (-amount).exp();
-    let mut noise = Noise::new(11);
+    let mut noise = Random::new(11);
     let (mut all_points, mut one_point, mut median) = (0, 0, 0);
     for _ in 0..EXPERIMENTS {
         let list: Vec<Observation> = (0..80)
             .map(|slot| {
-                let mut exponential = |mean: f64| -mean * (1.0 - noise.uniform()).ln();
+                let mut exponential = |mean: f64| -mean * (1.0 - noise.unit()).ln();
                 let (amount, age) = (exponential(1.0), exponential(2.0));
                 let knowledge = if amount > age { Knowledge::AtLeast } else { Knowledge::Exactly };
                 let at = WallTime::from_seconds(slot);

@@ -1,10 +1,10 @@
 //! How often a whole result says something of series together that is not so, on campaigns of which the truth is known, with fixed seeds: three tasks on
 //! two targets and two notes that mean nothing. The gate runs a few; `cargo test --release -- --ignored --nocapture campaigns` prints a table.
 
-use iolag_analysis::Noise;
 use iolag_analysis::history::{
     ComparisonVerdict, FindingKind, HistoryAnalysis, HistoryInput, HistoryOptions, Stratify, analyse_history,
 };
+use iolag_model::Random;
 use iolag_model::{
     ConfigurationKey, Event, EventSource, HistoryColumns, Nanoseconds, Outcome, ProbeId, Series, SeriesKey,
     SeriesKind, WallTime,
@@ -23,19 +23,19 @@ enum Process {
     },
 }
 
-fn logarithms(process: Process, n: usize, noise: &mut Noise) -> Vec<f64> {
+fn logarithms(process: Process, n: usize, noise: &mut Random) -> Vec<f64> {
     let day = |slot: usize, peak: f64| (std::f64::consts::TAU * (slot as f64 / 96.0 - peak)).cos();
     match process {
         Process::Autoregressive(phi) => autoregressive(phi, n, noise),
         Process::Daily { is_shared } => {
-            let peak = if is_shared { 0.5 } else { noise.uniform() };
+            let peak = if is_shared { 0.5 } else { noise.unit() };
             let quiet = autoregressive(0.5, n, noise);
             (0..n).map(|slot| quiet[slot] + 0.8 * day(slot, peak)).collect()
         }
     }
 }
 
-fn autoregressive(phi: f64, n: usize, noise: &mut Noise) -> Vec<f64> {
+fn autoregressive(phi: f64, n: usize, noise: &mut Random) -> Vec<f64> {
     let mut state = noise.normal();
     (0..n)
         .map(|_| {
@@ -92,7 +92,7 @@ fn note(second: i64) -> Event {
     }
 }
 
-fn campaign(process: Process, n: usize, stratify: Stratify, noise: &mut Noise) -> HistoryAnalysis {
+fn campaign(process: Process, n: usize, stratify: Stratify, noise: &mut Random) -> HistoryAnalysis {
     let mut input = HistoryInput::default();
     for (place, target) in ["/home", "/scratch"].into_iter().enumerate() {
         for (task, name) in ["compile", "create", "list"].into_iter().enumerate() {
@@ -100,8 +100,7 @@ fn campaign(process: Process, n: usize, stratify: Stratify, noise: &mut Noise) -
             input.series.push(series(target, name, 20 * task as i64 + 120 * place as i64, &values));
         }
     }
-    input.events =
-        (0..2).map(|_| note(((0.05 + 0.9 * noise.uniform()) * n as f64) as i64 * PERIOD)).collect();
+    input.events = (0..2).map(|_| note(((0.05 + 0.9 * noise.unit()) * n as f64) as i64 * PERIOD)).collect();
     analyse_history(&input, &HistoryOptions { stratify, ..HistoryOptions::default() })
 }
 
@@ -122,7 +121,7 @@ fn is_told(verdict: ComparisonVerdict) -> bool {
 }
 
 fn count(campaigns: usize, process: Process, n: usize, stratify: Stratify) -> False {
-    let mut noise = Noise::new(2026);
+    let mut noise = Random::new(2026);
     let mut found = False::default();
     for _ in 0..campaigns {
         let analysis = campaign(process, n, stratify, &mut noise);
@@ -160,7 +159,7 @@ fn quiet_series_have_nothing_to_do_with_each_other() {
 
 #[test]
 fn what_differs_and_what_shares_a_cause_is_told() {
-    let mut noise = Noise::new(2027);
+    let mut noise = Random::new(2027);
     let (mut slower, mut together) = (0, 0);
     for _ in 0..10 {
         // On the scale of logarithms before they are scaled: 1.2 is a factor of two.

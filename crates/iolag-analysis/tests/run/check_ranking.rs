@@ -1,9 +1,10 @@
 //! The sentence that ranks the directories of a check, on made-up checks of which it is known who is slower.
 
 use crate::scenario::{MS, S, Scenario};
-use iolag_analysis::{Feeling, Noise, analyse_check};
+use iolag_analysis::{Feeling, analyse_check};
 use iolag_model::{
-    ContactEnd, ContactRecord, FailureCode, Nanoseconds, Operation, Outcome, TargetIndex, WorkloadSpec,
+    ContactEnd, ContactRecord, FailureCode, Nanoseconds, Operation, Outcome, Random, TargetIndex,
+    WorkloadSpec,
 };
 
 const CHECKS: u64 = 200;
@@ -30,7 +31,7 @@ const ROWS: [(Operation, usize, u64); 10] = [
 
 /// Two directories; the first has a part of the attempts, the second takes some times as long. Few attempts are far longer than others.
 fn check(seed: u64, part: usize, times: f64) -> Scenario {
-    let mut noise = Noise::new(seed);
+    let mut noise = Random::new(seed);
     let mut scenario = Scenario::check(&["/a", "/b"]);
     for (operation, count, ms) in ROWS {
         for (target, count, times) in [(0, (count / part).max(1), 1.0), (1, count, times)] {

@@ -2,7 +2,8 @@
 
 use crate::scenario::{self, MS, S, Scenario};
 use iolag_analysis::figure::*;
-use iolag_analysis::{Noise, QuantileValue, analyse_metadata, bucket_of};
+use iolag_analysis::{QuantileValue, analyse_metadata, bucket_of};
+use iolag_model::Random;
 use iolag_model::*;
 
 /// A sample in the order of the columns.
@@ -254,7 +255,7 @@ fn a_box_tells_quantiles_and_outliers() {
 
 #[test]
 fn the_density_curve_has_the_area_of_one() {
-    let mut noise = Noise::new(3);
+    let mut noise = Random::new(3);
     let rows: Vec<Row> = (0..5000)
         .map(|_| Row::ok(Operation::Stat, 2 * S, 10f64.powf(5.0 + 0.5 * noise.normal()) as u64))
         .collect();

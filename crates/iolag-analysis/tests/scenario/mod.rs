@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use iolag_analysis::{Censoring, Engine, Grouping, Noise, Precision, Summaries};
+use iolag_analysis::{Censoring, Engine, Grouping, Precision, Summaries};
+use iolag_model::Random;
 use iolag_model::*;
 
 pub const MS: u64 = 1_000_000;
@@ -134,7 +135,7 @@ impl Scenario {
 
     /// `count` samples scattered log-normally around `median_ns`.
     pub fn scatter(&mut self, target: u16, operation: Operation, count: usize, median_ns: u64, spread: f64) {
-        let mut noise = Noise::new(operation as u64 * 7919 + u64::from(target) + count as u64);
+        let mut noise = Random::new(operation as u64 * 7919 + u64::from(target) + count as u64);
         for _ in 0..count {
             let ns = median_ns as f64 * (spread * noise.normal()).exp();
             self.add(target, operation, ns as u64);
@@ -272,7 +273,7 @@ pub fn usb_stick() -> Scenario {
         (Phase::Cleanup, 0),
     ];
     let mut scenario = Scenario::metadata(4, 1, 1, &phases);
-    let mut noise = Noise::new(11);
+    let mut noise = Random::new(11);
     let mut begin_ns = 2 * S;
     for (stage, rate) in [(0_u16, 380.5), (1, 200.2), (2, 404.0), (3, 132.4), (4, 439.6)] {
         let operations: &[Operation] = match stage {

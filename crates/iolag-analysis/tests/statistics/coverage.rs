@@ -1,9 +1,9 @@
 //! Do intervals cover the truth as often as they say? Many small experiments of which the truth is known.
 
 use iolag_analysis::{
-    EffectiveSampleSize, Engine, Grouping, Noise, Precision, QuantileInterval, QuantileValue, Summary,
+    EffectiveSampleSize, Engine, Grouping, Precision, QuantileInterval, QuantileValue, Summary,
 };
-use iolag_model::{Nanoseconds, Operation, Outcome, SampleColumns};
+use iolag_model::{Nanoseconds, Operation, Outcome, Random, SampleColumns};
 
 const EXPERIMENTS: usize = 400;
 /// The true median of every experiment.
@@ -22,7 +22,7 @@ fn summary(duration_ns: &[i64], outcome_code: &[i32]) -> Summary {
 }
 
 /// Log-normal durations whose logarithms follow each other by `phi`.
-fn durations(noise: &mut Noise, n: usize, phi: f64) -> Vec<i64> {
+fn durations(noise: &mut Random, n: usize, phi: f64) -> Vec<i64> {
     let mut state = noise.normal();
     (0..n)
         .map(|_| {
@@ -38,7 +38,7 @@ fn covers(interval: QuantileInterval) -> bool {
 
 /// Shares of experiments in which the naive interval of the median covers the truth, and the corrected one of those that have one.
 fn coverage(n: usize, phi: f64) -> (f64, f64) {
-    let mut noise = Noise::new(2026);
+    let mut noise = Random::new(2026);
     let (mut naive, mut corrected, mut told) = (0, 0, 0);
     for _ in 0..EXPERIMENTS {
         let median = summary(&durations(&mut noise, n, phi), &vec![Outcome::Ok as i32; n]).durations.median;
@@ -69,7 +69,7 @@ fn the_correction_restores_most_of_the_coverage_that_autocorrelation_takes() {
 
 #[test]
 fn a_deadline_moves_no_quantile_below_the_censored_mass() {
-    let mut noise = Noise::new(7);
+    let mut noise = Random::new(7);
     let free = durations(&mut noise, 1000, 0.0);
     let deadline = 3 * MEDIAN_NS as i64;
     let cut: Vec<i64> = free.iter().map(|ns| (*ns).min(deadline)).collect();

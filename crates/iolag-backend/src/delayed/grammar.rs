@@ -3,9 +3,7 @@
 
 use std::f64::consts::TAU;
 
-use iolag_model::{Level, Nanoseconds, Operation, parse_duration};
-
-use crate::random::Random;
+use iolag_model::{Level, Nanoseconds, Operation, Random, parse_duration};
 
 /// How long an operation is delayed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -132,7 +130,7 @@ mod tests {
     #[test]
     fn delays_are_given_for_all_or_by_operation() {
         let latencies = parse_latencies("2ms,create=20ms~exp,write+fsync=1s").unwrap();
-        let mut random = Random::new(0, 0);
+        let mut random = Random::of_stream(0, 0);
         let delay = latencies.of(Operation::Stat).unwrap().draw(&mut random);
         assert_eq!(delay, Nanoseconds::from_milliseconds(2));
         assert_eq!(latencies.of(Operation::WriteDurably).unwrap().mean, Nanoseconds::from_seconds(1));
@@ -164,7 +162,7 @@ mod tests {
         const DRAWS: u64 = 200_000;
         for text in ["1ms", "1ms~exp", "1ms~uniform", "1ms~lognormal(0.5)"] {
             let latency = parse_latency(text).unwrap();
-            let mut random = Random::new(5, 0);
+            let mut random = Random::of_stream(5, 0);
             let mean = (0..DRAWS).map(|_| latency.draw(&mut random).0).sum::<u64>() / DRAWS;
             // The standard error is at most 2300 ns.
             assert!(mean.abs_diff(1_000_000) < 12_000, "{text}: {mean}");
@@ -175,7 +173,7 @@ mod tests {
         #[test]
         fn no_text_makes_it_panic(text in "[a-z0-9=,~().+ -]{0,40}|\\PC{0,40}") {
             if let Ok(latencies) = parse_latencies(&text) {
-                let mut random = Random::new(1, 1);
+                let mut random = Random::of_stream(1, 1);
                 for operation in Operation::ALL {
                     latencies.of(*operation).map(|latency| latency.draw(&mut random));
                 }

@@ -8,9 +8,8 @@ mod grammar;
 
 use std::sync::Arc;
 
-use iolag_model::{Clock, Nanoseconds};
+use iolag_model::{Clock, Nanoseconds, Random};
 
-use crate::random::Random;
 use crate::wrapper::{Disturbance, Wrapper};
 use crate::{
     AsyncExecution, AsyncSession, Backend, Completion, PosixSession, Request, Session, SessionOptions,
@@ -44,7 +43,7 @@ impl Delay {
     fn delays(&self, options: &SessionOptions) -> Delays {
         Delays {
             latencies: Arc::clone(&self.latencies),
-            random: Random::new(options.seed, u64::from(options.client.0)),
+            random: Random::of_stream(options.seed, u64::from(options.client.0)),
             next: Nanoseconds::ZERO,
         }
     }

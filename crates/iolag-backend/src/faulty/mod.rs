@@ -8,9 +8,8 @@ mod grammar;
 
 use std::sync::Arc;
 
-use iolag_model::{Clock, FailureCode};
+use iolag_model::{Clock, FailureCode, Random, mix};
 
-use crate::random::{Random, mix};
 use crate::wrapper::{Disturbance, Wrapper};
 use crate::{
     AsyncExecution, AsyncSession, Backend, Completion, PosixSession, Request, Session, SessionOptions,
@@ -47,7 +46,7 @@ impl FaultRules {
         Faults {
             rules: Arc::clone(&self.rules),
             progress: (0..self.rules.len() as u64)
-                .map(|rule| Progress { random: Random::new(client, rule), seen: 0 })
+                .map(|rule| Progress { random: Random::of_stream(client, rule), seen: 0 })
                 .collect(),
             next: None,
         }

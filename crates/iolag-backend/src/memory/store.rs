@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use iolag_model::FailureCode;
+use iolag_model::{FailureCode, mix};
 
 use crate::ObjectKey;
-use crate::random::mix;
 
 /// An object grows no longer than this: the store shares its memory with iolag.
 const OBJECT_BYTES_MAX: u64 = 1 << 30;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::Noise;
 use iolag_analysis::history::HistoryInput;
+use iolag_model::Random;
 use iolag_model::{
     Configuration, ConfigurationKey, Event, EventSource, FailureCode, HistoryColumns, HistorySample,
     Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, Series, SeriesKey, SeriesKind, SessionEnd,
@@ -66,7 +66,7 @@ pub fn columns(samples: impl IntoIterator<Item = HistorySample>) -> HistoryColum
     columns
 }
 
-fn log_normal(noise: &mut Noise, median: f64, sigma: f64) -> f64 {
+fn log_normal(noise: &mut Random, median: f64, sigma: f64) -> f64 {
     median * (sigma * noise.normal()).exp()
 }
 
@@ -82,7 +82,7 @@ pub fn event(id: &str, second: i64, source: EventSource, text: &str) -> Event {
 /// Six weeks like those of study 000: three tasks, two file systems of one machine and one of another, imported from logs with two
 /// digits; the cache of the directory service was switched on on May 8.
 pub fn study() -> HistoryInput {
-    let mut noise = Noise::new(2008);
+    let mut noise = Random::new(2008);
     let mut input = HistoryInput::default();
     let busy: Vec<f64> = weather(&mut noise, 43 * 96);
     for (host, target, task) in [
@@ -102,7 +102,7 @@ pub fn study() -> HistoryInput {
             _ => (0, 0.0),
         };
         let rows = (first..43 * 96).map(|slot| {
-            let second = APRIL_25 as f64 + slot as f64 * 900.0 + offset + noise.uniform();
+            let second = APRIL_25 as f64 + slot as f64 * 900.0 + offset + noise.unit();
             let storm = if host == "franklin" { busy[slot] } else { 0.0 };
             let took = study_duration(&mut noise, (host, target, task), second, storm);
             let mut one = sample(second, (took * 100.0).floor() / 100.0);
@@ -132,7 +132,7 @@ pub fn study() -> HistoryInput {
 }
 
 /// How busy it is in each slot: quiet, with mountains.
-fn weather(noise: &mut Noise, slots: usize) -> Vec<f64> {
+fn weather(noise: &mut Random, slots: usize) -> Vec<f64> {
     let mut level = 0.0_f64;
     (0..slots)
         .map(|_| {
@@ -143,17 +143,17 @@ fn weather(noise: &mut Noise, slots: usize) -> Vec<f64> {
 }
 
 fn study_duration(
-    noise: &mut Noise,
+    noise: &mut Random,
     (host, target, task): (&str, &str, &str),
     second: f64,
     storm: f64,
 ) -> f64 {
-    let spike = if noise.uniform() < 0.01 { (2.0 * noise.normal().abs()).exp() } else { 1.0 };
+    let spike = if noise.unit() < 0.01 { (2.0 * noise.normal().abs()).exp() } else { 1.0 };
     match (host, target, task) {
         ("bassi", _, "list") => log_normal(noise, 0.006, 0.4),
         ("bassi", _, "create") => log_normal(noise, 1.1, 0.5),
         ("bassi", ..) => log_normal(noise, 0.8, 0.15),
-        (_, "/scratch", "list") if noise.uniform() < 0.2 => log_normal(noise, 0.011, 0.2),
+        (_, "/scratch", "list") if noise.unit() < 0.2 => log_normal(noise, 0.011, 0.2),
         (_, "/scratch", "list") => 1.3 + log_normal(noise, 0.15, 0.8) * spike,
         (_, "/scratch", "create") => log_normal(noise, 1.2, 0.6) * (0.8 * storm).exp() * spike,
         (_, "/scratch", _) => 18.0 + log_normal(noise, 1.5, 0.6) * (0.7 * storm).exp() * spike,
@@ -166,7 +166,7 @@ fn study_duration(
 
 /// Two hours with a round every 10 s on three file systems: a delay switched on and noted, and a hang of 10 minutes on the same.
 pub fn hang() -> HistoryInput {
-    let mut noise = Noise::new(77);
+    let mut noise = Random::new(77);
     let mut input = HistoryInput::default();
     let begin = JUNE_1 + 36_000;
     let (delayed, hung, over) = (begin + 3600, begin + 5000, begin + 5603);
@@ -178,7 +178,7 @@ pub fn hang() -> HistoryInput {
         for (task, median) in [("list", 0.004), ("create", 0.03), ("stat", 0.0006)] {
             let mut rows = Vec::new();
             for slot in 0..720_i64 {
-                let second = (begin + slot * 10) as f64 + 0.4 * noise.uniform();
+                let second = (begin + slot * 10) as f64 + 0.4 * noise.unit();
                 let mut one = sample(second, log_normal(&mut noise, median * factor, 0.35));
                 if target == "/fuse" {
                     if second > delayed as f64 {
@@ -193,7 +193,7 @@ pub fn hang() -> HistoryInput {
                     }
                 }
                 one.surroundings = Some(Surroundings {
-                    load_milli: [0, 400 + (300.0 * noise.uniform()) as u32, 0],
+                    load_milli: [0, 400 + (300.0 * noise.unit()) as u32, 0],
                     runnable: 1,
                     blocked: u32::from(second > hung as f64 && second < over as f64),
                     ..Surroundings::default()
@@ -240,7 +240,7 @@ fn session(host: &str, begin: i64, last: i64) -> WatchSession {
 /// Months of a round every quarter of an hour from two hosts: parts, a control, a covariate, hangs, gaps, a change of configuration,
 /// a daily swing, and a journal.
 pub fn watched(days: i64) -> HistoryInput {
-    let mut noise = Noise::new(404);
+    let mut noise = Random::new(404);
     let mut input = HistoryInput::default();
     let upgraded = JUNE_1 + days * DAY * 3 / 5;
     let gap = JUNE_1 + 40 * DAY..JUNE_1 + 43 * DAY;
@@ -334,7 +334,7 @@ pub fn watched(days: i64) -> HistoryInput {
         input.events.push(restart);
     }
     for index in 0..400_i64 {
-        let second = JUNE_1 + (noise.uniform() * (days * DAY) as f64) as i64;
+        let second = JUNE_1 + (noise.unit() * (days * DAY) as f64) as i64;
         let mut line =
             event(&format!("journal{index}"), second, EventSource::Journal, "LustreError: slow reply");
         line.kind = "lustre error".to_owned();
@@ -344,7 +344,7 @@ pub fn watched(days: i64) -> HistoryInput {
 }
 
 fn watched_sample(
-    noise: &mut Noise,
+    noise: &mut Random,
     due: i64,
     target: &str,
     median: f64,
@@ -354,10 +354,10 @@ fn watched_sample(
     let hour = (due % DAY) as f64 / DAY as f64;
     let daily = 1.0 + 0.5 * (std::f64::consts::TAU * (hour - 0.35)).sin().max(0.0);
     let slower = if target == "/scratch" && due >= upgraded { 1.8 } else { 1.0 };
-    let tail = if noise.uniform() < 0.004 { (3.0 * noise.normal().abs()).exp() } else { 1.0 };
+    let tail = if noise.unit() < 0.004 { (3.0 * noise.normal().abs()).exp() } else { 1.0 };
     let of_target = if target == "tmpfs" { 1.0 } else { daily * slower * tail };
     let mut one =
-        sample(due as f64 + 20.0 * noise.uniform(), log_normal(noise, median * of_target, 0.3).min(59.0));
+        sample(due as f64 + 20.0 * noise.unit(), log_normal(noise, median * of_target, 0.3).min(59.0));
     one.intended = WallTime::from_seconds(due);
     one.configuration =
         (target == "/scratch").then_some(ConfigurationKey(if due < upgraded { 11 } else { 12 }));
@@ -376,7 +376,7 @@ fn watched_sample(
             (one.outcome, one.duration_ns) = (Outcome::Skipped, Nanoseconds::ZERO);
             one.blocker = Some(ProbeId(*begin as u64 * 1000));
         }
-    } else if noise.uniform() < 0.0005 {
+    } else if noise.unit() < 0.0005 {
         one.outcome = Outcome::Error;
     }
     one
@@ -384,14 +384,14 @@ fn watched_sample(
 
 /// Nine series with a round every minute.
 pub fn large(samples: usize) -> HistoryInput {
-    let mut noise = Noise::new(5);
+    let mut noise = Random::new(5);
     let mut input = HistoryInput::default();
     for target in ["/home", "/scratch", "/projects"] {
         for (task, median) in [("compile", 1.0), ("list", 0.01), ("create", 0.3)] {
             let rows = (0..(samples / 9) as i64).map(|slot| {
-                let second = (JUNE_1 + slot * MINUTE) as f64 + 5.0 * noise.uniform();
+                let second = (JUNE_1 + slot * MINUTE) as f64 + 5.0 * noise.unit();
                 let mut one = sample(second, log_normal(&mut noise, median, 0.5));
-                if noise.uniform() < 1e-4 {
+                if noise.unit() < 1e-4 {
                     (one.outcome, one.duration_ns) = (Outcome::Timeout, Nanoseconds::from_seconds(60));
                 }
                 one

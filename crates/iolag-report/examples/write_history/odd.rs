@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::Noise;
 use iolag_analysis::history::HistoryInput;
+use iolag_model::Random;
 use iolag_model::{
     Configuration, ConfigurationKey, EventSource, HistorySample, Nanoseconds, Outage, OutageEnding,
     OutageKind, Outcome, ProbeId, Series, SeriesKind, WallTime,
@@ -14,7 +14,7 @@ use crate::made_up::{JUNE_1, columns, event, sample, series};
 /// Names that want to be markup.
 pub fn hostile() -> HistoryInput {
     const SCRIPT: &str = "<script>alert(1)</script>";
-    let mut noise = Noise::new(13);
+    let mut noise = Random::new(13);
     let rows = || -> Vec<HistorySample> {
         (0..300).map(|slot| sample((JUNE_1 + slot * 900) as f64, 0.01)).collect()
     };
@@ -41,7 +41,7 @@ pub fn hostile() -> HistoryInput {
         events.push(one);
     }
     let with_values = rows().into_iter().map(|mut one| {
-        one.value = Some(noise.uniform());
+        one.value = Some(noise.unit());
         one
     });
     HistoryInput {
@@ -129,11 +129,11 @@ pub fn named_targets() -> HistoryInput {
         outage(OutageKind::NotMounted, "/work", "work", absence),
         outage(OutageKind::NoAnswer, "/", "/var/tmp", of_root),
     ];
-    let mut noise = Noise::new(5);
+    let mut noise = Random::new(5);
     let list = ["scratch", "work", "/home"].map(|target| {
         let rows = (0..300_i64).map(|slot| {
             let second = JUNE_1 + slot * 900;
-            let mut one = sample(second as f64, 0.02 + 0.01 * noise.uniform());
+            let mut one = sample(second as f64, 0.02 + 0.01 * noise.unit());
             let is_in = |outage: &&Outage| {
                 outage.targets.contains(target) && outage.begin <= one.start && Some(one.start) < outage.end
             };
@@ -154,7 +154,7 @@ pub fn named_targets() -> HistoryInput {
 
 /// Imports of values, no duration at all.
 pub fn values_only() -> HistoryInput {
-    let mut noise = Noise::new(3);
+    let mut noise = Random::new(3);
     let mut list = Vec::new();
     for (name, unit, around) in [("open files", "files", 4000.0), ("network", "MB/s", 90.0)] {
         let rows = (0..2000_i64).map(|slot| {

@@ -1,10 +1,10 @@
 //! Runs made up for the tests of the page: good ones, bad ones, and none at all.
 
 use iolag_analysis::figure::{FigureEngine, FigurePlan, RunFigures, TimeSpan};
-use iolag_analysis::{Engine, Grouping, Noise, Precision, Summaries};
+use iolag_analysis::{Engine, Grouping, Precision, Summaries};
 use iolag_model::{
     Anchor, AttemptId, ClientId, FailureCode, FileSystem, MonotonicTime, Nanoseconds, Operation, Outcome,
-    Phase, RunId, RunRecord, RunState, Sample, SampleColumns, StageIndex,
+    Phase, Random, RunId, RunRecord, RunState, Sample, SampleColumns, StageIndex,
 };
 
 use crate::scenario::{MS, S, Scenario};
@@ -21,7 +21,7 @@ const BENCHMARK: [(Operation, f64); 4] = [
 pub struct MadeUp {
     pub record: RunRecord,
     samples: Vec<(u16, Sample)>,
-    noise: Noise,
+    noise: Random,
     next: u64,
 }
 
@@ -30,7 +30,7 @@ impl MadeUp {
         record.environment.iolag_version = "0.1.0".to_owned();
         record.environment.kernel = "Linux 6.1.0".to_owned();
         record.environment.memory_bytes = Some(256 << 30);
-        Self { record, samples: Vec::new(), noise: Noise::new(seed), next: 0 }
+        Self { record, samples: Vec::new(), noise: Random::new(seed), next: 0 }
     }
 
     fn id(mut self, salt: u16) -> Self {
@@ -40,7 +40,7 @@ impl MadeUp {
 
     fn lognormal(&mut self, median_ns: f64, spread: f64) -> u64 {
         // One in fifty misses a cache.
-        let slow = if self.noise.uniform() < 0.02 { 30.0 } else { 1.0 };
+        let slow = if self.noise.unit() < 0.02 { 30.0 } else { 1.0 };
         (median_ns * slow * (spread * self.noise.normal()).exp()).max(80.0) as u64
     }
 
@@ -95,7 +95,7 @@ impl MadeUp {
             for (operation, median) in tasks {
                 for index in 0..36 {
                     let ns = run.lognormal(median * factor, 0.3);
-                    let jitter = (run.noise.uniform() * S as f64) as u64;
+                    let jitter = (run.noise.unit() * S as f64) as u64;
                     run.add(target, u32::from(target), operation, S + index * round(36) + jitter, ns);
                 }
             }

@@ -12,21 +12,16 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use iolag_model::ProbeId;
+use iolag_model::{Fingerprint, ProbeId};
 
 const SECOND_SHIFT: u32 = 24;
 const TAG_BITS: u32 = 12;
 
 /// What tells a watch from others that start in the same second: the process, and where it keeps its things.
 pub(crate) fn tag_of(process: u32, runtime_directory: &Path) -> u64 {
-    // FNV-1a (Fowler, Noll, Vo), folded, since its upper bits are the better ones.
-    let bytes = process.to_le_bytes();
-    let hash = bytes
-        .iter()
-        .chain(runtime_directory.as_os_str().as_bytes())
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+    let named =
+        Fingerprint::default().and(process.to_le_bytes()).and(runtime_directory.as_os_str().as_bytes());
+    let hash = named.value();
     (hash ^ (hash >> 32) ^ (hash >> 48)) & ((1 << TAG_BITS) - 1)
 }
 

@@ -6,7 +6,7 @@
 //! A watch that comes late begins the latest round that is due and records its lag. Rounds before that one are not made up
 //! for: nobody watched then, which the session's times and the lag say, and no samples are invented for them.
 
-use iolag_model::{MonotonicTime, Nanoseconds};
+use iolag_model::{GOLDEN, MonotonicTime, Nanoseconds, Random};
 
 /// The shortest period: a grid must move.
 const PERIOD_MIN: Nanoseconds = Nanoseconds::from_milliseconds(1);
@@ -46,7 +46,7 @@ impl Schedule {
         let place = self.origin.after(Nanoseconds(self.period.0.saturating_mul(number)));
         let late = match number {
             0 => 0,
-            _ => Random::new(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).below(self.jitter.0 + 1),
+            _ => random(self.seed ^ number.wrapping_mul(GOLDEN)).below(self.jitter.0 + 1),
         };
         Round { number, begin: place.after(Nanoseconds(late)) }
     }
@@ -61,35 +61,18 @@ impl Schedule {
 
     /// `items` in the random order of this round.
     pub fn shuffle<T>(&self, round: u64, items: &mut [T]) {
-        let mut random = Random::new(self.seed.rotate_left(32) ^ round);
+        let mut random = random(self.seed.rotate_left(32) ^ round);
         for remaining in (1..items.len()).rev() {
             items.swap(remaining, random.below(remaining as u64 + 1) as usize);
         }
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        let mut random = Self(seed);
-        // Seeds here differ in few bits.
-        random.next();
-        random
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Below `limit` (at least 1); the bias of 2⁻⁶⁴ per value does not matter here.
-    fn below(&mut self, limit: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
-    }
+/// Seeds here differ in few bits.
+const fn random(seed: u64) -> Random {
+    let mut random = Random::new(seed);
+    random.bits();
+    random
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use iolag_model::Fingerprint;
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -103,9 +104,7 @@ impl RuntimeDirectory {
     /// Where the runtime directory of the history at `location` is below `base`, so that watches with different histories can
     /// run at once. Its name is the FNV-1a hash (64 bits, hexadecimal) of the location.
     pub fn path_for_history(base: &Path, location: &str) -> PathBuf {
-        let hash = location.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let hash = Fingerprint::of(location);
         base.join(format!("{hash:016x}"))
     }
 

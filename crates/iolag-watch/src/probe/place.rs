@@ -15,7 +15,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use iolag_directory::{Origin, Refusal, Unproven, mount_number};
-use iolag_model::FailureCode;
+use iolag_model::{FailureCode, Fingerprint};
 use iolag_workload::ProbeTaskError;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
@@ -63,7 +63,7 @@ impl Place {
     /// Name of the directory that holds all tasks of this user's watch on this host that keeps its things in `runtime`.
     pub fn watch_name(host: &str, runtime: &Path) -> String {
         let user = rustix::process::geteuid().as_raw();
-        let hash = crate::world::configurations::hash_of_bytes(runtime.as_os_str().as_bytes());
+        let hash = Fingerprint::of(runtime.as_os_str().as_bytes());
         // Folded, since the upper bits of FNV-1a are the better ones.
         let short = (hash ^ (hash >> 32)) & 0xffff_ffff;
         format!("iolag-watch-{user}-{}-{short:08x}", plain(host))
@@ -166,7 +166,7 @@ fn plain(name: &str) -> String {
     if replaced == name && !name.is_empty() && !name.starts_with('.') {
         return replaced;
     }
-    let hash = crate::world::configurations::hash_of(name);
+    let hash = Fingerprint::of(name);
     format!("_{}-{hash:016x}", replaced.trim_start_matches('.'))
 }
 

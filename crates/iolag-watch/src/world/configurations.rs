@@ -3,17 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use iolag_model::{Configuration, ConfigurationKey, Event, EventSource, WallTime};
+use iolag_model::{Configuration, ConfigurationKey, Event, EventSource, Fingerprint, WallTime};
 
 /// The key of these facts: the FNV-1a hash (64 bits) of all names and values, each preceded by its length. It is the same on every host
 /// and in every version.
 pub fn configuration_key(facts: &BTreeMap<String, String>) -> ConfigurationKey {
-    let mut hash = Fnv::new();
-    for text in facts.iter().flat_map(|(name, value)| [name, value]) {
-        hash.add(&(text.len() as u64).to_le_bytes());
-        hash.add(text.as_bytes());
-    }
-    ConfigurationKey(hash.0)
+    let texts = facts.iter().flat_map(|(name, value)| [name, value]);
+    let all =
+        texts.fold(Fingerprint::default(), |all, text| all.and((text.len() as u64).to_le_bytes()).and(text));
+    ConfigurationKey(all.value())
 }
 
 /// The fact that says where a target's file system is mounted.
@@ -136,14 +134,11 @@ pub(crate) fn event(
     kind: &str,
     text: String,
 ) -> Event {
-    let mut hash = Fnv::new();
-    for part in [host, target, kind, &text] {
-        hash.add(part.as_bytes());
-        hash.add(&[0]);
-    }
-    hash.add(&begin.0.to_le_bytes());
+    let parts = [host, target, kind, &text].into_iter();
+    let parts = parts.fold(Fingerprint::default(), |parts, part| parts.and(part).and([0]));
+    let id = parts.and(begin.0.to_le_bytes()).value();
     Event {
-        id: format!("{:016x}", hash.0),
+        id: format!("{id:016x}"),
         host: host.to_owned(),
         target: target.to_owned(),
         kind: kind.to_owned(),
@@ -171,33 +166,6 @@ fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
         };
     }
     text
-}
-
-/// The FNV-1a hash of a text.
-pub(crate) fn hash_of(text: &str) -> u64 {
-    hash_of_bytes(text.as_bytes())
-}
-
-/// The FNV-1a hash of bytes.
-pub(crate) fn hash_of_bytes(bytes: &[u8]) -> u64 {
-    let mut hash = Fnv::new();
-    hash.add(bytes);
-    hash.0
-}
-
-/// FNV-1a with 64 bits (Fowler, Noll, Vo).
-struct Fnv(u64);
-
-impl Fnv {
-    const fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    fn add(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use iolag_analysis::Noise;
+use iolag_model::Random;
 
 /// 2008-04-24, midnight UTC.
 pub const BEGIN_SECONDS: i64 = 1_208_995_200;
@@ -43,14 +43,14 @@ impl Study {
         2008-05-20 08:00,2008-05-20 12:30,\"Maintenance, all file systems\",maintenance,,\n";
 
     pub fn new() -> Self {
-        let mut noise = Noise::new(2008);
+        let mut noise = Random::new(2008);
         let mut slots: [[Vec<u64>; 4]; 2] = Default::default();
         for slot in 0..SLOTS as i64 {
             let seconds = BEGIN_SECONDS + slot * PERIOD_SECONDS;
             let load = (0.5 + 0.8 * noise.normal()).exp();
             // Both compilers wait for the same licence server.
             let shared = exponential(&mut noise, 1.5);
-            let is_cached = seconds >= CACHE_ENABLED_SECONDS && noise.uniform() < 0.9;
+            let is_cached = seconds >= CACHE_ENABLED_SECONDS && noise.unit() < 0.9;
             let home = [
                 5.2 + shared + exponential(&mut noise, 0.4),
                 0.4 + 0.15 * load + exponential(&mut noise, 0.5),
@@ -60,7 +60,7 @@ impl Study {
             let scratch = [
                 18.0 + shared + exponential(&mut noise, 1.2),
                 if slot == 2000 { 14_400.0 } else { 0.9 + exponential(&mut noise, 0.8) },
-                if noise.uniform() < 0.2 { 0.01 } else { 1.31 + exponential(&mut noise, 0.3) },
+                if noise.unit() < 0.2 { 0.01 } else { 1.31 + exponential(&mut noise, 0.3) },
                 load,
             ];
             for (columns, values) in slots.iter_mut().zip([home, scratch]) {
@@ -78,8 +78,8 @@ impl Study {
     }
 }
 
-fn exponential(noise: &mut Noise, mean: f64) -> f64 {
-    -mean * (1.0 - noise.uniform()).ln()
+fn exponential(noise: &mut Random, mean: f64) -> f64 {
+    -mean * (1.0 - noise.unit()).ln()
 }
 
 impl Script {

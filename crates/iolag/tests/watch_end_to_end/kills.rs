@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use iolag_model::{HistorySample, LastSample, Nanoseconds, Outcome, SeriesKey, WallTime};
+use iolag_model::{HistorySample, LastSample, Nanoseconds, Outcome, Random, SeriesKey, WallTime};
 use iolag_watch::PublishedStatus;
 
 use crate::stage::Stage;
@@ -54,7 +54,7 @@ fn kill_and_compare(seed: u64, victims: Victims) {
         "every = \"60ms\"\njitter = \"10ms\"\ntasks = {TASKS:?}\n[task.create]\nfiles = 3\n\
          [[target]]\nname = \"scratch\"\ndirectory = {directory:?}\n"
     ));
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut told = Told::default();
     let mut kills = 0;
     // On a busy machine many are killed before they have told anything.
@@ -171,15 +171,4 @@ fn in_words(sample: &HistorySample) -> String {
     };
     assert!(sample.duration_ns < Nanoseconds::from_seconds(60), "{sample:?}");
     format!("{} {what}", sample.series)
-}
-
-/// Moments that are other ones on every machine, but the same seeds.
-struct Random(u64);
-
-impl Random {
-    /// A number below `limit` (Knuth's MMIX generator).
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
 }

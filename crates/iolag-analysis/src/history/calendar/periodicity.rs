@@ -215,20 +215,20 @@ mod tests {
     use std::f64::consts::TAU;
 
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     /// Log-normal durations every 15 min with jitter, autoregressive, with a daily wave of this amplitude.
     fn durations(n: usize, phi: f64, amplitude: f64, period: f64, seed: u64) -> TimedValues {
-        let mut noise = Noise::new(seed);
+        let mut noise = Random::new(seed);
         let mut state = 0.0;
         let mut moments = Vec::new();
         let mut values = Vec::new();
         for slot in 0..n {
             // One slot in twenty is missing.
-            if noise.uniform() < 0.05 {
+            if noise.unit() < 0.05 {
                 continue;
             }
-            let second = slot as f64 * 900.0 + 60.0 * noise.uniform();
+            let second = slot as f64 * 900.0 + 60.0 * noise.unit();
             state = phi * state + (1.0_f64 - phi * phi).sqrt() * noise.normal();
             moments.push(WallTime((second * 1e9) as i64));
             values.push((state + amplitude * (TAU * second / period).sin()).exp());
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_daily_swing_of_another_size_each_day_is_no_other_period() {
-        let mut noise = Noise::new(9);
+        let mut noise = Random::new(9);
         let (mut daily, mut other) = (0, 0);
         for _ in 0..60 {
             let sizes: Vec<f64> = (0..7).map(|_| 0.5 + 0.5 * noise.normal()).collect();
@@ -310,9 +310,9 @@ mod tests {
     }
 
     /// Names of the periods that are told of 12 records of so many quarter hours, eight times as slow where `is_slow` says so.
-    fn told_of(slots: i64, phi: f64, is_slow: impl Fn(i64, &mut Noise) -> bool) -> Vec<(PeriodName, f64)> {
+    fn told_of(slots: i64, phi: f64, is_slow: impl Fn(i64, &mut Random) -> bool) -> Vec<(PeriodName, f64)> {
         let told = |seed| {
-            let mut noise = Noise::new(seed);
+            let mut noise = Random::new(seed);
             let mut state = noise.normal();
             let moments: Vec<WallTime> = (0..slots).map(|slot| WallTime::from_seconds(slot * 900)).collect();
             let values: Vec<f64> = (0..slots)
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn nights_and_bursts_have_no_periods_of_their_own() {
-        let mut noise = Noise::new(30);
+        let mut noise = Random::new(30);
         let mut told = |seconds: &[i64], daily: f64, memory: f64| {
             let mut state = 0.0;
             let mut last = 0;

@@ -80,10 +80,10 @@ mod tests {
     use iolag_model::WallTime;
 
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     fn drifting(count: usize, factor: f64) -> TimedValues {
-        let mut noise = Noise::new(4);
+        let mut noise = Random::new(4);
         let moments: Vec<WallTime> =
             (0..count).map(|slot| WallTime::from_seconds(slot as i64 * 900)).collect();
         let value = |slot: usize| factor.powf(slot as f64 / count as f64) * (0.6 * noise.normal()).exp();

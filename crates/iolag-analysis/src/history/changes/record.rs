@@ -368,11 +368,11 @@ mod tests {
     use iolag_model::WallTime;
 
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     /// Two minutes of a listing, each a fifth off the usual and like the one before, twelve times as long where it is great.
     fn record(seed: u64, is_great: impl Fn(usize) -> bool) -> Record {
-        let (mut source, mut state) = (Noise::new(seed), 0.0);
+        let (mut source, mut state) = (Random::new(seed), 0.0);
         let moments: Vec<WallTime> = (0..263).map(|slot| WallTime(slot * 500_000_000)).collect();
         let next = |slot: usize| {
             state = 0.8 * state + 0.6 * source.normal();

@@ -73,8 +73,8 @@ mod tests {
     use super::*;
     use crate::history::made_up_series::{columns_of, series_of};
     use crate::history::series::timed_values::Quantity;
-    use crate::statistics::noise::Noise;
     use iolag_model::Outcome;
+    use iolag_model::Random;
     use iolag_model::WallTime;
 
     /// A week begins with it: a change at a weekend's begin is taken for one.
@@ -88,7 +88,7 @@ mod tests {
     }
 
     fn noise(n: usize, seed: u64) -> Vec<f64> {
-        let mut noise = Noise::new(seed);
+        let mut noise = Random::new(seed);
         (0..n).map(|_| 0.5 * noise.normal()).collect()
     }
 
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn slow_load_under_noise_is_no_change_in_a_few_days() {
         for (seed, count) in (0..20).flat_map(|seed| [(seed, 192), (seed, 480)]) {
-            let (mut source, mut slow) = (Noise::new(200 + seed), 0.0);
+            let (mut source, mut slow) = (Random::new(200 + seed), 0.0);
             let mut next = || {
                 slow = 0.98 * slow + 0.199 * source.normal();
                 0.38 * slow + 0.46 * source.normal()
@@ -196,7 +196,7 @@ mod tests {
             |slot: usize| WallTime(WallTime::from_seconds(MONDAY).0 + slot as i64 * 500_000_000);
         let moments: Vec<WallTime> = (0..263).map(slot_seconds).collect();
         let changes_of = |seed: u64, level: &dyn Fn(usize) -> f64| {
-            let (mut source, mut state) = (Noise::new(seed), 0.0);
+            let (mut source, mut state) = (Random::new(seed), 0.0);
             let next = |slot: usize| {
                 state = 0.8 * state + 0.6 * source.normal();
                 (0.2 * state + level(slot)).exp()

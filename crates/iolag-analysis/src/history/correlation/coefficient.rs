@@ -297,8 +297,8 @@ mod tests {
 
     #[test]
     fn equal_series_correlate_fully_and_constant_ones_not_at_all() {
-        let mut noise = crate::statistics::noise::Noise::new(79);
-        let values: Vec<f64> = (0..50).map(|_| noise.uniform()).collect();
+        let mut noise = iolag_model::Random::new(79);
+        let values: Vec<f64> = (0..50).map(|_| noise.unit()).collect();
         let series = every_quarter(&values, 0);
         let found =
             correlate(&series, &every_quarter(&values, 300), CorrelationMethod::Spearman, None).unwrap();
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn two_places_that_are_busy_at_noon_have_nothing_in_common_beyond_it() {
-        let mut noise = crate::statistics::noise::Noise::new(78);
+        let mut noise = iolag_model::Random::new(78);
         let mut busy = |days: usize| -> TimedValues {
             let values: Vec<f64> = (0..days * 96)
                 .map(|slot| {
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn two_places_that_are_busy_in_office_hours_have_nothing_in_common_beyond_them() {
-        let mut noise = crate::statistics::noise::Noise::new(81);
+        let mut noise = iolag_model::Random::new(81);
         let monday = 4 * 86_400;
         let mut busy = |days: usize| -> TimedValues {
             let is_busy = |slot: usize| slot / 96 % 7 < 5 && (36..68).contains(&(slot % 96));
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn daily_cycles_of_another_size_each_day_are_no_evidence() {
-        let mut noise = crate::statistics::noise::Noise::new(80);
+        let mut noise = iolag_model::Random::new(80);
         let mut swinging = || -> TimedValues {
             let sizes: Vec<f64> = (0..14).map(|_| 0.5 + 0.5 * noise.normal()).collect();
             let wave = |slot: usize| (slot as f64 / 96.0 * std::f64::consts::TAU).cos();

@@ -84,12 +84,12 @@ mod tests {
     use iolag_model::WallTime;
 
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
-    fn series(values: &[f64], offset: i64, noise: &mut Noise) -> TimedValues {
+    fn series(values: &[f64], offset: i64, noise: &mut Random) -> TimedValues {
         let moments: Vec<WallTime> = (0..values.len())
             .map(|slot| {
-                let jitter = (noise.uniform() * 60.0) as i64;
+                let jitter = (noise.unit() * 60.0) as i64;
                 WallTime::from_seconds(slot as i64 * 900 + offset + jitter)
             })
             .collect();
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_lag_of_three_slots_is_recovered() {
-        let mut noise = Noise::new(11);
+        let mut noise = Random::new(11);
         let cause: Vec<f64> = (0..700).map(|_| noise.normal()).collect();
         let effect: Vec<f64> = (0..700)
             .map(|slot| if slot < 3 { 0.0 } else { cause[slot - 3] } + 0.8 * noise.normal())
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_best_of_many_lags_of_noise_is_not_significant() {
-        let mut noise = Noise::new(12);
+        let mut noise = Random::new(12);
         let significant = (0..60).filter(|_| {
             let values: Vec<f64> = (0..200).map(|_| noise.normal()).collect();
             let others: Vec<f64> = (0..200).map(|_| noise.normal()).collect();

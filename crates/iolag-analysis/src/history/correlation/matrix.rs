@@ -256,10 +256,10 @@ mod tests {
     use super::*;
     use crate::history::made_up_series::{columns_of, series_of};
     use crate::history::series::observations::Blockers;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     /// Durations that share a cause with this weight, offset by seconds.
-    fn sharing(cause: &[f64], weight: f64, offset: i64, noise: &mut Noise) -> HistoryColumns {
+    fn sharing(cause: &[f64], weight: f64, offset: i64, noise: &mut Random) -> HistoryColumns {
         let rows = cause.iter().enumerate().map(|(slot, cause)| {
             let own = (1.0 - weight * weight).sqrt() * noise.normal();
             let milliseconds = (1000.0 * (0.5 * (weight * cause + own)).exp()) as u64;
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn home_and_scratch_go_together_five_minutes_apart_and_nothing_else_does() {
-        let mut noise = Noise::new(31);
+        let mut noise = Random::new(31);
         let cause: Vec<f64> = (0..1500).map(|_| noise.normal()).collect();
         let mut with_load = sharing(&cause, 0.9, 0, &mut noise);
         with_load.load_5min = cause.iter().map(|_| 10.0 + noise.normal()).collect();
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn other_hosts_are_compared_task_by_task_and_parts_not_at_all() {
-        let mut noise = Noise::new(32);
+        let mut noise = Random::new(32);
         let columns = sharing(&[0.0; 20], 0.0, 0, &mut noise);
         let mut elsewhere = series_of("/home", "list");
         elsewhere.key.host = "login2".to_owned();

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use super::search::Episode;
 use crate::history::calendar::local_time::LocalTime;
 use crate::history::changes::event_matching::union_of;
-use crate::statistics::noise::Noise;
 use crate::statistics::rhythm::other_days::{OtherDays, due_to_clocks, expected};
+use iolag_model::Random;
 
 const SHIFTS: usize = 999;
 const SHIFTS_LEAST: usize = 199;
@@ -169,8 +169,8 @@ fn association(
         events.iter().filter(is_near).count() as f64
     };
     let observed = count(0, length);
-    let mut noise = Noise::new(seed);
-    let mut anywhere = || count((noise.uniform() * length.0 as f64) as u64, length);
+    let mut noise = Random::new(seed);
+    let mut anywhere = || count((noise.unit() * length.0 as f64) as u64, length);
     let mut drawn: Vec<f64> = (0..SHIFTS_LEAST).map(|_| anywhere()).collect();
     let on_other_days = on_other_days(events, length, count);
     let judged = observed - due_to_clocks(&drawn, &on_other_days);
@@ -254,12 +254,12 @@ mod tests {
 
     #[test]
     fn events_that_come_with_episodes_are_told_from_those_that_do_not() {
-        let mut noise = Noise::new(24);
-        let hours: Vec<i64> = (0..20).map(|index| index * 47 + 5 + (noise.uniform() * 20.0) as i64).collect();
+        let mut noise = Random::new(24);
+        let hours: Vec<i64> = (0..20).map(|index| index * 47 + 5 + (noise.unit() * 20.0) as i64).collect();
         let episodes: Vec<Episode> = hours.iter().map(|hour| episode(*hour)).collect();
         let mut events: Vec<Event> =
             hours[..8].iter().map(|hour| event("node failure", *hour as f64 - 0.1)).collect();
-        events.extend((0..30).map(|_| event("backup", 1000.0 * noise.uniform())));
+        events.extend((0..30).map(|_| event("backup", 1000.0 * noise.unit())));
         let events: Vec<&Event> = events.iter().collect();
         let found = associate(&episodes, &events, &watched(), covered(), Nanoseconds::from_seconds(3600), 1);
         let [backup, failure] = found.as_slice() else { panic!("{found:?}") };
@@ -270,10 +270,10 @@ mod tests {
 
     #[test]
     fn chance_associations_are_as_rare_as_they_should_be() {
-        let mut noise = Noise::new(22);
+        let mut noise = Random::new(22);
         let wrong = (0..200).filter(|seed| {
-            let episodes: Vec<Episode> = (0..15).map(|_| episode((noise.uniform() * 990.0) as i64)).collect();
-            let events: Vec<Event> = (0..25).map(|_| event("restart", 1000.0 * noise.uniform())).collect();
+            let episodes: Vec<Episode> = (0..15).map(|_| episode((noise.unit() * 990.0) as i64)).collect();
+            let events: Vec<Event> = (0..25).map(|_| event("restart", 1000.0 * noise.unit())).collect();
             let events: Vec<&Event> = events.iter().collect();
             associate(&episodes, &events, &watched(), covered(), Nanoseconds::from_seconds(3600), *seed)[0].p
                 <= 0.05
@@ -283,13 +283,12 @@ mod tests {
 
     #[test]
     fn what_keeps_to_the_same_hours_is_not_told() {
-        let mut noise = Noise::new(23);
+        let mut noise = Random::new(23);
         let covered = (WallSpan { begin: WallTime(0), end: WallTime::from_seconds(28 * 24 * HOUR) }, &UTC);
         let wrong = (0..200).filter(|seed| {
-            let at_work =
-                (0..28 * 24).filter(|hour| (9..17).contains(&(hour % 24)) && noise.uniform() < 0.12);
+            let at_work = (0..28 * 24).filter(|hour| (9..17).contains(&(hour % 24)) && noise.unit() < 0.12);
             let episodes: Vec<Episode> = at_work.map(episode).collect();
-            let noons = (0..28).map(|day| f64::from(day) * 24.0 + 11.0 + 2.0 * noise.uniform());
+            let noons = (0..28).map(|day| f64::from(day) * 24.0 + 11.0 + 2.0 * noise.unit());
             let events: Vec<Event> = noons.map(|hour| event("restart", hour)).collect();
             let events: Vec<&Event> = events.iter().collect();
             let tolerance = Nanoseconds::from_seconds(3600);

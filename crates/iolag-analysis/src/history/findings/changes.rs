@@ -389,11 +389,11 @@ mod tests {
     use super::*;
     use crate::history::made_up_series::{DAY, analysed, changes_told as told, columns_of, series_of};
     use crate::history::{HistoryInput, HistoryOptions, analyse_history};
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     #[test]
     fn a_change_in_a_gap_of_a_week_has_no_moment() {
-        let mut noise = Noise::new(4);
+        let mut noise = Random::new(4);
         // Nothing was measured from day 10 to day 17.
         let columns =
             columns_of((0..30 * DAY).filter(|slot| !(10 * DAY..17 * DAY).contains(slot)).map(|slot| {

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::history::made_up_series::{columns_of, imported, series_of};
     use crate::history::{HistoryInput, HistoryOptions, analyse_history};
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     fn no_correlation_of(series: Vec<(Series, HistoryColumns)>) -> String {
         let input = HistoryInput { series, ..HistoryInput::default() };
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn what_follows_another_goes_with_it() {
-        let mut noise = Noise::new(6);
+        let mut noise = Random::new(6);
         let cause: Vec<f64> = (0..1346).map(|_| noise.normal()).collect();
         let mut later = |target: &str, slots: usize| {
             let columns = columns_of((0..1344).map(|slot| {

@@ -52,11 +52,11 @@ mod tests {
 
     use crate::history::made_up_series::{columns_of, series_of};
     use crate::history::{HistoryInput, HistoryOptions, analyse_history};
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     #[test]
     fn a_place_that_hangs_is_not_quicker_than_one_that_answers() {
-        let mut noise = Noise::new(3);
+        let mut noise = Random::new(3);
         let mut usual = |milliseconds: f64| -> u64 { (milliseconds * (0.2 * noise.normal()).exp()) as u64 };
         let live = columns_of((0..80).map(|slot| (slot * 5, usual(450.0), Outcome::Ok)));
         let frozen = |hung: Option<ProbeId>, usual: &mut dyn FnMut(f64) -> u64| {

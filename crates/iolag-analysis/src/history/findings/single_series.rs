@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use crate::history::made_up_series::{columns_of, series_of};
     use crate::history::{HistoryInput, HistoryOptions, analyse_history};
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     #[test]
     fn who_has_no_p99_is_told_why_as_the_table_judges() {
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn watching_longer_is_no_advice_where_it_does_not_help() {
         let advice = |of: fn(i64, f64) -> (u64, Outcome)| {
-            let mut noise = Noise::new(7);
+            let mut noise = Random::new(7);
             let columns = columns_of((0..2688).map(|slot| {
                 let (milliseconds, outcome) = of(slot, (0.3 * noise.normal()).exp());
                 (slot * 900, milliseconds, outcome)

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use crate::history::made_up_series::{columns_of, series_of};
     use crate::history::{HistoryInput, HistoryOptions, analyse_history};
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     #[test]
     fn an_interval_of_nearly_all_shares_is_not_printed() {
@@ -224,9 +224,9 @@ mod tests {
 
     /// What is told of the tail of an imported `copy` that takes so many seconds in each of 1400 quarter hours.
     fn tail_of(level: impl Fn(i64, f64) -> f64) -> HistoryFinding {
-        let mut noise = Noise::new(13);
+        let mut noise = Random::new(13);
         let columns = columns_of((0..1400).map(|slot| {
-            let milliseconds = 1000.0 * level(slot, noise.uniform()) * (0.05 * noise.normal()).exp();
+            let milliseconds = 1000.0 * level(slot, noise.unit()) * (0.05 * noise.normal()).exp();
             (slot * 900, milliseconds as u64, Outcome::Ok)
         }));
         let series = iolag_model::Series { kind: SeriesKind::ImportedDuration, ..series_of("/home", "copy") };

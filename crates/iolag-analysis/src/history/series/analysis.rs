@@ -266,12 +266,12 @@ mod tests {
     use crate::history::comparison::ComparisonVerdict;
     use crate::history::input::HistoryInput;
     use crate::history::made_up_series::{columns_of, series_of};
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     #[test]
     fn two_levels_one_after_the_other_are_no_modes() {
         let modes = |is_slow: fn(i64) -> bool| {
-            let mut noise = Noise::new(3);
+            let mut noise = Random::new(3);
             let columns = columns_of((0..2000).map(|slot| {
                 let level = if is_slow(slot) { 600.0 } else { 25.0 };
                 (slot * 900, (level * f64::exp(0.1 * noise.normal())) as u64, Outcome::Ok)
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn what_lies_between_two_levels_is_in_neither() {
-        let mut noise = Noise::new(11);
+        let mut noise = Random::new(11);
         let columns = columns_of((0..2016).map(|slot| {
             let share = ((slot as f64 - 700.0) / 400.0).clamp(0.0, 1.0);
             (slot * 900, (300.0 * (0.5 * noise.normal() + share * 4.0_f64.ln()).exp()) as u64, Outcome::Ok)
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn a_change_that_is_told_is_no_reason_to_call_the_event_at_it_too_little_known() {
         let of_seed = |seed: u64| {
-            let (mut noise, mut state) = (Noise::new(seed), 0.0);
+            let (mut noise, mut state) = (Random::new(seed), 0.0);
             let columns = columns_of((0..1344).map(|slot| {
                 state = 0.8 * state + 0.36 * noise.normal();
                 let level = if slot < 672 { 250.0 } else { 1000.0 };
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_change_is_no_stronger_than_its_levels_are_worth() {
-        let mut noise = Noise::new(15);
+        let mut noise = Random::new(15);
         let columns = columns_of((0..2000).map(|slot| {
             let level = if slot < 1000 { 200.0 } else { 900.0 };
             (slot * 900, (level * (0.2 * noise.normal()).exp()) as u64, Outcome::Ok)

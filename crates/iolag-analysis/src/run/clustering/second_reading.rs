@@ -130,15 +130,15 @@ mod tests {
     use super::*;
     use crate::run::engine::Engine;
     use crate::run::summary::{Precision, Summary};
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     /// Starts and durations: 1 ms, and 50 ms in storms of 30 that come now and then.
     fn storms(n: usize, seed: u64) -> (Vec<i64>, Vec<i64>) {
-        let mut noise = Noise::new(seed);
+        let mut noise = Random::new(seed);
         let (mut now, mut left) = (0, 0_u32);
         (0..n)
             .map(|_| {
-                left = if left == 0 && noise.uniform() < 1.0 / 970.0 { 30 } else { left.saturating_sub(1) };
+                left = if left == 0 && noise.unit() < 1.0 / 970.0 { 30 } else { left.saturating_sub(1) };
                 let level = if left > 0 { 50e6 } else { 1e6 };
                 let duration = (level * (0.3 * noise.normal()).exp()) as i64;
                 now += duration;

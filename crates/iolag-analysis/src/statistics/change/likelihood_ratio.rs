@@ -14,10 +14,10 @@
 use statrs::function::erf::erfc;
 
 use super::matched_filter::{Places, Term};
-use crate::statistics::noise::Noise;
 use crate::statistics::spectrum::coloured_noise::{Bands, QUICK_BAND, Spectrum};
 use crate::statistics::spectrum::cosine::Cosines;
 use crate::statistics::spectrum::regression::{Fit, Regression};
+use iolag_model::Random;
 
 /// Greatest number of explanations of one sequence.
 const TERMS_MOST: usize = 48;
@@ -188,7 +188,7 @@ impl Search {
             ratio += best.ratio;
             let fit = self.fit(&self.coefficients, &terms, None);
             if count > 1 && fit.noise.effective_count() >= WORTH_LEAST {
-                let drawn = |source: &mut Noise| self.greedy_ratio(&base.noise.draw(source), count);
+                let drawn = |source: &mut Random| self.greedy_ratio(&base.noise.draw(source), count);
                 let p = DOUBT_FACTOR * self.p_by_drawing(ratio, self.judging.significance, drawn);
                 let explained = terms[chosen.len()..].iter().map(|term| Explained { term: *term, p });
                 return (p <= self.judging.significance / TOGETHER_DOUBT).then(|| explained.collect());
@@ -288,7 +288,7 @@ impl Search {
         let with: Vec<Term> = others.iter().copied().chain([line]).collect();
         let left = self.fit(&self.coefficients, &with, None).noise;
         let noise = if left.effective_count() >= WORTH_LEAST { &left } else { &without.noise };
-        let mut source = Noise::new(self.judging.seed ^ 1 << 48);
+        let mut source = Random::new(self.judging.seed ^ 1 << 48);
         let draws = DRAWS[DRAWS.len() - 1];
         let drawn = (0..draws).map(|_| {
             let coefficients = noise.draw(&mut source);
@@ -357,8 +357,8 @@ impl Search {
     }
 
     /// Probability that `draw` gives as much as `found`, as exactly as it takes to hold it against `limit`.
-    fn p_by_drawing(&self, found: f64, limit: f64, mut draw: impl FnMut(&mut Noise) -> f64) -> f64 {
-        let mut source = Noise::new(self.judging.seed);
+    fn p_by_drawing(&self, found: f64, limit: f64, mut draw: impl FnMut(&mut Random) -> f64) -> f64 {
+        let mut source = Random::new(self.judging.seed);
         let mut drawn: Vec<f64> = Vec::new();
         let mut p = 1.0;
         for draws in DRAWS {
@@ -406,7 +406,7 @@ mod tests {
         Judging { significance: 0.007, significance_in_all: 1.0, as_great_most: 1, seed: 1 };
 
     fn noise(count: usize, seed: u64) -> Vec<f64> {
-        let mut noise = Noise::new(seed);
+        let mut noise = Random::new(seed);
         (0..count).map(|_| noise.normal()).collect()
     }
 

@@ -163,8 +163,8 @@ fn summed(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
     use crate::statistics::spectrum::coloured_noise::Bands;
+    use iolag_model::Random;
 
     /// What a column explains under this noise: the square of its product with the rest by its own.
     fn explained(rest: &[f64], column: &[f64], noise: &Spectrum) -> f64 {
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_best_ramp_is_the_one_that_trying_all_finds() {
-        let (n, mut source) = (60, Noise::new(5));
+        let (n, mut source) = (60, Random::new(5));
         let cosines = Cosines::of(n);
         let risen = cosines.values(&cosines.of_ramp(20, 37));
         let values: Vec<f64> = risen.iter().map(|level| 3.0 * level + source.normal()).collect();

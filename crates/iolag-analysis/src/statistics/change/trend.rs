@@ -95,10 +95,10 @@ pub fn drift(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     /// Durations of a stationary operation, its logarithms following each other by `phi`, cut into 32 parts.
-    fn parts(n: usize, phi: f64, slowing: f64, noise: &mut Noise) -> Vec<f64> {
+    fn parts(n: usize, phi: f64, slowing: f64, noise: &mut Random) -> Vec<f64> {
         let mut state = noise.normal();
         let mut next = |at: usize| {
             state = phi * state + (1.0 - phi * phi).sqrt() * noise.normal();
@@ -110,7 +110,7 @@ mod tests {
 
     /// How many of 200 checks of 16 operations show a trend.
     fn found(phi: f64, slowing: f64) -> usize {
-        let mut noise = Noise::new(77);
+        let mut noise = Random::new(77);
         let check = |_: &usize| {
             let operations: Vec<Vec<f64>> = (0..16).map(|_| parts(320, phi, slowing, &mut noise)).collect();
             let slices: Vec<&[f64]> = operations.iter().map(Vec::as_slice).collect();
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn operations_that_wander_together_are_one_sequence() {
-        let mut noise = Noise::new(5);
+        let mut noise = Random::new(5);
         let one = parts(320, 0.98, 1.0, &mut noise);
         let many = joint_trend(&[&one, &one, &one, &one]).expect("it varies");
         let alone = joint_trend(&[&one]).expect("it varies");

@@ -13,7 +13,7 @@
 use super::crossing::last_below_zero;
 use super::strata::{Range, Stratum};
 use crate::statistics::dependence::correlation_time::below;
-use crate::statistics::noise::Noise;
+use iolag_model::Random;
 
 /// Larger samples are compared to a millionth of what matters.
 const EXACT_MOST: usize = 20_000;
@@ -162,7 +162,7 @@ fn difference_near(
 
 /// Differences of pairs drawn at random, each pair as likely as it weighs; open ones are infinite.
 fn drawn_differences(strata: &[Stratum], end: DifferenceEnd) -> Vec<f64> {
-    let mut noise = Noise::new(SEED);
+    let mut noise = Random::new(SEED);
     let mut passed = 0.0;
     let ends: Vec<f64> = strata
         .iter()
@@ -173,7 +173,7 @@ fn drawn_differences(strata: &[Stratum], end: DifferenceEnd) -> Vec<f64> {
         .collect();
     (0..DRAWN_PAIRS)
         .filter_map(|_| {
-            let place = noise.uniform() * passed;
+            let place = noise.unit() * passed;
             let stratum = strata.get(ends.partition_point(|end| *end <= place).min(strata.len() - 1))?;
             let mut one = |ranges: &[Range]| ranges.get(below(ranges.len(), &mut noise)).copied();
             let (first, second) = (one(&stratum.first.ranges)?, one(&stratum.second.ranges)?);
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn differences_of_large_samples_are_those_of_pairs_where_the_exact_ones_are() {
-        let mut noise = Noise::new(17);
+        let mut noise = Random::new(17);
         let mut side = |count: i64, level: f64| -> Vec<Range> {
             (0..count)
                 .map(|index| {

@@ -141,7 +141,7 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     /// Autoregressive scores around 1000: τ = (1 + φ) / (1 - φ).
     fn autoregressive(n: usize, phi: f64) -> Vec<usize> {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     fn seeded(n: usize, phi: f64, seed: u64) -> Vec<usize> {
-        let mut noise = Noise::new(seed);
+        let mut noise = Random::new(seed);
         let mut state = 0.0;
         (0..n)
             .map(|_| {

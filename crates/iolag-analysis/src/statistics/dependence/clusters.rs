@@ -12,7 +12,7 @@
 //! Limits: that storms are there is only known of those that happened; fewer than [`CLUSTERS_LEAST`] say nothing of how often they come.
 
 use super::worth::Stretch;
-use crate::statistics::noise::Noise;
+use iolag_model::Random;
 
 /// With fewer clusters no quantile is told in the tail.
 pub(crate) const CLUSTERS_LEAST: f64 = 4.0;
@@ -113,11 +113,11 @@ pub(crate) fn clustered(stretches: &[Stretch]) -> Option<ClusteredOver> {
 
 /// The effective numbers of clusters of so many places among all, put at random.
 fn drawn_numbers(count: usize, all: usize) -> Vec<f64> {
-    let mut noise = Noise::new(SEED);
+    let mut noise = Random::new(SEED);
     let mut order: Vec<usize> = (0..all).collect();
     let mut draw = || {
         for place in 0..count {
-            let other = place + (noise.uniform() * (all - place) as f64) as usize;
+            let other = place + (noise.unit() * (all - place) as f64) as usize;
             order.swap(place, other.min(all - 1));
         }
         let mut places = order[..count].to_vec();
@@ -232,8 +232,8 @@ mod tests {
 
     #[test]
     fn what_lies_at_random_or_evenly_is_in_no_clusters() {
-        let mut noise = Noise::new(3);
-        let is_over: Vec<bool> = (0..2000).map(|_| noise.uniform() < 0.05).collect();
+        let mut noise = Random::new(3);
+        let is_over: Vec<bool> = (0..2000).map(|_| noise.unit() < 0.05).collect();
         assert_eq!(of(|place| is_over[place], 2000), None);
         assert_eq!(of(|place| place % 20 == 0, 2000), None);
     }

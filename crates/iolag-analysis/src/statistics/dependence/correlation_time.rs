@@ -9,8 +9,8 @@
 //!
 //! Limits: correlation over more than a twelfth of the record is not accounted for; the p of such a sequence is too small.
 
-use crate::statistics::noise::Noise;
 use crate::statistics::ranking::mid_ranks;
+use iolag_model::Random;
 
 use crate::statistics::spectrum::fourier::{autocorrelation, autocorrelation_near};
 
@@ -71,8 +71,8 @@ pub fn block_length(n: usize, correlation_time: f64, per_day: f64) -> usize {
 }
 
 /// A whole number from 0 up to, not including, `limit`. The bias of the product is below 2^-53 × limit.
-pub(crate) fn below(limit: usize, noise: &mut Noise) -> usize {
-    ((noise.uniform() * limit as f64) as usize).min(limit.saturating_sub(1))
+pub(crate) fn below(limit: usize, noise: &mut Random) -> usize {
+    ((noise.unit() * limit as f64) as usize).min(limit.saturating_sub(1))
 }
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_correlation_time_of_an_autoregression_is_found() {
-        let mut noise = Noise::new(7);
+        let mut noise = Random::new(7);
         let mut state = 0.0;
         let values: Vec<f64> = (0..20_000)
             .map(|_| {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_long_record_resembles_itself_as_long_by_the_quick_way() {
-        let mut noise = Noise::new(8);
+        let mut noise = Random::new(8);
         for phi in [0.0, 0.9, 0.9999] {
             let mut state = 0.0;
             let values: Vec<f64> = (0..NEAR_FROM + 1234)

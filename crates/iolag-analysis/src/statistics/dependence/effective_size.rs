@@ -269,12 +269,12 @@ pub(crate) fn variance_of(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::statistics::dependence::worth::{QuantileWorth, lower_end_of};
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
-    fn storms(n: usize, noise: &mut Noise) -> Vec<bool> {
+    fn storms(n: usize, noise: &mut Random) -> Vec<bool> {
         let mut left = 0_u32;
         let mut next = || {
-            left = if left == 0 && noise.uniform() < 1.0 / 970.0 { 30 } else { left };
+            left = if left == 0 && noise.unit() < 1.0 / 970.0 { 30 } else { left };
             let is_storm = left > 0;
             left = left.saturating_sub(1);
             is_storm
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_share_in_storms_is_worth_their_number() {
-        let mut noise = Noise::new(30);
+        let mut noise = Random::new(30);
         let is_over = storms(10_000, &mut noise);
         let worth = worth_of_share(&stretches_of(&is_over), &independent(10_000));
         let happened = is_over.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
@@ -326,7 +326,7 @@ mod tests {
             assert!(lower_end_of(q).is_some_and(|lower| (lower - expected).abs() < 1e-12), "{q}");
         }
         // Six storms of 30 among 3000, as slow as one another: the slowest 1 % are any of their attempts.
-        let mut noise = Noise::new(1);
+        let mut noise = Random::new(1);
         let level = |place: usize| if place % 500 < 30 { 50.0 } else { 1.0 };
         let values: Vec<f64> = (0..3000).map(|place| level(place) * (0.6 * noise.normal()).exp()).collect();
         let mut sorted = values.clone();

@@ -118,9 +118,9 @@ fn misfit_of(powers: &[f64], shape: impl Fn(f64) -> f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
-    fn autoregressive(n: usize, phi: f64, noise: &mut Noise) -> Vec<f64> {
+    fn autoregressive(n: usize, phi: f64, noise: &mut Random) -> Vec<f64> {
         let mut state = noise.normal();
         let mut next = || {
             state = phi * state + (1.0 - phi * phi).sqrt() * noise.normal();
@@ -130,14 +130,14 @@ mod tests {
     }
 
     /// Equal power in each octave of time scales.
-    fn wandering(n: usize, noise: &mut Noise) -> Vec<f64> {
+    fn wandering(n: usize, noise: &mut Random) -> Vec<f64> {
         let octaves: Vec<Vec<f64>> =
             (0..14).map(|octave| autoregressive(n, (-0.5_f64.powi(octave)).exp(), noise)).collect();
         (0..n).map(|at| octaves.iter().map(|octave| octave[at]).sum::<f64>() / 14_f64.sqrt()).collect()
     }
 
-    fn found(make: impl Fn(&mut Noise) -> Vec<f64>) -> usize {
-        let mut noise = Noise::new(11);
+    fn found(make: impl Fn(&mut Random) -> Vec<f64>) -> usize {
+        let mut noise = Random::new(11);
         (0..50).filter(|_| LongMemory::of(&make(&mut noise), 1000) != LongMemory::NONE).count()
     }
 

@@ -92,10 +92,10 @@ impl Regimes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     fn stepped(count: usize) -> Vec<f64> {
-        let mut noise = Noise::new(9);
+        let mut noise = Random::new(9);
         (0..count).map(|place| noise.normal() + if place < count / 2 { 0.0 } else { 8.0 }).collect()
     }
 

@@ -160,9 +160,9 @@ fn slope_of(powers: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
-    fn autoregressive(n: usize, phi: f64, noise: &mut Noise) -> Vec<f64> {
+    fn autoregressive(n: usize, phi: f64, noise: &mut Random) -> Vec<f64> {
         let mut state = noise.normal();
         (0..n)
             .map(|_| {
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn means_of_sequences_that_resemble_themselves_are_covered() {
-        let mut noise = Noise::new(81);
+        let mut noise = Random::new(81);
         for phi in [0.0, 0.8, 0.95] {
             let outside = (0..200).filter(|_| {
                 let (mean, error) = mean_and_error(&autoregressive(672, phi, &mut noise));
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn independent_values_are_worth_nearly_what_they_are() {
-        let mut noise = Noise::new(82);
+        let mut noise = Random::new(82);
         let values = autoregressive(1000, 0.0, &mut noise);
         let (_, error) = mean_and_error(&values);
         let share = error.share_effective(variance_of(&values) / 1000.0);

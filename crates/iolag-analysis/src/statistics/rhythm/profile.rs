@@ -197,7 +197,7 @@ fn wrapped(place: f64, hours: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     fn quarters(days: usize) -> Vec<f64> {
         (0..days * 96).map(|slot| slot as f64 * 900.0).collect()
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_level_stays_and_so_does_noise() {
         let at = quarters(7);
-        let mut noise = Noise::new(7);
+        let mut noise = Random::new(7);
         let values: Vec<f64> = at.iter().map(|_| 5.0 + noise.normal()).collect();
         let rhythm = Rhythm::of(&at, &values).expect("a week is enough");
         let mean = rhythm.rest.iter().sum::<f64>() / at.len() as f64;

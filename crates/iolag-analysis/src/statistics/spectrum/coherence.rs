@@ -101,7 +101,7 @@ mod tests {
     use std::f64::consts::TAU;
 
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     fn standardised(mut values: Vec<f64>) -> Vec<f64> {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -110,7 +110,7 @@ mod tests {
         values.iter().map(|value| value / length).collect()
     }
 
-    fn autoregressive(n: usize, phi: f64, noise: &mut Noise) -> Vec<f64> {
+    fn autoregressive(n: usize, phi: f64, noise: &mut Random) -> Vec<f64> {
         let mut state = noise.normal();
         let values = (0..n).map(|_| {
             state = phi * state + (1.0 - phi * phi).sqrt() * noise.normal();
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn unrelated_sequences_go_together_as_often_as_they_should() {
-        let mut noise = Noise::new(71);
+        let mut noise = Random::new(71);
         for (n, phi) in [(96, 0.0), (96, 0.95), (672, 0.8), (672, 0.98), (6000, 0.9)] {
             let runs = if n > 1000 { 60 } else { 200 };
             let wrong = (0..runs).filter(|_| {
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_shares_a_cause_is_found_and_worth_what_it_is() {
-        let mut noise = Noise::new(72);
+        let mut noise = Random::new(72);
         for n in [300, 9000] {
             let cause = autoregressive(n, 0.5, &mut noise);
             let mut sharing = || {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn waves_of_another_size_in_each_stretch_go_together_as_rarely_as_they_should() {
-        let mut noise = Noise::new(73);
+        let mut noise = Random::new(73);
         let mut waves = || {
             let sizes: Vec<f64> = (0..14).map(|_| noise.normal()).collect();
             standardised((0..280).map(|at| sizes[at / 20] * (at as f64 * TAU / 20.0).cos()).collect())
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_all_stretches_tell_is_found() {
-        let mut noise = Noise::new(74);
+        let mut noise = Random::new(74);
         let values = autoregressive(280, 0.5, &mut noise);
         let found = coherence_of(&values, &values).with_stretches(&values, &values, &[40; 7]);
         assert!(found.p < 1e-4, "{found:?}");

@@ -249,7 +249,7 @@ fn sums_by_shape(of: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
 
 impl Spectrum {
     /// Coefficients of other noise with this spectrum.
-    pub(crate) fn draw(&self, noise: &mut crate::statistics::noise::Noise) -> Vec<f64> {
+    pub(crate) fn draw(&self, noise: &mut iolag_model::Random) -> Vec<f64> {
         let one = |weight: &f64| if *weight > 0.0 { noise.normal() / weight.sqrt() } else { 0.0 };
         self.weights.iter().map(one).collect()
     }
@@ -267,10 +267,10 @@ impl Spectrum {
 mod tests {
     use super::super::cosine::Cosines;
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     fn fitted(phi: f64) -> Spectrum {
-        let mut noise = Noise::new(11);
+        let mut noise = Random::new(11);
         let mut state = 0.0;
         let values: Vec<f64> = (0..2000)
             .map(|_| {

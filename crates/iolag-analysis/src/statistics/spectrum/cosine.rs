@@ -114,11 +114,11 @@ impl Cosines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     #[test]
     fn coefficients_are_the_sums_they_stand_for_and_come_back() {
-        let mut noise = Noise::new(1);
+        let mut noise = Random::new(1);
         for count in [1, 2, 7, 16, 45] {
             let values: Vec<f64> = (0..count).map(|_| noise.normal()).collect();
             let cosines = Cosines::of(count);

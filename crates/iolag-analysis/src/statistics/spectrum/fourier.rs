@@ -130,11 +130,11 @@ mod tests {
     use std::f64::consts::TAU;
 
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     #[test]
     fn the_transform_is_the_sum_it_stands_for() {
-        let mut noise = Noise::new(1);
+        let mut noise = Random::new(1);
         for length in [1, 2, 16, 45, 97] {
             let values: Vec<Complex> =
                 (0..length).map(|_| Complex::new(noise.normal(), noise.normal())).collect();
@@ -165,8 +165,8 @@ mod tests {
 
     #[test]
     fn uneven_sums_are_close_to_exact() {
-        let mut noise = Noise::new(2);
-        let cycles: Vec<f64> = (0..300).map(|_| 0.3 * noise.uniform()).collect();
+        let mut noise = Random::new(2);
+        let cycles: Vec<f64> = (0..300).map(|_| 0.3 * noise.unit()).collect();
         let weights: Vec<f64> = (0..300).map(|_| noise.normal()).collect();
         let ones = vec![1.0; 300];
         let [first, second] = uneven_sums(&cycles, [&weights, &ones], 500);

@@ -113,13 +113,12 @@ fn power(sums: Sums, variance: f64, square_least: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use iolag_model::Random;
 
     #[test]
     fn a_sinusoid_is_explained_fully_and_a_constant_not_at_all() {
-        let mut noise = Noise::new(3);
-        let seconds: Vec<f64> =
-            (0..200).map(|slot| f64::from(slot) * 900.0 + 300.0 * noise.uniform()).collect();
+        let mut noise = Random::new(3);
+        let seconds: Vec<f64> = (0..200).map(|slot| f64::from(slot) * 900.0 + 300.0 * noise.unit()).collect();
         let wave: Vec<f64> =
             seconds.iter().map(|second| 5.0 + (TAU * second / 43_210.0 + 1.0).sin()).collect();
         assert!((lomb_scargle_at(&seconds, &wave, 1.0 / 43_210.0) - 1.0).abs() < 1e-9);
@@ -129,9 +128,8 @@ mod tests {
 
     #[test]
     fn a_wave_that_is_zero_whenever_it_is_looked_at_explains_nothing_of_it() {
-        let mut noise = Noise::new(5);
-        let seconds: Vec<f64> =
-            (0..500).map(|slot| f64::from(slot) * 900.0 + 20.0 * noise.uniform()).collect();
+        let mut noise = Random::new(5);
+        let seconds: Vec<f64> = (0..500).map(|slot| f64::from(slot) * 900.0 + 20.0 * noise.unit()).collect();
         let mut state = 0.0;
         let mut wander = || {
             state = 0.98 * state + noise.normal();
@@ -145,9 +143,8 @@ mod tests {
 
     #[test]
     fn the_fast_grid_is_close_to_the_exact_powers() {
-        let mut noise = Noise::new(4);
-        let seconds: Vec<f64> =
-            (0..500).map(|slot| f64::from(slot) * 900.0 + 600.0 * noise.uniform()).collect();
+        let mut noise = Random::new(4);
+        let seconds: Vec<f64> = (0..500).map(|slot| f64::from(slot) * 900.0 + 600.0 * noise.unit()).collect();
         let values: Vec<f64> =
             seconds.iter().map(|second| noise.normal() + (TAU * second / 86_400.0).sin()).collect();
         let step = 1.0 / (3.0 * 450_000.0);

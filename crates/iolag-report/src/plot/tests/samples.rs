@@ -14,8 +14,8 @@ use iolag_analysis::{
     bucket_of,
 };
 use iolag_model::{
-    ClientId, ErrorClass, MonotonicTime, Nanoseconds, Operation, Outcome, Phase, RunId, RunState, StageIndex,
-    TargetIndex,
+    ClientId, ErrorClass, MonotonicTime, Nanoseconds, Operation, Outcome, Phase, Random, RunId, RunState,
+    StageIndex, TargetIndex,
 };
 
 const SPAN_NS: u64 = 600_000_000_000;
@@ -33,23 +33,6 @@ pub(crate) enum Shape {
     Many,
     /// Numbers that do not fit together, from a seed.
     Odd(u64),
-}
-
-/// Pseudo-random numbers: splitmix64 (Steele et al. 2014).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
 }
 
 struct Attempt {
@@ -81,14 +64,14 @@ pub(crate) fn figures_of(shape: Shape) -> Figures {
 }
 
 fn usual(seed: u64) -> Vec<Attempt> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut attempts = Vec::new();
     for index in 0..1200_u32 {
         let series = (index % 4) as u16;
         let time = (u64::from(index) * (1 << 32) / 1200) as u32;
-        let slow = (700..800).contains(&index) && random.uniform() < 0.3;
+        let slow = (700..800).contains(&index) && random.unit() < 0.3;
         let typical = [4e5, 9e5, 2.5e5, 1.6e6][usize::from(series)] * (1.0 + 0.2 * seed as f64);
-        let spread = (random.uniform() + random.uniform() + random.uniform() - 1.5) * 1.2;
+        let spread = (random.unit() + random.unit() + random.unit() - 1.5) * 1.2;
         let ns = typical * 10_f64.powf(spread) * if slow { 3000.0 } else { 1.0 };
         let outcome = match index {
             740 | 750 => Outcome::Hung,
@@ -103,9 +86,9 @@ fn usual(seed: u64) -> Vec<Attempt> {
 }
 
 fn many() -> Vec<Attempt> {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let attempt = |index: u32| {
-        let ns = 3e5 * 10_f64.powf((random.uniform() + random.uniform() - 1.0) * 1.5);
+        let ns = 3e5 * 10_f64.powf((random.unit() + random.unit() - 1.0) * 1.5);
         let series = (index % 4) as u16;
         Attempt { series, time: index * 143_000, ns: ns as u64, outcome: Outcome::Ok, client: index % 4 }
     };
@@ -114,49 +97,49 @@ fn many() -> Vec<Attempt> {
 
 /// Figures whose columns have wrong lengths and indices that point nowhere.
 fn odd(seed: u64) -> Figures {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut figures = figures_of(Shape::Usual);
     let figure = &mut figures.runs[0];
     let points = &mut figure.time_line.points;
     for value in points.bucket.0.iter_mut().step_by(3) {
-        *value = random.next() as u16;
+        *value = random.bits() as u16;
     }
-    points.series.0.truncate((random.next() % 1200) as usize);
-    figure.rates.operations.0.truncate((random.next() % 2400) as usize);
-    figure.rates.bin_ns = [0.0, f64::NAN, 1e300, 1e9][(random.next() % 4) as usize];
-    figure.run.span_ns = Nanoseconds([0, 1, u64::MAX, 1_000_000][(random.next() % 4) as usize]);
-    figure.heat_map.buckets_per_row = (random.next() % 600) as u16;
+    points.series.0.truncate((random.bits() % 1200) as usize);
+    figure.rates.operations.0.truncate((random.bits() % 2400) as usize);
+    figure.rates.bin_ns = [0.0, f64::NAN, 1e300, 1e9][(random.bits() % 4) as usize];
+    figure.run.span_ns = Nanoseconds([0, 1, u64::MAX, 1_000_000][(random.bits() % 4) as usize]);
+    figure.heat_map.buckets_per_row = (random.bits() % 600) as u16;
     for layer in &mut figure.heat_map.layers {
-        layer.first_bucket = random.next() as u16;
-        layer.counts.0.truncate((random.next() % 5000) as usize);
+        layer.first_bucket = random.bits() as u16;
+        layer.counts.0.truncate((random.bits() % 5000) as usize);
     }
     for share in figure.distributions.iter_mut().flat_map(|distribution| &mut distribution.share.0) {
-        *share *= (random.next() % 3) as f32;
+        *share *= (random.bits() % 3) as f32;
     }
     for histogram in &mut figure.histograms {
-        histogram.first_bin = (random.next() % 900) as u32;
+        histogram.first_bin = (random.bits() % 900) as u32;
     }
     figure.time_line.form = TimeLineForm::Density;
     figure.time_line.density = Some(Density {
-        columns: (random.next() % 40) as u32,
-        buckets_per_row: (random.next() % 64) as u16,
+        columns: (random.bits() % 40) as u32,
+        buckets_per_row: (random.bits() % 64) as u16,
         layers: vec![DensityLayer {
             layer: 0,
-            first_bucket: (random.next() % 8000) as u16,
+            first_bucket: (random.bits() % 8000) as u16,
             rows: 20,
-            counts: (0..800).map(|_| (random.next() % 3) as u32).collect(),
+            counts: (0..800).map(|_| (random.bits() % 3) as u32).collect(),
         }],
     });
     figure.time_line.marks.counts = vec![MarkCounts {
         series: 0,
-        outcome: (random.next() % 9) as u8,
+        outcome: (random.bits() % 9) as u8,
         reason: 0,
-        counts: (0..1600).map(|_| random.next() as u32).collect(),
+        counts: (0..1600).map(|_| random.bits() as u32).collect(),
         longest: Column16(vec![0; 1600]),
     }];
     for series in &mut figure.series {
-        series.layer = (random.next() % 6) as u16;
-        series.target = TargetIndex((random.next() % 3) as u16);
+        series.layer = (random.bits() % 6) as u16;
+        series.target = TargetIndex((random.bits() % 3) as u16);
     }
     figures
 }

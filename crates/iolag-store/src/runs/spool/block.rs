@@ -1,6 +1,6 @@
 //! One block of a spool file: its header as bytes and back.
 
-use iolag_model::{FormatVersion, RunId, Sample};
+use iolag_model::{Fingerprint, FormatVersion, RunId, Sample};
 
 use super::SpoolNumber;
 
@@ -136,11 +136,9 @@ impl BlockKind {
     }
 }
 
-/// FNV-1a of the run's name: a block of another run is never taken for one of this.
+/// Of the run's name: a block of another run is never taken for one of this.
 pub(super) fn run_hash(run: &RunId) -> u64 {
-    run.as_str()
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    Fingerprint::of(run.as_str())
 }
 
 fn half(bytes: &[u8], at: usize) -> u32 {
