@@ -7,9 +7,9 @@ use iolag_model::{
     StageRecord, WorkloadSpec,
 };
 
-use crate::check_units;
-use crate::metadata_script::Scripts;
-use crate::probe_session::PROBED;
+use crate::check::unit;
+use crate::metadata::script::Scripts;
+use crate::ping::probe_session::PROBED;
 
 /// The most rounds of a check: a quick target ends before its budget.
 pub const ROUNDS_MAX: u32 = 75;
@@ -36,7 +36,7 @@ pub fn stages(spec: &WorkloadSpec) -> Vec<StageRecord> {
 /// Objects that a run creates in all, over `clients` clients (directories, for a check). Saturates.
 pub fn objects_needed(spec: &WorkloadSpec, clients: u32) -> u64 {
     match spec {
-        WorkloadSpec::Check(spec) => check_units::objects_per_round(spec)
+        WorkloadSpec::Check(spec) => unit::objects_per_round(spec)
             .saturating_mul(u64::from(clients))
             .saturating_mul(u64::from(ROUNDS_MAX)),
         WorkloadSpec::Metadata(spec) => metadata_objects_created(spec, clients),
@@ -47,7 +47,7 @@ pub fn objects_needed(spec: &WorkloadSpec, clients: u32) -> u64 {
 /// Bytes that a run writes in all, at most. For the announcement. Saturates.
 pub fn bytes_needed(spec: &WorkloadSpec, clients: u32) -> u64 {
     match spec {
-        WorkloadSpec::Check(spec) => check_units::bytes_to_write(spec, clients),
+        WorkloadSpec::Check(spec) => unit::bytes_to_write(spec, clients),
         WorkloadSpec::Metadata(spec) => {
             metadata_objects_created(spec, clients).saturating_mul(spec.object_bytes)
         }
@@ -60,7 +60,7 @@ pub fn bytes_needed(spec: &WorkloadSpec, clients: u32) -> u64 {
 /// The working set is constant, but within an iteration a writer may be ahead of the client that removes by up to I objects.
 pub fn bytes_held(spec: &WorkloadSpec, clients: u32) -> u64 {
     match spec {
-        WorkloadSpec::Check(spec) => check_units::bytes_held(spec).saturating_mul(u64::from(clients)),
+        WorkloadSpec::Check(spec) => unit::bytes_held(spec).saturating_mul(u64::from(clients)),
         // The file that is read, and the one that is created and removed again.
         WorkloadSpec::Ping(ping) => 2 * ping_object_bytes(ping),
         WorkloadSpec::Metadata(spec) => {
@@ -79,7 +79,7 @@ pub fn bytes_held(spec: &WorkloadSpec, clients: u32) -> u64 {
 /// them: [`crate::TaskSession`] executes those.
 pub fn operations_needed(spec: &WorkloadSpec) -> Vec<Operation> {
     let operations: BTreeSet<_> = match spec {
-        WorkloadSpec::Check(_) => check_units::operations().collect(),
+        WorkloadSpec::Check(_) => unit::operations().collect(),
         WorkloadSpec::Ping(PingSpec { probe: PingProbe::Task { .. }, .. }) => BTreeSet::new(),
         WorkloadSpec::Ping(_) => {
             [Operation::MakeDirectory, Operation::Delete].into_iter().chain(PROBED).collect()

@@ -11,23 +11,23 @@ use iolag_model::FailureCode;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::compiler::{Compiler, find_compiler, minimal_environment};
-use super::files::{make_directory, write_small_files};
-use super::last_line::LastLine;
-use super::probe_files::{READY, cannot, failed, forget, make_once, write_ready};
-use super::program::Program;
-use super::programs::Programs;
-use super::{PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
+use super::files::{READY, cannot, failed, forget, make_once, write_ready};
+use super::running::Programs;
+use crate::tasks::files::{make_directory, write_small_files};
+use crate::tasks::programs::compiler::{Compiler, find_compiler, minimal_environment};
+use crate::tasks::programs::last_line::LastLine;
+use crate::tasks::programs::program::Program;
+use crate::tasks::{PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
 
 const LIST_PROGRAM: &str = "/bin/ls";
 /// The compiled program.
-pub(super) const COMPILED: &str = "program";
+pub(crate) const COMPILED: &str = "program";
 /// Beginning of the name of the directory that is listed.
-pub(super) const LISTED: &str = "listed-";
+pub(crate) const LISTED: &str = "listed-";
 
 /// Compile and link a small program.
 #[derive(Default)]
-pub(super) struct CompileTask {
+pub(crate) struct CompileTask {
     programs: Option<Programs>,
     source: &'static str,
 }
@@ -82,7 +82,7 @@ fn compilation(compiler: &Compiler) -> Program {
 }
 
 /// `ls -l` of a directory, then `ls -n`.
-pub(super) struct ListTask {
+pub(crate) struct ListTask {
     files: u32,
     output: TaskOutput,
     directory: String,
@@ -90,7 +90,7 @@ pub(super) struct ListTask {
 }
 
 impl ListTask {
-    pub(super) fn new(files: u32, output: TaskOutput) -> Self {
+    pub(crate) fn new(files: u32, output: TaskOutput) -> Self {
         Self { files, output, directory: format!("{LISTED}{files}"), programs: None }
     }
 
@@ -174,7 +174,7 @@ fn say(programs: &mut Programs, recorder: &mut dyn PartRecorder) {
 }
 
 /// A command of the user's.
-pub(super) struct CommandTask {
+pub(crate) struct CommandTask {
     spec: TaskSpec,
     command: Vec<String>,
     output: TaskOutput,
@@ -182,7 +182,7 @@ pub(super) struct CommandTask {
 }
 
 impl CommandTask {
-    pub(super) fn new(command: &[String], output: TaskOutput) -> Self {
+    pub(crate) fn new(command: &[String], output: TaskOutput) -> Self {
         let command = command.to_vec();
         Self { spec: TaskSpec::Command { command: command.clone(), output }, command, output, programs: None }
     }

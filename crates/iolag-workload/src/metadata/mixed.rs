@@ -22,9 +22,9 @@ use iolag_model::{
     TimeLimit, WearOut,
 };
 
-use crate::metadata_accounting::{Place, Progress, SharedPeers};
-use crate::metadata_peers::{Certainty, Peers};
-use crate::metadata_script::{Effect, Scripts, Turn};
+use super::accounting::{Place, Progress, SharedPeers};
+use super::peers::{Certainty, Peers};
+use super::script::{Effect, Scripts, Turn};
 use crate::{Accounting, Client, Done, Pacer, Sharing, Step};
 
 /// One client of the metadata workload (patterns code and paper).

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use iolag_backend::{ObjectKey, Request};
 use iolag_model::{Meeting, MetadataSpec, MonotonicTime, Operation, Phase, StageRecord, Think};
 
-use crate::metadata_accounting::{Place, Progress};
-use crate::metadata_script::{Effect, Scripts, Turn};
+use super::accounting::{Place, Progress};
+use super::script::{Effect, Scripts, Turn};
 use crate::{Accounting, Client, Done, Pacer, Sharing, Step};
 
 /// One client of the batch workload.

@@ -10,7 +10,7 @@ const CHARACTERS_MAX: usize = 200;
 
 /// Keeps the end of what a program writes.
 #[derive(Debug, Default)]
-pub(super) struct LastWords {
+pub(crate) struct LastWords {
     end: Vec<u8>,
     /// Whether something before the end was dropped.
     is_cut: bool,
@@ -18,7 +18,7 @@ pub(super) struct LastWords {
 
 impl LastWords {
     /// More complaints.
-    pub(super) fn add(&mut self, words: &[u8]) {
+    pub(crate) fn add(&mut self, words: &[u8]) {
         let new = &words[words.len().saturating_sub(BYTES_MAX)..];
         let too_many = (self.end.len() + new.len()).saturating_sub(BYTES_MAX);
         self.is_cut |= too_many > 0 || new.len() < words.len();
@@ -27,7 +27,7 @@ impl LastWords {
     }
 
     /// The last line that is not blank, without secrets and without what steers a terminal; a long one is cut.
-    pub(super) fn line(&self) -> Option<String> {
+    pub(crate) fn line(&self) -> Option<String> {
         let text = String::from_utf8_lossy(&self.end);
         let (before, line) = match text.trim_end().rsplit_once('\n') {
             Some((before, line)) => (Some(before), line.trim()),

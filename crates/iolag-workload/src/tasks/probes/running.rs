@@ -15,13 +15,13 @@ use rustix::io::{Errno, read};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::guard::{Guard, Happening, Report, timespec};
-use super::last_words::LastWords;
-use super::launch::{Launch, Streams};
-use super::program::Program;
-use super::terminal::Terminal;
-use super::usage::Usage;
-use super::{PartEnding, PartRecorder};
+use crate::tasks::guard::handle::{Guard, Happening, Report, timespec};
+use crate::tasks::programs::last_words::LastWords;
+use crate::tasks::programs::launch::{Launch, Streams};
+use crate::tasks::programs::program::Program;
+use crate::tasks::programs::terminal::Terminal;
+use crate::tasks::programs::usage::Usage;
+use crate::tasks::{PartEnding, PartRecorder};
 
 /// Read at once.
 const OUTPUT_BYTES: usize = 64 << 10;
@@ -31,7 +31,7 @@ const OUTPUT_LEFT_BYTES_MAX: usize = 1 << 20;
 const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(1);
 
 /// Programs that are run one after the other as the parts of a task.
-pub(super) struct Programs {
+pub(crate) struct Programs {
     starter: Starter,
     buffer: Vec<u8>,
     last_words: LastWords,
@@ -47,7 +47,7 @@ impl Programs {
     ///
     /// # Errors
     /// If there is no descriptor left.
-    pub(super) fn direct(programs: &[Program], place: BorrowedFd<'_>) -> Result<Self, Errno> {
+    pub(crate) fn direct(programs: &[Program], place: BorrowedFd<'_>) -> Result<Self, Errno> {
         let (output, pipe) = pipe_with(PipeFlags::CLOEXEC)?;
         Self::direct_into(programs, place, output, &pipe)
     }
@@ -56,7 +56,7 @@ impl Programs {
     ///
     /// # Errors
     /// If there is no descriptor or terminal left.
-    pub(super) fn direct_on_terminal(programs: &[Program], place: BorrowedFd<'_>) -> Result<Self, Errno> {
+    pub(crate) fn direct_on_terminal(programs: &[Program], place: BorrowedFd<'_>) -> Result<Self, Errno> {
         let terminal = Terminal::open()?;
         Self::direct_into(programs, place, terminal.person, &terminal.programs)
     }
@@ -81,7 +81,7 @@ impl Programs {
     ///
     /// # Errors
     /// If there is no process or descriptor left.
-    pub(super) fn guarded(program: &Program, place: BorrowedFd<'_>) -> Result<Self, Errno> {
+    pub(crate) fn guarded(program: &Program, place: BorrowedFd<'_>) -> Result<Self, Errno> {
         let (output, output_there) = pipe_with(PipeFlags::CLOEXEC)?;
         let (errors, errors_there) = pipe_with(PipeFlags::CLOEXEC)?;
         let streams = Streams::Pipes { output: output_there, errors: errors_there };
@@ -93,7 +93,7 @@ impl Programs {
     ///
     /// # Errors
     /// If there is no process, descriptor or terminal left.
-    pub(super) fn on_terminal(program: &Program, place: BorrowedFd<'_>) -> Result<Self, Errno> {
+    pub(crate) fn on_terminal(program: &Program, place: BorrowedFd<'_>) -> Result<Self, Errno> {
         let terminal = Terminal::open()?;
         let launch = Launch::new(program, place, Streams::Terminal(terminal.programs))?;
         Ok(Self::new(Starter::Guarded(Guard::start(vec![launch], terminal.person, None)?)))
@@ -104,14 +104,14 @@ impl Programs {
     }
 
     /// Tells the guard, if there is one.
-    pub(super) fn tell_guard(&self, recorder: &mut dyn PartRecorder) {
+    pub(crate) fn tell_guard(&self, recorder: &mut dyn PartRecorder) {
         if let Starter::Guarded(guard) = &self.starter {
             recorder.guarded(guard.id());
         }
     }
 
     /// Runs the program with this index until it has ended. `see` gets its output.
-    pub(super) fn run(&mut self, index: u8, see: impl FnMut(&[u8])) -> PartEnding {
+    pub(crate) fn run(&mut self, index: u8, see: impl FnMut(&[u8])) -> PartEnding {
         let report = match &mut self.starter {
             Starter::Direct { launches, output } => match launches.get_mut(usize::from(index)) {
                 Some(launch) => run_directly(launch, output.as_fd(), &mut self.buffer, see),
@@ -123,7 +123,7 @@ impl Programs {
     }
 
     /// What the program wrote last and nobody has read yet.
-    pub(super) fn see_rest(&mut self, see: impl FnMut(&[u8])) {
+    pub(crate) fn see_rest(&mut self, see: impl FnMut(&[u8])) {
         let output = match &self.starter {
             Starter::Direct { output, .. } => output.as_fd(),
             Starter::Guarded(guard) => guard.output(),
@@ -132,7 +132,7 @@ impl Programs {
     }
 
     /// The last line of the program's complaints, if it has a pipe of its own for them.
-    pub(super) fn last_words(&mut self) -> Option<String> {
+    pub(crate) fn last_words(&mut self) -> Option<String> {
         if let Starter::Guarded(guard) = &self.starter
             && let Some(errors) = guard.errors()
         {

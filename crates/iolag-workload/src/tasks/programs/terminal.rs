@@ -12,7 +12,7 @@ const SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel:
 
 /// Both sides of a terminal.
 #[derive(Debug)]
-pub(super) struct Terminal {
+pub(crate) struct Terminal {
     /// The side of the person: what is written here is typed, what is read here is shown.
     pub person: OwnedFd,
     /// The side of the programs.
@@ -24,7 +24,7 @@ impl Terminal {
     ///
     /// # Errors
     /// If the kernel has none left.
-    pub(super) fn open() -> Result<Self, Errno> {
+    pub(crate) fn open() -> Result<Self, Errno> {
         let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         grantpt(&person)?;
         unlockpt(&person)?;

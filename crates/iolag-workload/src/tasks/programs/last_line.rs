@@ -5,7 +5,7 @@ const LINE_BYTES_MAX: usize = 1024;
 
 /// Keeps the last line that is not blank.
 #[derive(Debug, Default)]
-pub(super) struct LastLine {
+pub(crate) struct LastLine {
     last: Line,
     current: Line,
 }
@@ -41,7 +41,7 @@ impl Line {
 
 impl LastLine {
     /// More output.
-    pub(super) fn add(&mut self, output: &[u8]) {
+    pub(crate) fn add(&mut self, output: &[u8]) {
         for byte in output {
             if *byte == b'\n' {
                 self.end_line();
@@ -60,7 +60,7 @@ impl LastLine {
     }
 
     /// The finite number that the last line consists of, in decimal or exponential form; `None` if it is anything else.
-    pub(super) fn number(mut self) -> Option<f64> {
+    pub(crate) fn number(mut self) -> Option<f64> {
         self.end_line();
         self.last.number()
     }

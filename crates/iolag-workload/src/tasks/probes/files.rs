@@ -17,22 +17,22 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, read, write};
 
-use super::files::{NEW_FILE, make_directory, write_file};
-use super::usage::thread_usage;
-use super::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskSpec};
+use crate::tasks::files::{NEW_FILE, make_directory, write_file};
+use crate::tasks::programs::usage::thread_usage;
+use crate::tasks::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskSpec};
 
 const WHOLE: usize = 0;
 const FSYNC: usize = 1;
 const UNLINK: usize = 1;
 
 /// The directory of the create task, in its working directory.
-pub(super) const CREATED: &str = "created";
+pub(crate) const CREATED: &str = "created";
 /// The file of the stat task.
-pub(super) const LOOKED_AT: &str = "file";
+pub(crate) const LOOKED_AT: &str = "file";
 /// The file of the write task.
-pub(super) const WRITTEN: &CStr = c"written";
+pub(crate) const WRITTEN: &CStr = c"written";
 /// Ending of the name of the file that says that the one before the dot was made.
-pub(super) const READY: &str = ".ready";
+pub(crate) const READY: &str = ".ready";
 
 /// At most this much is read or written by one call.
 const BLOCK_BYTES_MAX: u64 = 1 << 20;
@@ -40,7 +40,7 @@ const LISTING_BYTES: usize = 32 << 10;
 
 /// One stat of a file.
 #[derive(Debug)]
-pub(super) struct StatTask;
+pub(crate) struct StatTask;
 
 impl ProbeTask for StatTask {
     fn parts(&self) -> &[&'static str] {
@@ -65,14 +65,14 @@ impl ProbeTask for StatTask {
 
 /// Open, read to the end and close a file.
 #[derive(Debug)]
-pub(super) struct OpenReadTask {
+pub(crate) struct OpenReadTask {
     bytes: u64,
     name: String,
     buffer: Vec<u8>,
 }
 
 impl OpenReadTask {
-    pub(super) fn new(bytes: u64) -> Self {
+    pub(crate) fn new(bytes: u64) -> Self {
         // One more, so that a file that has grown is noticed and the end is seen by the same call.
         let buffer = vec![0; bytes.min(BLOCK_BYTES_MAX) as usize + 1];
         Self { bytes, name: format!("read-{bytes}"), buffer }
@@ -142,14 +142,14 @@ impl ProbeTask for OpenReadTask {
 
 /// Write a new file and fsync it, as an editor saves.
 #[derive(Debug)]
-pub(super) struct WriteFsyncTask {
+pub(crate) struct WriteFsyncTask {
     bytes: u64,
     block: Vec<u8>,
 }
 
 impl WriteFsyncTask {
     /// `seed` chooses the content, which cannot be compressed.
-    pub(super) fn new(bytes: u64, seed: u64) -> Self {
+    pub(crate) fn new(bytes: u64, seed: u64) -> Self {
         let mut block = vec![0; bytes.min(BLOCK_BYTES_MAX) as usize];
         fill(&mut block, seed);
         Self { bytes, block }
@@ -217,7 +217,7 @@ impl ProbeTask for WriteFsyncTask {
 
 /// Create small files in an empty directory, then remove them.
 #[derive(Debug)]
-pub(super) struct CreateTask {
+pub(crate) struct CreateTask {
     spec: TaskSpec,
     names: Vec<CString>,
     content: Vec<u8>,
@@ -225,7 +225,7 @@ pub(super) struct CreateTask {
 }
 
 impl CreateTask {
-    pub(super) fn new(files: u32, bytes: u64) -> Self {
+    pub(crate) fn new(files: u32, bytes: u64) -> Self {
         let name = |index| CString::new(format!("file-{index}")).expect("digits contain no NUL");
         Self {
             spec: TaskSpec::Create { files, bytes },
@@ -237,7 +237,7 @@ impl CreateTask {
 
     fn create(&self, directory: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) -> (usize, FailureCode) {
         for (index, name) in self.names.iter().enumerate() {
-            if let Err(error) = super::files::write_new(directory, name.as_c_str(), &self.content) {
+            if let Err(error) = crate::tasks::files::write_new(directory, name.as_c_str(), &self.content) {
                 // It may be there, with less in it than it should have.
                 return (index + 1, FailureCode::from_errno(error.raw_os_error()));
             }
@@ -330,7 +330,7 @@ fn remove_created(directory: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) ->
 }
 
 /// Makes the file `name` unless that was done before, without touching it if it was.
-pub(super) fn make_once(
+pub(crate) fn make_once(
     place: BorrowedFd<'_>,
     name: &str,
     content: impl FnOnce() -> Vec<u8>,
@@ -354,12 +354,12 @@ pub(super) fn make_once(
 }
 
 /// Remembers that `name` was made.
-pub(super) fn write_ready(place: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
+pub(crate) fn write_ready(place: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
     write_file(place, &format!("{name}{READY}"), b"")
 }
 
 /// The next probe is to make the file anew. Whatever stands against that shows there.
-pub(super) fn forget(place: BorrowedFd<'_>, name: &str) {
+pub(crate) fn forget(place: BorrowedFd<'_>, name: &str) {
     let _ = unlinkat(place, format!("{name}{READY}"), AtFlags::empty());
 }
 
@@ -370,7 +370,7 @@ fn forget_if_gone<T>(place: BorrowedFd<'_>, name: &str, answer: &Result<T, Errno
 }
 
 /// A failure to prepare.
-pub(super) fn cannot(action: &str, error: Errno) -> ProbeTaskError {
+pub(crate) fn cannot(action: &str, error: Errno) -> ProbeTaskError {
     ProbeTaskError {
         failure: FailureCode::from_errno(error.raw_os_error()),
         message: format!("cannot {action} in the working directory of the task: {error}"),
@@ -378,7 +378,7 @@ pub(super) fn cannot(action: &str, error: Errno) -> ProbeTaskError {
 }
 
 /// An ending with nothing but a failure.
-pub(super) fn failed(failure: FailureCode) -> PartEnding {
+pub(crate) fn failed(failure: FailureCode) -> PartEnding {
     PartEnding { failure, ..PartEnding::default() }
 }
 

@@ -6,7 +6,7 @@ use iolag_model::Nanoseconds;
 
 /// What was used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Usage {
+pub(crate) struct Usage {
     /// User and system time.
     pub processor: [Nanoseconds; 2],
     /// Largest resident size in bytes.
@@ -15,7 +15,7 @@ pub(super) struct Usage {
 
 impl Usage {
     /// From the kernel's record, whose times are in microseconds and whose size is in KiB.
-    pub(super) fn from_kernel(record: &libc::rusage) -> Self {
+    pub(crate) fn from_kernel(record: &libc::rusage) -> Self {
         let nanoseconds = |time: libc::timeval| {
             let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
             let microseconds = u64::try_from(time.tv_usec).unwrap_or(0);
@@ -28,7 +28,7 @@ impl Usage {
     }
 
     /// Processor time since an earlier reading of the same thread.
-    pub(super) fn since(self, earlier: Self) -> [Nanoseconds; 2] {
+    pub(crate) fn since(self, earlier: Self) -> [Nanoseconds; 2] {
         let difference =
             |index: usize| Nanoseconds(self.processor[index].0.saturating_sub(earlier.processor[index].0));
         [difference(0), difference(1)]
@@ -36,7 +36,7 @@ impl Usage {
 }
 
 /// What the calling thread has used so far.
-pub(super) fn thread_usage() -> Usage {
+pub(crate) fn thread_usage() -> Usage {
     let mut record = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the kernel writes one record to memory that is there for it; zeroes are a valid record too.
     let record = unsafe {

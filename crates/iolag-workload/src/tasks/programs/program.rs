@@ -21,17 +21,17 @@ use iolag_model::{FailureCode, MonotonicTime, Nanoseconds};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::descent::kill_descendants;
-use super::guard::timespec;
-use super::limits::TaskLimits;
+use crate::tasks::guard::handle::timespec;
+use crate::tasks::limits::TaskLimits;
 
 /// Bytes of a program's error output that are kept.
-pub(super) const MESSAGE_BYTES_MAX: usize = 4096;
+pub(crate) const MESSAGE_BYTES_MAX: usize = 4096;
 /// How often it is looked whether a program may go on.
 const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
 
 /// What is to be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Program {
+pub(crate) struct Program {
     pub path: PathBuf,
     pub arguments: Vec<OsString>,
     /// The whole environment.
@@ -40,7 +40,7 @@ pub(super) struct Program {
 
 /// Runs programs, one at a time.
 #[derive(Debug)]
-pub(super) struct Runner {
+pub(crate) struct Runner {
     nowhere: File,
     command: Option<Command>,
     message: Vec<u8>,

@@ -12,14 +12,14 @@ use iolag_model::{FailureCode, Nanoseconds};
 use rustix::io::{Errno, write};
 use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
 
-use super::descent::{Rest, processor_ticks};
-use super::guard::{Guard, Happening, Report};
-use super::launch::{Launch, Streams};
-use super::probe_files::{cannot, failed};
-use super::program::Program;
-use super::prompt::{QUIET, Shown, may_be_terminal};
-use super::terminal::Terminal;
-use super::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskSpec};
+use super::files::{cannot, failed};
+use crate::tasks::guard::handle::{Guard, Happening, Report};
+use crate::tasks::programs::descent::{Rest, processor_ticks};
+use crate::tasks::programs::launch::{Launch, Streams};
+use crate::tasks::programs::program::Program;
+use crate::tasks::programs::prompt::{QUIET, Shown, may_be_terminal};
+use crate::tasks::programs::terminal::Terminal;
+use crate::tasks::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskSpec};
 
 const WHOLE: usize = 0;
 const LINE: usize = 1;
@@ -159,13 +159,13 @@ fn stamp_end(recorder: &mut dyn PartRecorder, part: usize, seen: Seen, processor
 }
 
 /// An interactive shell until its prompt.
-pub(super) struct ShellTask {
+pub(crate) struct ShellTask {
     program: PathBuf,
     session: Option<Session>,
 }
 
 impl ShellTask {
-    pub(super) fn new(program: &Path) -> Self {
+    pub(crate) fn new(program: &Path) -> Self {
         Self { program: program.to_owned(), session: None }
     }
 }
@@ -198,14 +198,14 @@ impl ProbeTask for ShellTask {
 }
 
 /// A keystroke until it appears; as a part, Enter until the next prompt.
-pub(super) struct EchoTask {
+pub(crate) struct EchoTask {
     program: PathBuf,
     session: Option<Session>,
     parts: &'static [&'static str],
 }
 
 impl EchoTask {
-    pub(super) fn new(program: &Path) -> Self {
+    pub(crate) fn new(program: &Path) -> Self {
         let parts = TaskSpec::Echo { program: PathBuf::new() }.part_names();
         Self { program: program.to_owned(), session: None, parts }
     }

@@ -11,7 +11,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 
 /// Sends SIGKILL to all descendants of `ancestor`. Those that are started meanwhile are not found: whoever calls repeats
 /// it until there are none.
-pub(super) fn kill_descendants(ancestor: u32) {
+pub(crate) fn kill_descendants(ancestor: u32) {
     let parents = parents();
     for process in descendants(ancestor, &parents) {
         kill_child_of(process, parents[&process]);
@@ -19,7 +19,7 @@ pub(super) fn kill_descendants(ancestor: u32) {
 }
 
 /// Processor time of a living process and of the children that it has waited for: user and system, in clock ticks.
-pub(super) fn processor_ticks(process: u32) -> Option<[u64; 2]> {
+pub(crate) fn processor_ticks(process: u32) -> Option<[u64; 2]> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let mut ticks = fields(&stat).skip(11).map(|field| field.parse::<u64>().ok());
     let (user, system, user_of_children, system_of_children) =
@@ -29,7 +29,7 @@ pub(super) fn processor_ticks(process: u32) -> Option<[u64; 2]> {
 
 /// Tells, from one look to the next, whether a process waits for something itself.
 #[derive(Debug, Default)]
-pub(super) struct Rest {
+pub(crate) struct Rest {
     stat: String,
 }
 
@@ -38,7 +38,7 @@ impl Rest {
     ///
     /// One look is not enough: while children are looked for, one may end and the next not yet be there, and who is about to
     /// go on after a wait is called asleep for a moment. Both show in the next stat, which has what ended children used.
-    pub(super) fn look(&mut self, process: u32) -> bool {
+    pub(crate) fn look(&mut self, process: u32) -> bool {
         let has_children = parents().values().any(|parent| *parent == process);
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         self.is_undisturbed(stat) && !has_children

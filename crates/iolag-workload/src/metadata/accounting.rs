@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use iolag_model::{Access, MetadataSpec, Phase};
 
-use crate::metadata_peers::Peers;
-use crate::metadata_script::Effect;
+use super::peers::Peers;
+use super::script::Effect;
 use crate::{Sharing, SpecError, validate_positions};
 
 /// What all clients of one metadata run have done to the working set.

@@ -11,7 +11,7 @@
 use iolag_model::Nanoseconds;
 
 /// How long it must be quiet where nothing else tells.
-pub(super) const QUIET: Nanoseconds = Nanoseconds::from_milliseconds(50);
+pub(crate) const QUIET: Nanoseconds = Nanoseconds::from_milliseconds(50);
 
 /// What the kernel sleeps in for a read or a poll of a terminal, by its versions.
 const TERMINAL_WAITS: [&str; 8] = [
@@ -27,7 +27,7 @@ const TERMINAL_WAITS: [&str; 8] = [
 
 /// What has been shown since the last key that was typed.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(crate) struct Shown {
     escape: Escape,
     has_any: bool,
     /// Whether there is visible text after the last line's end.
@@ -47,7 +47,7 @@ enum Escape {
 
 impl Shown {
     /// More output.
-    pub(super) fn add(&mut self, output: &[u8]) {
+    pub(crate) fn add(&mut self, output: &[u8]) {
         for byte in output {
             self.has_any = true;
             self.escape = match (self.escape, *byte) {
@@ -73,19 +73,19 @@ impl Shown {
     }
 
     /// Whether anything was written.
-    pub(super) const fn has_any(&self) -> bool {
+    pub(crate) const fn has_any(&self) -> bool {
         self.has_any
     }
 
     /// Whether the cursor's line has something visible in it.
-    pub(super) const fn is_visible(&self) -> bool {
+    pub(crate) const fn is_visible(&self) -> bool {
         self.is_visible
     }
 }
 
 /// Whether a process that sleeps in this function of the kernel may be waiting for its terminal. What the kernel does not
 /// tell (`0` or nothing) may be.
-pub(super) fn may_be_terminal(wait_channel: &str) -> bool {
+pub(crate) fn may_be_terminal(wait_channel: &str) -> bool {
     let wait_channel = wait_channel.trim();
     matches!(wait_channel, "" | "0") || TERMINAL_WAITS.iter().any(|known| wait_channel.starts_with(known))
 }

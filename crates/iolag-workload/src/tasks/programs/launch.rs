@@ -13,7 +13,7 @@ use super::program::Program;
 
 /// The streams of a program.
 #[derive(Debug)]
-pub(super) enum Streams {
+pub(crate) enum Streams {
     /// No input; output and errors into this pipe, or a terminal that is not the program's own.
     Pipe(OwnedFd),
     /// No input; output and errors into pipes of their own.
@@ -24,7 +24,7 @@ pub(super) enum Streams {
 
 /// A program that is ready to be started.
 #[derive(Debug)]
-pub(super) struct Launch {
+pub(crate) struct Launch {
     command: Command,
     /// Descriptors that must stay open until then.
     kept: Vec<RawFd>,
@@ -35,7 +35,7 @@ impl Launch {
     ///
     /// # Errors
     /// If there is no descriptor left, or no /dev/null.
-    pub(super) fn new(program: &Program, place: BorrowedFd<'_>, streams: Streams) -> Result<Self, Errno> {
+    pub(crate) fn new(program: &Program, place: BorrowedFd<'_>, streams: Streams) -> Result<Self, Errno> {
         let place = fcntl_dupfd_cloexec(place, 3)?;
         let has_terminal = matches!(streams, Streams::Terminal(_));
         let [input, output, errors] = match streams {
@@ -60,7 +60,7 @@ impl Launch {
     }
 
     /// Descriptors that must stay open until it is started.
-    pub(super) fn kept(&self) -> &[RawFd] {
+    pub(crate) fn kept(&self) -> &[RawFd] {
         &self.kept
     }
 
@@ -68,7 +68,7 @@ impl Launch {
     ///
     /// # Errors
     /// If there is no process left or the program cannot be executed.
-    pub(super) fn start(&mut self) -> io::Result<u32> {
+    pub(crate) fn start(&mut self) -> io::Result<u32> {
         self.command.spawn().map(|child| child.id())
     }
 }

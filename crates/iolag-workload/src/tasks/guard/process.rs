@@ -6,10 +6,10 @@ use iolag_model::{FailureCode, Nanoseconds};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read, write};
 
-use super::descent::kill_descendants;
-use super::guard::{Report, kept, timespec};
-use super::launch::Launch;
-use super::usage::Usage;
+use super::handle::{Report, kept, timespec};
+use crate::tasks::programs::descent::kill_descendants;
+use crate::tasks::programs::launch::Launch;
+use crate::tasks::programs::usage::Usage;
 
 /// How often those that wait in the kernel are looked after, at first and later.
 const LOOK_MIN: Nanoseconds = Nanoseconds::from_milliseconds(10);
@@ -18,7 +18,7 @@ const LOOK_MAX: Nanoseconds = Nanoseconds::from_seconds(2);
 const DESCRIPTORS_MAX: RawFd = 1024;
 
 /// Is the guard until nothing is left to guard. Called in a process that was forked for this.
-pub(super) fn run(launches: Vec<Launch>, orders: OwnedFd, reports: OwnedFd) -> ! {
+pub(crate) fn run(launches: Vec<Launch>, orders: OwnedFd, reports: OwnedFd) -> ! {
     let guarding = std::panic::AssertUnwindSafe(|| guard(launches, orders, reports));
     let status = std::panic::catch_unwind(guarding).map_or(70, |()| 0);
     // SAFETY: ends this process at once; the exit handlers and buffers are the probe's, not its copy's.

@@ -19,21 +19,21 @@ use rustix::io::{Errno, read, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use super::PartEnding;
-use super::guard_process;
-use super::launch::Launch;
-use super::usage::Usage;
+use super::process;
+use crate::tasks::PartEnding;
+use crate::tasks::programs::launch::Launch;
+use crate::tasks::programs::usage::Usage;
 
 /// How long a probe that is done waits for the programs that it left behind to go.
 const FAREWELL: Nanoseconds = Nanoseconds::from_seconds(2);
 const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(2);
 
 /// Bytes of one report.
-pub(super) const REPORT_BYTES: usize = 40;
+pub(crate) const REPORT_BYTES: usize = 40;
 
 /// What the guard tells of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Report {
+pub(crate) enum Report {
     /// It runs, with this process id.
     Started(u32),
     /// It could not be started.
@@ -44,7 +44,7 @@ pub(super) enum Report {
 
 impl Report {
     /// How its part ended; `None` if the program still runs.
-    pub(super) fn ending(self) -> Option<PartEnding> {
+    pub(crate) fn ending(self) -> Option<PartEnding> {
         match self {
             Self::Started(_) => None,
             Self::NotStarted(failure) => Some(PartEnding { failure, ..PartEnding::default() }),
@@ -57,7 +57,7 @@ impl Report {
         }
     }
 
-    pub(super) fn to_bytes(self) -> [u8; REPORT_BYTES] {
+    pub(crate) fn to_bytes(self) -> [u8; REPORT_BYTES] {
         let words = match self {
             Self::Started(process) => [0, u64::from(process), 0, 0, 0],
             Self::NotStarted(failure) => [1, u64::from(failure.0), 0, 0, 0],
@@ -74,7 +74,7 @@ impl Report {
     }
 
     /// `None` for bytes that are no report.
-    pub(super) fn from_bytes(bytes: &[u8; REPORT_BYTES]) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &[u8; REPORT_BYTES]) -> Option<Self> {
         let mut words = [0; 5];
         for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
             *word = u64::from_ne_bytes(bytes.try_into().ok()?);
@@ -94,7 +94,7 @@ impl Report {
 
 /// What happens next.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Happening {
+pub(crate) enum Happening {
     /// The guard tells this.
     Report(Report),
     /// This many bytes of output are in the buffer.
@@ -107,7 +107,7 @@ pub(super) enum Happening {
 
 /// The guard of a probe, seen from the probe.
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(crate) struct Guard {
     process: Pid,
     orders: Option<OwnedFd>,
     reports: OwnedFd,
@@ -123,7 +123,7 @@ impl Guard {
     ///
     /// # Errors
     /// If the kernel has no process or descriptor left.
-    pub(super) fn start(
+    pub(crate) fn start(
         launches: Vec<Launch>,
         output: OwnedFd,
         errors: Option<OwnedFd>,
@@ -136,7 +136,7 @@ impl Guard {
         // SAFETY: the caller has one thread, so the copy's memory is consistent; the copy never returns from here.
         match unsafe { libc::fork() } {
             -1 => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::AGAIN)),
-            0 => guard_process::run(launches, orders_there, reports_there),
+            0 => process::run(launches, orders_there, reports_there),
             process => {
                 let process = Pid::from_raw(process).expect("fork returns a positive process id");
                 Ok(Self { process, orders: Some(orders), reports, output, errors, output_ended: false })
@@ -145,22 +145,22 @@ impl Guard {
     }
 
     /// Its process id.
-    pub(super) fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.process.as_raw_nonzero().get().unsigned_abs()
     }
 
     /// Where the output arrives; of a terminal the side that is written to, too.
-    pub(super) fn output(&self) -> BorrowedFd<'_> {
+    pub(crate) fn output(&self) -> BorrowedFd<'_> {
         self.output.as_fd()
     }
 
     /// Where the complaints arrive, if not with the output.
-    pub(super) fn errors(&self) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn errors(&self) -> Option<BorrowedFd<'_>> {
         self.errors.as_ref().map(AsFd::as_fd)
     }
 
     /// Has the program with this index started.
-    pub(super) fn launch(&self, index: u8) {
+    pub(crate) fn launch(&self, index: u8) {
         if let Some(orders) = &self.orders {
             // A guard that is gone shows in its reports.
             let _ = write(orders, &[index]);
@@ -168,7 +168,7 @@ impl Guard {
     }
 
     /// Waits for the next report, output or complaints, reports first; for ever without a `limit`.
-    pub(super) fn next(&mut self, buffer: &mut [u8], limit: Option<Nanoseconds>) -> Happening {
+    pub(crate) fn next(&mut self, buffer: &mut [u8], limit: Option<Nanoseconds>) -> Happening {
         let limit = limit.map(timespec);
         loop {
             let mut waited = vec![PollFd::new(&self.reports, PollFlags::IN)];
@@ -238,12 +238,12 @@ impl Drop for Guard {
     }
 }
 
-pub(super) fn timespec(duration: Nanoseconds) -> Timespec {
+pub(crate) fn timespec(duration: Nanoseconds) -> Timespec {
     Timespec { tv_sec: (duration.0 / 1_000_000_000) as i64, tv_nsec: (duration.0 % 1_000_000_000) as i64 }
 }
 
 /// Descriptors that the guard needs, besides its own.
-pub(super) fn kept(launches: &[Launch]) -> Vec<i32> {
+pub(crate) fn kept(launches: &[Launch]) -> Vec<i32> {
     launches.iter().flat_map(|launch| launch.kept().iter().map(AsRawFd::as_raw_fd)).collect()
 }
 

@@ -20,8 +20,8 @@
 use iolag_backend::{ObjectKey, Request};
 use iolag_model::{CheckSpec, Level, MonotonicTime, Nanoseconds, Operation};
 
-use crate::check_time::{CheckTurns, Holdings, Turn};
-use crate::check_units::{CREATED_FILE_BYTES, Group, Stream, Unit};
+use super::turns::{CheckTurns, Holdings, Turn};
+use super::unit::{CREATED_FILE_BYTES, Group, Stream, Unit};
 use crate::{Client, Done, Step};
 
 /// One directory's client. Its requests name objects of rank 0, since it is alone in its directory.

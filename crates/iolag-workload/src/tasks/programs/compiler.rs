@@ -47,7 +47,7 @@ impl Compiler {
         self.path.display().to_string()
     }
 
-    pub(super) fn has_pipe_option(&self) -> bool {
+    pub(crate) fn has_pipe_option(&self) -> bool {
         self.language == Language::C || self.path.file_name().is_some_and(|name| name == "gfortran")
     }
 }
@@ -88,7 +88,7 @@ pub fn find_compiler(environment: &[(OsString, OsString)]) -> Option<Compiler> {
 }
 
 /// The environment of programs that need nothing of the user's.
-pub(super) fn minimal_environment() -> Vec<(OsString, OsString)> {
+pub(crate) fn minimal_environment() -> Vec<(OsString, OsString)> {
     vec![("LC_ALL".into(), "C".into()), ("PATH".into(), MINIMAL_PATH.into())]
 }
 
