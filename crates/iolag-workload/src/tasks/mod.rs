@@ -13,6 +13,7 @@ mod probes;
 mod programs;
 mod removal;
 mod session;
+mod timespec;
 
 pub use limits::TaskLimits;
 pub use probe_task::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};

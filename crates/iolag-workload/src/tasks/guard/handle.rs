@@ -11,86 +11,22 @@
 //!
 //! Limits: a program of another user (setuid) is not killed by an ordinary user's guard, and is waited for.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use iolag_model::{FailureCode, Nanoseconds};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::process;
-use crate::tasks::PartEnding;
+use super::report::{REPORT_BYTES, Report};
 use crate::tasks::programs::launch::Launch;
-use crate::tasks::programs::usage::Usage;
+use crate::tasks::timespec::timespec;
 
 /// How long a probe that is done waits for the programs that it left behind to go.
 const FAREWELL: Nanoseconds = Nanoseconds::from_seconds(2);
 const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(2);
-
-/// Bytes of one report.
-pub(crate) const REPORT_BYTES: usize = 40;
-
-/// What the guard tells of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Report {
-    /// It runs, with this process id.
-    Started(u32),
-    /// It could not be started.
-    NotStarted(FailureCode),
-    /// It has ended: the status as `wait` gives it, and what it and all it waited for used.
-    Ended(i32, Usage),
-}
-
-impl Report {
-    /// How its part ended; `None` if the program still runs.
-    pub(crate) fn ending(self) -> Option<PartEnding> {
-        match self {
-            Self::Started(_) => None,
-            Self::NotStarted(failure) => Some(PartEnding { failure, ..PartEnding::default() }),
-            Self::Ended(status, usage) => {
-                let exit_status = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
-                let failure = if exit_status == Some(0) { FailureCode::NONE } else { FailureCode::EXIT };
-                let Usage { processor, resident_bytes_max } = usage;
-                Some(PartEnding { failure, exit_status, processor, resident_bytes_max, value: None })
-            }
-        }
-    }
-
-    pub(crate) fn to_bytes(self) -> [u8; REPORT_BYTES] {
-        let words = match self {
-            Self::Started(process) => [0, u64::from(process), 0, 0, 0],
-            Self::NotStarted(failure) => [1, u64::from(failure.0), 0, 0, 0],
-            Self::Ended(status, usage) => {
-                let [user, system] = usage.processor;
-                [2, u64::from(status as u32), user.0, system.0, usage.resident_bytes_max]
-            }
-        };
-        let mut bytes = [0; REPORT_BYTES];
-        for (bytes, word) in bytes.chunks_exact_mut(8).zip(words) {
-            bytes.copy_from_slice(&word.to_ne_bytes());
-        }
-        bytes
-    }
-
-    /// `None` for bytes that are no report.
-    pub(crate) fn from_bytes(bytes: &[u8; REPORT_BYTES]) -> Option<Self> {
-        let mut words = [0; 5];
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
-            *word = u64::from_ne_bytes(bytes.try_into().ok()?);
-        }
-        match words {
-            [0, process, ..] => Some(Self::Started(u32::try_from(process).ok()?)),
-            [1, failure, ..] => Some(Self::NotStarted(FailureCode(u16::try_from(failure).ok()?))),
-            [2, status, user, system, resident_bytes_max] => {
-                let processor = [Nanoseconds(user), Nanoseconds(system)];
-                let status = u32::try_from(status).ok()? as i32;
-                Some(Self::Ended(status, Usage { processor, resident_bytes_max }))
-            }
-            _ => None,
-        }
-    }
-}
 
 /// What happens next.
 #[derive(Debug, PartialEq, Eq)]
@@ -235,56 +171,5 @@ impl Drop for Guard {
             }
             waited = Nanoseconds(waited.0 + LOOK.0);
         }
-    }
-}
-
-pub(crate) fn timespec(duration: Nanoseconds) -> Timespec {
-    Timespec { tv_sec: (duration.0 / 1_000_000_000) as i64, tv_nsec: (duration.0 % 1_000_000_000) as i64 }
-}
-
-/// Descriptors that the guard needs, besides its own.
-pub(crate) fn kept(launches: &[Launch]) -> Vec<i32> {
-    launches.iter().flat_map(|launch| launch.kept().iter().map(AsRawFd::as_raw_fd)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn reports_come_back_from_their_bytes(
-            process in 0_u32..,
-            failure in 0_u16..,
-            status in any::<i32>(),
-            numbers in any::<[u64; 3]>(),
-        ) {
-            let usage = Usage {
-                processor: [Nanoseconds(numbers[0]), Nanoseconds(numbers[1])],
-                resident_bytes_max: numbers[2],
-            };
-            for report in [
-                Report::Started(process),
-                Report::NotStarted(FailureCode(failure)),
-                Report::Ended(status, usage),
-            ] {
-                prop_assert_eq!(Report::from_bytes(&report.to_bytes()), Some(report));
-            }
-        }
-
-        #[test]
-        fn other_bytes_are_refused_or_a_report(bytes in any::<[u8; REPORT_BYTES]>()) {
-            let _ = Report::from_bytes(&bytes);
-        }
-    }
-
-    #[test]
-    fn a_status_becomes_an_ending() {
-        let ended = |status| Report::Ended(status, Usage::default()).ending().unwrap();
-        assert_eq!((ended(0).failure, ended(0).exit_status), (FailureCode::NONE, Some(0)));
-        assert_eq!((ended(3 << 8).failure, ended(3 << 8).exit_status), (FailureCode::EXIT, Some(3)));
-        assert_eq!((ended(9).failure, ended(9).exit_status), (FailureCode::EXIT, None));
-        assert_eq!(Report::Started(1).ending(), None);
     }
 }

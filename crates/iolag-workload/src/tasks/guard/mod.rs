@@ -2,3 +2,4 @@
 
 pub(crate) mod handle;
 mod process;
+pub(crate) mod report;

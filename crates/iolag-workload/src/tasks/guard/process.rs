@@ -6,10 +6,11 @@ use iolag_model::{FailureCode, Nanoseconds};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read, write};
 
-use super::handle::{Report, kept, timespec};
+use super::report::Report;
 use crate::tasks::programs::descent::kill_descendants;
 use crate::tasks::programs::launch::Launch;
 use crate::tasks::programs::usage::Usage;
+use crate::tasks::timespec::timespec;
 
 /// How often those that wait in the kernel are looked after, at first and later.
 const LOOK_MIN: Nanoseconds = Nanoseconds::from_milliseconds(10);
@@ -137,6 +138,11 @@ fn tell(reports: &OwnedFd, report: Report) {
 fn forget_signals(children: &OwnedFd) {
     let mut record = [0; 128 * 4];
     while read(children, &mut record).is_ok_and(|bytes| bytes > 0) {}
+}
+
+/// Descriptors that the guard needs, besides its own.
+fn kept(launches: &[Launch]) -> Vec<i32> {
+    launches.iter().flat_map(|launch| launch.kept().iter().map(AsRawFd::as_raw_fd)).collect()
 }
 
 /// Closes every descriptor that is not needed. The standard streams lead nowhere then: they are the probe's, but their

@@ -15,12 +15,14 @@ use rustix::io::{Errno, read};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::tasks::guard::handle::{Guard, Happening, Report, timespec};
+use crate::tasks::guard::handle::{Guard, Happening};
+use crate::tasks::guard::report::Report;
 use crate::tasks::programs::last_words::LastWords;
 use crate::tasks::programs::launch::{Launch, Streams};
 use crate::tasks::programs::program::Program;
 use crate::tasks::programs::terminal::Terminal;
 use crate::tasks::programs::usage::Usage;
+use crate::tasks::timespec::timespec;
 use crate::tasks::{PartEnding, PartRecorder};
 
 /// Read at once.

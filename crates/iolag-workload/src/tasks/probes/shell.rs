@@ -13,7 +13,8 @@ use rustix::io::{Errno, write};
 use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
 
 use super::files::{cannot, failed};
-use crate::tasks::guard::handle::{Guard, Happening, Report};
+use crate::tasks::guard::handle::{Guard, Happening};
+use crate::tasks::guard::report::Report;
 use crate::tasks::programs::descent::{Rest, processor_ticks};
 use crate::tasks::programs::launch::{Launch, Streams};
 use crate::tasks::programs::program::Program;

@@ -21,8 +21,8 @@ use iolag_model::{FailureCode, MonotonicTime, Nanoseconds};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::descent::kill_descendants;
-use crate::tasks::guard::handle::timespec;
 use crate::tasks::limits::TaskLimits;
+use crate::tasks::timespec::timespec;
 
 /// Bytes of a program's error output that are kept.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 4096;
