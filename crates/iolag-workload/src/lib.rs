@@ -13,8 +13,10 @@ mod tasks;
 pub use check::client::{CheckClient, CheckShare, CheckTasks, LISTED_DIRECTORY};
 pub use check::turns::{CheckTurns, place_removal};
 pub use check::unit::{CREATED_FILE_BYTES, bytes_to_write};
+pub use driving::asynchronous::drive_async;
+pub use driving::blocking::drive_blocking;
 pub use driving::client::{Client, Done, Note, Step};
-pub use driving::client_loop::{ClientLoop, DriveEnd, DriveOptions, drive_async, drive_blocking};
+pub use driving::client_loop::{ClientLoop, DriveEnd, DriveOptions};
 pub use driving::many_clients::{
     DriveError, IfNotOpen, Job, can_unshare, run_async_clients, run_process, run_threads,
 };

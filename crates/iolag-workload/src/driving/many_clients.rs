@@ -6,7 +6,10 @@ use iolag_backend::{AsyncSession, BackendError, Session};
 use iolag_model::{Clock, Coordinator, FailureCode, Recorder};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use crate::{Client, ClientLoop, DriveEnd, drive_async, drive_blocking};
+use super::asynchronous::drive_async;
+use super::blocking::drive_blocking;
+use super::client::Client;
+use super::client_loop::{ClientLoop, DriveEnd};
 
 /// A thread's stack. The loop needs a few KiB and the tasks of a check some tens; with more, systems that prefer huge pages would
 /// back each stack by one.

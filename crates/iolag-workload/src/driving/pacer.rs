@@ -2,7 +2,7 @@
 
 use iolag_model::{MonotonicTime, Think};
 
-use crate::Done;
+use super::client::Done;
 
 /// Decides when the next operation starts. Pure: it is told when the last one ran.
 #[derive(Debug, Clone, Copy, PartialEq)]
