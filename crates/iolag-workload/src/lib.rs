@@ -7,12 +7,15 @@ mod check;
 mod driving;
 mod metadata;
 mod ping;
-mod stages;
+mod spec_error;
 mod tasks;
+mod workload;
 
-pub use check::client::{CheckClient, CheckShare, CheckTasks, LISTED_DIRECTORY};
-pub use check::turns::{CheckTurns, place_removal};
-pub use check::unit::{CREATED_FILE_BYTES, bytes_to_write};
+pub use check::client::{CheckClient, CheckShare, LISTED_DIRECTORY};
+pub use check::group::CheckTasks;
+pub use check::holdings::place_removal;
+pub use check::spec::ROUNDS_MAX;
+pub use check::turns::CheckTurns;
 pub use driving::asynchronous::drive_async;
 pub use driving::blocking::drive_blocking;
 pub use driving::client::{Client, Done, Note, Step};
@@ -26,17 +29,13 @@ pub use metadata::batch::BatchClient;
 pub use metadata::mixed::MetadataClient;
 pub use metadata::options::{MetadataOptions, Variant};
 pub use metadata::sharing::{SelfReadShare, Sharing, recommended_offset};
-pub use metadata::validation::{
-    SpecError, validate, validate_check, validate_metadata, validate_ping, validate_positions,
-};
+pub use metadata::validation::validate_positions;
 pub use ping::client::{Contact, Doing, Obstacle, Pace, PingClient, PingSchedule, unsent_number};
 pub use ping::probe_session::{PROBED, Part, ProbeSession};
-pub use stages::{
-    ROUNDS_MAX, bytes_held, bytes_needed, objects_needed, operations_needed, samples_expected,
-    samples_per_client, stages,
-};
+pub use spec_error::SpecError;
 pub use tasks::{
-    Compiler, Language, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError, TaskLimits,
-    TaskOptions, TaskOutput, TaskSession, TaskSpec, allow_core_dumps, become_a_users_program, find_compiler,
-    probe_task, remove_probe_files, withhold_core_dumps,
+    CREATED_FILE_BYTES, Compiler, Language, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError,
+    TaskLimits, TaskOptions, TaskOutput, TaskSession, TaskSpec, allow_core_dumps, become_a_users_program,
+    find_compiler, probe_task, remove_probe_files, withhold_core_dumps,
 };
+pub use workload::{Workload, workload};

@@ -20,8 +20,12 @@
 use iolag_backend::{ObjectKey, Request};
 use iolag_model::{CheckSpec, Level, MonotonicTime, Nanoseconds, Operation};
 
-use super::turns::{CheckTurns, Holdings, Turn};
-use super::unit::{CREATED_FILE_BYTES, Group, Stream, Unit};
+use super::group::{CheckTasks, Group};
+use super::holdings::Holdings;
+use super::stream::Stream;
+use super::turns::{CheckTurns, Turn};
+use super::unit::Unit;
+use crate::tasks::CREATED_FILE_BYTES;
 use crate::{Client, Done, Step};
 
 /// One directory's client. Its requests name objects of rank 0, since it is alone in its directory.
@@ -66,17 +70,6 @@ pub struct CheckShare {
     pub place_cost: Nanoseconds,
     /// Rounds at most.
     pub rounds: u32,
-}
-
-/// Which tasks can be executed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CheckTasks {
-    /// List, create and compile.
-    All,
-    /// List and create: no compiler was found.
-    WithoutCompiler,
-    /// None: the target is no directory.
-    None,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -280,8 +273,8 @@ impl CheckClient {
             Group::Objects => self.unit.object(key, self.spec.object_bytes),
             Group::Calls => self.unit.calls(key, self.spec.object_bytes),
             Group::Stream => {
-                let stream = Stream::new(key, self.spec.stream_bytes, self.spec.block_bytes);
-                self.unit.stream(stream, self.stream == StreamPlace::Missing, open.end);
+                let stream = Stream::new(key, self.spec.stream_bytes, self.spec.block_bytes, open.end);
+                self.unit.stream(stream, self.stream == StreamPlace::Missing);
             }
         }
     }

@@ -1,46 +1,17 @@
-//! The units of a check: what is done at a stretch, and what a check writes.
+//! The units of a check: what is done at a stretch.
 //!
 //! A unit removes what it made, so that it can be the last one. Where something could not be made or removed, its place is
 //! not removed either, and the next round works in a fresh one: a failure is counted once, not at every operation after it.
 
 use iolag_backend::{ObjectKey, Request};
-use iolag_model::{CheckSpec, MonotonicTime, Nanoseconds, Operation};
+use iolag_model::{MonotonicTime, Operation};
 
-use crate::stages::ROUNDS_MAX;
-use crate::{CheckTasks, Done};
+use super::group::Group;
+use super::stream::Stream;
+use crate::Done;
 
-/// Bytes of each file of the create task.
-pub const CREATED_FILE_BYTES: u64 = 64;
-/// Bytes that a compiler writes for a small program, at most.
-const PROGRAM_BYTES_MAX: u64 = 4 << 20;
-/// How often an object's life is repeated in a round.
-const LIVES: u32 = 20;
-/// How often both listings are repeated in a round.
-const LISTINGS: u32 = 5;
 /// Distance between an object's two names.
 const SECOND_NAME: u64 = 1_000_000;
-
-/// Bytes that a check of `directories` directories writes in all, at most: if the budget suffices for every round.
-pub fn bytes_to_write(spec: &CheckSpec, directories: u32) -> u64 {
-    let tasks = u64::from(spec.created_files) * CREATED_FILE_BYTES + PROGRAM_BYTES_MAX;
-    // An object's life writes it three times as operations and once as calls.
-    let objects = u64::from(LIVES) * 4 * spec.object_bytes;
-    let round = tasks.saturating_add(objects).saturating_add(spec.stream_bytes);
-    let listed = u64::from(spec.listed_files) * spec.object_bytes;
-    round.saturating_mul(u64::from(ROUNDS_MAX)).saturating_add(listed).saturating_mul(u64::from(directories))
-}
-
-/// Bytes that a check holds in one directory at one time, at most.
-pub(crate) fn bytes_held(spec: &CheckSpec) -> u64 {
-    (u64::from(spec.created_files) * CREATED_FILE_BYTES + PROGRAM_BYTES_MAX)
-        .saturating_add((u64::from(spec.listed_files) + 2) * spec.object_bytes)
-        .saturating_add(spec.stream_bytes)
-}
-
-/// Objects that a check creates in one directory in one round, at most.
-pub(crate) fn objects_per_round(spec: &CheckSpec) -> u64 {
-    u64::from(spec.created_files) + u64::from(spec.listed_files) + 2 * u64::from(LIVES) + 2
-}
 
 /// What a check asks of its target, tasks aside.
 pub(crate) fn operations() -> impl Iterator<Item = Operation> {
@@ -81,67 +52,6 @@ const OTHERS: [Operation; 7] = [
     Operation::StreamFsync,
     Operation::StreamRead,
 ];
-
-/// Units of one kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Group {
-    /// Makes what is listed; over when that is complete.
-    Setting,
-    Listing,
-    Creating,
-    Objects,
-    Compiling,
-    Calls,
-    Stream,
-}
-
-impl Group {
-    /// In the order in which a user asks.
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Setting,
-        Self::Listing,
-        Self::Creating,
-        Self::Objects,
-        Self::Compiling,
-        Self::Calls,
-        Self::Stream,
-    ];
-
-    pub(crate) const fn is_possible(self, tasks: CheckTasks) -> bool {
-        match self {
-            Self::Setting | Self::Listing | Self::Creating => !matches!(tasks, CheckTasks::None),
-            Self::Compiling => matches!(tasks, CheckTasks::All),
-            Self::Objects | Self::Calls | Self::Stream => true,
-        }
-    }
-
-    pub(crate) const fn repetitions(self) -> u32 {
-        match self {
-            Self::Listing => LISTINGS,
-            Self::Objects | Self::Calls => LIVES,
-            Self::Setting | Self::Creating | Self::Compiling | Self::Stream => 1,
-        }
-    }
-
-    /// Requests after which the first unit has told something, roughly, if nothing is cached: in less time it is not begun. It may
-    /// be ended then.
-    pub(crate) const fn requests(self) -> u64 {
-        match self {
-            Self::Setting => 7,
-            Self::Objects | Self::Calls | Self::Stream => 12,
-            Self::Listing | Self::Creating | Self::Compiling => 15,
-        }
-    }
-
-    /// The dataset that the group makes and removes in this round.
-    pub(crate) const fn dataset(self, round: u32) -> Option<u32> {
-        match self {
-            Self::Objects => Some(round * 2 + 2),
-            Self::Calls => Some(round * 2 + 3),
-            _ => None,
-        }
-    }
-}
 
 /// A unit under way: its operations in order, and where to go on when one fails.
 #[derive(Debug, Default)]
@@ -268,14 +178,14 @@ impl Unit {
         }
     }
 
-    pub(crate) fn stream(&mut self, stream: Stream, makes_place: bool, end: MonotonicTime) {
+    pub(crate) fn stream(&mut self, stream: Stream, makes_place: bool) {
         self.restart();
         if makes_place {
             self.push(Operation::MakeDirectory, stream.key, 0);
         }
         // The line stands for all blocks; the stream itself says which comes next.
         self.push(Operation::StreamWrite, stream.key, 0);
-        self.stream = Some(Stream { end, ..stream });
+        self.stream = Some(stream);
     }
 
     /// The last thing in a dataset.
@@ -340,86 +250,5 @@ impl Unit {
     fn push_request(&mut self, request: Request) {
         let after_failure = self.lines.len() + 1;
         self.lines.push(Line { request, after_failure });
-    }
-}
-
-/// A short stream: blocks written until the end of the stream or of the time, made durable, then read.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Stream {
-    key: ObjectKey,
-    bytes: u64,
-    block_bytes: u64,
-    end: MonotonicTime,
-    direction: Direction,
-    offset: u64,
-    block_cost: Nanoseconds,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Writing,
-    Syncing,
-    Reading,
-    Over,
-}
-
-impl Stream {
-    pub(crate) const fn new(key: ObjectKey, bytes: u64, block_bytes: u64) -> Self {
-        Self {
-            key,
-            bytes,
-            block_bytes,
-            end: MonotonicTime(u64::MAX),
-            direction: Direction::Writing,
-            offset: 0,
-            block_cost: Nanoseconds::ZERO,
-        }
-    }
-
-    fn next(&mut self, now: MonotonicTime) -> Option<Request> {
-        self.end_early_if_late(now);
-        let operation = match self.direction {
-            Direction::Writing => Operation::StreamWrite,
-            Direction::Syncing => return Some(Request::new(Operation::StreamFsync, self.key, 0)),
-            Direction::Reading => Operation::StreamRead,
-            Direction::Over => return None,
-        };
-        Some(Request { offset: self.offset, ..Request::new(operation, self.key, self.block()) })
-    }
-
-    fn completed(&mut self, is_ok: bool, done: &Done) {
-        self.block_cost = self.block_cost.max(done.end.since(done.start));
-        self.direction = match self.direction {
-            _ if !is_ok => Direction::Over,
-            Direction::Syncing => {
-                // What was written is what can be read.
-                (self.offset, self.block_cost) = (0, Nanoseconds::ZERO);
-                Direction::Reading
-            }
-            direction => {
-                self.offset += self.block();
-                match direction {
-                    _ if self.offset < self.bytes => direction,
-                    Direction::Writing => Direction::Syncing,
-                    _ => Direction::Over,
-                }
-            }
-        };
-    }
-
-    /// After at least one block: another one is written or read only if it can be expected to end in time.
-    fn end_early_if_late(&mut self, now: MonotonicTime) {
-        if self.offset == 0 || now.after(self.block_cost) <= self.end {
-            return;
-        }
-        match self.direction {
-            Direction::Writing => (self.direction, self.bytes) = (Direction::Syncing, self.offset),
-            Direction::Reading => self.direction = Direction::Over,
-            Direction::Syncing | Direction::Over => {}
-        }
-    }
-
-    fn block(&self) -> u64 {
-        self.block_bytes.min(self.bytes - self.offset)
     }
 }

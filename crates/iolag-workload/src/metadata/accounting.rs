@@ -13,7 +13,9 @@ use iolag_model::{Access, MetadataSpec, Phase};
 
 use super::peers::Peers;
 use super::script::Effect;
-use crate::{Sharing, SpecError, validate_positions};
+use super::sharing::Sharing;
+use super::validation::validate_positions;
+use crate::SpecError;
 
 /// What all clients of one metadata run have done to the working set.
 #[derive(Debug)]

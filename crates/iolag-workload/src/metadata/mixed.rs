@@ -107,8 +107,8 @@ enum Limit {
 }
 
 impl MetadataClient {
-    /// The client with rank `rank`. `stages` is the list of [`crate::stages`] for this spec, `accounting` is shared by all
-    /// clients and knows their number and where they start. The spec must have passed [`crate::validate_metadata`].
+    /// The client with rank `rank`. `stages` is the list of [`crate::Workload::stages`] for this spec, `accounting` is shared by all
+    /// clients and knows their number and where they start. The spec must have passed [`crate::Workload::validate`].
     pub fn new(spec: &MetadataSpec, rank: u32, stages: Arc<[StageRecord]>, accounting: &Accounting) -> Self {
         let scripts = Scripts::new(spec);
         Self {

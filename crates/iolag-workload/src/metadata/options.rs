@@ -7,7 +7,8 @@ use iolag_model::{
     Verification, WearOut, WorkloadSpec,
 };
 
-use crate::{recommended_offset, validate};
+use super::sharing::recommended_offset;
+use crate::Workload;
 
 /// What is chosen; several numbers of precreated objects make a sweep.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,7 +114,7 @@ impl MetadataOptions {
         let mut phases = self.phases.clone();
         phases.sort_unstable();
         phases.dedup();
-        let spec = WorkloadSpec::Metadata(MetadataSpec {
+        let spec = MetadataSpec {
             pattern: self.pattern,
             granularity: self.granularity,
             phases,
@@ -132,9 +133,9 @@ impl MetadataOptions {
             time_limit: self.time_limit.map(|after_ns| TimeLimit { after_ns, wear_out: self.wear_out }),
             durability: self.durability,
             verification: self.verification,
-        });
-        validate(&spec, clients).map_err(|error| error.to_string())?;
-        Ok(spec)
+        };
+        spec.validate(clients).map_err(|error| error.to_string())?;
+        Ok(WorkloadSpec::Metadata(spec))
     }
 }
 

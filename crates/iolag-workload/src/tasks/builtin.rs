@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{TaskOutput, TaskSpec};
+use super::{CREATED_FILE_BYTES, TaskOutput, TaskSpec};
 
 /// Files that `list` lists and bytes of the files that `create` makes, as in study 000.
 const LISTED_FILES: u32 = 6;
@@ -26,7 +26,7 @@ impl TaskSpec {
             "compile" => Self::Compile,
             "list" => Self::List { files: LISTED_FILES, output: TaskOutput::Discard },
             "list-large" => Self::List { files: LISTED_FILES_LARGE, output: TaskOutput::Discard },
-            "create" => Self::Create { files: CREATED_FILES, bytes: crate::CREATED_FILE_BYTES },
+            "create" => Self::Create { files: CREATED_FILES, bytes: CREATED_FILE_BYTES },
             "stat" => Self::Stat,
             "open-read" => Self::OpenRead { bytes: READ_BYTES },
             "write-fsync" => Self::WriteFsync { bytes: WRITTEN_BYTES },

@@ -12,8 +12,9 @@ use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::{Errno, write};
 
 use super::limits::TaskLimits;
-use crate::CREATED_FILE_BYTES;
 
+/// Bytes of each file of the create task.
+pub const CREATED_FILE_BYTES: u64 = 64;
 /// What stands in each small file.
 const CONTENT: [u8; CREATED_FILE_BYTES as usize] =
     *b"one of many small files, as a user's program or script makes it\n";

@@ -15,6 +15,7 @@ mod removal;
 mod session;
 mod timespec;
 
+pub use files::CREATED_FILE_BYTES;
 pub use limits::TaskLimits;
 pub use probe_task::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
 pub use programs::compiler::{Compiler, Language, find_compiler};
