@@ -15,9 +15,9 @@ use std::sync::Arc;
 use iolag_backend::{Completion, ObjectKey, Request};
 use iolag_model::{
     Access, Clock, Durability, Granularity, Meeting, MetadataSpec, MonotonicClock, MonotonicTime, Operation,
-    Pattern, Phase, StageRecord, Think, Verification, Waiting, WorkloadSpec,
+    Pattern, Phase, StageRecord, Think, Verification, Waiting,
 };
-use iolag_workload::{Accounting, BatchClient, Client, Done, MetadataClient, SpecError, Step, stages};
+use iolag_workload::{Accounting, BatchClient, Client, Done, MetadataClient, SpecError, Step, Workload};
 
 fn main() -> Result<(), SpecError> {
     let operations = std::env::args().nth(1).and_then(|count| count.parse().ok()).unwrap_or(20_000);
@@ -53,7 +53,7 @@ fn spec(pattern: Pattern, granularity: Granularity, operations: u64) -> Metadata
 }
 
 fn client(spec: &MetadataSpec) -> Result<Box<dyn Client>, SpecError> {
-    let list: Arc<[StageRecord]> = stages(&WorkloadSpec::Metadata(spec.clone())).into();
+    let list: Arc<[StageRecord]> = spec.stages().into();
     let accounting = Accounting::new(spec, 4, None)?;
     Ok(match spec.pattern {
         Pattern::Batch => Box::new(BatchClient::new(spec, 0, list, &accounting)),

@@ -27,10 +27,10 @@ use iolag_keeper::{Exchange, RingReader, SharedCoordinator};
 use iolag_model::{
     Access, Arrival, ClientId, Clock, Coordinator, Durability, Granularity, Meeting, MetadataSpec,
     MonotonicClock, MonotonicTime, Nanoseconds, Operation, Outcome, Pattern, Phase, StageRecord, Think,
-    Verification, WorkloadSpec,
+    Verification,
 };
 use iolag_workload::{
-    Accounting, ClientLoop, DriveOptions, IfNotOpen, Job, MetadataClient, run_process, stages,
+    Accounting, ClientLoop, DriveOptions, IfNotOpen, Job, MetadataClient, Workload, run_process,
 };
 use rustix::time::{ClockId, clock_gettime};
 
@@ -116,7 +116,7 @@ fn against_iolag(bare: Bare, directory: &Path, objects: u32, pairs: u32) -> Resu
     backend.create_place(&iolag_backend::conformance::maker())?;
     let exchange = Exchange::new(1, RING_BYTES)?;
     exchange.prefault(0);
-    let list: Arc<[StageRecord]> = stages(&WorkloadSpec::Metadata(spec.clone())).into();
+    let list: Arc<[StageRecord]> = spec.stages().into();
     let accounting = Accounting::new(&spec, 1, None)?;
     let client = MetadataClient::new(&spec, 0, Arc::clone(&list), &accounting);
     let drive = DriveOptions { client: ClientId(0), rank: 0, deadline: Nanoseconds::from_seconds(60) };

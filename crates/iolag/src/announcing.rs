@@ -6,7 +6,7 @@ use iolag_conduct::PlannedPing;
 use iolag_model::{
     CheckSpec, PingProbe, RunRecord, TargetIndex, WorkloadSpec, counted, format_bytes, format_count, one_line,
 };
-use iolag_workload::{bytes_held, bytes_needed, bytes_to_write, objects_needed};
+use iolag_workload::{Workload, workload};
 
 /// Of a run that is about to begin and will be kept in the store at `root`; a bench works in the directory `working_name`.
 pub fn announcement(record: &RunRecord, root: &Path, working_name: &str) -> Vec<String> {
@@ -22,15 +22,15 @@ fn kept(record: &RunRecord, root: &Path) -> String {
 }
 
 fn of_bench(record: &RunRecord, object_bytes: u64, root: &Path, working_name: &str) -> String {
-    let (workload, clients) = (&record.spec.workload, record.spec.clients);
+    let (workload, clients) = (workload(&record.spec.workload), record.spec.clients);
     format!(
         "measuring {} with {}: {} objects of {} in all ({}), at most {} at one time, in the directory {working_name}; run {} in {}",
         one_line(&record.targets[0].name),
         counted(clients.into(), "client", "clients"),
-        format_count(objects_needed(workload, clients)),
+        format_count(workload.objects_needed(clients)),
         format_bytes(object_bytes),
-        format_bytes(bytes_needed(workload, clients)),
-        format_bytes(bytes_held(workload, clients)),
+        format_bytes(workload.bytes_needed(clients)),
+        format_bytes(workload.bytes_held(clients)),
         record.id,
         root.display()
     )
@@ -54,8 +54,8 @@ fn of_check(record: &RunRecord, check: &CheckSpec, root: &Path) -> Vec<String> {
             "each gets a directory iolag-check-{}: at most {} are written in all, at most {} are there at one time, and \
              everything is removed again",
             record.id,
-            format_bytes(bytes_to_write(check, directories)),
-            format_bytes(bytes_held(&record.spec.workload, directories)),
+            format_bytes(check.bytes_needed(directories)),
+            format_bytes(check.bytes_held(directories)),
         ),
     ];
     sentences.extend(record.remarks.iter().map(|remark| one_line(remark)));

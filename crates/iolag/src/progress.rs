@@ -11,7 +11,7 @@ use crate::announcing::announcement;
 use crate::args::Common;
 use crate::output;
 use iolag_conduct::{Attendance, Attendant, Round};
-use iolag_workload::samples_expected;
+use iolag_workload::workload;
 
 /// How far a run is, by what is known about its length.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +95,7 @@ impl Attendant for Progress {
     /// Says what will be done before it begins.
     fn announce(&mut self, record: &RunRecord, root: &Path) {
         announcement(record, root, &self.working_name).iter().for_each(|sentence| self.say(sentence));
-        let samples = || samples_expected(&record.spec.workload, record.spec.clients);
+        let samples = || workload(&record.spec.workload).samples_expected(record.spec.clients);
         self.show(match self.end {
             Some(end) => Extent::Time(end.since(MonotonicClock.now())),
             None => samples().map_or(Extent::Unknown, Extent::Samples),

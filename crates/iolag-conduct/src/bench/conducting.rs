@@ -7,7 +7,7 @@ use iolag_model::{
     ClientId, ClientRecord, MetadataSpec, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord, Trust,
     WorkloadSpec, counted, format_bytes, format_count,
 };
-use iolag_workload::{bytes_held, stages};
+use iolag_workload::workload;
 
 use crate::bench::campaign::{Campaign, PlannedRun};
 use crate::bench::continuing::{positions, working_place};
@@ -210,7 +210,7 @@ impl Conducting<'_> {
             clients: (0..run.spec.clients)
                 .map(|rank| ClientRecord { client: ClientId(rank), target: TargetIndex(0), rank })
                 .collect(),
-            stages: stages(&run.spec.workload),
+            stages: workload(&run.spec.workload).stages(),
             trust,
         };
         Ok((record(self.keeper, found, beginning), spool_parent))
@@ -240,7 +240,7 @@ fn refuse_too_little_space(
 ) -> Result<(), Failure> {
     let Some(facts) = facts.filter(|_| makes_working_set(metadata)) else { return Ok(()) };
     let clients = run.spec.clients;
-    let needed = bytes_held(&run.spec.workload, clients);
+    let needed = workload(&run.spec.workload).bytes_held(clients);
     if let Some(free) = facts.file_system.free_bytes
         && free < needed
     {

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use iolag_backend::{Backend, BackendError, SessionOptions, Target};
 use iolag_keeper::{Exchange, Outbox};
-use iolag_model::{
-    ClientId, MetadataSpec, MonotonicClock, Pattern, Phase, PlaceMaker, RunSpec, StageRecord, WorkloadSpec,
-};
+use iolag_model::{ClientId, MetadataSpec, MonotonicClock, Pattern, Phase, PlaceMaker, RunSpec, StageRecord};
 use iolag_workload::{
     Accounting, BatchClient, Client, ClientLoop, DriveEnd, DriveError, DriveOptions, IfNotOpen, Job,
-    MetadataClient, can_unshare, operations_needed, run_threads,
+    MetadataClient, Workload, can_unshare, run_threads,
 };
 
 use crate::calibration::calibrate;
@@ -57,8 +55,8 @@ fn try_measure(
     let sentence = |error: BackendError| error.to_string();
     let backend =
         assignment.target.backend(&assignment.place.name, Arc::new(MonotonicClock)).map_err(sentence)?;
-    let workload = WorkloadSpec::Metadata(assignment.metadata.clone());
-    if let Some(missing) = backend.capabilities().missing(&operations_needed(&workload)) {
+    let needed = Vec::from_iter(assignment.metadata.operations_needed());
+    if let Some(missing) = backend.capabilities().missing(&needed) {
         return Err(format!(
             "{} cannot execute {missing}: choose another target or pattern",
             assignment.target

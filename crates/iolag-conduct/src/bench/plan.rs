@@ -5,7 +5,7 @@ use std::sync::Arc;
 use iolag_backend::Target;
 use iolag_keeper::Room;
 use iolag_model::{MonotonicClock, OnHang, RunSpec, WorkloadSpec, format_bytes, one_line};
-use iolag_workload::{MetadataOptions, Variant, can_unshare, samples_per_client};
+use iolag_workload::{MetadataOptions, Variant, can_unshare, workload};
 
 use crate::bench::campaign::{Campaign, PlannedRun};
 use crate::bench::options::BenchOptions;
@@ -144,7 +144,7 @@ fn refuse_what_cannot_be_had(spec: &RunSpec, target: &Target, limits: &Limits) -
     let room = Room {
         clients: spec.clients,
         ring_bytes: spec.ring_bytes,
-        samples_per_client: samples_per_client(&spec.workload),
+        samples_per_client: workload(&spec.workload).samples_per_client(),
     };
     let tables = || if target.directory().is_some() && !can_unshare() { Tables::Shared } else { Tables::Own };
     limits.refuse(room, tables)

@@ -6,7 +6,7 @@ use iolag_model::{
     CheckSpec, ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnHang, RunRecord,
     RunSpec, TargetIndex, TargetRecord, WorkloadSpec,
 };
-use iolag_workload::{CheckTurns, bytes_held, stages};
+use iolag_workload::{CheckTurns, Workload, workload};
 
 use crate::check::measurer::{self, CheckAssignment, CheckedDirectory, Role};
 use crate::check::plan::{Naming, PlannedCheck};
@@ -91,7 +91,7 @@ fn control<'a>(
     targets: &[Scouted],
     check: &CheckSpec,
 ) -> Option<&'a DirectoryFacts> {
-    let needed = bytes_held(&WorkloadSpec::Check(check.clone()), 1);
+    let needed = check.bytes_held(1);
     let is_fit = |facts: &&DirectoryFacts| {
         let file_system = &facts.file_system;
         file_system.kind == "tmpfs"
@@ -205,7 +205,7 @@ impl Settled<'_> {
             spec: spec.clone(),
             targets: self.targets.iter().map(target_record).chain(self.control.map(record_of)).collect(),
             clients: (0..).zip(clients).map(client).collect(),
-            stages: stages(&spec.workload),
+            stages: workload(&spec.workload).stages(),
             trust,
         };
         let mut record = record(keeper, found, beginning);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use iolag_model::{CheckSpec, Nanoseconds, WorkloadSpec};
-use iolag_workload::validate;
+use iolag_model::{CheckSpec, Nanoseconds};
+use iolag_workload::Workload;
 
 use crate::contact::scout::absolute;
 use crate::failure::Failure;
@@ -88,7 +88,7 @@ pub fn plan_check(
         thresholds_ns: options.thresholds.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
         control: None,
     };
-    validate(&WorkloadSpec::Check(spec.clone()), directories.len() as u32).map_err(Failure::usage)?;
+    spec.validate(directories.len() as u32).map_err(Failure::usage)?;
     let CheckOptions { deadline, seed, labels, .. } = options;
     Ok(PlannedCheck { spec, directories, naming, deadline, seed, labels })
 }

@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 
 use iolag_backend::Target;
-use iolag_model::{
-    CheckSpec, ContactEnd, ContactRecord, Nanoseconds, TargetRecord, WorkloadSpec, counted, format_bytes,
-};
-use iolag_workload::bytes_held;
+use iolag_model::{CheckSpec, ContactEnd, ContactRecord, Nanoseconds, TargetRecord, counted, format_bytes};
+use iolag_workload::Workload;
 
 use crate::contact::scout::{Answer, CONTACT_REQUESTS, PLACE_REQUESTS, unanswered};
 use crate::contact::start::Found;
@@ -127,7 +125,7 @@ fn lack_of_room(facts: &DirectoryFacts, check: &CheckSpec) -> Option<String> {
     let needed_with = |stream_bytes| {
         let check =
             CheckSpec { stream_bytes, block_bytes: check.block_bytes.min(stream_bytes), ..check.clone() };
-        bytes_held(&WorkloadSpec::Check(check), 1)
+        check.bytes_held(1)
     };
     let needed = needed_with(check.stream_bytes);
     let free = facts.file_system.free_bytes.filter(|free| *free < needed)?;

@@ -5,7 +5,7 @@ use iolag_model::{
     ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnHang, RunSpec, TargetIndex,
     TargetRecord, WorkloadSpec, one_line,
 };
-use iolag_workload::{PingSchedule, TaskSpec, find_compiler, stages};
+use iolag_workload::{PingSchedule, TaskSpec, find_compiler, workload};
 
 use crate::contact::scout::{Answer, Contact, ask, contact_all_patiently, look_at, unanswered};
 use crate::contact::start::{Found, Keeper, send_scouts};
@@ -156,7 +156,7 @@ fn measure<P: PingAttendant>(
         spec: spec.clone(),
         targets: vec![target],
         clients: vec![ClientRecord { client: ClientId(0), target: TargetIndex(0), rank: 0 }],
-        stages: stages(&spec.workload),
+        stages: workload(&spec.workload).stages(),
         trust,
     };
     let flight = PingFlight::new()?;

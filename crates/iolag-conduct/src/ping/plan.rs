@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use iolag_model::{Nanoseconds, PingProbe, PingSpec, WorkloadSpec};
-use iolag_workload::{TaskSpec, validate};
+use iolag_model::{Nanoseconds, PingProbe, PingSpec};
+use iolag_workload::{TaskSpec, Workload};
 
 use crate::contact::scout::absolute;
 use crate::failure::Failure;
@@ -68,7 +68,7 @@ pub fn plan_ping(
         every_ns: options.every,
         count: options.count,
     };
-    validate(&WorkloadSpec::Ping(spec.clone()), 1).map_err(Failure::usage)?;
+    spec.validate(1).map_err(Failure::usage)?;
     let directory = absolute(&options.directory);
     let PingOptions { deadline, seed, labels, .. } = options;
     Ok(PlannedPing { directory, spec, deadline, task, seed, labels })

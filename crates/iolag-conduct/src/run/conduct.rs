@@ -97,7 +97,7 @@ pub fn conduct(plan: RunPlan<'_>, interruption: &mut Interruption<'_>) -> Result
     let room = Room {
         clients: plan.record.clients.len() as u32,
         ring_bytes: spec.ring_bytes,
-        samples_per_client: iolag_workload::samples_per_client(&spec.workload),
+        samples_per_client: iolag_workload::workload(&spec.workload).samples_per_client(),
     };
     let exchange = Exchange::with_room(room)?;
     let writer_plan = writer_plan(&plan);

@@ -12,19 +12,20 @@ use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::{Errno, write};
 
 use super::limits::TaskLimits;
-use crate::CREATED_FILE_BYTES;
 
+/// Bytes of each file of the create task.
+pub const CREATED_FILE_BYTES: u64 = 64;
 /// What stands in each small file.
 const CONTENT: [u8; CREATED_FILE_BYTES as usize] =
     *b"one of many small files, as a user's program or script makes it\n";
 
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-pub(super) const NEW_FILE: OFlags =
+pub(crate) const NEW_FILE: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Makes (or finds) the directory `name` below `place`.
-pub(super) fn make_directory(place: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
+pub(crate) fn make_directory(place: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     match mkdirat(place, name, Mode::from_raw_mode(0o700)) {
         Ok(()) | Err(Errno::EXIST) => openat(place, name, DIRECTORY, Mode::empty()),
         Err(error) => Err(error),
@@ -32,7 +33,7 @@ pub(super) fn make_directory(place: BorrowedFd<'_>, name: &str) -> Result<OwnedF
 }
 
 /// Writes the file `name` anew.
-pub(super) fn write_file(directory: BorrowedFd<'_>, name: &str, content: &[u8]) -> Result<(), Errno> {
+pub(crate) fn write_file(directory: BorrowedFd<'_>, name: &str, content: &[u8]) -> Result<(), Errno> {
     match write_new(directory, name, content) {
         Err(Errno::EXIST) => {
             unlinkat(directory, name, AtFlags::empty())?;
@@ -43,7 +44,7 @@ pub(super) fn write_file(directory: BorrowedFd<'_>, name: &str, content: &[u8]) 
 }
 
 /// Writes `count` small files, for the directory that is listed; `written` is told how many there are after each.
-pub(super) fn write_small_files(
+pub(crate) fn write_small_files(
     directory: BorrowedFd<'_>,
     count: u32,
     mut written: impl FnMut(u32),
@@ -55,7 +56,7 @@ pub(super) fn write_small_files(
     })
 }
 
-pub(super) fn write_new(
+pub(crate) fn write_new(
     directory: BorrowedFd<'_>,
     name: impl rustix::path::Arg,
     mut content: &[u8],
@@ -74,7 +75,7 @@ pub(super) fn write_new(
 
 /// The task that creates many small files in an empty directory.
 #[derive(Debug)]
-pub(super) struct ManyFiles {
+pub(crate) struct ManyFiles {
     names: Vec<CString>,
     directory: Result<OwnedFd, Errno>,
     directory_name: String,

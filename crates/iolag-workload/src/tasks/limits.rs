@@ -18,7 +18,7 @@ impl TaskLimits {
     }
 
     /// Whether what was to end at `until` is to end now.
-    pub(super) fn are_reached(&self, until: MonotonicTime) -> bool {
+    pub(crate) fn are_reached(&self, until: MonotonicTime) -> bool {
         (self.is_stopped)() || (until != MonotonicTime(u64::MAX) && self.clock.now() >= until)
     }
 }

@@ -4,39 +4,28 @@
 //! directory, compiling and linking a small program. Everything they make is in the session's working directory and is named
 //! `check-…`, so that the removal of the place finds it. A task ends at the moment that its request says, however far it is.
 
-mod compiler;
-mod descent;
+mod builtin;
 mod files;
 mod guard;
-mod guard_process;
-mod inheritance;
-mod last_line;
-mod last_words;
-mod launch;
 mod limits;
-mod probe;
-mod probe_files;
-mod probe_programs;
-mod probe_shell;
-mod program;
+mod probe_task;
+mod probes;
 mod programs;
-mod prompt;
 mod removal;
 mod session;
-mod spec;
-mod terminal;
-mod usage;
+mod timespec;
 
-pub use compiler::{Compiler, Language, find_compiler};
-pub use inheritance::{allow_core_dumps, become_a_users_program, withhold_core_dumps};
+pub use files::CREATED_FILE_BYTES;
 pub use limits::TaskLimits;
-pub use probe::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
+pub use probe_task::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
+pub use programs::compiler::{Compiler, Language, find_compiler};
+pub use programs::inheritance::{allow_core_dumps, become_a_users_program, withhold_core_dumps};
 pub use removal::remove_probe_files;
 pub use session::{TaskError, TaskOptions, TaskSession};
 
-use probe_files::{CreateTask, OpenReadTask, StatTask, WriteFsyncTask};
-use probe_programs::{CommandTask, CompileTask, ListTask};
-use probe_shell::{EchoTask, ShellTask};
+use probes::files::{CreateTask, OpenReadTask, StatTask, WriteFsyncTask};
+use probes::programs::{CommandTask, CompileTask, ListTask};
+use probes::shell::{EchoTask, ShellTask};
 
 /// The task of a probe. `seed` chooses what is written.
 ///

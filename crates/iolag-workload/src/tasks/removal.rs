@@ -21,8 +21,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::probe_files::{CREATED, LOOKED_AT, READY, WRITTEN};
-use super::probe_programs::{COMPILED, LISTED};
+use super::probes::files::{CREATED, LOOKED_AT, READY, WRITTEN};
+use super::probes::programs::{COMPILED, LISTED};
 use super::{Language, ProbeTaskError};
 
 const DIRECTORY: OFlags =

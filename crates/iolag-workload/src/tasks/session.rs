@@ -10,10 +10,10 @@ use rustix::io::Errno;
 use rustix::process::fchdir;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use super::compiler::{Compiler, minimal_environment};
 use super::files::{ManyFiles, make_directory, write_file};
 use super::limits::TaskLimits;
-use super::program::{Program, Runner};
+use super::programs::compiler::{Compiler, minimal_environment};
+use super::programs::program::{Program, Runner};
 
 /// The directory in which the program is compiled.
 const COMPILED: &str = "check-compile";

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use iolag_backend::ObjectKey;
 use iolag_model::{
     Access, Durability, Granularity, MetadataSpec, Operation, Pattern, Phase, StageRecord, Think,
-    Verification, WorkloadSpec,
+    Verification,
 };
-use iolag_workload::{Accounting, BatchClient, Client, stages};
+use iolag_workload::{Accounting, BatchClient, Client, Workload};
 use proptest::prelude::*;
 
 use crate::company::{Company, Deed};
@@ -32,7 +32,7 @@ fn spec(datasets: u32, objects: u64, iterations: u32, offset: u32) -> MetadataSp
 }
 
 fn company(spec: &MetadataSpec, clients: u32, seed: u64) -> (Company, Accounting) {
-    let list: Arc<[StageRecord]> = stages(&WorkloadSpec::Metadata(spec.clone())).into();
+    let list: Arc<[StageRecord]> = spec.stages().into();
     let accounting = Accounting::new(spec, clients, None).expect("a new working set has no positions");
     let members = (0..clients)
         .map(|rank| Box::new(BatchClient::new(spec, rank, Arc::clone(&list), &accounting)) as Box<dyn Client>)

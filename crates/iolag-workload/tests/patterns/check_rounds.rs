@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use iolag_backend::Request;
 use iolag_model::{CheckSpec, Level, MonotonicTime, Nanoseconds, Operation};
-use iolag_workload::{CheckClient, CheckShare, CheckTasks, CheckTurns, Client, ROUNDS_MAX, bytes_to_write};
+use iolag_workload::{CheckClient, CheckShare, CheckTasks, CheckTurns, Client, ROUNDS_MAX, Workload};
 
 use crate::company::{Company, Deed, Executed, Places, TaskCost};
 
@@ -383,5 +383,5 @@ fn what_will_be_written_is_an_upper_bound_of_what_is() {
         .map(|executed| executed.request.bytes)
         .sum();
     assert_eq!(written, u64::from(ROUNDS_MAX) * (10_000 + 20 * 4 * 100));
-    assert!(bytes_to_write(&spec, 1) >= written + u64::from(ROUNDS_MAX) * 500);
+    assert!(spec.bytes_needed(1) >= written + u64::from(ROUNDS_MAX) * 500);
 }

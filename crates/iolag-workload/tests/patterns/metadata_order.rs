@@ -8,9 +8,9 @@ use std::sync::Arc;
 use iolag_backend::ObjectKey;
 use iolag_model::{
     Access, Durability, Granularity, MetadataSpec, Nanoseconds, Operation, Pattern, Phase, StageRecord,
-    Think, TimeLimit, Verification, WearOut, WorkloadSpec,
+    Think, TimeLimit, Verification, WearOut,
 };
-use iolag_workload::{Accounting, Client, MetadataClient, stages, validate_metadata};
+use iolag_workload::{Accounting, Client, MetadataClient, Workload};
 use proptest::prelude::*;
 
 use crate::company::{Company, Deed, Executed};
@@ -35,8 +35,8 @@ fn spec(datasets: u32, precreated_objects: u64, objects: u64, iterations: u32, o
 }
 
 fn company(spec: &MetadataSpec, clients: u32, positions: Option<&[u64]>, seed: u64) -> (Company, Accounting) {
-    assert_eq!(validate_metadata(spec, clients), Ok(()));
-    let list: Arc<[StageRecord]> = stages(&WorkloadSpec::Metadata(spec.clone())).into();
+    assert_eq!(spec.validate(clients), Ok(()));
+    let list: Arc<[StageRecord]> = spec.stages().into();
     let accounting = Accounting::new(spec, clients, positions).expect("positions fit");
     let members = (0..clients)
         .map(|rank| {

@@ -1,0 +1,285 @@
+//! The one loop: ask the client, pace, execute, record. Here is all of it that does not wait; how a thread waits is in [`super::blocking`],
+//! how a task of a runtime does in [`super::asynchronous`].
+//!
+//! Between the two readings of the clock stand the operation and one store into the client's in-flight slot. Everything
+//! else (names, buffers, random numbers, decisions, room for the sample) is made before the first reading, recording
+//! happens after the second.
+//!
+//! Limits: a duration includes one clock reading (about 20 ns) and the store. The thread may be descheduled inside the
+//! interval; such a delay is part of what a user would feel on this machine, and is not subtracted.
+
+use iolag_backend::Request;
+use iolag_model::{
+    Activity, Arrival, AttemptId, ClientId, Clock, Coordinator, Detail, DetailKind, FailureCode, Meeting,
+    MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, StageIndex, Waiting,
+};
+
+use super::client::{Client, Done, Note, Step};
+
+/// Who a loop drives, and when an operation counts as late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DriveOptions {
+    /// The client's number within the run.
+    pub client: ClientId,
+    /// The client's rank among those that it meets.
+    pub rank: u32,
+    /// After this long a success counts as late.
+    pub deadline: Nanoseconds,
+}
+
+/// Why a loop ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DriveEnd {
+    /// The client had nothing left to do.
+    Finished,
+    /// It was told to stop.
+    Stopped,
+}
+
+/// One client with its recorder: everything of the loop that does not wait.
+///
+/// Generic over the client: after every system call the processor has forgotten where indirect calls lead, so each costs
+/// tens of nanoseconds per operation.
+pub struct ClientLoop<R, K> {
+    client: K,
+    pub(super) recorder: R,
+    pub(super) options: DriveOptions,
+    sequence: u64,
+    meetings: u32,
+    pub(super) stage: StageIndex,
+    /// When the clients were to begin the stage; `None` outside of stages.
+    stage_begin: Option<MonotonicTime>,
+    /// Of the client's operations in the stage: their number, the first start, the last end.
+    stage_operations: u64,
+    stage_first_start: MonotonicTime,
+    stage_last_end: MonotonicTime,
+    /// When all begin, from a meeting to the first operation after it.
+    pub(super) beginning: Option<Beginning>,
+}
+
+/// The moment at which all clients begin, and how they wait for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beginning {
+    pub(super) moment: MonotonicTime,
+    pub(super) waiting: Waiting,
+}
+
+/// What a driver has to do before it may go on.
+pub(super) enum Action {
+    Execute { request: Request, intended: Option<MonotonicTime> },
+    Meet { number: u32, value: u64, stage: Option<StageIndex> },
+    Pause { until: MonotonicTime },
+    Note(Note),
+    Leave(DriveEnd),
+}
+
+impl<R: Recorder, K: Client> ClientLoop<R, K> {
+    /// A loop at its beginning.
+    pub fn new(client: K, recorder: R, options: DriveOptions) -> Self {
+        Self {
+            client,
+            recorder,
+            options,
+            sequence: 0,
+            meetings: 0,
+            stage: StageIndex(0),
+            stage_begin: None,
+            stage_operations: 0,
+            stage_first_start: MonotonicTime(0),
+            stage_last_end: MonotonicTime(0),
+            beginning: None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn decide(&mut self, coordinator: &impl Coordinator, now: MonotonicTime) -> Action {
+        loop {
+            if coordinator.is_stopped(self.options.rank) {
+                self.record_last_notes();
+                self.end_stage(Outcome::Interrupted);
+                return Action::Leave(DriveEnd::Stopped);
+            }
+            match self.client.next(now) {
+                Step::Execute { request, intended } => return Action::Execute { request, intended },
+                Step::Begin { stage, value } => return self.meet(value, Some(stage)),
+                Step::Agree { value } => return self.meet(value, None),
+                Step::Pause { until } => return Action::Pause { until },
+                Step::Note(note) => return Action::Note(note),
+                Step::End => self.end_stage(Outcome::Ok),
+                Step::Finished => {
+                    self.end_stage(Outcome::Ok);
+                    return Action::Leave(DriveEnd::Finished);
+                }
+            }
+        }
+    }
+
+    /// Who is driven.
+    pub const fn options(&self) -> &DriveOptions {
+        &self.options
+    }
+
+    /// The session is being opened: a first contact that hangs is an operation in flight like any other.
+    pub(super) fn begin_opening(&mut self, start: MonotonicTime) {
+        self.recorder.set_activity(Activity::Working);
+        let attempt = AttemptId::new(self.options.client, self.sequence);
+        self.recorder.announce(attempt, Operation::OpenSession, self.stage, start);
+        self.recorder.begin(start);
+    }
+
+    /// The session is open, or cannot be opened.
+    pub(super) fn end_opening(&mut self, start: MonotonicTime, end: MonotonicTime, code: FailureCode) {
+        let attempt = self.next_attempt();
+        let duration = end.since(start);
+        let outcome = match code {
+            FailureCode::NONE if duration > self.options.deadline => Outcome::Late,
+            FailureCode::NONE => Outcome::Ok,
+            _ => Outcome::Error,
+        };
+        let sample =
+            Sample::new(attempt, Operation::OpenSession, start, start, duration).with_outcome(outcome, code);
+        self.recorder.record(sample);
+        if code != FailureCode::NONE {
+            self.recorder.set_activity(Activity::Ended);
+        }
+    }
+
+    const fn meet(&mut self, value: u64, stage: Option<StageIndex>) -> Action {
+        self.meetings += 1;
+        Action::Meet { number: self.meetings, value, stage }
+    }
+
+    pub(super) fn arrive(
+        &self,
+        coordinator: &impl Coordinator,
+        clock: &impl Clock,
+        (number, value): (u32, u64),
+        notice: Nanoseconds,
+    ) {
+        let now = clock.now();
+        coordinator.arrive(Arrival { rank: self.options.rank, number, value, now, notice });
+    }
+
+    /// The client learns of the meeting before all begin, so that its first operation can be made ready. For it, it is already
+    /// the moment at which they do.
+    pub(super) fn met(&mut self, meeting: &Meeting, stage: Option<StageIndex>) {
+        if let Some(stage) = stage {
+            self.stage = stage;
+            self.stage_begin = Some(meeting.begin);
+            self.stage_operations = 0;
+        }
+        self.beginning = Some(Beginning { moment: meeting.begin, waiting: meeting.waiting });
+        self.client.met(meeting, meeting.begin);
+    }
+
+    pub(super) fn record_note(&mut self, note: &Note) {
+        let attempt = match note.number {
+            Some(number) => AttemptId::new(self.options.client, number.get()),
+            None => self.next_attempt(),
+        };
+        let mut sample = note.sample.in_stage(self.stage);
+        sample.attempt = attempt;
+        self.recorder.record(sample);
+        if let Some(blocker) = note.blocker {
+            let text = format!("probe {blocker}");
+            self.recorder.record_detail(&Detail { attempt, kind: DetailKind::Blocker, text });
+        }
+    }
+
+    /// As far as there is room: nobody waits for that any more.
+    #[cold]
+    fn record_last_notes(&mut self) {
+        while self.recorder.has_room()
+            && let Some(note) = self.client.last_note()
+        {
+            self.record_note(&note);
+        }
+    }
+
+    /// Records how long the stage took this client, from the first start to the last end of its operations; an interrupted
+    /// stage is censored at that time. A client without operations was done when the others began.
+    fn end_stage(&mut self, outcome: Outcome) {
+        let Some(begin) = self.stage_begin.take() else { return };
+        let (start, end) = match self.stage_operations {
+            0 => (begin, begin),
+            _ => (self.stage_first_start, self.stage_last_end),
+        };
+        let attempt = self.next_attempt();
+        let sample = Sample::new(attempt, Operation::Stage, begin, start, end.since(start))
+            .with_outcome(outcome, FailureCode::NONE)
+            .with_bytes(self.stage_operations)
+            .in_stage(self.stage);
+        self.recorder.record(sample);
+    }
+
+    #[inline]
+    pub(super) fn next_attempt(&mut self) -> AttemptId {
+        let attempt = AttemptId::new(self.options.client, self.sequence);
+        self.sequence += 1;
+        attempt
+    }
+
+    #[cold]
+    pub(super) fn record_wait(&mut self, start: MonotonicTime, end: MonotonicTime) {
+        let attempt = self.next_attempt();
+        let sample =
+            Sample::new(attempt, Operation::RingWait, start, start, end.since(start)).in_stage(self.stage);
+        self.recorder.record(sample);
+    }
+
+    #[inline]
+    pub(super) fn record(
+        &mut self,
+        attempt: AttemptId,
+        intended: MonotonicTime,
+        done: &Done,
+        request: &Request,
+    ) {
+        let mut duration = done.end.since(done.start);
+        let outcome = if !done.completion.is_ok() {
+            match outcome_of_failure(done.completion.code) {
+                // It had not ended at its deadline; how long it took to end it says nothing.
+                Outcome::Timeout => {
+                    duration = duration.min(self.options.deadline);
+                    Outcome::Timeout
+                }
+                outcome => outcome,
+            }
+        } else if duration > self.options.deadline {
+            Outcome::Late
+        } else {
+            Outcome::Ok
+        };
+        let sample = Sample::new(attempt, request.operation, intended, done.start, duration)
+            .with_outcome(outcome, done.completion.code)
+            .with_bytes(done.completion.bytes)
+            .in_stage(self.stage);
+        self.recorder.record(sample);
+        if self.stage_operations == 0 {
+            self.stage_first_start = done.start;
+        }
+        self.stage_operations += 1;
+        self.stage_last_end = done.end;
+        self.client.completed(request, done);
+    }
+
+    #[cold]
+    pub(super) fn record_message(&mut self, attempt: AttemptId, text: String) {
+        self.recorder.record_detail(&Detail { attempt, kind: DetailKind::Message, text });
+    }
+}
+
+/// A failure, unless whoever executed the request put an end to it.
+#[cold]
+fn outcome_of_failure(code: FailureCode) -> Outcome {
+    match code {
+        FailureCode::DEADLINE => Outcome::Timeout,
+        FailureCode::CUT | FailureCode::TIME_UP => Outcome::Interrupted,
+        _ => Outcome::Error,
+    }
+}
+
+/// How long a pausing client sleeps before it looks whether it is to stop.
+pub(super) const PAUSE_SLICE: Nanoseconds = Nanoseconds::from_milliseconds(50);
+/// How often a client without room looks again.
+pub(super) const ROOM_POLL: Nanoseconds = Nanoseconds(200_000);

@@ -1,0 +1,207 @@
+//! Running many clients: as threads, as a process, as tasks.
+
+use std::thread;
+
+use iolag_backend::{AsyncSession, BackendError, Session};
+use iolag_model::{Clock, Coordinator, FailureCode, Recorder};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+
+use super::asynchronous::drive_async;
+use super::blocking::drive_blocking;
+use super::client::Client;
+use super::client_loop::{ClientLoop, DriveEnd};
+
+/// A thread's stack. The loop needs a few KiB and the tasks of a check some tens; with more, systems that prefer huge pages would
+/// back each stack by one.
+const STACK_BYTES: usize = 512 << 10;
+
+/// A client that is ready to be driven, and how to open its session.
+pub struct Job<R, K, O> {
+    /// The client with its recorder.
+    pub client: ClientLoop<R, K>,
+    /// Opens the session; called by the thread or process that uses it.
+    pub open: O,
+    /// What becomes of the others if that fails.
+    pub if_not_open: IfNotOpen,
+}
+
+/// What becomes of the other clients when one cannot open its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfNotOpen {
+    /// They stop: without all of them the result would not mean what it says.
+    StopAll,
+    /// They go on without it.
+    GoOn,
+}
+
+/// Why a client was not driven.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// Its session could not be opened.
+    #[error(transparent)]
+    Session(#[from] BackendError),
+    /// There was no thread for it.
+    #[error(
+        "cannot start a thread for client {client}: {error}; use fewer clients, or raise the limit of processes (ulimit -u)"
+    )]
+    Thread {
+        /// Whose.
+        client: u32,
+        /// What the system said.
+        error: std::io::Error,
+    },
+}
+
+/// Drives each client on a thread of its own and returns when all have ended.
+///
+/// Every thread has its own descriptor table and current directory, as real processes have: threads that share them
+/// contend in the kernel where separate users would not. The table is unshared and emptied before the session opens, so a
+/// session may only use descriptors that it opened itself.
+///
+/// A client whose session cannot be opened stops the others or is left out, as its job says; its error is in the result, in
+/// the order of `jobs`.
+pub fn run_threads<R, K, O>(
+    jobs: Vec<Job<R, K, O>>,
+    coordinator: &impl Coordinator,
+    clock: &impl Clock,
+) -> Vec<Result<DriveEnd, DriveError>>
+where
+    R: Recorder + Send,
+    K: Client,
+    O: FnOnce() -> Result<Box<dyn Session>, BackendError> + Send,
+{
+    thread::scope(|scope| {
+        let threads: Vec<_> = jobs
+            .into_iter()
+            .map(|job| {
+                let client = job.client.options().client.0;
+                let body = move || {
+                    take_own_descriptor_table();
+                    run_process(job, coordinator, clock)
+                };
+                // The threads that have started would wait for this one at their first meeting.
+                thread::Builder::new()
+                    .stack_size(STACK_BYTES)
+                    .spawn_scoped(scope, body)
+                    .inspect_err(|_| coordinator.stop_all())
+                    .map_err(|error| DriveError::Thread { client, error })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+/// Drives one client on the calling thread: the driver for a process that is one client.
+///
+/// # Errors
+/// If the session cannot be opened.
+pub fn run_process<R, K, O>(
+    mut job: Job<R, K, O>,
+    coordinator: &impl Coordinator,
+    clock: &impl Clock,
+) -> Result<DriveEnd, DriveError>
+where
+    R: Recorder,
+    K: Client,
+    O: FnOnce() -> Result<Box<dyn Session>, BackendError>,
+{
+    let start = clock.now();
+    job.client.begin_opening(start);
+    let opened = (job.open)();
+    job.client.end_opening(start, clock.now(), code_of(&opened));
+    match opened {
+        Ok(mut session) => Ok(match session.as_posix() {
+            Some(session) => drive_blocking(job.client, session, coordinator, clock),
+            None => drive_blocking(job.client, session.as_mut(), coordinator, clock),
+        }),
+        Err(error) => Err(do_without(&job.client, job.if_not_open, (coordinator, clock), error)),
+    }
+}
+
+fn code_of<S>(opened: &Result<S, BackendError>) -> FailureCode {
+    match opened {
+        Ok(_) => FailureCode::NONE,
+        Err(BackendError::Failed { code, .. }) => *code,
+        Err(_) => FailureCode::PROTOCOL,
+    }
+}
+
+fn do_without<R: Recorder, K: Client>(
+    client: &ClientLoop<R, K>,
+    if_not_open: IfNotOpen,
+    (coordinator, clock): (&impl Coordinator, &impl Clock),
+    error: BackendError,
+) -> DriveError {
+    match if_not_open {
+        IfNotOpen::StopAll => coordinator.stop_all(),
+        IfNotOpen::GoOn => coordinator.give_up(client.options().rank, clock.now()),
+    }
+    error.into()
+}
+
+/// Drives all clients as tasks on the calling thread, for thousands of clients that mostly wait.
+///
+/// # Errors
+/// If the runtime's timer cannot be made. Errors of sessions are in the results, in the order of `jobs`.
+pub fn run_async_clients<R, K, O>(
+    jobs: Vec<Job<R, K, O>>,
+    coordinator: &impl Coordinator,
+    clock: &impl Clock,
+) -> std::io::Result<Vec<Result<DriveEnd, DriveError>>>
+where
+    R: Recorder,
+    K: Client,
+    O: FnOnce() -> Result<Box<dyn AsyncSession>, BackendError>,
+{
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    Ok(runtime.block_on(join_all(jobs.into_iter().map(|mut job| async move {
+        let start = clock.now();
+        job.client.begin_opening(start);
+        let opened = (job.open)();
+        job.client.end_opening(start, clock.now(), code_of(&opened));
+        match opened {
+            Ok(mut session) => Ok(drive_async(job.client, session.as_mut(), coordinator, clock).await),
+            Err(error) => Err(do_without(&job.client, job.if_not_open, (coordinator, clock), error)),
+        }
+    }))))
+}
+
+/// Polls only those futures that were woken: with a plain "poll all", 2000 waiting clients would cost 2000 polls a wake.
+async fn join_all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut pending = futures_util::stream::FuturesUnordered::new();
+    for (index, future) in futures.enumerate() {
+        pending.push(async move { (index, future.await) });
+    }
+    let mut results = Vec::with_capacity(pending.len());
+    while let Some(result) = futures_util::StreamExt::next(&mut pending).await {
+        results.push(result);
+    }
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, output)| output).collect()
+}
+
+/// Whether this system lets threads have descriptor tables of their own; containers often refuse. Where it does not,
+/// clients share one, and contend for it in the kernel as separate users would not.
+pub fn can_unshare() -> bool {
+    // SAFETY: the thread ends right after; it owns no descriptor.
+    let unshare = || unsafe { unshare_unsafe(UnshareFlags::FILES | UnshareFlags::FS) }.is_ok();
+    thread::Builder::new().spawn(unshare).is_ok_and(|thread| thread.join().unwrap_or(false))
+}
+
+fn take_own_descriptor_table() {
+    // SAFETY: the thread has just started; it owns no descriptor and refers to none that it did not open itself (the contract
+    // of `run_threads`), so no `OwnedFd` of another thread is invalidated by closing this thread's copies.
+    let unshared = unsafe { unshare_unsafe(UnshareFlags::FILES | UnshareFlags::FS) };
+    // Threads share their credentials, whose count of references every open and close changes: on two processors that is a
+    // cache line going to and fro. Setting a flag to the value that it has makes the kernel copy them.
+    // SAFETY: changes nothing but a flag of this thread that is not set.
+    unsafe { libc::prctl(libc::PR_SET_KEEPCAPS, 0_u64, 0_u64, 0_u64, 0_u64) };
+    if unshared.is_ok() {
+        // Not closing them is harmless for correctness, so a kernel without close_range (before 5.9) is fine.
+        // SAFETY: as above; the standard streams stay open.
+        unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
+    }
+}

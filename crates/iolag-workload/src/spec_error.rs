@@ -1,0 +1,181 @@
+//! Why a spec is refused. Each refusal is one sentence that says what to change.
+//!
+//! Limit: that "wear-out" needs a time limit is guarded by the type ([`iolag_model::TimeLimit`] holds both), so only the
+//! command line can meet that mistake.
+
+use iolag_model::{Nanoseconds, Pattern, Phase, format_bytes};
+
+/// The longest object in bytes: every client holds one in memory.
+pub(crate) const OBJECT_BYTES_MAX: u64 = 1 << 30;
+
+/// Why a spec cannot be run.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SpecError {
+    /// A count or size that must be at least 1 is 0.
+    #[error("{name} is 0, it must be at least 1")]
+    Zero {
+        /// Which.
+        name: &'static str,
+    },
+    /// A count or size over what is supported.
+    #[error("{name} is {value}, at most {maximum} are supported: {advice}")]
+    TooMany {
+        /// Which.
+        name: &'static str,
+        /// What was given.
+        value: u64,
+        /// What is supported.
+        maximum: u64,
+        /// What to change.
+        advice: &'static str,
+    },
+    /// A length over what is supported.
+    #[error(
+        "{name} in bytes is {bytes}, at most {bytes_max} are supported ({} and {}): {advice}",
+        format_bytes(*.bytes),
+        format_bytes(*.bytes_max)
+    )]
+    TooLong {
+        /// Which.
+        name: &'static str,
+        /// What was given.
+        bytes: u64,
+        /// What is supported.
+        bytes_max: u64,
+        /// What to change.
+        advice: &'static str,
+    },
+    /// The working set is smaller than what one iteration consumes.
+    #[error(
+        "{precreated} objects are precreated per dataset, but an iteration consumes {objects}: precreate at least {objects}, \
+         or use at most {precreated} objects per iteration"
+    )]
+    FewerThanNeeded {
+        /// P.
+        precreated: u64,
+        /// I.
+        objects: u64,
+    },
+    /// Totals beyond 64 bits.
+    #[error(
+        "the run would write more bytes than 64 bits can count: choose fewer clients, datasets, objects or iterations, or \
+         smaller objects"
+    )]
+    TooManyBytes,
+    /// A pause that is no number of times.
+    #[error(
+        "the think time factor is {factor}, it must be a number from 0 to {factor_max}: to pause for a fixed time, give \
+         a duration"
+    )]
+    ThinkFactor {
+        /// What was given.
+        factor: f64,
+        /// What is supported.
+        factor_max: f64,
+    },
+    /// A time limit where none makes sense.
+    #[error(
+        "pattern batch has no time limit: every object of a batch is done; leave the limit out, or choose pattern code"
+    )]
+    BatchTimeLimit,
+    /// Nothing to do.
+    #[error("no phase is selected: choose at least one of precreate, benchmark, cleanup")]
+    NoPhase,
+    /// A phase twice.
+    #[error("phase {phase} is selected twice: name it once")]
+    RepeatedPhase {
+        /// Which.
+        phase: Phase,
+    },
+    /// A phase that this pattern does not have.
+    #[error("pattern {pattern} has no phase {phase}: choose of precreate, benchmark, cleanup")]
+    ForeignPhase {
+        /// Which phase.
+        phase: Phase,
+        /// Which pattern.
+        pattern: Pattern,
+    },
+    /// The working set belongs to another number of clients.
+    #[error("the working set was made by {found} clients, this run has {clients}: use --clients {found}")]
+    OtherClients {
+        /// Clients of the earlier run.
+        found: usize,
+        /// Clients of this run.
+        clients: u32,
+    },
+    /// A position of the earlier run that cannot be.
+    #[error(
+        "the earlier run says that client {rank} is at object {position}, which cannot be: precreate again"
+    )]
+    Position {
+        /// Which client.
+        rank: u32,
+        /// What was given.
+        position: u64,
+    },
+    /// Precreation into a working set that is in use.
+    #[error("a working set that is continued is not precreated: select only benchmark and cleanup")]
+    PrecreateContinued,
+    /// Probes that leave their directory no rest.
+    #[error(
+        "a probe every {every} is a load, not a look: choose an interval of at least {every_min}, or run iolag bench metadata"
+    )]
+    TooOften {
+        /// The interval.
+        every: Nanoseconds,
+        /// The shortest that is supported.
+        every_min: Nanoseconds,
+    },
+    /// A stream shorter than its block.
+    #[error(
+        "the stream has {stream_bytes} bytes, its blocks {block_bytes}: choose blocks that fit into the stream"
+    )]
+    BlockLongerThanStream {
+        /// Length of the stream.
+        stream_bytes: u64,
+        /// Length of a block.
+        block_bytes: u64,
+    },
+}
+
+pub(crate) fn within(
+    name: &'static str,
+    value: u64,
+    maximum: u64,
+    advice: &'static str,
+) -> Result<(), SpecError> {
+    at_least_one(name, value)?;
+    if value > maximum {
+        return Err(SpecError::TooMany { name, value, maximum, advice });
+    }
+    Ok(())
+}
+
+pub(crate) const fn at_least_one(name: &'static str, value: u64) -> Result<(), SpecError> {
+    if value == 0 {
+        return Err(SpecError::Zero { name });
+    }
+    Ok(())
+}
+
+pub(crate) const fn not_longer(
+    name: &'static str,
+    bytes: u64,
+    bytes_max: u64,
+    advice: &'static str,
+) -> Result<(), SpecError> {
+    if bytes > bytes_max {
+        return Err(SpecError::TooLong { name, bytes, bytes_max, advice });
+    }
+    Ok(())
+}
+
+/// An object has at most [`OBJECT_BYTES_MAX`] bytes.
+pub(crate) const fn object_not_longer(bytes: u64) -> Result<(), SpecError> {
+    not_longer(
+        "the object size",
+        bytes,
+        OBJECT_BYTES_MAX,
+        "every client holds an object in memory, reduce --object-size",
+    )
+}

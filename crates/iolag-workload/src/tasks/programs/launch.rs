@@ -1,0 +1,107 @@
+//! A program that is ready to be started: arguments, environment, directory, and where its streams go.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+
+use super::inheritance::become_a_users_program;
+use super::program::Program;
+
+/// The streams of a program.
+#[derive(Debug)]
+pub(crate) enum Streams {
+    /// No input; output and errors into this pipe, or a terminal that is not the program's own.
+    Pipe(OwnedFd),
+    /// No input; output and errors into pipes of their own.
+    Pipes { output: OwnedFd, errors: OwnedFd },
+    /// All three are this terminal, which becomes the controlling terminal of a new session.
+    Terminal(OwnedFd),
+}
+
+/// A program that is ready to be started.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    command: Command,
+    /// Descriptors that must stay open until then.
+    kept: Vec<RawFd>,
+}
+
+impl Launch {
+    /// Prepares `program` in the directory `place`. Without a terminal it joins the process group of the calling process.
+    ///
+    /// # Errors
+    /// If there is no descriptor left, or no /dev/null.
+    pub(crate) fn new(program: &Program, place: BorrowedFd<'_>, streams: Streams) -> Result<Self, Errno> {
+        let place = fcntl_dupfd_cloexec(place, 3)?;
+        let has_terminal = matches!(streams, Streams::Terminal(_));
+        let [input, output, errors] = match streams {
+            Streams::Pipe(pipe) => [nowhere()?, duplicate(&pipe)?, pipe],
+            Streams::Pipes { output, errors } => [nowhere()?, output, errors],
+            Streams::Terminal(terminal) => [duplicate(&terminal)?, duplicate(&terminal)?, terminal],
+        };
+        let kept = [&place, &input, &output, &errors].map(AsRawFd::as_raw_fd).to_vec();
+        let mut command = Command::new(&program.path);
+        command
+            .args(&program.arguments)
+            .env_clear()
+            .envs(program.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::from(input))
+            .stdout(Stdio::from(output))
+            .stderr(Stdio::from(errors));
+        let group = rustix::process::getpgrp().as_raw_nonzero().get();
+        let become_program = move || become_program(place.as_raw_fd(), has_terminal, group);
+        // SAFETY: only system calls that are allowed between fork and exec are made there, and nothing is allocated.
+        unsafe { command.pre_exec(become_program) };
+        Ok(Self { command, kept })
+    }
+
+    /// Descriptors that must stay open until it is started.
+    pub(crate) fn kept(&self) -> &[RawFd] {
+        &self.kept
+    }
+
+    /// Starts it; returns its process id.
+    ///
+    /// # Errors
+    /// If there is no process left or the program cannot be executed.
+    pub(crate) fn start(&mut self) -> io::Result<u32> {
+        self.command.spawn().map(|child| child.id())
+    }
+}
+
+fn duplicate(descriptor: &OwnedFd) -> Result<OwnedFd, Errno> {
+    fcntl_dupfd_cloexec(descriptor, 3)
+}
+
+fn nowhere() -> Result<OwnedFd, Errno> {
+    open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Between fork and exec: a session or the probe's process group, the directory, and signals and core dumps as a user's programs have them.
+fn become_program(place: RawFd, has_terminal: bool, group: i32) -> io::Result<()> {
+    // SAFETY: all of these are system calls on this process alone, async-signal-safe, with memory of this frame.
+    unsafe {
+        if has_terminal {
+            if libc::setsid() == -1 || libc::ioctl(0, libc::TIOCSCTTY, 0) == -1 {
+                return Err(io::Error::last_os_error());
+            }
+        } else {
+            // The probe may have ended just now, and its group with it.
+            libc::setpgid(0, group);
+        }
+        if libc::fchdir(place) == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        // All of the probe's own descriptors say so themselves; those that it got from elsewhere may not. Kernels
+        // before 5.11 refuse, which changes nothing else.
+        libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
+        // Below a guard the second line: the first is the guard itself.
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0);
+    }
+    become_a_users_program();
+    Ok(())
+}

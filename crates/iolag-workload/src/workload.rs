@@ -1,0 +1,62 @@
+//! What every workload answers before it runs: whether it can, its stages, what it asks and what it writes.
+//!
+//! Each answers in its own folder; [`workload`] is the one place that knows them all.
+
+use std::collections::BTreeSet;
+
+use iolag_model::{Operation, Phase, StageIndex, StageRecord, WorkloadSpec};
+
+use crate::SpecError;
+
+/// The questions to a workload. Totals saturate.
+pub trait Workload {
+    /// Checks it before it runs with `clients` clients (directories, for a check).
+    ///
+    /// # Errors
+    /// The first thing that is wrong, in the order of the fields.
+    fn validate(&self, clients: u32) -> Result<(), SpecError>;
+
+    /// What it does, in order, and in which iteration.
+    fn phases(&self) -> Vec<(Phase, u32)>;
+
+    /// Objects that a run creates in all, over `clients` clients (directories, for a check).
+    fn objects_needed(&self, clients: u32) -> u64;
+
+    /// Bytes that a run writes in all, at most. For the announcement.
+    fn bytes_needed(&self, clients: u32) -> u64;
+
+    /// Bytes that the target must have room for at one time, at most. For the check against free space.
+    fn bytes_held(&self, clients: u32) -> u64;
+
+    /// The operations that a target must be able to execute, for [`iolag_backend::Capabilities::missing`]. Tasks are not among
+    /// them: [`crate::TaskSession`] executes those.
+    fn operations_needed(&self) -> BTreeSet<Operation>;
+
+    /// Samples that one client records in all, at most: its operations, its stages and the opening of its session. `None` where
+    /// only time ends it.
+    fn samples_per_client(&self) -> Option<u64> {
+        None
+    }
+
+    /// Samples that a run will record in all, about: for the time that is left. `None` where a clock ends it.
+    fn samples_expected(&self, _clients: u32) -> Option<u64> {
+        None
+    }
+
+    /// The stages of a run, numbered from 0. Samples point here, and all clients walk through the same list.
+    fn stages(&self) -> Vec<StageRecord> {
+        (0..)
+            .zip(self.phases())
+            .map(|(stage, (phase, iteration))| StageRecord { stage: StageIndex(stage), phase, iteration })
+            .collect()
+    }
+}
+
+/// The workload that a spec describes.
+pub const fn workload(spec: &WorkloadSpec) -> &dyn Workload {
+    match spec {
+        WorkloadSpec::Check(spec) => spec,
+        WorkloadSpec::Metadata(spec) => spec,
+        WorkloadSpec::Ping(spec) => spec,
+    }
+}
