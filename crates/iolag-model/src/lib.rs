@@ -9,7 +9,6 @@
 
 mod columns;
 mod detail;
-mod environment;
 mod fingerprint;
 mod history;
 mod identity;
@@ -19,14 +18,12 @@ mod random;
 mod recorder;
 mod run;
 mod sample;
-mod spec;
 mod steering;
 mod time;
 mod units;
 
 pub use columns::{Column, SampleColumns};
 pub use detail::{Detail, DetailError, DetailKind, MAXIMUM_DETAIL_BYTES};
-pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
 pub use fingerprint::Fingerprint;
 pub use history::{
     Batch, BatchContent, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence,
@@ -43,14 +40,13 @@ pub use outcome::{ErrorClass, Failure, FailureCode, Outcome, UnknownOutcome};
 pub use random::{GOLDEN, Random, mix};
 pub use recorder::{Activity, Arrival, Coordinator, Meeting, Recorder, Waiting};
 pub use run::{
-    ClientRecord, ContactEnd, ContactRecord, FormatError, FormatVersion, PartRecord, RUN_FORMAT,
-    RUN_FORMAT_WITH_PING, Rescue, RunRecord, RunState, StageRecord, TargetRecord, Trust,
+    Access, Calibration, CheckSpec, ClientRecord, ContactEnd, ContactRecord, Durability, Environment,
+    FileSystem, FormatError, FormatVersion, Granularity, MemoryState, MetadataSpec, OnHang, PartRecord,
+    Pattern, Phase, PingProbe, PingSpec, Pressure, RUN_FORMAT, RUN_FORMAT_WITH_PING, Rescue, RunRecord,
+    RunSpec, RunState, StageRecord, TargetRecord, Think, TimeLimit, Trust, Verification, WearOut,
+    WorkloadSpec,
 };
 pub use sample::{Sample, SampleError};
-pub use spec::{
-    Access, CheckSpec, Durability, Granularity, MetadataSpec, OnHang, Pattern, Phase, PingProbe, PingSpec,
-    RunSpec, Think, TimeLimit, Verification, WearOut, WorkloadSpec,
-};
 pub use steering::{is_steering, one_line};
 pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};
 pub use units::{

@@ -4,7 +4,6 @@
 //! taken at the start, every 60 s and at the end record `CLOCK_BOOTTIME` and `CLOCK_REALTIME` next to it, so that a
 //! suspend (boottime runs ahead) and a stepped wall clock (realtime jumps) are visible afterwards.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,12 +38,6 @@ impl Nanoseconds {
     /// The same length as a standard duration, for system calls that wait.
     pub const fn as_duration(self) -> std::time::Duration {
         std::time::Duration::from_nanos(self.0)
-    }
-}
-
-impl fmt::Display for Nanoseconds {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&crate::units::format_duration(*self))
     }
 }
 

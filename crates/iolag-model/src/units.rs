@@ -1,5 +1,7 @@
 //! Sizes, counts and durations as people write and read them.
 
+use std::fmt;
+
 use crate::Nanoseconds;
 
 /// A text that is not a size, count or duration, with what was expected.
@@ -161,6 +163,12 @@ fn three_digits(value: f64, unit: &str) -> String {
         0
     };
     format!("{value:.decimals$} {unit}")
+}
+
+impl fmt::Display for Nanoseconds {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&format_duration(*self))
+    }
 }
 
 #[cfg(test)]

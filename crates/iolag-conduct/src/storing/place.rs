@@ -59,7 +59,7 @@ fn shared_root(parent: &Path, number: u32) -> PathBuf {
     parent.join(if number == 0 { format!("iolag-{user}") } else { format!("iolag-{user}-{number}") })
 }
 
-/// The first of the names of [`memory_root`]. Touches nothing.
+/// The first of the names of `memory_root`. Touches nothing.
 pub fn usual_root(parent: &Path) -> PathBuf {
     shared_root(parent, 0)
 }

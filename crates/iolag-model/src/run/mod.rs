@@ -1,0 +1,17 @@
+//! A run: what was to be done, and what is known about it besides its samples.
+
+mod environment;
+mod format;
+mod record;
+mod spec;
+
+pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
+pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING};
+pub use record::{
+    ClientRecord, ContactEnd, ContactRecord, PartRecord, Rescue, RunRecord, RunState, StageRecord,
+    TargetRecord, Trust,
+};
+pub use spec::{
+    Access, CheckSpec, Durability, Granularity, MetadataSpec, OnHang, Pattern, Phase, PingProbe, PingSpec,
+    RunSpec, Think, TimeLimit, Verification, WearOut, WorkloadSpec,
+};
