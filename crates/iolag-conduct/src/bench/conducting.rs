@@ -79,7 +79,7 @@ pub fn conduct_campaign(
                 end.code = end.code.max(code);
                 end.conducted.push((index, conducted));
             }
-            Err(failure) if left == 1 || failure.code == ExitCode::Bug => return Err(failure),
+            Err(failure) if left == 1 => return Err(failure),
             Err(failure) => {
                 attendant.failed(&failure);
                 end.code = end.code.max(failure.code);
@@ -87,6 +87,8 @@ pub fn conduct_campaign(
             }
         }
         let further = left - number - 1;
+        // A signal that came while nobody but scouts was at work has not been heard yet.
+        conducting.interruption.listen();
         if conducting.interruption.told().is_some() && further > 0 {
             let further = counted(further as u64, "further run is", "further runs are");
             attendant.say(&format!("the campaign ends here: {further} left out"));

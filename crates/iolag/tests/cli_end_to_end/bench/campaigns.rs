@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::support::Scene;
 use crate::user::{User, text};
 
 /// A bench that takes no time.
@@ -40,6 +41,18 @@ fn a_run_that_hangs_does_not_end_its_campaign() {
     let states: Vec<_> = made.iter().map(|run| text(&run["state"], "state").to_owned()).collect();
     assert_eq!(states, ["incomplete", "complete"], "{said:?}");
     assert!(!said.errors.contains("left out"), "{said:?}");
+}
+
+#[test]
+fn only_the_user_ends_a_campaign() {
+    let scene = Scene::new();
+    let long = ["bench", "metadata", "memory:", "-n", "1,2,4", "-R", "10000", "--think", "100us"];
+    let mut running = scene.start(&long);
+    running.wait_for("measuring");
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert!(done.stderr.contains("the campaign ends here: 2 further runs are left out"), "{done:?}");
 }
 
 #[test]
