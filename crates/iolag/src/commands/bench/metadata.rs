@@ -25,13 +25,13 @@ use crate::progress::Progress;
 pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
     let limits = Limits::read(Path::new("/proc"), Path::new("/sys/fs/cgroup"));
     let mut campaign = plan_metadata(bench(options)?, &metadata(options), &limits)?;
+    let keeper = become_keeper(store_of(common), typed())?;
+    output::refuse_lost_document(common)?;
+    output::refuse_lost_report(options.report.as_deref())?;
     let earlier = match &options.resume {
         Some(name) => resume(&mut campaign, name, common)?,
         None => Vec::new(),
     };
-    let keeper = become_keeper(store_of(common), typed())?;
-    output::refuse_lost_document(common)?;
-    output::refuse_lost_report(options.report.as_deref())?;
     leave_current_directory();
     let mut telling = Telling { options, common, campaign: &campaign };
     let end = conduct_campaign(&campaign, &keeper, &mut telling)?;
