@@ -14,6 +14,8 @@
 mod batch;
 mod columns;
 mod digits;
+mod keys;
+mod outage;
 mod record;
 mod series;
 mod status;
@@ -21,9 +23,11 @@ mod wall_time;
 
 pub use batch::{Batch, BatchContent, BatchId};
 pub use columns::HistoryColumns;
+pub use keys::{ConfigurationKey, ProbeId};
+pub use outage::{Outage, OutageEnding, OutageKind};
 pub use record::{
-    Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence, HistoryRecord, HistorySample,
-    Outage, OutageEnding, OutageKind, ProbeId, Rename, SessionEnd, Surroundings, WatchSession,
+    Configuration, Event, EventSource, EventState, Evidence, HistoryRecord, HistorySample, Rename,
+    SessionEnd, Surroundings, WatchSession,
 };
 pub use series::{Series, SeriesKey, SeriesKind};
 pub use status::{LastSample, ProbePhase, ProbeStatus, Progress, TargetState, TargetStatus, WatchStatus};

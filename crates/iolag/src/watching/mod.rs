@@ -3,7 +3,10 @@
 mod document;
 mod places;
 mod plan;
+mod programs;
+mod source;
 
 pub use document::{Document, DocumentError, PRINTED, Text};
 pub use places::{Memory, Origin, Places, ProcessOrigin};
-pub use plan::{CONTROL, Wishes, find_programs, plan, programs};
+pub use plan::{CONTROL, Wishes, plan};
+pub use programs::{find_programs, programs};

@@ -1,20 +1,19 @@
 //! From a document and what was typed to a plan.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use iolag_model::{Nanoseconds, SeriesKind, parse_duration};
 use iolag_watch::{AtDeadline, Mounted, PlannedCovariate, PlannedTask, WatchPlan, WatchTarget};
-use iolag_workload::{TaskOutput, TaskSpec};
+use iolag_workload::TaskSpec;
 use toml::Spanned;
 
 use super::document::{CovariateTable, Document, DocumentError, PRINTED, TaskTable, Text};
+use super::source::{SHORTEST, Source};
 use crate::output::printable;
 
 /// The control's name in the history.
 pub const CONTROL: &str = "host memory";
-/// Shortest period and deadline that make sense: a probe's process alone takes milliseconds.
-const SHORTEST: Nanoseconds = Nanoseconds::from_milliseconds(10);
 /// How long a covariate may take if the file does not say.
 const COVARIATE_DEADLINE: Nanoseconds = Nanoseconds::from_seconds(10);
 
@@ -37,15 +36,8 @@ pub struct Wishes {
     pub control: PathBuf,
     /// The runtime directory.
     pub runtime: PathBuf,
-    /// Absolute paths of programs, by the names that [`programs`] asks for.
+    /// Absolute paths of programs, by the names that [`super::programs()`] asks for.
     pub programs: BTreeMap<String, PathBuf>,
-}
-
-/// The programs that a file's commands need, as they are written.
-pub fn programs(document: &Document) -> BTreeSet<String> {
-    let commands = document.task.values().filter_map(|table| table.command.as_ref());
-    let covariates = document.covariate.iter().map(|table| &table.command);
-    commands.chain(covariates).filter_map(|command| Some(command.first()?.get_ref().clone())).collect()
 }
 
 /// The plan for `wishes` and the file named `file` with this `text`.
@@ -55,12 +47,11 @@ pub fn programs(document: &Document) -> BTreeSet<String> {
 pub fn plan(file: &str, text: &str, wishes: &Wishes) -> Result<WatchPlan, DocumentError> {
     let own = Document::parse(file, text)?;
     let usual = Document::parse("the built-in configuration", PRINTED)?;
-    Planning { file, text, own: &own, usual: &usual, wishes }.plan()
+    Planning { source: Source { file, text }, own: &own, usual: &usual, wishes }.plan()
 }
 
 struct Planning<'a> {
-    file: &'a str,
-    text: &'a str,
+    source: Source<'a>,
     own: &'a Document,
     usual: &'a Document,
     wishes: &'a Wishes,
@@ -109,7 +100,7 @@ impl Planning<'_> {
     fn orphans_max(&self) -> Result<u32, DocumentError> {
         const USUAL: u32 = 8;
         match self.own.orphans_max.as_ref().or(self.usual.orphans_max.as_ref()) {
-            Some(none) if *none.get_ref() == 0 => Err(self.error(
+            Some(none) if *none.get_ref() == 0 => Err(self.source.error(
                 none,
                 format!(
                     "with orphans-max = 0 nothing could ever be started: expected 1 or more, usually {USUAL}"
@@ -146,14 +137,14 @@ impl Planning<'_> {
             for table in &self.own.target {
                 let directory = PathBuf::from(table.directory.get_ref());
                 if !directory.is_absolute() {
-                    return Err(self.error(
+                    return Err(self.source.error(
                         &table.directory,
                         "expected the path of a directory from / on, for example /scratch/me",
                     ));
                 }
                 let name = table.name.as_ref().unwrap_or(&table.directory).get_ref();
                 let target = self.target(directory, printable(name), table.tasks.as_deref(), limits)?;
-                targets.push(WatchTarget { mounted: self.mounted(table.mounted.as_ref())?, ..target });
+                targets.push(WatchTarget { mounted: self.source.mounted(table.mounted.as_ref())?, ..target });
             }
         }
         for (index, target) in targets.iter().enumerate() {
@@ -163,16 +154,16 @@ impl Planning<'_> {
                     "{:?} is no name for a target: {CONTROL:?} is the control's, and a name is not empty",
                     target.name
                 );
-                return Err(DocumentError::at(self.file, self.text, place(), message));
+                return Err(DocumentError::at(self.source.file, self.source.text, place(), message));
             }
             let is_twice =
                 |other: &WatchTarget| other.name == target.name || other.directory == target.directory;
             if targets[..index].iter().any(is_twice) {
                 let is_typed = !self.wishes.directories.is_empty();
-                let file = if is_typed { "" } else { self.file };
+                let file = if is_typed { "" } else { self.source.file };
                 let place = self.own.target.get(index).map_or(0..0, |table| table.directory.span());
                 let message = format!("the target {} is named twice; give each directory once", target.name);
-                return Err(DocumentError::at(file, self.text, place, message));
+                return Err(DocumentError::at(file, self.source.text, place, message));
             }
         }
         Ok(targets)
@@ -193,14 +184,16 @@ impl Planning<'_> {
             (typed, _) => typed,
         };
         // What was typed has no line in the file; the file's own tasks have been looked at already.
-        let source = if typed.is_empty() { self.file } else { "" };
-        let planning = Planning { file: source, ..*self };
+        let source = if typed.is_empty() { self.source.file } else { "" };
+        let planning = Planning { source: Source { file: source, ..self.source }, ..*self };
         if tasks.is_empty() {
-            return Err(planning.nothing(format!("the target {name} has no task: name at least one")));
+            return Err(planning.source.nothing(format!("the target {name} has no task: name at least one")));
         }
         for (index, task) in tasks.iter().enumerate() {
             if tasks[..index].iter().any(|other| other.get_ref() == task.get_ref()) {
-                return Err(planning.error(task, format!("the task {} is named twice", task.get_ref())));
+                return Err(planning
+                    .source
+                    .error(task, format!("the task {} is named twice", task.get_ref())));
             }
         }
         let tasks = tasks.iter().map(|name| planning.task(name, limits)).collect::<Result<Vec<_>, _>>()?;
@@ -224,8 +217,8 @@ impl Planning<'_> {
     fn task(&self, name: &Text, limits: Limits) -> Result<PlannedTask, DocumentError> {
         let own = self.own.task.get(name.get_ref().as_str()).cloned().unwrap_or_default();
         let usual = self.usual.task.get(name.get_ref().as_str()).cloned().unwrap_or_default();
-        let deadline = own.deadline.as_ref().map(|text| self.duration(text)).transpose()?;
-        let soft_deadline = own.soft_deadline.as_ref().map(|text| self.duration(text)).transpose()?;
+        let deadline = own.deadline.as_ref().map(|text| self.source.duration(text)).transpose()?;
+        let soft_deadline = own.soft_deadline.as_ref().map(|text| self.source.duration(text)).transpose()?;
         let own_limits = Limits {
             soft_deadline: soft_deadline.unwrap_or(limits.soft_deadline),
             deadline: deadline.unwrap_or(limits.deadline),
@@ -247,23 +240,23 @@ impl Planning<'_> {
         let builtin = TaskSpec::from_name(name.get_ref());
         if let Some(command) = &own.command {
             if builtin.is_some() {
-                return Err(self.error(
+                return Err(self.source.error(
                     name,
                     format!("{:?} is a built-in task; give the command another name", name.get_ref()),
                 ));
             }
             return Ok(TaskSpec::Command {
                 command: self.command(command, name)?,
-                output: self.output(own)?,
+                output: self.source.output(own)?,
             });
         }
         let Some(builtin) = builtin else {
-            return Err(self.error(name, self.unknown_task(name.get_ref())));
+            return Err(self.source.error(name, self.unknown_task(name.get_ref())));
         };
         let takes = |what: &str, given: Option<std::ops::Range<usize>>, can: bool| match given {
             Some(place) if !can => {
                 let message = format!("the task {} has no {what} to set", name.get_ref());
-                Err(DocumentError::at(self.file, self.text, place, message))
+                Err(DocumentError::at(self.source.file, self.source.text, place, message))
             }
             _ => Ok(()),
         };
@@ -278,7 +271,7 @@ impl Planning<'_> {
         takes("output", own.output.as_ref().map(Spanned::span), has_output)?;
         Ok(match builtin {
             TaskSpec::List { files: usually, .. } => {
-                TaskSpec::List { files: files.unwrap_or(usually), output: self.output(own)? }
+                TaskSpec::List { files: files.unwrap_or(usually), output: self.source.output(own)? }
             }
             TaskSpec::Create { files: usually, bytes: each } => {
                 TaskSpec::Create { files: files.unwrap_or(usually), bytes: bytes.unwrap_or(each) }
@@ -303,7 +296,7 @@ impl Planning<'_> {
 
     fn command(&self, command: &[Text], name: &Text) -> Result<Vec<String>, DocumentError> {
         let Some((program, arguments)) = command.split_first() else {
-            return Err(self.error(
+            return Err(self.source.error(
                 name,
                 format!("the command of {} is empty: expected a program and its arguments", name.get_ref()),
             ));
@@ -313,46 +306,25 @@ impl Planning<'_> {
                 "the program {:?} is not to be found in $PATH; write its whole path",
                 program.get_ref()
             );
-            return Err(self.error(program, message));
+            return Err(self.source.error(program, message));
         };
         let arguments = arguments.iter().map(|argument| argument.get_ref().clone());
         Ok(std::iter::once(path.display().to_string()).chain(arguments).collect())
-    }
-
-    fn output(&self, table: &TaskTable) -> Result<TaskOutput, DocumentError> {
-        match table.output.as_ref().map(|text| (text, text.get_ref().as_str())) {
-            None | Some((_, "discard")) => Ok(TaskOutput::Discard),
-            Some((_, "terminal")) => Ok(TaskOutput::Terminal),
-            Some((text, other)) => {
-                Err(self.error(text, format!("{other:?} is no output: expected \"discard\" or \"terminal\"")))
-            }
-        }
     }
 
     fn covariate(&self, table: &CovariateTable) -> Result<PlannedCovariate, DocumentError> {
         let same = |other: &&CovariateTable| other.name.get_ref() == table.name.get_ref();
         if table.name.get_ref().is_empty() || self.own.covariate.iter().filter(same).count() > 1 {
             let message = format!("{:?} is no name of its own for a covariate", table.name.get_ref());
-            return Err(self.error(&table.name, message));
+            return Err(self.source.error(&table.name, message));
         }
-        let deadline = table.deadline.as_ref().map(|text| self.duration(text)).transpose()?;
+        let deadline = table.deadline.as_ref().map(|text| self.source.duration(text)).transpose()?;
         Ok(PlannedCovariate {
             name: table.name.get_ref().clone(),
             unit: table.unit.as_ref().map(|unit| unit.get_ref().clone()).unwrap_or_default(),
             command: self.command(&table.command, &table.name)?,
             deadline: deadline.unwrap_or(COVARIATE_DEADLINE),
         })
-    }
-
-    fn mounted(&self, text: Option<&Text>) -> Result<Mounted, DocumentError> {
-        let Some(text) = text else { return Ok(Mounted::Required) };
-        match text.get_ref().as_str() {
-            "required" => Ok(Mounted::Required),
-            "any" => Ok(Mounted::Any),
-            other => {
-                Err(self.error(text, format!("{other:?} is unknown here: expected \"required\" or \"any\"")))
-            }
-        }
     }
 
     fn at_deadline(&self, text: Option<&Text>, usual: AtDeadline) -> Result<AtDeadline, DocumentError> {
@@ -364,9 +336,9 @@ impl Planning<'_> {
                 let grace = self.length(self.own.grace.as_ref(), self.usual.grace.as_ref())?;
                 Ok(AtDeadline::End { grace })
             }
-            (other, _) => {
-                Err(self.error(text, format!("{other:?} is unknown here: expected \"end\" or \"wait\"")))
-            }
+            (other, _) => Err(self
+                .source
+                .error(text, format!("{other:?} is unknown here: expected \"end\" or \"wait\""))),
         }
     }
 
@@ -377,14 +349,14 @@ impl Planning<'_> {
                     "the soft deadline ({}) comes after the deadline ({}); make it shorter",
                     limits.soft_deadline, limits.deadline
                 );
-                Err(self.error(text, message))
+                Err(self.source.error(text, message))
             }
             _ => Ok(()),
         }
     }
 
     fn length(&self, own: Option<&Text>, usual: Option<&Text>) -> Result<Nanoseconds, DocumentError> {
-        own.or(usual).map_or(Ok(SHORTEST), |text| self.duration(text))
+        own.or(usual).map_or(Ok(SHORTEST), |text| self.source.duration(text))
     }
 
     fn length_or_zero(&self, own: Option<&Text>, usual: Option<&Text>) -> Result<Nanoseconds, DocumentError> {
@@ -395,48 +367,12 @@ impl Planning<'_> {
             other => self.length(other, None),
         }
     }
-
-    fn duration(&self, text: &Text) -> Result<Nanoseconds, DocumentError> {
-        let duration = parse_duration(text.get_ref()).map_err(|error| self.error(text, error.to_string()))?;
-        if duration < SHORTEST {
-            return Err(
-                self.error(text, format!("{:?} is too short: expected at least {SHORTEST}", text.get_ref()))
-            );
-        }
-        Ok(duration)
-    }
-
-    /// An error without a place of its own.
-    fn nothing(&self, message: String) -> DocumentError {
-        DocumentError::at(self.file, self.text, 0..0, message)
-    }
-
-    fn error<T>(&self, at: &Spanned<T>, message: impl Into<String>) -> DocumentError {
-        DocumentError::at(self.file, self.text, at.span(), message)
-    }
-}
-
-/// The plan's programs for which `PATH` has to be searched, found in `path`; what is not executable is not found. Touches the
-/// directories of `path`: only in a child.
-pub fn find_programs(names: &BTreeSet<String>, path: &std::ffi::OsStr) -> BTreeMap<String, PathBuf> {
-    let is_program = |candidate: &Path| {
-        rustix::fs::access(candidate, rustix::fs::Access::EXEC_OK).is_ok() && candidate.is_file()
-    };
-    let find = |name: &str| {
-        if name.contains('/') {
-            return Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_program(path));
-        }
-        std::env::split_paths(path)
-            .filter(|directory| directory.is_absolute())
-            .map(|directory| directory.join(name))
-            .find(|candidate| is_program(candidate))
-    };
-    names.iter().filter_map(|name| Some((name.clone(), find(name)?))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iolag_workload::TaskOutput;
 
     fn wishes() -> Wishes {
         Wishes {
@@ -475,7 +411,10 @@ mod tests {
         for name in TaskSpec::builtin_names() {
             let text = format!("tasks = [{name:?}]");
             let spec = plan("f", &text, &wishes()).unwrap().targets[0].tasks[0].spec.clone();
-            assert_eq!(spec, TaskSpec::from_name(name).unwrap().with_shell(Path::new("/bin/bash")));
+            assert_eq!(
+                spec,
+                TaskSpec::from_name(name).unwrap().with_shell(std::path::Path::new("/bin/bash"))
+            );
         }
     }
 
