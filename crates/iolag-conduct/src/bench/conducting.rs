@@ -35,11 +35,11 @@ pub trait CampaignAttendant {
     /// Who attends this run.
     fn attendant(&mut self, run: &PlannedRun) -> Box<dyn Attendant>;
 
-    /// A run has ended; `number` counts those of this command, from 0. How the command is to end because of it.
+    /// A run has ended. How the command is to end because of it.
     ///
     /// # Errors
     /// If it measured nothing.
-    fn ended(&mut self, number: usize, run: &PlannedRun, conducted: &Conducted) -> Result<ExitCode, Failure>;
+    fn ended(&mut self, run: &PlannedRun, conducted: &Conducted) -> Result<ExitCode, Failure>;
 }
 
 /// What came of a campaign.
@@ -73,7 +73,7 @@ pub fn conduct_campaign(
     for (number, (index, run)) in campaign.left().enumerate() {
         let outcome = conducting
             .run(run, attendant)
-            .and_then(|conducted| Ok((attendant.ended(number, run, &conducted)?, conducted)));
+            .and_then(|conducted| Ok((attendant.ended(run, &conducted)?, conducted)));
         match outcome {
             Ok((code, conducted)) => {
                 end.code = end.code.max(code);

@@ -98,7 +98,7 @@ pub fn record(keeper: &Keeper, found: &Found, beginning: Beginning) -> RunRecord
         environment: found.environment.clone(),
         before: found.before.clone(),
         after: None,
-        anchors: first_anchor(),
+        anchors: vec![Anchor::take()],
         calibration: Calibration::default(),
         targets: beginning.targets,
         clients: beginning.clients,
@@ -141,9 +141,4 @@ pub fn maker(run: &RunId) -> Result<PlaceMaker, Failure> {
 pub fn running_state() -> RunState {
     let keeper_pid = std::process::id();
     RunState::Running { keeper_pid, keeper_start_ticks: start_ticks(keeper_pid).unwrap_or(0), spool: None }
-}
-
-/// An anchor for the beginning of a record.
-pub fn first_anchor() -> Vec<Anchor> {
-    vec![Anchor::take()]
 }

@@ -4,9 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use iolag_backend::Target;
-use iolag_model::{Granularity, Nanoseconds, OnHang, Pattern, Phase, parse_bytes, parse_count};
+use iolag_model::{
+    Access, Durability, Granularity, Nanoseconds, OnHang, Pattern, Phase, Verification, WearOut, parse_bytes,
+    parse_count,
+};
 
 use crate::args::form::MetadataForm;
+use iolag_workload::MetadataOptions;
+
 use crate::args::options::RunOptions;
 use crate::args::target::TargetParser;
 use crate::args::values::{
@@ -98,4 +103,27 @@ pub struct Metadata {
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub run: RunOptions,
+}
+
+impl Metadata {
+    /// What is asked of the workload.
+    pub fn workload(&self) -> MetadataOptions {
+        MetadataOptions {
+            pattern: self.pattern,
+            granularity: self.detail,
+            phases: self.phases.clone(),
+            datasets: self.datasets,
+            precreated_objects: self.precreate.clone(),
+            objects: self.objects,
+            iterations: self.iterations,
+            object_bytes: self.object_size,
+            offset: self.offset,
+            think: self.think,
+            access: if self.read_only { Access::ReadOnly } else { Access::Replace },
+            time_limit: self.time_limit,
+            wear_out: if self.wear_out { WearOut::Equalise } else { WearOut::Stop },
+            durability: if self.fsync { Durability::Fsync } else { Durability::Default },
+            verification: if self.verify { Verification::Content } else { Verification::Length },
+        }
+    }
 }

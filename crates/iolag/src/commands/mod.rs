@@ -14,7 +14,8 @@ use iolag_backend::redact;
 use iolag_conduct::{
     Answer, Failure, RescuePlaces, STORE_DEADLINE, StoreChoice, ask, open_store_at, put_in_order,
 };
-use iolag_store::{RunDirectory, Store};
+use iolag_model::RunRecord;
+use iolag_store::{KeeperIdentity, RunDirectory, Store};
 
 use crate::args::{Common, HISTORY, RunOptions};
 use crate::output::notice;
@@ -129,6 +130,14 @@ fn with_history_in_mind(failure: Failure, name: &str) -> Failure {
     }
     let sentence = format!("{}; what a watch recorded is called: {HISTORY}", failure.sentence);
     Failure { sentence, ..failure }
+}
+
+/// Refuses to touch what a run has or does while it goes on.
+fn refuse_running(record: &RunRecord) -> Result<(), Failure> {
+    if KeeperIdentity::of(record).is_some_and(|keeper| keeper.is_alive()) {
+        return Err(Failure::usage(format!("run {} is still running; end it first (Ctrl-C)", record.id)));
+    }
+    Ok(())
 }
 
 /// Whether an error says that there is nothing of that name; any other says nothing about it.

@@ -9,8 +9,8 @@ use iolag_model::{RunId, RunRecord, WorkloadSpec, counted, format_count, one_lin
 use iolag_report::{CampaignRun, campaign_text};
 
 use crate::args::Common;
-use crate::commands::Located;
 use crate::commands::runs::show;
+use crate::commands::{Located, refuse_running};
 use crate::look::Look;
 use crate::output;
 
@@ -50,7 +50,8 @@ fn members(located: &Located, name: &str) -> Result<(RunId, Vec<RunRecord>), Fai
     let (_, record) = show::open(located, name)?;
     let listed = located.open()?.list().map_err(Failure::unusable)?;
     let records = listed.into_iter().filter_map(|listed| listed.record.ok().map(|record| *record));
-    let records = records.filter(|other| other.campaign == record.campaign).collect();
+    let records: Vec<RunRecord> = records.filter(|other| other.campaign == record.campaign).collect();
+    records.iter().try_for_each(refuse_running)?;
     Ok((record.campaign, records))
 }
 

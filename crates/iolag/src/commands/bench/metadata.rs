@@ -6,8 +6,6 @@ use iolag_conduct::{
     Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, ExitCode, Failure, Limits, PlannedRun,
     Stored, become_keeper, conduct_campaign, leave_current_directory, plan_metadata,
 };
-use iolag_model::{Access, Durability, Verification, WearOut};
-use iolag_workload::MetadataOptions;
 
 use crate::args::{Common, Metadata, MetadataForm};
 use crate::commands::bench::campaign::{self, resume};
@@ -24,7 +22,7 @@ use crate::progress::Progress;
 /// If nothing can be measured.
 pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
     let limits = Limits::read(Path::new("/proc"), Path::new("/sys/fs/cgroup"));
-    let mut campaign = plan_metadata(bench(options)?, &metadata(options), &limits)?;
+    let mut campaign = plan_metadata(bench(options)?, &options.workload(), &limits)?;
     let keeper = become_keeper(store_of(common), typed())?;
     output::refuse_lost_document(common)?;
     output::refuse_lost_report(options.report.as_deref())?;
@@ -33,8 +31,16 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
         None => Vec::new(),
     };
     leave_current_directory();
-    let mut telling = Telling { options, common, campaign: &campaign };
+    let mut telling = Telling { options, common, campaign: &campaign, told: 0 };
+    let mut code = ExitCode::Fine;
+    // Where several runs have a table of their own at the end, they are in that.
+    if !telling.has_table() {
+        for (index, stored, _) in &earlier {
+            code = code.max(telling.tell(&campaign.runs[*index], stored)?);
+        }
+    }
     let end = conduct_campaign(&campaign, &keeper, &mut telling)?;
+    code = code.max(end.code);
     let done = end.conducted.iter().map(|(index, conducted)| (*index, &*conducted.stored, &conducted.run));
     let earlier = earlier.iter().map(|(index, stored, run)| (*index, stored, run));
     let mut done: Vec<_> = earlier.chain(done).collect();
@@ -42,7 +48,7 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
     let runs: Vec<(&PlannedRun, &Stored)> =
         done.iter().map(|(index, stored, _)| (&campaign.runs[*index], *stored)).collect();
     let text = match options.format {
-        MetadataForm::Text if campaign.runs.len() > 1 => campaign::text(&runs, Look::of_terminal(common)),
+        MetadataForm::Text if telling.has_table() => campaign::text(&runs, Look::of_terminal(common)),
         // One document, also for several runs.
         MetadataForm::Json => String::from_utf8(campaign::json(&runs)?).map_err(Failure::bug)?,
         MetadataForm::Text | MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
@@ -52,7 +58,7 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
         let runs: Vec<PathBuf> = done.iter().map(|(_, _, run)| (*run).clone()).collect();
         write_report_of(&runs, path, common)?;
     }
-    delivered.map_or_else(|failure| Err(failure.at_least(end.code)), |()| Ok(end.code))
+    delivered.map_or_else(|failure| Err(failure.at_least(code)), |()| Ok(code))
 }
 
 fn bench(options: &Metadata) -> Result<BenchOptions, Failure> {
@@ -70,31 +76,40 @@ fn bench(options: &Metadata) -> Result<BenchOptions, Failure> {
     })
 }
 
-fn metadata(options: &Metadata) -> MetadataOptions {
-    MetadataOptions {
-        pattern: options.pattern,
-        granularity: options.detail,
-        phases: options.phases.clone(),
-        datasets: options.datasets,
-        precreated_objects: options.precreate.clone(),
-        objects: options.objects,
-        iterations: options.iterations,
-        object_bytes: options.object_size,
-        offset: options.offset,
-        think: options.think,
-        access: if options.read_only { Access::ReadOnly } else { Access::Replace },
-        time_limit: options.time_limit,
-        wear_out: if options.wear_out { WearOut::Equalise } else { WearOut::Stop },
-        durability: if options.fsync { Durability::Fsync } else { Durability::Default },
-        verification: if options.verify { Verification::Content } else { Verification::Length },
-    }
-}
-
 /// What the user is told while a campaign goes on.
 struct Telling<'a> {
     options: &'a Metadata,
     common: &'a Common,
     campaign: &'a Campaign,
+    /// Runs that have been printed.
+    told: usize,
+}
+
+impl Telling<'_> {
+    /// Whether all runs stand side by side at the end.
+    const fn has_table(&self) -> bool {
+        matches!(self.options.format, MetadataForm::Text) && self.campaign.runs.len() > 1
+    }
+
+    /// Prints a run, but in a document, which is printed at the end, as a whole.
+    fn tell(&mut self, run: &PlannedRun, stored: &Stored) -> Result<ExitCode, Failure> {
+        let form = self.options.format;
+        if !output::prints_text(self.common) || form == MetadataForm::Json {
+            return Ok(ExitCode::Fine);
+        }
+        let text = show::rendered(&stored.record, &stored.summaries, form, Look::of_terminal(self.common))?;
+        self.told += 1;
+        Ok(match form {
+            MetadataForm::Text if self.has_table() => {
+                output::print(&format!("{}\n{text}\n", campaign::title(run)))
+            }
+            // One table, also for several runs: the names of its columns come once.
+            MetadataForm::Csv if self.told > 1 => {
+                output::print(text.split_once('\n').map_or("", |(_, rows)| rows))
+            }
+            _ => output::print(&text),
+        })
+    }
 }
 
 impl CampaignAttendant for Telling<'_> {
@@ -110,30 +125,12 @@ impl CampaignAttendant for Telling<'_> {
         Box::new(Progress::of_bench(self.campaign.options.working_name.clone(), self.common))
     }
 
-    /// Prints the run.
-    fn ended(&mut self, number: usize, run: &PlannedRun, conducted: &Conducted) -> Result<ExitCode, Failure> {
-        let stored = &conducted.stored;
-        if !conducted.unusable.is_empty() && stored.summaries.samples == 0 {
+    fn ended(&mut self, run: &PlannedRun, conducted: &Conducted) -> Result<ExitCode, Failure> {
+        if !conducted.unusable.is_empty() && conducted.stored.summaries.samples == 0 {
             let sentences: Vec<_> = conducted.unusable.iter().map(|(_, sentence)| sentence.clone()).collect();
             return Err(Failure::unusable(sentences.join("\niolag: ")));
         }
-        let form = self.options.format;
-        let mut code = conducted.code;
-        // A document is printed at the end, as a whole.
-        if output::prints_text(self.common) && form != MetadataForm::Json {
-            let look = Look::of_terminal(self.common);
-            let text = show::rendered(&stored.record, &stored.summaries, form, look)?;
-            code = code.max(match form {
-                MetadataForm::Text if self.campaign.runs.len() > 1 => {
-                    output::print(&format!("{}\n{text}\n", campaign::title(run)))
-                }
-                // One table, also for several runs: the names of its columns come once.
-                MetadataForm::Csv if number > 0 => {
-                    output::print(text.split_once('\n').map_or("", |(_, rows)| rows))
-                }
-                _ => output::print(&text),
-            });
-        }
+        let code = conducted.code.max(self.tell(run, &conducted.stored)?);
         output::tell_outcome(self.common, conducted);
         Ok(code)
     }
@@ -143,6 +140,7 @@ impl CampaignAttendant for Telling<'_> {
 mod tests {
     use super::*;
     use clap::Parser;
+    use iolag_workload::MetadataOptions;
 
     use crate::args::{Arguments, Bench, Command};
 
@@ -154,6 +152,6 @@ mod tests {
         };
         let targets = options.targets.clone();
         assert_eq!(bench(&options).unwrap(), BenchOptions { targets, ..BenchOptions::default() });
-        assert_eq!(metadata(&options), MetadataOptions::default());
+        assert_eq!(options.workload(), MetadataOptions::default());
     }
 }

@@ -6,8 +6,8 @@ use iolag_keeper::Signals;
 use iolag_store::{KeeperIdentity, Store};
 
 use crate::args::{Cleanup, Common};
-use crate::commands::Located;
 use crate::commands::runs::left_places::{self, Found, LeftPlace};
+use crate::commands::{Located, refuse_running};
 use crate::output;
 
 /// Runs the command.
@@ -66,9 +66,7 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
 /// The run's id, and the places in its manifest.
 fn places(located: &Located, name: &str) -> Result<(String, Vec<LeftPlace>), Failure> {
     let (run, record) = crate::commands::runs::show::open(located, name)?;
-    if KeeperIdentity::of(&record).is_some_and(|keeper| keeper.is_alive()) {
-        return Err(Failure::usage(format!("run {} is still running; end it first (Ctrl-C)", record.id)));
-    }
+    refuse_running(&record)?;
     let places = left_places::of(&run, Some(&record)).map_err(Failure::unusable)?;
     // A path may lead into another store.
     let of_path = located.find(name).ok().and_then(|(store, _)| store);

@@ -56,6 +56,39 @@ fn only_the_user_ends_a_campaign() {
 }
 
 #[test]
+fn a_campaign_that_is_being_measured_is_not_gone_on_with() {
+    let scene = Scene::new();
+    let long = ["bench", "metadata", "memory:", "-R", "10000", "--think", "100us"];
+    let mut running = scene.start(&long);
+    running.wait_for("measuring");
+    let refused = scene.run(&[&long[..], &["--resume", "last"]].concat());
+    running.signal(libc::SIGINT);
+    running.finish();
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("is still running; end it first"), "{refused:?}");
+}
+
+#[test]
+fn every_form_of_a_campaign_that_is_gone_on_with_has_all_of_its_runs() {
+    let user = User::new();
+    let there = user.directory("there");
+    let later = user.path("later").display().to_string();
+    let csv = |more: &[&'static str]| {
+        let more: Vec<&str> = ["--format", "csv"].into_iter().chain(more.iter().copied()).collect();
+        user.iolag(&bench(&[&there, &later], &more))
+    };
+    let first = csv(&[]).output;
+    user.directory("later");
+    let all = csv(&["--resume", "last"]).output;
+    assert!(all.starts_with(&first) && all.len() > first.len(), "{first}\n{all}");
+    assert_eq!(all.lines().filter(|line| line.starts_with("run,")).count(), 1, "one header: {all}");
+    let one = user.fine(&bench(&[&there], &["--repeat", "1"]));
+    let again = user.fine(&bench(&[&there], &["--repeat", "1", "--resume", "last"]));
+    let table = |output: &str| output.split_once("\nprecreate").map(|(_, table)| table.to_owned()).unwrap();
+    assert_eq!(table(&one.output), table(&again.output));
+}
+
+#[test]
 fn a_campaign_is_gone_on_with_where_it_ended() {
     let user = User::new();
     let there = user.directory("there");
