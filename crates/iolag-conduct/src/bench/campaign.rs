@@ -70,6 +70,12 @@ impl Campaign {
 
     /// A run of the same campaign does the same: tables put them side by side.
     fn refuse_other(&self, id: &RunId, record: &RunRecord) -> Result<(), Failure> {
+        if record.coordinates.is_empty() {
+            return Err(Failure::usage(format!(
+                "run {} is no part of a bench that can be gone on with: it is a check or a ping, or an earlier iolag made it",
+                record.id
+            )));
+        }
         let advice = format!("give the options that it was made with (iolag show {} tells them)", record.id);
         let Some(planned) = self.runs.iter().find(|run| run.is_at(record)) else {
             return Err(Failure::usage(format!(

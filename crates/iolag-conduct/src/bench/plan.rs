@@ -227,7 +227,10 @@ mod tests {
         let refused = campaign().resume(&id, &[made.clone()]).unwrap_err().sentence;
         assert!(refused.contains("was made with other options"), "{refused}");
         made.coordinates.insert("clients".to_owned(), "3".to_owned());
-        let refused = campaign().resume(&id, &[made]).unwrap_err().sentence;
+        let refused = campaign().resume(&id, &[made.clone()]).unwrap_err().sentence;
         assert!(refused.contains("would not be made by these options"), "{refused}");
+        made.coordinates.clear();
+        let refused = campaign().resume(&id, &[made]).unwrap_err().sentence;
+        assert!(refused.contains("is a check or a ping, or an earlier iolag made it"), "{refused}");
     }
 }
