@@ -17,7 +17,7 @@ mod statistics;
 
 pub use finding::basis::Basis;
 pub use finding::run_kind::RunFindingKind;
-pub use finding::words::duration_in_words;
+pub use finding::words::{duration_in_words, factor_in_words, joined, share_in_words};
 pub use finding::{Evidence, EvidenceAmount, Finding, Severity};
 pub use run::check::analysis::{CheckAnalysis, DirectoryAnalysis, analyse_check};
 pub use run::check::partial_create::PartialCreate;

@@ -129,13 +129,12 @@ impl Claim {
 
     /// Whether it is made.
     fn is_made(self, analysis: &HistoryAnalysis) -> bool {
-        let told = |kind: FindingKind| analysis.findings.iter().any(|finding| finding.finding.kind == kind);
+        let told = |kind: FindingKind| analysis.findings.iter().any(|finding| finding.kind() == kind);
         let differs = |verdict: ComparisonVerdict| {
             !matches!(verdict, ComparisonVerdict::NoDifferenceShown | ComparisonVerdict::TooFew)
         };
         let host_slow = |severity: Severity| {
-            let findings = analysis.findings.iter().map(|one| &one.finding);
-            let mut of_host = findings.filter(|one| one.kind == FindingKind::HostSlow);
+            let mut of_host = analysis.findings.iter().filter(|one| one.kind() == FindingKind::HostSlow);
             of_host.any(|one| one.severity == severity)
         };
         match self {

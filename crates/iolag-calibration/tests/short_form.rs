@@ -60,7 +60,7 @@ fn the_same_seed_gives_the_same_numbers() {
 #[test]
 fn every_inferred_kind_has_a_row_in_which_it_would_be_false() {
     let rows = rows();
-    for kind in FindingKind::ALL.into_iter().filter(|kind| kind.basis() == Basis::Inferred) {
+    for kind in FindingKind::ALL.iter().copied().filter(|kind| kind.basis() == Basis::Inferred) {
         let claims = Claim::ALL.into_iter().filter(|claim| claim.kind() == Some(kind));
         let mut count = 0;
         for claim in claims {

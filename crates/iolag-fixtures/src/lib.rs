@@ -6,6 +6,7 @@
 //!   where it can be unmounted in mid-run.
 //! - [`SshfsMount`]: the sshfs that people use, on OpenSSH's server of files.
 //! - [`PostgresServer`]: a real PostgreSQL, as an unprivileged user, on a socket and a port of the loopback.
+//! - [`made_up_series`]: series of a history, made by hand.
 //! - [`skip`]: how a test says that it could not run here.
 //!
 //! Invariants: a fixture returns `None` after naming the calling test as skipped, where the machine lacks what it
@@ -19,6 +20,7 @@ mod fuse_filesystem;
 mod fuse_gate;
 mod fuse_mount;
 mod fuse_rules;
+pub mod made_up_series;
 mod mounts;
 mod passthrough;
 mod postgres_server;

@@ -3,17 +3,38 @@
 use iolag_analysis::{Finding, Severity};
 use iolag_model::{Trust, one_line};
 
+use crate::finding::FindingInWords;
 use crate::table::{Colour, Tone, wrapped};
 
 const INDENT: &str = "      ";
 
+/// What is told of a finding.
+pub(crate) struct FindingLine<'a> {
+    severity: Severity,
+    sentence: &'a str,
+    advice: &'a str,
+}
+
+impl<'a> From<&'a Finding> for FindingLine<'a> {
+    fn from(Finding { severity, sentence, advice, .. }: &'a Finding) -> Self {
+        Self { severity: *severity, sentence, advice }
+    }
+}
+
+impl<'a> From<&'a FindingInWords> for FindingLine<'a> {
+    fn from(FindingInWords { severity, sentence, advice, .. }: &'a FindingInWords) -> Self {
+        Self { severity: *severity, sentence, advice }
+    }
+}
+
 /// Findings below a heading, each or several together with what to do next; nothing if there are none.
-pub fn findings_text<K>(
+pub(crate) fn findings_text<'a>(
     place: Option<&str>,
-    findings: &[Finding<K>],
+    findings: impl IntoIterator<Item = impl Into<FindingLine<'a>>>,
     width: usize,
     colour: Colour,
 ) -> String {
+    let findings: Vec<FindingLine<'_>> = findings.into_iter().map(Into::into).collect();
     if findings.is_empty() {
         return String::new();
     }
@@ -21,11 +42,11 @@ pub fn findings_text<K>(
         place.map_or_else(|| "Findings".to_owned(), |place| format!("Findings in {}", one_line(place)));
     let mut text = format!("\n{}\n", colour.paint(Tone::Strong, &heading));
     let mut told: Vec<&str> = Vec::new();
-    for finding in findings {
-        if told.contains(&finding.advice.as_str()) {
+    for finding in &findings {
+        if told.contains(&finding.advice) {
             continue;
         }
-        told.push(&finding.advice);
+        told.push(finding.advice);
         // What leads to the same advice stands together, with the advice once.
         for finding in findings.iter().filter(|other| other.advice == finding.advice) {
             let tone = match finding.severity {

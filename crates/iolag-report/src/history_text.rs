@@ -20,6 +20,7 @@ use iolag_analysis::history::HistoryAnalysis;
 use iolag_model::{WallSpan, format_count};
 use serde::Serialize;
 
+use crate::finding::{FindingInWords, each_finding_in_words, findings_in_words};
 use crate::findings_text::findings_text;
 use crate::table::{Colour, Tone, wrapped};
 use amounts::{Names, moment};
@@ -47,8 +48,7 @@ pub fn history_text(head: &HistoryHead, analysis: &HistoryAnalysis, width: usize
     text.push_str(&page.correlations_text());
     text.push_str(&page.strata_text());
     text.push_str(&page.comparisons_text());
-    let findings: Vec<_> = analysis.findings_told().into_iter().map(|finding| finding.finding).collect();
-    text.push_str(&findings_text(None, &findings, width, colour));
+    text.push_str(&findings_text(None, &findings_in_words(analysis), width, colour));
     text
 }
 
@@ -121,6 +121,7 @@ struct Document<'a> {
     asked: Asked,
     #[serde(flatten)]
     analysis: &'a HistoryAnalysis,
+    findings: Vec<FindingInWords>,
 }
 
 /// The time that was asked for; an end that is absent is open.
@@ -144,7 +145,8 @@ pub fn write_history_json(
         since: (begin != WallSpan::ALL.begin).then_some(begin.0),
         until: (end != WallSpan::ALL.end).then_some(end.0),
     };
-    let document = Document { kind: "history", history: &head.place, asked, analysis };
+    let findings = each_finding_in_words(analysis);
+    let document = Document { kind: "history", history: &head.place, asked, analysis, findings };
     serde_json::to_writer_pretty(&mut *writer, &document)?;
     writer.write_all(b"\n")
 }

@@ -7,6 +7,7 @@ mod batches_text;
 mod campaign_text;
 mod check_text;
 mod csv;
+mod finding;
 mod findings_text;
 mod history_text;
 mod html;
@@ -32,7 +33,7 @@ pub use batches_text::batches_text;
 pub use campaign_text::{CampaignRun, campaign_text};
 pub use check_text::{CheckRows, check_text};
 pub use csv::write_csv;
-pub use findings_text::{findings_text, footnotes_text, trust_text};
+pub use findings_text::{footnotes_text, trust_text};
 pub use history_text::{HistoryHead, history_text, write_history_json};
 pub use html::{
     HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page, shell_command,

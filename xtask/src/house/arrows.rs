@@ -39,7 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("iolag-mpi", &["iolag-model", "iolag-backend", "iolag-trace", "iolag-workload", "iolag-keeper"]),
-    ("iolag-fixtures", &[]),
+    ("iolag-fixtures", &["iolag-model"]),
     ("xtask", &[]),
     (
         "iolag",

@@ -1,6 +1,7 @@
 //! Findings of runs and of histories: what was found, in a sentence with numbers, and what to do next.
 
 pub(crate) mod basis;
+pub(crate) mod found;
 pub(crate) mod history_kind;
 pub(crate) mod run_kind;
 pub(crate) mod words;
@@ -14,11 +15,11 @@ use crate::statistics::quantile::censored::QuantileValue;
 use run_kind::RunFindingKind;
 use words::duration_in_words;
 
-/// Something that was judged from summaries. A history has kinds of its own.
+/// Something that was judged from summaries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Finding<K = RunFindingKind> {
+pub struct Finding {
     /// What it is about.
-    pub kind: K,
+    pub kind: RunFindingKind,
     /// How much it matters.
     pub severity: Severity,
     /// What was found, in plain words with numbers.
@@ -90,6 +91,13 @@ pub enum EvidenceAmount {
     Load(f64),
 }
 
+impl Evidence {
+    /// `value` is `amount` as people read it.
+    pub fn new(name: impl Into<String>, value: impl Into<String>, amount: impl Into<EvidenceAmount>) -> Self {
+        Self { name: name.into(), value: value.into(), amount: Some(amount.into()) }
+    }
+}
+
 impl From<Nanoseconds> for EvidenceAmount {
     fn from(duration: Nanoseconds) -> Self {
         Self::DurationNs(duration)
@@ -108,8 +116,13 @@ impl EvidenceAmount {
     }
 }
 
-impl<K> Finding<K> {
-    pub(crate) fn new(kind: K, severity: Severity, sentence: String, advice: impl Into<String>) -> Self {
+impl Finding {
+    pub(crate) fn new(
+        kind: RunFindingKind,
+        severity: Severity,
+        sentence: String,
+        advice: impl Into<String>,
+    ) -> Self {
         Self {
             kind,
             severity,
@@ -134,7 +147,7 @@ impl<K> Finding<K> {
         value: impl Into<String>,
         amount: impl Into<EvidenceAmount>,
     ) -> Self {
-        self.evidence.push(Evidence { name: name.into(), value: value.into(), amount: Some(amount.into()) });
+        self.evidence.push(Evidence::new(name, value, amount));
         self
     }
 

@@ -18,7 +18,7 @@ pub fn duration_in_words(value: QuantileValue) -> String {
 }
 
 /// A factor as in `1.4`, `40`, `1 100`.
-pub(crate) fn factor_in_words(factor: f64) -> String {
+pub fn factor_in_words(factor: f64) -> String {
     match factor {
         factor if factor < 9.95 => format!("{factor:.1}"),
         factor if factor < 999.5 => format!("{factor:.0}"),
@@ -31,7 +31,7 @@ pub(crate) fn factor_in_words(factor: f64) -> String {
 }
 
 /// A share as in `12 %`, `0.4 %`, `0.02 %`; what happened at all is not `0.0 %`, and what did not always happen is not `100 %`.
-pub(crate) fn share_in_words(share: f64) -> String {
+pub fn share_in_words(share: f64) -> String {
     match share * 100.0 {
         percent if (99.5..100.0).contains(&percent) => format!("{:.1} %", (10.0 * percent).floor() / 10.0),
         percent if percent <= 0.0 || percent >= 9.95 => format!("{percent:.0} %"),
@@ -51,7 +51,7 @@ pub(crate) fn capitalised(text: &str) -> String {
 }
 
 /// Parts of a sentence with commas and an "and".
-pub(crate) fn joined(mut parts: Vec<String>) -> String {
+pub fn joined(mut parts: Vec<String>) -> String {
     match parts.pop() {
         Some(last) if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),
         last => last.unwrap_or_default(),

@@ -55,6 +55,7 @@ pub struct HistoryAnalysis {
     pub events: Vec<Event>,
     /// Configurations in the order in which they were first seen.
     pub configurations: Vec<Configuration>,
-    /// What all this means, most important first.
+    /// What all this means, most important first. In files its words are beside the analysis.
+    #[serde(skip)]
     pub findings: Vec<HistoryFinding>,
 }

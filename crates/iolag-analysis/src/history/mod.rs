@@ -14,14 +14,13 @@ pub(crate) mod figures;
 pub(crate) mod findings;
 pub(crate) mod incident;
 pub(crate) mod input;
-#[cfg(test)]
-pub(crate) mod made_up_series;
 pub(crate) mod multiple_testing;
 pub(crate) mod options;
 pub(crate) mod series;
 pub(crate) mod source;
 pub(crate) mod tally;
 
+pub use crate::finding::found::Found;
 pub use crate::finding::history_kind::FindingKind;
 pub use crate::statistics::comparison::shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};
 pub use crate::statistics::dependence::correlation_time::{BLOCKS_LEAST, block_length, correlation_time};
@@ -36,6 +35,7 @@ pub use calendar::local_time::{Day, LocalMoment, LocalTime, Weekday};
 pub use calendar::periodicity::{PeriodName, Periodicity, PhaseBin, PhaseProfile, find_periodicity};
 pub use calendar::rates::{GroupRates, HourByDay, RatesInTime, hour_by_day, rates_in_time};
 pub use changes::change_point::{ChangePoint, ChangeShape, ChangeStrength, NotTold, Segment, segments_of};
+pub use changes::direction::Direction;
 pub use changes::drift::{Drift, RecordEnds};
 pub use changes::event_effect::{ChangesNearEvent, EventEffect, EventWindows, event_effect};
 pub use changes::event_matching::{
@@ -70,7 +70,23 @@ pub use figures::marks::{ChangeMark, CorrelationFigure, EventMark, LagCoefficien
 pub use figures::points::{
     HistoryPoints, HostLoad, LOAD_COLUMNS, PointColumns, RIBBON_COLUMNS, RibbonMarks, Ribbons, ValueColumns,
 };
-pub use findings::finding::HistoryFinding;
+pub use findings::bad_times::{EpisodeFound, OutageFound, OutagesLeftOut};
+pub use findings::bad_together::{AssociationFound, BadTogetherFound, HostSlowFound};
+pub use findings::changes::{EventBeside, LevelEnd, LevelFound};
+pub use findings::correlations::{
+    CorrelationFound, LagFound, NoCorrelationFound, PlacesBad, SharedRhythmFound,
+};
+pub use findings::drifts::{DriftFound, RecordTooShort};
+pub use findings::endings::{EndedSo, FailedFound, PastDeadlineFound, SomeDays};
+pub use findings::finding::{HistoryFinding, Saying};
+pub use findings::places_compared::SlowerPlaceFound;
+pub use findings::processor_time::{SpentMostly, WaitingFound};
+pub use findings::record::{ChangedFact, ConfigurationFound, GapFound};
+pub use findings::said_together::ToldFinding;
+pub use findings::single_series::{
+    BelowResolutionFound, ModesFound, NameServiceFound, PeriodFound, TooFewFound,
+};
+pub use findings::tails::{BeforeLevel, LongAsARule, SlowBefore, SlowFound, ToldLevel};
 pub use incident::analysis::{Incident, PastDeadline, find_incident};
 pub use incident::bad_times::RaisedLevel;
 pub use incident::impact::{IncidentPeriod, PeriodImpact, SeriesImpact};

@@ -1,7 +1,8 @@
 //! Histories about which everything is known: does the analysis say so?
 
 use iolag_analysis::history::{
-    FindingKind, HistoryAnalysis, HistoryFinding, HistoryInput, HistoryOptions, Strength, analyse_history,
+    EventPlace, FindingKind, Found, HistoryAnalysis, HistoryFinding, HistoryInput, HistoryOptions, Knowledge,
+    LevelEnd, Strength, analyse_history,
 };
 use iolag_model::Random;
 use iolag_model::{
@@ -66,7 +67,7 @@ fn event(id: &str, second: i64, text: &str) -> Event {
 }
 
 fn of_kind(analysis: &HistoryAnalysis, kind: FindingKind) -> Vec<&HistoryFinding> {
-    analysis.findings.iter().filter(|finding| finding.finding.kind == kind).collect()
+    analysis.findings.iter().filter(|finding| finding.kind() == kind).collect()
 }
 
 /// Two hours, a round every 10 s, on two targets and memory: a delay of 30 ms from the middle on, and a hang of ten minutes.
@@ -111,19 +112,16 @@ fn accelerated() -> HistoryInput {
 #[test]
 fn hang_change_event_and_unaffected_targets_of_the_accelerated_run_are_plain_to_see() {
     let analysis = analyse_history(&accelerated(), &HistoryOptions::default());
-    assert_eq!(
-        analysis.findings[0].finding.sentence,
-        "/mnt/fuse on nid4100 did not answer for 10 min 03 s, from 2008-04-25 01:23:20 UTC to 2008-04-25 01:33:23 UTC; 59 slots \
-         were skipped; it recovered by itself; event \"mds restart\" 2 min 00 s before."
-    );
+    let Found::Outage(outage) = &analysis.findings[0].found else { panic!("{:?}", analysis.findings[0]) };
+    assert_eq!(outage.length_ns, Nanoseconds::from_seconds(603));
+    let before = EventPlace::Before(Nanoseconds::from_seconds(120));
+    assert_eq!(outage.event, Some(("mds restart".to_owned(), before)));
     let changes = of_kind(&analysis, FindingKind::Change);
-    assert_eq!(changes.len(), 1, "{changes:?}");
-    let sentence = &changes[0].finding.sentence;
-    assert!(
-        sentence.contains("`list` on /mnt/fuse takes") && sentence.contains("\"delay switched on\""),
-        "{sentence}"
-    );
-    assert_eq!(changes[0].series.len(), 1);
+    let [change] = changes[..] else { panic!("{changes:?}") };
+    let Found::Level(level) = &change.found else { panic!("{change:?}") };
+    assert!(level.direction.is_up && level.end == LevelEnd::Lasts, "{level:?}");
+    assert_eq!(level.event.as_ref().map(|event| event.text.as_str()), Some("delay switched on"));
+    assert_eq!((change.series.len(), change.series[0].target.as_str()), (1, "/mnt/fuse"));
     let fuse = analysis.series.iter().find(|one| one.summary.series.key.target == "/mnt/fuse").unwrap();
     assert!(fuse.changes[0].place.abs_diff(360) <= 1);
     assert_eq!(fuse.events.events_unmatched, ["restart"]);
@@ -200,15 +198,18 @@ fn study_000_is_told_as_its_author_told_it() {
     let input = study_000();
     let analysis = analyse_history(&input, &HistoryOptions::default());
     let changes = of_kind(&analysis, FindingKind::Change);
-    assert_eq!(changes.len(), 1);
-    let sentence = &changes[0].finding.sentence;
-    assert!(sentence.contains("`ls -l` on /home is at least"), "{sentence}");
-    assert!(
-        sentence.contains("below 10.0 ms") && sentence.contains("Event \"LDAP cache enabled\" was 1 d 0 h"),
-        "{sentence}"
-    );
-
     let key = |index: usize| &input.series[index].0.key;
+    let [change] = changes[..] else { panic!("{changes:?}") };
+    let Found::Level(level) = &change.found else { panic!("{change:?}") };
+    assert_eq!(change.series[0], *key(2));
+    assert!(!level.direction.is_up, "it became faster");
+    let bounds = (level.change.ratio.value_is, level.change.median_after_is);
+    assert_eq!(bounds, (Knowledge::AtMost, Knowledge::AtMost), "{level:?}");
+    let event = level.event.as_ref().expect("the cache is named");
+    assert_eq!(event.text, "LDAP cache enabled");
+    let EventPlace::Before(apart) = event.place else { panic!("{event:?}") };
+    assert_eq!(apart.as_seconds() as u64 / 3600, 24);
+
     let strength = |one: usize, other: usize| {
         analysis.correlations.pair(key(one), key(other)).unwrap().correlation.strength
     };

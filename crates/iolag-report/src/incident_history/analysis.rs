@@ -1,10 +1,11 @@
 //! What the measurements say of causes, and what is to be done.
 
 use iolag_analysis::Severity;
-use iolag_analysis::history::{Association, HistoryFinding};
+use iolag_analysis::history::Association;
 use iolag_model::{counted, format_count, format_duration};
 
 use super::IncidentHistory;
+use crate::finding::{each_finding_in_words, findings_in_words};
 use crate::markdown::{OPEN, escape, push};
 
 /// Notes are good to know; more are counted.
@@ -28,10 +29,9 @@ impl IncidentHistory<'_> {
     }
 
     fn push_findings(&self, text: &mut String) {
-        let told = self.analysis.findings_told();
-        let is_note = |one: &&HistoryFinding| one.finding.severity == Severity::Note;
-        let (notes, grave): (Vec<&HistoryFinding>, Vec<&HistoryFinding>) = told.iter().partition(is_note);
-        for HistoryFinding { finding, .. } in grave.iter().chain(notes.iter().take(NOTES_MOST)) {
+        let told = findings_in_words(self.analysis);
+        let (notes, grave): (Vec<_>, Vec<_>) = told.iter().partition(|one| one.severity == Severity::Note);
+        for finding in grave.iter().chain(notes.iter().take(NOTES_MOST)) {
             push(text, format_args!("- {}: {}", finding.severity, escape(&finding.sentence)));
         }
         if notes.len() > NOTES_MOST {
@@ -73,10 +73,10 @@ impl IncidentHistory<'_> {
             push(text, format_args!("| {OPEN} | {OPEN} | {OPEN} | {OPEN} |"));
         }
         text.push('\n');
-        let mut advice: Vec<&str> = Vec::new();
-        for one in self.analysis.findings.iter().filter(|one| one.finding.severity != Severity::Note) {
-            if !advice.contains(&one.finding.advice.as_str()) {
-                advice.push(&one.finding.advice);
+        let mut advice: Vec<String> = Vec::new();
+        for one in each_finding_in_words(self.analysis) {
+            if one.severity != Severity::Note && !advice.contains(&one.advice) {
+                advice.push(one.advice);
             }
         }
         if advice.is_empty() {
@@ -84,7 +84,7 @@ impl IncidentHistory<'_> {
         }
         text.push_str("What the findings advise next:\n\n");
         for advice in advice.into_iter().take(ADVICE_MOST) {
-            push(text, format_args!("- {}", escape(advice)));
+            push(text, format_args!("- {}", escape(&advice)));
         }
         text.push('\n');
     }

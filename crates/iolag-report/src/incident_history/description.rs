@@ -1,12 +1,11 @@
 //! What happened, where, when and for how long, in sentences.
 
 use iolag_analysis::Severity;
-use iolag_analysis::history::{
-    Episode, HistoryFinding, Knowledge, Quantity, RaisedLevel, SeriesEpisode, time_in_gaps,
-};
+use iolag_analysis::history::{Episode, Knowledge, Quantity, RaisedLevel, SeriesEpisode, time_in_gaps};
 use iolag_model::{Nanoseconds, Outage, OutageEnding, WallTime, counted, format_duration};
 
 use super::{IncidentHistory, times};
+use crate::finding::findings_in_words;
 use crate::history_text::amounts::known;
 use crate::markdown::{OPEN, escape, push};
 
@@ -77,14 +76,13 @@ impl IncidentHistory<'_> {
     }
 
     fn has_warnings(&self) -> bool {
-        self.analysis.findings.iter().any(|one| one.finding.severity != Severity::Note)
+        self.analysis.findings.iter().any(|one| one.severity != Severity::Note)
     }
 
     /// Their sentences; escaped.
     fn serious_findings(&self) -> Vec<String> {
-        let told = self.analysis.findings_told();
-        let is_serious = |one: &&HistoryFinding| one.finding.severity == Severity::Serious;
-        told.iter().filter(is_serious).map(|one| escape(&one.finding.sentence)).collect()
+        let told = findings_in_words(self.analysis).into_iter();
+        told.filter(|one| one.severity == Severity::Serious).map(|one| escape(&one.sentence)).collect()
     }
 
     /// One for each mount as a host sees it, and for what it did, the longest first.

@@ -1,7 +1,7 @@
 //! Everything that has a moment, in the order of time.
 
 use iolag_analysis::history::{
-    ChangeMoment, ChangePoint, Episode, FindingKind, Gap, HistoryFinding, SeriesAnalysis, SeriesEpisode,
+    ChangeMoment, ChangePoint, Episode, FindingKind, Gap, SeriesAnalysis, SeriesEpisode,
 };
 use iolag_model::{
     Event, EventSource, Nanoseconds, Outage, SeriesKind, WallTime, counted, format_count, format_duration,
@@ -9,6 +9,7 @@ use iolag_model::{
 
 use super::IncidentHistory;
 use super::description::{badness, ending_in_words, longest};
+use crate::finding::each_finding_in_words;
 use crate::history_text::amounts::{event_apart, known, ratio};
 use crate::markdown::{OPEN, escape, link, push};
 
@@ -179,8 +180,8 @@ impl IncidentHistory<'_> {
 
     /// Those that came without an event of their own.
     fn add_configurations(&self, line: &mut TimeLine) {
-        let is_configuration = |one: &&HistoryFinding| one.finding.kind == FindingKind::Configuration;
-        for finding in self.analysis.findings.iter().filter(is_configuration) {
+        let told = each_finding_in_words(self.analysis);
+        for finding in told.iter().filter(|one| one.kind == FindingKind::Configuration) {
             let Some(span) = finding.span.filter(|span| self.head.span.contains(span.begin)) else {
                 continue;
             };
@@ -190,7 +191,7 @@ impl IncidentHistory<'_> {
                 .iter()
                 .any(|event| event.source == EventSource::Configuration && event.begin == span.begin);
             if !has_event {
-                line.add(span.begin, 2, escape(&finding.finding.sentence));
+                line.add(span.begin, 2, escape(&finding.sentence));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Levels that changed for good, and which event may explain it.
 
 pub(crate) mod change_point;
+pub(crate) mod direction;
 pub(crate) mod drift;
 pub(crate) mod event_effect;
 pub(crate) mod event_matching;

@@ -71,8 +71,8 @@ mod tests {
     use super::super::levels::LevelRatio;
     use super::super::levels::Levels;
     use super::*;
-    use crate::history::made_up_series::{columns_of, series_of};
     use crate::history::series::timed_values::Quantity;
+    use iolag_fixtures::made_up_series::{columns_of, series_of};
     use iolag_model::Outcome;
     use iolag_model::Random;
     use iolag_model::WallTime;

@@ -254,8 +254,8 @@ mod tests {
 
     use super::super::coefficient::Strength;
     use super::*;
-    use crate::history::made_up_series::{columns_of, series_of};
     use crate::history::series::observations::Blockers;
+    use iolag_fixtures::made_up_series::{columns_of, series_of};
     use iolag_model::Random;
 
     /// Durations that share a cause with this weight, offset by seconds.

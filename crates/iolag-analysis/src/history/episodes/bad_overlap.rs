@@ -219,7 +219,7 @@ mod tests {
 
     use super::super::search::{EpisodeOptions, find_episodes, merge_episodes};
     use super::*;
-    use crate::history::made_up_series::{columns_of, series_of};
+    use iolag_fixtures::made_up_series::{columns_of, series_of};
 
     const SLOTS: i64 = 30 * 96;
 

@@ -244,8 +244,8 @@ mod tests {
     use iolag_model::{HistoryColumns, Outcome, SessionEnd};
 
     use super::*;
-    use crate::history::made_up_series::{columns_of, series_of};
     use crate::history::series::observations::Blockers;
+    use iolag_fixtures::made_up_series::{columns_of, series_of};
 
     fn every_quarter(target: &str, slots: impl Iterator<Item = i64>) -> Amounts {
         let columns: HistoryColumns = columns_of(slots.map(|slot| (slot * 900, 5, Outcome::Ok)));

@@ -286,7 +286,7 @@ mod tests {
     use iolag_model::ProbeId;
 
     use super::*;
-    use crate::history::made_up_series::{columns_of, series_of};
+    use iolag_fixtures::made_up_series::{columns_of, series_of};
 
     const SLOT: i64 = 900;
 

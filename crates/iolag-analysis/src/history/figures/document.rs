@@ -201,8 +201,8 @@ mod tests {
     use super::*;
     use crate::history::HangState;
     use crate::history::analyse::analyse_history;
-    use crate::history::made_up_series::{columns_of, series_of};
     use crate::history::options::HistoryOptions;
+    use iolag_fixtures::made_up_series::{columns_of, series_of};
 
     fn figures(rows: Vec<(i64, u64, Outcome)>, limit: HistoryPoints) -> HistoryFigures {
         let input = HistoryInput {

@@ -1,7 +1,7 @@
-//! What a history means: one sentence for each finding, with its numbers and what to do next.
+//! What a history means: what was found, with its numbers.
 //!
 //! Findings are ordered by severity, then by kind (what stops people from working first, what concerns the measurement last), then by
-//! size. Sentences name series without their host unless there are several hosts; moments are UTC.
+//! size.
 
 use super::bad_times::findings_of_bad_times;
 use super::bad_together::findings_of_bad_times_together;
@@ -12,22 +12,20 @@ use super::places_compared::comparison;
 use super::processor_time::findings_of_processor_time;
 use super::record::findings_of_record;
 use super::single_series::findings_of_series;
-use super::words::names::Names;
 use crate::history::analysis::HistoryAnalysis;
 
 /// All findings, most important first.
 pub(crate) fn findings_of(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
-    let names = Names::of(analysis);
-    let mut findings = findings_of_bad_times(analysis, &names);
-    findings.extend(findings_of_changes(analysis, &names));
+    let mut findings = findings_of_bad_times(analysis);
+    findings.extend(findings_of_changes(analysis));
     findings.extend(findings_of_record(analysis));
-    findings.extend(findings_of_series(analysis, &names));
-    findings.extend(findings_of_processor_time(analysis, &names));
-    findings.extend(findings_of_correlations(analysis, &names));
+    findings.extend(findings_of_series(analysis));
+    findings.extend(findings_of_processor_time(analysis));
+    findings.extend(findings_of_correlations(analysis));
     findings.extend(findings_of_bad_times_together(analysis));
-    findings.extend(analysis.comparisons.iter().filter_map(|compared| comparison(compared, &names)));
+    findings.extend(analysis.comparisons.iter().filter_map(comparison));
     findings.sort_by(|one, other| {
-        let place = |one: &HistoryFinding| (one.finding.severity, one.finding.kind);
+        let place = |one: &HistoryFinding| (one.severity, one.kind());
         place(one).cmp(&place(other)).then(other.size.total_cmp(&one.size))
     });
     findings

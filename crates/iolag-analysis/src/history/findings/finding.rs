@@ -1,39 +1,40 @@
-//! A finding of a history, and what it says that others may say of other series.
+//! A finding of a history, and of what it may be told together with others.
 
-use crate::finding::history_kind::FindingKind;
-use crate::finding::words::{factor_in_words, share_in_words};
 use iolag_model::{SeriesKey, WallSpan, WallTime};
-use serde::{Deserialize, Serialize};
 
-use crate::finding::{EvidenceAmount, Finding, Severity};
+use crate::finding::Severity;
+use crate::finding::found::Found;
+use crate::finding::history_kind::FindingKind;
 
 /// Something that was judged from a history.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct HistoryFinding {
-    /// Kind, severity, sentence, advice and evidence.
-    #[serde(flatten)]
-    pub finding: Finding<FindingKind>,
+    /// What was found.
+    pub found: Found,
+    /// How much it matters.
+    pub severity: Severity,
     /// Which series it concerns; empty for a whole host or everything.
     pub series: Vec<SeriesKey>,
     /// When; absent for what concerns the whole time.
     pub span: Option<WallSpan>,
     /// Among findings of one kind and severity, the greater comes first.
-    #[serde(skip)]
-    pub size: f64,
-    /// What it says that others may say of other series.
-    #[serde(skip)]
-    pub(crate) saying: Option<Saying>,
+    pub(crate) size: f64,
+    /// What others may say of other series; absent if it is told alone.
+    pub saying: Option<Saying>,
+}
+
+/// Of which series something is said that may be said of others as well, and the numbers in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Saying {
+    /// The series.
+    pub subjects: Vec<SeriesKey>,
+    /// A number for each of them.
+    pub amounts: Vec<f64>,
 }
 
 impl HistoryFinding {
-    pub(crate) fn new(
-        kind: FindingKind,
-        severity: Severity,
-        sentence: String,
-        advice: impl Into<String>,
-    ) -> Self {
-        let finding = Finding::new(kind, severity, sentence, advice);
-        Self { finding, series: Vec::new(), span: None, size: 0.0, saying: None }
+    pub(crate) const fn new(found: Found, severity: Severity) -> Self {
+        Self { found, severity, series: Vec::new(), span: None, size: 0.0, saying: None }
     }
 
     pub(crate) fn of<'a>(mut self, series: impl IntoIterator<Item = &'a SeriesKey>) -> Self {
@@ -51,71 +52,13 @@ impl HistoryFinding {
         self
     }
 
-    pub(crate) fn saying(mut self, saying: Option<Saying>) -> Self {
-        self.saying = saying;
-        self
+    /// Others may say the same of other series than `key`, with other numbers.
+    pub(crate) fn saying(self, key: &SeriesKey, amount: f64) -> Self {
+        Self { saying: Some(Saying { subjects: vec![key.clone()], amounts: vec![amount] }), ..self }
     }
 
-    pub(crate) fn with(
-        mut self,
-        name: impl Into<String>,
-        value: impl Into<String>,
-        amount: EvidenceAmount,
-    ) -> Self {
-        self.finding = self.finding.with(name, value, amount);
-        self
+    /// What it is about.
+    pub const fn kind(&self) -> FindingKind {
+        self.found.kind()
     }
-}
-
-/// What a finding says that can be said of several series at once.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Saying {
-    /// Equal for findings that say the same. `{series}`, `{range}`, `{since}` and `{span}` stand for what differs; without a full stop.
-    pub pattern: String,
-    /// Of which series it is said.
-    pub subjects: Vec<SeriesKey>,
-    /// The numbers in it, one for each subject; empty if there is none.
-    pub amounts: Vec<f64>,
-    /// What the numbers are.
-    pub unit: SayingUnit,
-    /// What is told of the greatest, as in `` `list`: the longest 63 s ``.
-    pub detail: String,
-}
-
-/// What the numbers of a saying are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SayingUnit {
-    /// How many times.
-    Factor,
-    /// A part of the whole.
-    Share,
-    /// How much is left of what was: the less, the more it is.
-    Rest,
-}
-
-impl Saying {
-    pub(crate) fn greatest(&self) -> f64 {
-        let size = |amount: &f64| if self.unit == SayingUnit::Rest { -amount } else { *amount };
-        self.amounts.iter().map(size).fold(f64::NEG_INFINITY, f64::max)
-    }
-}
-
-impl SayingUnit {
-    pub(crate) fn in_words(self, amount: f64) -> String {
-        match self {
-            Self::Factor => factor_in_words(amount),
-            Self::Share | Self::Rest => share_in_words(amount),
-        }
-    }
-}
-
-/// What a finding about `key` says together with those of other series.
-pub(crate) fn saying(
-    key: &SeriesKey,
-    pattern: String,
-    amount: f64,
-    unit: SayingUnit,
-    detail: String,
-) -> Saying {
-    Saying { pattern, subjects: vec![key.clone()], amounts: vec![amount], unit, detail }
 }

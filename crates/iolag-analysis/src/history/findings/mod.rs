@@ -1,4 +1,4 @@
-//! What a history means: one sentence for each finding, with its numbers and what to do next.
+//! What a history means: what was found, with its numbers. Words are made of it in iolag-report.
 
 pub(crate) mod all;
 pub(crate) mod bad_times;
@@ -14,4 +14,3 @@ pub(crate) mod record;
 pub(crate) mod said_together;
 pub(crate) mod single_series;
 pub(crate) mod tails;
-pub(crate) mod words;

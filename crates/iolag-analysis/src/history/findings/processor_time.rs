@@ -5,12 +5,11 @@
 use iolag_model::SeriesKind;
 
 use super::finding::HistoryFinding;
-use super::words::names::Names;
 use crate::finding::Severity;
-use crate::finding::history_kind::FindingKind;
+use crate::finding::found::Found;
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::series::analysis::SeriesAnalysis;
-use crate::history::series::estimate::{Estimate, amount_in_words};
+use crate::history::series::estimate::Estimate;
 use crate::history::series::timed_values::Quantity;
 
 /// Attempts whose processor time must be known.
@@ -22,12 +21,36 @@ const MOSTLY: f64 = 0.5;
 /// Who waits for less hardly waits.
 const HARDLY: f64 = 0.2;
 
-pub(crate) fn findings_of_processor_time(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
+/// Where the time of a task that computes goes: medians in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WaitingFound {
+    /// Processor time.
+    pub processor: f64,
+    /// The rest.
+    pub waiting: f64,
+    /// The rest of the same task in the host's own memory, if it is watched.
+    pub in_memory: Option<f64>,
+    /// Where most of it goes.
+    pub mostly: SpentMostly,
+}
+
+/// Where most of the time of a task goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpentMostly {
+    /// To the processor.
+    Computing,
+    /// To waiting, as far as is known for the storage.
+    Waiting,
+    /// To waiting in the host's own memory as well: for the host.
+    WaitingForHost,
+}
+
+pub(crate) fn findings_of_processor_time(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let tasks = analysis.series.iter().filter(|one| {
         let series = &one.summary.series;
         series.kind == SeriesKind::Task && series.key.part.is_empty() && computes(&series.key.task)
     });
-    tasks.filter_map(|one| finding(analysis, one, names)).collect()
+    tasks.filter_map(|one| finding(analysis, one)).collect()
 }
 
 fn computes(task: &str) -> bool {
@@ -59,7 +82,7 @@ impl TimeSpent {
     }
 }
 
-fn finding(analysis: &HistoryAnalysis, one: &SeriesAnalysis, names: &Names) -> Option<HistoryFinding> {
+fn finding(analysis: &HistoryAnalysis, one: &SeriesAnalysis) -> Option<HistoryFinding> {
     let key = &one.summary.series.key;
     let spent = TimeSpent::of(one).filter(|spent| spent.sum() >= FELT_SECONDS)?;
     let in_memory = analysis.series.iter().find(|other| {
@@ -67,101 +90,17 @@ fn finding(analysis: &HistoryAnalysis, one: &SeriesAnalysis, names: &Names) -> O
         series.kind == SeriesKind::Control
             && (&series.key.host, &series.key.task, &series.key.part) == (&key.host, &key.task, &key.part)
     });
-    let in_memory = in_memory.and_then(TimeSpent::of);
-    let words = |seconds: f64| amount_in_words(seconds, Quantity::Duration);
-    let (name, waiting, processor) = (names.series(key), words(spent.waiting), words(spent.processor));
-    let (sentence, advice) = if spent.waiting < HARDLY * spent.sum() {
-        let sentence = format!(
-            "{name} hardly waits: its processor time is {processor} and its waiting {waiting} (medians), so storage is not what it takes long for."
-        );
-        (sentence, "A faster processor, or one with fewer users, would make it faster.")
+    let in_memory = in_memory.and_then(TimeSpent::of).map(|spent| spent.waiting);
+    let mostly = if spent.waiting < HARDLY * spent.sum() {
+        SpentMostly::Computing
     } else if spent.waiting < MOSTLY * spent.sum() {
         return None;
+    } else if in_memory.is_some_and(|in_memory| in_memory >= spent.waiting / 2.0) {
+        SpentMostly::WaitingForHost
     } else {
-        match in_memory {
-            Some(in_memory) if in_memory.waiting >= spent.waiting / 2.0 => (
-                format!(
-                    "{name} waits for most of its time: {waiting} against a processor time of {processor} (medians). In the host's own memory it waits {} \
-                     as well, so it waits for this host and not for the storage.",
-                    words(in_memory.waiting)
-                ),
-                "Look at what runs on this host (runnable tasks, processor pressure), and at where compiler and libraries are installed.",
-            ),
-            in_memory => (
-                format!(
-                    "{name} waits for most of its time: {waiting} against a processor time of {processor} (medians){}.",
-                    in_memory.map_or_else(String::new, |in_memory| format!(
-                        "; in the host's own memory it waits {}",
-                        words(in_memory.waiting)
-                    ))
-                ),
-                "A faster processor would not help: look at this file system, and at what opens and looks up so many files.",
-            ),
-        }
+        SpentMostly::Waiting
     };
-    let share = spent.waiting / spent.sum();
-    Some(HistoryFinding::new(FindingKind::Waiting, Severity::Note, sentence, advice).of([key]).sized(share))
-}
-
-#[cfg(test)]
-mod tests {
-    use iolag_model::{HistoryColumns, Outcome, Series};
-
-    use super::*;
-    use crate::history::made_up_series::{columns_of, series_of};
-    use crate::history::{HistoryInput, HistoryOptions, analyse_history};
-
-    /// A day of quarter hours in which a task takes so long, and its processor so much of it.
-    fn spent(
-        target: &str,
-        task: &str,
-        milliseconds: u64,
-        processor_seconds: f64,
-    ) -> (Series, HistoryColumns) {
-        let mut columns = columns_of((0..96).map(|slot| (slot * 900, milliseconds, Outcome::Ok)));
-        columns.processor_seconds = vec![processor_seconds; columns.len()];
-        (series_of(target, task), columns)
-    }
-
-    fn told(mut series: Vec<(Series, HistoryColumns)>) -> Vec<String> {
-        for (series, _) in series.iter_mut().filter(|(series, _)| series.key.target == "memory") {
-            series.kind = SeriesKind::Control;
-        }
-        let input = HistoryInput { series, ..HistoryInput::default() };
-        let findings = analyse_history(&input, &HistoryOptions::default()).findings;
-        let of_time = findings.into_iter().filter(|finding| finding.finding.kind == FindingKind::Waiting);
-        of_time.map(|finding| finding.finding.sentence).collect()
-    }
-
-    #[test]
-    fn a_compiler_that_waits_for_storage_is_told_from_one_that_waits_for_its_host() {
-        let home = || spent("/home", "compile", 2000, 0.5);
-        let storage = told(vec![home(), spent("memory", "compile", 600, 0.5)]);
-        assert_eq!(
-            storage,
-            [
-                "`compile` on /home waits for most of its time: 1.50 s against a processor time of 500 ms (medians); in the host's own memory it waits 100 ms."
-            ]
-        );
-        let host = told(vec![home(), spent("memory", "compile", 1800, 0.5)]);
-        assert!(
-            host[0].ends_with("it waits 1.30 s as well, so it waits for this host and not for the storage."),
-            "{host:?}"
-        );
-        assert_eq!(told(vec![home()]).len(), 1, "without a control, too");
-    }
-
-    #[test]
-    fn a_compiler_that_computes_is_not_slow_because_of_storage() {
-        let computes = told(vec![spent("/home", "compile", 2000, 1.9)]);
-        assert!(computes[0].contains("hardly waits"), "{computes:?}");
-        assert_eq!(told(vec![spent("/home", "compile", 2000, 1.3)]), [""; 0]);
-    }
-
-    #[test]
-    fn what_nobody_feels_and_what_waits_by_nature_is_not_told() {
-        assert_eq!(told(vec![spent("/home", "compile", 300, 0.05)]), [""; 0]);
-        assert_eq!(told(vec![spent("/home", "create", 3000, 0.05)]), [""; 0]);
-        assert_eq!(told(vec![spent("/home", "compile", 2000, f64::NAN)]), [""; 0]);
-    }
+    let TimeSpent { processor, waiting } = spent;
+    let found = Found::Waiting(WaitingFound { processor, waiting, in_memory, mostly });
+    Some(HistoryFinding::new(found, Severity::Note).of([key]).sized(waiting / spent.sum()))
 }

@@ -1,4 +1,4 @@
-//! Findings that say the same of several series of one place, as one sentence with the range.
+//! Findings that say the same of several series of one place, told as one with the range.
 //!
 //! A change that reaches a mount reaches all its tasks, and nine sentences that differ in a name and a number hide the tenth. Each
 //! finding stays as it is for programs; for people, three or more that say the same are told together: of series of one host whose targets
@@ -8,14 +8,13 @@
 //! Invariants: nothing is left out that another sentence does not tell; the gravest severity is that of the sentence, which stands
 //! where the first of its findings stood.
 
-use super::finding::{Saying, SayingUnit};
 use iolag_model::{Nanoseconds, SeriesKey, WallTime};
 
 use super::finding::HistoryFinding;
-use super::words::amounts::moment_in_words;
-use super::words::names::Names;
-use crate::finding::Finding;
+use crate::finding::Severity;
+use crate::finding::found::Found;
 use crate::history::analysis::HistoryAnalysis;
+use crate::history::calendar::periodicity::PeriodName;
 
 /// Fewer than these are told one by one.
 const TOGETHER_LEAST: usize = 3;
@@ -23,10 +22,51 @@ const TOGETHER_LEAST: usize = 3;
 /// What has a moment is told together within this time.
 const APART: Nanoseconds = Nanoseconds::from_seconds(86_400);
 
+/// A finding as people are told it: alone, or with others that say the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToldFinding<'a> {
+    /// One, or at least three that have a saying.
+    pub members: Vec<&'a HistoryFinding>,
+}
+
+impl ToldFinding<'_> {
+    /// The gravest.
+    pub fn severity(&self) -> Severity {
+        self.members.iter().map(|one| one.severity).min().unwrap_or(Severity::Note)
+    }
+
+    /// All series of which it is told, in their order, each once.
+    pub fn subjects(&self) -> Vec<&SeriesKey> {
+        let sayings = self.members.iter().filter_map(|one| one.saying.as_ref());
+        let mut subjects: Vec<&SeriesKey> = sayings.flat_map(|saying| &saying.subjects).collect();
+        subjects.sort_unstable();
+        subjects.dedup();
+        subjects
+    }
+
+    /// The least and the greatest number.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let sayings = || self.members.iter().filter_map(|one| one.saying.as_ref());
+        let amounts = || sayings().flat_map(|saying| saying.amounts.iter().copied());
+        amounts().min_by(f64::total_cmp).zip(amounts().max_by(f64::total_cmp))
+    }
+
+    /// The member with the most: of what is a part of what was, the least.
+    pub fn most(&self) -> Option<&HistoryFinding> {
+        let is_part =
+            |one: &HistoryFinding| matches!(&one.found, Found::Level(found) if found.direction.is_part());
+        let greatest = |one: &HistoryFinding| {
+            let sign = if is_part(one) { -1.0 } else { 1.0 };
+            let amounts = one.saying.iter().flat_map(|saying| &saying.amounts);
+            amounts.map(|amount| sign * amount).fold(f64::NEG_INFINITY, f64::max)
+        };
+        self.members.iter().copied().max_by(|one, other| greatest(one).total_cmp(&greatest(other)))
+    }
+}
+
 impl HistoryAnalysis {
     /// The findings as people are told them: those that say the same of several series of one place are one.
-    pub fn findings_told(&self) -> Vec<HistoryFinding> {
-        let names = Names::of(self);
+    pub fn findings_told(&self) -> Vec<ToldFinding<'_>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for index in 0..self.findings.len() {
             match groups.iter_mut().find(|group| self.say_the_same(group[0], index)) {
@@ -34,32 +74,25 @@ impl HistoryAnalysis {
                 None => groups.push(vec![index]),
             }
         }
-        let mut told: Vec<(usize, HistoryFinding)> = Vec::new();
-        for group in groups {
-            for near in self.within_a_day(group) {
-                if near.len() < TOGETHER_LEAST {
-                    told.extend(near.into_iter().map(|index| (index, self.findings[index].clone())));
-                } else if let Some(first) = near.iter().min() {
-                    let members: Vec<&HistoryFinding> =
-                        near.iter().map(|index| &self.findings[*index]).collect();
-                    told.push((*first, together(&members, &names)));
-                }
+        let mut told: Vec<Vec<usize>> = Vec::new();
+        for near in groups.into_iter().flat_map(|group| self.within_a_day(group)) {
+            match near.len() {
+                ..TOGETHER_LEAST => told.extend(near.into_iter().map(|index| vec![index])),
+                _ => told.push(near),
             }
         }
-        told.sort_by_key(|(index, _)| *index);
-        told.into_iter().map(|(_, finding)| finding).collect()
+        told.sort_by_key(|members| members.iter().min().copied());
+        let members = |indices: Vec<usize>| indices.into_iter().map(|index| &self.findings[index]).collect();
+        told.into_iter().map(|indices| ToldFinding { members: members(indices) }).collect()
     }
 
     fn say_the_same(&self, one: usize, other: usize) -> bool {
         let (one, other) = (&self.findings[one], &self.findings[other]);
-        let (Some(said), Some(also)) = (&one.saying, &other.saying) else { return false };
-        one.finding.kind == other.finding.kind
-            && said.pattern == also.pattern
-            && said.unit == also.unit
-            && match (said.subjects.first(), also.subjects.first()) {
-                (Some(said), Some(also)) => self.place_of(said) == self.place_of(also),
-                _ => false,
-            }
+        let place = |finding: &'_ HistoryFinding| {
+            let subject = finding.saying.as_ref()?.subjects.first()?;
+            Some(self.place_of(subject)).map(|(host, mount)| (host.to_owned(), mount.to_owned()))
+        };
+        says_as(one, other) && place(one).is_some() && place(one) == place(other)
     }
 
     /// Host, and what is mounted there as far as that is known, else the target.
@@ -86,64 +119,27 @@ impl HistoryAnalysis {
     }
 }
 
-/// One sentence for several findings, which all have a saying.
-fn together(members: &[&HistoryFinding], names: &Names) -> HistoryFinding {
-    let sayings: Vec<&Saying> = members.iter().filter_map(|one| one.saying.as_ref()).collect();
-    let mut subjects: Vec<&SeriesKey> = sayings.iter().flat_map(|saying| &saying.subjects).collect();
-    subjects.sort_unstable();
-    subjects.dedup();
-    let amounts = || sayings.iter().flat_map(|saying| saying.amounts.iter().copied());
-    let unit = sayings.first().map_or(SayingUnit::Factor, |saying| saying.unit);
-    let range = match (amounts().min_by(f64::total_cmp), amounts().max_by(f64::total_cmp)) {
-        (Some(least), Some(most)) => {
-            let (least, most) = (unit.in_words(least), unit.in_words(most));
-            if least == most { most } else { format!("{least} to {most}") }
+/// Whether both say the same, but for series, numbers, and moments of one day.
+fn says_as(one: &HistoryFinding, other: &HistoryFinding) -> bool {
+    match (&one.found, &other.found) {
+        (Found::Level(found), Found::Level(also)) => found.says_as(also),
+        (Found::Slow(found), Found::Slow(also)) => found.says_as(also),
+        (Found::Period(found), Found::Period(also)) => {
+            let (found, also) = (&found.periodicity, &also.periodicity);
+            found.name == also.name && (found.name != PeriodName::Other || found.period_ns == also.period_ns)
         }
-        _ => String::new(),
-    };
-    let moments = || members.iter().filter_map(|one| one.span);
-    let since = match (moments().map(|span| span.end).min(), moments().map(|span| span.end).max()) {
-        (Some(first), Some(last)) if first == last => format!("Since {}", moment_in_words(first)),
-        (Some(first), Some(last)) => {
-            format!("Between {} and {}", moment_in_words(first), moment_in_words(last))
+        (Found::BelowResolution(found), Found::BelowResolution(also)) => {
+            found.resolution_ns == also.resolution_ns
         }
-        _ => String::new(),
-    };
-    // Of levels that are over, the spans of the findings are their own.
-    let span = match moments().next() {
-        Some(first) if moments().all(|span| span == first) => {
-            format!("From {} to {}", moment_in_words(first.begin), moment_in_words(first.end))
+        (Found::SlowerPlace(_), Found::SlowerPlace(_)) => {
+            let than =
+                |one: &HistoryFinding| one.series.get(1).map(|key| (key.host.clone(), key.target.clone()));
+            than(one) == than(other)
         }
-        Some(first) => {
-            let begin = moments().fold(first.begin, |least, span| least.min(span.begin));
-            let end = moments().fold(first.end, |most, span| most.max(span.end));
-            format!("For a time between {} and {}", moment_in_words(begin), moment_in_words(end))
-        }
-        None => String::new(),
-    };
-    let most = sayings.iter().max_by(|one, other| one.greatest().total_cmp(&other.greatest()));
-    let mut sentence = sayings.first().map_or_else(String::new, |saying| {
-        let series = names.together(&subjects);
-        // Names of series last: they may contain anything.
-        let timed = saying.pattern.replace("{since}", &since).replace("{span}", &span);
-        timed.replace("{range}", &range).replace("{series}", &series)
-    });
-    if let Some(most) = most.filter(|most| !most.detail.is_empty()) {
-        sentence += &format!("; most of all {}", most.detail);
-    }
-    let severity = members.iter().map(|one| one.finding.severity).min();
-    let first = members[0];
-    let severity = severity.unwrap_or(first.finding.severity);
-    let finding = Finding::new(first.finding.kind, severity, sentence + ".", first.finding.advice.clone());
-    HistoryFinding {
-        finding,
-        series: subjects.into_iter().cloned().collect(),
-        span: moments().reduce(|one, other| iolag_model::WallSpan {
-            begin: one.begin.min(other.begin),
-            end: one.end.max(other.end),
-        }),
-        size: members.iter().map(|one| one.size).fold(0.0, f64::max),
-        saying: None,
+        (Found::Failed(_), Found::Failed(_))
+        | (Found::PastDeadline(_), Found::PastDeadline(_))
+        | (Found::Modes(_), Found::Modes(_)) => true,
+        _ => false,
     }
 }
 
@@ -154,11 +150,16 @@ mod tests {
     use iolag_model::{Configuration, ConfigurationKey};
 
     use super::*;
-    use crate::finding::Severity;
-    use crate::history::FindingKind;
     use crate::history::analyse::analyse_history;
+    use crate::history::changes::change_point::{ChangePoint, ChangeShape, ChangeStrength};
+    use crate::history::changes::direction::Direction;
+    use crate::history::changes::levels::LevelRatio;
+    use crate::history::changes::moment::ChangeMoment;
+    use crate::history::findings::changes::{LevelEnd, LevelFound};
     use crate::history::input::HistoryInput;
     use crate::history::options::HistoryOptions;
+    use crate::history::series::timed_values::Quantity;
+    use crate::statistics::knowledge::Knowledge;
 
     const HOUR: i64 = 3600;
 
@@ -166,24 +167,43 @@ mod tests {
         SeriesKey { target: target.to_owned(), task: task.to_owned(), ..SeriesKey::default() }
     }
 
+    /// A level of a value that became so many times as much.
     fn change(target: &str, task: &str, hour: i64, factor: f64) -> HistoryFinding {
         let at = WallTime::from_seconds(hour * HOUR);
+        let known = Knowledge::Exactly;
+        let found = LevelFound {
+            direction: Direction { quantity: Quantity::Value, is_up: factor > 1.0 },
+            change: ChangePoint {
+                place: 4,
+                last_before: at.before(Nanoseconds(1)),
+                first_after: at,
+                began: None,
+                count_before: 4,
+                count_after: 4,
+                median_before: 1.0,
+                median_before_is: known,
+                median_after: factor,
+                median_after_is: known,
+                p95_after: factor,
+                ratio: LevelRatio { value: Some(factor), value_is: known, low: None, high: None },
+                greater_after: if factor > 1.0 { 1.0 } else { 0.0 },
+                p: 0.001,
+                shape: ChangeShape::Step,
+                strength: ChangeStrength::Strong,
+            },
+            moment: ChangeMoment::At(at),
+            end: LevelEnd::Lasts,
+            event: None,
+            tolerance_ns: Nanoseconds::ZERO,
+        };
         let severity = if factor >= 2.0 { Severity::Serious } else { Severity::Warning };
-        let mut finding = HistoryFinding::new(FindingKind::Change, severity, format!("{task} alone"), "look")
+        HistoryFinding::new(Found::Level(found), severity)
             .of([&key(target, task)])
             .during(at.before(Nanoseconds(1)), at)
-            .sized(factor);
-        finding.saying = Some(Saying {
-            pattern: "{since}, {series} take {range} times as long".to_owned(),
-            subjects: vec![key(target, task)],
-            amounts: vec![factor],
-            unit: SayingUnit::Factor,
-            detail: format!("`{task}`"),
-        });
-        finding
+            .saying(&key(target, task), factor)
     }
 
-    fn told(findings: Vec<HistoryFinding>, mounts: &[(&str, &str)]) -> Vec<String> {
+    fn analysis(findings: Vec<HistoryFinding>, mounts: &[(&str, &str)]) -> HistoryAnalysis {
         let mut analysis = analyse_history(&HistoryInput::default(), &HistoryOptions::default());
         analysis.findings = findings;
         let configuration = |(target, mount): &(&str, &str)| Configuration {
@@ -194,62 +214,54 @@ mod tests {
             facts: BTreeMap::from([("mount-source".to_owned(), (*mount).to_owned())]),
         };
         analysis.configurations = mounts.iter().map(configuration).collect();
-        analysis.findings_told().into_iter().map(|one| one.finding.sentence).collect()
+        analysis
+    }
+
+    /// How many are told together, in the order of sentences.
+    fn members(findings: Vec<HistoryFinding>, mounts: &[(&str, &str)]) -> Vec<usize> {
+        analysis(findings, mounts).findings_told().iter().map(|told| told.members.len()).collect()
+    }
+
+    fn most(told: &ToldFinding<'_>) -> String {
+        told.most().map_or_else(String::new, |one| one.series[0].task.clone())
     }
 
     #[test]
-    fn nine_tasks_of_a_target_that_changed_on_one_day_are_one_sentence() {
+    fn nine_tasks_of_a_target_that_changed_on_one_day_are_one() {
         let tasks = ["list", "create", "compile", "stat", "shell", "echo", "open-read", "write-fsync", "own"];
         let mut findings: Vec<HistoryFinding> =
             (0..9).map(|index| change("/home", tasks[index as usize], index, 1.5 + index as f64)).collect();
         findings.insert(2, change("/scratch", "list", 3, 4.0));
         findings.push(change("/home", "list", 200, 3.0));
-        assert_eq!(
-            told(findings, &[]),
-            [
-                "Between 1970-01-01 00:00 UTC and 1970-01-01 08:00 UTC, `compile`, `create`, `echo` and 6 others on /home take 1.5 to \
-                 9.5 times as long; most of all `own`.",
-                "list alone",
-                "list alone"
-            ]
-        );
+        let analysis = analysis(findings.clone(), &[]);
+        let told = analysis.findings_told();
+        assert_eq!(members(findings, &[]), [9, 1, 1]);
+        assert_eq!((told[0].range(), most(&told[0]).as_str()), (Some((1.5, 9.5)), "own"));
     }
 
     #[test]
     fn of_what_is_left_the_least_is_most_of_all() {
         let rests = [("jobs", 0.5), ("users", 0.28), ("files", 0.4)];
-        let findings = rests.map(|(task, rest)| {
-            let mut finding = change("/home", task, 5, rest);
-            let saying = finding.saying.as_mut().unwrap();
-            saying.pattern = "{since}, {series} are {range} as much".to_owned();
-            saying.unit = SayingUnit::Rest;
-            finding
-        });
-        let [sentence] = &told(findings.to_vec(), &[])[..] else { panic!("they are told together") };
-        assert!(sentence.ends_with(" are 28 % to 50 % as much; most of all `users`."), "{sentence}");
+        let analysis = analysis(rests.map(|(task, rest)| change("/home", task, 5, rest)).to_vec(), &[]);
+        let told = analysis.findings_told();
+        assert_eq!((told.len(), told[0].range(), most(&told[0]).as_str()), (1, Some((0.28, 0.5)), "users"));
     }
 
     #[test]
     fn targets_on_one_mount_are_told_together_and_two_series_are_not() {
         let of = |targets: &[&str]| targets.iter().map(|target| change(target, "list", 5, 2.0)).collect();
         let mounts = [("/a", "server:/x"), ("/b", "server:/x"), ("/c", "server:/x"), ("/d", "other:/")];
-        assert_eq!(
-            told(of(&["/a", "/b", "/c"]), &mounts),
-            [
-                "Since 1970-01-01 05:00 UTC, `list` on /a, `list` on /b and `list` on /c take 2.0 times as long; most of all `list`."
-            ]
-        );
-        assert_eq!(told(of(&["/a", "/b", "/d"]), &mounts), ["list alone"; 3]);
-        assert_eq!(told(of(&["/a", "/b", "/c"]), &[]), ["list alone"; 3]);
+        assert_eq!(members(of(&["/a", "/b", "/c"]), &mounts), [3]);
+        assert_eq!(members(of(&["/a", "/b", "/d"]), &mounts), [1; 3]);
+        assert_eq!(members(of(&["/a", "/b", "/c"]), &[]), [1; 3]);
     }
 
     #[test]
     fn the_gravest_severity_stays() {
-        let mut analysis = analyse_history(&HistoryInput::default(), &HistoryOptions::default());
-        analysis.findings =
-            vec![change("/home", "a", 1, 5.0), change("/home", "b", 1, 1.2), change("/home", "c", 1, 1.3)];
+        let found = [("a", 5.0), ("b", 1.2), ("c", 1.3)];
+        let analysis = analysis(found.map(|(task, factor)| change("/home", task, 1, factor)).to_vec(), &[]);
         let told = analysis.findings_told();
-        assert_eq!((told.len(), told[0].finding.severity), (1, Severity::Serious));
-        assert_eq!((told[0].series.len(), analysis.findings.len()), (3, 3));
+        assert_eq!((told.len(), told[0].severity()), (1, Severity::Serious));
+        assert_eq!((told[0].subjects().len(), analysis.findings.len()), (3, 3));
     }
 }

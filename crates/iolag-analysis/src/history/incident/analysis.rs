@@ -119,8 +119,8 @@ mod tests {
     use super::*;
     use crate::history::PlaceEffect;
     use crate::history::analyse_history;
-    use crate::history::made_up_series::{columns_of, series_of};
     use crate::history::series::summary::WeightedSummary;
+    use iolag_fixtures::made_up_series::{columns_of, series_of};
 
     const PERIOD: i64 = 900;
     const SLOTS: i64 = 400;

@@ -168,14 +168,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::history::made_up_series::{DAY, analysed, columns_of, series_of};
     use crate::history::{HistoryOptions, analyse_history};
+    use iolag_fixtures::made_up_series::{DAY, columns_of, levels, series_of};
 
     #[test]
     fn what_ends_a_good_spell_raises_nothing() {
         let raised = |usual: f64, spell: f64| {
             let level = |slot| if (20 * DAY..22 * DAY).contains(&slot) { spell } else { usual };
-            let analysis = analysed(30 * DAY, level);
+            let input = HistoryInput { series: vec![levels(30 * DAY, level)], ..HistoryInput::default() };
+            let analysis = analyse_history(&input, &HistoryOptions::default());
             raised_levels(&analysis.series[0], WallTime(0)).len()
         };
         assert_eq!((raised(2.0, 0.3), raised(0.3, 2.0)), (0, 1));

@@ -265,7 +265,7 @@ mod tests {
     use crate::history::analyse::analyse_history;
     use crate::history::comparison::ComparisonVerdict;
     use crate::history::input::HistoryInput;
-    use crate::history::made_up_series::{columns_of, series_of};
+    use iolag_fixtures::made_up_series::{columns_of, series_of};
     use iolag_model::Random;
 
     #[test]

@@ -182,7 +182,7 @@ mod tests {
     use super::super::estimate::Estimate;
     use super::super::observations::Blockers;
     use super::*;
-    use crate::history::made_up_series::{columns_of, series_of};
+    use iolag_fixtures::made_up_series::{columns_of, series_of};
 
     /// One value every quarter of an hour, some minutes after the attempts.
     fn jobs(values: impl IntoIterator<Item = f64>, offset_seconds: i64) -> (Series, HistoryColumns) {

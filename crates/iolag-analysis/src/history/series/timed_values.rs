@@ -277,7 +277,7 @@ fn reading(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::made_up_series::{columns_of, series_of};
+    use iolag_fixtures::made_up_series::{columns_of, series_of};
 
     fn series(resolution_ns: u64) -> Series {
         Series { resolution_ns: Nanoseconds(resolution_ns), ..series_of("/home", "list") }

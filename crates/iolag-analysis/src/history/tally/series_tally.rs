@@ -216,7 +216,7 @@ impl SeriesTally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::made_up_series::series_of;
+    use iolag_fixtures::made_up_series::series_of;
     use proptest::prelude::*;
 
     const SECOND: u64 = 1_000_000_000;

@@ -1,10 +1,10 @@
 //! What stands first: what was watched, in a paragraph, and the findings.
 
 use iolag_analysis::Severity;
-use iolag_analysis::history::HistoryFinding;
 use iolag_model::{Nanoseconds, SeriesKind, WallSpan, counted, format_duration};
 
 use super::page::HistoryReport;
+use crate::finding::{FindingInWords, findings_in_words};
 use crate::history_text::amounts::moment;
 use crate::html::markup::Markup;
 use crate::numbers::all_succeeded;
@@ -127,12 +127,12 @@ pub(super) fn findings(report: &HistoryReport<'_>, page: &mut Markup) {
         page.raw("<p class=\"nothing\">There is nothing to judge yet.</p>\n");
         return;
     }
-    let all = report.analysis.findings_told();
+    let all = findings_in_words(report.analysis);
     if all.is_empty() {
         page.raw("<p class=\"nothing\">Nothing conspicuous was found.</p>\n");
         return;
     }
-    let grave = all.iter().take_while(|one| one.finding.severity != Severity::Note).count();
+    let grave = all.iter().take_while(|one| one.severity != Severity::Note).count();
     let (shown, folded) = all.split_at(all.len().min(grave + NOTES_SHOWN));
     finding_list(shown, page);
     if !folded.is_empty() {
@@ -143,9 +143,9 @@ pub(super) fn findings(report: &HistoryReport<'_>, page: &mut Markup) {
     }
 }
 
-fn finding_list(findings: &[HistoryFinding], page: &mut Markup) {
+fn finding_list(findings: &[FindingInWords], page: &mut Markup) {
     page.raw("<ul class=\"findings\">\n");
-    for HistoryFinding { finding, .. } in findings {
+    for finding in findings {
         let (class, name) = match finding.severity {
             Severity::Serious => ("serious", "Serious"),
             Severity::Warning => ("warning", "Warning"),

@@ -1,28 +1,18 @@
-//! How series and hosts are called in sentences.
+//! How series are called in sentences.
 
+use iolag_analysis::joined;
 use iolag_model::SeriesKey;
 
-use crate::history::analysis::HistoryAnalysis;
-
-/// How series and hosts are called in sentences.
-pub(crate) struct Names {
-    several_hosts: bool,
-}
+use crate::history_text::amounts::{Names, task};
 
 impl Names {
-    pub(crate) fn of(analysis: &HistoryAnalysis) -> Self {
-        let mut hosts = analysis.series.iter().map(|one| &one.summary.series.key.host);
-        let first = hosts.next();
-        Self { several_hosts: hosts.any(|host| Some(host) != first) }
-    }
-
     /// As in `` `list` on /home ``, with the host if there are several.
-    pub(crate) fn series(&self, key: &SeriesKey) -> String {
-        task(key) + &self.place(key)
+    pub(super) fn in_sentence(&self, key: &SeriesKey) -> String {
+        quoted(key) + &self.on_place(key)
     }
 
     /// As in ` on /home from login1`.
-    pub(crate) fn place(&self, key: &SeriesKey) -> String {
+    pub(super) fn on_place(&self, key: &SeriesKey) -> String {
         let target = if key.is_of_host() { String::new() } else { format!(" on {}", key.target) };
         if self.several_hosts && !key.host.is_empty() {
             format!("{target} from {}", key.host)
@@ -32,24 +22,24 @@ impl Names {
     }
 
     /// The same for several, the place once if they share it: `` `list`, `create` and 7 others on /home ``.
-    pub(crate) fn together(&self, keys: &[&SeriesKey]) -> String {
+    pub(super) fn together(&self, keys: &[&SeriesKey]) -> String {
         match keys.first() {
-            Some(first) if keys.iter().all(|key| self.place(key) == self.place(first)) => {
-                in_a_row(keys.iter().map(|key| task(key)).collect()) + &self.place(first)
+            Some(first) if keys.iter().all(|key| self.on_place(key) == self.on_place(first)) => {
+                in_a_row(keys.iter().map(|key| quoted(key)).collect()) + &self.on_place(first)
             }
             _ => self.list(keys.iter().copied()),
         }
     }
 
     /// A list of series as in `a, b and c`; of more than four, the others by their number.
-    pub(crate) fn list<'a>(&self, keys: impl IntoIterator<Item = &'a SeriesKey>) -> String {
-        in_a_row(keys.into_iter().map(|key| self.series(key)).collect())
+    pub(super) fn list<'a>(&self, keys: impl IntoIterator<Item = &'a SeriesKey>) -> String {
+        in_a_row(keys.into_iter().map(|key| self.in_sentence(key)).collect())
     }
 }
 
 /// As in `` `list` `` or `` `list: ls -n` ``.
-pub(crate) fn task(key: &SeriesKey) -> String {
-    if key.part.is_empty() { format!("`{}`", key.task) } else { format!("`{}: {}`", key.task, key.part) }
+pub(super) fn quoted(key: &SeriesKey) -> String {
+    format!("`{}`", task(key))
 }
 
 /// As in `a, b and c`; of more than four, the others by their number.
@@ -59,11 +49,7 @@ fn in_a_row(mut names: Vec<String>) -> String {
         names.truncate(3);
         names.push(format!("{others} others"));
     }
-    match names.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, before)) => format!("{} and {last}", before.join(", ")),
-        None => String::new(),
-    }
+    joined(names)
 }
 
 #[cfg(test)]

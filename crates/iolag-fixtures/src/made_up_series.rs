@@ -1,34 +1,25 @@
-//! For tests only: series and columns made by hand.
+//! Series of a history and their samples, made by hand.
 
 use iolag_model::{
-    ConfigurationKey, HistoryColumns, Nanoseconds, Outcome, ProbeId, Series, SeriesKey, SeriesKind, WallTime,
+    ConfigurationKey, HistoryColumns, Nanoseconds, Outcome, ProbeId, Random, Series, SeriesKey, SeriesKind,
+    WallTime,
 };
 
-use super::{FindingKind, HistoryAnalysis, HistoryFinding, HistoryInput, HistoryOptions, analyse_history};
-use iolag_model::Random;
-
 /// Quarter hours of a day.
-pub(crate) const DAY: i64 = 96;
+pub const DAY: i64 = 96;
 
 /// Quarter hours of `list` on /home with this level in seconds at each slot, and some noise.
-pub(crate) fn analysed(slots: i64, level: impl Fn(i64) -> f64) -> HistoryAnalysis {
+pub fn levels(slots: i64, level: impl Fn(i64) -> f64) -> (Series, HistoryColumns) {
     let mut noise = Random::new(8);
     let columns = columns_of((0..slots).map(|slot| {
         let milliseconds = 1000.0 * level(slot) * (0.2 * noise.normal()).exp();
         (slot * 900, milliseconds as u64, Outcome::Ok)
     }));
-    let input =
-        HistoryInput { series: vec![(series_of("/home", "list"), columns)], ..HistoryInput::default() };
-    analyse_history(&input, &HistoryOptions::default())
-}
-
-/// What is told of changes.
-pub(crate) fn changes_told(analysis: &HistoryAnalysis) -> Vec<&HistoryFinding> {
-    analysis.findings.iter().filter(|one| one.finding.kind == FindingKind::Change).collect()
+    (series_of("/home", "list"), columns)
 }
 
 /// A task on a target of one host.
-pub(crate) fn series_of(target: &str, task: &str) -> Series {
+pub fn series_of(target: &str, task: &str) -> Series {
     Series {
         key: SeriesKey {
             host: "login1".to_owned(),
@@ -47,7 +38,7 @@ pub(crate) fn series_of(target: &str, task: &str) -> Series {
 }
 
 /// Samples: start in seconds, duration in ms, outcome.
-pub(crate) fn columns_of(rows: impl IntoIterator<Item = (i64, u64, Outcome)>) -> HistoryColumns {
+pub fn columns_of(rows: impl IntoIterator<Item = (i64, u64, Outcome)>) -> HistoryColumns {
     let mut columns = HistoryColumns::default();
     for (index, (second, milliseconds, outcome)) in rows.into_iter().enumerate() {
         columns.probe.push(ProbeId(index as u64 + 1));
@@ -69,7 +60,7 @@ pub(crate) fn columns_of(rows: impl IntoIterator<Item = (i64, u64, Outcome)>) ->
 }
 
 /// Two weeks of quarter hours of an imported `list`, which takes 30 s and more at these slots.
-pub(crate) fn imported(target: &str, seed: u64, slow: &[i64]) -> (Series, HistoryColumns) {
+pub fn imported(target: &str, seed: u64, slow: &[i64]) -> (Series, HistoryColumns) {
     let mut noise = Random::new(seed);
     let columns = columns_of((0..1344).map(|slot| {
         let usual = 200.0 * (0.3 * noise.normal()).exp();
