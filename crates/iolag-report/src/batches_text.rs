@@ -2,8 +2,8 @@
 
 use iolag_model::{BatchContent, format_count, one_line};
 
-use crate::numbers::{NOTHING, moment};
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+use crate::words::numbers::{NOTHING, moment};
 
 /// A line per import, oldest first: id, when in UTC, by whom, what of it counts, and how it was read.
 pub fn batches_text(batches: &[BatchContent], colour: Colour) -> String {

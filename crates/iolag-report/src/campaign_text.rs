@@ -7,9 +7,9 @@ use iolag_analysis::{
 };
 use iolag_model::{Phase, counted, format_count};
 
-use crate::numbers::{NOTHING, rate};
 use crate::sweep_table::SweepTable;
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use crate::words::numbers::{NOTHING, rate};
 
 const INDENT: &str = "  ";
 

@@ -6,7 +6,6 @@
 //!
 //! Moments are UTC. Names of hosts are told where there are several.
 
-pub(crate) mod amounts;
 pub(crate) mod comparisons;
 pub(crate) mod correlations;
 mod in_time;
@@ -22,7 +21,7 @@ use serde::Serialize;
 
 use crate::findings_text::findings_text;
 use crate::table::{Colour, Tone, wrapped};
-use amounts::{Names, moment};
+use crate::words::history::{Names, moment};
 
 /// What is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]

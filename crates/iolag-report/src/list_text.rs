@@ -4,8 +4,8 @@ use iolag_model::{
     PingProbe, PingSpec, RunRecord, RunState, TargetIndex, WorkloadSpec, format_count, one_line,
 };
 
-use crate::numbers::{NOTHING, utc};
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+use crate::words::numbers::{NOTHING, utc};
 
 /// A line per run: id, start in UTC, workload, state, samples and targets.
 pub fn list_text(runs: &[RunRecord], colour: Colour) -> String {

@@ -21,7 +21,7 @@ use iolag_model::{
     StageIndex, StageRecord, Think, WorkloadSpec,
 };
 
-use crate::numbers::{scientific, utc};
+use crate::words::numbers::{scientific, utc};
 
 const MEBIBYTE: f64 = 1_048_576.0;
 /// The order of operations in a line.

@@ -6,8 +6,9 @@ use iolag_analysis::{
 use iolag_model::{ErrorClass, counted, format_count, format_duration};
 
 use crate::findings_text::{findings_text, footnotes_text, trust_text};
-use crate::numbers::{quantile, quantile_with_interval, rate};
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use crate::words::estimates::{quantile, quantile_with_interval};
+use crate::words::numbers::rate;
 
 /// Renders a metadata run for a terminal of `width` columns.
 pub fn metadata_text(analysis: &MetadataAnalysis, width: usize, colour: Colour) -> String {

@@ -2,8 +2,8 @@
 
 use iolag_model::{Event, one_line};
 
-use crate::numbers::{NOTHING, moment};
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+use crate::words::numbers::{NOTHING, moment};
 
 /// How much of an id tells events apart.
 const ID_CHARACTERS: usize = 8;

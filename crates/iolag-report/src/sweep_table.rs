@@ -4,8 +4,9 @@ use iolag_analysis::figure::{SweepFigure, SweepFigurePoint, Varied};
 use iolag_analysis::{QuantileValue, median_of};
 use iolag_model::{Level, Nanoseconds, Phase, format_count};
 
-use crate::numbers::{quantile, rate};
 use crate::table::{Cell, ColumnGroup, Side, Table};
+use crate::words::estimates::quantile;
+use crate::words::numbers::rate;
 
 const WORDS: &str =
     "Operations per second, median and p99 are medians over runs and iterations; max is the longest of all.";

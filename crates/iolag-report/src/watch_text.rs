@@ -5,8 +5,8 @@ use iolag_model::{
     WatchStatus, counted,
 };
 
-use crate::numbers::NOTHING;
 use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+use crate::words::numbers::NOTHING;
 
 /// The status of a watch for people, at the moment `now` of the monotonic clock: what hangs first, with its age. Of a watch that is gone,
 /// `left` are the probes that are still there.

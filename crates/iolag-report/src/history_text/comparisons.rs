@@ -4,9 +4,9 @@ use iolag_analysis::history::{ComparisonVerdict, HistoryAnalysis, SeriesComparis
 use iolag_model::{counted, format_count};
 
 use super::Page;
-use super::amounts::{estimate, p, shift, task};
-use crate::numbers::NOTHING;
 use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
+use crate::words::history::{estimate, p, shift, task};
+use crate::words::numbers::NOTHING;
 
 /// More are counted, and left to the document.
 const COMPARISONS_MOST: usize = 30;

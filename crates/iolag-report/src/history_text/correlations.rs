@@ -5,9 +5,9 @@ use iolag_analysis::history::{CorrelatedPair, CorrelationMethod, Quantity, Stren
 use iolag_model::{SeriesKey, format_count};
 
 use super::Page;
-use super::amounts::{Names, task};
-use crate::numbers::NOTHING;
 use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
+use crate::words::history::{Names, task};
+use crate::words::numbers::NOTHING;
 
 /// Pairs that belong into neither table are told only if they go together, and no more than these.
 const OTHERS_MOST: usize = 20;

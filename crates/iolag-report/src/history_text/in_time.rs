@@ -8,9 +8,9 @@ use iolag_model::{
 };
 
 use super::Page;
-use super::amounts::{changed_when, estimate, event_apart, known, moment, p, ratio, shift};
-use crate::numbers::percentage;
 use crate::table::Tone;
+use crate::words::history::{changed_when, estimate, event_apart, known, moment, p, ratio, shift};
+use crate::words::numbers::percentage;
 
 /// More are counted, and left to the document.
 const EVENTS_MOST: usize = 40;

@@ -4,9 +4,10 @@ use iolag_analysis::history::{Quantity, Rate, Regime, SeriesSummary, WeightedSum
 use iolag_model::{Nanoseconds, WallTime, format_count, format_duration};
 
 use super::Page;
-use super::amounts::{estimate, label, share_over, with_interval};
-use crate::numbers::{all_succeeded, no_deadline, percentage};
 use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use crate::words::estimates::{all_succeeded, no_deadline};
+use crate::words::history::{estimate, label, share_over, with_interval};
+use crate::words::numbers::percentage;
 
 /// How levels are named in a table: the more the terminal has room for.
 #[derive(Clone, Copy)]

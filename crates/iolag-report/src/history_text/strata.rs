@@ -4,8 +4,8 @@ use iolag_analysis::history::{CovariateLevel, CovariateStrata, Quantity, Thresho
 use iolag_model::{Nanoseconds, SeriesKey, format_count, format_duration};
 
 use super::Page;
-use super::amounts::{estimate, share_over, task, with_interval};
 use crate::table::{Cell, ColumnGroup, Side, Table, columns};
+use crate::words::history::{estimate, share_over, task, with_interval};
 
 /// What takes longer is felt: the share that is told of each level.
 pub(crate) const FELT: Nanoseconds = Nanoseconds::from_seconds(1);

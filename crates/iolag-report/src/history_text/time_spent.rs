@@ -3,9 +3,9 @@
 use iolag_analysis::history::{BesideSummary, Quantity, SeriesSummary};
 
 use super::Page;
-use super::amounts::{estimate, label, with_interval};
-use crate::numbers::NOTHING;
 use crate::table::{Cell, ColumnGroup, Side, Table, columns};
+use crate::words::history::{estimate, label, with_interval};
+use crate::words::numbers::NOTHING;
 
 /// What the table says of itself.
 const EXPLANATION: &str = "medians with 95 % interval: the processor time of the task and of all that it starts, and the rest, which is waiting";

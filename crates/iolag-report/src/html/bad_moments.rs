@@ -4,7 +4,7 @@ use iolag_analysis::figure::{Episode, RunFigures, TroubleCounts};
 use iolag_model::{MonotonicTime, format_count, format_duration};
 
 use super::markup::Markup;
-use crate::numbers::{NOTHING, utc};
+use crate::words::numbers::{NOTHING, utc};
 
 /// More than this are too many to read.
 const SHOWN_MAX: usize = 15;

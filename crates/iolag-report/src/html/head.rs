@@ -11,8 +11,9 @@ use iolag_model::{Operation, Phase, RunState, Trust, WorkloadSpec, counted, form
 use super::markup::Markup;
 use super::report::{HtmlReport, ReportedRun};
 use crate::json::Judged;
-use crate::numbers::{percentage, quantile, quantile_with_interval, rate};
 use crate::ping_text::probes_in_words;
+use crate::words::estimates::{quantile, quantile_with_interval};
+use crate::words::numbers::{percentage, rate};
 
 /// Title of the page, unless the caller has one.
 pub(super) fn title(report: &HtmlReport<'_>) -> String {

@@ -11,7 +11,7 @@ use super::markup::Markup;
 use super::report::ReportedRun;
 use crate::json::Judged;
 use crate::metadata_text::working_set_words;
-use crate::numbers::utc;
+use crate::words::numbers::utc;
 
 /// A definition list of what was measured where, on what, with what.
 pub(super) fn configuration(run: &ReportedRun<'_>, page: &mut Markup) {

@@ -13,9 +13,9 @@ use super::method::{commands, configuration, method};
 use super::run_names::run_names;
 use super::table::table;
 use crate::json::Judged;
-use crate::numbers::utc;
 use crate::sweep_table::{SweepColumn, SweepTable};
 use crate::table::Side;
+use crate::words::numbers::utc;
 
 const SCRIPT: &str = include_str!("../../../../web/dist/report.js");
 const STYLE: &str = include_str!("../../../../web/dist/report.css");

@@ -10,7 +10,8 @@ use iolag_model::{Level, Nanoseconds, Operation, format_count};
 use super::markup::Markup;
 use super::report::ReportedRun;
 use crate::json::Judged;
-use crate::numbers::{median_of_task, quantile, rate, share};
+use crate::words::estimates::{median_of_task, quantile, share};
+use crate::words::numbers::rate;
 
 /// Durations over this are set in the colour of trouble, as in text output.
 const SLOW: Nanoseconds = Nanoseconds::from_seconds(1);

@@ -7,8 +7,8 @@ use iolag_analysis::history::{
 use iolag_model::{Nanoseconds, Outage, OutageEnding, WallTime, counted, format_duration};
 
 use super::{IncidentHistory, times};
-use crate::history_text::amounts::known;
 use crate::markdown::{OPEN, escape, push};
+use crate::words::history::known;
 
 /// Bad times outside outages that are told one by one.
 const WORST_MOST: usize = 3;

@@ -7,9 +7,9 @@ use iolag_analysis::history::{
 use iolag_model::{Nanoseconds, counted, format_count};
 
 use super::IncidentHistory;
-use crate::history_text::amounts::{estimate, share_over, shift, with_interval};
 use crate::markdown::{OPEN, escape, push};
-use crate::numbers::{NOTHING, percentage};
+use crate::words::history::{estimate, share_over, shift, with_interval};
+use crate::words::numbers::{NOTHING, percentage};
 
 /// What users begin to notice.
 const NOTICED: Nanoseconds = Nanoseconds::from_seconds(1);

@@ -9,8 +9,8 @@ use iolag_model::{
 
 use super::IncidentHistory;
 use super::description::{badness, ending_in_words, longest};
-use crate::history_text::amounts::{event_apart, known, ratio};
 use crate::markdown::{OPEN, escape, link, push};
+use crate::words::history::{event_apart, known, ratio};
 
 /// More of a kind are counted: the longest or worst are told.
 const OUTAGES_MOST: usize = 50;

@@ -8,7 +8,7 @@ use iolag_model::{ClientId, Level, Operation, Phase, TargetIndex, counted, forma
 
 use super::scene::{Dash, Paint, Stroke};
 use super::sheet::Sheet;
-use crate::numbers;
+use crate::words::numbers;
 
 /// Colours of operations, in their order; those of the pages (`LIGHT.series` in web/src/theme.ts). After Okabe and Ito 2008,
 /// without the yellow, which white paper swallows.

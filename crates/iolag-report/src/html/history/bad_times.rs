@@ -6,9 +6,9 @@ use iolag_model::{
 };
 
 use super::page::HistoryReport;
-use crate::history_text::amounts::{known, moment};
 use crate::html::markup::Markup;
-use crate::numbers::NOTHING;
+use crate::words::history::{known, moment};
+use crate::words::numbers::NOTHING;
 
 /// More rows than these are too many to read: the worst are shown.
 const OUTAGES_MOST: usize = 40;

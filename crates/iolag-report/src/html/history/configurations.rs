@@ -7,8 +7,8 @@ use iolag_model::{Configuration, Nanoseconds, SeriesKind, counted, format_count,
 
 use super::head::{hosts, sorted, targets};
 use super::page::HistoryReport;
-use crate::history_text::amounts::moment;
 use crate::html::markup::Markup;
+use crate::words::history::moment;
 
 /// Gaps that are told one by one.
 const GAPS_MOST: usize = 8;

@@ -5,9 +5,9 @@ use iolag_analysis::history::HistoryFinding;
 use iolag_model::{Nanoseconds, SeriesKind, WallSpan, counted, format_duration};
 
 use super::page::HistoryReport;
-use crate::history_text::amounts::moment;
 use crate::html::markup::Markup;
-use crate::numbers::all_succeeded;
+use crate::words::estimates::all_succeeded;
+use crate::words::history::moment;
 
 /// Title of the page, unless the caller has one.
 pub(super) fn title(report: &HistoryReport<'_>) -> String {

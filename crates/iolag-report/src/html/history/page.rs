@@ -14,8 +14,8 @@ use super::rates::rates;
 use super::table::table;
 use super::together::{distributions, together};
 use crate::history_text::HistoryHead;
-use crate::history_text::amounts::{Names, moment};
 use crate::html::markup::Markup;
+use crate::words::history::{Names, moment};
 
 const SCRIPT: &str = include_str!("../../../../../web/dist/history.js");
 const STYLE: &str = include_str!("../../../../../web/dist/history.css");

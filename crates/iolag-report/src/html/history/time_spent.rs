@@ -4,10 +4,10 @@ use iolag_analysis::history::Quantity;
 
 use super::page::HistoryReport;
 use super::together::begin_table;
-use crate::history_text::amounts::{estimate, with_interval};
 use crate::history_text::time_spent::known;
 use crate::html::markup::Markup;
-use crate::numbers::NOTHING;
+use crate::words::history::{estimate, with_interval};
+use crate::words::numbers::NOTHING;
 
 /// A table, if the processor time of anything is known.
 pub(super) fn time_spent(report: &HistoryReport<'_>, page: &mut Markup) {

@@ -9,11 +9,11 @@ use super::bad_times::p_value;
 use super::page::HistoryReport;
 use super::strata::strata;
 use super::time_spent::time_spent;
-use crate::history_text::amounts::{estimate, shift, task, with_interval};
 use crate::history_text::comparisons::strata_refused;
 use crate::history_text::correlations::{Place, is_told, place_of, rank, side, sides, two_places};
 use crate::html::markup::Markup;
-use crate::numbers::{NOTHING, percentage};
+use crate::words::history::{estimate, shift, task, with_interval};
+use crate::words::numbers::{NOTHING, percentage};
 
 /// Rows of a table of pairs.
 const PAIRS_MOST: usize = 60;

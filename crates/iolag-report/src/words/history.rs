@@ -7,8 +7,9 @@ use iolag_analysis::history::{
 };
 use iolag_model::{Event, SeriesKey, WallTime, format_duration};
 
-use crate::interval_text::{Known, Measure, factor, with_ends};
-use crate::numbers::{NOTHING, percentage, share};
+use super::estimates::share;
+use super::interval::{Known, Measure, factor, with_ends};
+use super::numbers::{NOTHING, percentage};
 
 /// How series are called.
 pub(crate) struct Names {

@@ -12,7 +12,7 @@ use iolag_analysis::ShareInterval;
 use iolag_analysis::history::{Knowledge, Quantity, amount_in_words};
 use iolag_model::{Nanoseconds, format_duration};
 
-use crate::numbers::percentage;
+use super::numbers::percentage;
 
 /// What is measured; says how it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
