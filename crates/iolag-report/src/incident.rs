@@ -12,7 +12,7 @@ use iolag_model::{
 
 use crate::json::Judged;
 use crate::markdown::{OPEN, escape, push};
-use crate::ping_text::probes_in_words;
+use crate::text::ping::probes_in_words;
 use crate::words::numbers::{self, NOTHING};
 
 /// More episodes of a run than this are counted: those that lasted longest are told.

@@ -23,8 +23,8 @@ use iolag_model::{
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::history_text::HistoryHead;
 use crate::markdown::{OPEN, escape, push};
+use crate::text::history::HistoryHead;
 
 /// What the report is made from.
 #[derive(Debug, Clone, Copy)]

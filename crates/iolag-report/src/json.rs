@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{CheckAnalysis, MetadataAnalysis, PingAnalysis};
-use iolag_model::{BatchContent, Environment, Event, RunId, RunRecord, RunState};
+use iolag_model::{Environment, RunId, RunRecord, RunState};
 use serde::Serialize;
 
 /// What is measured and judged, as a document.
@@ -76,23 +76,5 @@ fn write_document<T: Serialize>(
 /// Those of the writer.
 pub fn write_list_json(runs: &[RunRecord], writer: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *writer, runs)?;
-    writer.write_all(b"\n")
-}
-
-/// The notes and events of a history as an array of JSON, as in an export.
-///
-/// # Errors
-/// Those of the writer.
-pub fn write_notes_json(events: &[Event], writer: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *writer, events)?;
-    writer.write_all(b"\n")
-}
-
-/// The imports of a history as an array of JSON: all that is known of each, with how many of its samples count.
-///
-/// # Errors
-/// Those of the writer.
-pub fn write_batches_json(batches: &[BatchContent], writer: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *writer, batches)?;
     writer.write_all(b"\n")
 }

@@ -10,7 +10,7 @@ use super::command::{shell_command, spec_command};
 use super::markup::Markup;
 use super::report::ReportedRun;
 use crate::json::Judged;
-use crate::metadata_text::working_set_words;
+use crate::text::metadata::working_set_words;
 use crate::words::numbers::utc;
 
 /// A definition list of what was measured where, on what, with what.

@@ -13,8 +13,8 @@ use super::method::{commands, configuration, method};
 use super::run_names::run_names;
 use super::table::table;
 use crate::json::Judged;
-use crate::sweep_table::{SweepColumn, SweepTable};
-use crate::table::Side;
+use crate::text::sweep_table::{SweepColumn, SweepTable};
+use crate::text::table::Side;
 use crate::words::numbers::utc;
 
 const SCRIPT: &str = include_str!("../../../../web/dist/report.js");

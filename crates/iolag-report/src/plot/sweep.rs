@@ -9,7 +9,7 @@ use super::axis::Axis;
 use super::choice::{PALETTE, PlotSelection, operations_in_order};
 use super::scene::{Align, Dash, Paint, Stroke};
 use super::sheet::{Along, AxisTexts, Key, Panel, Region, Sheet};
-use crate::sweep_table::median_over;
+use crate::text::sweep_table::median_over;
 
 /// Points of one line; sweeps have a few dozen.
 const SIZES_MAX: usize = 300;

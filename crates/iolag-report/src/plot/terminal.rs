@@ -7,7 +7,7 @@ use iolag_analysis::figure::Figures;
 
 use super::choice::PlotSelection;
 use super::terminal_figures;
-use crate::table::Colour;
+use crate::text::table::Colour;
 
 /// Columns and lines of a picture, its legend and labels included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

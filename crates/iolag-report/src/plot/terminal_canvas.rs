@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::table::Colour;
+use crate::text::table::Colour;
 
 const BRAILLE_BLANK: u32 = 0x2800;
 /// Bits of the dots of a character: left and right column, from the top.

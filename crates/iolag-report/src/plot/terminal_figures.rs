@@ -12,7 +12,7 @@ use super::hangs::Hangs;
 use super::terminal::TerminalSize;
 use super::terminal_canvas::{BrailleCanvas, PATTERN_COUNT, fitted, line_sample, point_sample};
 use super::{ecdf as curves, marks, time_line as points};
-use crate::table::{Colour, Tone, wrapped};
+use crate::text::table::{Colour, Tone, wrapped};
 
 /// Columns left of the canvas, for labels.
 const LABEL_COLUMNS: usize = 8;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tiny_skia::Pixmap;
 
 use super::*;
-use crate::table::Colour;
+use crate::text::table::Colour;
 use samples::{Shape, figures_of, several_runs};
 
 fn svg(kind: PlotKind, figures: &Figures, size: PlotSize) -> String {

@@ -13,8 +13,8 @@ use super::head::{findings, head, title};
 use super::rates::rates;
 use super::table::table;
 use super::together::{distributions, together};
-use crate::history_text::HistoryHead;
 use crate::html::markup::Markup;
+use crate::text::history::HistoryHead;
 use crate::words::history::{Names, moment};
 
 const SCRIPT: &str = include_str!("../../../../../web/dist/history.js");

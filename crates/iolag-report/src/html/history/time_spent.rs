@@ -4,8 +4,8 @@ use iolag_analysis::history::Quantity;
 
 use super::page::HistoryReport;
 use super::together::begin_table;
-use crate::history_text::time_spent::known;
 use crate::html::markup::Markup;
+use crate::text::history::time_spent::known;
 use crate::words::history::{estimate, with_interval};
 use crate::words::numbers::NOTHING;
 

@@ -9,9 +9,9 @@ use super::bad_times::p_value;
 use super::page::HistoryReport;
 use super::strata::strata;
 use super::time_spent::time_spent;
-use crate::history_text::comparisons::strata_refused;
-use crate::history_text::correlations::{Place, is_told, place_of, rank, side, sides, two_places};
 use crate::html::markup::Markup;
+use crate::text::history::comparisons::strata_refused;
+use crate::text::history::correlations::{Place, is_told, place_of, rank, side, sides, two_places};
 use crate::words::history::{estimate, shift, task, with_interval};
 use crate::words::numbers::{NOTHING, percentage};
 

@@ -3,8 +3,8 @@
 use iolag_analysis::history::{Quantity, Rate, Regime, SeriesSummary, WeightedSummary};
 use iolag_model::{Nanoseconds, WallTime, format_count, format_duration};
 
-use super::Page;
-use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use super::page::Page;
+use crate::text::table::{Cell, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::words::estimates::{all_succeeded, no_deadline};
 use crate::words::history::{estimate, label, share_over, with_interval};
 use crate::words::numbers::percentage;

@@ -5,7 +5,7 @@ use iolag_model::{
     WatchStatus, counted,
 };
 
-use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::NOTHING;
 
 /// The status of a watch for people, at the moment `now` of the monotonic clock: what hangs first, with its age. Of a watch that is gone,

@@ -3,8 +3,8 @@
 use iolag_analysis::history::{ComparisonVerdict, HistoryAnalysis, SeriesComparison, Stratify};
 use iolag_model::{counted, format_count};
 
-use super::Page;
-use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
+use super::page::Page;
+use crate::text::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::history::{estimate, p, shift, task};
 use crate::words::numbers::NOTHING;
 

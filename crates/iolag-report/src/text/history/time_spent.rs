@@ -2,8 +2,8 @@
 
 use iolag_analysis::history::{BesideSummary, Quantity, SeriesSummary};
 
-use super::Page;
-use crate::table::{Cell, ColumnGroup, Side, Table, columns};
+use super::page::Page;
+use crate::text::table::{Cell, ColumnGroup, Side, Table, columns};
 use crate::words::history::{estimate, label, with_interval};
 use crate::words::numbers::NOTHING;
 

@@ -4,7 +4,7 @@ use iolag_model::{
     PingProbe, PingSpec, RunRecord, RunState, TargetIndex, WorkloadSpec, format_count, one_line,
 };
 
-use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::{NOTHING, utc};
 
 /// A line per run: id, start in UTC, workload, state, samples and targets.

@@ -5,8 +5,8 @@ use iolag_analysis::{
 };
 use iolag_model::{ErrorClass, counted, format_count, format_duration};
 
-use crate::findings_text::{findings_text, footnotes_text, trust_text};
-use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use super::findings::{findings_text, footnotes_text, trust_text};
+use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::words::estimates::{quantile, quantile_with_interval};
 use crate::words::numbers::rate;
 

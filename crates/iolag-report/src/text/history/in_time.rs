@@ -7,8 +7,8 @@ use iolag_model::{
     Event, EventSource, Outage, OutageEnding, OutageKind, SeriesKey, format_count, format_duration,
 };
 
-use super::Page;
-use crate::table::Tone;
+use super::page::Page;
+use crate::text::table::Tone;
 use crate::words::history::{changed_when, estimate, event_apart, known, moment, p, ratio, shift};
 use crate::words::numbers::percentage;
 

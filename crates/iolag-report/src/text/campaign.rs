@@ -7,8 +7,8 @@ use iolag_analysis::{
 };
 use iolag_model::{Phase, counted, format_count};
 
-use crate::sweep_table::SweepTable;
-use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use super::sweep_table::SweepTable;
+use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::words::numbers::{NOTHING, rate};
 
 const INDENT: &str = "  ";

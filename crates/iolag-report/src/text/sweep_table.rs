@@ -4,7 +4,7 @@ use iolag_analysis::figure::{SweepFigure, SweepFigurePoint, Varied};
 use iolag_analysis::{QuantileValue, median_of};
 use iolag_model::{Level, Nanoseconds, Phase, format_count};
 
-use crate::table::{Cell, ColumnGroup, Side, Table};
+use super::table::{Cell, ColumnGroup, Side, Table};
 use crate::words::estimates::quantile;
 use crate::words::numbers::rate;
 
@@ -176,7 +176,7 @@ fn longest(points: &[SweepFigurePoint]) -> QuantileValue {
 mod tests {
     use super::*;
     use crate::plot::tests::samples::several_runs;
-    use crate::table::Colour;
+    use crate::text::table::Colour;
     use iolag_model::{Operation, RunId};
 
     #[test]

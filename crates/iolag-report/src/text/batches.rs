@@ -2,7 +2,7 @@
 
 use iolag_model::{BatchContent, format_count, one_line};
 
-use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::{NOTHING, moment};
 
 /// A line per import, oldest first: id, when in UTC, by whom, what of it counts, and how it was read.

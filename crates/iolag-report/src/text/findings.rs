@@ -3,7 +3,7 @@
 use iolag_analysis::{Finding, Severity};
 use iolag_model::{Trust, one_line};
 
-use crate::table::{Colour, Tone, wrapped};
+use super::table::{Colour, Tone, wrapped};
 
 const INDENT: &str = "      ";
 

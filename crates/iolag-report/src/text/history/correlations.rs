@@ -4,8 +4,8 @@
 use iolag_analysis::history::{CorrelatedPair, CorrelationMethod, Quantity, Strength, Variable};
 use iolag_model::{SeriesKey, format_count};
 
-use super::Page;
-use crate::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
+use super::page::Page;
+use crate::text::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::history::{Names, task};
 use crate::words::numbers::NOTHING;
 

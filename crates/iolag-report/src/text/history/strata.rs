@@ -3,8 +3,8 @@
 use iolag_analysis::history::{CovariateLevel, CovariateStrata, Quantity, ThresholdShare, amount_in_words};
 use iolag_model::{Nanoseconds, SeriesKey, format_count, format_duration};
 
-use super::Page;
-use crate::table::{Cell, ColumnGroup, Side, Table, columns};
+use super::page::Page;
+use crate::text::table::{Cell, ColumnGroup, Side, Table, columns};
 use crate::words::history::{estimate, share_over, task, with_interval};
 
 /// What takes longer is felt: the share that is told of each level.

@@ -2,7 +2,7 @@
 
 use iolag_model::{Event, one_line};
 
-use crate::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::{NOTHING, moment};
 
 /// How much of an id tells events apart.

@@ -1,0 +1,5 @@
+//! The content of `--json FILE`; docs/json.md explains it with an example.
+
+mod history;
+
+pub use history::{write_batches_json, write_history_json, write_notes_json};
