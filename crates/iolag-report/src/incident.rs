@@ -10,7 +10,7 @@ use iolag_model::{
     Level, MonotonicTime, Nanoseconds, RunRecord, TargetIndex, Trust, counted, format_count, format_duration,
 };
 
-use crate::json::Judged;
+use crate::judged::Judged;
 use crate::markdown::{OPEN, escape, push};
 use crate::text::ping::probes_in_words;
 use crate::words::numbers::{self, NOTHING};

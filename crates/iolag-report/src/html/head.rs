@@ -10,7 +10,7 @@ use iolag_model::{Operation, Phase, RunState, Trust, WorkloadSpec, counted, form
 
 use super::markup::Markup;
 use super::report::{HtmlReport, ReportedRun};
-use crate::json::Judged;
+use crate::judged::Judged;
 use crate::text::ping::probes_in_words;
 use crate::words::estimates::{quantile, quantile_with_interval};
 use crate::words::numbers::{percentage, rate};

@@ -10,7 +10,7 @@ use iolag_model::{
 };
 
 use super::markup::Markup;
-use crate::live::{LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveSeries, LiveWatchState};
+use crate::machine::live::{LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveSeries, LiveWatchState};
 use crate::words::history::moment;
 
 /// The style of the page; served as `now.css`.

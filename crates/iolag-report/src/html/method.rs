@@ -9,7 +9,7 @@ use iolag_model::{
 use super::command::{shell_command, spec_command};
 use super::markup::Markup;
 use super::report::ReportedRun;
-use crate::json::Judged;
+use crate::judged::Judged;
 use crate::text::metadata::working_set_words;
 use crate::words::numbers::utc;
 

@@ -12,7 +12,7 @@ use super::markup::Markup;
 use super::method::{commands, configuration, method};
 use super::run_names::run_names;
 use super::table::table;
-use crate::json::Judged;
+use crate::judged::Judged;
 use crate::text::sweep_table::{SweepColumn, SweepTable};
 use crate::text::table::Side;
 use crate::words::numbers::utc;

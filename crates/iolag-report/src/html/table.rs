@@ -9,7 +9,7 @@ use iolag_model::{Level, Nanoseconds, Operation, format_count};
 
 use super::markup::Markup;
 use super::report::ReportedRun;
-use crate::json::Judged;
+use crate::judged::Judged;
 use crate::words::estimates::{median_of_task, quantile, share};
 use crate::words::numbers::rate;
 

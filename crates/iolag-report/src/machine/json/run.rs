@@ -1,21 +1,11 @@
-//! The content of `--json FILE`; docs/json.md explains it with an example.
+//! Runs as JSON: what was measured and judged of one, and the list of them.
 
 use std::io::{self, Write};
 
-use iolag_analysis::{CheckAnalysis, MetadataAnalysis, PingAnalysis};
 use iolag_model::{Environment, RunId, RunRecord, RunState};
 use serde::Serialize;
 
-/// What is measured and judged, as a document.
-#[derive(Debug, Clone, Copy)]
-pub enum Judged<'a> {
-    /// Of `iolag check`.
-    Check(&'a CheckAnalysis),
-    /// Of `iolag bench metadata`.
-    Metadata(&'a MetadataAnalysis),
-    /// Of `iolag ping`.
-    Ping(&'a PingAnalysis),
-}
+use crate::judged::Judged;
 
 #[derive(Serialize)]
 struct Document<'a, T> {

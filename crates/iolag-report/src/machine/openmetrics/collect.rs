@@ -8,7 +8,7 @@ use iolag_model::{
     WallTime, WatchStatus,
 };
 
-use super::Exposition;
+use super::exposition::Exposition;
 use super::family::{Durations, Family, FamilyKind, Labels, SampleValue};
 
 use FamilyKind::{Counter, Gauge, Histogram, Info};
