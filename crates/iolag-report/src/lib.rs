@@ -5,10 +5,8 @@
 
 mod html;
 mod incident;
-mod incident_history;
 mod judged;
 mod machine;
-mod markdown;
 mod plot;
 mod text;
 mod words;
@@ -17,8 +15,7 @@ pub use html::{
     HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page, shell_command,
     write_history_document, write_history_html, write_html, write_live_history_html,
 };
-pub use incident::{IncidentRun, incident_text};
-pub use incident_history::{IncidentHistory, incident_history_text};
+pub use incident::{IncidentHistory, IncidentRun, incident_history_text, incident_text};
 pub use judged::Judged;
 pub use machine::{
     Exposition, LIVE_SCHEMA, LatencyExport, LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveReading,

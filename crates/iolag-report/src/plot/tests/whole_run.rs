@@ -10,7 +10,7 @@ use iolag_model::{
 
 use super::super::choice::{Chosen, PALETTE, Room};
 use super::super::*;
-use crate::incident::scenario::{MS, S, Scenario};
+use crate::incident::run::scenario::{MS, S, Scenario};
 use crate::text::table::Colour;
 
 const PHASES: [(Phase, u32); 5] = [

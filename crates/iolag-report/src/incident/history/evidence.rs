@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use iolag_model::{Evidence, Outage, ProbeId, WallTime, counted};
 
-use super::IncidentHistory;
-use crate::markdown::{escape, push};
+use super::report::IncidentHistory;
+use crate::incident::markdown::{escape, push};
 
 /// Texts that are quoted.
 const QUOTED_MOST: usize = 5;

@@ -10,8 +10,8 @@ use iolag_model::{
     Level, MonotonicTime, Nanoseconds, RunRecord, TargetIndex, Trust, counted, format_count, format_duration,
 };
 
+use super::markdown::{OPEN, escape, push};
 use crate::judged::Judged;
-use crate::markdown::{OPEN, escape, push};
 use crate::text::ping::probes_in_words;
 use crate::words::numbers::{self, NOTHING};
 
@@ -369,7 +369,7 @@ fn known(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "../../iolag-analysis/tests/scenario/mod.rs"]
+#[path = "../../../iolag-analysis/tests/scenario/mod.rs"]
 pub(crate) mod scenario;
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use iolag_model::{
     Event, EventSource, Nanoseconds, Outage, SeriesKind, WallTime, counted, format_count, format_duration,
 };
 
-use super::IncidentHistory;
 use super::description::{badness, ending_in_words, longest};
-use crate::markdown::{OPEN, escape, link, push};
+use super::report::IncidentHistory;
+use crate::incident::markdown::{OPEN, escape, link, push};
 use crate::words::history::{event_apart, known, ratio};
 
 /// More of a kind are counted: the longest or worst are told.

@@ -4,10 +4,10 @@ use iolag_analysis::Severity;
 use iolag_analysis::history::{
     Episode, HistoryFinding, Knowledge, Quantity, RaisedLevel, SeriesEpisode, time_in_gaps,
 };
-use iolag_model::{Nanoseconds, Outage, OutageEnding, WallTime, counted, format_duration};
+use iolag_model::{Nanoseconds, Outage, OutageEnding, WallTime, counted, format_count, format_duration};
 
-use super::{IncidentHistory, times};
-use crate::markdown::{OPEN, escape, push};
+use super::report::IncidentHistory;
+use crate::incident::markdown::{OPEN, escape, push};
 use crate::words::history::known;
 
 /// Bad times outside outages that are told one by one.
@@ -240,4 +240,9 @@ fn capped(mut sentences: Vec<String>, noun: &str) -> Vec<String> {
         sentences.push(format!("{more} more {noun} are told below or counted there."));
     }
     sentences
+}
+
+/// `once`, `12 times`.
+fn times(count: usize) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{} times", format_count(count as u64)) }
 }

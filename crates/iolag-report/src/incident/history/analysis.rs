@@ -4,8 +4,8 @@ use iolag_analysis::Severity;
 use iolag_analysis::history::{Association, HistoryFinding};
 use iolag_model::{counted, format_count, format_duration};
 
-use super::IncidentHistory;
-use crate::markdown::{OPEN, escape, push};
+use super::report::IncidentHistory;
+use crate::incident::markdown::{OPEN, escape, push};
 
 /// Notes are good to know; more are counted.
 const NOTES_MOST: usize = 12;

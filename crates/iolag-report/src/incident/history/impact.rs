@@ -6,8 +6,8 @@ use iolag_analysis::history::{
 };
 use iolag_model::{Nanoseconds, counted, format_count};
 
-use super::IncidentHistory;
-use crate::markdown::{OPEN, escape, push};
+use super::report::IncidentHistory;
+use crate::incident::markdown::{OPEN, escape, push};
 use crate::words::history::{estimate, share_over, shift, with_interval};
 use crate::words::numbers::{NOTHING, percentage};
 
