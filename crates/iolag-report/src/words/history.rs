@@ -156,6 +156,15 @@ pub(crate) fn ratio(ratio: &LevelRatio) -> String {
     }
 }
 
+/// A p value: `0.031`, `< 0.001`.
+pub(crate) fn p_value(p: f64) -> String {
+    match p {
+        p if p < 0.001 => "< 0.001".to_owned(),
+        p if p < 0.0995 => format!("{p:.3}"),
+        p => format!("{p:.2}"),
+    }
+}
+
 /// p after all verdicts of the result were counted.
 pub(crate) fn p(greater: &Greater) -> String {
     if greater.p_adjusted < 0.001 { "<0.001".to_owned() } else { format!("{:.3}", greater.p_adjusted) }

@@ -6,7 +6,7 @@ use iolag_analysis::history::{CorrelationMethod, GapRecord, time_in_gaps};
 use iolag_model::{Configuration, Nanoseconds, SeriesKind, counted, format_count, format_duration};
 
 use super::head::{hosts, sorted, targets};
-use super::page::HistoryReport;
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
 use crate::words::history::moment;
 

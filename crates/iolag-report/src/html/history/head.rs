@@ -4,7 +4,7 @@ use iolag_analysis::Severity;
 use iolag_analysis::history::HistoryFinding;
 use iolag_model::{Nanoseconds, SeriesKind, WallSpan, counted, format_duration};
 
-use super::page::HistoryReport;
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
 use crate::words::estimates::all_succeeded;
 use crate::words::history::moment;

@@ -3,7 +3,7 @@
 use iolag_analysis::history::{GroupRates, OutcomeRates, Rate, SeriesAnalysis, Weekday};
 use iolag_model::{Configuration, ConfigurationKey, SeriesKey, counted, format_count};
 
-use super::page::HistoryReport;
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
 use crate::words::estimates::{all_succeeded, no_deadline, none_of};
 use crate::words::history::{moment, with_interval};

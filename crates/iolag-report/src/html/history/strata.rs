@@ -3,7 +3,7 @@
 use iolag_analysis::history::{Quantity, SeriesAnalysis};
 use iolag_model::{SeriesKey, format_count, format_duration};
 
-use super::page::HistoryReport;
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
 use crate::text::history::strata::{FELT, felt, range};
 use crate::words::history::{estimate, share_over, task, with_interval};

@@ -5,7 +5,7 @@
 use iolag_analysis::history::{Estimate, Quantity, SeriesSummary, WeightedSummary, Weighting};
 use iolag_model::{SeriesKind, format_count, format_duration};
 
-use super::page::HistoryReport;
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
 use crate::text::history::series::{latest_regimes, time_of};
 use crate::words::history::{estimate, moment, share_over, task, with_interval};

@@ -3,7 +3,7 @@
 use iolag_analysis::figure::{Episode, RunFigures, TroubleCounts};
 use iolag_model::{MonotonicTime, format_count, format_duration};
 
-use super::markup::Markup;
+use crate::html::markup::Markup;
 use crate::words::numbers::{NOTHING, utc};
 
 /// More than this are too many to read.

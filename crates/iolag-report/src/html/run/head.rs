@@ -8,8 +8,8 @@ use iolag_analysis::{
 };
 use iolag_model::{Operation, Phase, RunState, Trust, WorkloadSpec, counted, format_count, format_duration};
 
-use super::markup::Markup;
 use super::report::{HtmlReport, ReportedRun};
+use crate::html::markup::Markup;
 use crate::judged::Judged;
 use crate::text::ping::probes_in_words;
 use crate::words::estimates::{quantile, quantile_with_interval};

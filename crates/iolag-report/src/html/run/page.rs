@@ -3,44 +3,23 @@
 use std::io::{self, Write};
 
 use iolag_analysis::figure::Figures;
-use iolag_model::RunRecord;
 
 use super::bad_moments::bad_moments;
-use super::embed::write_data;
 use super::head::{findings, title, verdict};
-use super::markup::Markup;
 use super::method::{commands, configuration, method};
-use super::run_names::run_names;
+use super::names::run_names;
+use super::report::HtmlReport;
 use super::table::table;
-use crate::judged::Judged;
+use crate::html::embed::write_data;
+use crate::html::markup::Markup;
 use crate::text::sweep_table::{SweepColumn, SweepTable};
 use crate::text::table::Side;
 use crate::words::numbers::utc;
 
-const SCRIPT: &str = include_str!("../../../../web/dist/report.js");
-const STYLE: &str = include_str!("../../../../web/dist/report.css");
+const SCRIPT: &str = include_str!("../../../../../web/dist/report.js");
+const STYLE: &str = include_str!("../../../../../web/dist/report.css");
 /// Content-Security-Policy: nothing is loaded from anywhere, and only this script and this style (by hash) run.
-const POLICY: &str = include_str!("../../../../web/dist/policy.txt");
-
-/// A run and what was found out about it.
-#[derive(Debug, Clone, Copy)]
-pub struct ReportedRun<'a> {
-    /// The run.
-    pub record: &'a RunRecord,
-    /// Its analysis.
-    pub judged: Judged<'a>,
-}
-
-/// What a page is about.
-#[derive(Debug, Clone, Copy)]
-pub struct HtmlReport<'a> {
-    /// The title; absent for one made from the runs.
-    pub title: Option<&'a str>,
-    /// The runs, in the order in which they are to be shown; also that of the figures' runs.
-    pub runs: &'a [ReportedRun<'a>],
-    /// When the page is written, in ns since 1970; absent leaves it out.
-    pub written_realtime_ns: Option<u64>,
-}
+const POLICY: &str = include_str!("../../../../../web/dist/policy.txt");
 
 /// Writes one HTML file that needs nothing else: no network, no other file. The text, the findings and the table
 /// are complete without its script.

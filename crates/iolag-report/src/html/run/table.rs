@@ -7,8 +7,8 @@ use iolag_analysis::{
 };
 use iolag_model::{Level, Nanoseconds, Operation, format_count};
 
-use super::markup::Markup;
 use super::report::ReportedRun;
+use crate::html::markup::Markup;
 use crate::judged::Judged;
 use crate::words::estimates::{median_of_task, quantile, share};
 use crate::words::numbers::rate;

@@ -7,8 +7,8 @@ use iolag_model::{
 };
 
 use super::command::{shell_command, spec_command};
-use super::markup::Markup;
 use super::report::ReportedRun;
+use crate::html::markup::Markup;
 use crate::judged::Judged;
 use crate::text::metadata::working_set_words;
 use crate::words::numbers::utc;
