@@ -3,14 +3,18 @@
 //! Invariants: no I/O but through a writer of the caller, no clock, no look at the terminal (width and colour
 //! are arguments), and no judgement of its own: every number and sentence comes from the analysis.
 
+mod figure;
 mod html;
 mod incident;
 mod judged;
 mod machine;
-mod plot;
 mod text;
 mod words;
 
+pub use figure::{
+    PlotError, PlotForm, PlotKind, PlotSelection, PlotSize, TerminalSize, VECTOR_POINTS_MAX, plot,
+    terminal_ecdf, terminal_time_line,
+};
 pub use html::{
     HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page, shell_command,
     write_history_document, write_history_html, write_html, write_live_history_html,
@@ -22,10 +26,6 @@ pub use machine::{
     LiveSeries, LiveView, LiveWatch, LiveWatchState, MetricsForm, live_document, metrics, openmetrics,
     phase_line, process_lines, prometheus_text, write_batches_json, write_csv, write_history_json,
     write_json, write_latency_files, write_list_json, write_md_workbench, write_notes_json,
-};
-pub use plot::{
-    PlotError, PlotForm, PlotKind, PlotSelection, PlotSize, TerminalSize, VECTOR_POINTS_MAX, plot,
-    terminal_ecdf, terminal_time_line,
 };
 pub use text::{
     CampaignRun, CheckRows, Colour, HistoryHead, Tone, batches_text, campaign_text, check_text,

@@ -375,7 +375,7 @@ pub(crate) mod scenario;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::tests::samples::{Shape, figures_of};
+    use crate::figure::tests::samples::{Shape, figures_of};
     use iolag_analysis::figure::{EpisodeSeries, Figures, Peak};
     use iolag_analysis::{analyse_check, analyse_metadata};
 

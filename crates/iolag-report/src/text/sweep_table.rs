@@ -175,7 +175,7 @@ fn longest(points: &[SweepFigurePoint]) -> QuantileValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::tests::samples::several_runs;
+    use crate::figure::tests::samples::several_runs;
     use crate::text::table::Colour;
     use iolag_model::{Operation, RunId};
 

@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_page_of_a_sweep_begins_with_its_table() {
-        let sweeps = crate::plot::tests::samples::several_runs(1).sweeps;
+        let sweeps = crate::figure::tests::samples::several_runs(1).sweeps;
         let mut page = Vec::new();
         let report = HtmlReport { title: None, runs: &[], written_realtime_ns: None };
         write_html(&report, Figures::new(Vec::new(), sweeps), &mut page).expect("a Vec takes everything");
