@@ -12,7 +12,7 @@ mod text;
 mod words;
 
 pub use figure::{
-    PlotError, PlotForm, PlotKind, PlotSelection, PlotSize, TerminalSize, VECTOR_POINTS_MAX, plot,
+    FigureError, FigureForm, FigureKind, FigureSelection, FigureSize, TerminalSize, VECTOR_POINTS_MAX, plot,
     terminal_ecdf, terminal_time_line,
 };
 pub use html::{

@@ -28,7 +28,7 @@ const NAMED_MAX: usize = 6;
 
 /// What is to be drawn; an empty list leaves the choice to iolag.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PlotSelection {
+pub struct FigureSelection {
     /// Only these operations; if empty, the tasks, or if there are none the objects, calls, or streams.
     pub operations: Vec<Operation>,
     /// Only targets of these names.
@@ -99,7 +99,7 @@ pub(super) struct Chosen<'a> {
 
 impl<'a> Chosen<'a> {
     /// Chooses as many series as there is room for, the same operations of every run and target.
-    pub(super) fn new(figures: &'a Figures, selection: &PlotSelection, room: Room) -> Self {
+    pub(super) fn new(figures: &'a Figures, selection: &FigureSelection, room: Room) -> Self {
         let runs: Vec<&RunFigures> = figures.runs.iter().collect();
         let run_names = run_names(&runs);
         let level = level_of(&runs, selection);
@@ -344,7 +344,7 @@ pub(super) fn operations_in_order(runs: &[&RunFigures], levels: &[Level]) -> Vec
 }
 
 /// The level that people feel most directly.
-fn level_of(runs: &[&RunFigures], selection: &PlotSelection) -> Option<Level> {
+fn level_of(runs: &[&RunFigures], selection: &FigureSelection) -> Option<Level> {
     if !selection.operations.is_empty() {
         return None;
     }
@@ -378,7 +378,7 @@ fn other_levels(runs: &[&RunFigures], level: Option<Level>) -> Vec<Level> {
     others.filter(|of| level.is_some_and(|level| level != *of)).collect()
 }
 
-fn is_wanted(run: &RunFigures, series: &Series, selection: &PlotSelection, level: Option<Level>) -> bool {
+fn is_wanted(run: &RunFigures, series: &Series, selection: &FigureSelection, level: Option<Level>) -> bool {
     let by_level = level.is_none_or(|level| series.level == level);
     let by_operation = selection.operations.is_empty() || selection.operations.contains(&series.operation);
     let by_target = is_target_wanted(run, series.target, selection);
@@ -387,7 +387,7 @@ fn is_wanted(run: &RunFigures, series: &Series, selection: &PlotSelection, level
     by_level && by_operation && by_target && by_phase && series.attempts > 0
 }
 
-pub(super) fn is_target_wanted(run: &RunFigures, target: TargetIndex, selection: &PlotSelection) -> bool {
+pub(super) fn is_target_wanted(run: &RunFigures, target: TargetIndex, selection: &FigureSelection) -> bool {
     let name = run.run.targets.get(usize::from(target.0)).map(|target| target.name.as_str());
     selection.targets.is_empty()
         || name.is_some_and(|name| selection.targets.iter().any(|wanted| wanted == name))

@@ -6,7 +6,7 @@ use plotters::drawing::DrawingAreaErrorKind;
 
 /// Why there is no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum PlotError {
+pub enum FigureError {
     /// No such kind.
     #[error(
         "{name:?} is no kind of figure: choose time-line, ecdf, histogram, box, client-box, heat-map, rates, \
@@ -57,7 +57,7 @@ pub enum PlotError {
     },
 }
 
-impl From<DrawingAreaErrorKind<Infallible>> for PlotError {
+impl From<DrawingAreaErrorKind<Infallible>> for FigureError {
     fn from(error: DrawingAreaErrorKind<Infallible>) -> Self {
         Self::Layout { reason: error.to_string() }
     }

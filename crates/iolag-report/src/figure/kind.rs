@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::error::PlotError;
+use super::error::FigureError;
 
 /// Which picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PlotKind {
+pub enum FigureKind {
     /// Every attempt over time.
     TimeLine,
     /// The share of attempts that took at most so long.
@@ -28,7 +28,7 @@ pub enum PlotKind {
     Sweep,
 }
 
-impl PlotKind {
+impl FigureKind {
     /// Every kind, in the order of the documentation.
     pub const ALL: [Self; 9] = [
         Self::TimeLine,
@@ -58,17 +58,17 @@ impl PlotKind {
     }
 }
 
-impl fmt::Display for PlotKind {
+impl fmt::Display for FigureKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.name())
     }
 }
 
-impl FromStr for PlotKind {
-    type Err = PlotError;
+impl FromStr for FigureKind {
+    type Err = FigureError;
 
-    fn from_str(name: &str) -> Result<Self, PlotError> {
+    fn from_str(name: &str) -> Result<Self, FigureError> {
         let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| PlotError::UnknownKind { name: name.to_owned() })
+        found.ok_or_else(|| FigureError::UnknownKind { name: name.to_owned() })
     }
 }

@@ -22,9 +22,9 @@ mod terminal;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use choice::PlotSelection;
-pub use draw::{PlotForm, VECTOR_POINTS_MAX, plot};
-pub use error::PlotError;
-pub use kind::PlotKind;
-pub use size::PlotSize;
+pub use choice::FigureSelection;
+pub use draw::{FigureForm, VECTOR_POINTS_MAX, plot};
+pub use error::FigureError;
+pub use kind::FigureKind;
+pub use size::FigureSize;
 pub use terminal::{TerminalSize, terminal_ecdf, terminal_time_line};

@@ -1,6 +1,6 @@
 //! How large a figure is.
 
-use super::error::PlotError;
+use super::error::FigureError;
 
 /// Resolution of a PNG whose size is given in mm.
 const PRINT_DOTS_PER_INCH: f64 = 300.0;
@@ -12,7 +12,7 @@ const SIDE_MM_MAX: f64 = 2000.0;
 
 /// Width and height of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum PlotSize {
+pub enum FigureSize {
     /// On paper; a PNG gets 300 dots per inch.
     Millimetres {
         /// Width in mm.
@@ -29,7 +29,7 @@ pub enum PlotSize {
     },
 }
 
-impl PlotSize {
+impl FigureSize {
     /// A column of a paper: 85 mm × 60 mm.
     pub const PAPER_COLUMN: Self = Self::Millimetres { width: 85.0, height: 60.0 };
     /// 1200 px × 800 px.
@@ -66,7 +66,7 @@ impl PlotSize {
         }
     }
 
-    pub(super) fn check(self) -> Result<(), PlotError> {
+    pub(super) fn check(self) -> Result<(), FigureError> {
         let (width, height) = match self {
             Self::Millimetres { width, height } => (width, height),
             Self::Pixels { width, height } => (
@@ -76,6 +76,6 @@ impl PlotSize {
         };
         let readable =
             (SIDE_MM_MIN..=SIDE_MM_MAX).contains(&width) && (SIDE_MM_MIN..=SIDE_MM_MAX).contains(&height);
-        if readable { Ok(()) } else { Err(PlotError::Size { width_mm: width, height_mm: height }) }
+        if readable { Ok(()) } else { Err(FigureError::Size { width_mm: width, height_mm: height }) }
     }
 }

@@ -14,8 +14,8 @@ use super::*;
 use crate::text::table::Colour;
 use samples::{Shape, figures_of, several_runs};
 
-fn svg(kind: PlotKind, figures: &Figures, size: PlotSize) -> String {
-    let bytes = plot(kind, figures, &PlotSelection::default(), size, PlotForm::Svg).unwrap();
+fn svg(kind: FigureKind, figures: &Figures, size: FigureSize) -> String {
+    let bytes = plot(kind, figures, &FigureSelection::default(), size, FigureForm::Svg).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -38,14 +38,14 @@ fn structure(svg: &str) -> String {
 
 #[test]
 fn a_column_of_a_paper_holds_an_ecdf() {
-    let svg = svg(PlotKind::Ecdf, &figures_of(Shape::Usual), PlotSize::PAPER_COLUMN);
+    let svg = svg(FigureKind::Ecdf, &figures_of(Shape::Usual), FigureSize::PAPER_COLUMN);
     assert!(svg.contains(r#"width="85mm" height="60mm" viewBox="0 0 8500 6000""#));
     assert_snapshot!("ecdf", structure(&svg));
 }
 
 #[test]
 fn a_time_line_has_its_marks_on_top() {
-    let svg = svg(PlotKind::TimeLine, &figures_of(Shape::Usual), PlotSize::SCREEN);
+    let svg = svg(FigureKind::TimeLine, &figures_of(Shape::Usual), FigureSize::SCREEN);
     assert!(svg.contains(r#"width="1200px" height="800px""#));
     assert_snapshot!("time_line", structure(&svg));
 }
@@ -56,9 +56,9 @@ fn a_hang_is_a_bar_beside_operations_that_did_not_hang() {
     let hung = &figures.runs[0].series[usize::from(figures.runs[0].hangs[0].series)];
     let other = figures.runs[0].series.iter().find(|one| one.hung == 0 && one.operation != hung.operation);
     let selection =
-        PlotSelection { operations: vec![other.expect("not all hung").operation], ..Default::default() };
-    for kind in [PlotKind::TimeLine, PlotKind::Rates] {
-        let svg = plot(kind, &figures, &selection, PlotSize::SCREEN, PlotForm::Svg).unwrap();
+        FigureSelection { operations: vec![other.expect("not all hung").operation], ..Default::default() };
+    for kind in [FigureKind::TimeLine, FigureKind::Rates] {
+        let svg = plot(kind, &figures, &selection, FigureSize::SCREEN, FigureForm::Svg).unwrap();
         let svg = String::from_utf8(svg).unwrap();
         assert!(svg.contains(&format!("Bars: `{}` hung from", hung.operation)), "{kind}");
     }
@@ -70,7 +70,7 @@ fn a_hang_is_a_bar_beside_operations_that_did_not_hang() {
 
 #[test]
 fn boxes_name_their_rows() {
-    let svg = svg(PlotKind::Box, &figures_of(Shape::Usual), PlotSize::PAPER_COLUMN);
+    let svg = svg(FigureKind::Box, &figures_of(Shape::Usual), FigureSize::PAPER_COLUMN);
     assert_snapshot!("box", structure(&svg));
 }
 
@@ -80,18 +80,18 @@ fn names_from_outside_stay_text() {
     figures.runs[0].run.title = r#"<script>alert("&'")</script>"#.to_owned();
     figures.runs[0].series[0].name = "</svg><script>".to_owned();
     figures.runs[0].layers[0].name = "</svg><script>".to_owned();
-    for kind in PlotKind::ALL {
-        let svg = svg(kind, &figures, PlotSize::SCREEN);
+    for kind in FigureKind::ALL {
+        let svg = svg(kind, &figures, FigureSize::SCREEN);
         assert!(!svg.contains("<script") && svg.matches("</svg>").count() == 1, "{kind}");
-        assert!(kind == PlotKind::Sweep || svg.contains("&lt;script&gt;"), "{kind}");
+        assert!(kind == FigureKind::Sweep || svg.contains("&lt;script&gt;"), "{kind}");
     }
 }
 
 #[test]
 fn an_svg_refers_to_nothing_outside_and_needs_no_font() {
     let reference = regex::Regex::new(r#"(?:href|src)="([^"]{0,12})"#).unwrap();
-    for kind in PlotKind::ALL {
-        let svg = svg(kind, &several_runs(3), PlotSize::SCREEN);
+    for kind in FigureKind::ALL {
+        let svg = svg(kind, &several_runs(3), FigureSize::SCREEN);
         for found in reference.captures_iter(&svg) {
             assert!(
                 found[1].starts_with('#') || found[1].starts_with("data:image/p"),
@@ -105,12 +105,13 @@ fn an_svg_refers_to_nothing_outside_and_needs_no_font() {
 
 #[test]
 fn a_png_has_the_size_that_was_asked_for_and_something_in_it() {
-    let millimetres = PlotSize::Millimetres { width: 85.0, height: 60.0 };
-    for kind in PlotKind::ALL {
+    let millimetres = FigureSize::Millimetres { width: 85.0, height: 60.0 };
+    for kind in FigureKind::ALL {
         for (size, expected) in
-            [(millimetres, (1004, 709)), (PlotSize::Pixels { width: 640, height: 400 }, (640, 400))]
+            [(millimetres, (1004, 709)), (FigureSize::Pixels { width: 640, height: 400 }, (640, 400))]
         {
-            let png = plot(kind, &several_runs(2), &PlotSelection::default(), size, PlotForm::Png).unwrap();
+            let png =
+                plot(kind, &several_runs(2), &FigureSelection::default(), size, FigureForm::Png).unwrap();
             let pixmap = Pixmap::decode_png(&png).unwrap();
             assert_eq!((pixmap.width(), pixmap.height()), expected, "{kind}");
             let colours: std::collections::BTreeSet<[u8; 3]> =
@@ -123,11 +124,11 @@ fn a_png_has_the_size_that_was_asked_for_and_something_in_it() {
 #[test]
 fn a_png_notes_its_resolution() {
     let png = plot(
-        PlotKind::Ecdf,
+        FigureKind::Ecdf,
         &figures_of(Shape::Usual),
-        &PlotSelection::default(),
-        PlotSize::PAPER_COLUMN,
-        PlotForm::Png,
+        &FigureSelection::default(),
+        FigureSize::PAPER_COLUMN,
+        FigureForm::Png,
     );
     let png = png.unwrap();
     let at = png.windows(4).position(|bytes| bytes == b"pHYs").unwrap();
@@ -138,23 +139,23 @@ fn a_png_notes_its_resolution() {
 fn sizes_that_nobody_can_read_are_refused() {
     let figures = figures_of(Shape::Empty);
     for size in [
-        PlotSize::Pixels { width: 0, height: 0 },
-        PlotSize::Millimetres { width: f64::NAN, height: 60.0 },
-        PlotSize::Millimetres { width: 3000.0, height: 60.0 },
+        FigureSize::Pixels { width: 0, height: 0 },
+        FigureSize::Millimetres { width: f64::NAN, height: 60.0 },
+        FigureSize::Millimetres { width: 3000.0, height: 60.0 },
     ] {
         let error =
-            plot(PlotKind::Box, &figures, &PlotSelection::default(), size, PlotForm::Svg).unwrap_err();
-        assert!(matches!(error, PlotError::Size { .. }), "{error}");
+            plot(FigureKind::Box, &figures, &FigureSelection::default(), size, FigureForm::Svg).unwrap_err();
+        assert!(matches!(error, FigureError::Size { .. }), "{error}");
     }
-    assert!("pie".parse::<PlotKind>().unwrap_err().to_string().contains("time-line"));
-    assert_eq!("heat-map".parse(), Ok(PlotKind::HeatMap));
+    assert!("pie".parse::<FigureKind>().unwrap_err().to_string().contains("time-line"));
+    assert_eq!("heat-map".parse(), Ok(FigureKind::HeatMap));
 }
 
 #[test]
 fn many_attempts_become_pixels_with_their_longest_as_vectors() {
     let figures = figures_of(Shape::Many);
     let (scene, _) =
-        scene_of(PlotKind::TimeLine, &figures, &PlotSelection::default(), PlotSize::SCREEN).unwrap();
+        scene_of(FigureKind::TimeLine, &figures, &FigureSelection::default(), FigureSize::SCREEN).unwrap();
     let images = scene.shapes.iter().filter(|shape| matches!(shape, shapes::Shape::Image(_))).count();
     let dots: usize = scene
         .shapes
@@ -171,8 +172,8 @@ fn many_attempts_become_pixels_with_their_longest_as_vectors() {
 
 #[test]
 fn a_figure_says_that_there_is_nothing_to_draw() {
-    for kind in PlotKind::ALL {
-        let svg = svg(kind, &figures_of(Shape::Empty), PlotSize::PAPER_COLUMN);
+    for kind in FigureKind::ALL {
+        let svg = svg(kind, &figures_of(Shape::Empty), FigureSize::PAPER_COLUMN);
         let texts: Vec<&str> = svg.matches("There is nothing").collect();
         assert_eq!(texts.len(), 1, "{kind}");
     }
@@ -181,8 +182,9 @@ fn a_figure_says_that_there_is_nothing_to_draw() {
 #[test]
 fn a_selection_leaves_out_what_was_not_asked_for() {
     let figures = figures_of(Shape::Usual);
-    let only = PlotSelection { operations: vec![iolag_model::Operation::Stat], ..PlotSelection::default() };
-    let bytes = plot(PlotKind::Ecdf, &figures, &only, PlotSize::PAPER_COLUMN, PlotForm::Svg).unwrap();
+    let only =
+        FigureSelection { operations: vec![iolag_model::Operation::Stat], ..FigureSelection::default() };
+    let bytes = plot(FigureKind::Ecdf, &figures, &only, FigureSize::PAPER_COLUMN, FigureForm::Svg).unwrap();
     let svg = String::from_utf8(bytes).unwrap();
     assert!(svg.contains(r#"aria-label="stat""#) && !svg.contains(r#"aria-label="create""#));
 }
@@ -190,18 +192,20 @@ fn a_selection_leaves_out_what_was_not_asked_for() {
 #[test]
 fn a_terminal_shows_an_ecdf() {
     let figures = figures_of(Shape::Usual);
-    let text = terminal_ecdf(&figures, &PlotSelection::default(), TerminalSize::USUAL, Colour::Never);
+    let text = terminal_ecdf(&figures, &FigureSelection::default(), TerminalSize::USUAL, Colour::Never);
     assert_snapshot!("terminal_ecdf", text);
-    let two = terminal_ecdf(&several_runs(2), &PlotSelection::default(), TerminalSize::USUAL, Colour::Never);
+    let two =
+        terminal_ecdf(&several_runs(2), &FigureSelection::default(), TerminalSize::USUAL, Colour::Never);
     assert_snapshot!("terminal_ecdf_of_two_runs", two);
 }
 
 #[test]
 fn a_terminal_shows_a_time_line() {
     let figures = figures_of(Shape::Usual);
-    let text = terminal_time_line(&figures, &PlotSelection::default(), TerminalSize::USUAL, Colour::Never);
+    let text = terminal_time_line(&figures, &FigureSelection::default(), TerminalSize::USUAL, Colour::Never);
     assert_snapshot!("terminal_time_line", text);
-    let colour = terminal_time_line(&figures, &PlotSelection::default(), TerminalSize::USUAL, Colour::Always);
+    let colour =
+        terminal_time_line(&figures, &FigureSelection::default(), TerminalSize::USUAL, Colour::Always);
     assert!(colour.contains("\x1b[34m") && colour.contains("\x1b[1;31m"));
 }
 
@@ -209,7 +213,7 @@ fn a_terminal_shows_a_time_line() {
 fn a_terminal_says_that_there_is_nothing_to_draw() {
     let figures = figures_of(Shape::Empty);
     for draw in [terminal_ecdf, terminal_time_line] {
-        let text = draw(&figures, &PlotSelection::default(), TerminalSize::USUAL, Colour::Never);
+        let text = draw(&figures, &FigureSelection::default(), TerminalSize::USUAL, Colour::Never);
         assert!(text.contains("nothing to draw"), "{text}");
     }
 }
@@ -246,7 +250,7 @@ fn a_long_legend_and_a_sentence_of_hangs_fit_the_lowest_terminal() {
     let figures = figures_of(Shape::Usual);
     for columns in 40..80 {
         let size = TerminalSize { columns, lines: 8 };
-        let text = terminal_time_line(&figures, &PlotSelection::default(), size, Colour::Never);
+        let text = terminal_time_line(&figures, &FigureSelection::default(), size, Colour::Never);
         assert!(text.contains("■ Bars") && text.lines().count() <= 14, "{text}");
     }
 }
@@ -266,9 +270,9 @@ proptest! {
             figures.runs.extend(one.runs);
             figures.sweeps.extend(one.sweeps);
         }
-        let size = PlotSize::Pixels { width, height };
-        for kind in PlotKind::ALL {
-            let (scene, font) = scene_of(kind, &figures, &PlotSelection::default(), size).unwrap();
+        let size = FigureSize::Pixels { width, height };
+        for kind in FigureKind::ALL {
+            let (scene, font) = scene_of(kind, &figures, &FigureSelection::default(), size).unwrap();
             prop_assert!(scene.vector_points() <= VECTOR_POINTS_MAX, "{kind}: {}", scene.vector_points());
             let svg = svg::write_svg(&scene, &font, "1mm", "1mm").unwrap();
             prop_assert!(svg.ends_with("</svg>\n") && !tells_no_number(&svg));
@@ -280,7 +284,7 @@ proptest! {
         let figures = figures_of(shape);
         let size = TerminalSize { columns, lines };
         for draw in [terminal_ecdf, terminal_time_line] {
-            let text = draw(&figures, &PlotSelection::default(), size, Colour::Never);
+            let text = draw(&figures, &FigureSelection::default(), size, Colour::Never);
             for line in text.lines() {
                 prop_assert!(unicode_width::UnicodeWidthStr::width(line) <= columns, "{line:?}");
             }

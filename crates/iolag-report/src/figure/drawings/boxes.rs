@@ -6,7 +6,7 @@ use iolag_model::format_count;
 
 use crate::figure::axis::Axis;
 use crate::figure::choice::Chosen;
-use crate::figure::error::PlotError;
+use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{Along, AxisTexts, INK, Panel, Sheet};
 use crate::figure::scene::shapes::{Align, Paint, Stroke};
 
@@ -16,7 +16,7 @@ struct Row<'a> {
     paint: Paint,
 }
 
-pub(crate) fn draw(sheet: &mut Sheet, mut chosen: Chosen<'_>) -> Result<(), PlotError> {
+pub(crate) fn draw(sheet: &mut Sheet, mut chosen: Chosen<'_>) -> Result<(), FigureError> {
     let drawn: Vec<(usize, u16)> =
         chosen.lines.iter().take(rows_max(sheet)).map(|line| (line.run_index, line.index)).collect();
     chosen.keep(|line| drawn.contains(&(line.run_index, line.index)));
@@ -32,7 +32,7 @@ pub(crate) fn draw(sheet: &mut Sheet, mut chosen: Chosen<'_>) -> Result<(), Plot
     draw_rows(sheet, &chosen, "Time taken", rows, vec![chosen.missing(shown)])
 }
 
-pub(crate) fn draw_clients(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotError> {
+pub(crate) fn draw_clients(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), FigureError> {
     let mut rows = Vec::new();
     let mut deciles = false;
     for (run_index, run) in chosen.runs.iter().enumerate() {
@@ -85,7 +85,7 @@ fn draw_rows(
     what: &str,
     rows: Vec<Row<'_>>,
     mut sentences: Vec<String>,
-) -> Result<(), PlotError> {
+) -> Result<(), FigureError> {
     chosen.title(sheet, what);
     let explanation = "Box: quartiles and median; whiskers: 5 and 95 %; dots: shortest and longest; arrow: at least, \
                        it did not end.";

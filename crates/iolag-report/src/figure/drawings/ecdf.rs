@@ -4,7 +4,7 @@ use iolag_analysis::figure::Distribution;
 
 use crate::figure::axis::Axis;
 use crate::figure::choice::{Chosen, Line};
-use crate::figure::error::PlotError;
+use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{Along, AxisTexts, Key, Panel, Sheet};
 use crate::figure::scene::shapes::{Align, Dash, Stroke};
 
@@ -15,7 +15,7 @@ const TAIL: &str = "The tail is logarithmic in the share missing to 100 %; a dot
 /// More bands than this hide each other.
 const BANDS_MAX: usize = 3;
 
-pub(crate) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotError> {
+pub(crate) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), FigureError> {
     let curves: Vec<(&Line<'_>, &Distribution)> =
         chosen.lines.iter().filter_map(|line| Some((line, distribution_of(line)?))).collect();
     let width = sheet.text / 9;

@@ -4,8 +4,8 @@ use iolag_analysis::figure::{Fairness, RunFigures};
 use iolag_model::counted;
 
 use crate::figure::axis::Axis;
-use crate::figure::choice::{Chosen, PALETTE, PlotSelection};
-use crate::figure::error::PlotError;
+use crate::figure::choice::{Chosen, FigureSelection, PALETTE};
+use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{AxisTexts, INK, Key, Sheet};
 use crate::figure::scene::shapes::{Align, Dash, Paint, Stroke};
 
@@ -24,8 +24,8 @@ struct Group<'a> {
 pub(crate) fn draw(
     sheet: &mut Sheet,
     chosen: &Chosen<'_>,
-    selection: &PlotSelection,
-) -> Result<(), PlotError> {
+    selection: &FigureSelection,
+) -> Result<(), FigureError> {
     let mut groups = groups_of(chosen, selection);
     let panels_max = ((sheet.free.height() / sheet.text - 7) / 9).clamp(1, PANELS_MAX) as usize;
     let left_out = groups.len().saturating_sub(panels_max);
@@ -89,7 +89,7 @@ const fn dashed(paint: Paint, width: i32) -> Stroke {
     Stroke { paint, width, dash: Dash::Strokes }
 }
 
-fn groups_of<'a>(chosen: &Chosen<'a>, selection: &PlotSelection) -> Vec<Group<'a>> {
+fn groups_of<'a>(chosen: &Chosen<'a>, selection: &FigureSelection) -> Vec<Group<'a>> {
     let mut groups = Vec::new();
     for (run_index, run) in chosen.runs.iter().enumerate() {
         for fairness in &run.fairness {

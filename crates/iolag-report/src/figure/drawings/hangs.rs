@@ -3,7 +3,7 @@
 use iolag_analysis::figure::{Figures, HangSpan, RunFigures};
 use iolag_model::{Nanoseconds, counted};
 
-use crate::figure::choice::{Chosen, Place, PlotSelection, client_of, is_target_wanted};
+use crate::figure::choice::{Chosen, FigureSelection, Place, client_of, is_target_wanted};
 use crate::figure::paper::sheet::Panel;
 use crate::figure::scene::shapes::Paint;
 
@@ -17,7 +17,7 @@ pub(crate) struct Hangs<'a> {
 }
 
 impl<'a> Hangs<'a> {
-    pub(crate) fn new(figures: &'a Figures, selection: &PlotSelection) -> Self {
+    pub(crate) fn new(figures: &'a Figures, selection: &FigureSelection) -> Self {
         let of_run = |(index, run): (usize, &'a RunFigures)| {
             run.hangs.iter().map(move |hang| (place_of(index, run, hang), run, hang))
         };

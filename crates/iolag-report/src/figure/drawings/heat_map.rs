@@ -4,7 +4,7 @@ use iolag_analysis::figure::{Figures, HeatMap, HeatMapLayer, RunFigures};
 
 use crate::figure::axis::Axis;
 use crate::figure::choice::{Chosen, Line};
-use crate::figure::error::PlotError;
+use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{Along, AxisTexts, Key, Panel, Sheet};
 use crate::figure::scene::shapes::Paint;
 
@@ -21,7 +21,7 @@ struct Map<'a> {
     name: String,
 }
 
-pub(crate) fn draw(sheet: &mut Sheet, figures: &Figures, mut chosen: Chosen<'_>) -> Result<(), PlotError> {
+pub(crate) fn draw(sheet: &mut Sheet, figures: &Figures, mut chosen: Chosen<'_>) -> Result<(), FigureError> {
     let room = sheet.panels_max();
     let mut layers: Vec<(usize, u16)> = Vec::new();
     for line in &chosen.lines {

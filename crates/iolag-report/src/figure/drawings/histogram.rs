@@ -4,13 +4,13 @@ use iolag_analysis::figure::{BINS_PER_DECADE, CURVE_POINTS_PER_BIN, HistogramFig
 
 use crate::figure::axis::Axis;
 use crate::figure::choice::{Chosen, Line};
-use crate::figure::error::PlotError;
+use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{Along, AxisTexts, Key, Panel, Sheet};
 
 /// More bars than those of one series hide each other.
 const SERIES_WITH_BARS: usize = 1;
 
-pub(crate) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), PlotError> {
+pub(crate) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), FigureError> {
     let histograms: Vec<(&Line<'_>, &HistogramFigure)> = chosen
         .lines
         .iter()

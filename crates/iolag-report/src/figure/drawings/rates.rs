@@ -4,13 +4,13 @@ use super::hangs::Hangs;
 use super::time_line::span_ns;
 use crate::figure::axis::Axis;
 use crate::figure::choice::{Chosen, Line};
-use crate::figure::error::PlotError;
+use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{AxisTexts, Key, Sheet};
 
 /// Points of all lines together.
 const POINTS_MAX: usize = 9_000;
 
-pub(crate) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>, hangs: &Hangs<'_>) -> Result<(), PlotError> {
+pub(crate) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>, hangs: &Hangs<'_>) -> Result<(), FigureError> {
     let bins = POINTS_MAX / 2 / chosen.lines.len().max(1);
     let lines: Vec<(&Line<'_>, Vec<(f64, f64)>)> = chosen
         .lines

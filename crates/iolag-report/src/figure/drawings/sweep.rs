@@ -5,8 +5,8 @@ use iolag_analysis::figure::{Figures, SweepFigure, SweepFigurePoint, Varied};
 use iolag_model::{Level, Phase, counted};
 
 use crate::figure::axis::Axis;
-use crate::figure::choice::{PALETTE, PlotSelection, operations_in_order};
-use crate::figure::error::PlotError;
+use crate::figure::choice::{FigureSelection, PALETTE, operations_in_order};
+use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{Along, AxisTexts, Key, Panel, Region, Sheet};
 use crate::figure::scene::shapes::{Align, Dash, Paint, Stroke};
 use crate::text::sweep_table::median_over;
@@ -34,7 +34,11 @@ struct Column<'a> {
     paint: Paint,
 }
 
-pub(crate) fn draw(sheet: &mut Sheet, figures: &Figures, selection: &PlotSelection) -> Result<(), PlotError> {
+pub(crate) fn draw(
+    sheet: &mut Sheet,
+    figures: &Figures,
+    selection: &FigureSelection,
+) -> Result<(), FigureError> {
     let (mut columns, mut left_out) = columns_of(figures, selection);
     let room = sheet.panels_max();
     // Rates and durations stand above each other.
@@ -80,7 +84,7 @@ pub(crate) fn draw(sheet: &mut Sheet, figures: &Figures, selection: &PlotSelecti
 /// for.
 fn columns_of<'a>(
     figures: &'a Figures,
-    selection: &PlotSelection,
+    selection: &FigureSelection,
 ) -> (Vec<Column<'a>>, Vec<&'a SweepFigure>) {
     let varied = figures.sweeps.iter().map(|sweep| sweep.varied).min();
     let wanted = |sweep: &&SweepFigure| {
@@ -141,7 +145,7 @@ fn draw_column(
     column: &Column<'_>,
     region: Region,
     [of_rates, of_times]: [AxisTexts<'_>; 2],
-) -> Result<(), PlotError> {
+) -> Result<(), FigureError> {
     let middle = region.top + region.height() * RATES_PERCENT / 100;
     let (above, below) =
         (Region { bottom: middle, ..region }, Region { top: middle + sheet.text / 2, ..region });

@@ -10,7 +10,7 @@ use super::hangs::Hangs;
 use super::marks::MarkRows;
 use crate::figure::axis::Axis;
 use crate::figure::choice::{Chosen, Line};
-use crate::figure::error::PlotError;
+use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{Along, AxisTexts, Key, Panel, Region, Sheet};
 
 /// More attempts than this are drawn as pixels.
@@ -23,7 +23,7 @@ pub(crate) fn draw(
     figures: &Figures,
     mut chosen: Chosen<'_>,
     hangs: &Hangs<'_>,
-) -> Result<(), PlotError> {
+) -> Result<(), FigureError> {
     let room = sheet.panels_max();
     let mut places = hangs.places_with(&chosen);
     places.truncate(room.0 * room.1);
@@ -85,7 +85,7 @@ fn draw_place(
     (region, is_below): (Region, bool),
     (x, range): (Axis, Option<(f64, f64)>),
     form: Form,
-) -> Result<(), PlotError> {
+) -> Result<(), FigureError> {
     let strip = Region { bottom: region.top + marks.height(sheet), ..region };
     let region = Region { top: strip.bottom, ..region };
     let (shortest, longest) = range.unwrap_or((f64::NAN, f64::NAN));

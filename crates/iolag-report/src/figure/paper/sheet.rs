@@ -13,12 +13,12 @@ use plotters::style::{IntoFont, RGBColor, ShapeStyle};
 
 use super::backend::SceneBackend;
 use crate::figure::axis::Axis;
-use crate::figure::error::PlotError;
+use crate::figure::error::FigureError;
 use crate::figure::scene::font::Font;
 use crate::figure::scene::shapes::{
     Align, Dash, Direction, Image, Label, MarkShape, Paint, Point, Scene, Shape, Stroke,
 };
-use crate::figure::size::PlotSize;
+use crate::figure::size::FigureSize;
 
 pub(crate) const INK: Paint = Paint::opaque(0x22, 0x22, 0x22);
 const QUIET: Paint = Paint::opaque(0x55, 0x55, 0x55);
@@ -68,7 +68,7 @@ pub(crate) struct Sheet {
 }
 
 impl Sheet {
-    pub(crate) fn new(size: PlotSize) -> Result<Self, PlotError> {
+    pub(crate) fn new(size: FigureSize) -> Result<Self, FigureError> {
         let (width, height) = size.units();
         let text = (190 + width * 75 / 10_000).clamp(200, 640);
         let scene = Rc::new(RefCell::new(Scene::new(width, height)));
@@ -262,7 +262,7 @@ impl Sheet {
         x: Axis,
         y: Axis,
         text: AxisTexts<'_>,
-    ) -> Result<Panel<'_>, PlotError> {
+    ) -> Result<Panel<'_>, FigureError> {
         let size = self.text;
         let y = y.relabelled(|label| self.font().shortened(label, size, region.width() * 2 / 5));
         let widest = self.labels_width(&y).max(text.labels_width);

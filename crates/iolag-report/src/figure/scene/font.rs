@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-use crate::figure::error::PlotError;
+use crate::figure::error::FigureError;
 
 static FONT: &[u8] = include_bytes!("../../../fonts/DejaVuSans-subset.ttf");
 
@@ -38,8 +38,8 @@ pub(crate) struct Font {
 }
 
 impl Font {
-    pub(crate) fn load() -> Result<Self, PlotError> {
-        let face = Face::parse(FONT, 0).map_err(|error| PlotError::Font { reason: error.to_string() })?;
+    pub(crate) fn load() -> Result<Self, FigureError> {
+        let face = Face::parse(FONT, 0).map_err(|error| FigureError::Font { reason: error.to_string() })?;
         let replacement = face.glyph_index('\u{fffd}').unwrap_or(GlyphId(0));
         Ok(Self { face, replacement })
     }

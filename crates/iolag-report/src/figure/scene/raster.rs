@@ -7,7 +7,7 @@ use tiny_skia::{
 
 use super::font::{Font, Step};
 use super::shapes::{Align, Dash, Direction, Image, Label, Outline, Paint, Point, Scene, Shape, Stroke};
-use crate::figure::error::PlotError;
+use crate::figure::error::FigureError;
 
 /// The scene as PNG of so many pixels; `dots_per_inch` is only noted in it.
 pub(crate) fn write_png(
@@ -15,8 +15,8 @@ pub(crate) fn write_png(
     font: &Font,
     (width, height): (u32, u32),
     dots_per_inch: f64,
-) -> Result<Vec<u8>, PlotError> {
-    let mut pixmap = Pixmap::new(width, height).ok_or(PlotError::TooLarge { width, height })?;
+) -> Result<Vec<u8>, FigureError> {
+    let mut pixmap = Pixmap::new(width, height).ok_or(FigureError::TooLarge { width, height })?;
     pixmap.fill(Color::WHITE);
     let scale_x = width as f32 / scene.width as f32;
     let scale_y = height as f32 / scene.height as f32;
@@ -29,17 +29,17 @@ pub(crate) fn write_png(
 }
 
 /// An image as PNG.
-pub(crate) fn image_png(image: &Image) -> Result<Vec<u8>, PlotError> {
+pub(crate) fn image_png(image: &Image) -> Result<Vec<u8>, FigureError> {
     encode(&pixmap_of(image)?)
 }
 
-fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, PlotError> {
-    pixmap.encode_png().map_err(|error| PlotError::Png { reason: error.to_string() })
+fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, FigureError> {
+    pixmap.encode_png().map_err(|error| FigureError::Png { reason: error.to_string() })
 }
 
-fn pixmap_of(image: &Image) -> Result<Pixmap, PlotError> {
+fn pixmap_of(image: &Image) -> Result<Pixmap, FigureError> {
     let (width, height) = (image.columns, image.rows);
-    let mut pixmap = Pixmap::new(width, height).ok_or(PlotError::TooLarge { width, height })?;
+    let mut pixmap = Pixmap::new(width, height).ok_or(FigureError::TooLarge { width, height })?;
     for (pixel, rgba) in pixmap.pixels_mut().iter_mut().zip(image.rgba.chunks_exact(4)) {
         *pixel = tiny_skia::ColorU8::from_rgba(rgba[0], rgba[1], rgba[2], rgba[3]).premultiply();
     }
@@ -65,7 +65,7 @@ fn with_resolution(mut png: Vec<u8>, dots_per_inch: f64) -> Vec<u8> {
     png
 }
 
-fn draw(pixmap: &mut Pixmap, shape: &Shape, font: &Font, transform: Transform) -> Result<(), PlotError> {
+fn draw(pixmap: &mut Pixmap, shape: &Shape, font: &Font, transform: Transform) -> Result<(), FigureError> {
     match shape {
         Shape::Line { points, stroke } => stroke_path(pixmap, polyline(points), stroke, transform),
         Shape::Area { points, paint } => fill_path(pixmap, polyline(points), *paint, transform),

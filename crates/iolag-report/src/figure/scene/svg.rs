@@ -8,10 +8,15 @@ use base64::Engine as _;
 use super::font::{Font, Step};
 use super::raster::image_png;
 use super::shapes::{Align, Direction, Label, Outline, Paint, Point, Scene, Shape, Stroke};
-use crate::figure::error::PlotError;
+use crate::figure::error::FigureError;
 
 /// The scene as SVG; `width` and `height` are the attributes' texts with unit.
-pub(crate) fn write_svg(scene: &Scene, font: &Font, width: &str, height: &str) -> Result<String, PlotError> {
+pub(crate) fn write_svg(
+    scene: &Scene,
+    font: &Font,
+    width: &str,
+    height: &str,
+) -> Result<String, FigureError> {
     let mut svg = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" \
          xmlns:xlink=\"http://www.w3.org/1999/xlink\" version=\"1.1\" role=\"img\" width=\"{width}\" \
@@ -63,7 +68,7 @@ fn push_glyphs(svg: &mut String, scene: &Scene, font: &Font) {
     svg.push_str("</defs>\n");
 }
 
-fn push_shape(svg: &mut String, shape: &Shape, font: &Font) -> Result<(), PlotError> {
+fn push_shape(svg: &mut String, shape: &Shape, font: &Font) -> Result<(), FigureError> {
     match shape {
         Shape::Line { points, stroke } => push_line(svg, points, stroke),
         Shape::Area { points, paint } => {

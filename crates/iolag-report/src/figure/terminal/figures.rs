@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use super::canvas::{BrailleCanvas, PATTERN_COUNT, fitted, line_sample, point_sample};
 use super::size::TerminalSize;
 use crate::figure::axis::Axis;
-use crate::figure::choice::{Chosen, Line, Place, PlotSelection, Room};
+use crate::figure::choice::{Chosen, FigureSelection, Line, Place, Room};
 use crate::figure::drawings::hangs::Hangs;
 use crate::figure::drawings::{ecdf as curves, marks, time_line as points};
 use crate::text::table::{Colour, Tone, wrapped};
@@ -75,7 +75,7 @@ fn parts<'a, 'b>(chosen: &'b Chosen<'a>, places: Vec<Place>, what: &str) -> Vec<
 /// The share of attempts that took at most so long, on a logarithmic axis.
 pub fn terminal_ecdf(
     figures: &Figures,
-    selection: &PlotSelection,
+    selection: &FigureSelection,
     size: TerminalSize,
     colour: Colour,
 ) -> String {
@@ -120,7 +120,7 @@ fn ecdf_of(part: &Part<'_, '_>, (size, foot_lines): (TerminalSize, usize), colou
 /// Every attempt over time, on a logarithmic axis of the time taken; what went wrong stands on top.
 pub fn terminal_time_line(
     figures: &Figures,
-    selection: &PlotSelection,
+    selection: &FigureSelection,
     size: TerminalSize,
     colour: Colour,
 ) -> String {

@@ -99,7 +99,7 @@ fn dots_of(scene: &Scene, paint: shapes::Paint) -> Vec<i32> {
 fn a_time_line_draws_every_operation_of_every_phase_in_its_colour() {
     let figures = joined();
     let (scene, _) =
-        scene_of(PlotKind::TimeLine, &figures, &PlotSelection::default(), PlotSize::SCREEN).unwrap();
+        scene_of(FigureKind::TimeLine, &figures, &FigureSelection::default(), FigureSize::SCREEN).unwrap();
     let all: Vec<i32> = PALETTE[..4].iter().flat_map(|paint| dots_of(&scene, *paint)).collect();
     let (left, right) = (*all.iter().min().unwrap(), *all.iter().max().unwrap());
     for (operation, paint) in OPERATIONS.iter().zip(PALETTE) {
@@ -117,7 +117,7 @@ fn a_time_line_draws_every_operation_of_every_phase_in_its_colour() {
 #[test]
 fn a_terminal_draws_every_phase_and_counts_all_attempts() {
     let figures = joined();
-    let text = terminal_time_line(&figures, &PlotSelection::default(), TerminalSize::USUAL, Colour::Never);
+    let text = terminal_time_line(&figures, &FigureSelection::default(), TerminalSize::USUAL, Colour::Never);
     insta::assert_snapshot!("terminal_time_line_of_a_whole_run", text);
     let is_dot = |character: char| ('\u{2801}'..='\u{28ff}').contains(&character);
     let columns: BTreeSet<usize> = text
@@ -131,14 +131,14 @@ fn a_terminal_draws_every_phase_and_counts_all_attempts() {
 
 #[test]
 fn iterations_and_phases_of_an_operation_are_one_series_in_every_kind() {
-    for kind in PlotKind::ALL {
+    for kind in FigureKind::ALL {
         let bytes =
-            plot(kind, &joined(), &PlotSelection::default(), PlotSize::SCREEN, PlotForm::Svg).unwrap();
+            plot(kind, &joined(), &FigureSelection::default(), FigureSize::SCREEN, FigureForm::Svg).unwrap();
         let svg = String::from_utf8(bytes).unwrap();
         assert!(!svg.contains("benchmark 1") && !svg.contains("not drawn"), "{kind}");
         for operation in OPERATIONS {
             let label = regex::Regex::new(&format!("aria-label=\"{operation}[\" ]")).unwrap();
-            let tells_clients = matches!(kind, PlotKind::Fairness | PlotKind::Sweep);
+            let tells_clients = matches!(kind, FigureKind::Fairness | FigureKind::Sweep);
             assert!(tells_clients || label.is_match(&svg), "{kind}: {operation}");
         }
     }
@@ -151,7 +151,7 @@ fn what_is_drawn_and_what_is_left_out_are_all_attempts() {
     let left_out = regex::Regex::new(r"\w+ \(([0-9]+)(?:, of which [0-9]+ did not succeed)?\)").unwrap();
     for operations in 1..=4 {
         let room = Room { operations, lines: usize::MAX };
-        let chosen = Chosen::new(&figures, &PlotSelection::default(), room);
+        let chosen = Chosen::new(&figures, &FigureSelection::default(), room);
         let text = chosen.coverage();
         let parsed = |text: &str| text.parse::<u64>().unwrap();
         let all = samples().len() as u64;
@@ -167,12 +167,14 @@ fn what_is_drawn_and_what_is_left_out_are_all_attempts() {
 
 #[test]
 fn a_picture_without_room_says_what_is_not_drawn_and_what_failed_of_it() {
-    let size = PlotSize::Millimetres { width: 40.0, height: 42.0 };
-    let bytes = plot(PlotKind::HeatMap, &joined(), &PlotSelection::default(), size, PlotForm::Svg).unwrap();
+    let size = FigureSize::Millimetres { width: 40.0, height: 42.0 };
+    let bytes =
+        plot(FigureKind::HeatMap, &joined(), &FigureSelection::default(), size, FigureForm::Svg).unwrap();
     let svg = String::from_utf8(bytes).unwrap();
     assert!(svg.contains("drawn: read (120), stat (120), delete"));
-    let chosen = Chosen::new(&joined(), &PlotSelection::default(), Room { operations: 3, lines: usize::MAX })
-        .coverage();
+    let chosen =
+        Chosen::new(&joined(), &FigureSelection::default(), Room { operations: 3, lines: usize::MAX })
+            .coverage();
     assert_eq!(
         chosen,
         "400 of 560 attempts are drawn; not drawn: delete (160, of which 16 did not succeed)."
@@ -183,9 +185,10 @@ fn a_picture_without_room_says_what_is_not_drawn_and_what_failed_of_it() {
 fn chosen_clients_have_panels_of_their_own_over_time() {
     let clients = vec![0..=0, 2..=3];
     let choice = FigureChoice { apart: Apart::Clients, clients: clients.clone(), ..FigureChoice::default() };
-    let selection = PlotSelection { clients, ..PlotSelection::default() };
+    let selection = FigureSelection { clients, ..FigureSelection::default() };
     let figures = figures(choice);
-    let bytes = plot(PlotKind::TimeLine, &figures, &selection, PlotSize::SCREEN, PlotForm::Svg).unwrap();
+    let bytes =
+        plot(FigureKind::TimeLine, &figures, &selection, FigureSize::SCREEN, FigureForm::Svg).unwrap();
     let svg = String::from_utf8(bytes).unwrap();
     for (name, is_there) in [("client 0", true), ("client 1", false), ("client 2", true), ("client 3", true)]
     {
@@ -202,18 +205,19 @@ fn a_hang_is_a_bar_in_the_panel_of_its_client_only_whatever_it_was() {
     let clients = vec![0..=0, 4..=4];
     let choice = FigureChoice { apart: Apart::Clients, clients: clients.clone(), ..FigureChoice::default() };
     let operations = vec![Operation::Create];
-    let selection = PlotSelection { operations, clients, ..PlotSelection::default() };
+    let selection = FigureSelection { operations, clients, ..FigureSelection::default() };
     let mut samples = samples();
     // This client does nothing else.
     let (attempt, start) = (AttemptId::new(ClientId(4), 0), MonotonicTime(21 * S));
     let hung = Sample::new(attempt, Operation::Rename, start, start, Nanoseconds(S)).in_stage(StageIndex(1));
     samples.push(hung.with_outcome(Outcome::Hung, FailureCode::from_errno(110)));
     let figures = figures_of(choice, &samples);
-    let (scene, _) = scene_of(PlotKind::TimeLine, &figures, &selection, PlotSize::SCREEN).unwrap();
+    let (scene, _) = scene_of(FigureKind::TimeLine, &figures, &selection, FigureSize::SCREEN).unwrap();
     let is_shade =
         |shape: &&shapes::Shape| matches!(shape, shapes::Shape::Area { paint, .. } if *paint == hangs::SHADE);
     assert_eq!(scene.shapes.iter().filter(is_shade).count(), 1);
-    let bytes = plot(PlotKind::TimeLine, &figures, &selection, PlotSize::SCREEN, PlotForm::Svg).unwrap();
+    let bytes =
+        plot(FigureKind::TimeLine, &figures, &selection, FigureSize::SCREEN, FigureForm::Svg).unwrap();
     let svg = String::from_utf8(bytes).unwrap();
     for text in
         ["aria-label=\"client 0\"", "aria-label=\"client 4\"", "`rename` on client 4 hung from 20.0 s on"]
@@ -240,7 +244,7 @@ fn a_choice_of_phases_is_made_of_their_attempts_only() {
     assert_eq!(figures.runs[0].boxes[0].durations.attempts, ATTEMPTS * 9 / 10);
     // The others have no attempts, but their places: a colour is an operation, whatever is chosen.
     let room = Room { operations: 8, lines: 8 };
-    let chosen = Chosen::new(&figures, &PlotSelection::default(), room);
+    let chosen = Chosen::new(&figures, &FigureSelection::default(), room);
     let drawn: Vec<_> = chosen.lines.iter().map(|line| (line.series.operation, line.paint)).collect();
     assert_eq!(drawn, [(Operation::Delete, PALETTE[3])]);
 }
