@@ -10,7 +10,7 @@ use super::paper::sheet::Sheet;
 use super::scene::shapes::{Dash, Paint, Stroke};
 use crate::words::numbers;
 
-/// Colours of operations, in their order; those of the pages (`LIGHT.series` in web/src/theme.ts). After Okabe and Ito 2008,
+/// Colours of operations, in their order; those of the pages (`LIGHT.series` in web/src/figure/theme.ts). After Okabe and Ito 2008,
 /// without the yellow, which white paper swallows.
 pub(super) const PALETTE: [Paint; 8] = [
     Paint::opaque(0x00, 0x72, 0xb2),
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn figures_and_pages_have_one_table_of_colours() {
-        let theme = include_str!("../../../../web/src/theme.ts");
+        let theme = include_str!("../../../../web/src/figure/theme.ts");
         let (_, light) = theme.split_once("const LIGHT").unwrap();
         let (_, series) = light.split_once("series: [").unwrap();
         let (series, _) = series.split_once(']').unwrap();

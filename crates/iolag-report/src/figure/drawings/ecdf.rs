@@ -10,7 +10,7 @@ use crate::figure::scene::shapes::{Align, Dash, Stroke};
 
 /// Points of all curves and bands of one of the two panels.
 const POINTS_MAX: usize = 8_000;
-/// What is said of the second panel; the page says the same (TAIL in web/src/distributions.ts).
+/// What is said of the second panel; the page says the same (TAIL in web/src/run/distributions.ts).
 const TAIL: &str = "The tail is logarithmic in the share missing to 100 %; a dot is the longest attempt, an arrow one that took at least so long.";
 /// More bands than this hide each other.
 const BANDS_MAX: usize = 3;
@@ -196,6 +196,6 @@ fn draw_curve(panel: &Panel<'_>, line: &Line<'_>, distribution: &Distribution, s
 mod tests {
     #[test]
     fn page_and_plot_say_the_same_of_the_tail() {
-        assert!(include_str!("../../../../../web/src/distributions.ts").contains(super::TAIL));
+        assert!(include_str!("../../../../../web/src/run/distributions.ts").contains(super::TAIL));
     }
 }

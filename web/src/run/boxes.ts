@@ -1,13 +1,13 @@
 // Box plots: by operation and place (directory, stage, run), and by client.
 
 import { bound, isAtLeast, type Box, type Quantile } from "./data";
-import type { FigureContent } from "./figure";
-import { count, duration, plural } from "./format";
-import { line, type Picture, type Plot, type Tip } from "./panel";
-import { band, logDuration } from "./scale";
+import type { FigureContent } from "../figure/figure";
+import { count, duration, plural } from "../page/format";
+import { line, type Picture, type Plot, type Tip } from "../figure/panel";
+import { band, logDuration } from "../figure/scale";
 import { arrange, operationsOf, shownSeries, type Selection } from "./selection";
 import { durationRange } from "./distributions";
-import { colourOf, theme } from "./theme";
+import { colourOf, theme } from "../figure/theme";
 
 const ROW = 26;
 

@@ -30,7 +30,7 @@ export interface Known {
 
 const UNIT_SIZES: Record<string, number> = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9 };
 
-/** `12.7 [12.6–13.0] µs`, `726 µs [257 µs–19.1 ms]`: as `with_ends` in crates/iolag-report/src/interval_text.rs writes durations. */
+/** `12.7 [12.6–13.0] µs`, `726 µs [257 µs–19.1 ms]`: as `with_ends` in crates/iolag-report/src/words/interval.rs writes durations. */
 export function durationWithEnds(value: Known, low: Known, high: Known): string {
   const mark = (known: Known): string => (known.isAtLeast ? "≥" : "");
   const [first, from, to] = [value, low, high].map(({ ns }) => duration(ns).split(" "));

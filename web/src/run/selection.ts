@@ -2,7 +2,7 @@
 // series get their names and styles.
 
 import type { Level, Report, RunFigures, Series } from "./data";
-import type { LegendEntry } from "./figure";
+import type { LegendEntry } from "../figure/figure";
 
 export const LEVELS: [Level, string][] = [
   ["task", "Tasks at the prompt"],

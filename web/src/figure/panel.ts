@@ -3,7 +3,7 @@
 // What stands inside the axes is drawn by a Picture. The canvas is redrawn as a whole; cross-hair, selection and
 // tooltip are elements above it, so that moving the pointer never redraws a million points.
 
-import { element } from "./dom";
+import { element } from "../page/dom";
 import type { Scale } from "./scale";
 import { theme } from "./theme";
 

@@ -1,12 +1,12 @@
 // Distributions: integrated percent with its band, and histograms with a smooth curve.
 
 import { type Distribution, type Report } from "./data";
-import type { FigureContent, View } from "./figure";
-import { count, duration, percent, plural } from "./format";
-import { line, type Picture, type Plot, type Tip } from "./panel";
-import { linear, logDuration, roundedLog, share, tail, type Scale } from "./scale";
+import type { FigureContent, View } from "../figure/figure";
+import { count, duration, percent, plural } from "../page/format";
+import { line, type Picture, type Plot, type Tip } from "../figure/panel";
+import { linear, logDuration, roundedLog, share, tail, type Scale } from "../figure/scale";
 import { arrange, shownSeries, type Arrangement, type Selection, type Shown } from "./selection";
-import { colourOf, dashOf, drawShape, rgb } from "./theme";
+import { colourOf, dashOf, drawShape, rgb } from "../figure/theme";
 
 type WithData<T> = { item: Shown; data: T };
 
@@ -36,7 +36,7 @@ export function openInWords(runs: { series: { operation: string }[] }[]): string
     : `curves that stop below 100 % say how many (Kaplan and Meier; of a ping, ${certain})`;
 }
 
-/** As `iolag plot ecdf` says it: crates/iolag-report/src/plot/ecdf.rs. */
+/** As `iolag plot ecdf` says it: crates/iolag-report/src/figure/drawings/ecdf.rs. */
 const TAIL =
   "The tail is logarithmic in the share missing to 100 %; a dot is the longest attempt, an arrow one that took at least so long.";
 

@@ -1,14 +1,14 @@
 // The time line: every attempt as a point, or as density with the longest attempts as points; what went wrong as
 // marks in a row of its own above the axes, so that it is never a gap.
 
-import { TIME_UNITS, type Column, type Hang, type RunFigures } from "./data";
-import type { FigureContent, View } from "./figure";
-import { count, duration, moment, plural } from "./format";
-import { drawHangs, hangSentence, hangsOf, hangTip, shadeHangs } from "./hangs";
-import { clamp, type Picture, type Plot, type Tip } from "./panel";
-import { logDuration, roundedLog, time, type Scale } from "./scale";
-import { type Selection, type TimePlace, operationsOf, timePlaces } from "./selection";
-import { colourOf, drawShape, rgb, shapeOf, theme } from "./theme";
+import { TIME_UNITS, type Column, type Hang, type RunFigures } from "../data";
+import type { FigureContent, View } from "../../figure/figure";
+import { count, duration, moment, plural } from "../../page/format";
+import { drawHangs, hangSentence, hangsOf, hangTip, shadeHangs } from "../hangs";
+import { clamp, type Picture, type Plot, type Tip } from "../../figure/panel";
+import { logDuration, roundedLog, time, type Scale } from "../../figure/scale";
+import { type Selection, type TimePlace, operationsOf, timePlaces } from "../selection";
+import { colourOf, drawShape, rgb, shapeOf, theme } from "../../figure/theme";
 
 const MARK_ROW = 13;
 /** Fewer points than this are drawn with the shape of their series. */

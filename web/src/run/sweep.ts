@@ -1,12 +1,12 @@
 // Sweeps: rates and durations against the number of clients or the size of the working set.
 
 import { bound, isAtLeast, type Estimate, type Quantile, type Sweep } from "./data";
-import type { FigureContent, LegendEntry, View } from "./figure";
-import { count, duration, durationWithEnds, numberTick, plural, rate, type Known } from "./format";
-import { line, type Picture, type Plot, type Tip } from "./panel";
-import { linear, logDuration, roundedLog, type Scale, type Tick } from "./scale";
+import type { FigureContent, LegendEntry, View } from "../figure/figure";
+import { count, duration, durationWithEnds, numberTick, plural, rate, type Known } from "../page/format";
+import { line, type Picture, type Plot, type Tip } from "../figure/panel";
+import { linear, logDuration, roundedLog, type Scale, type Tick } from "../figure/scale";
 import { operationsOf, type Selection } from "./selection";
-import { colourOf, dashOf, drawShape, shapeOf } from "./theme";
+import { colourOf, dashOf, drawShape, shapeOf } from "../figure/theme";
 
 interface Point {
   size: number;

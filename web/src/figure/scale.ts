@@ -1,6 +1,6 @@
 // Scales: from values to pixels and back, with the places of their ticks.
 
-import { clock, count, durationTick, numberTick, percent } from "./format";
+import { clock, count, durationTick, numberTick, percent } from "../page/format";
 
 export interface Tick {
   value: number;

@@ -1,14 +1,14 @@
 // What changes over time: durations as heat map, rates, clients waiting, fairness between clients.
 
 import { type Fairness, type RunFigures } from "./data";
-import type { FigureContent, LegendEntry, View } from "./figure";
-import { bytes, count, duration, moment, numberTick, percent, plural, rate } from "./format";
+import type { FigureContent, LegendEntry, View } from "../figure/figure";
+import { bytes, count, duration, moment, numberTick, percent, plural, rate } from "../page/format";
 import { hangTip, shadeHangs } from "./hangs";
-import { clamp, type Picture, type Plot, type Tip } from "./panel";
-import { linear, logDuration, roundedLog, share, size, type Scale } from "./scale";
+import { clamp, type Picture, type Plot, type Tip } from "../figure/panel";
+import { linear, logDuration, roundedLog, share, size, type Scale } from "../figure/scale";
 import { operationsOf, timePlaces, type Selection, type TimePlace } from "./selection";
-import { timeScale } from "./time_line";
-import { colourOf, dashOf, ramp } from "./theme";
+import { timeScale } from "./time_line/picture";
+import { colourOf, dashOf, ramp } from "../figure/theme";
 
 function when(run: RunFigures["run"], ns: number): string {
   return run.begin_realtime_ns === null ? `after ${duration(ns)}` : moment((run.begin_realtime_ns + ns) / 1e6);

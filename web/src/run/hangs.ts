@@ -1,10 +1,10 @@
 // Hangs of a run: bars from their start to their end in every picture over time of their target, whatever operations it is of.
 
 import type { Hang, RunFigures } from "./data";
-import { duration, moment, plural } from "./format";
-import { clamp, type Plot, type Tip } from "./panel";
+import { duration, moment, plural } from "../page/format";
+import { clamp, type Plot, type Tip } from "../figure/panel";
 import type { TimePlace } from "./selection";
-import { theme } from "./theme";
+import { theme } from "../figure/theme";
 
 /** More are counted, not named. */
 const NAMED_MAX = 3;

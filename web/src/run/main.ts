@@ -1,16 +1,16 @@
 // Brings the page to life: the text was written by the program, the pictures are drawn here.
 
 import { readReport, type Level, type Report } from "./data";
-import { button, element } from "./dom";
+import { button, element } from "../page/dom";
 import { boxesByClient, boxesByPlace } from "./boxes";
 import { histograms, integratedPercent } from "./distributions";
-import { Figure, type FigureContent } from "./figure";
+import { Figure, type FigureContent } from "../figure/figure";
 import { fairness, heatMaps, ratesOverTime } from "./over_time";
 import { LEVELS, levelsOf, parseClients, phasesOf, type Selection } from "./selection";
 import { sweeps } from "./sweep";
-import { enliven, enlivenCommand } from "./table";
-import { setPrinting } from "./theme";
-import { timeLine } from "./time_line";
+import { enliven, enlivenCommand } from "../page/table";
+import { setPrinting } from "../figure/theme";
+import { timeLine } from "./time_line/picture";
 
 type Make = (selection: Selection) => FigureContent | null;
 

@@ -2,7 +2,7 @@
 //
 // Drawn when it comes near the window, or when the page is printed.
 
-import { button, element } from "./dom";
+import { button, element } from "../page/dom";
 import { Panel, type Picture } from "./panel";
 import { colourOf, dashOf, drawShape, shapeOf, theme } from "./theme";
 
