@@ -8,8 +8,8 @@ const banner = "/*! iolag, MIT OR Apache-2.0. No third-party code in this page. 
 mkdirSync("dist", { recursive: true });
 await build({
   entryPoints: [
-    { in: "src/main.ts", out: "report" },
-    { in: "src/style.css", out: "report" },
+    { in: "src/run/main.ts", out: "report" },
+    { in: "src/page/style.css", out: "report" },
     { in: "src/history/main.ts", out: "history" },
     { in: "src/history/history.css", out: "history" },
   ],

@@ -46,10 +46,10 @@ async function moduleOfPage(name) {
 }
 
 withoutBrowser("durations with their intervals are those of the tables", async () => {
-  const { durationWithEnds } = await moduleOfPage("format");
+  const { durationWithEnds } = await moduleOfPage("page/format");
   const exactly = (ns) => ({ ns, isAtLeast: false });
   const written = (...amounts) => durationWithEnds(...amounts.map(exactly));
-  // The known answers of crates/iolag-report/src/interval_text.rs.
+  // The known answers of crates/iolag-report/src/words/interval.rs.
   assert.equal(written(12.7e3, 12.6e3, 13.04e3), "12.7 [12.6–13.0] µs");
   assert.equal(written(1.25e6, 1.11e6, 1.4e6), "1.25 [1.11–1.40] ms");
   assert.equal(written(104e3, 9.6e3, 2.3e6), "104.0 [9.6–2300.0] µs");
@@ -64,7 +64,7 @@ withoutBrowser("durations with their intervals are those of the tables", async (
 });
 
 withoutBrowser("of an even number of results a sweep shows the mean of the middle two", async () => {
-  const { durationPoints } = await moduleOfPage("sweep");
+  const { durationPoints } = await moduleOfPage("run/sweep");
   const point = (size, value) => {
     const interval = { between: { low: { exactly_ns: 990_000 }, high: { exactly_ns: 9_400_000 } } };
     return { size, median: { value, interval } };
@@ -78,7 +78,7 @@ withoutBrowser("of an even number of results a sweep shows the mean of the middl
 });
 
 withoutBrowser("each nine of a tail is as far from the next", async () => {
-  const { tail } = await moduleOfPage("scale");
+  const { tail } = await moduleOfPage("figure/scale");
   const labels = (scale) => scale.ticks(9).map(({ label }) => label);
   const scale = tail(0.97);
   assert.deepEqual(labels(scale), ["0 %", "90 %", "99 %", "99.9 %", "99.99 %"]);
@@ -89,7 +89,7 @@ withoutBrowser("each nine of a tail is as far from the next", async () => {
 });
 
 withoutBrowser("what had not ended is told by the rule of its run", async () => {
-  const { openInWords } = await moduleOfPage("distributions");
+  const { openInWords } = await moduleOfPage("run/distributions");
   const run = (operation) => ({ series: [{ operation }] });
   assert.match(openInWords([run("create")]), /Kaplan and Meier\)$/);
   assert.doesNotMatch(openInWords([run("probe")]), /Kaplan/);
@@ -166,7 +166,7 @@ inBrowser("the tail stands beside all attempts, on an axis of its own", async ()
 });
 
 withoutBrowser("clients are written as ranges, and what is not there is refused", async () => {
-  const { parseClients } = await moduleOfPage("selection");
+  const { parseClients } = await moduleOfPage("run/selection");
   assert.deepEqual(parseClients("0,2-3", 4), [0, 2, 3]);
   assert.deepEqual(parseClients(" 3 - 3, 1", 4), [1, 3]);
   assert.equal(parseClients("", 4), null);

@@ -1,6 +1,6 @@
 // Which series share a panel and which a colour: tasks have panels, places (a target seen from a host) have colours.
 
-import type { LegendEntry } from "../figure";
+import type { LegendEntry } from "../figure/figure";
 import { isDuration, type HistoryDocument, type Series } from "./document";
 
 /** What the buttons of the page have chosen. */

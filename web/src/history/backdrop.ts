@@ -1,8 +1,8 @@
 // What stands behind and above time lines: times of which nothing is known, outages, events.
 
-import { clamp, shortened, type Plot, type Tip } from "../panel";
-import { duration } from "../format";
-import { theme } from "../theme";
+import { clamp, shortened, type Plot, type Tip } from "../figure/panel";
+import { duration } from "../page/format";
+import { theme } from "../figure/theme";
 import { momentText } from "./calendar_scale";
 import type { EventMark, Figures, Gap, Hang, Outage, Series } from "./document";
 

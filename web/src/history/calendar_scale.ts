@@ -1,6 +1,6 @@
 // Time axes of hours to years: ticks at hours, days, Mondays, months and years, whichever fit.
 
-import { time, type Scale, type Tick } from "../scale";
+import { time, type Scale, type Tick } from "../figure/scale";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

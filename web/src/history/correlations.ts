@@ -1,10 +1,10 @@
 // Everything against everything: coefficients as a triangle of colours, and how they depend on a lag.
 
-import type { FigureContent } from "../figure";
-import { count, duration } from "../format";
-import { line, shortened, type Picture, type Plot, type Tip } from "../panel";
-import { band, linear } from "../scale";
-import { colourOf, theme } from "../theme";
+import type { FigureContent } from "../figure/figure";
+import { count, duration } from "../page/format";
+import { line, shortened, type Picture, type Plot, type Tip } from "../figure/panel";
+import { band, linear } from "../figure/scale";
+import { colourOf, theme } from "../figure/theme";
 import type { Figures, PairCell } from "./document";
 import type { State } from "./arrangement";
 import { upsideDown } from "./days";

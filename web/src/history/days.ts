@@ -1,10 +1,10 @@
 // When it is bad: a calendar of days on which probes did not end, and durations by hour and day.
 
-import type { FigureContent, View } from "../figure";
-import { count, duration, plural } from "../format";
-import { clamp, type Picture, type Plot, type Tip } from "../panel";
-import { band, linear, type Scale } from "../scale";
-import { ramp, theme } from "../theme";
+import type { FigureContent, View } from "../figure/figure";
+import { count, duration, plural } from "../page/format";
+import { clamp, type Picture, type Plot, type Tip } from "../figure/panel";
+import { band, linear, type Scale } from "../figure/scale";
+import { ramp, theme } from "../figure/theme";
 import { placeName, places, shownSeries, taskName, type State } from "./arrangement";
 import { calendarTime } from "./calendar_scale";
 import type { DayMatrix, Series } from "./document";

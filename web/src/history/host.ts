@@ -1,10 +1,10 @@
 // Host or storage? The same time axis for every place, the control in memory first, and for what else was measured.
 
-import type { FigureContent, LegendEntry, View } from "../figure";
-import { numberTick } from "../format";
-import type { Picture, Plot, Tip } from "../panel";
-import { linear } from "../scale";
-import { colourOf } from "../theme";
+import type { FigureContent, LegendEntry, View } from "../figure/figure";
+import { numberTick } from "../page/format";
+import type { Picture, Plot, Tip } from "../figure/panel";
+import { linear } from "../figure/scale";
+import { colourOf } from "../figure/theme";
 import { placeName, places, shownSeries, taskName, type State } from "./arrangement";
 import { backdropOf, backdropTip, drawSpans } from "./backdrop";
 import { momentText } from "./calendar_scale";

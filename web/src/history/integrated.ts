@@ -1,10 +1,10 @@
 // The study's figures 4 to 6, "integrated percent": distributions with bands; and figure 5's before, after and all.
 
-import type { FigureContent, LegendEntry, View } from "../figure";
-import { count, duration, percent, plural } from "../format";
-import { line, type Picture, type Plot, type Tip } from "../panel";
-import { logDuration, roundedLog, share } from "../scale";
-import { colourOf, dashOf } from "../theme";
+import type { FigureContent, LegendEntry, View } from "../figure/figure";
+import { count, duration, percent, plural } from "../page/format";
+import { line, type Picture, type Plot, type Tip } from "../figure/panel";
+import { logDuration, roundedLog, share } from "../figure/scale";
+import { colourOf, dashOf } from "../figure/theme";
 import { legendOfPlaces, panelsByTask, placeName, places, taskName, type State } from "./arrangement";
 import { momentText } from "./calendar_scale";
 import type { Curve, Series } from "./document";

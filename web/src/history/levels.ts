@@ -1,8 +1,8 @@
 // Changes of level as steps, with the medians before and after.
 
-import { duration } from "../format";
-import { clamp, type Plot } from "../panel";
-import { colourOf, theme } from "../theme";
+import { duration } from "../page/format";
+import { clamp, type Plot } from "../figure/panel";
+import { colourOf, theme } from "../figure/theme";
 import { momentsOf, type Figures, type Known, type Series } from "./document";
 import { rangeOf, type Lane } from "./time_line";
 

@@ -1,7 +1,7 @@
 // What a watch does right now: probes in flight with their age counting up, last ends, what the history waits for.
 
-import { element } from "../dom";
-import { duration, plural } from "../format";
+import { element } from "../page/dom";
+import { duration, plural } from "../page/format";
 import { momentText } from "./calendar_scale";
 import type { Outage, SeriesKey } from "./document";
 

@@ -1,9 +1,9 @@
 // Brings the page of a history to life: from a file everything is there; from a server it is asked for, and asked for again.
 
-import { button, element } from "../dom";
-import { Figure, type FigureContent } from "../figure";
-import { enliven } from "../table";
-import { setPrinting } from "../theme";
+import { button, element } from "../page/dom";
+import { Figure, type FigureContent } from "../figure/figure";
+import { enliven } from "../page/table";
+import { setPrinting } from "../figure/theme";
 import { hasParts, type State } from "./arrangement";
 import { correlationMatrix, lags } from "./correlations";
 import { calendar, hoursByDay } from "./days";

@@ -1,11 +1,11 @@
 // The study's figures 1 to 3: a panel for each task, all places in it, on a logarithmic axis of time taken.
 
-import type { FigureContent, View } from "../figure";
-import { count, duration, durationTick, plural } from "../format";
-import { clamp, shortened, type Picture, type Plot, type Tip } from "../panel";
-import { logDuration, roundedLog } from "../scale";
-import { blend } from "../time_line";
-import { colourOf, drawShape, rgb, shapeOf, theme } from "../theme";
+import type { FigureContent, View } from "../figure/figure";
+import { count, duration, durationTick, plural } from "../page/format";
+import { clamp, shortened, type Picture, type Plot, type Tip } from "../figure/panel";
+import { logDuration, roundedLog } from "../figure/scale";
+import { blend } from "../run/time_line/picture";
+import { colourOf, drawShape, rgb, shapeOf, theme } from "../figure/theme";
 import { legendOfPlaces, panelsByTask, placeName, places, type Panel, type State } from "./arrangement";
 import { backdropOf, backdropTip, drawSpans, drawWords, ROW, type Backdrop } from "./backdrop";
 import { calendarTime, momentText } from "./calendar_scale";

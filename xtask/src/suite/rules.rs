@@ -116,7 +116,7 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
             "iolag-keeper::lib::children::separation",
             "iolag-report::html",
             "iolag-report::lib::html",
-            "iolag-report::lib::markdown",
+            "iolag-report::lib::incident::markdown",
             "iolag-store::lib::history::place",
             "iolag-watch::lib::probe::place",
             "iolag-watch::runtime",

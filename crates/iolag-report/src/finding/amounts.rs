@@ -3,7 +3,7 @@
 use iolag_analysis::history::{Knowledge, Quantity, amount_in_words};
 use iolag_model::WallTime;
 
-use crate::history_text::amounts::moment;
+use crate::words::history::moment;
 
 /// What is said with what may be no more than the hours of the day.
 pub(super) const fn doubt_of(is_record_short: bool) -> &'static str {

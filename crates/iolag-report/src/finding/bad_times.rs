@@ -9,7 +9,7 @@ use iolag_model::{OutageEnding, OutageKind, counted};
 
 use super::amounts::{level_in_words, moment_in_words, was_or_were};
 use super::in_words::InWords;
-use crate::history_text::amounts::Names;
+use crate::words::history::Names;
 
 impl InWords for OutageFound {
     fn sentence(&self, _finding: &HistoryFinding, _names: &Names) -> String {

@@ -8,7 +8,7 @@ use iolag_model::counted;
 
 use super::amounts::{doubt_of, p_in_words};
 use super::in_words::InWords;
-use crate::history_text::amounts::Names;
+use crate::words::history::Names;
 
 impl InWords for BadTogetherFound {
     fn sentence(&self, _finding: &HistoryFinding, _names: &Names) -> String {

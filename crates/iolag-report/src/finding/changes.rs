@@ -13,7 +13,7 @@ use iolag_model::WallSpan;
 use super::amounts::{level_in_words, moment_in_words, p_in_words};
 use super::factors::{Tense, interval_in_words, measure, much_in_words, plural_verb};
 use super::in_words::InWords;
-use crate::history_text::amounts::Names;
+use crate::words::history::Names;
 
 impl InWords for LevelFound {
     fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {

@@ -10,7 +10,7 @@ use iolag_model::counted;
 
 use super::amounts::{doubt_of, p_in_words};
 use super::in_words::InWords;
-use crate::history_text::amounts::Names;
+use crate::words::history::Names;
 
 impl InWords for CorrelationFound {
     fn sentence(&self, _finding: &HistoryFinding, names: &Names) -> String {

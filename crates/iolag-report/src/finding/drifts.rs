@@ -8,7 +8,7 @@ use iolag_analysis::{Evidence, EvidenceAmount, share_in_words};
 use super::amounts::{level_in_words, p_in_words};
 use super::factors::{Tense, interval_in_words, much_in_words};
 use super::in_words::InWords;
-use crate::history_text::amounts::Names;
+use crate::words::history::Names;
 
 impl InWords for DriftFound {
     fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {

@@ -6,7 +6,7 @@ use iolag_analysis::history::{EndedSo, FailedFound, HistoryFinding, PastDeadline
 use iolag_analysis::share_in_words;
 
 use super::in_words::InWords;
-use crate::history_text::amounts::Names;
+use crate::words::history::Names;
 
 /// What failed did.
 pub(super) const FAILED: &str = "failed";

@@ -8,7 +8,7 @@ use iolag_model::{SeriesKey, WallSpan};
 use serde::Serialize;
 
 use super::together::together;
-use crate::history_text::amounts::Names;
+use crate::words::history::Names;
 
 /// A finding as it is told, and as it stands in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -3,7 +3,7 @@
 use iolag_analysis::joined;
 use iolag_model::SeriesKey;
 
-use crate::history_text::amounts::{Names, task};
+use crate::words::history::{Names, task};
 
 impl Names {
     /// As in `` `list` on /home ``, with the host if there are several.

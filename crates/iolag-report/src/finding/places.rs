@@ -8,7 +8,7 @@ use iolag_analysis::history::{
 };
 
 use super::in_words::InWords;
-use crate::history_text::amounts::Names;
+use crate::words::history::Names;
 
 impl InWords for SlowerPlaceFound {
     fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {

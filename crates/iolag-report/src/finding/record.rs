@@ -8,7 +8,7 @@ use iolag_model::counted;
 
 use super::amounts::moment_in_words;
 use super::in_words::InWords;
-use crate::history_text::amounts::Names;
+use crate::words::history::Names;
 
 /// Facts that are told of a configuration.
 const FACTS_MOST: usize = 3;

@@ -9,7 +9,7 @@ use iolag_analysis::history::{
 use iolag_analysis::{factor_in_words, share_in_words};
 
 use super::in_words::InWords;
-use crate::history_text::amounts::Names;
+use crate::words::history::Names;
 
 const LONGER: &str =
     "Watch longer or more often; neighbouring samples that resemble each other count as less than one.";

@@ -10,7 +10,7 @@ use iolag_model::WallTime;
 
 use super::amounts::{moment_in_words, was_or_were};
 use super::in_words::InWords;
-use crate::history_text::amounts::Names;
+use crate::words::history::Names;
 
 impl InWords for SlowFound {
     fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {

@@ -12,7 +12,7 @@ use super::in_words::{FindingInWords, in_words};
 use super::names::quoted;
 use super::single_series::{extremes_in_words, how_often, modes_in_words};
 use super::tails::{longest_in_words, slow_together};
-use crate::history_text::amounts::Names;
+use crate::words::history::Names;
 
 /// All of `told` in one sentence, with the range of their numbers and the greatest of them.
 pub(super) fn together(told: &ToldFinding<'_>, names: &Names) -> FindingInWords {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::markup::json_for_script;
 
-/// What `web/src/data.ts` reads.
+/// What `web/src/run/data.ts` reads.
 #[derive(Serialize)]
 struct Document<'a> {
     figures: &'a Figures,

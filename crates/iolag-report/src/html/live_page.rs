@@ -10,8 +10,8 @@ use iolag_model::{
 };
 
 use super::markup::Markup;
-use crate::history_text::amounts::moment;
-use crate::live::{LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveSeries, LiveWatchState};
+use crate::machine::live::{LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveSeries, LiveWatchState};
+use crate::words::history::moment;
 
 /// The style of the page; served as `now.css`.
 pub const LIVE_STYLE: &str = include_str!("live.css");

@@ -31,6 +31,19 @@ impl Markup {
         self.raw(open).text(text).raw(close)
     }
 
+    /// A table up to its first row: its class, its caption if it has one, and what its columns are called.
+    pub(super) fn begin_table(&mut self, class: &'static str, caption: &str, names: &[&'static str]) {
+        self.raw("<div class=\"table-box\"><table").attribute("class", class).raw(">");
+        if !caption.is_empty() {
+            self.element("<caption>", caption, "</caption>");
+        }
+        self.raw("<thead><tr>");
+        for name in names {
+            self.raw("<th scope=\"col\">").raw(name).raw("</th>");
+        }
+        self.raw("</tr></thead>\n<tbody>\n");
+    }
+
     /// A text in which what stands between backquotes is code, and numbers are not broken over lines.
     pub(super) fn prose(&mut self, text: &str) -> &mut Self {
         let mut parts = text.split('`').peekable();

@@ -9,21 +9,14 @@
 //! Invariants: what comes from outside (paths, labels, host names, error texts) enters the page as escaped text or
 //! escaped JSON, never as markup; the page loads nothing; its text is complete without the script.
 
-mod bad_moments;
-mod command;
 mod embed;
-mod head;
 mod history;
 mod live_page;
 mod markup;
-mod method;
-mod report;
-mod run_names;
-mod table;
+mod run;
 
-pub use command::shell_command;
 pub use history::{
     HistoryReport, LIVE_HISTORY_POLICY, write_history_document, write_history_html, write_live_history_html,
 };
 pub use live_page::{LIVE_STYLE, live_page};
-pub use report::{HtmlReport, ReportedRun, write_html};
+pub use run::{HtmlReport, ReportedRun, shell_command, write_html};

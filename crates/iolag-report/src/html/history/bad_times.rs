@@ -5,10 +5,10 @@ use iolag_model::{
     Event, EventSource, Nanoseconds, OutageEnding, WallTime, counted, format_count, format_duration,
 };
 
-use super::page::HistoryReport;
-use crate::history_text::amounts::{known, moment};
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
-use crate::numbers::NOTHING;
+use crate::words::history::{known, moment, p_value};
+use crate::words::numbers::NOTHING;
 
 /// More rows than these are too many to read: the worst are shown.
 const OUTAGES_MOST: usize = 40;
@@ -241,13 +241,4 @@ fn associations(report: &HistoryReport<'_>, page: &mut Markup) {
         page.raw("</tr>\n");
     }
     page.raw("</tbody></table></div>\n");
-}
-
-/// `0.031`, `< 0.001`.
-pub(super) fn p_value(p: f64) -> String {
-    match p {
-        p if p < 0.001 => "< 0.001".to_owned(),
-        p if p < 0.0995 => format!("{p:.3}"),
-        p => format!("{p:.2}"),
-    }
 }

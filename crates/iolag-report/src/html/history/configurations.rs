@@ -6,9 +6,9 @@ use iolag_analysis::history::{CorrelationMethod, GapRecord, time_in_gaps};
 use iolag_model::{Configuration, Nanoseconds, SeriesKind, counted, format_count, format_duration};
 
 use super::head::{hosts, sorted, targets};
-use super::page::HistoryReport;
-use crate::history_text::amounts::moment;
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
+use crate::words::history::moment;
 
 /// Gaps that are told one by one.
 const GAPS_MOST: usize = 8;

@@ -11,7 +11,8 @@ use iolag_analysis::history::HistoryFigures;
 use serde::Serialize;
 
 use super::head::title;
-use super::page::{HistoryReport, PARTS, WATCHED};
+use super::parts::{PARTS, WATCHED};
+use super::report::HistoryReport;
 use crate::html::embed::write_column;
 use crate::html::markup::Markup;
 

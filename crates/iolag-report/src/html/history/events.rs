@@ -3,11 +3,10 @@
 use iolag_analysis::history::{ComparisonVerdict, EventEffect, SeriesAnalysis};
 use iolag_model::{Event, EventSource, counted, format_count};
 
-use super::bad_times::p_value;
-use super::page::HistoryReport;
-use crate::history_text::amounts::{changed_when, estimate, event_apart, known, moment, ratio, shift};
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
-use crate::numbers::percentage;
+use crate::words::history::{changed_when, estimate, event_apart, known, moment, p_value, ratio, shift};
+use crate::words::numbers::percentage;
 
 /// Events that are told one by one, the latest; of the journal none.
 const EVENTS_MOST: usize = 60;

@@ -3,11 +3,11 @@
 use iolag_analysis::Severity;
 use iolag_model::{Nanoseconds, SeriesKind, WallSpan, counted, format_duration};
 
-use super::page::HistoryReport;
+use super::report::HistoryReport;
 use crate::finding::{FindingInWords, findings_in_words};
-use crate::history_text::amounts::moment;
 use crate::html::markup::Markup;
-use crate::numbers::all_succeeded;
+use crate::words::estimates::all_succeeded;
+use crate::words::history::moment;
 
 /// Title of the page, unless the caller has one.
 pub(super) fn title(report: &HistoryReport<'_>) -> String {

@@ -15,11 +15,14 @@ mod document;
 mod events;
 mod head;
 mod page;
+mod parts;
 mod rates;
+mod report;
 mod strata;
 mod table;
 mod time_spent;
 mod together;
 
 pub use document::write_history_document;
-pub use page::{HistoryReport, LIVE_HISTORY_POLICY, write_history_html, write_live_history_html};
+pub use page::{LIVE_HISTORY_POLICY, write_history_html, write_live_history_html};
+pub use report::HistoryReport;

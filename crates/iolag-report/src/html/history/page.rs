@@ -2,20 +2,14 @@
 
 use std::io::{self, Write};
 
-use iolag_analysis::history::{HistoryAnalysis, HistoryFigures};
-use iolag_model::WallTime;
+use iolag_analysis::history::HistoryFigures;
 
-use super::bad_times::bad_times;
-use super::configurations::watched;
 use super::document::write_data;
-use super::events::events_and_changes;
-use super::head::{findings, head, title};
-use super::rates::rates;
-use super::table::table;
-use super::together::{distributions, together};
-use crate::history_text::HistoryHead;
-use crate::history_text::amounts::{Names, moment};
+use super::head::title;
+use super::parts::{PARTS, WATCHED};
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
+use crate::words::history::moment;
 
 const SCRIPT: &str = include_str!("../../../../../web/dist/history.js");
 const STYLE: &str = include_str!("../../../../../web/dist/history.css");
@@ -23,42 +17,6 @@ const STYLE: &str = include_str!("../../../../../web/dist/history.css");
 const POLICY: &str = include_str!("../../../../../web/dist/history-policy.txt");
 /// The same for the page of a server, which may ask that server for news. Also fit for the header of that name.
 pub const LIVE_HISTORY_POLICY: &str = include_str!("../../../../../web/dist/history-live-policy.txt");
-
-/// What a page is about.
-#[derive(Debug, Clone, Copy)]
-pub struct HistoryReport<'a> {
-    /// The title; absent for one made from the history.
-    pub title: Option<&'a str>,
-    /// Where the history is, and the time that was asked for.
-    pub head: &'a HistoryHead,
-    /// Name of the zone by which the analysis tells days and hours.
-    pub zone: &'a str,
-    /// What was found out.
-    pub analysis: &'a HistoryAnalysis,
-    /// When the page is written; absent leaves it out.
-    pub written: Option<WallTime>,
-}
-
-impl HistoryReport<'_> {
-    pub(super) fn names(&self) -> Names {
-        Names::of(self.analysis)
-    }
-}
-
-/// A part that is text: the element of this id holds it, and a live page puts the new one in its place.
-pub(super) type Part = (&'static str, fn(&HistoryReport<'_>, &mut Markup));
-
-/// Every part, in the order of the page.
-pub(super) const PARTS: [Part; 8] = [
-    ("text-head", head),
-    ("text-findings", findings),
-    ("text-bad-times", bad_times),
-    ("text-events", events_and_changes),
-    ("text-distributions", distributions),
-    ("text-together", together),
-    ("text-rates", rates),
-    ("text-table", table),
-];
 
 /// Sections: id, heading, what stands in them. `figures-…` is filled by the script.
 const SECTIONS: [(&str, &str, &[&str]); 8] = [
@@ -71,9 +29,6 @@ const SECTIONS: [(&str, &str, &[&str]); 8] = [
     ("watched", "What was watched, and how", &["text-watched"]),
     ("table", "All numbers", &["text-table"]),
 ];
-
-/// The part that stands apart in [`PARTS`]' order: facts, which few read first.
-pub(super) const WATCHED: Part = ("text-watched", watched);
 
 /// Writes one HTML file that needs nothing else. The text and the tables are complete without its script.
 ///

@@ -3,11 +3,12 @@
 use iolag_analysis::history::{GroupRates, OutcomeRates, Rate, SeriesAnalysis, Weekday};
 use iolag_model::{Configuration, ConfigurationKey, SeriesKey, counted, format_count};
 
-use super::page::HistoryReport;
-use crate::history_text::amounts::{moment, with_interval};
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
-use crate::interval_text::{Known, Measure, with_ends};
-use crate::numbers::{NOTHING, all_succeeded, no_deadline, none_of, percentage};
+use crate::words::estimates::{all_succeeded, no_deadline, none_of};
+use crate::words::history::{moment, with_interval};
+use crate::words::interval::{Known, Measure, with_ends};
+use crate::words::numbers::{NOTHING, percentage};
 
 /// Series side by side in the tables by weekday and hour: those with most trouble.
 const SERIES_MOST: usize = 8;

@@ -3,10 +3,10 @@
 use iolag_analysis::history::{Quantity, SeriesAnalysis};
 use iolag_model::{SeriesKey, format_count, format_duration};
 
-use super::page::HistoryReport;
-use crate::history_text::amounts::{estimate, share_over, task, with_interval};
-use crate::history_text::strata::{FELT, felt, range};
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
+use crate::text::history::strata::{FELT, felt, range};
+use crate::words::history::{estimate, share_over, task, with_interval};
 
 /// A table for each covariate by which anything has levels.
 pub(super) fn strata(report: &HistoryReport<'_>, page: &mut Markup) {

@@ -5,10 +5,10 @@
 use iolag_analysis::history::{Estimate, Quantity, SeriesSummary, WeightedSummary, Weighting};
 use iolag_model::{SeriesKind, format_count, format_duration};
 
-use super::page::HistoryReport;
-use crate::history_text::amounts::{estimate, moment, share_over, task, with_interval};
-use crate::history_text::series::{latest_regimes, time_of};
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
+use crate::text::history::series::{latest_regimes, time_of};
+use crate::words::history::{estimate, moment, share_over, task, with_interval};
 
 /// Seconds over this are set in the colour of trouble.
 const SLOW_SECONDS: f64 = 1.0;

@@ -2,12 +2,11 @@
 
 use iolag_analysis::history::Quantity;
 
-use super::page::HistoryReport;
-use super::together::begin_table;
-use crate::history_text::amounts::{estimate, with_interval};
-use crate::history_text::time_spent::known;
+use super::report::HistoryReport;
 use crate::html::markup::Markup;
-use crate::numbers::NOTHING;
+use crate::text::history::time_spent::known;
+use crate::words::history::{estimate, with_interval};
+use crate::words::numbers::NOTHING;
 
 /// A table, if the processor time of anything is known.
 pub(super) fn time_spent(report: &HistoryReport<'_>, page: &mut Markup) {
@@ -17,7 +16,7 @@ pub(super) fn time_spent(report: &HistoryReport<'_>, page: &mut Markup) {
     }
     page.raw("<h3>Where the time goes</h3>\n<p>Medians: the processor time of a task and of all that it starts, and the rest, which is waiting. ");
     page.raw("Each is a median of its own, so they need not add up.</p>\n");
-    begin_table(page, "rates", "", &["Series", "Duration", "Processor", "Waiting"]);
+    page.begin_table("rates", "", &["Series", "Duration", "Processor", "Waiting"]);
     let names = report.names();
     for (summary, processor, waiting) in all {
         let duration = summary.by_attempt.median().map(|median| estimate(median.value, Quantity::Duration));

@@ -5,15 +5,14 @@ use iolag_analysis::history::{
 };
 use iolag_model::{format_count, format_duration};
 
-use super::bad_times::p_value;
-use super::page::HistoryReport;
+use super::report::HistoryReport;
 use super::strata::strata;
 use super::time_spent::time_spent;
-use crate::history_text::amounts::{estimate, shift, task, with_interval};
-use crate::history_text::comparisons::strata_refused;
-use crate::history_text::correlations::{Place, is_told, place_of, rank, side, sides, two_places};
 use crate::html::markup::Markup;
-use crate::numbers::{NOTHING, percentage};
+use crate::text::history::comparisons::strata_refused;
+use crate::text::history::correlations::{Place, is_told, place_of, rank, side, sides, two_places};
+use crate::words::history::{estimate, p_value, shift, task, with_interval};
+use crate::words::numbers::{NOTHING, percentage};
 
 /// Rows of a table of pairs.
 const PAIRS_MOST: usize = 60;
@@ -25,18 +24,6 @@ pub(super) fn distributions(report: &HistoryReport<'_>, page: &mut Markup) {
     comparisons(report, page);
     modes(report, page);
     time_spent(report, page);
-}
-
-pub(super) fn begin_table(page: &mut Markup, class: &'static str, caption: &str, names: &[&'static str]) {
-    page.raw("<div class=\"table-box\"><table").attribute("class", class).raw(">");
-    if !caption.is_empty() {
-        page.element("<caption>", caption, "</caption>");
-    }
-    page.raw("<thead><tr>");
-    for name in names {
-        page.raw("<th scope=\"col\">").raw(name).raw("</th>");
-    }
-    page.raw("</tr></thead>\n<tbody>\n");
 }
 
 fn modes(report: &HistoryReport<'_>, page: &mut Markup) {
@@ -54,8 +41,7 @@ fn modes(report: &HistoryReport<'_>, page: &mut Markup) {
     page.raw(
         "<p>Series with separated groups of durations; often a cache, and the price of missing it.</p>\n",
     );
-    begin_table(
-        page,
+    page.begin_table(
         "modes",
         "",
         &["Series", "Group", "Share", "Shortest", "Median", "Longest", "Times the one before"],
@@ -94,8 +80,7 @@ fn comparisons(report: &HistoryReport<'_>, page: &mut Markup) {
         page.text(&format!("The first {COMPARISONS_MOST} of {}.", format_count(all.len() as u64)));
     }
     page.raw("</p>\n");
-    begin_table(
-        page,
+    page.begin_table(
         "compared",
         "",
         &["Task", "First", "median", "Second", "median", "Second is", "by a factor of", "p, adjusted"],
@@ -184,8 +169,7 @@ fn pairs_table(
     } else {
         caption.to_owned()
     };
-    begin_table(
-        page,
+    page.begin_table(
         "pairs",
         &caption,
         &[

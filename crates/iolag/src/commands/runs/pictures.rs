@@ -13,7 +13,7 @@ use iolag_analysis::{
 use iolag_conduct::{ExitCode, Failure, absolute, summarise};
 use iolag_model::{Column, MonotonicTime, RunRecord, SampleColumns, WorkloadSpec};
 use iolag_report::{
-    Judged, PlotForm, PlotKind, PlotSelection, PlotSize, TerminalSize, plot, terminal_time_line,
+    FigureForm, FigureKind, FigureSelection, FigureSize, Judged, TerminalSize, plot, terminal_time_line,
 };
 use iolag_store::{RunDirectory, Sink, StoreError};
 
@@ -136,15 +136,15 @@ pub fn plot_of(run: &Path, file: Option<&Path>, common: &Common) -> Result<(), F
         let record = run.record().map_err(Failure::unusable)?;
         let (figures, _) =
             figures_of(vec![picture(&run, record, &one_series_each()).map_err(Failure::unusable)?]);
-        let selection = PlotSelection::default();
+        let selection = FigureSelection::default();
         let Some(file) = &file else {
             let size = TerminalSize { columns: look.width, ..TerminalSize::USUAL };
             let drawn = terminal_time_line(&figures, &selection, size, look.colour);
             return output::print_result(&format!("\n{drawn}"));
         };
-        let size = PlotSize::Millimetres { width: 160.0, height: 100.0 };
+        let size = FigureSize::Millimetres { width: 160.0, height: 100.0 };
         let drawn =
-            plot(PlotKind::TimeLine, &figures, &selection, size, form_of(file)?).map_err(Failure::usage)?;
+            plot(FigureKind::TimeLine, &figures, &selection, size, form_of(file)?).map_err(Failure::usage)?;
         replace_by(file, "--plot", |file| file.write_all(&drawn))?;
         output::notice(common, &format!("the figure is in {}", file.display()));
         Ok(())
@@ -159,10 +159,10 @@ pub fn plot_of(run: &Path, file: Option<&Path>, common: &Common) -> Result<(), F
 ///
 /// # Errors
 /// If it cannot be told from that.
-pub fn form_of(path: &Path) -> Result<PlotForm, Failure> {
+pub fn form_of(path: &Path) -> Result<FigureForm, Failure> {
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("svg") => Ok(PlotForm::Svg),
-        Some("png") => Ok(PlotForm::Png),
+        Some("svg") => Ok(FigureForm::Svg),
+        Some("png") => Ok(FigureForm::Png),
         _ => Err(Failure::usage(format!(
             "cannot tell the form of {} from its name: expected a name that ends in .svg (also for PDF) or .png",
             path.display()

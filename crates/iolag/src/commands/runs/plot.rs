@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use iolag_analysis::figure::{Apart, FigureChoice, Figures};
 use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_model::{RunRecord, counted};
-use iolag_report::{PlotKind, PlotSelection, PlotSize, plot};
+use iolag_report::{FigureKind, FigureSelection, FigureSize, plot};
 
 use crate::args::{Common, Plot};
 use crate::commands::Located;
@@ -26,15 +26,15 @@ const CLIENT_PANELS_MAX: u64 = 16;
 pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "plot")?;
     let form = form_of(&options.output)?;
-    let kind: PlotKind = options.kind.parse().map_err(Failure::usage)?;
+    let kind: FigureKind = options.kind.parse().map_err(Failure::usage)?;
     let size = size_of(&options.size)?;
-    let selection = PlotSelection {
+    let selection = FigureSelection {
         operations: options.operations.clone(),
         targets: options.targets.clone(),
         phases: options.phases.clone(),
         clients: options.clients.clone(),
     };
-    if kind == PlotKind::Sweep && !options.clients.is_empty() {
+    if kind == FigureKind::Sweep && !options.clients.is_empty() {
         let sentence = "a sweep is over whole runs: leave out --clients, or choose another kind of figure";
         return Err(Failure::usage(sentence));
     }
@@ -69,7 +69,7 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
 }
 
 /// A target that no run has is a slip of the pen: the figure would be empty.
-fn refuse_unknown_targets(figures: &Figures, selection: &PlotSelection) -> Result<(), Failure> {
+fn refuse_unknown_targets(figures: &Figures, selection: &FigureSelection) -> Result<(), Failure> {
     let known: BTreeSet<&str> =
         figures.runs.iter().flat_map(|run| &run.run.targets).map(|target| target.name.as_str()).collect();
     match selection.targets.iter().find(|target| !known.contains(target.as_str())) {
@@ -82,9 +82,9 @@ fn refuse_unknown_targets(figures: &Figures, selection: &PlotSelection) -> Resul
 }
 
 /// A few clients that were chosen stand side by side over time; elsewhere they are drawn as one.
-fn apart(kind: PlotKind, clients: &[RangeInclusive<u32>]) -> Apart {
+fn apart(kind: FigureKind, clients: &[RangeInclusive<u32>]) -> Apart {
     let count: u64 = clients.iter().map(|range| u64::from(range.end() - range.start()) + 1).sum();
-    let is_apart = kind == PlotKind::TimeLine && (1..=CLIENT_PANELS_MAX).contains(&count);
+    let is_apart = kind == FigureKind::TimeLine && (1..=CLIENT_PANELS_MAX).contains(&count);
     if is_apart { Apart::Clients } else { Apart::Nothing }
 }
 
@@ -102,7 +102,7 @@ fn refuse_unknown_clients(record: &RunRecord, clients: &[RangeInclusive<u32>]) -
 }
 
 /// `160x100mm` or `1200x800px`.
-fn size_of(text: &str) -> Result<PlotSize, Failure> {
+fn size_of(text: &str) -> Result<FigureSize, Failure> {
     let sides =
         |text: &str| text.split_once('x').map(|(width, height)| (width.to_owned(), height.to_owned()));
     let size = if let Some((width, height)) = text.strip_suffix("mm").and_then(sides) {
@@ -110,7 +110,7 @@ fn size_of(text: &str) -> Result<PlotSize, Failure> {
             .parse()
             .ok()
             .zip(height.parse().ok())
-            .map(|(width, height)| PlotSize::Millimetres { width, height })
+            .map(|(width, height)| FigureSize::Millimetres { width, height })
     } else {
         let pixels = text.strip_suffix("px").and_then(sides);
         pixels.and_then(|(width, height)| {
@@ -118,7 +118,7 @@ fn size_of(text: &str) -> Result<PlotSize, Failure> {
                 .parse()
                 .ok()
                 .zip(height.parse().ok())
-                .map(|(width, height)| PlotSize::Pixels { width, height })
+                .map(|(width, height)| FigureSize::Pixels { width, height })
         })
     };
     size.ok_or_else(|| Failure::usage(format!("{text:?} is not a size: expected 160x100mm or 1200x800px")))

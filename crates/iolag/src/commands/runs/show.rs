@@ -4,7 +4,7 @@ use iolag_analysis::{Summaries, analyse_check, analyse_metadata, analyse_ping};
 use iolag_conduct::{ExitCode, Failure, summarise};
 use iolag_model::{RunRecord, WorkloadSpec};
 use iolag_report::{
-    Judged, PlotSelection, TerminalSize, check_text, metadata_text, ping_text, show_head, terminal_ecdf,
+    FigureSelection, Judged, TerminalSize, check_text, metadata_text, ping_text, show_head, terminal_ecdf,
     terminal_time_line, write_csv, write_json, write_md_workbench,
 };
 use iolag_store::{KeeperIdentity, RunDirectory, recover_one, recover_run};
@@ -51,7 +51,7 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
 fn pictures(run: &RunDirectory, record: RunRecord, look: Look) -> Result<String, Failure> {
     let (figures, _) = figures_of(vec![picture(run, record, &one_series_each()).map_err(Failure::unusable)?]);
     let size = TerminalSize { columns: look.width, ..TerminalSize::USUAL };
-    let selection = PlotSelection::default();
+    let selection = FigureSelection::default();
     let ecdf = terminal_ecdf(&figures, &selection, size, look.colour);
     let time_line = terminal_time_line(&figures, &selection, size, look.colour);
     Ok(format!("\n{ecdf}\n{time_line}"))

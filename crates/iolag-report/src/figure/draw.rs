@@ -1,0 +1,90 @@
+//! From what was measured to a figure in its form.
+
+use std::rc::Rc;
+
+use iolag_analysis::figure::Figures;
+
+use super::choice::{Chosen, FigureSelection, PALETTE, Room};
+use super::drawings::hangs::Hangs;
+use super::drawings::{boxes, ecdf, fairness, heat_map, histogram, rates, sweep, time_line};
+use super::error::FigureError;
+use super::kind::FigureKind;
+use super::paper::sheet::Sheet;
+use super::scene::font::Font;
+use super::scene::shapes::Scene;
+use super::scene::{raster, svg};
+use super::size::FigureSize;
+
+/// More points than this are never drawn as vectors in one figure.
+pub const VECTOR_POINTS_MAX: usize = 20_000;
+
+/// In which form a figure is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FigureForm {
+    /// Vectors, with text as outlines: fit to be converted to PDF.
+    Svg,
+    /// Pixels.
+    Png,
+}
+
+/// Draws a figure of these runs, several of them overlaid, or over time in panels of their own. Figures are to be made with
+/// [`Apart::Nothing`](iolag_analysis::figure::Apart): then a colour is an operation.
+///
+/// A figure without any data says so in its place: it is no error.
+///
+/// # Errors
+/// If the size is below 40 mm or beyond 2000 mm, or a PNG does not fit into memory.
+pub fn plot(
+    kind: FigureKind,
+    figures: &Figures,
+    selection: &FigureSelection,
+    size: FigureSize,
+    form: FigureForm,
+) -> Result<Vec<u8>, FigureError> {
+    size.check()?;
+    let (scene, font) = scene_of(kind, figures, selection, size)?;
+    match form {
+        FigureForm::Svg => {
+            let (width, height) = size.lengths();
+            svg::write_svg(&scene, &font, &width, &height).map(String::into_bytes)
+        }
+        FigureForm::Png => {
+            let (pixels, dots_per_inch) = size.pixels();
+            raster::write_png(&scene, &font, pixels, dots_per_inch)
+        }
+    }
+}
+
+pub(super) fn scene_of(
+    kind: FigureKind,
+    figures: &Figures,
+    selection: &FigureSelection,
+    size: FigureSize,
+) -> Result<(Scene, Rc<Font>), FigureError> {
+    let mut sheet = Sheet::new(size)?;
+    let chosen = Chosen::new(figures, selection, room_of(kind));
+    let hangs = Hangs::new(figures, selection);
+    match kind {
+        FigureKind::TimeLine => time_line::draw(&mut sheet, figures, chosen, &hangs)?,
+        FigureKind::Ecdf => ecdf::draw(&mut sheet, &chosen)?,
+        FigureKind::Histogram => histogram::draw(&mut sheet, &chosen)?,
+        FigureKind::Box => boxes::draw(&mut sheet, chosen)?,
+        FigureKind::ClientBox => boxes::draw_clients(&mut sheet, &chosen)?,
+        FigureKind::HeatMap => heat_map::draw(&mut sheet, figures, chosen)?,
+        FigureKind::Rates => rates::draw(&mut sheet, &chosen, &hangs)?,
+        FigureKind::Fairness => fairness::draw(&mut sheet, &chosen, selection)?,
+        FigureKind::Sweep => sweep::draw(&mut sheet, figures, selection)?,
+    }
+    Ok(sheet.finish())
+}
+
+/// How much a reader can tell apart. Where every operation and place has a panel or a row of its own, the sheet decides.
+const fn room_of(kind: FigureKind) -> Room {
+    match kind {
+        FigureKind::TimeLine => Room { operations: PALETTE.len(), lines: usize::MAX },
+        FigureKind::Box | FigureKind::ClientBox | FigureKind::HeatMap => {
+            Room { operations: usize::MAX, lines: usize::MAX }
+        }
+        _ => Room { operations: usize::MAX, lines: 24 },
+    }
+}

@@ -1,0 +1,64 @@
+//! Why there is no figure.
+
+use std::convert::Infallible;
+
+use plotters::drawing::DrawingAreaErrorKind;
+
+/// Why there is no figure.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FigureError {
+    /// No such kind.
+    #[error(
+        "{name:?} is no kind of figure: choose time-line, ecdf, histogram, box, client-box, heat-map, rates, \
+         fairness or sweep"
+    )]
+    UnknownKind {
+        /// What was asked for.
+        name: String,
+    },
+    /// Nobody could read it, or no memory could hold it.
+    #[error(
+        "a figure of {width_mm:.0} mm by {height_mm:.0} mm cannot be drawn: choose sides from 40 mm to 2000 mm \
+         (151 px to 7559 px)"
+    )]
+    Size {
+        /// Width in mm.
+        width_mm: f64,
+        /// Height in mm.
+        height_mm: f64,
+    },
+    /// Too many pixels.
+    #[error(
+        "a picture of {width} by {height} pixels does not fit into memory: choose a smaller size, or SVG"
+    )]
+    TooLarge {
+        /// Width in px.
+        width: u32,
+        /// Height in px.
+        height: u32,
+    },
+    /// The font that is part of iolag cannot be read.
+    #[error("the font for figures cannot be read ({reason}): this iolag is damaged, install it again")]
+    Font {
+        /// What the font's reader says.
+        reason: String,
+    },
+    /// Encoding failed.
+    #[error("the picture cannot be encoded as PNG ({reason}): choose SVG instead")]
+    Png {
+        /// What the encoder says.
+        reason: String,
+    },
+    /// plotters refuses.
+    #[error("the figure cannot be laid out ({reason}): choose a larger size")]
+    Layout {
+        /// What plotters says.
+        reason: String,
+    },
+}
+
+impl From<DrawingAreaErrorKind<Infallible>> for FigureError {
+    fn from(error: DrawingAreaErrorKind<Infallible>) -> Self {
+        Self::Layout { reason: error.to_string() }
+    }
+}

@@ -1,0 +1,214 @@
+//! Configuration and method: under which circumstances the numbers were taken, and how.
+
+use iolag_analysis::Precision;
+use iolag_model::{
+    Durability, FileSystem, MetadataSpec, Pattern, PingProbe, RunRecord, RunState, TargetRecord, Think,
+    Verification, WorkloadSpec, counted, format_bytes, format_duration,
+};
+
+use super::command::{shell_command, spec_command};
+use super::report::ReportedRun;
+use crate::html::markup::Markup;
+use crate::judged::Judged;
+use crate::text::metadata::working_set_words;
+use crate::words::numbers::utc;
+
+/// A definition list of what was measured where, on what, with what.
+pub(super) fn configuration(run: &ReportedRun<'_>, page: &mut Markup) {
+    let record = run.record;
+    page.raw("<dl class=\"facts\">\n");
+    fact(page, "Run", &identity(record));
+    if let Some(anchor) = record.anchors.first() {
+        let last = record.anchors.last().unwrap_or(anchor);
+        let took = last.monotonic_ns.since(anchor.monotonic_ns);
+        let lasting = if took.0 > 0 { format!(", {}", format_duration(took)) } else { String::new() };
+        fact(page, "Measured", &format!("{} UTC{lasting}", utc(anchor.realtime_ns)));
+    }
+    if !record.labels.is_empty() {
+        let labels: Vec<String> =
+            record.labels.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        fact(page, "Labels", &labels.join(", "));
+    }
+    fact(page, "Host", &host(record));
+    for target in &record.targets {
+        fact(page, "Target", &target_words(target));
+    }
+    fact(page, "Workload", &workload(record));
+    if let Judged::Metadata(analysis) = run.judged {
+        fact(page, "Working set", &working_set_words(&analysis.working_set));
+    }
+    fact(page, "State", state(&record.state));
+    page.raw("</dl>\n");
+}
+
+/// How the numbers came about.
+pub(super) fn method(run: &ReportedRun<'_>, page: &mut Markup) {
+    let record = run.record;
+    let precision = match run.judged {
+        Judged::Check(analysis) => analysis.precision,
+        Judged::Metadata(analysis) => analysis.precision,
+        Judged::Ping(analysis) => analysis.precision,
+    };
+    let quantiles = match precision {
+        Precision::Exact => "Quantiles are exact",
+        Precision::Histogram => "Quantiles come from histograms and are within 0.8 % of the exact value",
+    };
+    let calibration = record.calibration;
+    page.raw("<p class=\"method\">");
+    page.text(&format!(
+        "{quantiles}; intervals are 95 % and allow for autocorrelation. No attempt is left out: what timed out or did \
+         not end counts as at least as long as it was watched, and what failed is counted apart, since the time of an \
+         error says nothing of the time of the operation. An operation counts as hung after {}. Measuring cost {:.0} \
+         ns per sample on a clock that steps by {:.0} ns.",
+        format_duration(record.spec.deadline_ns),
+        calibration.overhead_per_sample_ns,
+        calibration.clock_resolution_ns,
+    ));
+    for remark in &record.remarks {
+        page.raw(" ").prose(remark);
+    }
+    page.raw("</p>\n");
+}
+
+/// The commands that do it again.
+pub(super) fn commands(record: &RunRecord, page: &mut Markup) {
+    page.raw("<div class=\"command\"><pre><code>").text(&spec_command(record)).raw("</code></pre></div>\n");
+    if !record.command.is_empty() {
+        page.raw("<p class=\"typed\">As it was typed: <code>");
+        page.text(&shell_command(&record.command)).raw("</code></p>\n");
+    }
+}
+
+fn fact(page: &mut Markup, name: &'static str, value: &str) {
+    page.raw("<div>").element("<dt>", name, "</dt>").element("<dd>", value, "</dd>").raw("</div>\n");
+}
+
+fn identity(record: &RunRecord) -> String {
+    let mut text = record.id.to_string();
+    if record.repetition > 1 || record.campaign != record.id {
+        text.push_str(&format!(", repetition {} of campaign {}", record.repetition, record.campaign));
+    }
+    text
+}
+
+fn host(record: &RunRecord) -> String {
+    let environment = &record.environment;
+    let mut parts = vec![environment.host.clone()];
+    let processors = match &environment.cpu_model {
+        Some(model) => format!("{} × {model}", environment.cpus),
+        None => format!("{} processors", environment.cpus),
+    };
+    parts.push(processors);
+    parts.extend(environment.memory_bytes.map(|bytes| format!("{} memory", format_bytes(bytes))));
+    parts.push(environment.kernel.clone());
+    parts.extend(environment.job.as_ref().map(|job| format!("job {job}")));
+    if !environment.iolag_version.is_empty() {
+        parts.push(format!("iolag {}", environment.iolag_version));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
+fn target_words(target: &TargetRecord) -> String {
+    let mut text = target.name.clone();
+    match &target.file_system {
+        Some(file_system) => text.push_str(&format!(": {}", file_system_words(file_system))),
+        None => text.push_str(&format!(" ({})", target.backend)),
+    }
+    if let Some(age) = target.unanswered_ns {
+        text.push_str(&format!("; did not answer, waited {}", format_duration(age)));
+    }
+    text
+}
+
+fn file_system_words(file_system: &FileSystem) -> String {
+    let mut parts = vec![file_system.kind.clone()];
+    if !file_system.source.is_empty() {
+        parts.push(format!("from {}", file_system.source));
+    }
+    if !file_system.mount_point.is_empty() {
+        parts.push(format!("on {}", file_system.mount_point));
+    }
+    if let (Some(free), Some(size)) = (file_system.free_bytes, file_system.size_bytes) {
+        parts.push(format!("{} of {} free", format_bytes(free), format_bytes(size)));
+    }
+    parts.extend(file_system.client_version.as_ref().map(|version| format!("client {version}")));
+    parts.extend(file_system.striping.clone());
+    if !file_system.options.is_empty() {
+        parts.push(format!("options {}", file_system.options));
+    }
+    parts.join(", ")
+}
+
+fn workload(record: &RunRecord) -> String {
+    match &record.spec.workload {
+        WorkloadSpec::Check(check) => format!(
+            "check within {}: tasks at the prompt, small files of {}, a stream of {}",
+            format_duration(check.budget_ns),
+            format_bytes(check.object_bytes),
+            format_bytes(check.stream_bytes)
+        ),
+        WorkloadSpec::Metadata(metadata) => metadata_words(record.spec.clients, metadata),
+        WorkloadSpec::Ping(ping) => {
+            let each = match &ping.probe {
+                PingProbe::Operations { object_bytes } => {
+                    let bytes = format_bytes(*object_bytes);
+                    format!("stat, read and create of small files of {bytes}, without starting a program")
+                }
+                PingProbe::Task { name } => format!("task {name}, in a process of its own"),
+            };
+            format!("ping, a probe every {}: {each}", format_duration(ping.every_ns))
+        }
+    }
+}
+
+fn metadata_words(clients: u32, metadata: &MetadataSpec) -> String {
+    let mut parts = vec![
+        format!("metadata, pattern {}", metadata.pattern),
+        format!("{} client{}", clients, if clients == 1 { "" } else { "s" }),
+        format!(
+            "{} each with {} of {}",
+            counted(u64::from(metadata.datasets), "dataset", "datasets"),
+            counted(metadata.precreated_objects, "object", "objects"),
+            format_bytes(metadata.object_bytes)
+        ),
+        iterations(metadata),
+        format!("offset {}", metadata.offset),
+    ];
+    match metadata.think {
+        Think::None => {}
+        Think::Factor(factor) => parts.push(format!("think time {factor} × the operation's")),
+        Think::Fixed(pause) => parts.push(format!("think time {}", format_duration(pause))),
+    }
+    if metadata.durability == Durability::Fsync {
+        parts.push("created objects made durable (fsync)".to_owned());
+    }
+    if metadata.verification == Verification::Content {
+        parts.push("content verified".to_owned());
+    }
+    if let Some(limit) = metadata.time_limit {
+        parts.push(format!("time limit {}", format_duration(limit.after_ns)));
+    }
+    parts.join(", ")
+}
+
+fn iterations(metadata: &MetadataSpec) -> String {
+    let iterations = counted(u64::from(metadata.iterations), "iteration", "iterations");
+    match metadata.pattern {
+        // Each handles all objects.
+        Pattern::Batch => iterations,
+        Pattern::Code | Pattern::Paper => {
+            format!("{iterations} over {}", counted(metadata.objects, "object", "objects"))
+        }
+    }
+}
+
+/// In a word: the page begins with what is missing, and why.
+const fn state(state: &RunState) -> &'static str {
+    match state {
+        RunState::Running { .. } => "still running, or not closed",
+        RunState::Complete => "complete",
+        RunState::Incomplete { .. } => "incomplete",
+        RunState::Recovered { .. } => "recovered",
+    }
+}

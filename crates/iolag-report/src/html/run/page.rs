@@ -1,0 +1,208 @@
+//! The page as a whole.
+
+use std::io::{self, Write};
+
+use iolag_analysis::figure::Figures;
+
+use super::bad_moments::bad_moments;
+use super::head::{findings, title, verdict};
+use super::method::{commands, configuration, method};
+use super::names::run_names;
+use super::report::HtmlReport;
+use super::table::table;
+use crate::html::embed::write_data;
+use crate::html::markup::Markup;
+use crate::text::sweep_table::{SweepColumn, SweepTable};
+use crate::text::table::Side;
+use crate::words::numbers::utc;
+
+const SCRIPT: &str = include_str!("../../../../../web/dist/report.js");
+const STYLE: &str = include_str!("../../../../../web/dist/report.css");
+/// Content-Security-Policy: nothing is loaded from anywhere, and only this script and this style (by hash) run.
+const POLICY: &str = include_str!("../../../../../web/dist/policy.txt");
+
+/// Writes one HTML file that needs nothing else: no network, no other file. The text, the findings and the table
+/// are complete without its script.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_html(report: &HtmlReport<'_>, figures: Figures, writer: &mut dyn Write) -> io::Result<()> {
+    let names = run_names(&report.runs.iter().map(|run| run.record).collect::<Vec<_>>());
+    let mut page = Markup::default();
+    write_static(report, &names, &figures, &mut page);
+    writeln!(writer, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
+    writeln!(writer, "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">")?;
+    writeln!(writer, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
+    writeln!(writer, "<meta name=\"referrer\" content=\"no-referrer\">")?;
+    let mut title_text = Markup::default();
+    title_text.text(&title(report));
+    writeln!(writer, "<title>{}</title>", title_text.as_str())?;
+    writeln!(writer, "<style>{STYLE}</style>\n</head>\n<body>")?;
+    writer.write_all(page.as_str().as_bytes())?;
+    write_data(figures, &names, writer)?;
+    writeln!(writer, "<script>{SCRIPT}</script>\n</body>\n</html>")
+}
+
+/// Everything that people read, in the order in which they read it.
+fn write_static(report: &HtmlReport<'_>, names: &[String], figures: &Figures, page: &mut Markup) {
+    page.raw("<a class=\"skip\" href=\"#table\">To the table</a>\n<div class=\"page\">\n<header>\n");
+    page.raw("<p class=\"kicker\">iolag report").text(&kicker(report)).raw("</p>\n");
+    page.element("<h1>", &title(report), "</h1>\n");
+    let is_alone = report.runs.len() == 1;
+    if report.runs.is_empty() {
+        page.raw("<p class=\"lede\">There is no run to report on.</p>\n");
+    }
+    for (run, name) in report.runs.iter().zip(names) {
+        subheading(is_alone, name, page);
+        verdict(run, page);
+    }
+    page.raw("</header>\n<main>\n");
+    write_sweep(figures, page);
+    page.raw("<section id=\"findings\"><h2>What was found</h2>\n");
+    for (run, name) in report.runs.iter().zip(names) {
+        subheading(is_alone, name, page);
+        findings(run, page);
+    }
+    page.raw("</section>\n");
+    write_bad_moments(names, figures, page);
+    page.raw("<section id=\"method\"><h2>What was measured, and how</h2>\n");
+    for (run, name) in report.runs.iter().zip(names) {
+        subheading(is_alone, name, page);
+        configuration(run, page);
+        method(run, page);
+    }
+    page.raw("</section>\n<section id=\"pictures\"><h2>Pictures</h2>\n");
+    page.raw("<p class=\"needs-script nothing\">The pictures are drawn by the script in this page, which needs JavaScript. ");
+    page.raw("Findings and table are complete without it.</p>\n<div id=\"pictures-host\"></div></section>\n");
+    page.raw("<section id=\"table\"><h2>All numbers</h2>\n");
+    for (run, name) in report.runs.iter().zip(names) {
+        table(run, name, page);
+    }
+    page.raw("</section>\n<section id=\"again\"><h2>Measure it again</h2>\n");
+    for (run, name) in report.runs.iter().zip(names) {
+        subheading(is_alone, name, page);
+        commands(run.record, page);
+    }
+    page.raw("</section>\n</main>\n<footer>").text(&footer(report)).raw("</footer>\n</div>\n");
+}
+
+/// What was varied against what it does, before anything else.
+fn write_sweep(figures: &Figures, page: &mut Markup) {
+    let Some(table) = SweepTable::new(&figures.sweeps) else {
+        return;
+    };
+    page.element("<section id=\"sweep-table\"><h2 id=\"sweep-title\">", table.title, "</h2>\n");
+    page.element("<p>", table.words, "</p>\n<div class=\"table-box\">");
+    page.raw("<table class=\"numbers sweep\" aria-labelledby=\"sweep-title\"><thead><tr>");
+    for column in &table.columns {
+        page.raw("<th scope=\"col\"").raw(side(column)).attribute("data-name", column.name);
+        page.raw(">").text(column.title).raw("</th>");
+    }
+    page.raw("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        page.raw("<tr>");
+        for (column, cell) in table.columns.iter().zip(row) {
+            page.raw("<td").raw(side(column));
+            if column.side == Side::Right {
+                page.attribute("data-value", &cell.raw);
+            }
+            page.raw(">").text(&cell.text).raw("</td>");
+        }
+        page.raw("</tr>\n");
+    }
+    page.raw("</tbody></table></div>\n</section>\n");
+}
+
+const fn side(column: &SweepColumn) -> &'static str {
+    match column.side {
+        Side::Left => " class=\"word\"",
+        Side::Right => "",
+    }
+}
+
+fn subheading(is_alone: bool, name: &str, page: &mut Markup) {
+    if !is_alone {
+        page.element("<h3>", name, "</h3>\n");
+    }
+}
+
+fn write_bad_moments(names: &[String], figures: &Figures, page: &mut Markup) {
+    if figures.runs.iter().all(|run| run.episodes.is_empty()) {
+        return;
+    }
+    page.raw("<section id=\"bad-moments\"><h2>Bad moments</h2>\n<p>Stretches of time in which operations took longer ");
+    page.raw("than usual here, failed, or did not end.</p>\n");
+    for (index, run) in figures.runs.iter().enumerate() {
+        let heading = if figures.runs.len() > 1 { names.get(index).map(String::as_str) } else { None };
+        bad_moments(run, heading, page);
+    }
+    page.raw("</section>\n");
+}
+
+fn kicker(report: &HtmlReport<'_>) -> String {
+    let starts =
+        report.runs.iter().filter_map(|run| run.record.anchors.first()).map(|anchor| anchor.realtime_ns);
+    let (first, last) = (starts.clone().min(), starts.max());
+    match (first, last) {
+        (Some(first), Some(last)) if first == last => format!(" · measured {} UTC", utc(first)),
+        (Some(first), Some(last)) => format!(" · measured {} to {} UTC", utc(first), utc(last)),
+        _ => String::new(),
+    }
+}
+
+fn footer(report: &HtmlReport<'_>) -> String {
+    let mut versions: Vec<&str> =
+        report.runs.iter().map(|run| run.record.environment.iolag_version.as_str()).collect();
+    versions.retain(|version| !version.is_empty());
+    versions.dedup();
+    let with = if versions.is_empty() { String::new() } else { format!(" {}", versions.join(", ")) };
+    let written =
+        report.written_realtime_ns.map_or_else(String::new, |ns| format!(" Written {} UTC.", utc(ns)));
+    format!("Measured with iolag{with}.{written} This page is one file and loads nothing.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_without_data_is_small() {
+        let mut page = Vec::new();
+        let report = HtmlReport { title: None, runs: &[], written_realtime_ns: None };
+        write_html(&report, Figures::new(Vec::new(), Vec::new()), &mut page).expect("a Vec takes everything");
+        assert!(page.len() < 3 << 19, "{} bytes, the limit is 1.5 MiB", page.len());
+    }
+
+    #[test]
+    fn the_page_of_a_sweep_begins_with_its_table() {
+        let sweeps = crate::figure::tests::samples::several_runs(1).sweeps;
+        let mut page = Vec::new();
+        let report = HtmlReport { title: None, runs: &[], written_realtime_ns: None };
+        write_html(&report, Figures::new(Vec::new(), sweeps), &mut page).expect("a Vec takes everything");
+        let page = String::from_utf8(page).expect("it is text");
+        let table = page.find("What more clients do").expect("it has the table");
+        assert!(page.find("What was found").is_some_and(|findings| table < findings));
+        let titles: Vec<&str> = page[table..].split("<th scope=\"col\"").skip(1).take(6).collect();
+        for (title, expected) in titles.iter().zip(["clients", "per s", "per client", "median", "p99", "max"])
+        {
+            assert!(title.contains(&format!(">{expected}</th>")), "{title}");
+        }
+        assert!(page.contains("data-value=\"2000\">2 000</td>"), "the rate of each of two clients");
+    }
+
+    #[test]
+    fn nothing_in_the_bundle_ends_its_element() {
+        for text in [SCRIPT, STYLE, POLICY] {
+            let lower = text.to_lowercase();
+            assert!(!lower.contains("</script") && !lower.contains("</style") && !lower.contains("<!--"));
+        }
+        assert!(POLICY.starts_with("default-src 'none'; script-src 'sha256-") && !POLICY.contains('"'));
+    }
+
+    #[test]
+    fn the_page_names_no_address() {
+        for text in [SCRIPT, STYLE] {
+            assert!(!text.contains("http://") && !text.contains("https://") && !text.contains("@import"));
+        }
+    }
+}

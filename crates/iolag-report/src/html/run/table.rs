@@ -1,0 +1,256 @@
+//! The table of a run: a row per operation and place, with the raw numbers next to the readable ones.
+//!
+//! The page's script sorts by `data-value` and copies `data-value` as CSV; without it the table is complete.
+
+use iolag_analysis::{
+    KNOWN_ROWS, PartialCreate, QuantileEstimate, QuantileValue, ShareOver, Summary, stage_name,
+};
+use iolag_model::{Level, Nanoseconds, Operation, format_count};
+
+use super::report::ReportedRun;
+use crate::html::markup::Markup;
+use crate::judged::Judged;
+use crate::words::estimates::{median_of_task, quantile, share};
+use crate::words::numbers::rate;
+
+/// Durations over this are set in the colour of trouble, as in text output.
+const SLOW: Nanoseconds = Nanoseconds::from_seconds(1);
+
+/// What is said of the machine's own memory, which nobody asked for.
+const CONTROL: &str = " (to compare with: this machine's memory)";
+
+/// The summaries of a run in the order of the table, with where each was measured and its rate.
+pub(super) struct Row<'a> {
+    pub place: String,
+    pub summary: &'a Summary,
+    pub per_second: Option<f64>,
+    pub partial: Option<PartialCreate>,
+}
+
+/// Rows of everything that was measured; iolag's own operations are left out.
+pub(super) fn rows<'a>(run: &ReportedRun<'a>) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = match run.judged {
+        Judged::Check(analysis) => {
+            let of_directory = |(directory, role): (&'a iolag_analysis::DirectoryAnalysis, &'static str)| {
+                let place = format!("{}{role}", directory.name);
+                let row = move |summary: &'a Summary| Row {
+                    place: place.clone(),
+                    summary,
+                    per_second: None,
+                    partial: directory
+                        .partial_create
+                        .filter(|_| summary.key.operation == Operation::TaskCreate),
+                };
+                directory.summaries.iter().map(row)
+            };
+            let measured = analysis.directories.iter().map(|directory| (directory, ""));
+            let control = analysis.control.iter().map(|control| (control, CONTROL));
+            measured.chain(control).flat_map(of_directory).collect()
+        }
+        Judged::Metadata(analysis) => {
+            let of_stage = |stage: &'a iolag_analysis::StageAnalysis| {
+                let place = stage_name(stage.phase, stage.iteration);
+                stage.rows.iter().map(move |row| Row {
+                    place: place.clone(),
+                    summary: &row.summary,
+                    per_second: Some(row.per_second),
+                    partial: None,
+                })
+            };
+            analysis.stages.iter().flat_map(of_stage).collect()
+        }
+        Judged::Ping(analysis) => {
+            let row =
+                |summary| Row { place: analysis.target.clone(), summary, per_second: None, partial: None };
+            analysis.summaries.iter().map(row).collect()
+        }
+    };
+    rows.retain(|row| row.summary.key.operation.level() != Level::Harness);
+    if let Judged::Check(analysis) = run.judged {
+        // As on the terminal: what people feel first. Stages of a benchmark have an order of their own. The control comes last.
+        let place =
+            |row: &Row<'_>| analysis.directories.iter().position(|directory| directory.name == row.place);
+        rows.sort_by_key(|row| (place(row).unwrap_or(usize::MAX), order(row.summary.key.operation.level())));
+    }
+    rows
+}
+
+const fn order(level: Level) -> u8 {
+    match level {
+        Level::Task => 0,
+        Level::Object => 1,
+        Level::Call => 2,
+        Level::Stream => 3,
+        Level::Harness => 4,
+    }
+}
+
+/// What a column holds.
+struct Column {
+    title: String,
+    /// Name in the CSV, with its unit.
+    name: String,
+}
+
+/// Columns that not every table has.
+#[derive(Clone, Copy)]
+struct Has {
+    rates: bool,
+    interrupted: bool,
+}
+
+/// Writes the table; `caption` names the run.
+pub(super) fn table(run: &ReportedRun<'_>, caption: &str, page: &mut Markup) {
+    let rows = rows(run);
+    if rows.is_empty() {
+        page.raw("<p class=\"nothing\">Nothing was measured, so there is no table.</p>\n");
+        return;
+    }
+    let known: Vec<&Row<'_>> = match run.judged {
+        Judged::Check(_) => {
+            rows.iter().filter(|row| KNOWN_ROWS.contains(&row.summary.key.operation)).collect()
+        }
+        Judged::Metadata(_) | Judged::Ping(_) => Vec::new(),
+    };
+    let all: Vec<&Row<'_>> = rows.iter().collect();
+    if known.is_empty() || known.len() == all.len() {
+        return write_table(run, &all, caption, page);
+    }
+    write_table(run, &known, caption, page);
+    page.raw("<details><summary>All rows</summary>\n");
+    write_table(run, &all, caption, page);
+    page.raw("</details>\n");
+}
+
+fn write_table(run: &ReportedRun<'_>, rows: &[&Row<'_>], caption: &str, page: &mut Markup) {
+    let thresholds = thresholds(rows);
+    let has = Has {
+        rates: rows.iter().any(|row| row.per_second.is_some()),
+        interrupted: rows.iter().any(|row| row.summary.interrupted > 0),
+    };
+    page.raw("<div class=\"table-box\"><table class=\"numbers\">").element(
+        "<caption>",
+        caption,
+        "</caption>",
+    );
+    page.raw("<thead><tr>");
+    for column in columns(run, &thresholds, has) {
+        page.raw("<th scope=\"col\"").attribute("data-name", &column.name).raw(">");
+        page.text(&column.title).raw("</th>");
+    }
+    page.raw("</tr></thead>\n<tbody>\n");
+    for row in rows {
+        write_row(run, row, &thresholds, has, page);
+    }
+    page.raw("</tbody></table></div>\n");
+}
+
+fn thresholds(rows: &[&Row<'_>]) -> Vec<Nanoseconds> {
+    let longest = rows.iter().map(|row| &row.summary.durations.shares).max_by_key(|shares| shares.len());
+    longest.map(|shares| shares.iter().map(|share| share.threshold_ns).collect()).unwrap_or_default()
+}
+
+fn columns(run: &ReportedRun<'_>, thresholds: &[Nanoseconds], has: Has) -> Vec<Column> {
+    let column = |title: &str, name: &str| Column { title: title.to_owned(), name: name.to_owned() };
+    let (place, place_name) = match run.judged {
+        Judged::Check(_) | Judged::Ping(_) => ("Directory", "target"),
+        Judged::Metadata(_) => ("Stage", "stage"),
+    };
+    let mut columns = vec![
+        column(place, place_name),
+        column("Operation", "operation"),
+        column("attempts", "attempts"),
+        column("not ok", "not_ok"),
+    ];
+    if has.interrupted {
+        columns.push(column("interrupted", "interrupted"));
+    }
+    if has.rates {
+        columns.push(column("per s", "per_second"));
+    }
+    for (title, name) in [
+        ("min", "min_ns"),
+        ("median [95 %]", "median_ns"),
+        ("p90", "p90_ns"),
+        ("p95", "p95_ns"),
+        ("p99", "p99_ns"),
+        ("max", "max_ns"),
+    ] {
+        columns.push(column(title, name));
+    }
+    columns.extend(thresholds.iter().map(|threshold| Column {
+        title: format!("> {} s", threshold.as_seconds()),
+        name: format!("over_{}_s_share", threshold.as_seconds()),
+    }));
+    columns
+}
+
+/// What an operation is called: in a ping, what belongs to the probe is told from what does not.
+fn name(run: &ReportedRun<'_>, operation: Operation) -> &'static str {
+    match (run.judged, operation) {
+        (Judged::Ping(_), Operation::Probe) => "whole probe",
+        (Judged::Ping(_), Operation::Delete) => "delete (not in the probe)",
+        _ => operation.name(),
+    }
+}
+
+fn write_row(run: &ReportedRun<'_>, row: &Row<'_>, thresholds: &[Nanoseconds], has: Has, page: &mut Markup) {
+    let summary = row.summary;
+    let durations = &summary.durations;
+    page.raw("<tr><td>").text(&row.place).raw("</td><th scope=\"row\">");
+    page.text(name(run, summary.key.operation)).raw("</th>");
+    number(page, "", &summary.attempts.to_string(), &format_count(summary.attempts));
+    // What iolag itself ended is no fault of the target, and what came late was no success.
+    let not_ok = summary.failures() + summary.late + summary.timeout + summary.hung + summary.skipped;
+    let class = if not_ok > 0 { "serious" } else { "faint" };
+    number(page, class, &not_ok.to_string(), &format_count(not_ok));
+    if has.interrupted {
+        number(page, "faint", &summary.interrupted.to_string(), &format_count(summary.interrupted));
+    }
+    if has.rates {
+        let per_second = row.per_second.unwrap_or(f64::NAN);
+        number(page, "", &raw_number(per_second), &rate(per_second));
+    }
+    duration(page, durations.min, &quantile(durations.min));
+    estimate(page, &durations.median, &median_of_task(&durations.median, row.partial));
+    for of in [&durations.p90, &durations.p95, &durations.p99] {
+        estimate(page, of, &quantile(of.value));
+    }
+    duration(page, durations.max, &quantile(durations.max));
+    for threshold in thresholds {
+        match durations.shares.iter().find(|share| share.threshold_ns == *threshold) {
+            Some(over) => write_share(page, over, durations.count),
+            None => number(page, "", "", ""),
+        }
+    }
+    page.raw("</tr>\n");
+}
+
+fn write_share(page: &mut Markup, over: &ShareOver, attempts: u64) {
+    let class = if over.over > 0 { "warning" } else { "faint" };
+    let value = if attempts == 0 { String::new() } else { raw_number(over.over as f64 / attempts as f64) };
+    number(page, class, &value, &share(over, attempts));
+}
+
+fn estimate(page: &mut Markup, estimate: &QuantileEstimate, readable: &str) {
+    duration(page, estimate.value, readable);
+}
+
+fn duration(page: &mut Markup, value: QuantileValue, readable: &str) {
+    let bound = value.lower_bound();
+    let class = if bound.is_some_and(|bound| bound > SLOW) { "serious" } else { "" };
+    let raw = bound.map(|bound| bound.0.to_string()).unwrap_or_default();
+    number(page, class, &raw, readable);
+}
+
+fn number(page: &mut Markup, class: &'static str, value: &str, readable: &str) {
+    page.raw("<td");
+    if !class.is_empty() {
+        page.attribute("class", class);
+    }
+    page.attribute("data-value", value).raw(">").text(readable).raw("</td>");
+}
+
+fn raw_number(value: f64) -> String {
+    if value.is_finite() { value.to_string() } else { String::new() }
+}

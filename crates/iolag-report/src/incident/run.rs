@@ -1,0 +1,439 @@
+//! The draft of the report that sites owe each other after trouble, in the form that grid sites use: description,
+//! time line, analysis, impact, corrective actions.
+//!
+//! What iolag knows is filled in, with its figures; what only people know is left open as `____`. The draft is
+//! Markdown. Every text that may come from outside is escaped.
+
+use iolag_analysis::figure::{Episode, RunFigures, Series, TroubleCounts};
+use iolag_analysis::{Finding, Severity};
+use iolag_model::{
+    Level, MonotonicTime, Nanoseconds, RunRecord, TargetIndex, Trust, counted, format_count, format_duration,
+};
+
+use super::markdown::{OPEN, escape, push};
+use crate::judged::Judged;
+use crate::text::ping::probes_in_words;
+use crate::words::numbers::{self, NOTHING};
+
+/// More episodes of a run than this are counted: those that lasted longest are told.
+const EPISODES_MAX: usize = 30;
+
+/// A run that the report is about.
+#[derive(Debug, Clone, Copy)]
+pub struct IncidentRun<'a> {
+    /// What is known about it.
+    pub record: &'a RunRecord,
+    /// What was found in it.
+    pub judged: Judged<'a>,
+    /// Its figures, for the episodes and the impact.
+    pub figures: &'a RunFigures,
+}
+
+/// Drafts the report; `written_realtime_ns` is the wall clock of its writing, ns since 1970-01-01 UTC.
+pub fn incident_text(runs: &[IncidentRun<'_>], written_realtime_ns: u64) -> String {
+    let mut text = String::from("# Service incident report\n\n");
+    head(&mut text, runs, written_realtime_ns);
+    description(&mut text, runs);
+    time_line(&mut text, runs);
+    impact(&mut text, runs);
+    analysis(&mut text, runs);
+    corrective_actions(&mut text, runs);
+    annex(&mut text, runs);
+    text
+}
+
+fn head(text: &mut String, runs: &[IncidentRun<'_>], written_realtime_ns: u64) {
+    let mut hosts: Vec<String> = runs.iter().map(|run| escape(&run.record.environment.host)).collect();
+    hosts.dedup();
+    push(text, format_args!("- **Type of incident:** slow or failing storage ({OPEN})"));
+    push(text, format_args!("- **Location:** {OPEN} (measured on {})", joined(&hosts)));
+    let (begin, end) =
+        (moments(runs, |episode| episode.begin_ns).min(), moments(runs, |episode| episode.end_ns).max());
+    match begin.zip(end) {
+        Some((begin, end)) => {
+            let (from, to) = (numbers::utc(begin), numbers::utc(end));
+            let length = format_duration(Nanoseconds(end.saturating_sub(begin)));
+            push(text, format_args!("- **Date:** {from} to {to} UTC, as far as it was measured ({OPEN})"));
+            push(text, format_args!("- **Duration:** {length}, as far as it was measured ({OPEN})"));
+        }
+        None => {
+            push(text, format_args!("- **Date:** {OPEN}"));
+            push(text, format_args!("- **Duration:** {OPEN}"));
+        }
+    }
+    push(text, format_args!("- **Authors:** {OPEN}"));
+    push(text, format_args!("- **Report status:** draft"));
+    let version = runs.first().map_or("", |run| &run.record.environment.iolag_version);
+    let written = numbers::utc(written_realtime_ns);
+    push(
+        text,
+        format_args!(
+            "- **Report log:** {written} UTC: drafted by iolag {} from its measurements\n",
+            known(version)
+        ),
+    );
+}
+
+fn joined(texts: &[String]) -> String {
+    if texts.is_empty() { OPEN.to_owned() } else { texts.join(", ") }
+}
+
+/// Wall clock of a moment of every episode.
+fn moments<'a>(
+    runs: &'a [IncidentRun<'a>],
+    of: impl Fn(&Episode) -> MonotonicTime + Copy + 'a,
+) -> impl Iterator<Item = u64> + 'a {
+    runs.iter().flat_map(move |run| {
+        run.figures.episodes.iter().filter_map(move |episode| realtime(run.figures, of(episode)))
+    })
+}
+
+fn realtime(figures: &RunFigures, moment: MonotonicTime) -> Option<u64> {
+    let begin = figures.run.begin_realtime_ns?;
+    // A trouble may have begun before the run's span.
+    let (after, before) = (moment.since(figures.run.begin_ns), figures.run.begin_ns.since(moment));
+    Some(begin.saturating_add(after.0).saturating_sub(before.0))
+}
+
+fn description(text: &mut String, runs: &[IncidentRun<'_>]) {
+    text.push_str("## Description\n\n");
+    let worst = runs
+        .iter()
+        .flat_map(|run| run.figures.episodes.iter().map(move |episode| (run, episode)))
+        .max_by_key(|(_, episode)| episode.peak.duration_ns);
+    match worst {
+        Some((run, episode)) => {
+            let count: usize = runs.iter().map(|run| run.figures.episodes.len()).sum();
+            let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+            push(
+                text,
+                format_args!(
+                    "Storage was in trouble {times}. At its worst, {}.\n",
+                    peak(run.figures, episode)
+                ),
+            );
+        }
+        None => text.push_str("No attempt that iolag made was slow, failed or hung.\n\n"),
+    }
+    push(text, format_args!("{OPEN} (what users saw, which services and communities were concerned)\n"));
+}
+
+/// As in `stat on /home took at least 1 min 00 s`.
+fn peak(figures: &RunFigures, episode: &Episode) -> String {
+    let name = figures.series.get(usize::from(episode.peak.series)).map_or(NOTHING, |series| &series.name);
+    let unended = episode.longest_wait_ns.is_some_and(|wait| wait >= episode.peak.duration_ns);
+    let at_least = if unended { "at least " } else { "" };
+    let duration = format_duration(episode.peak.duration_ns);
+    format!("{} on {} took {at_least}{duration}", escape(name), target(figures, episode.target))
+}
+
+fn target(figures: &RunFigures, index: TargetIndex) -> String {
+    figures
+        .run
+        .targets
+        .get(usize::from(index.0))
+        .map_or_else(|| NOTHING.to_owned(), |target| escape(&target.name))
+}
+
+fn time_line(text: &mut String, runs: &[IncidentRun<'_>]) {
+    text.push_str("## Timeline\n\nTimes are UTC.\n\n");
+    push(text, format_args!("- **{OPEN}:** ticket opened: {OPEN}"));
+    for run in runs {
+        let mut episodes: Vec<&Episode> = run.figures.episodes.iter().collect();
+        episodes.sort_by_key(|episode| std::cmp::Reverse(episode.end_ns.since(episode.begin_ns)));
+        let left_out = episodes.len().saturating_sub(EPISODES_MAX);
+        episodes.truncate(EPISODES_MAX);
+        episodes.sort_by_key(|episode| episode.begin_ns);
+        for episode in episodes {
+            push_episode(text, run.figures, episode);
+        }
+        if left_out > 0 {
+            push(
+                text,
+                format_args!("- {left_out} shorter episodes of run {} are not told here.", run.record.id),
+            );
+        }
+    }
+    push(text, format_args!("- **{OPEN}:** cause found: {OPEN}"));
+    push(text, format_args!("- **{OPEN}:** end of the incident; ticket closed: {OPEN}\n"));
+}
+
+fn push_episode(text: &mut String, figures: &RunFigures, episode: &Episode) {
+    let when = match realtime(figures, episode.begin_ns) {
+        Some(begin) => numbers::utc(begin),
+        None => format!(
+            "{} after the start of the run",
+            format_duration(episode.begin_ns.since(figures.run.begin_ns))
+        ),
+    };
+    let length = format_duration(episode.end_ns.since(episode.begin_ns));
+    let troubles = troubles_in_words(episode.troubles);
+    let name = target(figures, episode.target);
+    push(
+        text,
+        format_args!(
+            "- **{when}, for {length}:** {name}: {troubles}; {}. Ticket: {OPEN}",
+            peak(figures, episode)
+        ),
+    );
+}
+
+/// As in `12 slow, 3 hung attempts`.
+fn troubles_in_words(troubles: TroubleCounts) -> String {
+    let TroubleCounts { slow, late, failed, timeout, hung, skipped } = troubles;
+    let kinds = [
+        (hung, "hung"),
+        (timeout, "timed out"),
+        (failed, "failed"),
+        (late, "late"),
+        (skipped, "skipped"),
+        (slow, "slow"),
+    ];
+    let told = kinds.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told.map(|(count, kind)| format!("{} {kind}", format_count(*count))).collect();
+    format!("attempts in trouble: {}", if told.is_empty() { "none".to_owned() } else { told.join(", ") })
+}
+
+fn impact(text: &mut String, runs: &[IncidentRun<'_>]) {
+    text.push_str("## Impact\n\n");
+    push(text, format_args!("{OPEN} (jobs and users concerned, work lost)\n"));
+    for run in runs {
+        let figures = run.figures;
+        let told = |series: &&Series| series.level != Level::Harness && series.attempts > 0;
+        let series: Vec<&Series> = figures.series.iter().filter(told).collect();
+        if series.is_empty() {
+            continue;
+        }
+        push(text, format_args!("What iolag met in run {}:\n", run.record.id));
+        let over = figures.run.thresholds_ns.iter().map(|ns| format!(" over {} |", format_duration(*ns)));
+        let over: String = over.collect();
+        push(
+            text,
+            format_args!("| operation | target | attempts | failed | timed out | hung |{over} longest |"),
+        );
+        push(
+            text,
+            format_args!("|---|---|--:|--:|--:|--:|{}--:|", "--:|".repeat(figures.run.thresholds_ns.len())),
+        );
+        for series in series {
+            push(text, format_args!("{}", impact_row(figures, series)));
+        }
+        text.push('\n');
+    }
+}
+
+fn impact_row(figures: &RunFigures, series: &Series) -> String {
+    let failed: u64 = series.errors.iter().map(|error| error.count).sum();
+    let count = |count: u64| if count == 0 { "0".to_owned() } else { with_percent(count, series.attempts) };
+    let over: String = (0..figures.run.thresholds_ns.len())
+        .map(|index| {
+            series
+                .over
+                .get(index)
+                .map_or_else(|| format!(" {NOTHING} |"), |over| format!(" {} |", count(*over)))
+        })
+        .collect();
+    let longest = match (series.longest_wait_ns, series.max_ns) {
+        (Some(wait), known) if known.is_none_or(|known| wait >= known) => {
+            format!("≥ {}", format_duration(wait))
+        }
+        (_, Some(known)) => format_duration(known),
+        (_, None) => NOTHING.to_owned(),
+    };
+    format!(
+        "| {} | {} | {} | {} | {} | {} |{over} {longest} |",
+        escape(&series.name),
+        target(figures, series.target),
+        format_count(series.attempts),
+        count(failed),
+        count(series.timeout),
+        count(series.hung),
+    )
+}
+
+fn with_percent(count: u64, of: u64) -> String {
+    format!("{} ({} %)", format_count(count), numbers::percentage(100.0 * count as f64 / of as f64))
+}
+
+fn analysis(text: &mut String, runs: &[IncidentRun<'_>]) {
+    text.push_str("## Analysis\n\n");
+    push(text, format_args!("{OPEN} (cause, and how it was found)\n"));
+    for run in runs {
+        push(text, format_args!("### Run {}\n", run.record.id));
+        for sentence in verdicts(run) {
+            push(text, format_args!("- {sentence}"));
+        }
+        for finding in findings(run) {
+            push(text, format_args!("- {}: {}", finding.severity, escape(&finding.sentence)));
+        }
+        circumstances(text, run.record);
+        for Trust { doubt, advice } in trust(run) {
+            push(text, format_args!("- To be kept in mind: {} {}", escape(doubt), escape(advice)));
+        }
+        text.push('\n');
+    }
+}
+
+fn verdicts(run: &IncidentRun<'_>) -> Vec<String> {
+    match run.judged {
+        Judged::Check(check) => check
+            .directories
+            .iter()
+            .map(|directory| format!("{}: {}", escape(&directory.name), escape(&directory.verdict.sentence)))
+            .collect(),
+        Judged::Ping(ping) => {
+            vec![format!("{}: {}", escape(&ping.target), escape(&probes_in_words(ping.probes)))]
+        }
+        Judged::Metadata(_) => Vec::new(),
+    }
+}
+
+fn findings<'a>(run: &IncidentRun<'a>) -> Vec<&'a Finding> {
+    match run.judged {
+        Judged::Check(check) => check.directories.iter().flat_map(|directory| &directory.findings).collect(),
+        Judged::Metadata(metadata) => metadata.findings.iter().collect(),
+        Judged::Ping(ping) => ping.findings.iter().collect(),
+    }
+}
+
+fn trust<'a>(run: &IncidentRun<'a>) -> &'a [Trust] {
+    match run.judged {
+        Judged::Check(check) => &check.trust,
+        Judged::Metadata(metadata) => &metadata.trust,
+        Judged::Ping(ping) => &ping.trust,
+    }
+}
+
+fn circumstances(text: &mut String, record: &RunRecord) {
+    let environment = &record.environment;
+    push(
+        text,
+        format_args!(
+            "- Measured on {} ({} processors, kernel {}).",
+            escape(&environment.host),
+            environment.cpus,
+            known(&environment.kernel)
+        ),
+    );
+    for target in &record.targets {
+        if let Some(file_system) = &target.file_system {
+            let version = file_system.client_version.as_deref();
+            let version = version.map(|version| format!(", client {}", escape(version))).unwrap_or_default();
+            push(
+                text,
+                format_args!(
+                    "- {}: {} from {}, options {}{version}.",
+                    escape(&target.name),
+                    known(&file_system.kind),
+                    known(&file_system.source),
+                    known(&file_system.options)
+                ),
+            );
+        }
+    }
+}
+
+fn corrective_actions(text: &mut String, runs: &[IncidentRun<'_>]) {
+    text.push_str("## Corrective actions\n\n| action | responsible | until | ticket |\n|---|---|---|---|\n");
+    for _ in 0..3 {
+        push(text, format_args!("| {OPEN} | {OPEN} | {OPEN} | {OPEN} |"));
+    }
+    let mut advice: Vec<&str> = Vec::new();
+    for finding in runs.iter().flat_map(findings).filter(|finding| finding.severity != Severity::Note) {
+        if !advice.contains(&finding.advice.as_str()) {
+            advice.push(&finding.advice);
+        }
+    }
+    if !advice.is_empty() {
+        text.push_str("\nWhat the findings advise next:\n\n");
+        for advice in advice {
+            push(text, format_args!("- {}", escape(advice)));
+        }
+    }
+    text.push('\n');
+}
+
+fn annex(text: &mut String, runs: &[IncidentRun<'_>]) {
+    text.push_str("## Annex: measurements\n\n");
+    for IncidentRun { record, figures, .. } in runs {
+        let attempts = counted(figures.counts.attempts, "attempt", "attempts");
+        let command = escape(&record.command.join(" "));
+        push(text, format_args!("- Run {}: {attempts}; command: {command}", record.id));
+        push(text, format_args!("  - figures: `iolag plot time-line {0} -o {0}.svg`", record.id));
+    }
+}
+
+/// The same, with a word where nothing is known.
+fn known(text: &str) -> String {
+    if text.is_empty() { "unknown".to_owned() } else { escape(text) }
+}
+
+#[cfg(test)]
+#[path = "../../../iolag-analysis/tests/scenario/mod.rs"]
+pub(crate) mod scenario;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::tests::samples::{Shape, figures_of};
+    use iolag_analysis::figure::{EpisodeSeries, Figures, Peak};
+    use iolag_analysis::{analyse_check, analyse_metadata};
+
+    const WRITTEN_NS: u64 = 1_795_287_540_000_000_000;
+
+    fn with_episodes(mut figures: Figures) -> Figures {
+        let troubles = TroubleCounts { slow: 12, failed: 6, hung: 2, ..TroubleCounts::default() };
+        let start = figures.runs[0].run.begin_ns.after(Nanoseconds::from_seconds(350));
+        figures.runs[0].episodes = vec![Episode {
+            target: TargetIndex(0),
+            begin_ns: start,
+            end_ns: start.after(Nanoseconds::from_seconds(75)),
+            peak: Peak { series: 0, start_ns: start, duration_ns: Nanoseconds::from_seconds(60) },
+            troubles,
+            longest_wait_ns: Some(Nanoseconds::from_seconds(60)),
+            series: vec![EpisodeSeries { series: 0, threshold_ns: None, troubles }],
+        }];
+        figures
+    }
+
+    #[test]
+    fn a_draft_tells_what_is_known_and_leaves_the_rest_open() {
+        let scenario = scenario::usb_stick();
+        let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+        let figures = with_episodes(figures_of(Shape::Usual));
+        let judged = Judged::Metadata(&analysis);
+        let run = IncidentRun { record: &scenario.record, judged, figures: &figures.runs[0] };
+        insta::assert_snapshot!("incident", incident_text(&[run], WRITTEN_NS));
+    }
+
+    #[test]
+    fn names_from_outside_stay_text() {
+        let mut scenario = scenario::three_directories();
+        scenario.record.environment.host = "<script>alert(1)</script>".to_owned();
+        let analysis = analyse_check(&scenario.record, &scenario.by_target());
+        let mut figures = with_episodes(figures_of(Shape::Hung));
+        figures.runs[0].run.targets[0].name = "[click](http://evil) | # \n- <b>".to_owned();
+        let run = IncidentRun {
+            record: &scenario.record,
+            judged: Judged::Check(&analysis),
+            figures: &figures.runs[0],
+        };
+        let text = incident_text(&[run], WRITTEN_NS);
+        assert!(text.contains("\\<script\\>") && !text.contains(" <script>"), "{text}");
+        assert!(text.contains("\\[click\\](http:\\//evil) \\| \\#  - \\<b\\>"), "{text}");
+    }
+
+    #[test]
+    fn without_trouble_the_draft_says_so() {
+        let scenario = scenario::three_directories();
+        let analysis = analyse_check(&scenario.record, &scenario.by_target());
+        let figures = figures_of(Shape::Empty);
+        let run = IncidentRun {
+            record: &scenario.record,
+            judged: Judged::Check(&analysis),
+            figures: &figures.runs[0],
+        };
+        assert!(incident_text(&[run], WRITTEN_NS).contains("No attempt that iolag made was slow"));
+        assert!(incident_text(&[], WRITTEN_NS).contains("## Corrective actions"));
+    }
+}

@@ -1,0 +1,65 @@
+//! Histories as JSON: what they mean, and what was noted and imported.
+
+use std::io::{self, Write};
+
+use iolag_analysis::history::HistoryAnalysis;
+use iolag_model::{BatchContent, Event, WallSpan};
+use serde::Serialize;
+
+use crate::finding::{FindingInWords, each_finding_in_words};
+use crate::text::HistoryHead;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    kind: &'static str,
+    history: &'a str,
+    asked: Asked,
+    #[serde(flatten)]
+    analysis: &'a HistoryAnalysis,
+    findings: Vec<FindingInWords>,
+}
+
+/// The time that was asked for; an end that is absent is open.
+#[derive(Serialize)]
+struct Asked {
+    since: Option<i64>,
+    until: Option<i64>,
+}
+
+/// Writes a history as a document, indented, with a newline at the end; docs/json.md explains it.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_history_json(
+    head: &HistoryHead,
+    analysis: &HistoryAnalysis,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    let WallSpan { begin, end } = head.span;
+    let asked = Asked {
+        since: (begin != WallSpan::ALL.begin).then_some(begin.0),
+        until: (end != WallSpan::ALL.end).then_some(end.0),
+    };
+    let findings = each_finding_in_words(analysis);
+    let document = Document { kind: "history", history: &head.place, asked, analysis, findings };
+    serde_json::to_writer_pretty(&mut *writer, &document)?;
+    writer.write_all(b"\n")
+}
+
+/// The notes and events of a history as an array of JSON, as in an export.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_notes_json(events: &[Event], writer: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *writer, events)?;
+    writer.write_all(b"\n")
+}
+
+/// The imports of a history as an array of JSON: all that is known of each, with how many of its samples count.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_batches_json(batches: &[BatchContent], writer: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *writer, batches)?;
+    writer.write_all(b"\n")
+}

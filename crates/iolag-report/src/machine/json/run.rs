@@ -1,0 +1,70 @@
+//! Runs as JSON: what was measured and judged of one, and the list of them.
+
+use std::io::{self, Write};
+
+use iolag_model::{Environment, RunId, RunRecord, RunState};
+use serde::Serialize;
+
+use crate::judged::Judged;
+
+#[derive(Serialize)]
+struct Document<'a, T> {
+    kind: &'static str,
+    run: RunHead<'a>,
+    #[serde(flatten)]
+    analysis: &'a T,
+}
+
+#[derive(Serialize)]
+struct RunHead<'a> {
+    id: &'a RunId,
+    campaign: &'a RunId,
+    repetition: u32,
+    labels: &'a std::collections::BTreeMap<String, String>,
+    command: &'a [String],
+    started_realtime_ns: Option<u64>,
+    state: &'a RunState,
+    environment: &'a Environment,
+}
+
+/// Writes a document, indented; its `schema` is [`iolag_analysis::SUMMARY_SCHEMA`], with a newline at the
+/// end.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_json(run: &RunRecord, judged: Judged<'_>, writer: &mut dyn Write) -> io::Result<()> {
+    match judged {
+        Judged::Check(analysis) => write_document("check", run, analysis, writer),
+        Judged::Metadata(analysis) => write_document("metadata", run, analysis, writer),
+        Judged::Ping(analysis) => write_document("ping", run, analysis, writer),
+    }
+}
+
+fn write_document<T: Serialize>(
+    kind: &'static str,
+    run: &RunRecord,
+    analysis: &T,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    let run = RunHead {
+        id: &run.id,
+        campaign: &run.campaign,
+        repetition: run.repetition,
+        labels: &run.labels,
+        command: &run.command,
+        started_realtime_ns: run.anchors.first().map(|anchor| anchor.realtime_ns),
+        state: &run.state,
+        environment: &run.environment,
+    };
+    serde_json::to_writer_pretty(&mut *writer, &Document { kind, run, analysis })?;
+    writer.write_all(b"\n")
+}
+
+/// Writes runs as an array of their records: `iolag list --json`.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_list_json(runs: &[RunRecord], writer: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *writer, runs)?;
+    writer.write_all(b"\n")
+}

@@ -1,0 +1,112 @@
+//! `iolag list` and the head of `iolag show`.
+
+use iolag_model::{
+    PingProbe, PingSpec, RunRecord, RunState, TargetIndex, WorkloadSpec, format_count, one_line,
+};
+
+use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+use crate::words::numbers::{NOTHING, utc};
+
+/// A line per run: id, start in UTC, workload, state, samples and targets.
+pub fn list_text(runs: &[RunRecord], colour: Colour) -> String {
+    let left = Side::Left;
+    let columns = columns([
+        ("run", left),
+        ("started (UTC)", left),
+        ("workload", left),
+        ("state", left),
+        ("samples", Side::Right),
+        ("targets", left),
+    ]);
+    let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
+    for run in runs {
+        let (state, tone) = state_of(&run.state);
+        table.row(vec![
+            Cell::toned(run.id.as_str(), Tone::Strong),
+            Cell::new(started(run)),
+            Cell::new(workload_of(&run.spec.workload)),
+            Cell::toned(state_and_place(run, state), tone),
+            Cell::new(format_count(run.parts.iter().map(|part| part.samples).sum())),
+            Cell::new(targets(run)),
+        ]);
+    }
+    table.render(colour)
+}
+
+/// What a run was, above its tables.
+pub fn show_head(run: &RunRecord, colour: Colour) -> String {
+    let mut text = format!("{} {}\n", colour.paint(Tone::Strong, "Run"), run.id);
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!("  {name:<9} {}\n", one_line(value)));
+        }
+    };
+    line("started", &format!("{} UTC on {}", started(run), run.environment.host));
+    line("command", &run.command.join(" "));
+    line("targets", &targets(run));
+    line("kernel", &run.environment.kernel);
+    let labels: Vec<String> = run.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    line("labels", &labels.join(" "));
+    if run.repetition > 1 || run.campaign != run.id {
+        line("campaign", &format!("{}, repetition {}", run.campaign, run.repetition));
+    }
+    let reason = match &run.state {
+        RunState::Incomplete { reason } | RunState::Recovered { reason } => format!(": {reason}"),
+        RunState::Running { .. } | RunState::Complete => String::new(),
+    };
+    line("state", &format!("{}{reason}", state_of(&run.state).0));
+    if let Some(rescue) = &run.rescue {
+        let host = &run.environment.host;
+        line("rescued", &format!("to {} on {host}: {}", rescue.place, rescue.cause));
+    }
+    text
+}
+
+fn state_and_place(run: &RunRecord, state: &str) -> String {
+    match (&run.rescue, &run.state) {
+        (None, _) => state.to_owned(),
+        // Seen from a host that cannot look there.
+        (Some(rescue), RunState::Running { .. }) => {
+            format!("rescued to {} on {}", rescue.place, run.environment.host)
+        }
+        (Some(rescue), _) => format!("{state}, rescued to {}", rescue.place),
+    }
+}
+
+fn started(run: &RunRecord) -> String {
+    run.anchors.first().map_or_else(|| NOTHING.to_owned(), |anchor| utc(anchor.realtime_ns))
+}
+
+fn targets(run: &RunRecord) -> String {
+    // What others are compared with is nothing that the user asked for.
+    let control = match &run.spec.workload {
+        WorkloadSpec::Check(spec) => spec.control,
+        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => None,
+    };
+    let measured = (0..).zip(&run.targets).filter(|(index, _)| control != Some(TargetIndex(*index)));
+    let names: Vec<&str> = measured.map(|(_, target)| target.name.as_str()).collect();
+    names.join(" ")
+}
+
+fn workload_of(workload: &WorkloadSpec) -> String {
+    match workload {
+        WorkloadSpec::Check(_) => "check".to_owned(),
+        WorkloadSpec::Metadata(spec) => format!("metadata, {}", spec.pattern),
+        WorkloadSpec::Ping(PingSpec { probe: PingProbe::Operations { .. }, .. }) => "ping".to_owned(),
+        WorkloadSpec::Ping(PingSpec { probe: PingProbe::Task { name }, .. }) => format!("ping, {name}"),
+    }
+}
+
+/// The name of a state.
+pub const fn state_name(state: &RunState) -> &'static str {
+    state_of(state).0
+}
+
+const fn state_of(state: &RunState) -> (&'static str, Tone) {
+    match state {
+        RunState::Running { .. } => ("running", Tone::Plain),
+        RunState::Complete => ("complete", Tone::Good),
+        RunState::Incomplete { .. } => ("incomplete", Tone::Warning),
+        RunState::Recovered { .. } => ("recovered", Tone::Warning),
+    }
+}

@@ -1,0 +1,84 @@
+//! Numbers and moments as people read them in tables.
+
+use iolag_model::{WallTime, format_count};
+
+/// What stands where there is nothing.
+pub(crate) const NOTHING: &str = "–";
+
+/// A percentage with a decimal only where it matters, but as many as it takes to tell what is rare from what never happened.
+pub(crate) fn percentage(percent: f64) -> String {
+    match percent {
+        p if p <= 0.0 => "0".to_owned(),
+        p if p < 0.0001 => "<0.0001".to_owned(),
+        p if p < 0.0095 => {
+            let decimals = (-p.log10()).ceil() as usize;
+            format!("{p:.decimals$}")
+        }
+        p if p < 0.095 => format!("{p:.2}"),
+        p if p < 9.95 => {
+            let text = format!("{p:.1}");
+            text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+        }
+        p => format!("{p:.0}"),
+    }
+}
+
+/// A rate with three significant digits and thin groups: `0.28`, `57.1`, `12 345`.
+pub(crate) fn rate(per_second: f64) -> String {
+    match per_second {
+        r if !r.is_finite() => NOTHING.to_owned(),
+        r if r < 9.995 => format!("{r:.2}"),
+        r if r < 999.5 => format!("{r:.1}"),
+        r => format_count(r.round() as u64),
+    }
+}
+
+/// UTC as `2026-11-20 18:59:00`.
+pub(crate) fn utc(realtime_ns: u64) -> String {
+    match jiff::Timestamp::from_nanosecond(i128::from(realtime_ns)) {
+        Ok(moment) => moment.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => NOTHING.to_owned(),
+    }
+}
+
+/// The same of a moment of a history.
+pub(crate) fn moment(time: WallTime) -> String {
+    u64::try_from(time.0).map_or_else(|_| NOTHING.to_owned(), utc)
+}
+
+/// A float as C's `%.4e`: `1.2345e-06`.
+pub(crate) fn scientific(value: f64) -> String {
+    let text = format!("{value:.4e}");
+    let Some((digits, exponent)) = text.split_once('e') else {
+        return text;
+    };
+    let (sign, power) = match exponent.strip_prefix('-') {
+        Some(power) => ('-', power),
+        None => ('+', exponent),
+    };
+    format!("{digits}e{sign}{power:0>2}")
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_rare_is_not_nothing() {
+        let told = [0.0, 0.000_01, 0.000_38, 0.004, 0.0096, 0.02, 0.5, 3.0, 12.4].map(percentage);
+        assert_eq!(told, ["0", "<0.0001", "0.0004", "0.004", "0.01", "0.02", "0.5", "3", "12"]);
+    }
+
+    #[test]
+    fn c_notation_has_two_digits_of_exponent() {
+        for (value, text) in
+            [(1.23456e-6, "1.2346e-06"), (0.0, "0.0000e+00"), (1234.5, "1.2345e+03"), (2e-101, "2.0000e-101")]
+        {
+            assert_eq!(scientific(value), text);
+        }
+    }
+
+    #[test]
+    fn moments_are_utc() {
+        assert_eq!(utc(1_795_201_140_000_000_000), "2026-11-20 18:59:00");
+    }
+}

@@ -1,0 +1,162 @@
+// What is shown of the report: one level of operations at a time, one phase for what has no time axis, and how
+// series get their names and styles.
+
+import type { Level, Report, RunFigures, Series } from "./data";
+import type { LegendEntry } from "../figure/figure";
+
+export const LEVELS: [Level, string][] = [
+  ["task", "Tasks at the prompt"],
+  ["object", "Whole operations"],
+  ["call", "Single calls"],
+  ["stream", "Stream, per block"],
+  ["harness", "iolag itself"],
+];
+
+export interface Selection {
+  report: Report;
+  level: Level;
+  /** Absent where no phases are told apart. */
+  phase: string | null;
+  /** Only these; absent for all. */
+  clients: number[] | null;
+}
+
+/** Clients as `0-3` or `0,2-3`; null for all, or a sentence that says what is wrong. */
+export function parseClients(text: string, count: number): number[] | null | string {
+  if (text.trim() === "") return null;
+  const clients = new Set<number>();
+  for (const piece of text.split(",")) {
+    const [, first, last = first] = /^\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*$/.exec(piece) ?? [];
+    if (first === undefined || Number(last) < Number(first)) return `“${piece.trim()}” is no range of clients: expected 0-3 or 0,2-3.`;
+    if (Number(last) >= count) return `There is no client ${Number(last)}: the clients are 0 to ${count - 1}.`;
+    for (let client = Number(first); client <= Number(last); client += 1) clients.add(client);
+  }
+  return [...clients].sort((left, right) => left - right);
+}
+
+/** A series of a run with the names that matter in this report. */
+export interface Shown {
+  run: number;
+  index: number;
+  series: Series;
+  operation: string;
+  /** Run, target and stage, as far as they differ. */
+  place: string;
+  /** What its colour stands for: the place, but of several runs not the stage, since repetitions belong together. */
+  group: string;
+}
+
+const EVERYTHING = "everything";
+
+export function levelsOf(report: Report): Level[] {
+  const present = new Set(report.figures.runs.flatMap((run) => run.series.map((series) => series.level)));
+  return LEVELS.map(([level]) => level).filter((level) => present.has(level));
+}
+
+export function phaseOf(run: RunFigures, series: Series): string | null {
+  if (series.part === null) return null;
+  if ("phase" in series.part) return series.part.phase;
+  const { stage } = series.part;
+  return run.run.stages.find((candidate) => candidate.stage === stage)?.phase ?? null;
+}
+
+/** Phases of a level, the benchmark first: it is what was to be measured. */
+export function phasesOf(report: Report, level: Level): string[] {
+  const found = new Set<string>();
+  for (const run of report.figures.runs) {
+    for (const series of run.series) {
+      const phase = phaseOf(run, series);
+      if (series.level === level && phase !== null) found.add(phase);
+    }
+  }
+  return [...found].sort((left, right) => Number(right === "benchmark") - Number(left === "benchmark"));
+}
+
+/** Series of the level and phase, in the order of the runs. */
+export function shownSeries({ report, level, phase }: Selection): Shown[] {
+  const chosen = report.figures.runs.flatMap((run, runIndex) =>
+    run.series.map((series, index) => ({ run: runIndex, index, series })).filter(({ series }) => {
+      const own = phaseOf(run, series);
+      return series.level === level && (phase === null || own === null || own === phase);
+    }),
+  );
+  const differs = (key: (item: (typeof chosen)[number]) => string): boolean => new Set(chosen.map(key)).size > 1;
+  const partOf = ({ run, series }: (typeof chosen)[number]): string => partName(report.figures.runs[run], series);
+  const targetOf = ({ run, series }: (typeof chosen)[number]): string =>
+    report.figures.runs[run].run.targets[series.target]?.name ?? EVERYTHING;
+  const hasRuns = differs(({ run }) => String(run));
+  const hasTargets = differs(targetOf);
+  const hasParts = differs(partOf);
+  return chosen.map((item) => {
+    const where = [hasRuns ? report.runNames[item.run] : "", hasTargets ? targetOf(item) : ""];
+    const joined = (names: string[]): string => names.filter((name) => name !== "").join(" · ");
+    const place = joined([...where, hasParts ? partOf(item) : ""]);
+    return { ...item, operation: item.series.operation, place, group: hasRuns ? joined(where) : place };
+  });
+}
+
+function partName(run: RunFigures, series: Series): string {
+  if (series.part === null) return "";
+  if ("phase" in series.part) return series.part.phase;
+  const { stage } = series.part;
+  return run.run.stages.find((candidate) => candidate.stage === stage)?.name ?? "";
+}
+
+/** How series are told apart within a picture: by place if there are several, else by operation. */
+export interface Arrangement {
+  panels: { title: string; items: Shown[] }[];
+  /** What is switched off together and has one style. */
+  keyOf(item: Shown): string;
+  /** What a tooltip calls it. */
+  nameOf(item: Shown): string;
+  style(key: string): number;
+  legend(mark: LegendEntry["mark"]): LegendEntry[];
+}
+
+export function arrange(items: Shown[], selection: Selection): Arrangement {
+  const operations = [...new Set(items.map((item) => item.operation))];
+  // An operation has one colour in all pictures, whatever phase they are of.
+  const all = operationsOf(selection);
+  const groups = [...new Set(items.map((item) => item.group))];
+  const byPlace = groups.length > 1;
+  const keys = byPlace ? groups : operations;
+  const style = (key: string): number => (byPlace ? groups : all).indexOf(key);
+  const panels = byPlace
+    ? operations.map((operation) => ({ title: operation, items: items.filter((item) => item.operation === operation) }))
+    : [{ title: "", items }];
+  return {
+    panels,
+    keyOf: (item) => (byPlace ? item.group : item.operation),
+    nameOf: (item) => (byPlace ? item.place : item.operation),
+    style,
+    legend: (mark) => keys.map((key) => ({ key, name: key, style: style(key), mark })),
+  };
+}
+
+/** Operations of a level with a style each, the same in all pictures. `iolag plot` has the same order (operations_in_order). */
+export function operationsOf({ report, level }: Selection): string[] {
+  const all = report.figures.runs.flatMap((run) => run.series.filter((series) => series.level === level));
+  return [...new Set(all.map((series) => series.operation))];
+}
+
+export interface TimePlace {
+  run: number;
+  figures: RunFigures;
+  target: number;
+  title: string;
+}
+
+/** Runs and targets that did something on this level, or hung in whatever they did: each has a time axis of its own. */
+export function timePlaces({ report, level }: Selection): TimePlace[] {
+  const { runs } = report.figures;
+  const severalTargets = runs.some((run) => run.run.targets.length > 1);
+  return runs.flatMap((figures, run) => {
+    const targets = [...new Set([...figures.series.filter((series) => series.level === level), ...figures.hangs].map(({ target }) => target))];
+    return targets.sort((left, right) => left - right).map((target) => {
+      const facts = figures.run.targets[target];
+      const name = facts === undefined ? "" : `${facts.name} (${facts.kind})`;
+      const names = [runs.length > 1 ? report.runNames[run] : "", severalTargets || runs.length === 1 ? name : ""];
+      return { run, figures, target, title: names.filter((part) => part !== "").join(" · ") };
+    });
+  });
+}
