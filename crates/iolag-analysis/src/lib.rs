@@ -16,24 +16,32 @@ mod run;
 mod statistics;
 
 pub use finding::basis::Basis;
-pub use finding::run_kind::RunFindingKind;
-pub use finding::words::{duration_in_words, factor_in_words, joined, share_in_words};
-pub use finding::{Evidence, EvidenceAmount, Finding, Severity};
+pub use finding::of_histories::HistoryFound;
+pub use finding::of_runs::{
+    CloseSlow, CreateSlow, CutOff, DurableSlow, FailedAttempts, FewButLong, LateStart, LeftOut, LongAttempts,
+    MeasuredInPart, NamesLookedUp, NotAnswering, NotEnded, NotSentBecause, ObjectsGone, ProbesLost,
+    ProbesNotSent, ProcessorsBusy, RemoveSlow, RepetitionsDiffer, RingWaits, RunFinding, RunFindingKind,
+    RunFound, ShortStages, SlowerOperation, Suspect, TwoModesFound, Unequal, Unsteady,
+};
+pub use finding::words::{capitalised, duration_in_words, factor_in_words, joined, share_in_words};
+pub use finding::{Finding, FollowedFailure, FoundInStages, Saying, Severity, WasFound};
 pub use run::check::analysis::{CheckAnalysis, DirectoryAnalysis, analyse_check};
 pub use run::check::partial_create::PartialCreate;
 pub use run::check::rows::KNOWN_ROWS;
-pub use run::check::told_once::ToldFindings;
+pub use run::check::told_once::{FoundInDirectories, ToldFindings};
 pub use run::check::verdict::{Feeling, Verdict};
 pub use run::clustering::second_reading::Clustering;
 pub use run::engine::Engine;
 pub use run::figure;
 pub use run::grouping::Grouping;
 pub use run::metadata::analysis::{MetadataAnalysis, analyse_metadata};
+pub use run::metadata::lost_objects::LostObjects;
 pub use run::metadata::self_read::{SelfReadShare, same_node_share, self_read_share};
 pub use run::metadata::stage::Unfinished;
 pub use run::metadata::stage::{OperationRow, StageAnalysis, WorkingSetChange};
-pub use run::metadata::working_set::{LostObjects, WorkingSet};
-pub use run::ping::{PingAnalysis, PingCounts, analyse_ping};
+pub use run::metadata::working_set::WorkingSet;
+pub use run::ping::{PingAnalysis, analyse_ping};
+pub use run::ping_counts::PingCounts;
 pub use run::stage_clock::{StageClock, StageTimes};
 pub use run::stage_names::stage_name;
 pub use run::summary::{

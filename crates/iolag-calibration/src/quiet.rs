@@ -5,7 +5,7 @@
 
 use iolag_analysis::Severity;
 use iolag_analysis::history::{
-    ComparisonVerdict, FindingKind, HistoryAnalysis, HistoryInput, HistoryOptions, PeriodName,
+    ComparisonVerdict, HistoryAnalysis, HistoryFindingKind, HistoryInput, HistoryOptions, PeriodName,
     analyse_history,
 };
 use iolag_model::{Event, EventSource, HistoryColumns, Random, Series, SeriesKind, WallTime};
@@ -129,12 +129,13 @@ impl Claim {
 
     /// Whether it is made.
     fn is_made(self, analysis: &HistoryAnalysis) -> bool {
-        let told = |kind: FindingKind| analysis.findings.iter().any(|finding| finding.kind() == kind);
+        let told = |kind: HistoryFindingKind| analysis.findings.iter().any(|finding| finding.kind() == kind);
         let differs = |verdict: ComparisonVerdict| {
             !matches!(verdict, ComparisonVerdict::NoDifferenceShown | ComparisonVerdict::TooFew)
         };
         let host_slow = |severity: Severity| {
-            let mut of_host = analysis.findings.iter().filter(|one| one.kind() == FindingKind::HostSlow);
+            let mut of_host =
+                analysis.findings.iter().filter(|one| one.kind() == HistoryFindingKind::HostSlow);
             of_host.any(|one| one.severity == severity)
         };
         match self {
@@ -146,17 +147,17 @@ impl Claim {
                 effects.any(|effect| differs(effect.comparison.verdict))
             }
             Self::Places => analysis.comparisons.iter().any(|one| differs(one.comparison.verdict)),
-            Self::Together => told(FindingKind::Correlation),
+            Self::Together => told(HistoryFindingKind::Correlation),
             Self::Significant => analysis.correlations.pairs.iter().any(|pair| pair.is_significant),
-            Self::Lag => told(FindingKind::Lag),
+            Self::Lag => told(HistoryFindingKind::Lag),
             Self::Period => analysis.series.iter().any(|series| series.periodicity.is_some()),
-            Self::Association => told(FindingKind::Association),
-            Self::BadTogether => told(FindingKind::BadTogether),
-            Self::Modes => told(FindingKind::Modes),
-            Self::NoSingleCause => told(FindingKind::NoCorrelation),
+            Self::Association => told(HistoryFindingKind::Association),
+            Self::BadTogether => told(HistoryFindingKind::BadTogether),
+            Self::Modes => told(HistoryFindingKind::Modes),
+            Self::NoSingleCause => told(HistoryFindingKind::NoCorrelation),
             Self::HostSlow => host_slow(Severity::Warning),
             Self::HostNotSlow => host_slow(Severity::Note),
-            Self::NameService => told(FindingKind::NameService),
+            Self::NameService => told(HistoryFindingKind::NameService),
         }
     }
 
@@ -172,20 +173,20 @@ impl Claim {
 
 impl Claim {
     /// The kind of the finding that makes it; absent for what is only in tables.
-    pub const fn kind(self) -> Option<FindingKind> {
+    pub const fn kind(self) -> Option<HistoryFindingKind> {
         match self {
-            Self::Change | Self::Drift => Some(FindingKind::Change),
+            Self::Change | Self::Drift => Some(HistoryFindingKind::Change),
             Self::Effect | Self::Significant => None,
-            Self::Places => Some(FindingKind::Comparison),
-            Self::Together => Some(FindingKind::Correlation),
-            Self::Lag => Some(FindingKind::Lag),
-            Self::Period => Some(FindingKind::Periodicity),
-            Self::Association => Some(FindingKind::Association),
-            Self::BadTogether => Some(FindingKind::BadTogether),
-            Self::Modes => Some(FindingKind::Modes),
-            Self::NoSingleCause => Some(FindingKind::NoCorrelation),
-            Self::HostSlow | Self::HostNotSlow => Some(FindingKind::HostSlow),
-            Self::NameService => Some(FindingKind::NameService),
+            Self::Places => Some(HistoryFindingKind::Comparison),
+            Self::Together => Some(HistoryFindingKind::Correlation),
+            Self::Lag => Some(HistoryFindingKind::Lag),
+            Self::Period => Some(HistoryFindingKind::Periodicity),
+            Self::Association => Some(HistoryFindingKind::Association),
+            Self::BadTogether => Some(HistoryFindingKind::BadTogether),
+            Self::Modes => Some(HistoryFindingKind::Modes),
+            Self::NoSingleCause => Some(HistoryFindingKind::NoCorrelation),
+            Self::HostSlow | Self::HostNotSlow => Some(HistoryFindingKind::HostSlow),
+            Self::NameService => Some(HistoryFindingKind::NameService),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 
 use anyhow::{Context, Result};
 use iolag_analysis::{
-    Basis, DEFAULT_THRESHOLDS, Engine, Finding, Grouping, Precision, RunFindingKind, Summaries,
+    Basis, DEFAULT_THRESHOLDS, Engine, Grouping, Precision, RunFinding, RunFindingKind, Summaries,
     analyse_check, analyse_metadata,
 };
 use iolag_model::{
@@ -76,7 +76,8 @@ impl Workload {
             Self::Bench(_) => *kind != RunFindingKind::NamesLookedUp,
         };
         RunFindingKind::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|kind| kind.basis() == Basis::Inferred)
             .filter(is_of_it)
             .collect()
@@ -93,12 +94,12 @@ impl Runs {
     /// For each kind how many runs have such a finding, and how many any.
     pub fn measure(self, name: &str, campaigns: usize, seed: u64) -> Result<Vec<Measured>> {
         let kinds: Vec<RunFindingKind> =
-            RunFindingKind::ALL.into_iter().filter(|kind| self.contradicts(*kind)).collect();
+            RunFindingKind::ALL.iter().copied().filter(|kind| self.contradicts(*kind)).collect();
         let mut counts = vec![0; kinds.len()];
         let mut any = 0;
         for number in 0..campaigns {
             let findings = self.findings(&mut noise_of(name, number, seed))?;
-            let found = |kind: &RunFindingKind| findings.iter().any(|finding| finding.kind == *kind);
+            let found = |kind: &RunFindingKind| findings.iter().any(|finding| finding.kind() == *kind);
             any += usize::from(kinds.iter().any(found));
             for (kind, count) in kinds.iter().zip(&mut counts) {
                 *count += usize::from(found(kind));
@@ -117,7 +118,7 @@ impl Runs {
         Ok(measured)
     }
 
-    fn findings(self, noise: &mut Random) -> Result<Vec<Finding>> {
+    fn findings(self, noise: &mut Random) -> Result<Vec<RunFinding>> {
         match self.workload {
             Workload::Check => {
                 let record = check_record()?;
@@ -311,7 +312,7 @@ mod tests {
         let apart = Process::Step { factor: 1000.0, place: 0.5, lasting: 0.0, coefficient: 0.0 };
         let check = Runs { process: apart, workload: Workload::Check };
         let findings = check.findings(&mut noise_of("test", 0, 1)).unwrap();
-        assert!(findings.iter().any(|finding| finding.kind == RunFindingKind::TwoModes), "{findings:#?}");
+        assert!(findings.iter().any(|finding| finding.kind() == RunFindingKind::TwoModes), "{findings:#?}");
     }
 
     #[test]

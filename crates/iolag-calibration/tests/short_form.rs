@@ -1,6 +1,6 @@
 //! The calibration in small: few campaigns with fixed seeds, wide margins. `cargo xtask calibrate` has the real one.
 
-use iolag_analysis::history::FindingKind;
+use iolag_analysis::history::HistoryFindingKind;
 use iolag_analysis::{Basis, RunFindingKind};
 use iolag_calibration::quiet::Claim;
 use iolag_calibration::{Amount, Limit, Measured, Question, Row, rows};
@@ -60,7 +60,7 @@ fn the_same_seed_gives_the_same_numbers() {
 #[test]
 fn every_inferred_kind_has_a_row_in_which_it_would_be_false() {
     let rows = rows();
-    for kind in FindingKind::ALL.iter().copied().filter(|kind| kind.basis() == Basis::Inferred) {
+    for kind in HistoryFindingKind::ALL.iter().copied().filter(|kind| kind.basis() == Basis::Inferred) {
         let claims = Claim::ALL.into_iter().filter(|claim| claim.kind() == Some(kind));
         let mut count = 0;
         for claim in claims {
@@ -71,7 +71,7 @@ fn every_inferred_kind_has_a_row_in_which_it_would_be_false() {
         }
         assert!(count > 0, "{kind:?} has no claim in the calibration");
     }
-    for kind in RunFindingKind::ALL.into_iter().filter(|kind| kind.basis() == Basis::Inferred) {
+    for kind in RunFindingKind::ALL.iter().copied().filter(|kind| kind.basis() == Basis::Inferred) {
         let is_row = |row: &Row| matches!(row.question, Question::Runs(runs) if runs.contradicts(kind));
         assert!(rows.iter().any(is_row), "{kind:?} has no row in the calibration");
     }

@@ -206,8 +206,7 @@ fn check_as_json() {
     let mut value: serde_json::Value = serde_json::from_slice(&bytes).expect("it is JSON");
     assert_eq!((value["schema"].as_u64(), value["kind"].as_str()), (Some(1), Some("check")));
     assert_eq!(value["directories"][2]["unanswered_ns"].as_u64(), Some(15_000_000_000));
-    let read: iolag_analysis::CheckAnalysis = serde_json::from_value(value.clone()).expect("it leads back");
-    assert_eq!(read.directories.len(), 3);
+    assert_eq!(value["directories"].as_array().map(Vec::len), Some(3));
     // One operation and one finding show the form.
     let directory = &mut value["directories"][0];
     directory["summaries"] = directory["summaries"].as_array().map(|all| all[..1].to_vec()).into();
@@ -225,8 +224,8 @@ fn metadata_as_json_leads_back() {
     write_json(&scenario.record, Judged::Metadata(&analysis), &mut bytes).expect("a Vec takes everything");
     let value: serde_json::Value = serde_json::from_slice(&bytes).expect("it is JSON");
     assert_eq!(value["stages"][1]["phase"].as_str(), Some("benchmark"));
-    let read: iolag_analysis::MetadataAnalysis = serde_json::from_value(value).expect("it leads back");
-    assert_eq!(read.stages.len(), analysis.stages.len());
+    let stages = serde_json::from_value::<Vec<iolag_analysis::StageAnalysis>>(value["stages"].clone());
+    assert_eq!(stages.expect("they lead back"), analysis.stages);
 }
 
 #[test]

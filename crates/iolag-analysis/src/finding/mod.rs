@@ -1,42 +1,47 @@
-//! Findings of runs and of histories: what was found, in a sentence with numbers, and what to do next.
+//! Findings of runs and of histories: what was found, with its values, how much it matters, and where and when it was. iolag-report makes words of it.
 
 pub(crate) mod basis;
-pub(crate) mod found;
-pub(crate) mod history_kind;
-pub(crate) mod run_kind;
+pub(crate) mod of_histories;
+pub(crate) mod of_runs;
+pub(crate) mod slow_level;
+mod table;
 pub(crate) mod words;
 
 use std::fmt;
 
-use iolag_model::{Nanoseconds, Operation};
+use iolag_model::{ErrorClass, Operation, SeriesKey, WallSpan, WallTime};
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::quantile::censored::QuantileValue;
-use run_kind::RunFindingKind;
-use words::duration_in_words;
-
-/// Something that was judged from summaries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
-    /// What it is about.
-    pub kind: RunFindingKind,
+/// Something that was judged from a run, or from a history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding<F> {
+    /// What was found, with its values.
+    pub found: F,
     /// How much it matters.
     pub severity: Severity,
-    /// What was found, in plain words with numbers.
-    pub sentence: String,
-    /// What to do next.
-    pub advice: String,
-    /// The numbers that it rests on.
-    pub evidence: Vec<Evidence>,
-    /// In which stages it was found, if in several: the sentence has their number and names the worst.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub places: Vec<String>,
-    /// The operations whose durations it rests on. It is in no file.
-    #[serde(skip)]
-    pub(crate) durations_of: Vec<Operation>,
-    /// How bad it is among its like, in millionths; 0 if that is not known. It is in no file.
-    #[serde(skip)]
-    pub(crate) weight: u64,
+    /// Which series of a history it concerns; empty for a whole host or everything.
+    pub series: Vec<SeriesKey>,
+    /// When; absent for what concerns the whole time.
+    pub span: Option<WallSpan>,
+    /// In which stages of a run it was found, if in single ones.
+    pub stages: Option<FoundInStages>,
+    /// Other operations of which the same was found, less gravely.
+    pub also: Vec<Operation>,
+    /// What only failed because of this.
+    pub led_to: Vec<FollowedFailure>,
+    /// How bad it is among its like: the greater comes first.
+    pub(crate) size: f64,
+    /// What others may say of other series; absent if it is told alone.
+    pub saying: Option<Saying>,
+}
+
+/// What may be found.
+pub trait WasFound {
+    /// What it may be about.
+    type Kind: Copy + Ord;
+
+    /// What it is about.
+    fn kind(&self) -> Self::Kind;
 }
 
 /// How much a finding matters; the gravest first.
@@ -61,104 +66,75 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A number that a finding rests on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Evidence {
-    /// What it is, for example `median of ls -l`.
-    pub name: String,
-    /// Its value with unit.
-    pub value: String,
-    /// The same as a number, for programs; absent if it is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub amount: Option<EvidenceAmount>,
+/// The stages in which something was found, by their names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundInStages {
+    /// The one in which it is worst: the values are of that one.
+    pub worst: String,
+    /// All of them, in their order.
+    pub all: Vec<String>,
+    /// How many of which they are: `250 of 300 iterations`.
+    pub share: String,
 }
 
-/// A number of evidence with what it is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EvidenceAmount {
-    /// A duration, in ns.
-    DurationNs(Nanoseconds),
-    /// A duration of which this much is known, in ns.
-    AtLeastNs(Nanoseconds),
-    /// A share, 0 to 1.
-    Share(f64),
-    /// How many times as much.
-    Factor(f64),
-    /// A probability.
-    Probability(f64),
-    /// A load average.
-    Load(f64),
+/// Attempts that failed because others had failed or not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FollowedFailure {
+    /// What was attempted.
+    pub operation: Operation,
+    /// How it failed.
+    pub class: ErrorClass,
+    /// How often.
+    pub count: u64,
 }
 
-impl Evidence {
-    /// `value` is `amount` as people read it.
-    pub fn new(name: impl Into<String>, value: impl Into<String>, amount: impl Into<EvidenceAmount>) -> Self {
-        Self { name: name.into(), value: value.into(), amount: Some(amount.into()) }
-    }
+/// Of which series something is said that may be said of others as well, and the numbers in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Saying {
+    /// The series.
+    pub subjects: Vec<SeriesKey>,
+    /// A number for each of them.
+    pub amounts: Vec<f64>,
 }
 
-impl From<Nanoseconds> for EvidenceAmount {
-    fn from(duration: Nanoseconds) -> Self {
-        Self::DurationNs(duration)
-    }
-}
-
-impl EvidenceAmount {
-    const fn of(value: QuantileValue) -> Option<Self> {
-        match value {
-            QuantileValue::Exactly(duration) => Some(Self::DurationNs(duration)),
-            QuantileValue::AtLeast(duration) => Some(Self::AtLeastNs(duration)),
-            QuantileValue::Below(_) | QuantileValue::TooFew { .. } | QuantileValue::FewStretches { .. } => {
-                None
-            }
-        }
-    }
-}
-
-impl Finding {
-    pub(crate) fn new(
-        kind: RunFindingKind,
-        severity: Severity,
-        sentence: String,
-        advice: impl Into<String>,
-    ) -> Self {
+impl<F: WasFound> Finding<F> {
+    pub(crate) const fn new(found: F, severity: Severity) -> Self {
         Self {
-            kind,
+            found,
             severity,
-            sentence,
-            advice: advice.into(),
-            evidence: Vec::new(),
-            places: Vec::new(),
-            durations_of: Vec::new(),
-            weight: 0,
+            series: Vec::new(),
+            span: None,
+            stages: None,
+            also: Vec::new(),
+            led_to: Vec::new(),
+            size: 0.0,
+            saying: None,
         }
+    }
+
+    pub(crate) fn of<'a>(mut self, series: impl IntoIterator<Item = &'a SeriesKey>) -> Self {
+        self.series.extend(series.into_iter().cloned());
+        self
+    }
+
+    pub(crate) fn during(mut self, begin: WallTime, end: WallTime) -> Self {
+        self.span = Some(WallSpan { begin, end });
+        self
     }
 
     /// As bad as this among its like.
-    pub(crate) fn weighing(self, weight: f64) -> Self {
-        Self { weight: (weight * 1e6) as u64, ..self }
-    }
-
-    /// `value` is `amount` as people read it.
-    pub(crate) fn with(
-        mut self,
-        name: impl Into<String>,
-        value: impl Into<String>,
-        amount: impl Into<EvidenceAmount>,
-    ) -> Self {
-        self.evidence.push(Evidence::new(name, value, amount));
+    pub(crate) fn sized(mut self, size: f64) -> Self {
+        self.size = size;
         self
     }
 
-    /// `what` of the durations of an operation is `value`.
-    pub(crate) fn with_duration(mut self, what: &str, operation: Operation, value: QuantileValue) -> Self {
-        self.durations_of.push(operation);
-        self.evidence.push(Evidence {
-            name: format!("{what} {operation}"),
-            value: duration_in_words(value),
-            amount: EvidenceAmount::of(value),
-        });
-        self
+    /// Others may say the same of other series than `key`, with other numbers.
+    pub(crate) fn saying(self, key: &SeriesKey, amount: f64) -> Self {
+        Self { saying: Some(Saying { subjects: vec![key.clone()], amounts: vec![amount] }), ..self }
+    }
+
+    /// What it is about.
+    pub fn kind(&self) -> F::Kind {
+        self.found.kind()
     }
 }

@@ -45,7 +45,7 @@ pub fn share_in_words(share: f64) -> String {
 }
 
 /// A sentence that begins with these words.
-pub(crate) fn capitalised(text: &str) -> String {
+pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

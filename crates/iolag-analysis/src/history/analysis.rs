@@ -9,8 +9,8 @@ use super::episodes::association::Association;
 use super::episodes::bad_overlap::BadOverlap;
 use super::episodes::gaps::Gap;
 use super::episodes::search::Episode;
-use super::findings::finding::HistoryFinding;
 use super::series::analysis::SeriesAnalysis;
+use crate::finding::of_histories::HistoryFinding;
 
 /// Version of the form of [`HistoryAnalysis`] in files.
 pub const HISTORY_SCHEMA: u32 = 1;

@@ -20,8 +20,15 @@ pub(crate) mod series;
 pub(crate) mod source;
 pub(crate) mod tally;
 
-pub use crate::finding::found::Found;
-pub use crate::finding::history_kind::FindingKind;
+pub use crate::finding::of_histories::{
+    AssociationFound, BadTogetherFound, BelowResolutionFound, ChangedFact, ConfigurationFound,
+    CorrelationFound, DriftFound, EndedSo, EpisodeFound, EventBeside, FailedFound, GapFound, HistoryFinding,
+    HistoryFindingKind, HistoryFound, HostSlowFound, LagFound, LevelEnd, LevelFound, ModesFound,
+    NameServiceFound, NoCorrelationFound, OutageFound, OutagesLeftOut, PastDeadlineFound, PeriodFound,
+    PlacesBad, RecordTooShort, SharedRhythmFound, SlowFound, SlowerPlaceFound, SomeDays, SpentMostly,
+    TooFewFound, WaitingFound,
+};
+pub use crate::finding::slow_level::{BeforeLevel, LongAsARule, SlowBefore, ToldLevel};
 pub use crate::statistics::comparison::shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};
 pub use crate::statistics::dependence::correlation_time::{BLOCKS_LEAST, block_length, correlation_time};
 pub use crate::statistics::dip::{dip_critical, dip_statistic};
@@ -70,23 +77,7 @@ pub use figures::marks::{ChangeMark, CorrelationFigure, EventMark, LagCoefficien
 pub use figures::points::{
     HistoryPoints, HostLoad, LOAD_COLUMNS, PointColumns, RIBBON_COLUMNS, RibbonMarks, Ribbons, ValueColumns,
 };
-pub use findings::bad_times::{EpisodeFound, OutageFound, OutagesLeftOut};
-pub use findings::bad_together::{AssociationFound, BadTogetherFound, HostSlowFound};
-pub use findings::changes::{EventBeside, LevelEnd, LevelFound};
-pub use findings::correlations::{
-    CorrelationFound, LagFound, NoCorrelationFound, PlacesBad, SharedRhythmFound,
-};
-pub use findings::drifts::{DriftFound, RecordTooShort};
-pub use findings::endings::{EndedSo, FailedFound, PastDeadlineFound, SomeDays};
-pub use findings::finding::{HistoryFinding, Saying};
-pub use findings::places_compared::SlowerPlaceFound;
-pub use findings::processor_time::{SpentMostly, WaitingFound};
-pub use findings::record::{ChangedFact, ConfigurationFound, GapFound};
 pub use findings::said_together::ToldFinding;
-pub use findings::single_series::{
-    BelowResolutionFound, ModesFound, NameServiceFound, PeriodFound, TooFewFound,
-};
-pub use findings::tails::{BeforeLevel, LongAsARule, SlowBefore, SlowFound, ToldLevel};
 pub use incident::analysis::{Incident, PastDeadline, find_incident};
 pub use incident::bad_times::RaisedLevel;
 pub use incident::impact::{IncidentPeriod, PeriodImpact, SeriesImpact};

@@ -2,12 +2,12 @@
 
 use iolag_model::{ErrorClass, Nanoseconds, Operation, counted, format_count};
 
-use super::sightings::{Kind, Sighting};
+use super::sightings::Sighting;
 use super::stage_names::StageKey;
 use super::summary::{DurationSummary, ErrorCount, Summary};
-use crate::finding::run_kind::RunFindingKind;
-use crate::finding::words::{capitalised, share_in_words};
-use crate::finding::{EvidenceAmount, Finding, Severity};
+use crate::finding::Severity;
+use crate::finding::of_runs::{FailedAttempts, LongAttempts, RunFinding, RunFound, TwoModesFound};
+use crate::finding::words::share_in_words;
 use crate::statistics::quantile::censored::QuantileValue;
 
 /// The median in ns, or its lower bound.
@@ -26,10 +26,10 @@ pub(crate) fn share_over(durations: &DurationSummary, threshold: Nanoseconds) ->
     (durations.count > 0).then(|| (share.over, share.over as f64 / durations.count as f64))
 }
 
-/// What stands before a number of attempts over a threshold if some were cut off before it.
-pub(crate) fn at_least(durations: &DurationSummary, threshold: Nanoseconds) -> &'static str {
+/// Whether some attempts were cut off before a threshold, so that more than were counted may have been over it.
+pub(crate) fn is_at_least(durations: &DurationSummary, threshold: Nanoseconds) -> bool {
     let share = durations.shares.iter().find(|share| share.threshold_ns == threshold);
-    if share.is_some_and(|share| share.undecided > 0) { "at least " } else { "" }
+    share.is_some_and(|share| share.undecided > 0)
 }
 
 /// What any workload may give in one place: slow attempts, failures, two modes. `is_explained` says which failures only follow
@@ -41,9 +41,8 @@ pub(crate) fn common_sightings(
 ) -> Vec<Sighting> {
     let mut sightings = Vec::new();
     for summary in summaries {
-        let mut sight = |(kind, weight, finding): (Kind, f64, Finding)| {
-            let operation = Some(summary.key.operation);
-            sightings.push(Sighting { kind, operation, stage, weight, finding });
+        let mut sight = |finding| {
+            sightings.push(Sighting { operation: Some(summary.key.operation), stage, finding });
         };
         over_one_second(summary).into_iter().for_each(&mut sight);
         let own = |error: &&ErrorCount| !is_explained(summary.key.operation, error.class);
@@ -61,64 +60,39 @@ pub(crate) const fn patience(operation: Operation) -> Nanoseconds {
     }
 }
 
-fn over_one_second(summary: &Summary) -> Option<(Kind, f64, Finding)> {
+fn over_one_second(summary: &Summary) -> Option<RunFinding> {
     let operation = summary.key.operation;
-    let patience = patience(operation);
-    let (over, share) = share_over(&summary.durations, patience)?;
+    let patience_ns = patience(operation);
+    let (over, share) = share_over(&summary.durations, patience_ns)?;
     if over == 0 || summary.hung == summary.durations.count {
         return None;
     }
     let severity = if share >= 0.01 { Severity::Serious } else { Severity::Warning };
-    let count = summary.durations.count;
-    let at_least = at_least(&summary.durations, patience);
-    let sentence = format!(
-        "{at_least}{over} of {count} `{operation}` ({}) took over {patience}.",
-        share_in_words(share)
-    );
-    let sentence = capitalised(&sentence);
-    let advice = "Repeat the measurement at different times of the day to see when this happens, and look at server load, \
-                  network and quota scans at these times.";
-    let finding = Finding::new(RunFindingKind::Slow, severity, sentence, advice).with_duration(
-        "longest",
-        summary.key.operation,
-        summary.durations.max,
-    );
-    Some((Kind::Slow(patience), share, finding))
+    let found = RunFound::LongAttempts(LongAttempts {
+        operation,
+        patience_ns,
+        over,
+        is_at_least: is_at_least(&summary.durations, patience_ns),
+        of: summary.durations.count,
+        longest: summary.durations.max,
+    });
+    Some(RunFinding::new(found, severity).sized(share))
 }
 
-fn failed(summary: &Summary, error: ErrorCount) -> (Kind, f64, Finding) {
-    let ErrorCount { class, count } = error;
-    let sentence = format!(
-        "{} of {} `{}` failed: {class}.",
-        format_count(count),
-        format_count(summary.attempts),
-        summary.key.operation
-    );
-    let advice = "Failed attempts are in no quantile; repeat after the cause is gone.";
-    let finding = Finding::new(RunFindingKind::Failed, Severity::Serious, sentence, advice);
-    (Kind::Failed(class), count as f64 / summary.attempts.max(1) as f64, finding)
+fn failed(summary: &Summary, ErrorCount { class, count }: ErrorCount) -> RunFinding {
+    let of = summary.attempts;
+    let found = FailedAttempts { operation: summary.key.operation, class, count, of };
+    RunFinding::new(RunFound::FailedAttempts(found), Severity::Serious).sized(count as f64 / of.max(1) as f64)
 }
 
-fn two_modes(summary: &Summary) -> Option<(Kind, f64, Finding)> {
+fn two_modes(summary: &Summary) -> Option<RunFinding> {
     let modes = summary.durations.modes?;
-    let (fast, slow) = (modes.fast_ns, modes.slow_ns);
     // Two modes below what anyone feels are of interest to nobody but the cache's author.
-    if slow < Nanoseconds::from_milliseconds(10) {
+    if modes.slow_ns < Nanoseconds::from_milliseconds(10) {
         return None;
     }
-    let share = share_in_words(modes.fast_share);
-    let sentence = format!(
-        "`{}` is either fast or slow: {share} take about {fast}, the others about {slow}, with hardly anything between.",
-        summary.key.operation
-    );
-    let advice = "That is what a cache and the price of missing it look like: find out what the slow ones have in \
-                  common (`iolag export` gives every attempt with its time).";
-    let finding = Finding::new(RunFindingKind::TwoModes, Severity::Warning, sentence, advice).with(
-        "share of the fast",
-        share,
-        EvidenceAmount::Share(modes.fast_share),
-    );
-    Some((Kind::TwoModes, slow.0 as f64, finding))
+    let found = RunFound::TwoModes(TwoModesFound { operation: summary.key.operation, modes });
+    Some(RunFinding::new(found, Severity::Warning).sized(modes.slow_ns.0 as f64))
 }
 
 /// What is to be known of nearly every result, each in a few words: it is no finding. `summaries` are the rows of all tables.

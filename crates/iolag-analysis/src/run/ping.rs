@@ -1,14 +1,14 @@
 //! `iolag ping`: what became of the probes of one directory.
 
-use iolag_model::{Level, Nanoseconds, Operation, RunRecord, Trust, WorkloadSpec, counted};
-use serde::{Deserialize, Serialize};
+use iolag_model::{Level, Nanoseconds, Operation, RunRecord, Trust, WorkloadSpec};
 
+use super::ping_counts::PingCounts;
 use super::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
-use crate::finding::run_kind::RunFindingKind;
-use crate::finding::{Finding, Severity};
+use crate::finding::Severity;
+use crate::finding::of_runs::{NotSentBecause, ProbesLost, ProbesNotSent, RunFinding, RunFound};
 
 /// What `iolag ping` found out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PingAnalysis {
     /// [`SUMMARY_SCHEMA`].
     pub schema: u32,
@@ -27,68 +27,11 @@ pub struct PingAnalysis {
     /// Whole probes first, then the operations that they consist of; iolag's own are left out.
     pub summaries: Vec<Summary>,
     /// What else was found, the gravest first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<RunFinding>,
     /// What to know before trusting the numbers.
     pub trust: Vec<Trust>,
     /// How the numbers came about.
     pub remarks: Vec<String>,
-}
-
-/// Probes by what became of them. Each is in one count only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct PingCounts {
-    /// All that came to be due.
-    pub due: u64,
-    /// Answered within the deadline.
-    pub answered: u64,
-    /// Answered after it.
-    pub late: u64,
-    /// Ended at it: programs only.
-    pub timeout: u64,
-    /// Had not been answered when iolag ended.
-    pub hung: u64,
-    /// Answered with an error.
-    pub failed: u64,
-    /// Not sent, because of an earlier one, or of the removal of its file, that passed the deadline.
-    pub skipped: u64,
-    /// Not sent, because the one before took longer than the interval, though it was not lost. Neither answered nor lost.
-    #[serde(default)]
-    pub outrun: u64,
-    /// Not sent, because iolag was still removing the file of the one before, though that was not lost. Neither answered nor lost.
-    #[serde(default)]
-    pub held_up: u64,
-    /// Cut short by the end of iolag, or not sent because iolag itself stood still. Neither answered nor lost.
-    pub interrupted: u64,
-}
-
-impl PingCounts {
-    /// Those that were not answered as they should have been.
-    pub const fn lost(self) -> u64 {
-        self.late + self.timeout + self.hung + self.failed + self.skipped
-    }
-}
-
-impl From<&Summary> for PingCounts {
-    fn from(probe: &Summary) -> Self {
-        // Of the interrupted ones only those that were not sent for want of time have a bound.
-        let bounds = probe.durations.censored;
-        let held_up = probe.held_up;
-        let of_others = probe.timeout + probe.hung + probe.skipped - held_up.skipped;
-        let interrupted = probe.interrupted - held_up.interrupted;
-        let outrun = bounds.saturating_sub(of_others).min(interrupted);
-        Self {
-            due: probe.attempts,
-            answered: probe.ok,
-            late: probe.late,
-            timeout: probe.timeout,
-            hung: probe.hung,
-            failed: probe.failures(),
-            skipped: probe.skipped,
-            outrun,
-            held_up: held_up.interrupted,
-            interrupted: interrupted - outrun,
-        }
-    }
 }
 
 /// Judges a run of `iolag ping` by summaries that tell nothing apart, found with [`crate::Censoring::Informative`].
@@ -134,73 +77,17 @@ const fn order(operation: Operation) -> u8 {
     }
 }
 
-fn lost(probes: PingCounts, deadline_ns: Nanoseconds) -> Option<Finding> {
-    let unanswered = probes.late + probes.timeout + probes.hung;
-    if probes.lost() == 0 {
-        return None;
-    }
-    let mut causes = Vec::new();
-    if unanswered > 0 {
-        causes.push(format!("{unanswered} without an answer within {deadline_ns}"));
-    }
-    if probes.skipped > 0 {
-        // Nobody but a removal can have been in the way if every probe that was sent was answered in time.
-        let when = if unanswered > 0 { "meanwhile" } else { "while the removal of a file waited" };
-        causes.push(format!("{} skipped {when}", probes.skipped));
-    }
-    if probes.failed > 0 {
-        causes.push(format!("{} with an error", probes.failed));
-    }
-    let due = counted(probes.due, "probe", "probes");
-    let sentence = format!("{} of {due} went lost: {}.", probes.lost(), causes.join(", "));
-    let advice = "`iolag export` gives every probe with its moment: compare them with what the server, the network and other \
-                  jobs did then. `iolag watch` keeps looking.";
-    Some(Finding::new(RunFindingKind::ProbesLost, Severity::Serious, sentence, advice))
+fn lost(probes: PingCounts, deadline_ns: Nanoseconds) -> Option<RunFinding> {
+    let found = RunFound::ProbesLost(ProbesLost { probes, deadline_ns });
+    (probes.lost() > 0).then(|| RunFinding::new(found, Severity::Serious))
 }
 
-/// Not sent, though nothing was lost: why, and what to do.
-fn not_sent(probes: PingCounts, every_ns: Nanoseconds) -> impl Iterator<Item = Finding> {
-    let due = counted(probes.due, "probe", "probes");
-    let causes = [
-        (
-            probes.outrun,
-            format!("the one before took longer than the {every_ns} from one to the next"),
-            "They count as at least as long as that one still took. Take a longer `--every`, and compare what was sent.",
-        ),
-        (
-            probes.held_up,
-            "removing the file of the one before was not done".to_owned(),
-            "That is no part of a probe, so they are in no duration; the row `remove` says how long it took. Take a longer `--every`.",
-        ),
-    ];
-    causes.into_iter().filter(|(count, ..)| *count > 0).map(move |(count, why, advice)| {
-        let were = if count == 1 { "was" } else { "were" };
-        Finding::new(
-            RunFindingKind::ProbesNotSent,
-            Severity::Note,
-            format!("{count} of {due} {were} not sent: {why}."),
-            advice,
-        )
+/// Not sent, though nothing was lost.
+fn not_sent(probes: PingCounts, every_ns: Nanoseconds) -> impl Iterator<Item = RunFinding> {
+    let causes =
+        [(probes.outrun, NotSentBecause::Outrun(every_ns)), (probes.held_up, NotSentBecause::HeldUp)];
+    causes.into_iter().filter(|(count, _)| *count > 0).map(move |(count, because)| {
+        let found = RunFound::ProbesNotSent(ProbesNotSent { count, due: probes.due, because });
+        RunFinding::new(found, Severity::Note)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn findings_name_the_cause_that_lines_and_summary_name() {
-        let second = Nanoseconds::from_seconds(1);
-        let held_up = PingCounts { due: 9, answered: 6, outrun: 1, held_up: 2, ..PingCounts::default() };
-        let said: Vec<_> = not_sent(held_up, second).map(|finding| finding.sentence).collect();
-        let expected = [
-            "1 of 9 probes was not sent: the one before took longer than the 1.00 s from one to the next.",
-            "2 of 9 probes were not sent: removing the file of the one before was not done.",
-        ];
-        assert_eq!(said, expected);
-        let skipped = PingCounts { due: 9, answered: 6, skipped: 3, ..PingCounts::default() };
-        let said = lost(skipped, second).map(|finding| finding.sentence);
-        let expected = "3 of 9 probes went lost: 3 skipped while the removal of a file waited.";
-        assert_eq!(said.as_deref(), Some(expected));
-    }
 }

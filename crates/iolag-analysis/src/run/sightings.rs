@@ -2,52 +2,32 @@
 //!
 //! Pure: what was sighted goes in, findings come out in the order in which their first like was sighted.
 
-use crate::finding::words::joined;
-use iolag_model::{ErrorClass, Nanoseconds, Operation};
+use iolag_model::Operation;
 
 use super::stage_names::{StageKey, places_in_words, stage_name};
-use crate::finding::Finding;
-
-/// What makes two sightings alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Attempts took longer than this.
-    Slow(Nanoseconds),
-    /// Attempts failed like this.
-    Failed(ErrorClass),
-    /// Attempts are either fast or slow.
-    TwoModes,
-    /// Another number of objects was created than deleted.
-    WorkingSetChanged,
-    /// Clients were done at different times.
-    Unequal,
-    /// Operations failed because earlier ones did not end.
-    LeftOut,
-}
+use crate::finding::FoundInStages;
+use crate::finding::of_runs::{RunFinding, RunFound};
 
 /// Something found in one place.
 #[derive(Debug, Clone)]
 pub(crate) struct Sighting {
-    pub kind: Kind,
     /// Of which operation, if of one.
     pub operation: Option<Operation>,
     /// In which stage; absent where a run has none, or only one that goes without saying.
     pub stage: Option<StageKey>,
-    /// How bad it is among its like.
-    pub weight: f64,
-    /// As it is told if nothing is like it; the sentence without the place.
-    pub finding: Finding,
+    /// As it is told if nothing is like it.
+    pub finding: RunFinding,
 }
 
 /// Tells what is alike once. `stages` are all that were measured.
-pub(crate) fn merged(sightings: Vec<Sighting>, stages: &[StageKey]) -> Vec<(Kind, Finding)> {
-    by_kind(sightings).into_iter().map(|alike| (alike[0].kind, told(alike, stages))).collect()
+pub(crate) fn merged(sightings: Vec<Sighting>, stages: &[StageKey]) -> Vec<RunFinding> {
+    by_likeness(sightings).into_iter().map(|alike| told(alike, stages)).collect()
 }
 
-fn by_kind(sightings: Vec<Sighting>) -> Vec<Vec<Sighting>> {
+fn by_likeness(sightings: Vec<Sighting>) -> Vec<Vec<Sighting>> {
     let mut groups: Vec<Vec<Sighting>> = Vec::new();
     for sighting in sightings {
-        match groups.iter_mut().find(|group| group[0].kind == sighting.kind) {
+        match groups.iter_mut().find(|group| is_alike(&group[0].finding.found, &sighting.finding.found)) {
             Some(group) => group.push(sighting),
             None => groups.push(vec![sighting]),
         }
@@ -55,7 +35,16 @@ fn by_kind(sightings: Vec<Sighting>) -> Vec<Vec<Sighting>> {
     groups
 }
 
-fn told(mut alike: Vec<Sighting>, all: &[StageKey]) -> Finding {
+/// Whether both say the same, but for the operation and numbers.
+pub(crate) fn is_alike(one: &RunFound, other: &RunFound) -> bool {
+    match (one, other) {
+        (RunFound::LongAttempts(one), RunFound::LongAttempts(other)) => one.patience_ns == other.patience_ns,
+        (RunFound::FailedAttempts(one), RunFound::FailedAttempts(other)) => one.class == other.class,
+        _ => std::mem::discriminant(one) == std::mem::discriminant(other),
+    }
+}
+
+fn told(mut alike: Vec<Sighting>, all: &[StageKey]) -> RunFinding {
     let mut places: Vec<StageKey> = Vec::new();
     let mut operations: Vec<Operation> = Vec::new();
     for sighting in &alike {
@@ -64,47 +53,34 @@ fn told(mut alike: Vec<Sighting>, all: &[StageKey]) -> Finding {
     }
     // The gravest first, of these the worst.
     alike.sort_by(|one, other| {
-        one.finding.severity.cmp(&other.finding.severity).then(other.weight.total_cmp(&one.weight))
+        let (one, other) = (&one.finding, &other.finding);
+        one.severity.cmp(&other.severity).then(other.size.total_cmp(&one.size))
     });
-    let Sighting { operation, stage, weight, finding, .. } = alike.swap_remove(0);
-    let mut finding = finding.weighing(weight);
+    let Sighting { operation, stage, finding } = alike.swap_remove(0);
     operations.retain(|other| Some(*other) != operation);
-    let worst = stage.map(|(phase, iteration)| stage_name(phase, iteration)).unwrap_or_default();
-    let head = match places.len() {
-        0 => String::new(),
-        1 => format!("{worst}: "),
-        _ => format!("In {}, worst in {worst}: ", places_in_words(&places, all)),
-    };
-    let statement = finding.sentence.trim_end_matches('.');
-    let also = if operations.is_empty() { String::new() } else { format!("; also {}", list(&operations)) };
-    finding.sentence = format!("{head}{statement}{also}.");
-    if places.len() > 1 {
-        finding.places = places.iter().map(|(phase, iteration)| stage_name(*phase, *iteration)).collect();
-    }
-    finding
-}
-
-/// `a`, `b` and `c`.
-fn list(operations: &[Operation]) -> String {
-    joined(operations.iter().map(|operation| format!("`{operation}`")).collect())
+    let stages = stage.map(|(phase, iteration)| FoundInStages {
+        worst: stage_name(phase, iteration),
+        all: places.iter().map(|(phase, iteration)| stage_name(*phase, *iteration)).collect(),
+        share: places_in_words(&places, all),
+    });
+    RunFinding { stages, also: operations, ..finding }
 }
 
 #[cfg(test)]
 mod tests {
-    use iolag_model::Phase;
+    use iolag_model::{ErrorClass, Phase};
 
     use super::*;
     use crate::finding::Severity;
-    use crate::finding::run_kind::RunFindingKind;
+    use crate::finding::of_runs::FailedAttempts;
 
-    fn failed(iteration: u32, operation: Operation, failures: u32) -> Sighting {
-        let sentence = format!("{failures} of 2000 `{operation}` failed: not found.");
+    fn failed(iteration: u32, operation: Operation, failures: u64) -> Sighting {
+        let found = FailedAttempts { operation, class: ErrorClass::NotFound, count: failures, of: 2000 };
         Sighting {
-            kind: Kind::Failed(ErrorClass::NotFound),
             operation: Some(operation),
             stage: Some((Phase::Benchmark, iteration)),
-            weight: f64::from(failures),
-            finding: Finding::new(RunFindingKind::Failed, Severity::Serious, sentence, "Look."),
+            finding: RunFinding::new(RunFound::FailedAttempts(found), Severity::Serious)
+                .sized(failures as f64),
         }
     }
 
@@ -114,21 +90,25 @@ mod tests {
         stages
     }
 
-    fn findings(sightings: Vec<Sighting>, stages: &[StageKey]) -> Vec<Finding> {
-        merged(sightings, stages).into_iter().map(|(_, finding)| finding).collect()
+    fn count(finding: &RunFinding) -> u64 {
+        let RunFound::FailedAttempts(found) = &finding.found else { panic!("{finding:?}") };
+        found.count
+    }
+
+    fn stages(finding: &RunFinding) -> &FoundInStages {
+        finding.stages.as_ref().expect("it was found in stages")
     }
 
     #[test]
-    fn the_same_in_many_iterations_is_one_sentence_that_names_the_worst() {
+    fn the_same_in_many_iterations_is_one_finding_of_the_worst() {
         let mut sightings: Vec<_> = (50..300).map(|number| failed(number, Operation::Stat, 1600)).collect();
         sightings[211] = failed(261, Operation::Stat, 1641);
-        let findings = findings(sightings, &benchmark(300));
-        assert_eq!(findings.len(), 1);
-        assert_eq!(
-            findings[0].sentence,
-            "In 250 of 300 iterations, worst in benchmark 262: 1641 of 2000 `stat` failed: not found."
-        );
-        assert_eq!((findings[0].places.len(), findings[0].places[0].as_str()), (250, "benchmark 51"));
+        let findings = merged(sightings, &benchmark(300));
+        let [one] = &findings[..] else { panic!("{findings:#?}") };
+        let found = stages(one);
+        assert_eq!((count(one), found.worst.as_str()), (1641, "benchmark 262"));
+        assert_eq!((found.share.as_str(), found.all.len()), ("250 of 300 iterations", 250));
+        assert_eq!(found.all[0], "benchmark 51");
     }
 
     #[test]
@@ -138,10 +118,10 @@ mod tests {
             failed(0, Operation::Read, 7),
             failed(0, Operation::Delete, 1),
         ];
-        let findings = findings(sightings, &benchmark(3));
-        let sentence = "benchmark 1: 7 of 2000 `read` failed: not found; also `stat` and `delete`.";
-        assert_eq!((findings.len(), findings[0].sentence.as_str()), (1, sentence));
-        assert!(findings[0].places.is_empty());
+        let findings = merged(sightings, &benchmark(3));
+        let [one] = &findings[..] else { panic!("{findings:#?}") };
+        assert_eq!((count(one), &one.also[..]), (7, &[Operation::Stat, Operation::Delete][..]));
+        assert_eq!(stages(one).all, ["benchmark 1"]);
     }
 
     #[test]
@@ -149,13 +129,16 @@ mod tests {
         let mut mild = failed(0, Operation::Read, 900);
         mild.finding.severity = Severity::Warning;
         let mut other = failed(2, Operation::Read, 3);
-        other.kind = Kind::Failed(ErrorClass::InputOutput);
+        if let RunFound::FailedAttempts(found) = &mut other.finding.found {
+            found.class = ErrorClass::InputOutput;
+        }
         let mut precreate = failed(0, Operation::Create, 1);
         precreate.stage = Some((Phase::Precreate, 0));
-        let findings = findings(vec![mild, failed(1, Operation::Read, 2), other, precreate], &benchmark(3));
+        let findings = merged(vec![mild, failed(1, Operation::Read, 2), other, precreate], &benchmark(3));
         let severities: Vec<_> = findings.iter().map(|finding| finding.severity).collect();
         assert_eq!(severities, [Severity::Serious; 2]);
-        assert!(findings[0].sentence.starts_with("In 3 of 4 stages, worst in benchmark 2: 2 of 2000 `read`"));
-        assert!(findings[1].sentence.starts_with("benchmark 3: 3 of 2000"));
+        let told = |finding| (count(finding), stages(finding).worst.clone(), stages(finding).share.clone());
+        assert_eq!(told(&findings[0]), (2, "benchmark 2".to_owned(), "3 of 4 stages".to_owned()));
+        assert_eq!((count(&findings[1]), stages(&findings[1]).worst.as_str()), (3, "benchmark 3"));
     }
 }

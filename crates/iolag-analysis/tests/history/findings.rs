@@ -1,8 +1,8 @@
 //! Histories about which everything is known: does the analysis say so?
 
 use iolag_analysis::history::{
-    EventPlace, FindingKind, Found, HistoryAnalysis, HistoryFinding, HistoryInput, HistoryOptions, Knowledge,
-    LevelEnd, Strength, analyse_history,
+    EventPlace, HistoryAnalysis, HistoryFinding, HistoryFindingKind, HistoryFound, HistoryInput,
+    HistoryOptions, Knowledge, LevelEnd, Strength, analyse_history,
 };
 use iolag_model::Random;
 use iolag_model::{
@@ -66,7 +66,7 @@ fn event(id: &str, second: i64, text: &str) -> Event {
     }
 }
 
-fn of_kind(analysis: &HistoryAnalysis, kind: FindingKind) -> Vec<&HistoryFinding> {
+fn of_kind(analysis: &HistoryAnalysis, kind: HistoryFindingKind) -> Vec<&HistoryFinding> {
     analysis.findings.iter().filter(|finding| finding.kind() == kind).collect()
 }
 
@@ -112,13 +112,15 @@ fn accelerated() -> HistoryInput {
 #[test]
 fn hang_change_event_and_unaffected_targets_of_the_accelerated_run_are_plain_to_see() {
     let analysis = analyse_history(&accelerated(), &HistoryOptions::default());
-    let Found::Outage(outage) = &analysis.findings[0].found else { panic!("{:?}", analysis.findings[0]) };
+    let HistoryFound::Outage(outage) = &analysis.findings[0].found else {
+        panic!("{:?}", analysis.findings[0])
+    };
     assert_eq!(outage.length_ns, Nanoseconds::from_seconds(603));
     let before = EventPlace::Before(Nanoseconds::from_seconds(120));
     assert_eq!(outage.event, Some(("mds restart".to_owned(), before)));
-    let changes = of_kind(&analysis, FindingKind::Change);
+    let changes = of_kind(&analysis, HistoryFindingKind::Change);
     let [change] = changes[..] else { panic!("{changes:?}") };
-    let Found::Level(level) = &change.found else { panic!("{change:?}") };
+    let HistoryFound::Level(level) = &change.found else { panic!("{change:?}") };
     assert!(level.direction.is_up && level.end == LevelEnd::Lasts, "{level:?}");
     assert_eq!(level.event.as_ref().map(|event| event.text.as_str()), Some("delay switched on"));
     assert_eq!((change.series.len(), change.series[0].target.as_str()), (1, "/mnt/fuse"));
@@ -197,10 +199,10 @@ fn study_000() -> HistoryInput {
 fn study_000_is_told_as_its_author_told_it() {
     let input = study_000();
     let analysis = analyse_history(&input, &HistoryOptions::default());
-    let changes = of_kind(&analysis, FindingKind::Change);
+    let changes = of_kind(&analysis, HistoryFindingKind::Change);
     let key = |index: usize| &input.series[index].0.key;
     let [change] = changes[..] else { panic!("{changes:?}") };
-    let Found::Level(level) = &change.found else { panic!("{change:?}") };
+    let HistoryFound::Level(level) = &change.found else { panic!("{change:?}") };
     assert_eq!(change.series[0], *key(2));
     assert!(!level.direction.is_up, "it became faster");
     let bounds = (level.change.ratio.value_is, level.change.median_after_is);
@@ -217,13 +219,15 @@ fn study_000_is_told_as_its_author_told_it() {
         (strength(0, 1), strength(2, 3), strength(0, 2)),
         (Strength::Strong, Strength::None, Strength::None)
     );
-    let correlated = of_kind(&analysis, FindingKind::Correlation);
+    let correlated = of_kind(&analysis, HistoryFindingKind::Correlation);
     assert_eq!(correlated.len(), 1, "{correlated:?}");
 
-    let modes = of_kind(&analysis, FindingKind::Modes);
+    let modes = of_kind(&analysis, HistoryFindingKind::Modes);
     assert!(modes.iter().any(|finding| finding.series[0] == *key(3)), "{modes:?}");
-    assert!(of_kind(&analysis, FindingKind::Resolution).iter().any(|finding| finding.series[0] == *key(2)));
-    assert!(of_kind(&analysis, FindingKind::Periodicity).is_empty());
+    assert!(
+        of_kind(&analysis, HistoryFindingKind::Resolution).iter().any(|finding| finding.series[0] == *key(2))
+    );
+    assert!(of_kind(&analysis, HistoryFindingKind::Periodicity).is_empty());
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! From columns to one summary of a series: slots behind a hang, calendars, configurations.
 
 use iolag_analysis::history::{
-    Blockers, ByAttempt, ByTime, ComparisonOptions, ComparisonVerdict, Estimate, FindingKind, Found,
-    HistoryFinding, HistoryInput, HistoryOptions, Knowledge, LocalTime, Observations, Origin, Quantity,
-    SeriesSummary, SummaryOptions, analyse_history, compare, summarise_series,
+    Blockers, ByAttempt, ByTime, ComparisonOptions, ComparisonVerdict, Estimate, HistoryFinding,
+    HistoryFindingKind, HistoryFound, HistoryInput, HistoryOptions, Knowledge, LocalTime, Observations,
+    Origin, Quantity, SeriesSummary, SummaryOptions, analyse_history, compare, summarise_series,
 };
 use iolag_model::Random;
 use iolag_model::{
@@ -92,7 +92,7 @@ fn tasks_of_a_target_that_change_within_a_day_are_told_in_one_sentence() {
     let series = tasks.iter().enumerate().map(of_task).collect();
     let analysis =
         analyse_history(&HistoryInput { series, ..HistoryInput::default() }, &HistoryOptions::default());
-    let is_change = |one: &HistoryFinding| one.kind() == FindingKind::Change;
+    let is_change = |one: &HistoryFinding| one.kind() == HistoryFindingKind::Change;
     assert_eq!(analysis.findings.iter().filter(|one| is_change(one)).count(), 4, "the JSON keeps each");
     let told = analysis.findings_told();
     let changes: Vec<_> = told.iter().filter(|told| is_change(told.members[0])).collect();
@@ -120,7 +120,8 @@ fn what_the_watch_interrupted_is_censored_and_nothing_went_wrong() {
     let seen: u32 = summary.hour_by_day.observations.iter().flatten().sum();
     assert_eq!(seen, 392, "its age is nothing that somebody met");
     assert!(analysis.episodes.is_empty(), "{:?}", analysis.episodes);
-    let is_lost = |one: &HistoryFinding| matches!(one.found, Found::PastDeadline(_) | Found::Failed(_));
+    let is_lost =
+        |one: &HistoryFinding| matches!(one.found, HistoryFound::PastDeadline(_) | HistoryFound::Failed(_));
     assert!(!analysis.findings.iter().any(is_lost), "{:?}", analysis.findings);
     // At least 0.3 s says nothing of more than a second, so the curve is that of the others.
     let without = analyse_history(

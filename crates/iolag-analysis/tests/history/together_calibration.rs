@@ -2,7 +2,8 @@
 //! two targets and two notes that mean nothing. The gate runs a few; `cargo test --release -- --ignored --nocapture campaigns` prints a table.
 
 use iolag_analysis::history::{
-    ComparisonVerdict, FindingKind, HistoryAnalysis, HistoryInput, HistoryOptions, Stratify, analyse_history,
+    ComparisonVerdict, HistoryAnalysis, HistoryFindingKind, HistoryInput, HistoryOptions, Stratify,
+    analyse_history,
 };
 use iolag_model::Random;
 use iolag_model::{
@@ -131,9 +132,10 @@ fn count(campaigns: usize, process: Process, n: usize, stratify: Stratify) -> Fa
             analysis.comparisons.iter().filter(|one| one.comparison.verdict != ComparisonVerdict::TooFew);
         found.places_judged += judged.count() as f64 / 3.0 / campaigns as f64;
         found.events += usize::from(effects().any(|one| is_told(one.comparison.verdict)));
-        let told = |kind: FindingKind| usize::from(analysis.findings.iter().any(|one| one.kind() == kind));
-        found.correlated += told(FindingKind::Correlation);
-        found.bad_together += told(FindingKind::BadTogether);
+        let told =
+            |kind: HistoryFindingKind| usize::from(analysis.findings.iter().any(|one| one.kind() == kind));
+        found.correlated += told(HistoryFindingKind::Correlation);
+        found.bad_together += told(HistoryFindingKind::BadTogether);
         let pairs = &analysis.correlations.pairs;
         let small = pairs.iter().filter(|pair| pair.judged().p < 0.05).count();
         found.pair_p += small as f64 / pairs.len() as f64 / campaigns as f64;
@@ -171,7 +173,8 @@ fn what_differs_and_what_shares_a_cause_is_told() {
         let input = HistoryInput { series, ..HistoryInput::default() };
         let analysis = analyse_history(&input, &HistoryOptions::default());
         slower += usize::from(analysis.comparisons[0].comparison.verdict == ComparisonVerdict::Slower);
-        together += usize::from(analysis.findings.iter().any(|one| one.kind() == FindingKind::Correlation));
+        together +=
+            usize::from(analysis.findings.iter().any(|one| one.kind() == HistoryFindingKind::Correlation));
     }
     println!("slower {slower}, together {together} of 10");
     assert!(slower >= 9 && together >= 9, "slower {slower}, together {together} of 10");
@@ -214,8 +217,8 @@ fn odd_records_have_sensible_words() {
     for rows in records {
         let analysis = analyse_history(&twice(&rows), &HistoryOptions::default());
         assert!(analysis.comparisons.iter().all(|one| !is_told(one.comparison.verdict)), "{rows:?}");
-        let told = |kind: FindingKind| analysis.findings.iter().any(|one| one.kind() == kind);
-        assert!(!told(FindingKind::Correlation) && !told(FindingKind::Periodicity), "{rows:?}");
+        let told = |kind: HistoryFindingKind| analysis.findings.iter().any(|one| one.kind() == kind);
+        assert!(!told(HistoryFindingKind::Correlation) && !told(HistoryFindingKind::Periodicity), "{rows:?}");
         let numbers = analysis.correlations.pairs.iter().flat_map(|pair| {
             [pair.correlation.coefficient, pair.judged().p, pair.p_adjusted, pair.judged().pairs_effective]
         });

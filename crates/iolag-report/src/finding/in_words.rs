@@ -1,20 +1,18 @@
-//! A finding with its sentence and its advice, from whatever was found.
+//! A finding with its sentence, its advice and its evidence.
 
 use std::borrow::Cow;
 
-use iolag_analysis::history::{FindingKind, HistoryAnalysis, HistoryFinding, ToldFinding};
-use iolag_analysis::{Evidence, Severity, whatever_found};
-use iolag_model::{SeriesKey, WallSpan};
+use iolag_analysis::{Finding, QuantileValue, Severity, WasFound, duration_in_words};
+use iolag_model::{Nanoseconds, Operation, SeriesKey, WallSpan};
 use serde::Serialize;
 
-use super::together::together;
 use crate::words::history::Names;
 
 /// A finding as it is told, and as it stands in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct FindingInWords {
+pub(crate) struct FindingInWords<K> {
     /// What it is about.
-    pub(crate) kind: FindingKind,
+    pub(crate) kind: K,
     /// How much it matters.
     pub(crate) severity: Severity,
     /// What was found, in plain words with numbers.
@@ -23,16 +21,32 @@ pub(crate) struct FindingInWords {
     pub(crate) advice: String,
     /// The numbers that it rests on.
     pub(crate) evidence: Vec<Evidence>,
-    /// Which series it concerns; empty for a whole host or everything.
-    pub(crate) series: Vec<SeriesKey>,
+    /// In which stages it was found, if in several: the sentence has their number and names the worst.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) places: Vec<String>,
+}
+
+/// What the words of a finding need besides what was found.
+pub(super) struct About<'a> {
+    /// Which series it concerns; empty for a whole host, and of runs.
+    pub(super) series: &'a [SeriesKey],
     /// When; absent for what concerns the whole time.
-    pub(crate) span: Option<WallSpan>,
+    pub(super) span: Option<WallSpan>,
+    /// How series are called.
+    pub(super) names: &'a Names,
+}
+
+impl About<'_> {
+    /// As in `` `list` on /home ``, or several in a row.
+    pub(super) fn list(&self) -> String {
+        self.names.list(self.series)
+    }
 }
 
 /// What has words.
 pub(super) trait InWords {
-    /// What was found, in plain words with numbers. `finding` says of which series, and when.
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String;
+    /// What was found, in plain words with numbers.
+    fn sentence(&self, about: &About<'_>) -> String;
 
     /// What to do next.
     fn advice(&self) -> Cow<'static, str>;
@@ -43,32 +57,75 @@ pub(super) trait InWords {
     }
 }
 
-/// All findings of a history, each by itself, most important first.
-pub(crate) fn each_finding_in_words(analysis: &HistoryAnalysis) -> Vec<FindingInWords> {
-    let names = Names::of(analysis);
-    analysis.findings.iter().map(|finding| in_words(finding, &names)).collect()
+impl<K> FindingInWords<K> {
+    /// The words of `found`, which is what was found of `finding`.
+    pub(super) fn new<F: WasFound<Kind = K>>(
+        finding: &Finding<F>,
+        found: &dyn InWords,
+        names: &Names,
+    ) -> Self {
+        let about = About { series: &finding.series, span: finding.span, names };
+        Self {
+            kind: finding.kind(),
+            severity: finding.severity,
+            sentence: found.sentence(&about),
+            advice: found.advice().into_owned(),
+            evidence: found.evidence(),
+            places: Vec::new(),
+        }
+    }
 }
 
-/// The findings of a history as people are told them: those that say the same of several series of one place are one.
-pub(crate) fn findings_in_words(analysis: &HistoryAnalysis) -> Vec<FindingInWords> {
-    let names = Names::of(analysis);
-    let told = |told: ToldFinding<'_>| match told.members[..] {
-        [alone] => in_words(alone, &names),
-        _ => together(&told, &names),
-    };
-    analysis.findings_told().into_iter().map(told).collect()
+/// A number that a finding rests on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Evidence {
+    /// What it is, for example `median of ls -l`.
+    name: String,
+    /// Its value with unit.
+    value: String,
+    /// The same as a number, for programs; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    amount: Option<EvidenceAmount>,
 }
 
-/// One finding by itself.
-pub(super) fn in_words(finding: &HistoryFinding, names: &Names) -> FindingInWords {
-    let found: &dyn InWords = whatever_found!(&finding.found, it => it);
-    FindingInWords {
-        kind: finding.kind(),
-        severity: finding.severity,
-        sentence: found.sentence(finding, names),
-        advice: found.advice().into_owned(),
-        evidence: found.evidence(),
-        series: finding.series.clone(),
-        span: finding.span,
+/// A number of evidence with what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum EvidenceAmount {
+    /// A duration, in ns.
+    DurationNs(Nanoseconds),
+    /// A duration of which this much is known, in ns.
+    AtLeastNs(Nanoseconds),
+    /// A share, 0 to 1.
+    Share(f64),
+    /// How many times as much.
+    Factor(f64),
+    /// A probability.
+    Probability(f64),
+    /// A load average.
+    Load(f64),
+}
+
+impl Evidence {
+    /// `value` is `amount` as people read it.
+    pub(super) fn new(name: &str, value: String, amount: EvidenceAmount) -> Self {
+        Self { name: name.to_owned(), value, amount: Some(amount) }
+    }
+
+    /// `what` is a duration.
+    pub(super) fn duration(what: &str, duration: Nanoseconds) -> Self {
+        Self::new(what, duration.to_string(), EvidenceAmount::DurationNs(duration))
+    }
+
+    /// `what` of the durations of an operation is `value`.
+    pub(super) fn of_operation(what: &str, (operation, value): (Operation, QuantileValue)) -> Self {
+        let amount = match value {
+            QuantileValue::Exactly(duration) => Some(EvidenceAmount::DurationNs(duration)),
+            QuantileValue::AtLeast(duration) => Some(EvidenceAmount::AtLeastNs(duration)),
+            QuantileValue::Below(_) | QuantileValue::TooFew { .. } | QuantileValue::FewStretches { .. } => {
+                None
+            }
+        };
+        Self { name: format!("{what} {operation}"), value: duration_in_words(value), amount }
     }
 }

@@ -5,12 +5,14 @@
 //! Markdown. Every text that may come from outside is escaped.
 
 use iolag_analysis::figure::{Episode, RunFigures, Series, TroubleCounts};
-use iolag_analysis::{Finding, Severity};
+use iolag_analysis::{RunFindingKind, Severity};
 use iolag_model::{
     Level, MonotonicTime, Nanoseconds, RunRecord, TargetIndex, Trust, counted, format_count, format_duration,
 };
 
 use super::markdown::{OPEN, escape, push};
+use crate::finding::in_words::FindingInWords;
+use crate::finding::run::in_words_each;
 use crate::judged::Judged;
 use crate::text::ping::probes_in_words;
 use crate::words::numbers::{self, NOTHING};
@@ -288,11 +290,13 @@ fn verdicts(run: &IncidentRun<'_>) -> Vec<String> {
     }
 }
 
-fn findings<'a>(run: &IncidentRun<'a>) -> Vec<&'a Finding> {
+fn findings(run: &IncidentRun<'_>) -> Vec<FindingInWords<RunFindingKind>> {
     match run.judged {
-        Judged::Check(check) => check.directories.iter().flat_map(|directory| &directory.findings).collect(),
-        Judged::Metadata(metadata) => metadata.findings.iter().collect(),
-        Judged::Ping(ping) => ping.findings.iter().collect(),
+        Judged::Check(check) => {
+            check.directories.iter().flat_map(|directory| in_words_each(&directory.findings)).collect()
+        }
+        Judged::Metadata(metadata) => in_words_each(&metadata.findings),
+        Judged::Ping(ping) => in_words_each(&ping.findings),
     }
 }
 
@@ -338,16 +342,16 @@ fn corrective_actions(text: &mut String, runs: &[IncidentRun<'_>]) {
     for _ in 0..3 {
         push(text, format_args!("| {OPEN} | {OPEN} | {OPEN} | {OPEN} |"));
     }
-    let mut advice: Vec<&str> = Vec::new();
+    let mut advice: Vec<String> = Vec::new();
     for finding in runs.iter().flat_map(findings).filter(|finding| finding.severity != Severity::Note) {
-        if !advice.contains(&finding.advice.as_str()) {
-            advice.push(&finding.advice);
+        if !advice.contains(&finding.advice) {
+            advice.push(finding.advice);
         }
     }
     if !advice.is_empty() {
         text.push_str("\nWhat the findings advise next:\n\n");
         for advice in advice {
-            push(text, format_args!("- {}", escape(advice)));
+            push(text, format_args!("- {}", escape(&advice)));
         }
     }
     text.push('\n');

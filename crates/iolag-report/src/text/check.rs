@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use iolag_analysis::{
-    CheckAnalysis, DirectoryAnalysis, Feeling, KNOWN_ROWS, PartialCreate, ShareOver, Summary, ToldFindings,
+    CheckAnalysis, DirectoryAnalysis, Feeling, KNOWN_ROWS, PartialCreate, ShareOver, Summary,
 };
 use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration, one_line};
 
 use super::findings::{findings_text, footnotes_text, trust_text};
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use crate::finding::run::{FindingsOfDirectory, findings_of_check};
 use crate::words::estimates::{none_of, quantile, quantile_with_interval, share};
 use crate::words::numbers::NOTHING;
 
@@ -309,7 +310,7 @@ fn verdicts(analysis: &CheckAnalysis, width: usize, colour: Colour) -> String {
 
 fn findings(analysis: &CheckAnalysis, width: usize, colour: Colour) -> String {
     let mut text = String::new();
-    for ToldFindings { directory, mut findings } in analysis.told_findings() {
+    for FindingsOfDirectory { directory, mut findings } in findings_of_check(analysis) {
         // Sentences may have names of directories.
         for finding in &mut findings {
             finding.sentence = one_line(&finding.sentence);

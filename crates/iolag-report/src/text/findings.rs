@@ -1,40 +1,20 @@
 //! Findings and doubts with their advice on a terminal.
 
-use iolag_analysis::{Finding, Severity};
+use iolag_analysis::Severity;
 use iolag_model::{Trust, one_line};
 
 use super::table::{Colour, Tone, wrapped};
-use crate::finding::FindingInWords;
+use crate::finding::in_words::FindingInWords;
 
 const INDENT: &str = "      ";
 
-/// What is told of a finding.
-pub(crate) struct FindingLine<'a> {
-    severity: Severity,
-    sentence: &'a str,
-    advice: &'a str,
-}
-
-impl<'a> From<&'a Finding> for FindingLine<'a> {
-    fn from(Finding { severity, sentence, advice, .. }: &'a Finding) -> Self {
-        Self { severity: *severity, sentence, advice }
-    }
-}
-
-impl<'a> From<&'a FindingInWords> for FindingLine<'a> {
-    fn from(FindingInWords { severity, sentence, advice, .. }: &'a FindingInWords) -> Self {
-        Self { severity: *severity, sentence, advice }
-    }
-}
-
 /// Findings below a heading, each or several together with what to do next; nothing if there are none.
-pub(crate) fn findings_text<'a>(
+pub(crate) fn findings_text<K>(
     place: Option<&str>,
-    findings: impl IntoIterator<Item = impl Into<FindingLine<'a>>>,
+    findings: &[FindingInWords<K>],
     width: usize,
     colour: Colour,
 ) -> String {
-    let findings: Vec<FindingLine<'_>> = findings.into_iter().map(Into::into).collect();
     if findings.is_empty() {
         return String::new();
     }
@@ -42,11 +22,11 @@ pub(crate) fn findings_text<'a>(
         place.map_or_else(|| "Findings".to_owned(), |place| format!("Findings in {}", one_line(place)));
     let mut text = format!("\n{}\n", colour.paint(Tone::Strong, &heading));
     let mut told: Vec<&str> = Vec::new();
-    for finding in &findings {
-        if told.contains(&finding.advice) {
+    for finding in findings {
+        if told.contains(&finding.advice.as_str()) {
             continue;
         }
-        told.push(finding.advice);
+        told.push(&finding.advice);
         // What leads to the same advice stands together, with the advice once.
         for finding in findings.iter().filter(|other| other.advice == finding.advice) {
             let tone = match finding.severity {

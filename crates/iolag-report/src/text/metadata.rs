@@ -7,6 +7,7 @@ use iolag_model::{ErrorClass, counted, format_count, format_duration};
 
 use super::findings::{findings_text, footnotes_text, trust_text};
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use crate::finding::run::in_words_each;
 use crate::words::estimates::{quantile, quantile_with_interval};
 use crate::words::numbers::rate;
 
@@ -30,7 +31,7 @@ pub fn metadata_text(analysis: &MetadataAnalysis, width: usize, colour: Colour) 
         text.push_str(&wrapped(&line, width, "  "));
         text.push('\n');
     }
-    text.push_str(&findings_text(None, &analysis.findings, width, colour));
+    text.push_str(&findings_text(None, &in_words_each(&analysis.findings), width, colour));
     text.push_str(&trust_text(&analysis.trust, width, colour));
     text.push_str(&footnotes_text(&analysis.footnotes, width, colour));
     text

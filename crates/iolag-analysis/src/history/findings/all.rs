@@ -7,11 +7,11 @@ use super::bad_times::findings_of_bad_times;
 use super::bad_together::findings_of_bad_times_together;
 use super::changes::findings_of_changes;
 use super::correlations::findings_of_correlations;
-use super::finding::HistoryFinding;
 use super::places_compared::comparison;
 use super::processor_time::findings_of_processor_time;
 use super::record::findings_of_record;
 use super::single_series::findings_of_series;
+use crate::finding::of_histories::HistoryFinding;
 use crate::history::analysis::HistoryAnalysis;
 
 /// All findings, most important first.

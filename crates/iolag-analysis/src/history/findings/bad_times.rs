@@ -1,55 +1,20 @@
 //! Findings about times in which something was bad: outages and episodes.
 
+use crate::finding::of_histories::{EpisodeFound, HistoryFinding, HistoryFound, OutageFound, OutagesLeftOut};
 use std::cmp::Reverse;
 
 use iolag_model::{Event, EventSource, Nanoseconds, Outage, WallTime};
 
-use super::finding::HistoryFinding;
 use crate::finding::Severity;
-use crate::finding::found::Found;
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::changes::event_matching::EventPlace;
 use crate::history::episodes::search::{Episode, SeriesEpisode};
-use crate::statistics::knowledge::Knowledge;
 
 /// Findings of a kind that are told one by one; the others are summed up.
 const TOLD_MOST: usize = 5;
 
 /// An event this near to the begin of an outage is named.
 const NEAR: Nanoseconds = Nanoseconds::from_seconds(3600);
-
-/// A mount did not answer, or was not there.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OutageFound {
-    /// Which, when, and how it ended.
-    pub outage: Outage,
-    /// How long, to the end of the history if it is not over.
-    pub length_ns: Nanoseconds,
-    /// The event nearest to its begin, if one is near, and whether it came before or after.
-    pub event: Option<(String, EventPlace)>,
-}
-
-/// Outages that are not told one by one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutagesLeftOut {
-    /// How many.
-    pub count: u64,
-    /// How long all of them lasted together.
-    pub sum_ns: Nanoseconds,
-    /// How long the longest of them did.
-    pub longest_ns: Nanoseconds,
-}
-
-/// A time in which several samples were bad.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct EpisodeFound {
-    /// Bad samples.
-    pub samples: u64,
-    /// The longest duration in seconds, if one is known.
-    pub peak: Option<(f64, Knowledge)>,
-    /// Episodes of several samples that there are in all.
-    pub of: u64,
-}
 
 pub(crate) fn findings_of_bad_times(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let mut findings = outages(analysis);
@@ -64,7 +29,7 @@ fn outages(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     // What lasts comes first, then the longest.
     longest.sort_by_key(|outage| (outage.end.is_some(), Reverse(length(outage))));
     let told = longest.iter().take(TOLD_MOST).map(|outage| {
-        let found = Found::Outage(OutageFound {
+        let found = HistoryFound::Outage(OutageFound {
             outage: (*outage).clone(),
             length_ns: length(outage),
             event: event_near(outage, &analysis.events),
@@ -76,7 +41,7 @@ fn outages(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let mut findings: Vec<HistoryFinding> = told.collect();
     if let Some(longest_left) = longest.get(TOLD_MOST) {
         let others = &longest[TOLD_MOST..];
-        let found = Found::OutagesLeftOut(OutagesLeftOut {
+        let found = HistoryFound::OutagesLeftOut(OutagesLeftOut {
             count: others.len() as u64,
             sum_ns: Nanoseconds(others.iter().map(|outage| length(outage).0).sum()),
             longest_ns: length(longest_left),
@@ -120,7 +85,7 @@ fn episodes(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     worst.truncate(3);
     let finding = |episode: &Episode| {
         let peaks = episode.series.iter().filter_map(|one| Some((one.peak?, one.peak_is)));
-        let found = Found::Episode(EpisodeFound {
+        let found = HistoryFound::Episode(EpisodeFound {
             samples: samples(episode),
             peak: peaks.max_by(|one, other| one.0.total_cmp(&other.0)),
             of,

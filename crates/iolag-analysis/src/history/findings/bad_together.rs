@@ -1,15 +1,15 @@
 //! Findings about what bad times have in common: places that were bad together, events that come with them, the host's share.
 
+use crate::finding::of_histories::{
+    AssociationFound, BadTogetherFound, HistoryFinding, HistoryFound, HostSlowFound,
+};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use iolag_model::{SeriesKey, SeriesKind};
 
-use super::finding::HistoryFinding;
 use crate::finding::Severity;
-use crate::finding::found::Found;
 use crate::history::analysis::HistoryAnalysis;
-use crate::history::episodes::association::Association;
 use crate::history::episodes::bad_overlap::BadOverlap;
 use crate::history::series::summary::SeriesSummary;
 use crate::statistics::multiple_testing::SIGNIFICANCE;
@@ -17,35 +17,6 @@ use crate::statistics::rhythm::profile::{DAY_SECONDS, DAYS_LEAST};
 
 /// Places that are told one by one.
 const TOLD_MOST: usize = 6;
-
-/// Two places were bad at the same time.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BadTogetherFound {
-    /// Which, and how long.
-    pub overlap: BadOverlap,
-    /// Whether places of several hosts were bad.
-    pub has_several_hosts: bool,
-    /// Whether the record is too short to know the hours of the day.
-    pub is_record_short: bool,
-}
-
-/// Bad times come with events of a kind.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AssociationFound {
-    /// Which, and how often.
-    pub association: Association,
-    /// Whether the record is too short to know the hours of the day.
-    pub is_record_short: bool,
-}
-
-/// Whether the host was slow in bad times: by a task on its own memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HostSlowFound {
-    /// Bad times in which that task took long as well.
-    pub shared: usize,
-    /// Bad times in which it was measured.
-    pub of: usize,
-}
 
 pub(crate) fn findings_of_bad_times_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let mut findings = bad_together(analysis);
@@ -61,7 +32,7 @@ fn bad_together(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
         analysis.bad_overlaps.iter().filter(|one| one.p_adjusted <= SIGNIFICANCE).collect();
     told.sort_by_key(|one| Reverse(one.both_ns));
     let finding = |one: &&BadOverlap| {
-        let found = Found::BadTogether(BadTogetherFound {
+        let found = HistoryFound::BadTogether(BadTogetherFound {
             overlap: (*one).clone(),
             has_several_hosts: hosts.len() > 1,
             is_record_short: is_record_short(analysis),
@@ -81,7 +52,7 @@ fn associations(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let told =
         analysis.associations.iter().filter(|one| one.p_adjusted <= SIGNIFICANCE && one.events_near > 0);
     told.map(|one| {
-        let found = Found::Association(AssociationFound {
+        let found = HistoryFound::Association(AssociationFound {
             association: one.clone(),
             is_record_short: is_record_short(analysis),
         });
@@ -120,6 +91,6 @@ fn host_slow(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
         _ if shared * 3 >= of => Severity::Warning,
         _ => return None,
     };
-    let finding = HistoryFinding::new(Found::HostSlow(HostSlowFound { shared, of }), severity);
+    let finding = HistoryFinding::new(HistoryFound::HostSlow(HostSlowFound { shared, of }), severity);
     Some(finding.of(controls.iter().map(|control| &control.series.key)).sized(shared as f64))
 }

@@ -3,12 +3,11 @@
 //! A level that is over is told with its end: "since" is said only of what lasts. One that came back to where it was is one finding (see
 //! [`crate::history::changes::spells`]), and so are levels of several series of a host that begin, and end, at the same time.
 
-use iolag_model::{Event, EventSource, Nanoseconds};
+use crate::finding::of_histories::{EventBeside, HistoryFinding, HistoryFound, LevelEnd, LevelFound};
+use iolag_model::{Event, EventSource};
 
 use super::drifts::findings_of_drifts;
-use super::finding::{HistoryFinding, Saying};
-use crate::finding::Severity;
-use crate::finding::found::Found;
+use crate::finding::{Saying, Severity};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::changes::change_point::ChangePoint;
 use crate::history::changes::direction::Direction;
@@ -23,56 +22,6 @@ const SERIOUS_RATIO: f64 = 2.0;
 
 /// The least that people feel, in seconds (Miller 1968).
 pub(crate) const FELT_SECONDS: f64 = 0.1;
-
-/// A level that began with a change, of the first series of the finding; those of the others began, and ended, at the same time.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LevelFound {
-    /// Whether it is greater than the level before, and of what.
-    pub direction: Direction,
-    /// The change with which it began.
-    pub change: ChangePoint,
-    /// When.
-    pub moment: ChangeMoment,
-    /// How it ended.
-    pub end: LevelEnd,
-    /// The event that may explain it.
-    pub event: Option<EventBeside>,
-    /// How far from the change events were looked for.
-    pub tolerance_ns: Nanoseconds,
-}
-
-/// How a level ended.
-#[derive(Debug, Clone, PartialEq)]
-pub enum LevelEnd {
-    /// It lasts.
-    Lasts,
-    /// With a change to yet another level.
-    Next(ChangePoint, ChangeMoment),
-    /// With a change to the level before it, which is no finding of its own.
-    Back {
-        /// That change.
-        change: ChangePoint,
-        /// When.
-        moment: ChangeMoment,
-        /// The event that may explain it.
-        event: Option<EventBeside>,
-        /// Whether nothing changed after it.
-        is_last: bool,
-    },
-}
-
-/// An event that may explain a change.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EventBeside {
-    /// What it says.
-    pub text: String,
-    /// Where it lies as seen from the change.
-    pub place: EventPlace,
-    /// Other events that lie between the two samples around a change of which no moment is known: none of them is nearer than another.
-    pub others: u64,
-    /// Probability that a change at a random moment would have an event as near.
-    pub chance: f64,
-}
 
 impl LevelFound {
     /// The change with which it ended, and when; absent if it lasts.
@@ -234,7 +183,7 @@ fn finding(together: &[Level], analysis: &HistoryAnalysis) -> HistoryFinding {
         None => (found.change.last_before, found.change.first_after),
         Some((next, _)) => (found.change.first_after, next.first_after),
     };
-    let finding = HistoryFinding::new(Found::Level(found.clone()), found.severity());
+    let finding = HistoryFinding::new(HistoryFound::Level(found.clone()), found.severity());
     let finding = finding.of(std::iter::once(key).chain(others)).during(begin, end).sized(found.size());
     HistoryFinding { saying: saying(together, analysis), ..finding }
 }

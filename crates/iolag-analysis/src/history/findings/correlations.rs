@@ -1,14 +1,16 @@
 //! Findings about series that go together: correlations and their absence, rhythms that are shared, lags.
 
+use crate::finding::of_histories::{
+    CorrelationFound, HistoryFinding, HistoryFound, LagFound, NoCorrelationFound, PlacesBad,
+    SharedRhythmFound,
+};
 use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 
-use super::finding::HistoryFinding;
 use crate::finding::Severity;
-use crate::finding::found::Found;
 use crate::history::analysis::HistoryAnalysis;
-use crate::history::correlation::coefficient::{Correlation, Strength};
+use crate::history::correlation::coefficient::Strength;
 use crate::history::correlation::lag::LagScan;
-use crate::history::correlation::matrix::{CorrelatedPair, Variable};
+use crate::history::correlation::matrix::CorrelatedPair;
 use crate::history::series::timed_values::Quantity;
 use crate::statistics::multiple_testing::SIGNIFICANCE;
 
@@ -17,67 +19,6 @@ const TOLD_MOST: usize = 6;
 
 /// How much of a coefficient the time of day has to explain to be told.
 const RHYTHM_LEAST: f64 = 0.2;
-
-/// Two series go together.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CorrelationFound {
-    /// Which, and how.
-    pub pair: CorrelatedPair,
-}
-
-/// What two series are both busy at, and nothing else: seen, and no sign of a common cause.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SharedRhythmFound {
-    /// One of them.
-    pub left: Variable,
-    /// The other.
-    pub right: Variable,
-    /// Their coefficient at the same time.
-    pub at_same_time: f64,
-    /// The same without what each hour explains.
-    pub beyond_daily_cycle: f64,
-}
-
-/// No two tasks go together.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NoCorrelationFound {
-    /// Pairs that were compared.
-    pub pairs: u64,
-    /// The strongest coefficient.
-    pub strongest: f64,
-    /// Whether that is one beyond the time of day.
-    pub is_beyond_daily_cycle: bool,
-    /// Whether places were bad together.
-    pub places: PlacesBad,
-}
-
-/// Whether places were bad at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlacesBad {
-    /// Of places that were never bad, or of one place alone, nothing was asked.
-    NotAsked,
-    /// No two were.
-    NeverTogether,
-    /// None were for longer than by chance.
-    TogetherByChance,
-}
-
-/// One series follows another.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LagFound {
-    /// What comes first.
-    pub first: Variable,
-    /// What follows.
-    pub second: Variable,
-    /// After so long.
-    pub lag_ns: Nanoseconds,
-    /// How the two go together at that lag.
-    pub at_lag: Correlation,
-    /// Their coefficient at the same time.
-    pub at_same_time: f64,
-    /// p after all pairs and lags were counted.
-    pub p_adjusted: f64,
-}
 
 pub(crate) fn findings_of_correlations(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let mut findings = correlations(analysis);
@@ -93,9 +34,12 @@ fn correlations(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     pairs.sort_by(|one, other| other.judged().coefficient.abs().total_cmp(&one.judged().coefficient.abs()));
     pairs.truncate(TOLD_MOST);
     let finding = |pair: &CorrelatedPair| {
-        HistoryFinding::new(Found::Correlation(CorrelationFound { pair: pair.clone() }), Severity::Note)
-            .of([&pair.left.series, &pair.right.series])
-            .sized(pair.judged().coefficient.abs())
+        HistoryFinding::new(
+            HistoryFound::Correlation(CorrelationFound { pair: pair.clone() }),
+            Severity::Note,
+        )
+        .of([&pair.left.series, &pair.right.series])
+        .sized(pair.judged().coefficient.abs())
     };
     pairs.into_iter().map(finding).collect()
 }
@@ -123,7 +67,7 @@ fn shared_rhythms(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let finding = |found: SharedRhythmFound| {
         let size = found.at_same_time.abs();
         let series = [found.left.series.clone(), found.right.series.clone()];
-        HistoryFinding::new(Found::SharedRhythm(found), Severity::Note).of(&series).sized(size)
+        HistoryFinding::new(HistoryFound::SharedRhythm(found), Severity::Note).of(&series).sized(size)
     };
     shared.into_iter().map(finding).collect()
 }
@@ -157,7 +101,7 @@ fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
             Some(_) => PlacesBad::TogetherByChance,
         },
     };
-    Some(HistoryFinding::new(Found::NoCorrelation(found), Severity::Note))
+    Some(HistoryFinding::new(HistoryFound::NoCorrelation(found), Severity::Note))
 }
 
 /// The lags of a pair of which one is told to follow the other.
@@ -185,7 +129,7 @@ fn lags(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
             at_same_time: pair.judged().coefficient,
             p_adjusted: scan.p_adjusted,
         };
-        HistoryFinding::new(Found::Lag(found), Severity::Note)
+        HistoryFinding::new(HistoryFound::Lag(found), Severity::Note)
             .of([&first.series, &second.series])
             .sized(scan.best.coefficient.abs())
     });
@@ -196,7 +140,7 @@ fn lags(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
 mod tests {
     use iolag_model::{Outcome, Random};
 
-    use crate::history::{FindingKind, HistoryInput, HistoryOptions, analyse_history};
+    use crate::history::{HistoryFindingKind, HistoryInput, HistoryOptions, analyse_history};
     use iolag_fixtures::made_up_series::{columns_of, series_of};
 
     #[test]
@@ -214,7 +158,11 @@ mod tests {
         let series = vec![later("/home", 0), later("/scratch", 2)];
         let input = HistoryInput { series, ..HistoryInput::default() };
         let findings = analyse_history(&input, &HistoryOptions::default()).findings;
-        let kinds = |kind: FindingKind| findings.iter().filter(|one| one.kind() == kind).count();
-        assert_eq!((kinds(FindingKind::Lag), kinds(FindingKind::NoCorrelation)), (1, 0), "{findings:#?}");
+        let kinds = |kind: HistoryFindingKind| findings.iter().filter(|one| one.kind() == kind).count();
+        assert_eq!(
+            (kinds(HistoryFindingKind::Lag), kinds(HistoryFindingKind::NoCorrelation)),
+            (1, 0),
+            "{findings:#?}"
+        );
     }
 }

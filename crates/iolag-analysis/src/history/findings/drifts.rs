@@ -1,34 +1,12 @@
 //! Findings about slow changes, which have no date, and about what a short record cannot tell from the clock.
 
 use super::changes::FELT_SECONDS;
-use super::finding::HistoryFinding;
 use crate::finding::Severity;
-use crate::finding::found::Found;
+use crate::finding::of_histories::{DriftFound, HistoryFinding, HistoryFound, RecordTooShort};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::changes::change_point::ChangeShape;
-use crate::history::changes::drift::Drift;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::timed_values::Quantity;
-
-/// A slow change: it has no date.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DriftFound {
-    /// What drifts.
-    pub quantity: Quantity,
-    /// How far.
-    pub drift: Drift,
-    /// Median of the last part by that of the first, or its bound.
-    pub ratio: f64,
-}
-
-/// A level moved in a record that is too short to tell that from this.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RecordTooShort {
-    /// The time of the day.
-    TimeOfDay,
-    /// The day of the week.
-    TimeOfWeek,
-}
 
 pub(crate) fn findings_of_drifts(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let of_series = || analysis.series.iter().filter(|of| of.summary.series.key.part.is_empty());
@@ -40,7 +18,7 @@ fn drift(of: &SeriesAnalysis) -> Option<HistoryFinding> {
     let ratio = drift.ratio.value.filter(|ratio| *ratio > 0.0)?;
     let is_felt = quantity == Quantity::Duration && ratio > 1.0 && drift.median_last >= FELT_SECONDS;
     let severity = if is_felt { Severity::Warning } else { Severity::Note };
-    let finding = HistoryFinding::new(Found::Drift(DriftFound { quantity, drift, ratio }), severity);
+    let finding = HistoryFinding::new(HistoryFound::Drift(DriftFound { quantity, drift, ratio }), severity);
     Some(finding.of([&of.summary.series.key]).sized(ratio.ln().abs()))
 }
 
@@ -53,6 +31,6 @@ fn too_short(of: &SeriesAnalysis) -> Option<HistoryFinding> {
         ChangeShape::TimeOfWeek => Some(RecordTooShort::TimeOfWeek),
         _ => None,
     })?;
-    let finding = HistoryFinding::new(Found::RecordTooShort(clock), Severity::Note);
+    let finding = HistoryFinding::new(HistoryFound::RecordTooShort(clock), Severity::Note);
     Some(finding.of([&of.summary.series.key]))
 }

@@ -7,7 +7,6 @@ pub(crate) mod changes;
 pub(crate) mod correlations;
 pub(crate) mod drifts;
 pub(crate) mod endings;
-pub(crate) mod finding;
 pub(crate) mod places_compared;
 pub(crate) mod processor_time;
 pub(crate) mod record;

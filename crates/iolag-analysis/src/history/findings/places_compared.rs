@@ -1,22 +1,12 @@
 //! Findings about the same task in two places.
 
-use super::finding::HistoryFinding;
 use crate::finding::Severity;
-use crate::finding::found::Found;
+use crate::finding::of_histories::{HistoryFinding, HistoryFound, SlowerPlaceFound};
 use crate::history::analysis::SeriesComparison;
 use crate::history::comparison::{ComparisonVerdict, ShiftEstimate};
 
 /// Two places are hardly ever equal: only what is felt is told.
 const RATIO_LEAST: f64 = 1.2;
-
-/// A task takes longer in one place than in another: the first of the finding's two series.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SlowerPlaceFound {
-    /// How many times as long.
-    pub ratio: f64,
-    /// Whether it is more, as far as is known.
-    pub is_bound: bool,
-}
 
 pub(crate) fn comparison(compared: &SeriesComparison) -> Option<HistoryFinding> {
     let slower_second = match compared.comparison.verdict {
@@ -36,7 +26,7 @@ pub(crate) fn comparison(compared: &SeriesComparison) -> Option<HistoryFinding> 
     if ratio.is_nan() || ratio < RATIO_LEAST {
         return None;
     }
-    let found = Found::SlowerPlace(SlowerPlaceFound { ratio, is_bound });
+    let found = HistoryFound::SlowerPlace(SlowerPlaceFound { ratio, is_bound });
     let finding = HistoryFinding::new(found, Severity::Note).of([slow, fast]).sized(ratio);
     Some(if is_bound { finding } else { finding.saying(slow, ratio) })
 }

@@ -2,11 +2,10 @@
 //!
 //! Only of tasks that compute: whoever creates files or lists them waits by nature.
 
+use crate::finding::of_histories::{HistoryFinding, HistoryFound, SpentMostly, WaitingFound};
 use iolag_model::SeriesKind;
 
-use super::finding::HistoryFinding;
 use crate::finding::Severity;
-use crate::finding::found::Found;
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::estimate::Estimate;
@@ -20,30 +19,6 @@ const FELT_SECONDS: f64 = 0.5;
 const MOSTLY: f64 = 0.5;
 /// Who waits for less hardly waits.
 const HARDLY: f64 = 0.2;
-
-/// Where the time of a task that computes goes: medians in seconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WaitingFound {
-    /// Processor time.
-    pub processor: f64,
-    /// The rest.
-    pub waiting: f64,
-    /// The rest of the same task in the host's own memory, if it is watched.
-    pub in_memory: Option<f64>,
-    /// Where most of it goes.
-    pub mostly: SpentMostly,
-}
-
-/// Where most of the time of a task goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpentMostly {
-    /// To the processor.
-    Computing,
-    /// To waiting, as far as is known for the storage.
-    Waiting,
-    /// To waiting in the host's own memory as well: for the host.
-    WaitingForHost,
-}
 
 pub(crate) fn findings_of_processor_time(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let tasks = analysis.series.iter().filter(|one| {
@@ -101,6 +76,6 @@ fn finding(analysis: &HistoryAnalysis, one: &SeriesAnalysis) -> Option<HistoryFi
         SpentMostly::Waiting
     };
     let TimeSpent { processor, waiting } = spent;
-    let found = Found::Waiting(WaitingFound { processor, waiting, in_memory, mostly });
+    let found = HistoryFound::Waiting(WaitingFound { processor, waiting, in_memory, mostly });
     Some(HistoryFinding::new(found, Severity::Note).of([key]).sized(waiting / spent.sum()))
 }

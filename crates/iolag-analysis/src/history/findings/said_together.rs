@@ -8,11 +8,10 @@
 //! Invariants: nothing is left out that another sentence does not tell; the gravest severity is that of the sentence, which stands
 //! where the first of its findings stood.
 
+use crate::finding::of_histories::{HistoryFinding, HistoryFound};
 use iolag_model::{Nanoseconds, SeriesKey, WallTime};
 
-use super::finding::HistoryFinding;
 use crate::finding::Severity;
-use crate::finding::found::Found;
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::calendar::periodicity::PeriodName;
 
@@ -53,8 +52,7 @@ impl ToldFinding<'_> {
 
     /// The member with the most: of what is a part of what was, the least.
     pub fn most(&self) -> Option<&HistoryFinding> {
-        let is_part =
-            |one: &HistoryFinding| matches!(&one.found, Found::Level(found) if found.direction.is_part());
+        let is_part = |one: &HistoryFinding| matches!(&one.found, HistoryFound::Level(found) if found.direction.is_part());
         let greatest = |one: &HistoryFinding| {
             let sign = if is_part(one) { -1.0 } else { 1.0 };
             let amounts = one.saying.iter().flat_map(|saying| &saying.amounts);
@@ -122,23 +120,23 @@ impl HistoryAnalysis {
 /// Whether both say the same, but for series, numbers, and moments of one day.
 fn says_as(one: &HistoryFinding, other: &HistoryFinding) -> bool {
     match (&one.found, &other.found) {
-        (Found::Level(found), Found::Level(also)) => found.says_as(also),
-        (Found::Slow(found), Found::Slow(also)) => found.says_as(also),
-        (Found::Period(found), Found::Period(also)) => {
+        (HistoryFound::Level(found), HistoryFound::Level(also)) => found.says_as(also),
+        (HistoryFound::Slow(found), HistoryFound::Slow(also)) => found.says_as(also),
+        (HistoryFound::Period(found), HistoryFound::Period(also)) => {
             let (found, also) = (&found.periodicity, &also.periodicity);
             found.name == also.name && (found.name != PeriodName::Other || found.period_ns == also.period_ns)
         }
-        (Found::BelowResolution(found), Found::BelowResolution(also)) => {
+        (HistoryFound::BelowResolution(found), HistoryFound::BelowResolution(also)) => {
             found.resolution_ns == also.resolution_ns
         }
-        (Found::SlowerPlace(_), Found::SlowerPlace(_)) => {
+        (HistoryFound::SlowerPlace(_), HistoryFound::SlowerPlace(_)) => {
             let than =
                 |one: &HistoryFinding| one.series.get(1).map(|key| (key.host.clone(), key.target.clone()));
             than(one) == than(other)
         }
-        (Found::Failed(_), Found::Failed(_))
-        | (Found::PastDeadline(_), Found::PastDeadline(_))
-        | (Found::Modes(_), Found::Modes(_)) => true,
+        (HistoryFound::Failed(_), HistoryFound::Failed(_))
+        | (HistoryFound::PastDeadline(_), HistoryFound::PastDeadline(_))
+        | (HistoryFound::Modes(_), HistoryFound::Modes(_)) => true,
         _ => false,
     }
 }
@@ -150,12 +148,12 @@ mod tests {
     use iolag_model::{Configuration, ConfigurationKey};
 
     use super::*;
+    use crate::finding::of_histories::{LevelEnd, LevelFound};
     use crate::history::analyse::analyse_history;
     use crate::history::changes::change_point::{ChangePoint, ChangeShape, ChangeStrength};
     use crate::history::changes::direction::Direction;
     use crate::history::changes::levels::LevelRatio;
     use crate::history::changes::moment::ChangeMoment;
-    use crate::history::findings::changes::{LevelEnd, LevelFound};
     use crate::history::input::HistoryInput;
     use crate::history::options::HistoryOptions;
     use crate::history::series::timed_values::Quantity;
@@ -197,7 +195,7 @@ mod tests {
             tolerance_ns: Nanoseconds::ZERO,
         };
         let severity = if factor >= 2.0 { Severity::Serious } else { Severity::Warning };
-        HistoryFinding::new(Found::Level(found), severity)
+        HistoryFinding::new(HistoryFound::Level(found), severity)
             .of([&key(target, task)])
             .during(at.before(Nanoseconds(1)), at)
             .saying(&key(target, task), factor)

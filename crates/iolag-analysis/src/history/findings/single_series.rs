@@ -1,65 +1,17 @@
 //! Findings about one series by itself: periods, modes, names, resolution, too few samples.
 
-use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
+use crate::finding::of_histories::{
+    BelowResolutionFound, HistoryFinding, HistoryFound, ModesFound, NameServiceFound, PeriodFound,
+    TooFewFound,
+};
+use iolag_model::{SeriesKey, SeriesKind};
 
 use super::endings::{failure, past_deadline};
-use super::finding::HistoryFinding;
 use super::tails::tail;
 use crate::finding::Severity;
-use crate::finding::found::Found;
 use crate::history::analysis::HistoryAnalysis;
-use crate::history::calendar::periodicity::Periodicity;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::estimate::Estimate;
-use crate::history::series::modes::Modes;
-use crate::history::series::timed_values::Quantity;
-
-/// A series swings with a period.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PeriodFound {
-    /// What swings.
-    pub quantity: Quantity,
-    /// How.
-    pub periodicity: Periodicity,
-}
-
-/// A series has separated modes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ModesFound {
-    /// The modes, the fastest first.
-    pub modes: Modes,
-    /// The greatest ratio of two neighbours.
-    pub distance: f64,
-}
-
-/// The clock could not tell.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BelowResolutionFound {
-    /// Share of attempts that are shorter than what it resolves.
-    pub share: f64,
-    /// What it resolves.
-    pub resolution_ns: Nanoseconds,
-}
-
-/// Names of users and groups are looked up slowly: medians in seconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NameServiceFound {
-    /// Of `ls -l`.
-    pub with_names: f64,
-    /// Of `ls -n`, which is the same without names of users and groups.
-    pub without_names: f64,
-}
-
-/// There is too little to tell a p99.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TooFewFound {
-    /// Of each series without a p99, the quantile that is not known and why.
-    pub without: Vec<(f64, Estimate)>,
-    /// Series of durations, in all.
-    pub of: usize,
-    /// Those without a p99 that drift.
-    pub drifting: usize,
-}
 
 pub(crate) fn findings_of_series(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let mut findings = Vec::new();
@@ -84,7 +36,7 @@ fn period(series: &SeriesAnalysis) -> Option<HistoryFinding> {
         return None;
     }
     let found = PeriodFound { quantity: series.summary.quantity, periodicity: found.clone() };
-    let finding = HistoryFinding::new(Found::Period(found), Severity::Note).of([key]);
+    let finding = HistoryFinding::new(HistoryFound::Period(found), Severity::Note).of([key]);
     Some(match swing {
         Some(swing) => finding.sized(swing).saying(key, swing),
         None => finding.sized(f64::INFINITY),
@@ -99,7 +51,7 @@ fn modes(series: &SeriesAnalysis) -> Option<HistoryFinding> {
         return None;
     }
     let distance = modes.ratios.iter().copied().fold(1.0_f64, f64::max);
-    let found = Found::Modes(ModesFound { modes: modes.clone(), distance });
+    let found = HistoryFound::Modes(ModesFound { modes: modes.clone(), distance });
     Some(HistoryFinding::new(found, Severity::Note).of([key]).sized(distance).saying(key, distance))
 }
 
@@ -110,7 +62,7 @@ fn resolution(series: &SeriesAnalysis) -> Option<HistoryFinding> {
         return None;
     }
     let resolution_ns = series.summary.series.resolution_ns;
-    let found = Found::BelowResolution(BelowResolutionFound { share, resolution_ns });
+    let found = HistoryFound::BelowResolution(BelowResolutionFound { share, resolution_ns });
     Some(HistoryFinding::new(found, Severity::Note).of([key]).sized(share).saying(key, share))
 }
 
@@ -127,7 +79,7 @@ fn name_service(analysis: &HistoryAnalysis, series: &SeriesAnalysis) -> Option<H
         return None;
     }
     let severity = if with_names >= 0.1 { Severity::Warning } else { Severity::Note };
-    let found = Found::NameService(NameServiceFound { with_names, without_names });
+    let found = HistoryFound::NameService(NameServiceFound { with_names, without_names });
     Some(HistoryFinding::new(found, severity).of([key, &numeric]).sized(with_names / without_names))
 }
 
@@ -165,5 +117,5 @@ fn too_few(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
         drifting: few.iter().filter(|one| one.0.drift.is_some()).count(),
     };
     let keys = few.iter().map(|one| &one.0.summary.series.key);
-    Some(HistoryFinding::new(Found::TooFew(found), Severity::Note).of(keys))
+    Some(HistoryFinding::new(HistoryFound::TooFew(found), Severity::Note).of(keys))
 }

@@ -1,91 +1,19 @@
 //! Findings about what takes long in one series: the attempts beyond what people put up with.
 
-use iolag_model::{Nanoseconds, SeriesKey, SeriesKind, WallTime};
+use crate::finding::of_histories::{HistoryFinding, HistoryFound, SlowFound};
+use crate::finding::slow_level::{BeforeLevel, LongAsARule, SlowBefore, ToldLevel};
+use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 
-use super::finding::HistoryFinding;
 use crate::finding::Severity;
-use crate::finding::found::Found;
 use crate::history::changes::spells::spells_of;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::estimate::Estimate;
-use crate::history::series::shares::{Rate, ThresholdShare};
+use crate::history::series::shares::ThresholdShare;
 use crate::history::series::summary::{Regime, WeightedSummary};
 
 /// Where attempts take this part of what people put up with longer than that, on average, it is serious: one in a hundred takes twice as
 /// long, or one in ten thousand a hundred times.
 const SERIOUS_WAIT: f64 = 0.01;
-
-/// Attempts that took longer than people put up with: at the latest level at which any did. What was before a change is told beside it, and not
-/// mixed with it. A share that was the same at every level has nothing to do with their changes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SlowFound {
-    /// How long people put up with.
-    pub patience_ns: Nanoseconds,
-    /// Those that took longer.
-    pub over: ThresholdShare,
-    /// The longest of all.
-    pub longest: Estimate,
-    /// The level of which that is told.
-    pub level: ToldLevel,
-    /// Most attempts take long: that is how the task is, and no tail.
-    pub rule: Option<LongAsARule>,
-    /// Attempts that had not ended when they were last looked at.
-    pub unended: u64,
-    /// Slots that were skipped behind one that had not ended, at all levels together.
-    pub skipped: Rate,
-}
-
-/// Of which part of a record something is told.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ToldLevel {
-    /// Of all of it.
-    Whole,
-    /// Of the last level.
-    Latest {
-        /// When it began.
-        since: Option<WallTime>,
-        /// What was before it, where that differs.
-        before: Option<BeforeLevel>,
-    },
-    /// Of a level that is over, and none was slow since, as far as is known.
-    Over {
-        /// When it began.
-        since: Option<WallTime>,
-        /// When it ended.
-        until: Option<WallTime>,
-        /// Attempts since of which nobody knows how long they took.
-        undecided_since: u64,
-    },
-}
-
-/// What was before a level.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BeforeLevel {
-    /// Where a spell lies between that is left out: until when.
-    pub until: Option<WallTime>,
-    /// How many took long.
-    pub slow: SlowBefore,
-}
-
-/// How many attempts took long before a level.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum SlowBefore {
-    /// None.
-    None,
-    /// Of so many that is not known.
-    Unknown(u64),
-    /// This share.
-    Share(f64),
-}
-
-/// More than half of all attempts take long.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LongAsARule {
-    /// The highest threshold of which that is so, and how many took longer.
-    pub over: ThresholdShare,
-    /// The median of all.
-    pub median: Estimate,
-}
 
 impl SlowFound {
     /// The share of those that took long.
@@ -122,7 +50,7 @@ pub(crate) fn tail(series: &SeriesAnalysis) -> Option<HistoryFinding> {
     };
     let severity = severity(&found, summary.series.kind);
     let part = found.rule.map_or(found.share(), |rule| share_of(&rule.over));
-    let finding = HistoryFinding::new(Found::Slow(found), severity).of([key]).sized(found.share());
+    let finding = HistoryFinding::new(HistoryFound::Slow(found), severity).of([key]).sized(found.share());
     Some(if latest.is_none() { finding.saying(key, part) } else { finding })
 }
 
@@ -226,7 +154,7 @@ mod tests {
     use iolag_model::Outcome;
 
     use super::*;
-    use crate::history::FindingKind;
+    use crate::finding::of_histories::HistoryFindingKind;
     use crate::history::{HistoryInput, HistoryOptions, analyse_history};
     use iolag_fixtures::made_up_series::{columns_of, series_of};
 
@@ -243,7 +171,8 @@ mod tests {
                 ..HistoryInput::default()
             };
             let findings = analyse_history(&input, &HistoryOptions::default()).findings;
-            let tail = findings.iter().find(|one| one.kind() == FindingKind::Tail).expect("a tail is told");
+            let tail =
+                findings.iter().find(|one| one.kind() == HistoryFindingKind::Tail).expect("a tail is told");
             tail.severity
         };
         // Once six hours, ten times ten minutes, twenty times a minute.

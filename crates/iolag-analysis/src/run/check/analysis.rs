@@ -1,7 +1,6 @@
 //! `iolag check`: how the directories stand to each other, and per directory a verdict and findings.
 
 use iolag_model::{Level, Nanoseconds, Operation, RunRecord, TargetIndex, TargetRecord, Trust, WorkloadSpec};
-use serde::{Deserialize, Serialize};
 
 use super::comparison::{Compared, slower_than_any};
 use super::findings::{check_findings, measured_in_part};
@@ -10,37 +9,33 @@ use super::ranking::{Ranked, ranking};
 use super::steadiness::unsteady;
 use super::stopped::Stopped;
 use super::verdict::{Evidence, Verdict, verdict};
-use crate::finding::Finding;
+use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::footnotes;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 
 /// What `iolag check` found out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CheckAnalysis {
     /// [`SUMMARY_SCHEMA`].
     pub schema: u32,
     /// How quantiles were found.
     pub precision: Precision,
     /// How the directories stand to each other, in one sentence; absent if there is only one.
-    #[serde(default)]
     pub ranking: Option<String>,
     /// The directories, in the order of the run's targets.
     pub directories: Vec<DirectoryAnalysis>,
     /// A directory on the machine's own memory, with which they were compared.
-    #[serde(default)]
     pub control: Option<DirectoryAnalysis>,
     /// What is to be known of nearly every result, each in a sentence; told in one line.
-    #[serde(default)]
     pub footnotes: Vec<String>,
     /// What to know before trusting the numbers.
     pub trust: Vec<Trust>,
     /// How the numbers came about: for example which compiler was used.
-    #[serde(default)]
     pub remarks: Vec<String>,
 }
 
 /// What was found out about one directory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DirectoryAnalysis {
     /// Its number among the run's targets.
     pub target: TargetIndex,
@@ -53,12 +48,11 @@ pub struct DirectoryAnalysis {
     /// Its operations, iolag's own left out.
     pub summaries: Vec<Summary>,
     /// How far creating files came, where only a part of them could be created.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_create: Option<PartialCreate>,
     /// How it feels.
     pub verdict: Verdict,
     /// What else was found, the gravest first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<RunFinding>,
 }
 
 /// Judges a run of `iolag check` by summaries that tell targets apart, but neither stages nor clients.

@@ -6,9 +6,8 @@
 
 use iolag_model::TargetIndex;
 
-use crate::finding::run_kind::RunFindingKind;
-use crate::finding::words::factor_in_words;
-use crate::finding::{EvidenceAmount, Finding, Severity};
+use crate::finding::Severity;
+use crate::finding::of_runs::{RunFinding, RunFound, Unsteady};
 use crate::run::summary::Summary;
 use crate::statistics::change::trend::{PARTS_LEAST, Trend, joint_trend};
 use crate::statistics::quantile::censored::median_of;
@@ -23,7 +22,7 @@ const FACTOR: f64 = 1.25;
 pub(crate) fn unsteady(
     directories: &[(TargetIndex, &[Summary])],
     memory: Option<&[Summary]>,
-) -> Vec<(TargetIndex, Finding)> {
+) -> Vec<(TargetIndex, RunFinding)> {
     let memory = memory.and_then(Course::of).filter(|course| course.trend.p < ALSO);
     let finding = |(target, summaries): &(TargetIndex, &[Summary])| {
         let course = Course::of(summaries)?;
@@ -61,24 +60,10 @@ impl Course {
         if self.is_slower() { self.factor >= FACTOR } else { self.factor <= 1.0 / FACTOR }
     }
 
-    fn finding(&self, p: f64, is_shared: bool) -> Finding {
-        let (word, factor) =
-            if self.is_slower() { ("slower", self.factor) } else { ("faster", 1.0 / self.factor) };
-        let with_memory = if is_shared { ", and so did the machine's memory" } else { "" };
-        let sentence = format!(
-            "It got {word} while it was measured{with_memory}: by a factor of {} from the first quarter to the last (all {} \
-             operations together).",
-            factor_in_words(factor),
-            self.operations
-        );
-        let advice = if is_shared {
-            "Something else on this machine began or ended: repeat the measurement when it is quiet."
-        } else {
-            "Something changed in the storage or its load: repeat the measurement, or watch it (`iolag watch`)."
-        };
-        Finding::new(RunFindingKind::Unsteady, Severity::Note, sentence, advice)
-            .with("last quarter by first", factor_in_words(self.factor), EvidenceAmount::Factor(self.factor))
-            .with("probability without a change", format!("{p:.4}"), EvidenceAmount::Probability(p))
+    fn finding(&self, p: f64, is_shared_by_memory: bool) -> RunFinding {
+        let Self { factor, operations, .. } = *self;
+        let found = Unsteady { factor, is_slower: self.is_slower(), operations, is_shared_by_memory, p };
+        RunFinding::new(RunFound::Unsteady(found), Severity::Note)
     }
 }
 

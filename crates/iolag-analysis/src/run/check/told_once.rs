@@ -1,106 +1,140 @@
 //! What was found in several directories of a check is told once.
 //!
-//! Two findings are the same if their sentences differ in nothing but numbers, so that "also in" is true of every word. Findings
+//! Two findings are the same if they say the same but for numbers, so that "also in" is true of every word. Findings
 //! that lead to the same advice in several directories stand together, each with its directories, so that the advice stands once.
 
+use std::mem::discriminant;
+
 use super::analysis::{CheckAnalysis, DirectoryAnalysis};
-use crate::finding::Finding;
-use crate::finding::words::joined;
+use crate::finding::of_runs::{RunFinding, RunFound};
+use crate::run::sightings::is_alike;
 
 /// Findings as they are told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToldFindings<'a> {
-    /// The only directory that they are about; absent if their sentences name their own.
+    /// The only directory that they are about; absent if each has its own.
     pub directory: Option<&'a str>,
     /// The gravest first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FoundInDirectories<'a>>,
+}
+
+/// A finding, and the directories of which it is told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundInDirectories<'a> {
+    /// That of the worst directory.
+    pub finding: &'a RunFinding,
+    /// The worst, and the others in the order in which they get better.
+    pub directories: Vec<&'a str>,
 }
 
 impl CheckAnalysis {
     /// The findings of all directories, each told once: first what several have, then what only one has.
     pub fn told_findings(&self) -> Vec<ToldFindings<'_>> {
-        let is_common = |finding: &Finding| {
+        let is_common = |finding: &RunFinding| {
             let has = |directory: &&DirectoryAnalysis| {
-                directory.findings.iter().any(|other| other.advice == finding.advice)
+                directory.findings.iter().any(|other| has_same_advice(&other.found, &finding.found))
             };
             self.directories.iter().filter(has).count() > 1
         };
-        let mut alike: Vec<Vec<(&str, &Finding)>> = Vec::new();
+        let mut alike: Vec<Vec<(&str, &RunFinding)>> = Vec::new();
         let mut told = Vec::new();
         for directory in &self.directories {
-            let (common, own): (Vec<&Finding>, Vec<&Finding>) =
+            let name = directory.name.as_str();
+            let (common, own): (Vec<&RunFinding>, Vec<&RunFinding>) =
                 directory.findings.iter().partition(|finding| is_common(finding));
             for finding in common {
-                let sighting = (directory.name.as_str(), finding);
                 match alike.iter_mut().find(|group| is_same(group[0].1, finding)) {
-                    Some(group) => group.push(sighting),
-                    None => alike.push(vec![sighting]),
+                    Some(group) => group.push((name, finding)),
+                    None => alike.push(vec![(name, finding)]),
                 }
             }
-            let findings = own.into_iter().cloned().collect();
-            told.push(ToldFindings { directory: Some(&directory.name), findings });
+            let own = own.into_iter().map(|finding| FoundInDirectories { finding, directories: vec![name] });
+            told.push(ToldFindings { directory: Some(name), findings: own.collect() });
         }
-        let mut findings: Vec<Finding> = alike.into_iter().map(told_once).collect();
-        findings.sort_by_key(|finding| finding.severity);
+        let mut findings: Vec<FoundInDirectories<'_>> = alike.into_iter().map(told_once).collect();
+        findings.sort_by_key(|told| told.finding.severity);
         told.insert(0, ToldFindings { directory: None, findings });
         told.retain(|told| !told.findings.is_empty());
         told
     }
 }
 
-/// The sentence of the worst directory, and where else it is so.
-fn told_once(mut alike: Vec<(&str, &Finding)>) -> Finding {
+/// The finding of the worst directory, and where else it is so.
+fn told_once<'a>(mut alike: Vec<(&'a str, &'a RunFinding)>) -> FoundInDirectories<'a> {
     // Of equals the first stays first.
-    alike.sort_by_key(|(_, finding)| (finding.severity, std::cmp::Reverse(finding.weight)));
-    let (worst, finding) = alike[0];
-    let others: Vec<String> = alike[1..].iter().map(|(directory, _)| (*directory).to_owned()).collect();
-    let also = if others.is_empty() { String::new() } else { format!("; also in {}", joined(others)) };
-    let sentence = format!("In {worst}: {}{also}.", finding.sentence.trim_end_matches('.'));
-    Finding { sentence, ..finding.clone() }
+    alike.sort_by(|(_, one), (_, other)| {
+        one.severity.cmp(&other.severity).then(other.size.total_cmp(&one.size))
+    });
+    let directories = alike.iter().map(|(directory, _)| *directory).collect();
+    FoundInDirectories { finding: alike[0].1, directories }
 }
 
-fn is_same(one: &Finding, other: &Finding) -> bool {
-    one.advice == other.advice && words(&one.sentence).eq(words(&other.sentence))
+/// Whether what was found leads to the same advice.
+fn has_same_advice(one: &RunFound, other: &RunFound) -> bool {
+    match (one, other) {
+        (RunFound::Unsteady(one), RunFound::Unsteady(other)) => {
+            one.is_shared_by_memory == other.is_shared_by_memory
+        }
+        _ => discriminant(one) == discriminant(other),
+    }
 }
 
-/// A sentence without its numbers, their units, and what says that they are bounds.
-fn words(sentence: &str) -> impl Iterator<Item = &str> {
-    const OF_NUMBERS: [&str; 10] = ["ns", "µs", "ms", "s", "min", "h", "%", "at", "least", "under"];
-    sentence
-        .split(|character: char| character.is_whitespace() || ",;:()".contains(character))
-        .map(|word| word.trim_end_matches('.'))
-        .filter(|word| !word.is_empty() && !OF_NUMBERS.iter().any(|of| of.eq_ignore_ascii_case(word)))
-        .filter(|word| !word.starts_with(|first: char| first.is_ascii_digit()))
+/// Whether both say the same but for numbers.
+fn is_same(one: &RunFinding, other: &RunFinding) -> bool {
+    let is_same_found = match (&one.found, &other.found) {
+        (RunFound::NotEnded(one), RunFound::NotEnded(other)) => one.operation == other.operation,
+        (RunFound::LongAttempts(one), RunFound::LongAttempts(other)) => one.operation == other.operation,
+        (RunFound::FailedAttempts(one), RunFound::FailedAttempts(other)) => one.operation == other.operation,
+        (RunFound::TwoModes(one), RunFound::TwoModes(other)) => one.operation == other.operation,
+        (RunFound::MeasuredInPart(one), RunFound::MeasuredInPart(other)) => one == other,
+        (RunFound::FewButLong(one), RunFound::FewButLong(other)) => {
+            let rows = one.rows.iter().map(|(operation, count, _)| (operation, *count == 1));
+            rows.eq(other.rows.iter().map(|(operation, count, _)| (operation, *count == 1)))
+        }
+        (RunFound::Unsteady(one), RunFound::Unsteady(other)) => one.is_slower == other.is_slower,
+        _ => true,
+    };
+    is_same_found
+        && is_alike(&one.found, &other.found)
+        && has_same_advice(&one.found, &other.found)
+        && one.also == other.also
 }
 
 #[cfg(test)]
 mod tests {
+    use iolag_model::{ErrorClass, Nanoseconds, Operation};
+
     use super::*;
     use crate::finding::Severity;
-    use crate::finding::run_kind::RunFindingKind;
+    use crate::finding::of_runs::{FailedAttempts, LongAttempts};
+    use crate::statistics::quantile::censored::QuantileValue;
 
-    fn finding(sentence: &str, weight: f64) -> Finding {
-        Finding::new(RunFindingKind::Slow, Severity::Warning, sentence.to_owned(), "Look.").weighing(weight)
+    fn long(operation: Operation, over: u64) -> RunFinding {
+        let second = Nanoseconds::from_seconds(1);
+        let longest = QuantileValue::Exactly(Nanoseconds(second.0 * over));
+        let found =
+            LongAttempts { operation, patience_ns: second, over, is_at_least: false, of: 400, longest };
+        RunFinding::new(RunFound::LongAttempts(found), Severity::Warning).sized(over as f64)
+    }
+
+    fn failed(class: ErrorClass) -> RunFinding {
+        let found = FailedAttempts { operation: Operation::Read, class, count: 1, of: 2 };
+        RunFinding::new(RunFound::FailedAttempts(found), Severity::Serious)
     }
 
     #[test]
-    fn sentences_that_differ_in_numbers_alone_are_the_same() {
-        let same = |one: &str, other: &str| is_same(&finding(one, 0.0), &finding(other, 0.0));
-        assert!(same(
-            "12 of 400 `stat` (3.0 %) took over 1.00 s.",
-            "1 of 9 999 `stat` (under 0.0001 %) took over 1.00 s."
-        ));
-        assert!(same("Closing takes 950 µs.", "Closing takes at least 1.20 ms."));
-        assert!(!same("12 of 400 `stat` took over 1.00 s.", "12 of 400 `read` took over 1.00 s."));
-        assert!(!same("1 of 2 `read` failed: not found.", "1 of 2 `read` failed: no space left."));
-        assert!(!same("1 of 2 `stat` failed.", "1 of 2 `stat` failed; also `read`."));
+    fn findings_that_differ_in_numbers_alone_are_the_same() {
+        assert!(is_same(&long(Operation::Stat, 12), &long(Operation::Stat, 1)));
+        assert!(!is_same(&long(Operation::Stat, 12), &long(Operation::Read, 12)));
+        assert!(!is_same(&failed(ErrorClass::NotFound), &failed(ErrorClass::NoSpace)));
+        let also = RunFinding { also: vec![Operation::Read], ..long(Operation::Stat, 1) };
+        assert!(!is_same(&long(Operation::Stat, 1), &also));
     }
 
     #[test]
     fn the_worst_speaks_for_its_like() {
-        let (mild, bad) = (finding("A stat takes 2.00 s.", 2.0), finding("A stat takes 9.00 s.", 9.0));
+        let (mild, bad) = (long(Operation::Stat, 2), long(Operation::Stat, 9));
         let told = told_once(vec![("/a", &mild), ("/b", &bad), ("/c", &mild)]);
-        assert_eq!(told.sentence, "In /b: A stat takes 9.00 s; also in /a and /c.");
-        assert_eq!(told_once(vec![("/a", &mild)]).sentence, "In /a: A stat takes 2.00 s.");
+        assert_eq!((told.finding, &told.directories[..]), (&bad, &["/b", "/a", "/c"][..]));
     }
 }

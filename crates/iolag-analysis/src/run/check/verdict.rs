@@ -14,7 +14,7 @@ use super::comparison::{Slower, typical};
 use super::partial_create::PartialCreate;
 use super::stopped::{Since, Stopped};
 use crate::finding::words::{duration_in_words, share_in_words};
-use crate::run::any_workload::{at_least, share_over};
+use crate::run::any_workload::{is_at_least, share_over};
 use crate::run::summary::{DurationSummary, Summary};
 use crate::statistics::quantile::censored::ATTEMPTS_LEAST;
 
@@ -334,7 +334,7 @@ fn words_about(judged: &Judged<'_>, partial: Option<PartialCreate>) -> String {
         } else {
             format!("{} of", share_in_words(share))
         };
-        let at_least = at_least(durations, limit);
+        let at_least = if is_at_least(durations, limit) { "at least " } else { "" };
         (over > 0).then(|| format!("{at_least}{many} `{operation}` took over {limit}"))
     });
     match share {

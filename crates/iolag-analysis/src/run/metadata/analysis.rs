@@ -2,23 +2,24 @@
 
 use super::stage::{StageAnalysis, stage_analysis};
 use iolag_model::{Nanoseconds, Operation, Phase, RunRecord, RunState, TargetRecord, Trust, WorkloadSpec};
-use serde::{Deserialize, Serialize};
 
 use super::self_read::{SelfReadShare, self_read_share};
 use super::stage_endings::{count_unfinished, cut_off};
 use super::stage_findings::{clients_start_late, stage_cut_off, stages_are_short};
 use super::working_set::{Aftermath, WorkingSet};
-use crate::finding::run_kind::RunFindingKind;
-use crate::finding::words::{factor_in_words, share_in_words};
-use crate::finding::{EvidenceAmount, Finding, Severity};
+use crate::finding::Severity;
+use crate::finding::of_runs::{
+    LeftOut, ProcessorsBusy, RepetitionsDiffer, RingWaits, RunFinding, RunFound, Suspect, Unequal,
+};
+use crate::finding::words::share_in_words;
 use crate::run::any_workload::{common_sightings, footnotes};
-use crate::run::sightings::{Kind, Sighting, merged};
+use crate::run::sightings::{Sighting, merged};
 use crate::run::stage_names::StageKey;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 use crate::run::sweep::{Repetition, RepetitionComparison, RepetitionJudgement, compare_repetitions};
 
 /// What a metadata run says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct MetadataAnalysis {
     /// [`SUMMARY_SCHEMA`].
     pub schema: u32,
@@ -33,7 +34,7 @@ pub struct MetadataAnalysis {
     /// Whether the iterations of the benchmark phase agree; absent for fewer than two.
     pub repetitions: Option<RepetitionComparison>,
     /// What was found, the gravest first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<RunFinding>,
     /// What is to be known of nearly every result, each in a sentence; told in one line.
     pub footnotes: Vec<String>,
     /// What to know before trusting the numbers.
@@ -85,7 +86,7 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
 }
 
 /// What was found in single stages, told once for all that are alike.
-fn found_in_stages(stages: &[StageAnalysis], aftermath: &Aftermath) -> Vec<Finding> {
+fn found_in_stages(stages: &[StageAnalysis], aftermath: &Aftermath) -> Vec<RunFinding> {
     let mut sightings = Vec::new();
     for (index, stage) in stages.iter().enumerate() {
         let is_explained = |operation, class| aftermath.explains(index, operation, class);
@@ -97,30 +98,24 @@ fn found_in_stages(stages: &[StageAnalysis], aftermath: &Aftermath) -> Vec<Findi
     let keys: Vec<StageKey> = stages.iter().map(StageAnalysis::key).collect();
     let cause = sightings.iter().find_map(|sighting| {
         let (stage, operation) = sighting.stage.zip(sighting.operation)?;
-        let is_cause =
-            matches!(sighting.kind, Kind::Failed(_)) && aftermath.is_cause(stages, stage, operation);
-        is_cause.then_some(sighting.kind)
+        let RunFound::FailedAttempts(found) = &sighting.finding.found else { return None };
+        aftermath.is_cause(stages, stage, operation).then_some(found.class)
     });
+    let is_cause = |finding: &&mut RunFinding| matches!(&finding.found, RunFound::FailedAttempts(found) if Some(found.class) == cause);
     let mut findings = merged(sightings, &keys);
-    // What a failure led to is told with it.
-    if let Some(consequences) = aftermath.consequences(stages) {
-        match findings.iter_mut().find(|(kind, _)| Some(*kind) == cause) {
-            Some((_, finding)) => {
-                let statement = finding.sentence.trim_end_matches('.');
-                finding.sentence = format!("{statement}; and, because of that, {consequences}.");
-            }
-            None => findings.push((Kind::LeftOut, left_out(&consequences))),
+    let led_to = aftermath.consequences(stages);
+    if led_to.is_empty() {
+        return findings;
+    }
+    // What a failure led to is told with it; what operations led to that did not end, by itself.
+    match findings.iter_mut().find(is_cause) {
+        Some(finding) => finding.led_to = led_to,
+        None => {
+            let found = RunFound::LeftOut(LeftOut { followed: led_to });
+            findings.push(RunFinding::new(found, Severity::Note));
         }
     }
-    findings.into_iter().map(|(_, finding)| finding).collect()
-}
-
-/// What operations led to that did not end: they are told with the state of the run.
-fn left_out(consequences: &str) -> Finding {
-    let sentence = format!("Because operations before did not end, {consequences}.");
-    let advice =
-        "iolag does nothing more with an object after that, so others are missing or in the way later.";
-    Finding::new(RunFindingKind::LeftOut, Severity::Note, sentence, advice)
+    findings
 }
 
 /// Iterations of the benchmark phase as repetitions; a part's result is the time per object, summed over
@@ -157,43 +152,24 @@ fn caches_warm(share: SelfReadShare) -> Option<String> {
     })
 }
 
-fn repetitions_differ(comparison: &RepetitionComparison, run: &RunRecord) -> Option<Finding> {
-    let factor = factor_in_words(comparison.factor);
-    let reason = match comparison.judgement {
-        RepetitionJudgement::Differ => "differ by more than chance",
-        RepetitionJudgement::DifferUntested => "differ a lot",
+fn repetitions_differ(comparison: &RepetitionComparison, run: &RunRecord) -> Option<RunFinding> {
+    match comparison.judgement {
+        RepetitionJudgement::Differ | RepetitionJudgement::DifferUntested => {}
         RepetitionJudgement::Alike | RepetitionJudgement::TooFew => return None,
+    }
+    let suspect = match (load_above_processors(run), has_other_caches(run)) {
+        (Some(_), _) => Suspect::Load,
+        (None, true) => Suspect::Storage,
+        (None, false) => Suspect::Programs,
     };
-    let sentence = format!("Iterations {reason}: the fastest is {factor} times as fast as the slowest.");
-    let cause = match (load_above_processors(run), has_other_caches(run)) {
-        (Some(_), _) => "The load, told below, may do that",
-        (None, true) => "Write-back timers, garbage collection or other users may do that",
-        (None, false) => "Other programs on this host may do that",
-    };
-    let advice = format!("{cause}: use more and longer iterations, and report their range, not one number.");
-    let finding = Finding::new(RunFindingKind::RepetitionsDiffer, Severity::Warning, sentence, advice).with(
-        "fastest by slowest",
-        factor,
-        EvidenceAmount::Factor(comparison.factor),
-    );
-    Some(match comparison.p {
-        Some(p) => finding.with("probability by chance", format!("{p:.2e}"), EvidenceAmount::Probability(p)),
-        None => finding,
-    })
+    let found = RunFound::RepetitionsDiffer(RepetitionsDiffer { comparison: *comparison, suspect });
+    Some(RunFinding::new(found, Severity::Warning))
 }
 
-fn processors_busy(run: &RunRecord) -> Option<Finding> {
+fn processors_busy(run: &RunRecord) -> Option<RunFinding> {
     let load = load_above_processors(run)?;
-    let cpus = run.environment.cpus;
-    let sentence =
-        format!("The load was {load:.1} on {cpus} processors: the clients may have waited for them.");
-    let advice = "Use fewer clients per host, or more hosts, and compare: if the rate per client rises, this host was \
-                  the limit, not the storage.";
-    Some(Finding::new(RunFindingKind::ProcessorsBusy, Severity::Warning, sentence, advice).with(
-        "load, 1 min",
-        format!("{load:.2}"),
-        EvidenceAmount::Load(load),
-    ))
+    let found = RunFound::ProcessorsBusy(ProcessorsBusy { load, cpus: run.environment.cpus });
+    Some(RunFinding::new(found, Severity::Warning))
 }
 
 /// The load of a host that had more to do than processors.
@@ -213,16 +189,9 @@ fn working_set_changed(stage: &StageAnalysis) -> Option<Sighting> {
     if stage.phase != Phase::Benchmark || change.created.abs_diff(change.deleted) <= explained {
         return None;
     }
-    let sentence =
-        format!("the working set changed: {} objects created, {} deleted.", change.created, change.deleted);
-    let advice = "Later iterations work on another number of objects; see the errors of create and delete.";
-    Some(Sighting {
-        kind: Kind::WorkingSetChanged,
-        operation: None,
-        stage: Some(stage.key()),
-        weight: change.created.abs_diff(change.deleted) as f64,
-        finding: Finding::new(RunFindingKind::WorkingSetChanged, Severity::Serious, sentence, advice),
-    })
+    let finding = RunFinding::new(RunFound::WorkingSetChanged(change), Severity::Serious)
+        .sized(change.created.abs_diff(change.deleted) as f64);
+    Some(Sighting { operation: None, stage: Some(stage.key()), finding })
 }
 
 fn clients_unbalanced(stage: &StageAnalysis) -> Option<Sighting> {
@@ -231,25 +200,13 @@ fn clients_unbalanced(stage: &StageAnalysis) -> Option<Sighting> {
     if last < Nanoseconds::from_seconds(1) {
         return None;
     }
-    let sentence =
-        format!("clients are served unequally: the first was done after {first}, the last after {last}.");
-    let advice = "Rates are of the whole time, in which some clients had nothing to do; use `--time-limit`.";
-    let finding = Finding::new(RunFindingKind::Unequal, Severity::Warning, sentence, advice).with(
-        "balance",
-        format!("{balance:.0} %"),
-        EvidenceAmount::Share(balance / 100.0),
-    );
-    Some(Sighting {
-        kind: Kind::Unequal,
-        operation: None,
-        stage: Some(stage.key()),
-        weight: 100.0 - balance,
-        finding,
-    })
+    let found = RunFound::Unequal(Unequal { first_ns: first, last_ns: last, balance_percent: balance });
+    let finding = RunFinding::new(found, Severity::Warning).sized(100.0 - balance);
+    Some(Sighting { operation: None, stage: Some(stage.key()), finding })
 }
 
 /// Told if they take more than a hundredth of the clients' time: less changes no figure.
-fn ring_waits(summaries: &Summaries) -> Option<Finding> {
+fn ring_waits(summaries: &Summaries) -> Option<RunFinding> {
     const SHARE_WORTH_TELLING: f64 = 0.01;
     let of = |operation| summaries.summaries.iter().filter(move |summary| summary.key.operation == operation);
     let waited_ns: f64 = of(Operation::RingWait).map(time_of_all_ns).sum();
@@ -258,14 +215,11 @@ fn ring_waits(summaries: &Summaries) -> Option<Finding> {
         return None;
     }
     let count: u64 = of(Operation::RingWait).map(|summary| summary.attempts).sum();
-    let longest = of(Operation::RingWait).filter_map(|summary| summary.durations.max.lower_bound()).max()?;
-    let share = if measured_ns > 0.0 { waited_ns / measured_ns * 100.0 } else { 100.0 };
-    let sentence = format!(
-        "Clients waited {count} times for room in the recording rings, {share:.0} % of their time (longest {longest}); nothing \
-         was lost, but they paused."
-    );
-    let advice = "Enlarge the rings (`--buffer`), put the store on something faster, or use fewer clients.";
-    Some(Finding::new(RunFindingKind::RingWaits, Severity::Warning, sentence, advice))
+    let longest_ns =
+        of(Operation::RingWait).filter_map(|summary| summary.durations.max.lower_bound()).max()?;
+    let share = if measured_ns > 0.0 { waited_ns / measured_ns } else { 1.0 };
+    let found = RunFound::RingWaits(RingWaits { count, share, longest_ns });
+    Some(RunFinding::new(found, Severity::Warning))
 }
 
 /// The durations of all attempts together. Of a stage that was interrupted only the whole is known.

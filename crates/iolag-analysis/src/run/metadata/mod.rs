@@ -1,6 +1,7 @@
 //! Metadata runs: stages, their rates and balance, the working set, and what was found in them.
 
 pub(crate) mod analysis;
+pub(crate) mod lost_objects;
 pub(crate) mod self_read;
 pub(crate) mod stage;
 pub(crate) mod stage_endings;

@@ -4,18 +4,15 @@
 //! left it out: after a failed stat it neither removes the object nor makes its successor. A failure therefore explains one object
 //! that is not found in each later stage; what is not found beyond that was lost.
 
-use iolag_model::{ErrorClass, MetadataSpec, Operation, Phase, format_count};
+use iolag_model::{ErrorClass, MetadataSpec, Operation, Phase};
 use serde::{Deserialize, Serialize};
 
+use super::lost_objects::LostObjects;
 use super::stage::{OperationRow, StageAnalysis};
-use crate::finding::run_kind::RunFindingKind;
-use crate::finding::words::capitalised;
-use crate::finding::words::joined;
-use crate::finding::{Finding, Severity};
+use crate::finding::of_runs::{ObjectsGone, RunFinding, RunFound};
+use crate::finding::{FollowedFailure, Severity};
 use crate::run::stage_names::{StageKey, named_places, places_in_words};
-
-/// With fewer of an operation's attempts lost in each stage, the run has still measured what it was to measure.
-const DESTROYED_SHARE: f64 = 0.01;
+use crate::run::summary::ErrorCount;
 
 /// What became of the working set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,44 +47,6 @@ pub enum WorkingSet {
     Unrecorded,
     /// Something that iolag had made and not removed was gone.
     Lost(LostObjects),
-}
-
-/// Objects or directories that were gone.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LostObjects {
-    /// The stage in which that was seen first.
-    pub from: String,
-    /// In which stages the operation that suffered most found nothing: `250 of 300 iterations`.
-    pub stages: String,
-    /// The stage in which it found least.
-    pub worst: String,
-    /// That operation.
-    pub operation: Operation,
-    /// How often it found nothing in that stage.
-    pub not_found: u64,
-    /// How often it was tried in that stage.
-    pub attempts: u64,
-}
-
-impl LostObjects {
-    /// Whether so much was gone that something else was measured than what was to be.
-    pub fn is_destroyed(&self) -> bool {
-        self.not_found as f64 >= DESTROYED_SHARE * self.attempts as f64
-    }
-
-    /// What happened, as the beginning of a sentence.
-    pub fn in_words(&self) -> String {
-        let gone = "what iolag had made in its working directory was gone";
-        let (operation, worst) = (self.operation, &self.worst);
-        let times = format!("{} of {}", format_count(self.not_found), format_count(self.attempts));
-        if self.stages.is_empty() {
-            return format!("{gone}: in {worst} {times} `{operation}` did not find it");
-        }
-        format!(
-            "from {} on {gone}: in {} `{operation}` did not find it, at worst {times} times ({worst})",
-            self.from, self.stages
-        )
-    }
 }
 
 /// What is wrong with the working set, and which failures only follow from it.
@@ -130,60 +89,42 @@ impl Aftermath {
     }
 
     /// That something was lost, with what followed.
-    pub(crate) fn finding(&self, stages: &[StageAnalysis]) -> Option<Finding> {
+    pub(crate) fn finding(&self, stages: &[StageAnalysis]) -> Option<RunFinding> {
         let WorkingSet::Lost(lost) = &self.working_set else { return None };
-        let followed = failed(&self.followed(stages, Some(lost.operation)));
-        let followed = followed.map_or_else(String::new, |what| format!("; and, because of that, {what}"));
-        let sentence = format!(
-            "{}: somebody else removed it, or the file system does not find it{}.",
-            capitalised(&lost.in_words()),
-            followed
-        );
-        let mut advice = "See who removes files there (other users, a purge), and repeat; if nobody does, the file system loses files."
-            .to_owned();
-        if lost.is_destroyed() {
-            advice.push_str(&format!(
-                " Figures of {} and later are of something else than what was to be measured.",
-                lost.from
-            ));
-        }
-        Some(Finding::new(RunFindingKind::ObjectsGone, Severity::Serious, sentence, advice))
+        let led_to = self.followed(stages, Some(lost.operation));
+        let found = RunFound::ObjectsGone(ObjectsGone { lost: lost.clone() });
+        Some(RunFinding { led_to, ..RunFinding::new(found, Severity::Serious) })
     }
 
-    /// What only follows from failures that are told on their own, as the end of a sentence.
-    pub(crate) fn consequences(&self, stages: &[StageAnalysis]) -> Option<String> {
+    /// What only follows from failures that are told on their own.
+    pub(crate) fn consequences(&self, stages: &[StageAnalysis]) -> Vec<FollowedFailure> {
         match self.working_set {
-            WorkingSet::Lost(_) => None,
-            _ => failed(&self.followed(stages, None)),
+            WorkingSet::Lost(_) => Vec::new(),
+            _ => self.followed(stages, None),
         }
     }
 
     /// Failures that follow, by operation.
-    fn followed(&self, stages: &[StageAnalysis], but: Option<Operation>) -> Vec<String> {
-        let mut counts: Vec<(Operation, ErrorClass, u64)> = Vec::new();
+    fn followed(&self, stages: &[StageAnalysis], but: Option<Operation>) -> Vec<FollowedFailure> {
+        let mut counts: Vec<FollowedFailure> = Vec::new();
         for (index, stage) in stages.iter().enumerate() {
             for row in stage.rows.iter().filter(|row| Some(row.summary.key.operation) != but) {
                 let operation = row.summary.key.operation;
-                for error in &row.summary.errors {
-                    if !self.explains(index, operation, error.class) {
+                for ErrorCount { class, count } in &row.summary.errors {
+                    if !self.explains(index, operation, *class) {
                         continue;
                     }
-                    match counts.iter_mut().find(|known| (known.0, known.1) == (operation, error.class)) {
-                        Some(known) => known.2 += error.count,
-                        None => counts.push((operation, error.class, error.count)),
+                    let is_known =
+                        |known: &&mut FollowedFailure| (known.operation, known.class) == (operation, *class);
+                    match counts.iter_mut().find(is_known) {
+                        Some(known) => known.count += count,
+                        None => counts.push(FollowedFailure { operation, class: *class, count: *count }),
                     }
                 }
             }
         }
         counts
-            .iter()
-            .map(|(operation, class, count)| format!("{} `{operation}` ({class})", format_count(*count)))
-            .collect()
     }
-}
-
-fn failed(followed: &[String]) -> Option<String> {
-    (!followed.is_empty()).then(|| format!("{} failed", joined(followed.to_vec())))
 }
 
 /// The working set where nothing was lost.

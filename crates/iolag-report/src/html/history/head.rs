@@ -1,10 +1,12 @@
 //! What stands first: what was watched, in a paragraph, and the findings.
 
 use iolag_analysis::Severity;
+use iolag_analysis::history::HistoryFindingKind;
 use iolag_model::{Nanoseconds, SeriesKind, WallSpan, counted, format_duration};
 
 use super::report::HistoryReport;
-use crate::finding::{FindingInWords, findings_in_words};
+use crate::finding::history::findings_in_words;
+use crate::finding::in_words::FindingInWords;
 use crate::html::markup::Markup;
 use crate::words::estimates::all_succeeded;
 use crate::words::history::moment;
@@ -143,7 +145,7 @@ pub(super) fn findings(report: &HistoryReport<'_>, page: &mut Markup) {
     }
 }
 
-fn finding_list(findings: &[FindingInWords], page: &mut Markup) {
+fn finding_list(findings: &[FindingInWords<HistoryFindingKind>], page: &mut Markup) {
     page.raw("<ul class=\"findings\">\n");
     for finding in findings {
         let (class, name) = match finding.severity {

@@ -1,14 +1,14 @@
 //! What stands first: title, verdict in a paragraph, findings in sentences.
 
-use std::borrow::Cow;
-
 use iolag_analysis::{
-    CheckAnalysis, DirectoryAnalysis, Feeling, Finding, MetadataAnalysis, PingAnalysis, RepetitionJudgement,
-    Severity, StageAnalysis, median_of, stage_name,
+    CheckAnalysis, DirectoryAnalysis, Feeling, MetadataAnalysis, PingAnalysis, RepetitionJudgement,
+    RunFindingKind, Severity, StageAnalysis, median_of, stage_name,
 };
 use iolag_model::{Operation, Phase, RunState, Trust, WorkloadSpec, counted, format_count, format_duration};
 
 use super::report::{HtmlReport, ReportedRun};
+use crate::finding::in_words::FindingInWords;
+use crate::finding::run::{findings_of_check, in_words_each};
 use crate::html::markup::Markup;
 use crate::judged::Judged;
 use crate::text::ping::probes_in_words;
@@ -220,23 +220,22 @@ fn failures_sentence(analysis: &MetadataAnalysis) -> String {
 }
 
 /// Findings, with the place that they are about if there are several.
-type FindingGroup<'a> = (Option<&'a str>, Cow<'a, [Finding]>);
+type FindingGroup<'a> = (Option<&'a str>, Vec<FindingInWords<RunFindingKind>>);
 
 /// Findings with their advice, the gravest first, then doubts about the measurement itself.
 pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
     let (groups, trust, footnotes): (Vec<FindingGroup<'_>>, &[Trust], &[String]) = match run.judged {
         Judged::Check(analysis) => {
             let is_alone = analysis.directories.len() == 1;
-            let groups = analysis
-                .told_findings()
+            let groups = findings_of_check(analysis)
                 .into_iter()
-                .map(|told| (told.directory.filter(|_| !is_alone), Cow::Owned(told.findings)));
+                .map(|told| (told.directory.filter(|_| !is_alone), told.findings));
             (groups.collect(), &analysis.trust, &analysis.footnotes)
         }
         Judged::Metadata(analysis) => {
-            (vec![(None, Cow::Borrowed(&analysis.findings))], &analysis.trust, &analysis.footnotes)
+            (vec![(None, in_words_each(&analysis.findings))], &analysis.trust, &analysis.footnotes)
         }
-        Judged::Ping(analysis) => (vec![(None, Cow::Borrowed(&analysis.findings))], &analysis.trust, &[]),
+        Judged::Ping(analysis) => (vec![(None, in_words_each(&analysis.findings))], &analysis.trust, &[]),
     };
     if groups.iter().all(|(_, findings)| findings.is_empty()) {
         let is_fast = |directory: &DirectoryAnalysis| directory.verdict.feeling == Feeling::Fast;
@@ -267,7 +266,7 @@ pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
     }
 }
 
-fn finding_list(findings: &[Finding], page: &mut Markup) {
+fn finding_list(findings: &[FindingInWords<RunFindingKind>], page: &mut Markup) {
     page.raw("<ul class=\"findings\">\n");
     let mut told: Vec<&str> = Vec::new();
     for finding in findings {

@@ -5,7 +5,7 @@ use iolag_analysis::history::Association;
 use iolag_model::{counted, format_count, format_duration};
 
 use super::report::IncidentHistory;
-use crate::finding::{each_finding_in_words, findings_in_words};
+use crate::finding::history::{each_finding_in_words, findings_in_words};
 use crate::incident::markdown::{OPEN, escape, push};
 
 /// Notes are good to know; more are counted.

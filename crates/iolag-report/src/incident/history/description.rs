@@ -5,7 +5,7 @@ use iolag_analysis::history::{Episode, Knowledge, Quantity, RaisedLevel, SeriesE
 use iolag_model::{Nanoseconds, Outage, OutageEnding, WallTime, counted, format_count, format_duration};
 
 use super::report::IncidentHistory;
-use crate::finding::findings_in_words;
+use crate::finding::history::findings_in_words;
 use crate::incident::markdown::{OPEN, escape, push};
 use crate::words::history::known;
 

@@ -1,7 +1,7 @@
 //! Everything that has a moment, in the order of time.
 
 use iolag_analysis::history::{
-    ChangeMoment, ChangePoint, Episode, FindingKind, Gap, SeriesAnalysis, SeriesEpisode,
+    ChangeMoment, ChangePoint, Episode, Gap, HistoryFindingKind, SeriesAnalysis, SeriesEpisode,
 };
 use iolag_model::{
     Event, EventSource, Nanoseconds, Outage, SeriesKind, WallTime, counted, format_count, format_duration,
@@ -9,7 +9,7 @@ use iolag_model::{
 
 use super::description::{badness, ending_in_words, longest};
 use super::report::IncidentHistory;
-use crate::finding::each_finding_in_words;
+use crate::finding::history::each_finding_in_words;
 use crate::incident::markdown::{OPEN, escape, link, push};
 use crate::words::history::{event_apart, known, ratio};
 
@@ -181,8 +181,9 @@ impl IncidentHistory<'_> {
     /// Those that came without an event of their own.
     fn add_configurations(&self, line: &mut TimeLine) {
         let told = each_finding_in_words(self.analysis);
-        for finding in told.iter().filter(|one| one.kind == FindingKind::Configuration) {
-            let Some(span) = finding.span.filter(|span| self.head.span.contains(span.begin)) else {
+        let told = self.analysis.findings.iter().zip(told);
+        for (found, finding) in told.filter(|(_, one)| one.kind == HistoryFindingKind::Configuration) {
+            let Some(span) = found.span.filter(|span| self.head.span.contains(span.begin)) else {
                 continue;
             };
             let has_event = self

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use iolag_analysis::history::HistoryAnalysis;
-use iolag_model::{BatchContent, Event, WallSpan};
+use iolag_analysis::history::{HistoryAnalysis, HistoryFinding, HistoryFindingKind};
+use iolag_model::{BatchContent, Event, SeriesKey, WallSpan};
 use serde::Serialize;
 
-use crate::finding::{FindingInWords, each_finding_in_words};
+use crate::finding::history::each_finding_in_words;
+use crate::finding::in_words::FindingInWords;
 use crate::text::HistoryHead;
 
 #[derive(Serialize)]
@@ -16,7 +17,16 @@ struct Document<'a> {
     asked: Asked,
     #[serde(flatten)]
     analysis: &'a HistoryAnalysis,
-    findings: Vec<FindingInWords>,
+    findings: Vec<FindingOfSeries<'a>>,
+}
+
+/// A finding with the series that it concerns, and when; absent for what concerns the whole time.
+#[derive(Serialize)]
+struct FindingOfSeries<'a> {
+    #[serde(flatten)]
+    words: FindingInWords<HistoryFindingKind>,
+    series: &'a [SeriesKey],
+    span: Option<WallSpan>,
 }
 
 /// The time that was asked for; an end that is absent is open.
@@ -40,7 +50,13 @@ pub fn write_history_json(
         since: (begin != WallSpan::ALL.begin).then_some(begin.0),
         until: (end != WallSpan::ALL.end).then_some(end.0),
     };
-    let findings = each_finding_in_words(analysis);
+    let told = analysis.findings.iter().zip(each_finding_in_words(analysis));
+    let with_series = told.map(|(HistoryFinding { series, span, .. }, words)| FindingOfSeries {
+        words,
+        series,
+        span: *span,
+    });
+    let findings = with_series.collect();
     let document = Document { kind: "history", history: &head.place, asked, analysis, findings };
     serde_json::to_writer_pretty(&mut *writer, &document)?;
     writer.write_all(b"\n")

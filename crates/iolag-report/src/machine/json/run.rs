@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use iolag_model::{Environment, RunId, RunRecord, RunState};
 use serde::Serialize;
 
+use super::judged::{CheckDocument, MetadataDocument, PingDocument};
 use crate::judged::Judged;
 
 #[derive(Serialize)]
@@ -34,9 +35,11 @@ struct RunHead<'a> {
 /// Those of the writer.
 pub fn write_json(run: &RunRecord, judged: Judged<'_>, writer: &mut dyn Write) -> io::Result<()> {
     match judged {
-        Judged::Check(analysis) => write_document("check", run, analysis, writer),
-        Judged::Metadata(analysis) => write_document("metadata", run, analysis, writer),
-        Judged::Ping(analysis) => write_document("ping", run, analysis, writer),
+        Judged::Check(analysis) => write_document("check", run, &CheckDocument::from(analysis), writer),
+        Judged::Metadata(analysis) => {
+            write_document("metadata", run, &MetadataDocument::from(analysis), writer)
+        }
+        Judged::Ping(analysis) => write_document("ping", run, &PingDocument::from(analysis), writer),
     }
 }
 

@@ -5,7 +5,7 @@ use iolag_model::WallSpan;
 
 use super::head::{HistoryHead, head_text};
 use super::page::Page;
-use crate::finding::findings_in_words;
+use crate::finding::history::findings_in_words;
 use crate::text::findings::findings_text;
 use crate::text::table::Colour;
 use crate::words::history::Names;

@@ -3,17 +3,16 @@
 use std::borrow::Cow;
 
 use iolag_analysis::history::{
-    CorrelationFound, HistoryFinding, LagFound, NoCorrelationFound, PlacesBad, Quantity, SharedRhythmFound,
-    Variable,
+    CorrelationFound, LagFound, NoCorrelationFound, PlacesBad, Quantity, SharedRhythmFound, Variable,
 };
 use iolag_model::counted;
 
 use super::amounts::{doubt_of, p_in_words};
-use super::in_words::InWords;
+use crate::finding::in_words::{About, InWords};
 use crate::words::history::Names;
 
 impl InWords for CorrelationFound {
-    fn sentence(&self, _finding: &HistoryFinding, names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         let pair = &self.pair;
         let found = pair.judged();
         let direction =
@@ -24,8 +23,8 @@ impl InWords for CorrelationFound {
         };
         format!(
             "{} and {} {direction}: {} correlation of {:.2}{beyond} ({}, worth {:.0} independent ones; {} after correction for all pairs){}.",
-            variable(&pair.left, names),
-            variable(&pair.right, names),
+            variable(&pair.left, about.names),
+            variable(&pair.right, about.names),
             found.strength,
             found.coefficient,
             counted(found.pairs, "pair", "pairs"),
@@ -49,11 +48,11 @@ impl InWords for CorrelationFound {
 }
 
 impl InWords for SharedRhythmFound {
-    fn sentence(&self, _finding: &HistoryFinding, names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         format!(
             "{} and {} both follow the time of day: coefficient {:.2} at the same time, {:.2} beyond the daily cycle.",
-            variable(&self.left, names),
-            variable(&self.right, names),
+            variable(&self.left, about.names),
+            variable(&self.right, about.names),
             self.at_same_time,
             self.beyond_daily_cycle,
         )
@@ -66,7 +65,7 @@ impl InWords for SharedRhythmFound {
 }
 
 impl InWords for NoCorrelationFound {
-    fn sentence(&self, _finding: &HistoryFinding, _names: &Names) -> String {
+    fn sentence(&self, _about: &About<'_>) -> String {
         let places = match self.places {
             PlacesBad::NotAsked => "",
             PlacesBad::NeverTogether => {
@@ -93,11 +92,11 @@ impl InWords for NoCorrelationFound {
 }
 
 impl InWords for LagFound {
-    fn sentence(&self, _finding: &HistoryFinding, names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         format!(
             "{} follows {} by {}: {} correlation of {:.2} at that lag, {:.2} at the same time ({}).",
-            variable(&self.second, names),
-            variable(&self.first, names),
+            variable(&self.second, about.names),
+            variable(&self.first, about.names),
             self.lag_ns,
             self.at_lag.strength,
             self.at_lag.coefficient,

@@ -1,6 +1,7 @@
 //! Verdicts and findings of checks, from made-up runs.
 
 use crate::scenario::{MS, S, Scenario, slow_beside_quick, three_directories};
+use crate::{told_of_check, told_of_stages};
 use iolag_analysis::{Feeling, Severity, analyse_check, analyse_metadata};
 use iolag_model::{
     ContactEnd, ContactRecord, FailureCode, FileSystem, Nanoseconds, Operation, Outcome, Phase, Sample,
@@ -9,7 +10,7 @@ use iolag_model::{
 /// Findings of the first directory of a check, as sentences.
 fn sentences(scenario: &Scenario) -> Vec<String> {
     let analysis = analyse_check(&scenario.record, &scenario.by_target());
-    analysis.directories[0].findings.iter().map(|finding| finding.sentence.clone()).collect()
+    told_of_check(&analysis).swap_remove(0).into_iter().map(|told| told.sentence).collect()
 }
 
 fn verdict(scenario: &Scenario) -> (Feeling, String) {
@@ -52,7 +53,7 @@ fn a_directory_that_does_not_answer_stops_no_other() {
     assert_eq!(feelings, [Feeling::Sluggish, Feeling::Fast, Feeling::NotAnswering]);
     assert_eq!(analysis.directories[2].unanswered_ns, Some(Nanoseconds(15 * S)));
     assert!(analysis.directories[2].verdict.sentence.contains("15.0 s"));
-    let gravest = &analysis.directories[2].findings[0];
+    let gravest = &told_of_check(&analysis)[2][0];
     assert_eq!(gravest.severity, Severity::Serious);
     assert!(gravest.sentence.contains("does not answer"));
 }
@@ -345,7 +346,8 @@ fn caches_are_a_footnote_where_there_is_storage_behind_them() {
             kind.map(|kind| FileSystem { kind: kind.to_owned(), ..FileSystem::default() });
         scenario.at(0, 0, Operation::Read, S, MS);
         let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
-        assert!(!analysis.findings.iter().any(|finding| finding.sentence.contains("warm")));
+        let told = told_of_stages(&analysis);
+        assert!(!told.iter().any(|told| told.sentence.contains("warm")), "{told:#?}");
         analysis.footnotes.join(" ")
     };
     let on_disk = footnotes(Some("ext4"));

@@ -2,19 +2,18 @@
 
 use std::borrow::Cow;
 
-use iolag_analysis::history::{ChangedFact, ConfigurationFound, GapFound, GapRecord, HistoryFinding};
+use iolag_analysis::history::{ChangedFact, ConfigurationFound, GapFound, GapRecord};
 use iolag_analysis::share_in_words;
 use iolag_model::counted;
 
 use super::amounts::moment_in_words;
-use super::in_words::InWords;
-use crate::words::history::Names;
+use crate::finding::in_words::{About, InWords};
 
 /// Facts that are told of a configuration.
 const FACTS_MOST: usize = 3;
 
 impl InWords for ConfigurationFound {
-    fn sentence(&self, finding: &HistoryFinding, _names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         let place = match (self.target.as_str(), self.host.as_str()) {
             ("", host) => host.to_owned(),
             (target, "") => target.to_owned(),
@@ -33,7 +32,7 @@ impl InWords for ConfigurationFound {
         if more > 0 {
             told.push(format!("{more} more"));
         }
-        let by = finding.span.map_or_else(String::new, |span| moment_in_words(span.begin));
+        let by = about.span.map_or_else(String::new, |span| moment_in_words(span.begin));
         format!("The configuration of {place} changed by {by}: {}.", told.join("; "))
     }
 
@@ -44,7 +43,7 @@ impl InWords for ConfigurationFound {
 }
 
 impl InWords for GapFound {
-    fn sentence(&self, _finding: &HistoryFinding, _names: &Names) -> String {
+    fn sentence(&self, _about: &About<'_>) -> String {
         let Self { longest, count, sum_ns, share } = self;
         format!(
             "Nothing is known of {} for {sum_ns} in {} ({} of the time), {}from {} to {}: {}.",

@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use iolag_analysis::history::{EndedSo, FailedFound, HistoryFinding, PastDeadlineFound, SomeDays};
+use iolag_analysis::history::{EndedSo, FailedFound, PastDeadlineFound, SomeDays};
 use iolag_analysis::share_in_words;
 
-use super::in_words::InWords;
-use crate::words::history::Names;
+use crate::finding::in_words::{About, InWords};
 
 /// What failed did.
 pub(super) const FAILED: &str = "failed";
@@ -14,8 +13,8 @@ pub(super) const FAILED: &str = "failed";
 pub(super) const PAST_DEADLINE: &str = "did not end within their deadline";
 
 impl InWords for FailedFound {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
-        ended_in_words(&self.ended, &names.list(&finding.series), FAILED, &said_in_words(self))
+    fn sentence(&self, about: &About<'_>) -> String {
+        ended_in_words(&self.ended, &about.list(), FAILED, &said_in_words(self))
     }
 
     fn advice(&self) -> Cow<'static, str> {
@@ -24,8 +23,8 @@ impl InWords for FailedFound {
 }
 
 impl InWords for PastDeadlineFound {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
-        ended_in_words(&self.ended, &names.list(&finding.series), PAST_DEADLINE, "")
+    fn sentence(&self, about: &About<'_>) -> String {
+        ended_in_words(&self.ended, &about.list(), PAST_DEADLINE, "")
     }
 
     fn advice(&self) -> Cow<'static, str> {

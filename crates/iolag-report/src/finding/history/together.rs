@@ -1,6 +1,6 @@
 //! One sentence for several findings that say the same of several series of one place.
 
-use iolag_analysis::history::{Found, HistoryFinding, ToldFinding};
+use iolag_analysis::history::{HistoryFinding, HistoryFindingKind, HistoryFound, ToldFinding};
 use iolag_analysis::{factor_in_words, share_in_words};
 use iolag_model::{SeriesKey, WallSpan};
 
@@ -8,27 +8,23 @@ use super::amounts::moment_in_words;
 use super::changes::{levels_in_words, levels_together};
 use super::endings::{FAILED, PAST_DEADLINE, said_in_words};
 use super::factors::number_in_words;
-use super::in_words::{FindingInWords, in_words};
 use super::names::quoted;
 use super::single_series::{extremes_in_words, how_often, modes_in_words};
 use super::tails::{longest_in_words, slow_together};
+use crate::finding::in_words::FindingInWords;
 use crate::words::history::Names;
 
 /// All of `told` in one sentence, with the range of their numbers and the greatest of them.
-pub(super) fn together(told: &ToldFinding<'_>, names: &Names) -> FindingInWords {
-    let subjects = told.subjects();
-    let mut sentence = claim(told, &names.together(&subjects), names);
+pub(super) fn together(
+    told: &ToldFinding<'_>,
+    first: FindingInWords<HistoryFindingKind>,
+    names: &Names,
+) -> FindingInWords<HistoryFindingKind> {
+    let mut sentence = claim(told, &names.together(&told.subjects()), names);
     if let Some(detail) = told.most().map(detail).filter(|detail| !detail.is_empty()) {
         sentence += &format!("; most of all {detail}");
     }
-    FindingInWords {
-        severity: told.severity(),
-        sentence: sentence + ".",
-        evidence: Vec::new(),
-        series: subjects.into_iter().cloned().collect(),
-        span: span_of(told),
-        ..in_words(told.members[0], names)
-    }
+    FindingInWords { severity: told.severity(), sentence: sentence + ".", evidence: Vec::new(), ..first }
 }
 
 /// From the first begin to the last end.
@@ -44,33 +40,34 @@ fn claim(told: &ToldFinding<'_>, series: &str, names: &Names) -> String {
     let first = told.members[0];
     let range = range_in_words(told);
     match &first.found {
-        Found::Level(found) => levels_together(found, times_in_words(told), series, &range),
-        Found::Slow(found) => slow_together(found, series, &range),
-        Found::Failed(_) => format!("Of the attempts of {series}, {range} {FAILED}"),
-        Found::PastDeadline(_) => format!("Of the attempts of {series}, {range} {PAST_DEADLINE}"),
-        Found::Period(found) => format!("{series} swing {} by a factor of {range}", how_often(found)),
-        Found::Modes(_) => {
+        HistoryFound::Level(found) => levels_together(found, times_in_words(told), series, &range),
+        HistoryFound::Slow(found) => slow_together(found, series, &range),
+        HistoryFound::Failed(_) => format!("Of the attempts of {series}, {range} {FAILED}"),
+        HistoryFound::PastDeadline(_) => format!("Of the attempts of {series}, {range} {PAST_DEADLINE}"),
+        HistoryFound::Period(found) => format!("{series} swing {} by a factor of {range}", how_often(found)),
+        HistoryFound::Modes(_) => {
             format!("{series} have separated modes with hardly anything between, a factor of {range} apart")
         }
-        Found::BelowResolution(found) => format!(
+        HistoryFound::BelowResolution(found) => format!(
             "Of {series}, {range} are below the clock's resolution of {}: how far below is not known",
             found.resolution_ns
         ),
-        Found::SlowerPlace(_) => {
+        HistoryFound::SlowerPlace(_) => {
             let other = first.series.get(1).map(|key| SeriesKey { task: String::new(), ..key.clone() });
             let than = other.map_or_else(String::new, |key| names.on_place(&key));
             format!("{series} take {range} times as long as{than}")
         }
-        // Nothing else has a saying.
-        _ => in_words(first, names).sentence.trim_end_matches('.').to_owned(),
+        _ => unreachable!("nothing else has a saying"),
     }
 }
 
 /// As in `1.5 to 9.5`, `12 % to 20 %`.
 fn range_in_words(told: &ToldFinding<'_>) -> String {
     let number = |amount: f64| match &told.members[0].found {
-        Found::Level(found) => number_in_words(found.direction, amount),
-        Found::Period(_) | Found::Modes(_) | Found::SlowerPlace(_) => factor_in_words(amount),
+        HistoryFound::Level(found) => number_in_words(found.direction, amount),
+        HistoryFound::Period(_) | HistoryFound::Modes(_) | HistoryFound::SlowerPlace(_) => {
+            factor_in_words(amount)
+        }
         _ => share_in_words(amount),
     };
     match told.range().map(|(least, most)| (number(least), number(most))) {
@@ -109,15 +106,15 @@ fn times_in_words(told: &ToldFinding<'_>) -> [String; 2] {
 fn detail(finding: &HistoryFinding) -> String {
     let task = finding.series.first().map_or_else(String::new, quoted);
     match &finding.found {
-        Found::Level(found) => format!("{task}: {}", levels_in_words(found)),
-        Found::Slow(found) => format!("{task}, {}", longest_in_words(found)),
-        Found::Failed(found) => {
+        HistoryFound::Level(found) => format!("{task}: {}", levels_in_words(found)),
+        HistoryFound::Slow(found) => format!("{task}, {}", longest_in_words(found)),
+        HistoryFound::Failed(found) => {
             format!("{task}: {} of {}{}", found.ended.count, found.ended.of, said_in_words(found))
         }
-        Found::PastDeadline(found) => format!("{task}: {} of {}", found.ended.count, found.ended.of),
-        Found::Period(found) => task + &extremes_in_words(found).unwrap_or_default(),
-        Found::Modes(found) => format!("{task}: {}", modes_in_words(found)),
-        Found::SlowerPlace(_) => task,
+        HistoryFound::PastDeadline(found) => format!("{task}: {} of {}", found.ended.count, found.ended.of),
+        HistoryFound::Period(found) => task + &extremes_in_words(found).unwrap_or_default(),
+        HistoryFound::Modes(found) => format!("{task}: {}", modes_in_words(found)),
+        HistoryFound::SlowerPlace(_) => task,
         _ => String::new(),
     }
 }

@@ -2,20 +2,19 @@
 
 use std::borrow::Cow;
 
-use iolag_analysis::history::{Direction, DriftFound, HistoryFinding, Quantity, RecordEnds, RecordTooShort};
-use iolag_analysis::{Evidence, EvidenceAmount, share_in_words};
+use iolag_analysis::history::{Direction, DriftFound, Quantity, RecordEnds, RecordTooShort};
+use iolag_analysis::share_in_words;
 
 use super::amounts::{level_in_words, p_in_words};
 use super::factors::{Tense, interval_in_words, much_in_words};
-use super::in_words::InWords;
-use crate::words::history::Names;
+use crate::finding::in_words::{About, Evidence, EvidenceAmount, InWords};
 
 impl InWords for DriftFound {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         let Self { quantity, drift, .. } = self;
         format!(
             "{} {}: the median went from {} in its first {} to {} in its last.",
-            names.list(&finding.series),
+            about.list(),
             drift_in_words(self),
             level_in_words(drift.median_first, drift.median_first_is, *quantity),
             part_in_words(drift.ends),
@@ -65,12 +64,12 @@ fn drift_in_words(found: &DriftFound) -> String {
 }
 
 impl InWords for RecordTooShort {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         let clock = match self {
             Self::TimeOfDay => "time of the day",
             Self::TimeOfWeek => "day of the week",
         };
-        let series = names.list(&finding.series);
+        let series = about.list();
         format!("The level of {series} moved, but the record is too short to tell that from the {clock}.")
     }
 

@@ -2,17 +2,14 @@
 
 use std::borrow::Cow;
 
-use iolag_analysis::history::{
-    EpisodeFound, EventPlace, HistoryFinding, OutageFound, OutagesLeftOut, Quantity,
-};
+use iolag_analysis::history::{EpisodeFound, EventPlace, OutageFound, OutagesLeftOut, Quantity};
 use iolag_model::{OutageEnding, OutageKind, counted};
 
 use super::amounts::{level_in_words, moment_in_words, was_or_were};
-use super::in_words::InWords;
-use crate::words::history::Names;
+use crate::finding::in_words::{About, InWords};
 
 impl InWords for OutageFound {
-    fn sentence(&self, _finding: &HistoryFinding, _names: &Names) -> String {
+    fn sentence(&self, _about: &About<'_>) -> String {
         let Self { outage, length_ns, event } = self;
         let on_host = if outage.host.is_empty() { String::new() } else { format!(" on {}", outage.host) };
         let place = outage.place() + &on_host;
@@ -70,7 +67,7 @@ impl InWords for OutageFound {
 }
 
 impl InWords for OutagesLeftOut {
-    fn sentence(&self, _finding: &HistoryFinding, _names: &Names) -> String {
+    fn sentence(&self, _about: &About<'_>) -> String {
         let Self { count, sum_ns, longest_ns } = self;
         let more = counted(*count, "outage", "outages");
         format!("{more} more, {sum_ns} in all, the longest {longest_ns}.")
@@ -82,7 +79,7 @@ impl InWords for OutagesLeftOut {
 }
 
 impl InWords for EpisodeFound {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         let peak = self.peak.map_or_else(String::new, |(peak, knowledge)| {
             format!(", the longest {}", level_in_words(peak, knowledge, Quantity::Duration))
         });
@@ -92,11 +89,11 @@ impl InWords for EpisodeFound {
         };
         format!(
             "From {} {} {} bad in {}{peak}{one_of}.",
-            finding.span.map_or_else(String::new, |span| {
+            about.span.map_or_else(String::new, |span| {
                 format!("{} to {}", moment_in_words(span.begin), moment_in_words(span.end))
             }),
-            names.list(&finding.series),
-            was_or_were(finding.series.len() as u64),
+            about.list(),
+            was_or_were(about.series.len() as u64),
             counted(self.samples, "sample", "samples"),
         )
     }

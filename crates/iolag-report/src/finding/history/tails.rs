@@ -2,19 +2,16 @@
 
 use std::borrow::Cow;
 
-use iolag_analysis::history::{
-    BeforeLevel, HistoryFinding, LongAsARule, Quantity, SlowBefore, SlowFound, ToldLevel,
-};
+use iolag_analysis::history::{BeforeLevel, LongAsARule, Quantity, SlowBefore, SlowFound, ToldLevel};
 use iolag_analysis::{ShareInterval, share_in_words};
 use iolag_model::WallTime;
 
 use super::amounts::{moment_in_words, was_or_were};
-use super::in_words::InWords;
-use crate::words::history::Names;
+use crate::finding::in_words::{About, InWords};
 
 impl InWords for SlowFound {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
-        let name = names.list(&finding.series);
+    fn sentence(&self, about: &About<'_>) -> String {
+        let name = about.list();
         let mut sentence = match &self.rule {
             Some(rule) => rule_in_words(self, rule, &name),
             None => format!(

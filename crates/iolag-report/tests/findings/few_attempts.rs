@@ -1,6 +1,7 @@
 //! What a check says of rows with few attempts, some of them cut off, and of directories that feel different.
 
 use crate::scenario::{MS, S, Scenario};
+use crate::told_of_check;
 use iolag_analysis::{CheckAnalysis, QuantileValue, analyse_check};
 use iolag_model::{FailureCode, Nanoseconds, Operation, Outcome};
 
@@ -97,7 +98,7 @@ fn an_attempt_that_did_not_end_is_one_finding() {
     let mut scenario = Scenario::check(&["/hanging"]);
     scenario.scatter(0, Operation::CallWrite, 11, 4_000, 0.1);
     end(&mut scenario, 0, Operation::CallWrite, 4 * S, Outcome::Hung);
-    let findings = &analysed(&scenario).directories[0].findings;
+    let findings = told_of_check(&analysed(&scenario)).swap_remove(0);
     let about: Vec<&str> = findings.iter().map(|finding| finding.sentence.as_str()).collect();
     assert_eq!(about, ["1 of 12 `call.write` did not end; the longest had been waiting for 4.00 s."]);
     assert!(!findings[0].advice.contains("iolag show"), "{}", findings[0].advice);

@@ -3,26 +3,25 @@
 use std::borrow::Cow;
 
 use iolag_analysis::history::{
-    BelowResolutionFound, Estimate, HistoryFinding, Mode, ModesFound, NameServiceFound, PeriodFound,
-    PeriodName, Quantity, TooFewFound, Weekday, amount_in_words,
+    BelowResolutionFound, Estimate, Mode, ModesFound, NameServiceFound, PeriodFound, PeriodName, Quantity,
+    TooFewFound, Weekday, amount_in_words,
 };
 use iolag_analysis::{factor_in_words, share_in_words};
 
-use super::in_words::InWords;
-use crate::words::history::Names;
+use crate::finding::in_words::{About, InWords};
 
 const LONGER: &str =
     "Watch longer or more often; neighbouring samples that resemble each other count as less than one.";
 const DRIFTING: &str = "What drifts over the whole record has no level of which slow attempts could be told: look at a part of it, with --since and --until.";
 
 impl InWords for PeriodFound {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         let swing = self.periodicity.profile.swing;
         let swings =
             swing.map_or_else(String::new, |swing| format!(" by a factor of {}", factor_in_words(swing)));
         format!(
             "{} swings {}{swings}{}; by chance, all series counted, with a probability below {}.",
-            names.list(&finding.series),
+            about.list(),
             how_often(self),
             extremes_in_words(self).unwrap_or_default(),
             share_in_words(self.periodicity.p_adjusted.max(1e-3))
@@ -68,10 +67,10 @@ pub(super) fn extremes_in_words(found: &PeriodFound) -> Option<String> {
 }
 
 impl InWords for ModesFound {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         format!(
             "{} has {} separated modes with hardly anything between: {} (a factor of {}).",
-            names.list(&finding.series),
+            about.list(),
             self.modes.modes.len(),
             modes_in_words(self),
             factor_in_words(self.distance)
@@ -94,11 +93,11 @@ pub(super) fn modes_in_words(found: &ModesFound) -> String {
 }
 
 impl InWords for BelowResolutionFound {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         format!(
             "{} of {} are below the clock's resolution of {}: how far below is not known.",
             share_in_words(self.share),
-            names.list(&finding.series),
+            about.list(),
             self.resolution_ns
         )
     }
@@ -110,13 +109,13 @@ impl InWords for BelowResolutionFound {
 }
 
 impl InWords for NameServiceFound {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         let Self { with_names, without_names } = *self;
         let [with, without] =
             [with_names, without_names].map(|seconds| amount_in_words(seconds, Quantity::Duration));
         format!(
             "{} takes {with} and without names of users and groups (`ls -n`) {without}: {} of the time go into looking names up.",
-            names.list(finding.series.first()),
+            about.names.list(about.series.first()),
             share_in_words((with_names - without_names) / with_names)
         )
     }
@@ -128,7 +127,7 @@ impl InWords for NameServiceFound {
 }
 
 impl InWords for TooFewFound {
-    fn sentence(&self, _finding: &HistoryFinding, _names: &Names) -> String {
+    fn sentence(&self, _about: &About<'_>) -> String {
         let few = self.without.len();
         format!(
             "{few} of {} series of durations {} no p99: {}.",

@@ -5,28 +5,27 @@
 use std::borrow::Cow;
 
 use iolag_analysis::history::{
-    ChangeMoment, ChangePoint, ChangeStrength, EventBeside, EventPlace, HistoryFinding, LevelEnd, LevelFound,
+    ChangeMoment, ChangePoint, ChangeStrength, EventBeside, EventPlace, LevelEnd, LevelFound,
 };
-use iolag_analysis::{Evidence, EvidenceAmount, share_in_words};
+use iolag_analysis::share_in_words;
 use iolag_model::WallSpan;
 
 use super::amounts::{level_in_words, moment_in_words, p_in_words};
 use super::factors::{Tense, interval_in_words, measure, much_in_words, plural_verb};
-use super::in_words::InWords;
-use crate::words::history::Names;
+use crate::finding::in_words::{About, Evidence, EvidenceAmount, InWords};
 
 impl InWords for LevelFound {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         let (direction, ratio) = (self.direction, &self.change.ratio);
-        let [key, others @ ..] = &finding.series[..] else { return String::new() };
+        let [key, others @ ..] = about.series else { return String::new() };
         let at_the_same_time = match others {
             [] => String::new(),
-            others => format!("; at the same time {} changed", names.list(others)),
+            others => format!("; at the same time {} changed", about.names.list(others)),
         };
         format!(
             "{}, {} {}{}{}: {}{}{}{at_the_same_time}. {}",
             time_in_words(self),
-            names.in_sentence(key),
+            about.names.in_sentence(key),
             much_in_words(direction, ratio, tense(self)),
             interval_in_words(direction, ratio),
             return_in_words(self),

@@ -3,15 +3,14 @@
 use std::borrow::Cow;
 
 use iolag_analysis::factor_in_words;
-use iolag_analysis::history::{AssociationFound, BadTogetherFound, HistoryFinding, HostSlowFound, Place};
+use iolag_analysis::history::{AssociationFound, BadTogetherFound, HostSlowFound, Place};
 use iolag_model::counted;
 
 use super::amounts::{doubt_of, p_in_words};
-use super::in_words::InWords;
-use crate::words::history::Names;
+use crate::finding::in_words::{About, InWords};
 
 impl InWords for BadTogetherFound {
-    fn sentence(&self, _finding: &HistoryFinding, _names: &Names) -> String {
+    fn sentence(&self, _about: &About<'_>) -> String {
         let one = &self.overlap;
         let is_of_one_host = one.first.host == one.second.host;
         let first_from = if is_of_one_host { String::new() } else { format!(" from {}", one.first.host) };
@@ -54,7 +53,7 @@ fn place(place: &Place) -> String {
 }
 
 impl InWords for AssociationFound {
-    fn sentence(&self, _finding: &HistoryFinding, _names: &Names) -> String {
+    fn sentence(&self, _about: &About<'_>) -> String {
         let one = &self.association;
         let rate = one.rate.map_or_else(
             || "and none would by chance".to_owned(),
@@ -78,7 +77,7 @@ impl InWords for AssociationFound {
 }
 
 impl InWords for HostSlowFound {
-    fn sentence(&self, _finding: &HistoryFinding, _names: &Names) -> String {
+    fn sentence(&self, _about: &About<'_>) -> String {
         let Self { shared, of } = self;
         match shared {
             0 => format!(

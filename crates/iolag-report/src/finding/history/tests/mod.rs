@@ -12,14 +12,19 @@ mod tails;
 mod together;
 
 use iolag_analysis::Severity;
-use iolag_analysis::history::{FindingKind, HistoryAnalysis, HistoryInput, HistoryOptions, analyse_history};
+use iolag_analysis::history::{
+    HistoryAnalysis, HistoryFindingKind as FindingKind, HistoryInput, HistoryOptions, analyse_history,
+};
 use iolag_fixtures::made_up_series::{DAY, columns_of, imported, levels, series_of};
 use iolag_model::{
     Event, EventSource, Evidence, HistoryColumns, Outage, OutageKind, Outcome, ProbeId, Random, Series,
     SeriesKind, WallTime,
 };
 
-use super::{FindingInWords, each_finding_in_words, findings_in_words};
+use super::{each_finding_in_words, findings_in_words};
+use crate::finding::in_words;
+
+type FindingInWords = in_words::FindingInWords<FindingKind>;
 
 /// Every finding by itself.
 fn told_of(input: &HistoryInput) -> Vec<FindingInWords> {

@@ -3,18 +3,15 @@
 use std::borrow::Cow;
 
 use iolag_analysis::factor_in_words;
-use iolag_analysis::history::{
-    HistoryFinding, Quantity, SlowerPlaceFound, SpentMostly, WaitingFound, amount_in_words,
-};
+use iolag_analysis::history::{Quantity, SlowerPlaceFound, SpentMostly, WaitingFound, amount_in_words};
 
-use super::in_words::InWords;
-use crate::words::history::Names;
+use crate::finding::in_words::{About, InWords};
 
 impl InWords for SlowerPlaceFound {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
-        let [slow, fast] = &finding.series[..] else { return String::new() };
+    fn sentence(&self, about: &About<'_>) -> String {
+        let [slow, fast] = about.series else { return String::new() };
         let bound = if self.is_bound { "at least " } else { "" };
-        let (slow, fast) = (names.in_sentence(slow), names.in_sentence(fast));
+        let (slow, fast) = (about.names.in_sentence(slow), about.names.in_sentence(fast));
         format!("{slow} takes {bound}{} times as long as {fast}.", factor_in_words(self.ratio))
     }
 
@@ -25,10 +22,9 @@ impl InWords for SlowerPlaceFound {
 }
 
 impl InWords for WaitingFound {
-    fn sentence(&self, finding: &HistoryFinding, names: &Names) -> String {
+    fn sentence(&self, about: &About<'_>) -> String {
         let words = |seconds: f64| amount_in_words(seconds, Quantity::Duration);
-        let (name, waiting, processor) =
-            (names.list(&finding.series), words(self.waiting), words(self.processor));
+        let (name, waiting, processor) = (about.list(), words(self.waiting), words(self.processor));
         let in_memory = self.in_memory.map(words);
         let mostly = format!(
             "{name} waits for most of its time: {waiting} against a processor time of {processor} (medians)"

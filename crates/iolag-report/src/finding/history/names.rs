@@ -7,12 +7,12 @@ use crate::words::history::{Names, task};
 
 impl Names {
     /// As in `` `list` on /home ``, with the host if there are several.
-    pub(super) fn in_sentence(&self, key: &SeriesKey) -> String {
+    pub(in crate::finding) fn in_sentence(&self, key: &SeriesKey) -> String {
         quoted(key) + &self.on_place(key)
     }
 
     /// As in ` on /home from login1`.
-    pub(super) fn on_place(&self, key: &SeriesKey) -> String {
+    pub(in crate::finding) fn on_place(&self, key: &SeriesKey) -> String {
         let target = if key.is_of_host() { String::new() } else { format!(" on {}", key.target) };
         if self.several_hosts && !key.host.is_empty() {
             format!("{target} from {}", key.host)
@@ -22,7 +22,7 @@ impl Names {
     }
 
     /// The same for several, the place once if they share it: `` `list`, `create` and 7 others on /home ``.
-    pub(super) fn together(&self, keys: &[&SeriesKey]) -> String {
+    pub(in crate::finding) fn together(&self, keys: &[&SeriesKey]) -> String {
         match keys.first() {
             Some(first) if keys.iter().all(|key| self.on_place(key) == self.on_place(first)) => {
                 in_a_row(keys.iter().map(|key| quoted(key)).collect()) + &self.on_place(first)
@@ -32,13 +32,13 @@ impl Names {
     }
 
     /// A list of series as in `a, b and c`; of more than four, the others by their number.
-    pub(super) fn list<'a>(&self, keys: impl IntoIterator<Item = &'a SeriesKey>) -> String {
+    pub(in crate::finding) fn list<'a>(&self, keys: impl IntoIterator<Item = &'a SeriesKey>) -> String {
         in_a_row(keys.into_iter().map(|key| self.in_sentence(key)).collect())
     }
 }
 
 /// As in `` `list` `` or `` `list: ls -n` ``.
-pub(super) fn quoted(key: &SeriesKey) -> String {
+pub(in crate::finding) fn quoted(key: &SeriesKey) -> String {
     format!("`{}`", task(key))
 }
 

@@ -1,6 +1,7 @@
 //! Stages, working sets and findings of metadata runs, from made-up runs.
 
 use crate::scenario::{MS, S, Scenario, one_after_the_other, usb_stick};
+use crate::told_of_stages;
 use iolag_analysis::{
     LostObjects, MetadataAnalysis, RepetitionJudgement, RunFindingKind, Severity, WorkingSet,
     analyse_metadata,
@@ -67,7 +68,7 @@ fn a_stage_lasts_from_the_first_start_to_the_last_end_of_all_clients() {
 #[test]
 fn late_starts_and_short_stages_are_told_once_for_all_stages() {
     let scenario = one_after_the_other();
-    let findings = analyse_metadata(&scenario.record, &scenario.by_stage()).findings;
+    let findings = told_of_stages(&analyse_metadata(&scenario.record, &scenario.by_stage()));
     let told = |sentence: &str| findings.iter().filter(|finding| finding.sentence == sentence).count();
     let late = "In each of 2 stages clients did not start together: in cleanup the last one started 100 ms after the \
                 first, 50 % of the stage.";
@@ -89,7 +90,7 @@ fn cut_off_in_benchmark() -> Scenario {
 #[test]
 fn a_stage_that_was_cut_off_is_told_as_that_and_not_as_a_short_one() {
     let told = |scenario: &Scenario| -> Vec<String> {
-        let findings = analyse_metadata(&scenario.record, &scenario.by_stage()).findings;
+        let findings = told_of_stages(&analyse_metadata(&scenario.record, &scenario.by_stage()));
         let sentences = findings.into_iter().map(|finding| finding.sentence);
         sentences.filter(|sentence| sentence.contains("200 ms")).collect()
     };
@@ -124,7 +125,7 @@ fn a_last_stage_in_which_a_client_hangs_is_not_cut_off() {
     scenario.at(1, 0, Operation::Stage, 4 * S, 200 * MS);
     let hung = scenario.at(1, 1, Operation::Create, 4 * S, 16 * S);
     *hung = hung.with_outcome(Outcome::Hung, FailureCode::NONE);
-    let findings = analyse_metadata(&scenario.record, &scenario.by_stage()).findings;
+    let findings = told_of_stages(&analyse_metadata(&scenario.record, &scenario.by_stage()));
     assert!(!findings.iter().any(|finding| finding.sentence.contains("cut off")), "{findings:#?}");
 }
 
@@ -184,10 +185,11 @@ fn iterations_of_the_usb_stick_differ_by_more_than_chance() {
             .iter()
             .all(|stage| stage.phase != Phase::Benchmark || stage.working_set.is_constant())
     );
-    let found = |part: &str| analysis.findings.iter().any(|finding| finding.sentence.contains(part));
-    assert!(found("Iterations differ by more than chance"), "{:#?}", analysis.findings);
+    let told = told_of_stages(&analysis);
+    let found = |part: &str| told.iter().any(|finding| finding.sentence.contains(part));
+    assert!(found("Iterations differ by more than chance"), "{told:#?}");
     let blamed = |scenario: &Scenario| {
-        let findings = analyse_metadata(&scenario.record, &scenario.by_stage()).findings;
+        let findings = told_of_stages(&analyse_metadata(&scenario.record, &scenario.by_stage()));
         let differ = findings.into_iter().find(|one| one.kind == RunFindingKind::RepetitionsDiffer).unwrap();
         differ.advice.split(" may").next().unwrap().to_owned()
     };
@@ -213,7 +215,8 @@ fn waits_for_room_are_told_above_a_hundredth_of_the_time() {
         scenario.at(0, 0, Operation::Stage, S, 2 * S);
         scenario.at(0, 1, Operation::Stage, S, 2 * S);
         let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
-        analysis.findings.iter().any(|finding| finding.sentence.contains("for room in the recording rings"))
+        let mut told = told_of_stages(&analysis).into_iter();
+        told.any(|finding| finding.sentence.contains("for room in the recording rings"))
     };
     assert!(!told(39 * MS));
     assert!(told(41 * MS));
@@ -229,17 +232,14 @@ fn doubts_about_the_measurement_are_said() {
     scenario.at(0, 0, Operation::Stage, S, 2 * S);
     scenario.at(0, 1, Operation::Stage, S, S / 2);
     let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+    let told = told_of_stages(&analysis);
     for part in [
         "The load was 9.5 on 8 processors",
         "Clients waited 1 times for room in the recording rings, 2 % of their time (longest 40.0 ms)",
         "benchmark 1: the working set changed: 1 objects created, 0 deleted.",
         "benchmark 1: clients are served unequally: the first was done after 500 ms, the last after 2.00 s.",
     ] {
-        assert!(
-            analysis.findings.iter().any(|finding| finding.sentence.contains(part)),
-            "{part:?} is not in {:#?}",
-            analysis.findings
-        );
+        assert!(told.iter().any(|one| one.sentence.contains(part)), "{part:?} is not in {told:#?}");
     }
 }
 
@@ -283,9 +283,9 @@ fn outcomes(iterations: u32, failures: &[(u16, Operation, u64, i32)]) -> Scenari
     scenario
 }
 
-fn serious(analysis: &MetadataAnalysis) -> Vec<&str> {
-    let serious = analysis.findings.iter().filter(|finding| finding.severity == Severity::Serious);
-    serious.map(|finding| finding.sentence.as_str()).collect()
+fn serious(analysis: &MetadataAnalysis) -> Vec<String> {
+    let told = told_of_stages(analysis).into_iter().filter(|one| one.severity == Severity::Serious);
+    told.map(|one| one.sentence).collect()
 }
 
 const ENOENT: i32 = 2;
@@ -353,7 +353,7 @@ fn a_run_on_a_dead_file_system_has_one_finding_and_no_constant_working_set() {
         serious(&analysis),
         ["In 49 of 50 iterations, worst in benchmark 2: 10 of 10 `stat` failed: connection lost."]
     );
-    let places = analysis.findings.iter().map(|finding| finding.places.len()).max();
+    let places = told_of_stages(&analysis).iter().map(|told| told.places.len()).max();
     assert_eq!(places, Some(49), "the list of where is for programs");
     assert_eq!(analysis.working_set, WorkingSet::Unknown { stage: "benchmark 2".to_owned() });
 }

@@ -1,0 +1,30 @@
+//! The findings of a history in words: each by itself, and as people are told them.
+
+use iolag_analysis::history::{HistoryAnalysis, HistoryFinding, HistoryFindingKind};
+use iolag_analysis::whatever_in_history;
+
+use super::together::together;
+use crate::finding::in_words::FindingInWords;
+use crate::words::history::Names;
+
+/// All findings of a history in their order, each by itself.
+pub(crate) fn each_finding_in_words(analysis: &HistoryAnalysis) -> Vec<FindingInWords<HistoryFindingKind>> {
+    let names = Names::of(analysis);
+    analysis.findings.iter().map(|finding| in_words(finding, &names)).collect()
+}
+
+/// The findings of a history as people are told them: those that say the same of several series of one place are one.
+pub(crate) fn findings_in_words(analysis: &HistoryAnalysis) -> Vec<FindingInWords<HistoryFindingKind>> {
+    let names = Names::of(analysis);
+    let told = analysis.findings_told();
+    let words = told.iter().map(|told| match told.members[..] {
+        [alone] => in_words(alone, &names),
+        [first, ..] => together(told, in_words(first, &names), &names),
+        [] => unreachable!("a finding that is told has members"),
+    });
+    words.collect()
+}
+
+fn in_words(finding: &HistoryFinding, names: &Names) -> FindingInWords<HistoryFindingKind> {
+    whatever_in_history!(&finding.found, it => FindingInWords::new(finding, it, names))
+}

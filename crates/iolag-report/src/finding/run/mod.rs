@@ -1,0 +1,10 @@
+//! What was found in a run, in words.
+
+mod any_workload;
+mod check;
+mod followed;
+mod metadata;
+mod ping;
+mod told;
+
+pub(crate) use told::{FindingsOfDirectory, findings_of_check, in_words_each};

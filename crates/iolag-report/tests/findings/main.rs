@@ -1,0 +1,47 @@
+//! What is told of made-up runs of which every number is known.
+
+mod checks;
+mod few_attempts;
+#[path = "../../../iolag-analysis/tests/scenario/mod.rs"]
+mod scenario;
+mod stages;
+
+use iolag_analysis::{CheckAnalysis, MetadataAnalysis, RunFindingKind, Severity};
+use iolag_report::{Judged, write_json};
+use scenario::Scenario;
+use serde::Deserialize;
+
+/// A finding as JSON has it.
+#[derive(Debug, Clone, Deserialize)]
+struct Told {
+    kind: RunFindingKind,
+    severity: Severity,
+    sentence: String,
+    advice: String,
+    #[serde(default)]
+    places: Vec<String>,
+}
+
+/// What is told of each directory of a check.
+fn told_of_check(analysis: &CheckAnalysis) -> Vec<Vec<Told>> {
+    let document = document(Judged::Check(analysis));
+    let directories = document["directories"].as_array().expect("there are directories");
+    directories.iter().map(|directory| told(&directory["findings"])).collect()
+}
+
+/// What is told of a metadata run.
+fn told_of_stages(analysis: &MetadataAnalysis) -> Vec<Told> {
+    told(&document(Judged::Metadata(analysis))["findings"])
+}
+
+fn document(judged: Judged<'_>) -> serde_json::Value {
+    // Its head is of no interest.
+    let record = Scenario::check(&["/home"]).record;
+    let mut bytes = Vec::new();
+    write_json(&record, judged, &mut bytes).expect("a Vec takes everything");
+    serde_json::from_slice(&bytes).expect("it is JSON")
+}
+
+fn told(findings: &serde_json::Value) -> Vec<Told> {
+    serde_json::from_value(findings.clone()).expect("they are findings")
+}
