@@ -1,5 +1,6 @@
 //! The contract between iolag and a kind of target.
 
+use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -8,7 +9,7 @@ use iolag_model::{
     Verification,
 };
 
-use crate::{Completion, ObjectKey, PosixSession, Request};
+use crate::{Completion, ObjectKey, Request};
 
 /// A kind of target, at one place. Cheap to make: nothing is touched before [`Backend::create_place`] or
 /// [`Backend::open_session`].
@@ -96,8 +97,8 @@ pub trait Session: Send {
         None
     }
 
-    /// The session, if its operations are so short that a driver should compile its loop for it.
-    fn as_posix(&mut self) -> Option<&mut PosixSession> {
+    /// The session itself, if its operations are so short that a driver should know its type and compile its loop for it.
+    fn as_any(&mut self) -> Option<&mut dyn Any> {
         None
     }
 }

@@ -1,6 +1,6 @@
 // The data of a history (docs/report-data.md), from the page that carries it or from the server that keeps it.
 
-import { decompressed, put, typed, type ColumnFacts } from "../run/data";
+import { decompressed, put, typed, type ColumnFacts } from "../page/columns";
 
 export type Known = "exactly" | "at-least" | "at-most";
 

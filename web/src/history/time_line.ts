@@ -4,7 +4,7 @@ import type { FigureContent, View } from "../figure/figure";
 import { count, duration, durationTick, plural } from "../page/format";
 import { clamp, shortened, type Picture, type Plot, type Tip } from "../figure/panel";
 import { logDuration, roundedLog } from "../figure/scale";
-import { blend } from "../run/time_line/picture";
+import { blend } from "../figure/pixels";
 import { colourOf, drawShape, rgb, shapeOf, theme } from "../figure/theme";
 import { legendOfPlaces, panelsByTask, placeName, places, type Panel, type State } from "./arrangement";
 import { backdropOf, backdropTip, drawSpans, drawWords, ROW, type Backdrop } from "./backdrop";

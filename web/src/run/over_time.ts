@@ -7,7 +7,7 @@ import { hangTip, shadeHangs } from "./hangs";
 import { clamp, type Picture, type Plot, type Tip } from "../figure/panel";
 import { linear, logDuration, roundedLog, share, size, type Scale } from "../figure/scale";
 import { operationsOf, timePlaces, type Selection, type TimePlace } from "./selection";
-import { timeScale } from "./time_line/picture";
+import { timeScale } from "./time_axis";
 import { colourOf, dashOf, ramp } from "../figure/theme";
 
 function when(run: RunFigures["run"], ns: number): string {
@@ -369,4 +369,3 @@ function fairTitle({ report }: Selection, figures: RunFigures, run: number, data
     .filter((part) => part !== "")
     .join(" · ");
 }
-

@@ -17,8 +17,16 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Tests, or modules of them, that may take longer: in seconds, and why.
 const LONGER: &[(&str, u64, &str)] = &[
     ("iolag::watch_rehearsal", 600, "it plays a bad day in 144 s and analyses it"),
-    ("iolag::watch_end_to_end::kills", 600, "it kills a watch 50 times, each time after enough was told"),
-    ("iolag::watch_end_to_end::histories", 300, "a server and 120 rounds; SQLite's own patience of 10 s"),
+    (
+        "iolag::watch_end_to_end::nothing_lost::kills",
+        600,
+        "it kills a watch 50 times, each time after enough was told",
+    ),
+    (
+        "iolag::watch_end_to_end::nothing_lost::histories",
+        300,
+        "a server and 120 rounds; SQLite's own patience of 10 s",
+    ),
     (
         "iolag::faults_end_to_end",
         400,
@@ -54,9 +62,9 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
             "iolag::faults_end_to_end::whole_mount",
             "iolag::history_end_to_end::merging",
             "iolag-conduct::lib::storing::draining",
-            "iolag::watch_end_to_end::histories",
-            "iolag::watch_end_to_end::kills",
-            "iolag::watch_end_to_end::restarts",
+            "iolag::watch_end_to_end::nothing_lost::histories",
+            "iolag::watch_end_to_end::nothing_lost::kills",
+            "iolag::watch_end_to_end::nothing_lost::restarts",
             "iolag-keeper::contracts",
             "iolag-keeper::lib::shared::ring",
             "iolag-keeper::lib::shared::detail_ring",

@@ -2,6 +2,7 @@
 
 use iolag_model::{ClientId, Durability, ErrorClass, Operation, Verification};
 
+use super::maker::maker;
 use crate::{AsyncSession, Backend, Completion, ObjectKey, Place, Request, Session, SessionOptions};
 
 /// The longest object of the suite.
@@ -24,7 +25,7 @@ impl Subject<'_> {
     /// A backend with its working place made, in a target of its own.
     pub(super) fn backend(&self) -> Box<dyn Backend> {
         let backend = (self.make)();
-        backend.create_place(&super::maker()).expect("a place can be made in a target with nothing in it");
+        backend.create_place(&maker()).expect("a place can be made in a target with nothing in it");
         backend
     }
 

@@ -2,7 +2,8 @@
 
 use iolag_model::{ErrorClass, Operation};
 
-use super::conversation::{Conversation, Form, Subject, object};
+use super::conversation::{Conversation, Form, Subject, object, options};
+use super::maker::maker;
 use crate::{BackendError, Inventory, Request};
 
 pub(super) fn run(subject: &Subject<'_>) {
@@ -16,10 +17,7 @@ pub(super) fn run(subject: &Subject<'_>) {
 
 fn a_session_needs_a_place(subject: &Subject<'_>) {
     let backend = (subject.make)();
-    assert!(
-        backend.open_session(&super::conversation::options()).is_err(),
-        "a session must not open before there is a place"
-    );
+    assert!(backend.open_session(&options()).is_err(), "a session must not open before there is a place");
     assert!(
         matches!(backend.reopen_place(), Err(BackendError::NoWorkingSet { .. })),
         "a place must not be found before it was made"
@@ -28,17 +26,16 @@ fn a_session_needs_a_place(subject: &Subject<'_>) {
 
 fn a_place_with_something_in_it_is_refused(subject: &Subject<'_>) {
     let backend = subject.backend();
-    assert!(backend.create_place(&super::maker()).is_ok(), "an empty place may be used");
+    assert!(backend.create_place(&maker()).is_ok(), "an empty place may be used");
     drop(Conversation::with_dataset(backend.as_ref(), Form::Blocking));
-    let answer = backend.create_place(&super::maker());
+    let answer = backend.create_place(&maker());
     let is_refused = matches!(answer, Err(BackendError::NotEmpty { .. } | BackendError::Claimed { .. }));
     assert!(is_refused, "a place with a dataset: {answer:?}");
 }
 
 fn a_place_can_be_found_again(subject: &Subject<'_>) {
     let backend = (subject.make)();
-    let made =
-        backend.create_place(&super::maker()).expect("a place can be made in a target with nothing in it");
+    let made = backend.create_place(&maker()).expect("a place can be made in a target with nothing in it");
     assert!(backend.reopen_place().is_err(), "a place without datasets holds no working set");
     drop(Conversation::with_dataset(backend.as_ref(), Form::Blocking));
     let found = backend.reopen_place().expect("a place with a dataset is found again");
@@ -75,14 +72,13 @@ fn clean_up_removes_everything_and_may_be_repeated(subject: &Subject<'_>) {
         assert!(leftovers.is_empty(), "clean-up left {leftovers:?}");
         assert!(backend.reopen_place().is_err(), "a removed place must not be found");
     }
-    backend.create_place(&super::maker()).expect("a place can be made again after clean-up");
+    backend.create_place(&maker()).expect("a place can be made again after clean-up");
 }
 
 fn clean_up_leaves_what_is_not_ours(subject: &Subject<'_>) {
     let Some(plant) = subject.plant else { return };
     let backend = (subject.make)();
-    let place =
-        backend.create_place(&super::maker()).expect("a place can be made in a target with nothing in it");
+    let place = backend.create_place(&maker()).expect("a place can be made in a target with nothing in it");
     let mut session = Conversation::with_dataset(backend.as_ref(), Form::Blocking);
     session.must(Request::new(Operation::Create, object(0), 1));
     let planted = plant(&place);

@@ -3,6 +3,7 @@
 use iolag_model::{ErrorClass, Level, Operation, Verification};
 
 use super::conversation::{BYTES_MAX, Conversation, Form, Subject, object, options};
+use super::maker::maker;
 use crate::{Backend, Completion, ObjectKey, Request, SessionOptions};
 
 const SIZES: [u64; 4] = [0, 1, 3901, BYTES_MAX];
@@ -242,7 +243,7 @@ fn capabilities_are_honest(subject: &Subject<'_>, form: Form) {
     for operation in Operation::ALL.iter().copied() {
         let backend =
             if declares(backend.as_ref(), &[operation]) { subject.backend() } else { (subject.make)() };
-        if backend.create_place(&super::maker()).is_err() {
+        if backend.create_place(&maker()).is_err() {
             panic!("a place can be made in a target with nothing in it");
         }
         let mut session = Conversation::open(backend.as_ref(), form, &options());

@@ -6,14 +6,13 @@
 
 mod grammar;
 
+use std::any::Any;
 use std::sync::Arc;
 
 use iolag_model::{Clock, Nanoseconds, Random};
 
 use crate::wrapper::{Disturbance, Wrapper};
-use crate::{
-    AsyncExecution, AsyncSession, Backend, Completion, PosixSession, Request, Session, SessionOptions,
-};
+use crate::{AsyncExecution, AsyncSession, Backend, Completion, Request, Session, SessionOptions};
 pub(crate) use grammar::{Latencies, parse_latencies, parse_operation};
 
 /// A target behind a known delay.
@@ -114,7 +113,7 @@ impl Session for DelayedSession {
     }
 
     /// Past the wrapper nobody may go.
-    fn as_posix(&mut self) -> Option<&mut PosixSession> {
+    fn as_any(&mut self) -> Option<&mut dyn Any> {
         None
     }
 }

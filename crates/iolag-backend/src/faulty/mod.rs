@@ -6,14 +6,13 @@
 
 mod grammar;
 
+use std::any::Any;
 use std::sync::Arc;
 
 use iolag_model::{Clock, FailureCode, Random, mix};
 
 use crate::wrapper::{Disturbance, Wrapper};
-use crate::{
-    AsyncExecution, AsyncSession, Backend, Completion, PosixSession, Request, Session, SessionOptions,
-};
+use crate::{AsyncExecution, AsyncSession, Backend, Completion, Request, Session, SessionOptions};
 use grammar::{Fault, When};
 pub(crate) use grammar::{Rule, parse_rules};
 
@@ -165,7 +164,7 @@ impl Session for FaultySession {
     }
 
     /// Past the wrapper nobody may go.
-    fn as_posix(&mut self) -> Option<&mut PosixSession> {
+    fn as_any(&mut self) -> Option<&mut dyn Any> {
         None
     }
 }

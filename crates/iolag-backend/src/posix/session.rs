@@ -8,6 +8,7 @@
 //! Returning from a function in which the kernel was entered cost up to a tenth of an operation on tmpfs (docs/performance.md);
 //! what is rare is one function instead.
 
+use std::any::Any;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::{IntoRawFd, OwnedFd};
@@ -18,14 +19,12 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, read, write};
 
+use super::calls::{OBJECT_MODE, completion_of, failure};
 use super::directory::{DIRECTORY, LISTING_BYTES, is_dot};
 use super::names::{DatasetName, ObjectName};
 use super::stream::StreamFile;
 use crate::content::Buffers;
 use crate::{BackendError, Completion, ObjectKey, Request, Session, SessionOptions};
-
-/// Permissions of objects: `rw-r--r--`, less the umask.
-pub(super) const OBJECT_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::ROTH);
 
 const DATASET_MODE: Mode = Mode::RWXU;
 const COMMON: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW);
@@ -123,7 +122,7 @@ impl Session for PosixSession {
         }
     }
 
-    fn as_posix(&mut self) -> Option<&mut PosixSession> {
+    fn as_any(&mut self) -> Option<&mut dyn Any> {
         Some(self)
     }
 
@@ -270,21 +269,6 @@ impl PosixSession {
             Err(errno) => Completion::failed(failure(errno)),
         }
     }
-}
-
-/// A completion without bytes.
-#[inline(always)]
-pub(super) fn completion_of(answer: Result<(), Errno>) -> Completion {
-    match answer {
-        Ok(()) => Completion::ok(0),
-        Err(errno) => Completion::failed(failure(errno)),
-    }
-}
-
-/// The code of an answer.
-#[inline]
-pub(super) fn failure(errno: Errno) -> FailureCode {
-    FailureCode::from_errno(errno.raw_os_error())
 }
 
 #[inline(always)]

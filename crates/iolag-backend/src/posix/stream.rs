@@ -10,7 +10,7 @@ use iolag_model::{FailureCode, Operation};
 use rustix::fs::{OFlags, fsync, openat};
 use rustix::io::{Errno, pread, pwrite};
 
-use super::session::{completion_of, failure};
+use super::calls::{OBJECT_MODE, completion_of, failure};
 use crate::{Completion, ObjectKey, Request};
 
 /// What is open.
@@ -51,7 +51,7 @@ impl StreamFile {
                 (Direction::Writing, true) => OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC,
                 (Direction::Writing, false) => OFlags::WRONLY,
             };
-        *self = match openat(directory, name, flags, super::session::OBJECT_MODE) {
+        *self = match openat(directory, name, flags, OBJECT_MODE) {
             Ok(file) => Self::Open { file, key: request.key, direction },
             Err(errno) => Self::Failed(failure(errno)),
         };

@@ -3,10 +3,11 @@
 //! A whole probe lasts from before the fork until everything that the task has started is gone. Its part is the task alone, from
 //! its begin to its end as the process itself stamped them: what starting and ending a process costs is the difference.
 
+use std::any::Any;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::Sender;
 
-use iolag_backend::{BackendError, Completion, PosixSession, Request, Session};
+use iolag_backend::{BackendError, Completion, Request, Session};
 use iolag_keeper::{Exchange, wait_for_any};
 use iolag_model::{
     Clock, Coordinator as _, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
@@ -182,7 +183,7 @@ impl Session for ProgramSession {
     }
 
     /// The probes would be passed by.
-    fn as_posix(&mut self) -> Option<&mut PosixSession> {
+    fn as_any(&mut self) -> Option<&mut dyn Any> {
         None
     }
 }

@@ -1,5 +1,9 @@
 //! Runs made up for the tests of the page: good ones, bad ones, and none at all.
 
+#[path = "../../../iolag-analysis/tests/scenario/mod.rs"]
+#[expect(clippy::wildcard_imports, reason = "it is written as a module of tests, where they are allowed")]
+mod scenario;
+
 use iolag_analysis::figure::{FigureEngine, FigurePlan, RunFigures, TimeSpan};
 use iolag_analysis::{Engine, Grouping, Precision, Summaries};
 use iolag_model::{
@@ -7,7 +11,7 @@ use iolag_model::{
     Phase, Random, RunId, RunRecord, RunState, Sample, SampleColumns, StageIndex,
 };
 
-use crate::scenario::{MS, S, Scenario};
+use scenario::{MS, S, Scenario};
 
 const US: f64 = 1e3;
 const BENCHMARK: [(Operation, f64); 4] = [

@@ -1,10 +1,6 @@
 //! Writes sample reports for the tests of the page, each with the JSON of its runs beside it:
 //! `cargo run -p iolag-report --example write_report -- DIRECTORY [SAMPLES]`. SAMPLES adds a report of about so many.
 
-#[path = "../../../iolag-analysis/tests/scenario/mod.rs"]
-#[expect(clippy::wildcard_imports, reason = "it is written as a module of tests, where they are allowed")]
-mod scenario;
-
 mod made_up;
 
 use std::fs::File;

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use iolag_backend::{AsyncSession, BackendError, Session};
+use iolag_backend::{AsyncSession, BackendError, PosixSession, Session};
 use iolag_model::{Clock, Coordinator, FailureCode, Recorder};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
@@ -113,7 +113,7 @@ where
     let opened = (job.open)();
     job.client.end_opening(start, clock.now(), code_of(&opened));
     match opened {
-        Ok(mut session) => Ok(match session.as_posix() {
+        Ok(mut session) => Ok(match session.as_any().and_then(|any| any.downcast_mut::<PosixSession>()) {
             Some(session) => drive_blocking(job.client, session, coordinator, clock),
             None => drive_blocking(job.client, session.as_mut(), coordinator, clock),
         }),

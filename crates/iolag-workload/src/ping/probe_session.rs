@@ -4,6 +4,7 @@
 //! preparation of a name, of the second a buffer as well, and three readings of the clock: docs/ping.md says what that takes. Removing the created file is not part of it; the
 //! client asks for that afterwards. No program is started.
 
+use std::any::Any;
 use std::sync::mpsc::Sender;
 
 use iolag_backend::{BackendError, Completion, ObjectKey, Request, Session};
@@ -154,7 +155,7 @@ impl<C: Clock, W: FnMut(Operation) + Send> Session for ProbeSession<C, W> {
     }
 
     /// The probes would be passed by.
-    fn as_posix(&mut self) -> Option<&mut iolag_backend::PosixSession> {
+    fn as_any(&mut self) -> Option<&mut dyn Any> {
         None
     }
 }

@@ -1,8 +1,9 @@
 //! A session that also executes tasks.
 
+use std::any::Any;
 use std::path::PathBuf;
 
-use iolag_backend::{Completion, PosixSession, Request, Session};
+use iolag_backend::{Completion, Request, Session};
 use iolag_model::{FailureCode, Operation};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{AtFlags, unlinkat};
@@ -190,7 +191,7 @@ impl Session for TaskSession {
     }
 
     /// The tasks would be passed by.
-    fn as_posix(&mut self) -> Option<&mut PosixSession> {
+    fn as_any(&mut self) -> Option<&mut dyn Any> {
         None
     }
 }

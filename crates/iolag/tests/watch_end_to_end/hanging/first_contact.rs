@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use iolag_fixtures::{FuseMount, skip_unless_root};
 use iolag_model::{OutageEnding, Outcome};
 
-use crate::hangs::{QUICK, assert_blocked, hanging_and_other};
+use super::hangs::{QUICK, assert_blocked, hanging_and_other};
 use crate::remembered::{assert_all_fine, count};
 use crate::stage::{Stage, assert_refused, hung, last, target};
 use crate::support::{PATIENCE, Running, Scene, assert_says, children, wait_until};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use iolag_fixtures::FuseMount;
 use iolag_model::{OutageEnding, Outcome};
 
-use crate::hangs::{DEADLINE, assert_blocked, assert_late, hanging_and_other};
+use crate::hanging::hangs::{DEADLINE, assert_blocked, assert_late, hanging_and_other};
 use crate::remembered::{assert_all_fine, count};
 use crate::stage::{Stage, hung, last, wall};
 use crate::support::assert_says;

@@ -3,7 +3,7 @@
 use iolag_fixtures::FuseMount;
 use serde_json::Value;
 
-use crate::hangs::hanging_and_other;
+use super::hangs::hanging_and_other;
 use crate::stage::Stage;
 use crate::support::assert_says;
 

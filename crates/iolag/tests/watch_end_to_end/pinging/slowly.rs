@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use iolag_fixtures::{FuseCall, FuseMount};
 
-use crate::pinging::{iolag_is_gone_from, json_lines, ping};
+use super::lines::{iolag_is_gone_from, json_lines, ping};
 use crate::support::{PATIENCE, Scene, assert_says, wait_until};
 
 #[test]

@@ -1,0 +1,32 @@
+//! All rules, in both forms of a session.
+
+use super::conversation::{Form, Subject};
+use super::{places, sessions};
+use crate::{Backend, Place};
+
+/// Runs every rule. `make` makes a backend for a target of its own, with nothing in it, at each call.
+///
+/// # Panics
+/// If the backend breaks a rule.
+pub fn conformance(make: impl Fn() -> Box<dyn Backend>) {
+    run(&Subject { make: &make, plant: None });
+}
+
+/// As [`conformance`], and additionally that clean-up leaves what is not iolag's: `plant` puts one thing of its own into the
+/// working place and one into each dataset `0_0` there, and returns how many these were.
+///
+/// # Panics
+/// If the backend breaks a rule.
+pub fn conformance_with_foreign(make: impl Fn() -> Box<dyn Backend>, plant: impl Fn(&Place) -> usize) {
+    run(&Subject { make: &make, plant: Some(&plant) });
+}
+
+fn run(subject: &Subject<'_>) {
+    places::run(subject);
+    for form in [Form::Blocking, Form::Asynchronous] {
+        if subject.has(form) {
+            sessions::run(subject, form);
+        }
+    }
+    sessions::a_dropped_session_leaks_no_descriptor(subject);
+}

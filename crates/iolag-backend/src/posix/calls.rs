@@ -1,0 +1,25 @@
+//! What calls are given, and what their answers mean.
+
+use iolag_model::FailureCode;
+use rustix::fs::Mode;
+use rustix::io::Errno;
+
+use crate::Completion;
+
+/// Permissions of objects: `rw-r--r--`, less the umask.
+pub(super) const OBJECT_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::ROTH);
+
+/// A completion without bytes.
+#[inline(always)]
+pub(super) fn completion_of(answer: Result<(), Errno>) -> Completion {
+    match answer {
+        Ok(()) => Completion::ok(0),
+        Err(errno) => Completion::failed(failure(errno)),
+    }
+}
+
+/// The code of an answer.
+#[inline]
+pub(super) fn failure(errno: Errno) -> FailureCode {
+    FailureCode::from_errno(errno.raw_os_error())
+}
