@@ -5,6 +5,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// How an attempt ended. The number is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -88,6 +89,8 @@ impl fmt::Display for Outcome {
 /// Why an attempt failed, in 16 bits: 0 is no failure, below 0xf000 an errno of Linux, from there iolag's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
+#[derive(FromBytes, IntoBytes, Immutable)]
+#[repr(transparent)]
 pub struct FailureCode(pub u16);
 
 impl FailureCode {

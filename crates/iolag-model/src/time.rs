@@ -10,10 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use serde::{Deserialize, Serialize};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// A length of time in nanoseconds; never negative, never a float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
+#[derive(FromBytes, IntoBytes, Immutable)]
+#[repr(transparent)]
 pub struct Nanoseconds(pub u64);
 
 impl Nanoseconds {
@@ -44,6 +47,8 @@ impl Nanoseconds {
 /// A moment on this boot's `CLOCK_MONOTONIC`, in nanoseconds. Zero is reserved for "no moment".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
+#[derive(FromBytes, IntoBytes, Immutable)]
+#[repr(transparent)]
 pub struct MonotonicTime(pub u64);
 
 impl MonotonicTime {

@@ -13,6 +13,7 @@ use iolag_store::{
 };
 use proptest::prelude::*;
 use support::{Client, record, run_id};
+use zerocopy::IntoBytes;
 
 const SPOOL: SpoolNumber = SpoolNumber(3);
 
@@ -65,9 +66,8 @@ fn samples_with_unknown_numbers_are_refused_and_a_second_writer_is_kept_out() {
     let directory = Directory::open(place.path()).unwrap();
     let mut writer = SpoolWriter::create(&directory, &run_id(1), SPOOL).unwrap();
     let mut samples = Client::new(0).take(10);
-    // SAFETY: a sample is 48 plain bytes, of which byte 40 is the operation's number; any value is a valid u8. This is
-    // what a stray write into shared memory does.
-    unsafe { (&raw mut samples[9]).cast::<u8>().add(40).write(255) };
+    // What a stray write into shared memory does to the operation's number.
+    samples[9].as_mut_bytes()[40] = 255;
     let error = writer.append(&samples).unwrap_err();
     assert!(matches!(error, StoreError::Sample { .. }) && writer.samples() == 0, "{error}");
     assert!(matches!(SpoolWriter::resume(&directory, &run_id(1), SPOOL), Err(StoreError::Locked { .. })));
