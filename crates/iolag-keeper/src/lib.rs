@@ -32,5 +32,5 @@ pub use shared::memory::SharedMemory;
 pub use shared::ring::{RingFull, RingProducer, RingReader};
 pub use shared::room::Room;
 pub use shared::slot::InFlight;
-pub use shared::words::SharedWords;
+pub use shared::words::{MadeOfWords, SharedWords, Word};
 pub use signals::{Signals, outlive_file_size_limit};

@@ -57,28 +57,28 @@ fn children(process: u32) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Child, Orphanage, SharedWords};
+    use crate::{Child, Orphanage, SharedWords, Word};
     use iolag_model::Nanoseconds;
 
     #[test]
     fn grandchildren_are_found_by_descent_and_by_session() {
-        let words = SharedWords::new(1).unwrap();
+        let words = SharedWords::<[Word; 1]>::new().unwrap();
         let theirs = words.clone();
         let mut child = Child::fork_apart("test", Orphanage::Die, move || {
             // SAFETY: this process has one thread; both sleep until they are killed.
             let grandchild = unsafe { libc::fork() };
             if grandchild > 0 {
-                theirs.store(0, grandchild as u64);
+                theirs[0].store(grandchild as u64);
             }
             loop {
                 std::thread::sleep(std::time::Duration::from_secs(1));
             }
         })
         .unwrap();
-        while words.load(0) == 0 {
+        while words[0].load() == 0 {
             assert_eq!(child.wait(Nanoseconds::from_milliseconds(1)), None);
         }
-        let grandchild = words.load(0) as u32;
+        let grandchild = words[0].load() as u32;
         assert_eq!(descendants(child.id()), [grandchild]);
         let mut members = members_of_session(child.id());
         members.sort_unstable();
