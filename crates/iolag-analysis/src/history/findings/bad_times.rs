@@ -1,10 +1,10 @@
 //! Findings about times in which something was bad: outages and episodes.
 
-use iolag_model::{Event, Nanoseconds, Outage, OutageEnding, OutageKind, WallTime};
+use iolag_model::{Event, Nanoseconds, Outage, OutageEnding, OutageKind, WallTime, counted};
 
 use super::finding::HistoryFinding;
 use super::words::amounts::level_in_words;
-use super::words::amounts::{counted, moment_in_words};
+use super::words::amounts::moment_in_words;
 use super::words::names::Names;
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
@@ -46,7 +46,7 @@ fn outages(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
         let sum = Nanoseconds(others.iter().map(|outage| length(outage).0).sum());
         let sentence = format!(
             "{} more, {sum} in all, the longest {}.",
-            counted(others.len() as u64, "outage"),
+            counted(others.len() as u64, "outage", "outages"),
             length(others[0])
         );
         let advice = "The calendar of the report shows when.";
@@ -88,7 +88,7 @@ fn outage_in_words(outage: &Outage, length: Nanoseconds, events: &[Event]) -> St
     };
     if outage.skipped > 0 {
         let were = if outage.skipped == 1 { "was" } else { "were" };
-        sentence += &format!("; {} {were} skipped", counted(outage.skipped, "slot"));
+        sentence += &format!("; {} {were} skipped", counted(outage.skipped, "slot", "slots"));
     }
     sentence += match outage.ending {
         Some(OutageEnding::Recovered) => "; it recovered by itself",
@@ -155,7 +155,7 @@ fn episodes(analysis: &HistoryAnalysis, names: &Names) -> Vec<HistoryFinding> {
             moment_in_words(episode.begin),
             moment_in_words(episode.end),
             names.list(keys.iter().copied()),
-            counted(samples(episode), "sample"),
+            counted(samples(episode), "sample", "samples"),
         );
         let advice = "See what else happened then (jobs, backups, server load), and note or import it as events, so that iolag can tell \
                       what comes with such times.";

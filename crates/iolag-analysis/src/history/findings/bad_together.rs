@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use iolag_model::{SeriesKey, SeriesKind};
+use iolag_model::{SeriesKey, SeriesKind, counted};
 
 use super::finding::HistoryFinding;
-use super::words::amounts::{RECORD_TOO_SHORT, counted, p_in_words};
+use super::words::amounts::{RECORD_TOO_SHORT, p_in_words};
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::factor_in_words;
@@ -89,7 +89,7 @@ fn associations(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
         let sentence = format!(
             "{} of {} of kind \"{}\" lie within {} of a bad time, {rate} ({}){}.",
             one.events_near,
-            counted(one.events, "event"),
+            counted(one.events, "event", "events"),
             one.kind,
             one.tolerance_ns,
             p_in_words(one.p_adjusted),

@@ -1,9 +1,9 @@
 //! Findings about series that go together: correlations and their absence, rhythms that are shared, lags.
 
-use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
+use iolag_model::{Nanoseconds, SeriesKey, SeriesKind, counted};
 
 use super::finding::HistoryFinding;
-use super::words::amounts::{RECORD_TOO_SHORT, counted, p_in_words};
+use super::words::amounts::{RECORD_TOO_SHORT, p_in_words};
 use super::words::names::Names;
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
@@ -54,7 +54,7 @@ fn correlation(pair: &CorrelatedPair, names: &Names) -> HistoryFinding {
         variable(&pair.right, names),
         found.strength,
         found.coefficient,
-        counted(found.pairs, "pair"),
+        counted(found.pairs, "pair", "pairs"),
         found.pairs_effective,
         p_in_words(pair.p_adjusted),
     );
@@ -139,7 +139,7 @@ fn no_correlation(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {
     };
     let sentence = format!(
         "No two of the tasks ({} compared) go together more than a little{} (strongest coefficient {:.2}){places}.",
-        counted(durations.count() as u64, "pair"),
+        counted(durations.count() as u64, "pair", "pairs"),
         if greatest.beyond_daily_cycle.is_some() { " beyond the time of day" } else { "" },
         greatest.judged().coefficient
     );

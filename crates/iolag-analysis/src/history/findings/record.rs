@@ -1,9 +1,9 @@
 //! Findings about the record itself: configurations that changed, times in which nobody watched.
 
-use iolag_model::Configuration;
+use iolag_model::{Configuration, counted};
 
 use super::finding::HistoryFinding;
-use super::words::amounts::{counted, moment_in_words};
+use super::words::amounts::moment_in_words;
 use crate::finding::Severity;
 use crate::finding::history_kind::FindingKind;
 use crate::finding::words::share_in_words;
@@ -65,7 +65,7 @@ fn gaps(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
             let sentence = format!(
                 "Nothing is known of {} for {sum} in {} ({} of the time), {}from {} to {}: {}.",
                 longest.place(),
-                counted(gaps.len() as u64, "gap"),
+                counted(gaps.len() as u64, "gap", "gaps"),
                 share_in_words(share),
                 if gaps.len() > 1 { "the longest " } else { "" },
                 moment_in_words(longest.begin),

