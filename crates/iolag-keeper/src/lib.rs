@@ -18,7 +18,7 @@ pub use children::child::{Child, Consumption, Ending, Orphanage};
 pub use children::evidence::{Halt, evidence, evidence_of_all, halt, processor_use, start_ticks};
 pub use children::family::{descendants, members_of_session};
 pub use children::messenger::{Inbox, Messenger, Outbox};
-pub use children::separation::leave_inheritance;
+pub use children::separation::{leave_inheritance, leave_standard_streams};
 pub use children::strays::reap_strays;
 pub use children::waiting::{Awaited, wait_for_any};
 pub use deadlines::hang_watch::{Hang, HangWatch};

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
@@ -92,6 +93,13 @@ impl fmt::Display for Outcome {
 #[derive(FromBytes, IntoBytes, Immutable)]
 #[repr(transparent)]
 pub struct FailureCode(pub u16);
+
+impl From<Errno> for FailureCode {
+    #[inline]
+    fn from(errno: Errno) -> Self {
+        Self::from_errno(errno.raw_os_error())
+    }
+}
 
 impl FailureCode {
     /// No failure.

@@ -5,8 +5,8 @@ mod support;
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
+use iolag_fixtures::TmpfsMount;
 use iolag_model::{AttemptId, Detail, DetailKind, FailureCode, Outcome, RunState, Sample};
 use iolag_store::{
     Block, Directory, Recovery, SpoolNumber, SpoolReader, SpoolWriter, Store, StoreError, recover_run, spools,
@@ -132,24 +132,8 @@ fn a_newer_spool_is_an_error_and_not_damage() {
 
 #[test]
 fn a_full_disk_is_told_and_what_was_appended_stays_readable() {
-    let place = tempfile::tempdir().unwrap();
-    if !mount_tmpfs(place.path()) {
-        println!(
-            "SKIPPED a_full_disk_is_told_and_what_was_appended_stays_readable: mounting a tmpfs needs root"
-        );
-        return;
-    }
-    let outcome = std::panic::catch_unwind(|| fill(place.path()));
-    rustix::mount::unmount(place.path(), rustix::mount::UnmountFlags::DETACH).unwrap();
-    outcome.unwrap();
-}
-
-fn mount_tmpfs(path: &Path) -> bool {
-    use rustix::mount::{MountFlags, mount};
-    mount("iolag-test", path, "tmpfs", MountFlags::NOSUID, c"size=256k").is_ok()
-}
-
-fn fill(path: &Path) {
+    let Some(place) = TmpfsMount::new(256 << 10) else { return };
+    let path = place.path();
     let directory = Directory::open(path).unwrap();
     let mut writer = SpoolWriter::create(&directory, &run_id(1), SPOOL).unwrap();
     let all = Client::new(0).take(20_000);
@@ -168,19 +152,8 @@ fn fill(path: &Path) {
 
 #[test]
 fn a_disk_that_fills_while_encoding_keeps_the_spool_and_the_record() {
-    let place = tempfile::tempdir().unwrap();
-    if !mount_tmpfs(place.path()) {
-        println!(
-            "SKIPPED a_disk_that_fills_while_encoding_keeps_the_spool_and_the_record: mounting a tmpfs needs root"
-        );
-        return;
-    }
-    let outcome = std::panic::catch_unwind(|| encode_on_full(place.path()));
-    rustix::mount::unmount(place.path(), rustix::mount::UnmountFlags::DETACH).unwrap();
-    outcome.unwrap();
-}
-
-fn encode_on_full(path: &Path) {
+    let Some(place) = TmpfsMount::new(256 << 10) else { return };
+    let path = place.path();
     let store = Store::open(path).unwrap();
     let mut record = record(&run_id(1), 1, 1);
     let run = store.create_run(&record).unwrap();

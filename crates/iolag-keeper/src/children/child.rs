@@ -5,10 +5,9 @@
 //! a measurer started (a compiler, an `ls`) can be ended with it. A child dies with the keeper if it can.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
 
 use iolag_model::{Clock, MonotonicClock, Nanoseconds};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process, kill_process_group,
@@ -163,9 +162,8 @@ impl Child {
             }
             match &self.descriptor {
                 Some(descriptor) => {
-                    let limit = timespec(left);
                     // Interrupted or not, the loop looks again.
-                    let _ = poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&limit));
+                    let _ = poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&left.as_timespec()));
                 }
                 None => std::thread::sleep(left.min(LOOK).as_duration()),
             }
@@ -259,11 +257,6 @@ fn prepare_child(parent: Pid, orphanage: Orphanage, company: Company) {
     }
 }
 
-pub(crate) fn timespec(duration: Nanoseconds) -> Timespec {
-    let duration = Duration::from_nanos(duration.0);
-    Timespec { tv_sec: duration.as_secs() as i64, tv_nsec: i64::from(duration.subsec_nanos()) }
-}
-
 fn last_error() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::AGAIN)
 }
@@ -271,6 +264,7 @@ fn last_error() -> Errno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     const LIMIT: Nanoseconds = Nanoseconds::from_seconds(60);
 
