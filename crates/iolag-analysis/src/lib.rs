@@ -68,8 +68,7 @@ pub use statistics::interval::ranks_and_shares::{
 };
 pub use statistics::interval::share_over::{DEFAULT_THRESHOLDS, ShareOver};
 pub use statistics::quantile::censored::{
-    CensoredRanks, CensoredStep, Censoring, QuantileValue, certain_quantile_of, median_of, quantile_of,
-    quantile_type_7,
+    CensoredRanks, CensoredStep, Censoring, QuantileValue, median_of, quantile_of, quantile_type_7,
 };
 pub use statistics::quantile::histogram::{
     HISTOGRAM_BUCKETS, HISTOGRAM_RELATIVE_ERROR, Histogram, bucket_bounds, bucket_of, middle_of,

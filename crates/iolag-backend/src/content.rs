@@ -4,10 +4,10 @@
 //! compare. With [`Verification::Length`] every client writes one buffer of noise over and over: nothing is computed
 //! per operation. A working set that was written in one way cannot be verified in the other.
 
-use iolag_model::{ClientId, GOLDEN, Random, Verification, mix};
+use iolag_model::{ClientId, FailureCode, GOLDEN, Operation, Random, Verification, mix};
 
 use crate::paged::PagedBytes;
-use crate::{BackendError, ObjectKey, SessionOptions};
+use crate::{BackendError, Completion, ObjectKey, Request, SessionOptions};
 
 /// The longest buffer of a session; a longer object is moved in several pieces.
 pub(crate) const BUFFER_BYTES_MAX: u64 = 64 << 20;
@@ -133,8 +133,23 @@ impl Buffers {
         self.verification == Verification::Content
     }
 
+    /// What a request came to, which is no success if what was read, or the size that was told, is not as it was written.
+    #[inline]
+    pub(crate) fn inspect(&self, request: &Request, completion: Completion, size_bytes: u64) -> Completion {
+        if !self.are_compared() || !completion.is_ok() {
+            return completion;
+        }
+        let is_as_written = match request.operation {
+            Operation::Read | Operation::CallRead => self.is_as_written(request.key, 0, request.bytes),
+            Operation::StreamRead => self.is_as_written(request.key, request.offset, request.bytes),
+            Operation::Stat | Operation::CallStat => size_bytes == request.bytes,
+            _ => true,
+        };
+        if is_as_written { completion } else { Completion { code: FailureCode::MISMATCH, ..completion } }
+    }
+
     /// Whether the first `bytes` that were read are what the object has at `offset`.
-    pub(crate) fn is_as_written(&self, key: ObjectKey, offset: u64, bytes: u64) -> bool {
+    fn is_as_written(&self, key: ObjectKey, offset: u64, bytes: u64) -> bool {
         self.read.get(..bytes as usize).is_some_and(|read| Pattern::of(self.seed, key).matches(offset, read))
     }
 

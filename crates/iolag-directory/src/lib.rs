@@ -13,7 +13,7 @@
 mod look;
 mod own;
 
-pub use look::{mount_number, retry};
+pub use look::{mount_number, path_of, retry};
 pub use own::{Modes, Origin, OwnDirectory, Refusal, Unproven, is_owner_file, type_name};
 
 use rustix::io::Errno;

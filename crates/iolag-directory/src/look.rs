@@ -1,6 +1,7 @@
 //! Looking at what is open.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::path::PathBuf;
 
 use rustix::fs::Stat;
 use rustix::io::Errno;
@@ -15,6 +16,11 @@ pub fn mount_number(file: BorrowedFd<'_>) -> Option<u64> {
     // A thread may have a descriptor table of its own.
     let text = std::fs::read_to_string(format!("/proc/thread-self/fdinfo/{}", file.as_raw_fd())).ok()?;
     text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
+}
+
+/// Where the kernel says that a file is that this thread has opened; `None` without /proc.
+pub fn path_of(file: BorrowedFd<'_>) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/thread-self/fd/{}", file.as_raw_fd())).ok()
 }
 
 /// Whether two open files lie on the same mount.

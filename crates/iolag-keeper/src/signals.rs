@@ -1,7 +1,7 @@
 //! Signals as readable events: the keeper blocks them and reads them from a descriptor, so that nothing happens in the
 //! middle of something else.
 
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use rustix::io::Errno;
@@ -68,10 +68,11 @@ impl Signals {
 
     /// The next signal, if one has come. Never blocks.
     pub fn next(&self) -> Option<i32> {
+        const NUMBER: usize = offset_of!(libc::signalfd_siginfo, ssi_signo);
         let mut information = [0_u8; size_of::<libc::signalfd_siginfo>()];
         match rustix::io::read(&self.descriptor, &mut information) {
             Ok(read) if read == information.len() => {
-                Some(i32::from_ne_bytes([information[0], information[1], information[2], information[3]]))
+                information[NUMBER..].first_chunk().map(|number| i32::from_ne_bytes(*number))
             }
             _ => None,
         }

@@ -1,19 +1,25 @@
 //! The detail record: what few samples need and 48 bytes cannot hold, joined to its sample by attempt id.
-//!
-//! ```text
-//! offset  0        8      10       12        16
-//!         attempt  kind   length   reserved  text (UTF-8, `length` bytes)
-//!         u64      u16    u16      u32
-//! ```
 
 use serde::{Deserialize, Serialize};
+use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::AttemptId;
 
 /// The longest text of a detail record in bytes; longer texts are cut at a character.
 pub const MAXIMUM_DETAIL_BYTES: usize = 4096;
 
-const HEADER_BYTES: usize = 16;
+/// What stands in a file before the text.
+#[derive(FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+struct Header {
+    attempt: U64,
+    kind: U16,
+    text_bytes: U16,
+    reserved: U32,
+}
+
+const _: () = assert!(size_of::<Header>() == 16);
 
 /// What a detail record tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -72,17 +78,14 @@ pub enum DetailError {
 impl Detail {
     /// The record as bytes; a text over [`MAXIMUM_DETAIL_BYTES`] is cut.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut end = self.text.len().min(MAXIMUM_DETAIL_BYTES);
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let mut bytes = Vec::with_capacity(HEADER_BYTES + end);
-        bytes.extend_from_slice(&self.attempt.0.to_le_bytes());
-        bytes.extend_from_slice(&(self.kind as u16).to_le_bytes());
-        bytes.extend_from_slice(&(end as u16).to_le_bytes());
-        bytes.extend_from_slice(&[0; 4]);
-        bytes.extend_from_slice(&self.text.as_bytes()[..end]);
-        bytes
+        let text = &self.text[..self.text.floor_char_boundary(MAXIMUM_DETAIL_BYTES)];
+        let header = Header {
+            attempt: self.attempt.0.into(),
+            kind: (self.kind as u16).into(),
+            text_bytes: (text.len() as u16).into(),
+            reserved: U32::ZERO,
+        };
+        [header.as_bytes(), text.as_bytes()].concat()
     }
 
     /// The first record in `bytes` and how many bytes it took.
@@ -90,17 +93,16 @@ impl Detail {
     /// # Errors
     /// If the bytes end too early or say something unknown.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Self, usize), DetailError> {
-        let header = bytes.get(..HEADER_BYTES).ok_or(DetailError::Truncated)?;
-        let attempt = header[..8].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        let number = u16::from_le_bytes([header[8], header[9]]);
+        let (header, rest) = Header::read_from_prefix(bytes).map_err(|_| DetailError::Truncated)?;
+        let number = header.kind.get();
         let kind = DetailKind::ALL
             .into_iter()
             .find(|kind| *kind as u16 == number)
             .ok_or(DetailError::Kind(number))?;
-        let end = HEADER_BYTES + usize::from(u16::from_le_bytes([header[10], header[11]]));
-        let text = bytes.get(HEADER_BYTES..end).ok_or(DetailError::Truncated)?;
+        let text = rest.get(..header.text_bytes.into()).ok_or(DetailError::Truncated)?;
         let text = std::str::from_utf8(text).map_err(|_| DetailError::Text)?.to_owned();
-        Ok((Self { attempt: AttemptId(attempt), kind, text }, end))
+        let record_bytes = size_of::<Header>() + text.len();
+        Ok((Self { attempt: AttemptId(header.attempt.get()), kind, text }, record_bytes))
     }
 }
 
@@ -119,6 +121,12 @@ mod tests {
         let long = Detail { attempt, kind: DetailKind::Message, text: "é".repeat(MAXIMUM_DETAIL_BYTES) };
         let (cut, _) = Detail::from_bytes(&long.to_bytes()).unwrap();
         assert_eq!(cut.text.len(), MAXIMUM_DETAIL_BYTES);
+    }
+
+    #[test]
+    fn bytes_stand_where_they_always_stood() {
+        let detail = Detail { attempt: AttemptId(0x0102), kind: DetailKind::Blocker, text: "ab".into() };
+        assert_eq!(detail.to_bytes(), *b"\x02\x01\0\0\0\0\0\0\x03\0\x02\0\0\0\0\0ab");
     }
 
     #[test]

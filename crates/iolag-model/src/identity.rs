@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 const SEQUENCE_BITS: u32 = 40;
 
@@ -17,6 +18,8 @@ pub struct ClientId(pub u32);
 /// Unique within a run. A sample that says "hung" and the later one that says how it ended carry the same attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
+#[derive(FromBytes, IntoBytes, Immutable)]
+#[repr(transparent)]
 pub struct AttemptId(pub u64);
 
 impl AttemptId {
@@ -130,6 +133,8 @@ pub struct TargetIndex(pub u16);
 /// Index into the stages of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
+#[derive(FromBytes, IntoBytes, Immutable)]
+#[repr(transparent)]
 pub struct StageIndex(pub u16);
 
 /// Name of a run: `YYYYMMDD-HHMMSS-xxxx`, UTC and four hexadecimal digits. It is a directory name, so nothing else

@@ -14,6 +14,7 @@ mod history;
 mod identity;
 mod operation;
 mod outcome;
+mod process_stat;
 mod random;
 mod recorder;
 mod run;
@@ -37,6 +38,7 @@ pub use identity::{
 };
 pub use operation::{Level, Operation, UnknownOperation};
 pub use outcome::{ErrorClass, Failure, FailureCode, Outcome, UnknownOutcome};
+pub use process_stat::ProcessStat;
 pub use random::{GOLDEN, Random, mix};
 pub use recorder::{Activity, Arrival, Coordinator, Meeting, Recorder, Waiting};
 pub use run::{

@@ -4,7 +4,9 @@
 
 use std::fmt;
 
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// How an attempt ended. The number is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -88,7 +90,16 @@ impl fmt::Display for Outcome {
 /// Why an attempt failed, in 16 bits: 0 is no failure, below 0xf000 an errno of Linux, from there iolag's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
+#[derive(FromBytes, IntoBytes, Immutable)]
+#[repr(transparent)]
 pub struct FailureCode(pub u16);
+
+impl From<Errno> for FailureCode {
+    #[inline]
+    fn from(errno: Errno) -> Self {
+        Self::from_errno(errno.raw_os_error())
+    }
+}
 
 impl FailureCode {
     /// No failure.

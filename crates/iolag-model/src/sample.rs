@@ -1,18 +1,17 @@
 //! The sample: what happened, in 48 bytes.
 //!
-//! ```text
-//! offset  0        8            16        24            32        40         41       42    44     46
-//!         attempt  intended_ns  start_ns  duration_ns   bytes     operation  outcome  code  stage  tag
-//!         u64      u64          u64       u64           u64       u8         u8       u16   u16    u16
-//! ```
 //! Little endian in files; the machine's own order in shared memory, which never leaves the machine.
+
+use std::mem::offset_of;
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, transmute};
 
 use crate::{
     AttemptId, FailureCode, MonotonicTime, Nanoseconds, Operation, Outcome, StageIndex, UnknownOutcome,
 };
 
 /// What happened to one attempt. `response time = start - intended + duration`, `service time = duration`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct Sample {
     /// Which attempt of which client.
@@ -36,6 +35,7 @@ pub struct Sample {
 }
 
 const _: () = assert!(size_of::<Sample>() == Sample::SIZE && align_of::<Sample>() == 8);
+const _: () = assert!(offset_of!(Sample, operation) == 40 && offset_of!(Sample, tag) == 46);
 
 /// Bytes that are no sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -150,18 +150,7 @@ impl Sample {
     /// The sample as it stands in a file.
     #[inline]
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
-        let mut bytes = [0; Self::SIZE];
-        bytes[0..8].copy_from_slice(&self.attempt.0.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.intended.0.to_le_bytes());
-        bytes[16..24].copy_from_slice(&self.start.0.to_le_bytes());
-        bytes[24..32].copy_from_slice(&self.duration.0.to_le_bytes());
-        bytes[32..40].copy_from_slice(&self.bytes.to_le_bytes());
-        bytes[40] = self.operation;
-        bytes[41] = self.outcome;
-        bytes[42..44].copy_from_slice(&self.code.0.to_le_bytes());
-        bytes[44..46].copy_from_slice(&self.stage.0.to_le_bytes());
-        bytes[46..48].copy_from_slice(&self.tag.to_le_bytes());
-        bytes
+        transmute!(self.little_endian())
     }
 
     /// The sample in these bytes of a file.
@@ -170,25 +159,24 @@ impl Sample {
     /// If operation or outcome is not a known number.
     #[inline]
     pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, SampleError> {
-        let word = |at: usize| {
-            let mut word = [0; 8];
-            word.copy_from_slice(&bytes[at..at + 8]);
-            u64::from_le_bytes(word)
-        };
-        let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        let sample: Self = transmute!(*bytes);
+        sample.little_endian().checked()
+    }
+
+    /// Between the machine's order of bytes and that of files, which is the same on most.
+    #[inline]
+    const fn little_endian(&self) -> Self {
         Self {
-            attempt: AttemptId(word(0)),
-            intended: MonotonicTime(word(8)),
-            start: MonotonicTime(word(16)),
-            duration: Nanoseconds(word(24)),
-            bytes: word(32),
-            operation: bytes[40],
-            outcome: bytes[41],
-            code: FailureCode(half(42)),
-            stage: StageIndex(half(44)),
-            tag: half(46),
+            attempt: AttemptId(self.attempt.0.to_le()),
+            intended: MonotonicTime(self.intended.0.to_le()),
+            start: MonotonicTime(self.start.0.to_le()),
+            duration: Nanoseconds(self.duration.0.to_le()),
+            bytes: self.bytes.to_le(),
+            code: FailureCode(self.code.0.to_le()),
+            stage: StageIndex(self.stage.0.to_le()),
+            tag: self.tag.to_le(),
+            ..*self
         }
-        .checked()
     }
 }
 
@@ -214,6 +202,17 @@ mod tests {
     fn bytes_lead_back() {
         let sample = sample(Outcome::Late, 77).with_outcome(Outcome::Error, FailureCode(28));
         assert_eq!(Sample::from_bytes(&sample.to_bytes()), Ok(sample));
+    }
+
+    #[test]
+    fn bytes_stand_where_they_always_stood() {
+        let mut sample =
+            sample(Outcome::Error, 0x0102_0304_0506_0708).with_outcome(Outcome::Error, FailureCode(0x1c02));
+        sample.tag = 0x0a0b;
+        let expected = "0900000000030000 0a00000000000000 0f00000000000000 0807060504030201 3d0f000000000000 \
+            0201 021c 0200 0b0a";
+        let bytes: String = sample.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(bytes, expected.replace(' ', ""));
     }
 
     #[test]

@@ -10,10 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use serde::{Deserialize, Serialize};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// A length of time in nanoseconds; never negative, never a float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
+#[derive(FromBytes, IntoBytes, Immutable)]
+#[repr(transparent)]
 pub struct Nanoseconds(pub u64);
 
 impl Nanoseconds {
@@ -39,11 +42,21 @@ impl Nanoseconds {
     pub const fn as_duration(self) -> std::time::Duration {
         std::time::Duration::from_nanos(self.0)
     }
+
+    /// The same for system calls that wait for descriptors.
+    pub const fn as_timespec(self) -> Timespec {
+        Timespec {
+            tv_sec: (self.0 / NANOSECONDS_PER_SECOND) as i64,
+            tv_nsec: (self.0 % NANOSECONDS_PER_SECOND) as _,
+        }
+    }
 }
 
 /// A moment on this boot's `CLOCK_MONOTONIC`, in nanoseconds. Zero is reserved for "no moment".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
+#[derive(FromBytes, IntoBytes, Immutable)]
+#[repr(transparent)]
 pub struct MonotonicTime(pub u64);
 
 impl MonotonicTime {
@@ -100,10 +113,7 @@ impl Clock for MonotonicClock {
     }
 
     fn rest_until(&self, moment: MonotonicTime) {
-        let until = Timespec {
-            tv_sec: (moment.0 / NANOSECONDS_PER_SECOND) as i64,
-            tv_nsec: (moment.0 % NANOSECONDS_PER_SECOND) as i64,
-        };
+        let until = Nanoseconds(moment.0).as_timespec();
         // An absolute moment: who is descheduled before it sleeps does not sleep longer for it. Interrupted, it sleeps again.
         while self.now() < moment {
             let _ = clock_nanosleep_absolute(ClockId::Monotonic, &until);

@@ -27,7 +27,7 @@ pub use directory::{Directory, DirectoryLock};
 pub use error::{Flaw, FlawKind, StoreError};
 pub use runs::encode::{Encoded, encode};
 pub use runs::export::{CSV_HEADER, TextForm};
-pub use runs::liveness::{KeeperIdentity, boot_id};
+pub use runs::liveness::{KeeperIdentity, boot_id, host_name};
 pub use runs::manifest::{Manifest, ManifestEntry, ManifestKind};
 pub use runs::recovery::adopt::{Adopted, Adoption, adopt};
 pub use runs::recovery::recover::{Recovered, Recovery, recover, recover_one, recover_run};

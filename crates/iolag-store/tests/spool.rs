@@ -5,14 +5,15 @@ mod support;
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
+use iolag_fixtures::TmpfsMount;
 use iolag_model::{AttemptId, Detail, DetailKind, FailureCode, Outcome, RunState, Sample};
 use iolag_store::{
     Block, Directory, Recovery, SpoolNumber, SpoolReader, SpoolWriter, Store, StoreError, recover_run, spools,
 };
 use proptest::prelude::*;
 use support::{Client, record, run_id};
+use zerocopy::IntoBytes;
 
 const SPOOL: SpoolNumber = SpoolNumber(3);
 
@@ -65,9 +66,8 @@ fn samples_with_unknown_numbers_are_refused_and_a_second_writer_is_kept_out() {
     let directory = Directory::open(place.path()).unwrap();
     let mut writer = SpoolWriter::create(&directory, &run_id(1), SPOOL).unwrap();
     let mut samples = Client::new(0).take(10);
-    // SAFETY: a sample is 48 plain bytes, of which byte 40 is the operation's number; any value is a valid u8. This is
-    // what a stray write into shared memory does.
-    unsafe { (&raw mut samples[9]).cast::<u8>().add(40).write(255) };
+    // What a stray write into shared memory does to the operation's number.
+    samples[9].as_mut_bytes()[40] = 255;
     let error = writer.append(&samples).unwrap_err();
     assert!(matches!(error, StoreError::Sample { .. }) && writer.samples() == 0, "{error}");
     assert!(matches!(SpoolWriter::resume(&directory, &run_id(1), SPOOL), Err(StoreError::Locked { .. })));
@@ -132,24 +132,8 @@ fn a_newer_spool_is_an_error_and_not_damage() {
 
 #[test]
 fn a_full_disk_is_told_and_what_was_appended_stays_readable() {
-    let place = tempfile::tempdir().unwrap();
-    if !mount_tmpfs(place.path()) {
-        println!(
-            "SKIPPED a_full_disk_is_told_and_what_was_appended_stays_readable: mounting a tmpfs needs root"
-        );
-        return;
-    }
-    let outcome = std::panic::catch_unwind(|| fill(place.path()));
-    rustix::mount::unmount(place.path(), rustix::mount::UnmountFlags::DETACH).unwrap();
-    outcome.unwrap();
-}
-
-fn mount_tmpfs(path: &Path) -> bool {
-    use rustix::mount::{MountFlags, mount};
-    mount("iolag-test", path, "tmpfs", MountFlags::NOSUID, c"size=256k").is_ok()
-}
-
-fn fill(path: &Path) {
+    let Some(place) = TmpfsMount::new(256 << 10) else { return };
+    let path = place.path();
     let directory = Directory::open(path).unwrap();
     let mut writer = SpoolWriter::create(&directory, &run_id(1), SPOOL).unwrap();
     let all = Client::new(0).take(20_000);
@@ -168,19 +152,8 @@ fn fill(path: &Path) {
 
 #[test]
 fn a_disk_that_fills_while_encoding_keeps_the_spool_and_the_record() {
-    let place = tempfile::tempdir().unwrap();
-    if !mount_tmpfs(place.path()) {
-        println!(
-            "SKIPPED a_disk_that_fills_while_encoding_keeps_the_spool_and_the_record: mounting a tmpfs needs root"
-        );
-        return;
-    }
-    let outcome = std::panic::catch_unwind(|| encode_on_full(place.path()));
-    rustix::mount::unmount(place.path(), rustix::mount::UnmountFlags::DETACH).unwrap();
-    outcome.unwrap();
-}
-
-fn encode_on_full(path: &Path) {
+    let Some(place) = TmpfsMount::new(256 << 10) else { return };
+    let path = place.path();
     let store = Store::open(path).unwrap();
     let mut record = record(&run_id(1), 1, 1);
     let run = store.create_run(&record).unwrap();

@@ -291,7 +291,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::{QuantileValue, Summary, quantile_of};
+    use crate::{Censoring, QuantileValue, Summary, quantile_of};
     use iolag_model::Random;
 
     /// Columns of synthetic samples: four operations, two clients, some failed, hung and late.
@@ -385,7 +385,7 @@ mod tests {
             for estimate in [durations.p25, durations.median, durations.p90, durations.p99] {
                 assert_eq!(
                     estimate.value,
-                    quantile_of(&mut known, &mut censored, estimate.q),
+                    quantile_of(&mut known, &mut censored, estimate.q, Censoring::Independent),
                     "{estimate:?}"
                 );
             }

@@ -14,7 +14,7 @@ use crate::statistics::dependence::worth::{EffectiveSampleSize, Worth};
 use crate::statistics::interval::agreement;
 use crate::statistics::interval::share_over::{ShareOver, share_over};
 use crate::statistics::quantile::censored::QUANTILES;
-use crate::statistics::quantile::censored::{CensoredRanks, Censoring, censored_steps, informative_steps};
+use crate::statistics::quantile::censored::{CensoredRanks, Censoring, censored_steps};
 use crate::statistics::quantile::exact_durations::Values;
 use crate::statistics::quantile::histogram::{Histogram, bucket_of, middle_of};
 
@@ -133,15 +133,7 @@ impl DurationGroup {
         let known_at_most = |limit| counts.get(&limit).copied().unwrap_or_default();
         let known = self.histogram.count();
         let longest = self.histogram.max().max(self.histogram.censored_max()).unwrap_or_default();
-        match censoring.of(self.histogram.total()) {
-            Censoring::Independent | Censoring::InformativeIfFew => {
-                CensoredRanks::new(known, &censored_steps(&self.censored_ns, known_at_most), longest.0)
-            }
-            Censoring::Informative => {
-                let steps = informative_steps(&self.censored_ns, known_at_most);
-                CensoredRanks::informative(known, steps, longest.0)
-            }
-        }
+        CensoredRanks::new(known, censored_steps(&self.censored_ns, known_at_most), longest.0, censoring)
     }
 
     fn shares(&self, thresholds: &[Nanoseconds], worth: &GroupWorth) -> Vec<ShareOver> {

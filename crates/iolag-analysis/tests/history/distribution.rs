@@ -6,7 +6,7 @@ use iolag_analysis::history::{
     EstimateInterval, KindsOfDay, Knowledge, LocalTime, Observation, Observations, Origin, Quantity,
     ShiftEstimate, Stratify, Weight, compare, dip_statistic, share_difference,
 };
-use iolag_analysis::{QuantileValue, quantile_of, share_interval};
+use iolag_analysis::{Censoring, quantile_of, share_interval};
 use iolag_model::{Nanoseconds, Random, WallTime};
 use proptest::prelude::*;
 
@@ -357,7 +357,7 @@ proptest! {
             let share = steps.iter().filter(|step| **step <= limit).count() as f64 / steps.len() as f64;
             prop_assert!((distribution.share_at_most(limit as f64).unwrap() - share).abs() < 1e-9);
         }
-        let QuantileValue::Exactly(expected) = quantile_of(&mut steps.clone(), &mut [], q) else { unreachable!() };
+        let expected = quantile_of(&mut steps.clone(), &mut [], q, Censoring::Independent).bound().unwrap();
         prop_assert_eq!(distribution.quantile(q), Estimate::Exactly(expected.0 as f64));
         // The simultaneous band is that of Dvoretzky, Kiefer and Wolfowitz.
         let reach = (40.0_f64.ln() / (2.0 * distribution.sample_size().effective)).sqrt();

@@ -122,21 +122,6 @@ impl MemorySession {
         }
         Ok(done)
     }
-
-    fn look_at(&self, request: &Request, completion: Completion) -> Completion {
-        if !self.buffers.are_compared() || !completion.is_ok() {
-            return completion;
-        }
-        let is_as_written = match request.operation {
-            Operation::Read | Operation::CallRead => {
-                self.buffers.is_as_written(request.key, 0, request.bytes)
-            }
-            Operation::StreamRead => self.buffers.is_as_written(request.key, request.offset, request.bytes),
-            Operation::Stat | Operation::CallStat => self.size_bytes == request.bytes,
-            _ => true,
-        };
-        if is_as_written { completion } else { Completion { code: FailureCode::MISMATCH, ..completion } }
-    }
 }
 
 /// An answer that is no success, with what was moved before it.
@@ -161,7 +146,7 @@ impl Session for MemorySession {
     }
 
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
-        self.look_at(request, completion)
+        self.buffers.inspect(request, completion, self.size_bytes)
     }
 }
 
@@ -175,6 +160,6 @@ impl AsyncSession for MemorySession {
     }
 
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
-        self.look_at(request, completion)
+        self.buffers.inspect(request, completion, self.size_bytes)
     }
 }

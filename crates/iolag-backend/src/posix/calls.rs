@@ -1,6 +1,5 @@
 //! What calls are given, and what their answers mean.
 
-use iolag_model::FailureCode;
 use rustix::fs::Mode;
 use rustix::io::Errno;
 
@@ -14,12 +13,6 @@ pub(super) const OBJECT_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RG
 pub(super) fn completion_of(answer: Result<(), Errno>) -> Completion {
     match answer {
         Ok(()) => Completion::ok(0),
-        Err(errno) => Completion::failed(failure(errno)),
+        Err(errno) => Completion::failed(errno.into()),
     }
-}
-
-/// The code of an answer.
-#[inline]
-pub(super) fn failure(errno: Errno) -> FailureCode {
-    FailureCode::from_errno(errno.raw_os_error())
 }

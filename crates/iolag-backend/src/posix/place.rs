@@ -1,10 +1,10 @@
 //! The working directory: made, found again, and refused where it is not ours.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use iolag_directory::{Modes, Origin, OwnDirectory, Refusal, Unproven};
+use iolag_directory::{Modes, Origin, OwnDirectory, Refusal, Unproven, path_of};
 use iolag_model::{FailureCode, PlaceIdentity, PlaceMaker, PlaceToken};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags, fstatvfs, openat, statx, unlinkat};
 use rustix::io::Errno;
@@ -42,7 +42,7 @@ pub(super) struct Whereabouts {
 
 impl Whereabouts {
     fn of(directory: OwnedFd) -> Self {
-        let path = path_of(&directory);
+        let path = path_of(directory.as_fd());
         Self { directory, path }
     }
 }
@@ -230,7 +230,8 @@ impl WorkingDirectory {
     /// Refuses a working directory that is elsewhere than it was found. Only if the kernel, which asks nobody for that, gives another
     /// path is the file system asked whether the directory is there: the path of one that was removed or unmounted leads nowhere.
     pub(super) fn refuse_moved(&self, found: &Whereabouts) -> Result<(), BackendError> {
-        let Some(now) = path_of(&found.directory).filter(|now| Some(now) != found.path.as_ref()) else {
+        let Some(now) = path_of(found.directory.as_fd()).filter(|now| Some(now) != found.path.as_ref())
+        else {
             return Ok(());
         };
         let there = retry(|| statx(CWD, &now, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS));
@@ -366,14 +367,9 @@ impl WorkingDirectory {
     }
 }
 
-/// Where the kernel says that a directory is that this thread has opened.
-fn path_of(directory: &OwnedFd) -> Option<PathBuf> {
-    std::fs::read_link(format!("/proc/thread-self/fd/{}", directory.as_raw_fd())).ok()
-}
-
 /// An error of the harness from a system call's answer.
 pub(super) fn failed(action: &'static str, path: &Path, errno: Errno) -> BackendError {
-    let code = FailureCode::from_errno(errno.raw_os_error());
+    let code = FailureCode::from(errno);
     BackendError::Failed { action, path: path.display().to_string(), class: code.class(), code }
 }
 

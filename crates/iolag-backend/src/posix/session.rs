@@ -11,6 +11,7 @@
 use std::any::Any;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::os::fd::{IntoRawFd, OwnedFd};
 
 use iolag_model::{Durability, FailureCode, Operation};
@@ -19,7 +20,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, read, write};
 
-use super::calls::{OBJECT_MODE, completion_of, failure};
+use super::calls::{OBJECT_MODE, completion_of};
 use super::directory::{DIRECTORY, LISTING_BYTES, is_dot};
 use super::names::{DatasetName, ObjectName};
 use super::stream::StreamFile;
@@ -132,18 +133,7 @@ impl Session for PosixSession {
 
     #[inline]
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
-        if !self.buffers.are_compared() || !completion.is_ok() {
-            return completion;
-        }
-        let is_as_written = match request.operation {
-            Operation::Read | Operation::CallRead => {
-                self.buffers.is_as_written(request.key, 0, request.bytes)
-            }
-            Operation::StreamRead => self.buffers.is_as_written(request.key, request.offset, request.bytes),
-            Operation::Stat | Operation::CallStat => self.size_bytes == request.bytes,
-            _ => true,
-        };
-        if is_as_written { completion } else { Completion { code: FailureCode::MISMATCH, ..completion } }
+        self.buffers.inspect(request, completion, self.size_bytes)
     }
 }
 
@@ -180,7 +170,7 @@ impl PosixSession {
             Operation::StreamWrite => self.stream.write(&self.buffers.written, request),
             Operation::StreamRead => self.stream.read(&mut self.buffers.read, request),
             Operation::StreamFsync => self.stream.fsync(),
-            _ => Completion::failed(failure(Errno::OPNOTSUPP)),
+            _ => Completion::failed(Errno::OPNOTSUPP.into()),
         }
     }
 
@@ -195,7 +185,7 @@ impl PosixSession {
                     Completion::ok(0)
                 }
                 Err(Errno::INTR) => continue,
-                Err(errno) => Completion::failed(failure(errno)),
+                Err(errno) => Completion::failed(errno.into()),
             };
         }
     }
@@ -207,7 +197,7 @@ impl PosixSession {
                 let completion = read_all(&file, &mut self.buffers.read, bytes);
                 and_close(completion, file)
             }
-            Err(errno) => Completion::failed(failure(errno)),
+            Err(errno) => Completion::failed(errno.into()),
         }
     }
 
@@ -220,11 +210,11 @@ impl PosixSession {
                     && completion.is_ok()
                     && let Err(errno) = fsync(&file)
                 {
-                    completion.code = failure(errno);
+                    completion.code = errno.into();
                 }
                 and_close(completion, file)
             }
-            Err(errno) => Completion::failed(failure(errno)),
+            Err(errno) => Completion::failed(errno.into()),
         }
     }
 
@@ -242,7 +232,7 @@ impl PosixSession {
     fn list(&mut self) -> Completion {
         let directory = match open(&self.directory, self.dataset.as_c_str(), DIRECTORY) {
             Ok(directory) => directory,
-            Err(errno) => return Completion::failed(failure(errno)),
+            Err(errno) => return Completion::failed(errno.into()),
         };
         let mut completion = Completion::ok(0);
         let mut entries = RawDir::new(&directory, &mut self.listing);
@@ -251,7 +241,7 @@ impl PosixSession {
                 Ok(entry) => completion.bytes += u64::from(!is_dot(entry.file_name())),
                 Err(Errno::INTR) => {}
                 Err(errno) => {
-                    completion.code = failure(errno);
+                    completion.code = errno.into();
                     break;
                 }
             }
@@ -266,7 +256,7 @@ impl PosixSession {
                 self.open = Some(file);
                 Completion::ok(0)
             }
-            Err(errno) => Completion::failed(failure(errno)),
+            Err(errno) => Completion::failed(errno.into()),
         }
     }
 }
@@ -284,37 +274,33 @@ fn open(directory: &OwnedFd, name: &CStr, flags: OFlags) -> Result<OwnedFd, Errn
 
 #[inline(always)]
 fn read_all(file: &OwnedFd, buffer: &mut [u8], bytes: u64) -> Completion {
-    let mut done = 0;
-    let mut place = 0;
-    while done < bytes {
-        let length = (buffer.len() - place).min((bytes - done) as usize);
-        match read(file, &mut buffer[place..place + length]) {
-            Ok(0) => return Completion { bytes: done, code: FailureCode::SHORT },
-            Ok(moved) => {
-                done += moved as u64;
-                place = if place + moved == buffer.len() { 0 } else { place + moved };
-            }
-            Err(Errno::INTR) => {}
-            Err(errno) => return Completion { bytes: done, code: failure(errno) },
-        }
-    }
-    Completion::ok(done)
+    move_all(buffer.len(), bytes, |piece| read(file, &mut buffer[piece]))
 }
 
 #[inline(always)]
 fn write_all(file: &OwnedFd, buffer: &[u8], bytes: u64) -> Completion {
+    move_all(buffer.len(), bytes, |piece| write(file, &buffer[piece]))
+}
+
+/// Goes round a buffer until so many bytes are moved.
+#[inline(always)]
+fn move_all(
+    buffer_bytes: usize,
+    bytes: u64,
+    mut call: impl FnMut(Range<usize>) -> Result<usize, Errno>,
+) -> Completion {
     let mut done = 0;
     let mut place = 0;
     while done < bytes {
-        let length = (buffer.len() - place).min((bytes - done) as usize);
-        match write(file, &buffer[place..place + length]) {
+        let length = (buffer_bytes - place).min((bytes - done) as usize);
+        match call(place..place + length) {
             Ok(0) => return Completion { bytes: done, code: FailureCode::SHORT },
             Ok(moved) => {
                 done += moved as u64;
-                place = if place + moved == buffer.len() { 0 } else { place + moved };
+                place = if place + moved == buffer_bytes { 0 } else { place + moved };
             }
             Err(Errno::INTR) => {}
-            Err(errno) => return Completion { bytes: done, code: failure(errno) },
+            Err(errno) => return Completion { bytes: done, code: errno.into() },
         }
     }
     Completion::ok(done)
@@ -324,7 +310,7 @@ fn write_all(file: &OwnedFd, buffer: &[u8], bytes: u64) -> Completion {
 #[inline(always)]
 fn and_close(completion: Completion, file: OwnedFd) -> Completion {
     match close(file) {
-        Err(errno) if completion.is_ok() => Completion { code: failure(errno), ..completion },
+        Err(errno) if completion.is_ok() => Completion { code: errno.into(), ..completion },
         _ => completion,
     }
 }
@@ -339,5 +325,5 @@ fn close(file: OwnedFd) -> Result<(), Errno> {
 
 #[cold]
 fn not_open() -> Completion {
-    Completion::failed(failure(Errno::BADF))
+    Completion::failed(Errno::BADF.into())
 }

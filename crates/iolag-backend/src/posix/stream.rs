@@ -10,7 +10,7 @@ use iolag_model::{FailureCode, Operation};
 use rustix::fs::{OFlags, fsync, openat};
 use rustix::io::{Errno, pread, pwrite};
 
-use super::calls::{OBJECT_MODE, completion_of, failure};
+use super::calls::{OBJECT_MODE, completion_of};
 use crate::{Completion, ObjectKey, Request};
 
 /// What is open.
@@ -53,7 +53,7 @@ impl StreamFile {
             };
         *self = match openat(directory, name, flags, OBJECT_MODE) {
             Ok(file) => Self::Open { file, key: request.key, direction },
-            Err(errno) => Self::Failed(failure(errno)),
+            Err(errno) => Self::Failed(errno.into()),
         };
     }
 
@@ -85,7 +85,7 @@ impl StreamFile {
         match self {
             Self::Open { file, .. } => completion_of(fsync(file)),
             Self::Failed(code) => Completion::failed(*code),
-            Self::Closed => Completion::failed(failure(Errno::BADF)),
+            Self::Closed => Completion::failed(Errno::BADF.into()),
         }
     }
 
@@ -97,7 +97,7 @@ impl StreamFile {
         let file = match self {
             Self::Open { file, .. } => file,
             Self::Failed(code) => return Completion::failed(*code),
-            Self::Closed => return Completion::failed(failure(Errno::BADF)),
+            Self::Closed => return Completion::failed(Errno::BADF.into()),
         };
         let mut done = 0;
         while done < request.bytes {
@@ -105,7 +105,7 @@ impl StreamFile {
                 Ok(0) => return Completion { bytes: done, code: FailureCode::SHORT },
                 Ok(bytes) => done += bytes as u64,
                 Err(Errno::INTR) => {}
-                Err(errno) => return Completion { bytes: done, code: failure(errno) },
+                Err(errno) => return Completion { bytes: done, code: errno.into() },
             }
         }
         Completion::ok(done)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use iolag_model::{Clock, MonotonicTime, Nanoseconds};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 /// Where tools are looked for; the search path of the user is not asked.
@@ -133,9 +133,7 @@ fn is_ready_until(descriptor: PollFd<'_>, deadline: MonotonicTime, clock: &impl 
     let mut descriptors = [descriptor];
     loop {
         let left = deadline.since(clock.now());
-        let timeout =
-            Timespec { tv_sec: (left.0 / 1_000_000_000) as i64, tv_nsec: (left.0 % 1_000_000_000) as _ };
-        match poll(&mut descriptors, Some(&timeout)) {
+        match poll(&mut descriptors, Some(&left.as_timespec())) {
             Ok(0) if left == Nanoseconds::ZERO => return false,
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
             Ok(_) => return true,

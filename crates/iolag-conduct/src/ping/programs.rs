@@ -53,11 +53,9 @@ impl ProgramSession {
         exchange: Exchange,
     ) -> Result<Self, BackendError> {
         let failed = |action| {
-            move |errno: Errno| BackendError::Failed {
-                action,
-                path: TASK.to_owned(),
-                class: FailureCode::from_errno(errno.raw_os_error()).class(),
-                code: FailureCode::from_errno(errno.raw_os_error()),
+            move |errno: Errno| {
+                let code = FailureCode::from(errno);
+                BackendError::Failed { action, path: TASK.to_owned(), class: code.class(), code }
             }
         };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -8,7 +8,7 @@ use iolag_model::{
     Activity, Anchor, AttemptId, ClientId, ClientRecord, Clock, Coordinator, FailureCode, MonotonicClock,
     MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, RunRecord, Sample,
 };
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::messages::{FromMeasurer, ToWriter, heard};
 use crate::run::attendant::{Attendance, Attendant, Round};
@@ -109,7 +109,6 @@ fn names_of_clients(record: &RunRecord) -> BTreeMap<u32, String> {
 }
 
 fn wait_for_anything(measurers: &[Measurer], writing: &Writing, interruption: &Interruption<'_>) {
-    let limit = Timespec { tv_sec: 0, tv_nsec: LOOK.0 as i64 };
     let mut descriptors = vec![PollFd::from_borrowed_fd(interruption.signals().descriptor(), PollFlags::IN)];
     for measurer in measurers.iter().filter(|measurer| !measurer.done) {
         if let Some(descriptor) = measurer.messenger.child().descriptor() {
@@ -124,7 +123,7 @@ fn wait_for_anything(measurers: &[Measurer], writing: &Writing, interruption: &I
         descriptors.push(PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
     }
     // Interrupted or not, the loop looks at everything.
-    let _ = poll(&mut descriptors, Some(&limit));
+    let _ = poll(&mut descriptors, Some(&LOOK.as_timespec()));
 }
 
 impl Watch<'_> {

@@ -5,7 +5,8 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use iolag_model::Nanoseconds;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, pidfd_send_signal, waitid,
 };
@@ -54,7 +55,7 @@ impl Adopted {
         }
         self.has_ended = match &self.descriptor {
             Some(descriptor) => {
-                let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+                let at_once = Nanoseconds::ZERO.as_timespec();
                 poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&at_once))
                     .is_ok_and(|ready| ready > 0)
             }
@@ -92,7 +93,6 @@ impl Adopted {
 mod tests {
     use super::*;
     use crate::{Child, Orphanage};
-    use iolag_model::Nanoseconds;
 
     #[test]
     fn only_the_same_process_is_adopted_and_its_end_is_noticed() {

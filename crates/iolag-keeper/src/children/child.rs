@@ -5,10 +5,9 @@
 //! a measurer started (a compiler, an `ls`) can be ended with it. A child dies with the keeper if it can.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
 
 use iolag_model::{Clock, MonotonicClock, Nanoseconds};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process, kill_process_group,
@@ -163,9 +162,8 @@ impl Child {
             }
             match &self.descriptor {
                 Some(descriptor) => {
-                    let limit = timespec(left);
                     // Interrupted or not, the loop looks again.
-                    let _ = poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&limit));
+                    let _ = poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&left.as_timespec()));
                 }
                 None => std::thread::sleep(left.min(LOOK).as_duration()),
             }
@@ -259,11 +257,6 @@ fn prepare_child(parent: Pid, orphanage: Orphanage, company: Company) {
     }
 }
 
-pub(crate) fn timespec(duration: Nanoseconds) -> Timespec {
-    let duration = Duration::from_nanos(duration.0);
-    Timespec { tv_sec: duration.as_secs() as i64, tv_nsec: i64::from(duration.subsec_nanos()) }
-}
-
 fn last_error() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::AGAIN)
 }
@@ -271,6 +264,7 @@ fn last_error() -> Errno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     const LIMIT: Nanoseconds = Nanoseconds::from_seconds(60);
 
@@ -283,18 +277,18 @@ mod tests {
 
     #[test]
     fn a_child_that_ignores_sigterm_is_killed_with_its_group() {
-        let words = crate::SharedWords::new(1).unwrap();
+        let words = crate::SharedWords::<[crate::Word; 1]>::new().unwrap();
         let theirs = words.clone();
         let mut child = Child::fork("test", Orphanage::Die, move || {
             // SAFETY: only changes the disposition of a signal.
             unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
-            theirs.store(0, 1);
+            theirs[0].store(1);
             loop {
                 std::thread::sleep(Duration::from_secs(1));
             }
         })
         .unwrap();
-        while words.load(0) == 0 {
+        while words[0].load() == 0 {
             assert_eq!(child.wait(Nanoseconds::from_milliseconds(1)), None);
         }
         // The second grace is for the killed one to be gone, on a busy machine too.
@@ -304,10 +298,10 @@ mod tests {
 
     #[test]
     fn a_child_apart_leads_a_session_and_takes_what_it_started_along() {
-        let words = crate::SharedWords::new(2).unwrap();
+        let words = crate::SharedWords::<[crate::Word; 2]>::new().unwrap();
         let theirs = words.clone();
         let mut child = Child::fork_apart("test", Orphanage::Die, move || {
-            theirs.store(0, u64::from(rustix::process::getsid(None).unwrap() == getpid()));
+            theirs[0].store(u64::from(rustix::process::getsid(None).unwrap() == getpid()));
             // SAFETY: this process has one thread; the grandchild only sleeps.
             let grandchild = unsafe { libc::fork() };
             if grandchild == 0 {
@@ -315,19 +309,19 @@ mod tests {
                     std::thread::sleep(Duration::from_secs(1));
                 }
             }
-            theirs.store(1, grandchild as u64);
+            theirs[1].store(grandchild as u64);
             0
         })
         .unwrap();
         assert_eq!(child.wait(LIMIT), Some(Ending::Exited(0)));
-        assert_eq!(words.load(0), 1);
+        assert_eq!(words[0].load(), 1);
         assert!(child.consumption().unwrap().resident_bytes_max > 0);
         assert!(!child.has_left_something(LIMIT));
     }
 
     #[test]
     fn what_has_ended_and_is_not_asked_for_is_not_left() {
-        let words = crate::SharedWords::new(2).unwrap();
+        let words = crate::SharedWords::<[crate::Word; 2]>::new().unwrap();
         let theirs = words.clone();
         let sleep_on = || loop {
             std::thread::sleep(Duration::from_secs(1));
@@ -345,20 +339,20 @@ mod tests {
                     // SAFETY: ends this process at once.
                     unsafe { libc::_exit(0) }
                 }
-                theirs.store(1, ended as u64);
+                theirs[1].store(ended as u64);
                 sleep_on();
             }
-            while theirs.load(1) == 0 || !crate::children::evidence::is_zombie(theirs.load(1) as u32) {
+            while theirs[1].load() == 0 || !crate::children::evidence::is_zombie(theirs[1].load() as u32) {
                 std::thread::sleep(LOOK.as_duration());
             }
-            theirs.store(0, lazy as u64);
+            theirs[0].store(lazy as u64);
             0
         })
         .unwrap();
         assert_eq!(child.wait(LIMIT), Some(Ending::Exited(0)));
         let left = child.has_left_something(LOOK);
         // The one that does not ask is left in no test's way.
-        let _ = kill_process(Pid::from_raw(words.load(0) as i32).unwrap(), Signal::KILL);
+        let _ = kill_process(Pid::from_raw(words[0].load() as i32).unwrap(), Signal::KILL);
         assert!(!left);
     }
 

@@ -6,6 +6,8 @@
 use std::fmt::{self, Write as _};
 use std::fs;
 
+use iolag_model::ProcessStat;
+
 /// State, wait channel, system call and, where permitted, the kernel stack of a thread and of what it started.
 pub fn evidence(process: u32, thread: u32) -> String {
     let mut text = String::new();
@@ -59,7 +61,7 @@ impl fmt::Display for Halt {
 /// not meant. Where the kernel does not tell in what a process waits, a frozen one is not recognised.
 pub fn halt(process: u32) -> Option<Halt> {
     let stat = read(&format!("/proc/{process}/stat"))?;
-    let frozen_in: &[&str] = match fields_after_name(&stat).next()? {
+    let frozen_in: &[&str] = match ProcessStat::of(&stat).state()? {
         "T" => return Some(Halt::Stopped),
         // Version 1. Who sleeps, or waits for other threads, a descriptor or a child, does so interruptibly, state S: only the freezer makes a
         // D of it, since Linux 6.1.
@@ -88,12 +90,12 @@ pub fn halt(process: u32) -> Option<Halt> {
 /// Whether a process has ended and its parent has not asked how.
 pub(crate) fn is_zombie(process: u32) -> bool {
     let stat = read(&format!("/proc/{process}/stat")).unwrap_or_default();
-    fields_after_name(&stat).next() == Some("Z")
+    ProcessStat::of(&stat).state() == Some("Z")
 }
 
 /// The start time of a process in clock ticks since boot, which with its id names it for as long as the machine runs.
 pub fn start_ticks(process: u32) -> Option<u64> {
-    fields_after_name(&read(&format!("/proc/{process}/stat"))?).nth(19)?.parse().ok()
+    ProcessStat::of(&read(&format!("/proc/{process}/stat"))?).start_ticks()
 }
 
 /// How much of the processor a process has used: a number that stands still while the process waits in the kernel, and
@@ -101,22 +103,22 @@ pub fn start_ticks(process: u32) -> Option<u64> {
 /// comes back makes it grow. Looks at every thread, so it is not for processes with thousands of them.
 pub fn processor_use(process: u32) -> Option<u64> {
     let stat = read(&format!("/proc/{process}/stat"))?;
-    let mut ticks = fields_after_name(&stat).skip(11).map(|field| field.parse::<u64>().ok());
-    let ticks = ticks.next()?? + ticks.next()??;
+    let stat = ProcessStat::of(&stat);
+    let (user_ticks, system_ticks) = (stat.number(14)?, stat.number(15)?);
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     // Kernels may be built without it; the ticks are enough for all but very slow file systems.
     let worked_ns = threads.filter_map(|thread| {
         let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
         text.split_ascii_whitespace().next()?.parse::<u64>().ok()
     });
-    Some(ticks + worked_ns.sum::<u64>())
+    Some(user_ticks + system_ticks + worked_ns.sum::<u64>())
 }
 
 fn describe(text: &mut String, directory: &str) {
     let told =
         |name: &str| read(&format!("{directory}/{name}")).filter(|told| told != "0" && !told.is_empty());
     let stat = told("stat").unwrap_or_default();
-    let state = fields_after_name(&stat).next().unwrap_or("gone");
+    let state = ProcessStat::of(&stat).state().unwrap_or("gone");
     let stack = told("stack").unwrap_or_default();
     let frames: Vec<_> = stack.lines().filter_map(|line| line.split("] ").nth(1)).take(12).collect();
     // A thread that sleeps and still stands in the scheduler's queue (Linux 6.12 and later) has no wait channel, but a stack.
@@ -130,11 +132,6 @@ fn describe(text: &mut String, directory: &str) {
     if !frames.is_empty() {
         let _ = write!(text, ", stack {}", frames.join(" < "));
     }
-}
-
-/// The fields of a stat file after the name, which may itself contain spaces and parentheses.
-pub(crate) fn fields_after_name(stat: &str) -> impl Iterator<Item = &str> {
-    stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_ascii_whitespace()
 }
 
 pub(crate) fn read(path: &str) -> Option<String> {
@@ -225,11 +222,5 @@ mod tests {
         assert!(becomes(&mut child, Signal::CONT, None));
         child.end(Nanoseconds::from_seconds(5));
         assert_eq!(halt(u32::MAX >> 1), None);
-    }
-
-    #[test]
-    fn names_with_spaces_and_parentheses_are_skipped() {
-        assert_eq!(fields_after_name("12 (a) b (c)) D 1 2").next(), Some("D"));
-        assert_eq!(fields_after_name("").next(), None);
     }
 }

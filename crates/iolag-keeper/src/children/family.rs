@@ -3,7 +3,9 @@
 //! A program that waits in the kernel outlives the child that started it, however that was ended; who counts only children would
 //! start the next one on the same mount, and the next. Only `children` and `stat` below /proc are read.
 
-use super::evidence::{fields_after_name, read};
+use iolag_model::ProcessStat;
+
+use super::evidence::read;
 
 /// Processes beyond this number are left out.
 const PROCESSES_MAX: usize = 256;
@@ -31,18 +33,17 @@ pub(crate) fn is_living_group(group: u32) -> bool {
     living(GROUP, group).next().is_some()
 }
 
-/// Where a stat file has the process group, counted after the state.
-const GROUP: usize = 1;
+/// Where a stat file has the process group.
+const GROUP: usize = 5;
 /// Where it has the session.
-const SESSION: usize = 2;
+const SESSION: usize = 6;
 
 /// The processes of which this field of the stat file is `value`, and that have not ended.
 fn living(field: usize, value: u32) -> impl Iterator<Item = u32> {
     let is_meant = move |process: &u32| {
         let stat = read(&format!("/proc/{process}/stat")).unwrap_or_default();
-        let mut fields = fields_after_name(&stat);
-        let is_living = fields.next().is_some_and(|state| !matches!(state, "Z" | "X"));
-        is_living && fields.nth(field).and_then(|text| text.parse().ok()) == Some(value)
+        let stat = ProcessStat::of(&stat);
+        stat.is_living() && stat.number(field) == Some(u64::from(value))
     };
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -57,28 +58,28 @@ fn children(process: u32) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Child, Orphanage, SharedWords};
+    use crate::{Child, Orphanage, SharedWords, Word};
     use iolag_model::Nanoseconds;
 
     #[test]
     fn grandchildren_are_found_by_descent_and_by_session() {
-        let words = SharedWords::new(1).unwrap();
+        let words = SharedWords::<[Word; 1]>::new().unwrap();
         let theirs = words.clone();
         let mut child = Child::fork_apart("test", Orphanage::Die, move || {
             // SAFETY: this process has one thread; both sleep until they are killed.
             let grandchild = unsafe { libc::fork() };
             if grandchild > 0 {
-                theirs.store(0, grandchild as u64);
+                theirs[0].store(grandchild as u64);
             }
             loop {
                 std::thread::sleep(std::time::Duration::from_secs(1));
             }
         })
         .unwrap();
-        while words.load(0) == 0 {
+        while words[0].load() == 0 {
             assert_eq!(child.wait(Nanoseconds::from_milliseconds(1)), None);
         }
-        let grandchild = words.load(0) as u32;
+        let grandchild = words[0].load() as u32;
         assert_eq!(descendants(child.id()), [grandchild]);
         let mut members = members_of_session(child.id());
         members.sort_unstable();

@@ -13,7 +13,9 @@ use iolag_model::Nanoseconds;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::stdio::dup2_stderr;
 
+use super::separation::leave_standard_streams;
 use super::waiting::{Awaited, wait_for_any};
 use crate::{Child, KeeperError, Orphanage};
 
@@ -66,7 +68,9 @@ impl Messenger {
         let keepers_ends = [incoming.as_fd(), outgoing.as_fd(), complaints.as_fd()]
             .map(|end| std::os::fd::AsRawFd::as_raw_fd(&end));
         let child = Child::fork(role, orphanage, || {
-            leave_standard_streams(child_error.as_fd());
+            leave_standard_streams();
+            // Complaints go into a pipe, which drops what it has no room for.
+            let _ = dup2_stderr(&child_error);
             for end in keepers_ends {
                 // SAFETY: the child's copies of the keeper's ends; the child never uses them, and never drops their owners.
                 unsafe { libc::close(end) };
@@ -162,19 +166,6 @@ impl Messenger {
         }
         true
     }
-}
-
-/// Reads nothing, prints nothing, and complains into a pipe (which drops what it has no room for).
-fn leave_standard_streams(complaints: BorrowedFd<'_>) {
-    use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
-    // A child that keeps a stream works all the same, so a failure is not worth more words.
-    if let Ok(nothing) =
-        rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, rustix::fs::Mode::empty())
-    {
-        let _ = dup2_stdin(&nothing);
-        let _ = dup2_stdout(&nothing);
-    }
-    let _ = dup2_stderr(complaints);
 }
 
 impl Inbox {

@@ -10,12 +10,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 /// To be called in a child: it reads and prints nothing from here on, has no descriptor but `kept`, and dumps no core.
 /// Nobody may use the other descriptors in this process afterwards, nor drop their owners.
 pub fn leave_inheritance(kept: &[BorrowedFd<'_>]) {
-    // A child that keeps a stream works all the same, so a failure is not worth more words.
-    if let Ok(nothing) = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
-        let _ = dup2_stdin(&nothing);
-        let _ = dup2_stdout(&nothing);
-        let _ = dup2_stderr(&nothing);
-    }
+    leave_standard_streams();
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     let mut kept: Vec<RawFd> = kept.iter().map(AsRawFd::as_raw_fd).filter(|kept| *kept > 2).collect();
     kept.sort_unstable();
@@ -25,6 +20,14 @@ pub fn leave_inheritance(kept: &[BorrowedFd<'_>]) {
         first = descriptor + 1;
     }
     close_from_to(first, RawFd::MAX);
+}
+
+/// To be called in a child: it reads and prints nothing from here on.
+pub fn leave_standard_streams() {
+    // A child that keeps a stream works all the same, so a failure is not worth more words.
+    if let Ok(nothing) = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
+        let _ = (dup2_stdin(&nothing), dup2_stdout(&nothing), dup2_stderr(&nothing));
+    }
 }
 
 fn close_from_to(first: RawFd, last: RawFd) {

@@ -5,8 +5,6 @@ use std::os::fd::BorrowedFd;
 use iolag_model::Nanoseconds;
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::child::timespec;
-
 /// What is waited for.
 #[derive(Debug, Clone, Copy)]
 pub enum Awaited<'a> {
@@ -26,7 +24,7 @@ pub fn wait_for_any(awaited: &[Awaited<'_>], limit: Option<Nanoseconds>) -> Vec<
             Awaited::Changed(descriptor) => PollFd::from_borrowed_fd(descriptor, PollFlags::PRI),
         })
         .collect();
-    let limit = limit.map(timespec);
+    let limit = limit.map(Nanoseconds::as_timespec);
     match poll(&mut descriptors, limit.as_ref()) {
         Ok(_) => descriptors.iter().map(|descriptor| !descriptor.revents().is_empty()).collect(),
         Err(_) => vec![false; awaited.len()],

@@ -12,7 +12,6 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
 
 use iolag_model::{Arrival, Coordinator, Meeting, MonotonicTime, Nanoseconds, Waiting};
 use rustix::thread::futex;
@@ -177,7 +176,7 @@ impl Coordinator for SharedCoordinator {
     }
 
     fn wait_for_meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>> {
-        const SLICE: Duration = Duration::from_millis(100);
+        const SLICE: Nanoseconds = Nanoseconds::from_milliseconds(100);
         let word = &self.exchange.shared.control().open_meeting;
         loop {
             let open = word.load(Ordering::SeqCst);
@@ -187,9 +186,8 @@ impl Coordinator for SharedCoordinator {
             if self.is_stopped(rank) {
                 return None;
             }
-            let limit = futex::Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
             // Any answer means the same: look again.
-            let _ = futex::wait(word, futex::Flags::empty(), open, Some(&limit));
+            let _ = futex::wait(word, futex::Flags::empty(), open, Some(&SLICE.as_timespec()));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! finds no room within a second is counted as lost rather than waited for: it explains a sample, it is not one.
 //!
 //! ```text
-//! head   tail   lost                   (elsewhere, with those of all rings)
+//! DetailCounters                       (elsewhere, with those of all rings)
 //! bytes[capacity]: u32 length, record, padding to 8; length 0 = skip to the start
 //! ```
 //! A text that is longer than half of the ring is cut, so that there is room for every one in the end.
@@ -14,8 +14,17 @@ use iolag_model::Detail;
 
 use super::memory::SharedMemory;
 
-/// Bytes of the three counters.
-pub(crate) const DETAIL_COUNTER_BYTES: usize = 3 * size_of::<u64>();
+/// How far a ring of texts is.
+#[repr(C)]
+pub(crate) struct DetailCounters {
+    /// Bytes written since the beginning.
+    head: AtomicU64,
+    /// Bytes consumed since the beginning.
+    tail: AtomicU64,
+    /// Records that found no room.
+    lost: AtomicU64,
+}
+
 /// Bytes of a record besides its text, and of its length.
 const RECORD_BYTES_BESIDES_TEXT: usize = 24;
 
@@ -31,9 +40,9 @@ pub(crate) struct DetailPlace {
 }
 
 impl DetailPlace {
-    fn counter(&self, number: usize) -> &AtomicU64 {
-        // SAFETY: one of the three counters; only atomics ever touch them.
-        unsafe { self.memory.at::<AtomicU64>(self.counters + number * size_of::<u64>(), 1).as_ref() }
+    fn counters(&self) -> &DetailCounters {
+        // SAFETY: zeroed memory is valid, and only atomics ever touch it.
+        unsafe { self.memory.at::<DetailCounters>(self.counters, 1).as_ref() }
     }
 
     fn byte(&self, count: u64) -> *mut u8 {
@@ -88,14 +97,14 @@ impl DetailProducer {
     }
 
     fn count_lost(&self) -> bool {
-        self.place.counter(2).fetch_add(1, Ordering::Relaxed);
+        self.place.counters().lost.fetch_add(1, Ordering::Relaxed);
         false
     }
 
     fn try_push(&mut self, record: &[u8]) -> bool {
         let needed = (4 + record.len() as u64).next_multiple_of(8);
-        let mut head = self.place.counter(0).load(Ordering::Relaxed);
-        let free = self.place.capacity as u64 - (head - self.place.counter(1).load(Ordering::Acquire));
+        let mut head = self.place.counters().head.load(Ordering::Relaxed);
+        let free = self.place.capacity as u64 - (head - self.place.counters().tail.load(Ordering::Acquire));
         let rest = self.place.contiguous(head);
         let skip = if rest < needed { rest } else { 0 };
         if needed + skip > free {
@@ -112,7 +121,7 @@ impl DetailProducer {
             start.cast::<u32>().write(record.len() as u32);
             start.add(4).copy_from_nonoverlapping(record.as_ptr(), record.len());
         }
-        self.place.counter(0).store(head + needed, Ordering::Release);
+        self.place.counters().head.store(head + needed, Ordering::Release);
         true
     }
 }
@@ -130,14 +139,14 @@ impl DetailReader {
 
     /// Records that were lost because there was no room.
     pub fn lost(&self) -> u64 {
-        self.place.counter(2).load(Ordering::Relaxed)
+        self.place.counters().lost.load(Ordering::Relaxed)
     }
 
     /// The records that wait, and what to pass to [`DetailReader::consume`] when they are safe. A damaged record (its client
     /// was killed in the middle of writing) is left out.
     pub fn pending(&self) -> (Vec<Detail>, u64) {
-        let head = self.place.counter(0).load(Ordering::Acquire);
-        let mut position = self.place.counter(1).load(Ordering::Relaxed);
+        let head = self.place.counters().head.load(Ordering::Acquire);
+        let mut position = self.place.counters().tail.load(Ordering::Relaxed);
         let mut details = Vec::new();
         while position < head {
             // SAFETY: before `head`, so written; positions are multiples of 8.
@@ -160,7 +169,7 @@ impl DetailReader {
 
     /// Everything before `position` is safe.
     pub fn consume(&self, position: u64) {
-        self.place.counter(1).store(position, Ordering::Release);
+        self.place.counters().tail.store(position, Ordering::Release);
     }
 }
 
@@ -171,8 +180,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn place(capacity: usize) -> DetailPlace {
-        let memory = SharedMemory::new(DETAIL_COUNTER_BYTES + capacity).unwrap();
-        DetailPlace { memory, counters: 0, offset: DETAIL_COUNTER_BYTES, capacity }
+        let memory = SharedMemory::new(size_of::<DetailCounters>() + capacity).unwrap();
+        DetailPlace { memory, counters: 0, offset: size_of::<DetailCounters>(), capacity }
     }
 
     #[test]

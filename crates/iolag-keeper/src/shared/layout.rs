@@ -16,11 +16,11 @@ use iolag_model::{
 };
 use rustix::thread::sched_getaffinity;
 
-use super::detail_ring::{DETAIL_COUNTER_BYTES, DetailPlace, DetailProducer, DetailReader};
+use super::detail_ring::{DetailCounters, DetailPlace, DetailProducer, DetailReader};
 use super::memory::SharedMemory;
 use super::ring::{LINE, RingPlace, RingProducer, RingReader};
 use super::room::{DETAIL_BYTES_MAX, Room};
-use super::slot::{EXPECTED, InFlight, SLOT_BYTES, Slot};
+use super::slot::{EXPECTED, InFlight, Slot};
 use crate::KeeperError;
 
 const PAGE: usize = 4096;
@@ -42,6 +42,8 @@ pub(crate) struct Control {
     /// Samples that found their ring full although the run was stopped: lost, and said so.
     pub(crate) samples_lost: AtomicU64,
 }
+
+const _: () = assert!(size_of::<Control>() <= PAGE && PAGE.is_multiple_of(align_of::<Slot>()));
 
 /// The shared memory of one run.
 #[derive(Debug, Clone)]
@@ -77,15 +79,15 @@ impl Places {
     pub(crate) fn slot(&self, client: usize) -> &Slot {
         assert!(client < self.clients, "no such client");
         // SAFETY: within the slots; zeroed memory is valid and only atomics touch it.
-        unsafe { self.memory.at::<Slot>(PAGE + client * SLOT_BYTES, 1).as_ref() }
+        unsafe { self.memory.at::<Slot>(PAGE + client * size_of::<Slot>(), 1).as_ref() }
     }
 
     fn counters_offset(clients: usize) -> usize {
-        PAGE + clients * SLOT_BYTES
+        PAGE + clients * size_of::<Slot>()
     }
 
     fn rings_offset(clients: usize) -> usize {
-        (Self::counters_offset(clients) + (clients + 1) * DETAIL_COUNTER_BYTES).next_multiple_of(PAGE)
+        (Self::counters_offset(clients) + (clients + 1) * size_of::<DetailCounters>()).next_multiple_of(PAGE)
     }
 
     fn stride(samples: usize) -> usize {
@@ -103,7 +105,7 @@ impl Places {
         let offset = (keepers + bytes).next_multiple_of(PAGE) + ring * self.detail_bytes;
         DetailPlace {
             memory: self.memory.clone(),
-            counters: Self::counters_offset(self.clients) + ring * DETAIL_COUNTER_BYTES,
+            counters: Self::counters_offset(self.clients) + ring * size_of::<DetailCounters>(),
             offset,
             capacity: if ring == self.clients { DETAIL_BYTES_MAX } else { self.detail_bytes },
         }

@@ -1,9 +1,7 @@
 //! The ring: samples on their way from one client to the writer, in shared memory.
 //!
-//! ```text
-//! head (line 0, written by the client)   tail (line 1, written by the writer)   samples[capacity]
-//! ```
-//! Both count samples since the beginning and never wrap in practice; a sample's place is its count modulo capacity.
+//! First its two counters, then the samples. Both counters count samples since the beginning and never wrap in practice; a sample's
+//! place is its count modulo capacity.
 //! The client writes a sample, then stores `head` with release order; the writer loads `head` with acquire order, reads,
 //! and stores `tail` only after the samples are safe in the spool. A writer that is killed therefore leaves in the ring
 //! what it had not finished, and the next writer goes on from there.
@@ -18,16 +16,23 @@ use iolag_model::Sample;
 
 use super::memory::SharedMemory;
 
-/// Two cache lines, because processors fetch lines in pairs.
-pub(crate) const LINE: usize = 128;
-
-/// Bytes of the two counters before the samples.
-const RING_HEADER_BYTES: usize = 2 * LINE;
-
-#[repr(C, align(128))]
-struct Counter {
-    value: AtomicU64,
+/// What stands before the samples.
+#[repr(C)]
+struct Counters {
+    /// Written by the client.
+    head: Counter,
+    /// Written by the writer.
+    tail: Counter,
 }
+
+/// Alone in two cache lines, because processors fetch lines in pairs.
+#[repr(C, align(128))]
+struct Counter(AtomicU64);
+
+/// Where a ring may begin.
+pub(crate) const LINE: usize = align_of::<Counters>();
+
+const _: () = assert!(size_of::<Counters>() == 2 * LINE && LINE == 128);
 
 /// Where a ring lies in the shared memory.
 #[derive(Debug, Clone)]
@@ -39,16 +44,16 @@ pub(crate) struct RingPlace {
 
 impl RingPlace {
     pub(crate) fn bytes(capacity: usize) -> usize {
-        RING_HEADER_BYTES + capacity * Sample::SIZE
+        size_of::<Counters>() + capacity * Sample::SIZE
     }
 
-    fn counter(&self, line: usize) -> &AtomicU64 {
-        // SAFETY: within the ring's header; zeroed memory is a valid counter, and only atomics ever touch it.
-        unsafe { &self.memory.at::<Counter>(self.offset + line * LINE, 1).as_ref().value }
+    fn counters(&self) -> &Counters {
+        // SAFETY: before the samples; zeroed memory is a valid counter, and only atomics ever touch it.
+        unsafe { self.memory.at::<Counters>(self.offset, 1).as_ref() }
     }
 
     fn samples(&self) -> *mut Sample {
-        self.memory.at::<Sample>(self.offset + RING_HEADER_BYTES, self.capacity).as_ptr()
+        self.memory.at::<Sample>(self.offset + size_of::<Counters>(), self.capacity).as_ptr()
     }
 }
 
@@ -68,7 +73,7 @@ unsafe impl Send for RingProducer {}
 
 impl RingProducer {
     pub(crate) fn new(place: RingPlace) -> Self {
-        let head = place.counter(0).load(Ordering::Relaxed);
+        let head = place.counters().head.0.load(Ordering::Relaxed);
         let samples = place.samples();
         let index = (head % place.capacity as u64) as usize;
         Self { place, samples, index, head, limit: head }
@@ -80,7 +85,7 @@ impl RingProducer {
         if self.head + count <= self.limit {
             return true;
         }
-        self.limit = self.place.counter(1).load(Ordering::Acquire) + self.place.capacity as u64;
+        self.limit = self.place.counters().tail.0.load(Ordering::Acquire) + self.place.capacity as u64;
         self.head + count <= self.limit
     }
 
@@ -97,7 +102,7 @@ impl RingProducer {
             self.index = 0;
         }
         self.head += 1;
-        self.place.counter(0).store(self.head, Ordering::Release);
+        self.place.counters().head.0.store(self.head, Ordering::Release);
         Ok(())
     }
 }
@@ -122,12 +127,12 @@ impl RingReader {
 
     /// Samples written since the beginning.
     pub fn head(&self) -> u64 {
-        self.place.counter(0).load(Ordering::Acquire)
+        self.place.counters().head.0.load(Ordering::Acquire)
     }
 
     /// Samples consumed since the beginning.
     pub fn tail(&self) -> u64 {
-        self.place.counter(1).load(Ordering::Acquire)
+        self.place.counters().tail.0.load(Ordering::Acquire)
     }
 
     /// Samples that fit.
@@ -151,7 +156,7 @@ impl RingReader {
     pub fn consume(&self, count: u64) {
         let tail = self.tail();
         debug_assert!(tail + count <= self.head());
-        self.place.counter(1).store(tail + count, Ordering::Release);
+        self.place.counters().tail.0.store(tail + count, Ordering::Release);
     }
 
     /// Everything that has not been overwritten, consumed or not, oldest first, in at most two pieces. To be called when
@@ -172,9 +177,7 @@ impl RingReader {
     /// client has written over the first of them already.
     pub fn look_back(&self, from: u64, most: usize) -> Option<Vec<Sample>> {
         let count = self.head().saturating_sub(from).min(most as u64);
-        let one = self.piece(from, count);
-        let two = self.piece(from + one.len() as u64, count - one.len() as u64);
-        let copied = [one, two].concat();
+        let copied = self.pieces(from, count).concat();
         // What was written over while it was copied is worth nothing: the client writes at `head`, before it moves it. The copy
         // comes before the look at `head`, as a reader of a sequence lock has it.
         std::sync::atomic::fence(Ordering::Acquire);

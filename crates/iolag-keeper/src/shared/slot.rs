@@ -13,12 +13,12 @@
 //! ```
 //! A reader takes `start_ns`, then the rest, then `start_ns` and `attempt` again: if they differ it looks later.
 
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use iolag_model::{Activity, AttemptId, MonotonicTime, Operation, StageIndex};
 
-/// Bytes of a slot.
-pub(crate) const SLOT_BYTES: usize = 256;
+use super::ring::LINE;
 
 #[derive(Debug)]
 #[repr(C, align(128))]
@@ -38,7 +38,7 @@ pub(crate) struct Slot {
     pub(crate) values: [AtomicU64; 2],
 }
 
-const _: () = assert!(size_of::<Slot>() == SLOT_BYTES);
+const _: () = assert!(size_of::<Slot>() == 2 * LINE && offset_of!(Slot, stop) == LINE);
 
 /// `standing`: the others wait for this client at meetings.
 pub(crate) const EXPECTED: u32 = 0;

@@ -40,6 +40,18 @@ impl WallTime {
         }
     }
 
+    /// UTC for people, as in `2008-05-08 14:15`; with seconds if they are not zero.
+    pub fn in_words(self) -> String {
+        let text = self.to_second();
+        text.strip_suffix(":00").unwrap_or(&text).to_owned()
+    }
+
+    /// UTC for people, as in `2008-05-08 14:15:00`.
+    pub fn to_second(self) -> String {
+        // Years that fit into 64 bits of nanoseconds have four digits.
+        self.to_string()[..19].replace('T', " ")
+    }
+
     /// Seconds since 1970-01-01 UTC, for plotting and printing only.
     pub fn as_seconds(self) -> f64 {
         self.0 as f64 / 1e9
@@ -102,6 +114,13 @@ mod tests {
         assert_eq!(WallTime::from_seconds(1_210_204_800).to_string(), "2008-05-08T00:00:00.000Z");
         assert_eq!(WallTime(-1).to_string(), "1969-12-31T23:59:59.999Z");
         assert_eq!(WallTime::from_seconds(951_782_400).to_string(), "2000-02-29T00:00:00.000Z");
+    }
+
+    #[test]
+    fn people_read_moments_to_the_minute_or_the_second() {
+        let of = |seconds| WallTime::from_seconds(seconds).in_words();
+        assert_eq!([of(1_210_256_100), of(1_210_256_103)], ["2008-05-08 14:15", "2008-05-08 14:15:03"]);
+        assert_eq!(WallTime::from_seconds(1_210_256_100).to_second(), "2008-05-08 14:15:00");
     }
 
     #[test]

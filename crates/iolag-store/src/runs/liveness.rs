@@ -6,7 +6,7 @@
 //!
 //! Limit: a run that was killed on a host which is gone for good is recovered only if the caller's own judgement says so.
 
-use iolag_model::{RunRecord, RunState};
+use iolag_model::{ProcessStat, RunRecord, RunState};
 
 /// A process, told apart from every other one of this boot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,14 +53,15 @@ impl KeeperIdentity {
     /// The identity of the process `pid` of this machine, from /proc.
     pub fn of_process(pid: u32) -> Option<Self> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        Some(Self { pid, start_ticks: start_ticks(&stat)?, boot_id: boot_id(), host: host() })
+        let start_ticks = ProcessStat::of(&stat).start_ticks()?;
+        Some(Self { pid, start_ticks, boot_id: boot_id(), host: host_name() })
     }
 
     /// Whether that very process exists and is no zombie. On another host, or on one whose name has changed since, that
     /// cannot be seen: then it counts as alive.
     pub fn is_alive(&self) -> bool {
         if !self.is_of_this_boot() {
-            if self.host != host() {
+            if self.host != host_name() {
                 return true;
             }
             if self.boot_id.is_some() && boot_id().is_some() {
@@ -68,26 +69,19 @@ impl KeeperIdentity {
             }
         }
         let Ok(stat) = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)) else { return false };
-        start_ticks(&stat) == Some(self.start_ticks) && !matches!(fields(&stat).next(), Some("Z" | "X"))
+        let stat = ProcessStat::of(&stat);
+        stat.is_living() && stat.start_ticks() == Some(self.start_ticks)
     }
 }
 
-fn host() -> String {
+/// What this host is called.
+pub fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// The id of the present boot, if the kernel tells it.
 pub fn boot_id() -> Option<String> {
     Some(std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
-}
-
-/// The fields from the third on: the second is a command name that may hold spaces and parentheses.
-fn fields(stat: &str) -> impl Iterator<Item = &str> {
-    stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_ascii_whitespace()
-}
-
-fn start_ticks(stat: &str) -> Option<u64> {
-    fields(stat).nth(22 - 3)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -116,11 +110,5 @@ mod tests {
         assert!(KeeperIdentity { host: "renamed".into(), ..own.clone() }.is_of_this_boot());
         assert!(!KeeperIdentity { boot_id: Some("another".into()), ..own.clone() }.is_of_this_boot());
         assert!(!KeeperIdentity { boot_id: None, ..own }.is_of_this_boot());
-    }
-
-    #[test]
-    fn a_command_name_with_parentheses_does_not_shift_the_fields() {
-        let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4242 9 9";
-        assert_eq!(start_ticks(stat), Some(4242));
     }
 }

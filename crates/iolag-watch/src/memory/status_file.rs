@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use iolag_model::WatchStatus;
+use iolag_model::{ProcessStat, WatchStatus};
 use serde::Deserialize;
 
 use crate::memory::runtime::{RuntimeDirectory, RuntimeError};
@@ -96,9 +96,6 @@ pub(crate) fn boot_id(proc: &Path) -> Option<String> {
 /// Whether the process that started at this tick since boot exists and is no zombie.
 pub(crate) fn is_that_process(proc: &Path, process: u32, start_ticks: u64) -> bool {
     let Ok(stat) = std::fs::read_to_string(proc.join(format!("{process}/stat"))) else { return false };
-    // The command's name may hold blanks and parentheses; field 3 is the state, field 22 the start.
-    let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_ascii_whitespace();
-    let state = fields.next();
-    let started = fields.nth(22 - 4).and_then(|field| field.parse().ok());
-    started == Some(start_ticks) && !matches!(state, Some("Z" | "X"))
+    let stat = ProcessStat::of(&stat);
+    stat.is_living() && stat.start_ticks() == Some(start_ticks)
 }

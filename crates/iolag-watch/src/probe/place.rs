@@ -10,11 +10,11 @@
 //! mounted over a place: whoever may mount (with FUSE, everybody) decides what such a file system says of its owners.
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use iolag_directory::{Origin, Refusal, Unproven, mount_number};
+use iolag_directory::{Origin, Refusal, Unproven, mount_number, path_of};
 use iolag_model::{FailureCode, Fingerprint};
 use iolag_workload::ProbeTaskError;
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -124,9 +124,8 @@ pub(crate) fn shows_beneath(opened: BorrowedFd<'_>, mount_point: &Path) -> bool 
         Some(mount) => mount.is_beneath(mount_point),
         None => table.is_missing(mount_point),
     };
-    let path = std::fs::read_link(format!("/proc/thread-self/fd/{}", opened.as_raw_fd()));
     // Where nobody knows, nothing is written.
-    is_on_another && path.map_or(true, |path| path.starts_with(mount_point))
+    is_on_another && path_of(opened).is_none_or(|path| path.starts_with(mount_point))
 }
 
 fn refused(path: &Path, why: Refusal) -> ProbeTaskError {
@@ -143,14 +142,11 @@ fn refused(path: &Path, why: Refusal) -> ProbeTaskError {
             format!("{path_shown} is {why}, not iolag's own: move it away, and it is made anew")
         }
     };
-    ProbeTaskError { failure: FailureCode::from_errno(why.errno().raw_os_error()), message }
+    ProbeTaskError { failure: why.errno().into(), message }
 }
 
 fn failed(action: &str, path: &Path, errno: Errno) -> ProbeTaskError {
-    ProbeTaskError {
-        failure: FailureCode::from_errno(errno.raw_os_error()),
-        message: format!("cannot {action} {}: {errno}", path.display()),
-    }
+    ProbeTaskError { failure: errno.into(), message: format!("cannot {action} {}: {errno}", path.display()) }
 }
 
 /// `name` as the name of a directory: letters, digits, `-`, `_` and inner dots stay; what differs afterwards is told apart by a hash.

@@ -1,51 +1,80 @@
 //! Stamps: what a probe's child says of itself, in one page that the watch reads at any moment.
 //!
-//! ```text
-//! word 0  when the place was open       1  when it was prepared        2  number of its mount, plus one
-//!      3  when preparing failed         4  why                         5  bytes of the sentence from word 9 on: why, or what a command said last
-//!      6  its guard's process id        7  when that was started, in clock ticks since boot
-//!      8  whether the place was made   61  when the task may have begun to wait for something else than its place
-//!     62  when the place answered last 63  operations done and of how many (32 bits each)
-//! word 64 + 8 × part:  begin, end, failure, exit status (bit 32: there is one), user, system, resident, value (NaN: none)
-//! ```
 //! Times are monotonic nanoseconds, zero where something has not happened. An end is stored after what belongs to it, so who
 //! sees the end sees all of it. Where the page lies on a tmpfs, a later watch reads it too.
 
+use std::mem::offset_of;
 use std::os::fd::BorrowedFd;
 
-use iolag_keeper::{KeeperError, SharedWords, start_ticks};
+use iolag_keeper::{KeeperError, MadeOfWords, SharedWords, Word, start_ticks};
 use iolag_model::{Clock, FailureCode, MonotonicTime, Nanoseconds, Progress};
 use iolag_workload::{PartEnding, PartRecorder, ProbeTaskError};
 
 use crate::probe::process::ProcessIdentity;
 use iolag_directory::Origin;
 
-const WORDS: usize = 512;
-const OPENED: usize = 0;
-const PREPARED: usize = 1;
-const MOUNT: usize = 2;
-const FAILED: usize = 3;
-const FAILURE: usize = 4;
-const SENTENCE_BYTES: usize = 5;
-const GUARD: usize = 6;
-const GUARD_TICKS: usize = 7;
-const MADE: usize = 8;
-const SENTENCE: usize = 9;
-const SENTENCE_BYTES_MAX: usize = (LEFT_PLACE - SENTENCE) * size_of::<u64>();
-const LEFT_PLACE: usize = 61;
-const ANSWERED: usize = 62;
-const DONE: usize = 63;
-const PARTS: usize = 64;
-const PART_WORDS: usize = 8;
+/// What stands in the page. A watch of another version may read it: every word keeps its place.
+#[derive(Debug)]
+#[repr(C)]
+struct Page {
+    /// When the place was open.
+    opened: Word,
+    /// When it was prepared.
+    prepared: Word,
+    /// Number of its mount, plus one.
+    mount: Word,
+    /// When preparing failed.
+    failed: Word,
+    /// Why.
+    failure: Word,
+    sentence_bytes: Word,
+    /// Its guard's process id.
+    guard: Word,
+    /// When that was started, in clock ticks since boot.
+    guard_ticks: Word,
+    /// Whether the place was made.
+    made: Word,
+    /// Why preparing failed, or what a command said last.
+    sentence: [Word; 52],
+    /// When the task may have begun to wait for something else than its place.
+    left_place: Word,
+    /// When the place answered last.
+    answered: Word,
+    /// Operations done and of how many, 32 bits each.
+    done: Word,
+    parts: [Part; PARTS_MAX],
+}
+
+#[derive(Debug)]
+#[repr(C)]
+struct Part {
+    begin: Word,
+    end: Word,
+    failure: Word,
+    /// With [`HAS_STATUS`] if there is one.
+    exit_status: Word,
+    processor: [Word; 2],
+    resident_bytes_max: Word,
+    /// NaN: none.
+    value: Word,
+}
+
+// SAFETY: nothing but words, and `#[repr(C)]`.
+unsafe impl MadeOfWords for Page {}
+
+const _: () = assert!(size_of::<Page>() == 4096 && size_of::<Part>() == 64);
+const _: () = assert!(offset_of!(Page, left_place) == 61 * 8 && offset_of!(Page, parts) == 64 * 8);
+
 const HAS_STATUS: u64 = 1 << 32;
+const SENTENCE_BYTES_MAX: usize = offset_of!(Page, left_place) - offset_of!(Page, sentence);
 
 /// The most parts that a task may have.
-pub const PARTS_MAX: usize = (WORDS - PARTS) / PART_WORDS;
+pub const PARTS_MAX: usize = 56;
 
 /// The page of one probe.
 #[derive(Debug, Clone)]
 pub struct Stamps {
-    words: SharedWords,
+    page: SharedWords<Page>,
 }
 
 /// What is known of one part.
@@ -74,7 +103,7 @@ impl Stamps {
     /// # Errors
     /// If the kernel has no memory for it.
     pub fn new() -> Result<Self, KeeperError> {
-        Ok(Self { words: SharedWords::new(WORDS)? })
+        Ok(Self { page: SharedWords::new()? })
     }
 
     /// A page in a file on a tmpfs; what is stamped there already is kept.
@@ -82,7 +111,7 @@ impl Stamps {
     /// # Errors
     /// If there is no room for it.
     pub fn in_file(file: BorrowedFd<'_>) -> Result<Self, KeeperError> {
-        Ok(Self { words: SharedWords::in_file(file, WORDS)? })
+        Ok(Self { page: SharedWords::in_file(file)? })
     }
 
     /// The child's side.
@@ -92,22 +121,23 @@ impl Stamps {
 
     /// When the child had opened the task's place.
     pub fn opened(&self) -> Option<MonotonicTime> {
-        self.moment(OPENED)
+        moment(&self.page.opened)
     }
 
     /// When the child had prepared the task.
     pub fn prepared(&self) -> Option<MonotonicTime> {
-        self.moment(PREPARED)
+        moment(&self.page.prepared)
     }
 
     /// The kernel's number of the mount on which the place truly is.
     pub fn mount_number(&self) -> Option<u64> {
-        self.words.load(MOUNT).checked_sub(1)
+        self.page.mount.load().checked_sub(1)
     }
 
     /// When the task's place is known to have answered last: to whoever opened and prepared it, or to an operation that is over.
     pub fn answered(&self) -> Option<MonotonicTime> {
-        let told = [OPENED, PREPARED, ANSWERED].map(|word| self.moment(word));
+        let Page { opened, prepared, answered, .. } = &*self.page;
+        let told = [opened, prepared, answered].map(moment);
         // A part begins when what was before it is over.
         let parts = (0..PARTS_MAX).map(|part| self.part(part));
         let of_parts = parts.flat_map(|part| [part.begin, part.end.map(|(at, _)| at)]);
@@ -116,38 +146,36 @@ impl Stamps {
 
     /// How many of how many operations are over, where the task counts them.
     pub fn progress(&self) -> Option<Progress> {
-        let word = self.words.load(DONE);
+        let word = self.page.done.load();
         (word != 0).then_some(Progress { done: (word >> 32) as u32, of: word as u32 })
     }
 
     /// Whether what the task waits for need not be its place.
     pub fn has_left_place(&self) -> bool {
-        self.moment(LEFT_PLACE).is_some()
+        moment(&self.page.left_place).is_some()
     }
 
     /// Whether the place had to be made, and with it everything in it.
     pub(crate) fn origin(&self) -> Origin {
-        if self.words.load(MADE) == 0 { Origin::Found } else { Origin::Made }
+        if self.page.made.load() == 0 { Origin::Found } else { Origin::Made }
     }
 
     /// Why the task could not begin.
     pub fn preparation_failure(&self) -> Option<PreparationFailure> {
-        let at = self.moment(FAILED)?;
-        let failure = FailureCode(self.words.load(FAILURE) as u16);
+        let at = moment(&self.page.failed)?;
+        let failure = FailureCode(self.page.failure.load() as u16);
         Some(PreparationFailure { at, failure, sentence: self.sentence() })
     }
 
     /// What a command that failed said last.
     pub fn said(&self) -> Option<String> {
-        (self.moment(FAILED).is_none()).then(|| self.sentence()).filter(|line| !line.is_empty())
+        moment(&self.page.failed).is_none().then(|| self.sentence()).filter(|line| !line.is_empty())
     }
 
     fn sentence(&self) -> String {
-        let bytes = (self.words.load(SENTENCE_BYTES) as usize).min(SENTENCE_BYTES_MAX);
-        let text: Vec<u8> = (0..bytes.div_ceil(size_of::<u64>()))
-            .flat_map(|word| self.words.load(SENTENCE + word).to_le_bytes())
-            .take(bytes)
-            .collect();
+        let bytes = (self.page.sentence_bytes.load() as usize).min(SENTENCE_BYTES_MAX);
+        let text = self.page.sentence.iter().flat_map(|word| word.load().to_le_bytes());
+        let text: Vec<u8> = text.take(bytes).collect();
         String::from_utf8_lossy(&text).into_owned()
     }
 
@@ -158,34 +186,30 @@ impl Stamps {
 
     /// The process that clears up after the task's programs, if it has one: as long as it lives, so does one of them.
     pub fn guard(&self) -> Option<ProcessIdentity> {
-        let id = u32::try_from(self.words.load(GUARD)).ok().filter(|id| *id != 0)?;
-        Some(ProcessIdentity { id, start_ticks: self.words.load(GUARD_TICKS) })
+        let id = u32::try_from(self.page.guard.load()).ok().filter(|id| *id != 0)?;
+        Some(ProcessIdentity { id, start_ticks: self.page.guard_ticks.load() })
     }
 
     /// What is known of a part; nothing of one beyond [`PARTS_MAX`].
     pub fn part(&self, part: usize) -> PartStamp {
-        if part >= PARTS_MAX {
-            return PartStamp::default();
-        }
-        let base = PARTS + part * PART_WORDS;
-        let load = |offset| self.words.load(base + offset);
-        let end = self.moment(base + 1).map(|at| {
-            let value = f64::from_bits(load(7));
+        let Some(part) = self.page.parts.get(part) else { return PartStamp::default() };
+        let end = moment(&part.end).map(|at| {
+            let (status, value) = (part.exit_status.load(), f64::from_bits(part.value.load()));
             let ending = PartEnding {
-                failure: FailureCode(load(2) as u16),
-                exit_status: (load(3) & HAS_STATUS != 0).then_some(load(3) as u32 as i32),
-                processor: [Nanoseconds(load(4)), Nanoseconds(load(5))],
-                resident_bytes_max: load(6),
+                failure: FailureCode(part.failure.load() as u16),
+                exit_status: (status & HAS_STATUS != 0).then_some(status as u32 as i32),
+                processor: part.processor.each_ref().map(|word| Nanoseconds(word.load())),
+                resident_bytes_max: part.resident_bytes_max.load(),
                 value: (!value.is_nan()).then_some(value),
             };
             (at, ending)
         });
-        PartStamp { begin: self.moment(base), end }
+        PartStamp { begin: moment(&part.begin), end }
     }
 
     /// When the whole task began.
     pub fn begun(&self) -> Option<MonotonicTime> {
-        self.moment(PARTS)
+        moment(&self.page.parts[0].begin)
     }
 
     /// The part that is in flight: the one that began last and has not ended.
@@ -197,10 +221,10 @@ impl Stamps {
             .max()
             .map(|(_, part)| part)
     }
+}
 
-    fn moment(&self, word: usize) -> Option<MonotonicTime> {
-        Some(self.words.load(word)).filter(|moment| *moment != 0).map(MonotonicTime)
-    }
+fn moment(word: &Word) -> Option<MonotonicTime> {
+    Some(word.load()).filter(|moment| *moment != 0).map(MonotonicTime)
 }
 
 /// Stamps begins and ends by a clock.
@@ -213,43 +237,41 @@ pub struct StampRecorder<'a, C> {
 impl<C: Clock> StampRecorder<'_, C> {
     /// The place is open, on the mount with this number, if that is known.
     pub(crate) fn opened(&self, mount_number: Option<u64>, origin: Origin) {
-        self.stamps.words.store(MADE, u64::from(origin == Origin::Made));
-        self.stamps.words.store(MOUNT, mount_number.map_or(0, |number| number + 1));
-        self.stamps.words.store(OPENED, self.clock.now().0);
+        self.stamps.page.made.store(u64::from(origin == Origin::Made));
+        self.stamps.page.mount.store(mount_number.map_or(0, |number| number + 1));
+        self.stamps.page.opened.store(self.clock.now().0);
     }
 
     /// The task is ready to begin.
     pub fn prepared(&self) {
-        self.stamps.words.store(PREPARED, self.clock.now().0);
+        self.stamps.page.prepared.store(self.clock.now().0);
     }
 
     /// The task cannot begin.
     pub fn failed(&self, error: &ProbeTaskError) {
-        let words = &self.stamps.words;
         self.store_sentence(&error.message);
-        words.store(FAILURE, u64::from(error.failure.0));
-        words.store(FAILED, self.clock.now().0);
+        self.stamps.page.failure.store(u64::from(error.failure.0));
+        self.stamps.page.failed.store(self.clock.now().0);
     }
 
     fn store_sentence(&self, text: &str) {
-        let words = &self.stamps.words;
+        let page = &self.stamps.page;
         let text = &text.as_bytes()[..text.floor_char_boundary(SENTENCE_BYTES_MAX)];
-        for (word, bytes) in text.chunks(size_of::<u64>()).enumerate() {
+        for (word, bytes) in page.sentence.iter().zip(text.chunks(size_of::<u64>())) {
             let mut padded = [0; size_of::<u64>()];
             padded[..bytes.len()].copy_from_slice(bytes);
-            words.store(SENTENCE + word, u64::from_le_bytes(padded));
+            word.store(u64::from_le_bytes(padded));
         }
-        words.store(SENTENCE_BYTES, text.len() as u64);
+        page.sentence_bytes.store(text.len() as u64);
     }
 }
 
 impl<C: Clock> PartRecorder for StampRecorder<'_, C> {
     fn begin(&mut self, part: usize) {
         // What was counted before belongs to another part.
-        self.stamps.words.store(DONE, 0);
-        if part < PARTS_MAX {
-            let word = PARTS + part * PART_WORDS;
-            self.stamps.words.store(word, self.clock.now().0);
+        self.stamps.page.done.store(0);
+        if let Some(part) = self.stamps.page.parts.get(part) {
+            part.begin.store(self.clock.now().0);
         }
     }
 
@@ -267,38 +289,34 @@ impl<C: Clock> PartRecorder for StampRecorder<'_, C> {
     }
 
     fn answered(&mut self, done: u32, of: u32) {
-        self.stamps.words.store(DONE, u64::from(done) << 32 | u64::from(of));
-        self.stamps.words.store(ANSWERED, self.clock.now().0);
+        self.stamps.page.done.store(u64::from(done) << 32 | u64::from(of));
+        self.stamps.page.answered.store(self.clock.now().0);
     }
 
     fn left_place(&mut self) {
-        self.stamps.words.store(LEFT_PLACE, self.clock.now().0);
+        self.stamps.page.left_place.store(self.clock.now().0);
     }
 
     fn guarded(&mut self, guard: u32) {
         // One that is gone already guards nothing.
         let Some(ticks) = start_ticks(guard) else { return };
-        self.stamps.words.store(GUARD_TICKS, ticks);
-        self.stamps.words.store(GUARD, u64::from(guard));
+        self.stamps.page.guard_ticks.store(ticks);
+        self.stamps.page.guard.store(u64::from(guard));
     }
 }
 
 impl<C: Clock> StampRecorder<'_, C> {
     /// Stores an end; one before its begin is the begin.
     fn end_at(&self, part: usize, ending: PartEnding, at: MonotonicTime) {
-        if part >= PARTS_MAX {
-            return;
-        }
-        let base = PARTS + part * PART_WORDS;
-        let at = MonotonicTime(at.0.max(self.stamps.words.load(base)));
-        let store = |offset, value| self.stamps.words.store(base + offset, value);
-        store(2, u64::from(ending.failure.0));
-        store(3, ending.exit_status.map_or(0, |status| HAS_STATUS | u64::from(status as u32)));
-        store(4, ending.processor[0].0);
-        store(5, ending.processor[1].0);
-        store(6, ending.resident_bytes_max);
-        store(7, ending.value.unwrap_or(f64::NAN).to_bits());
-        store(1, at.0);
+        let Some(part) = self.stamps.page.parts.get(part) else { return };
+        let status = ending.exit_status.map_or(0, |status| HAS_STATUS | u64::from(status as u32));
+        part.failure.store(u64::from(ending.failure.0));
+        part.exit_status.store(status);
+        part.processor[0].store(ending.processor[0].0);
+        part.processor[1].store(ending.processor[1].0);
+        part.resident_bytes_max.store(ending.resident_bytes_max);
+        part.value.store(ending.value.unwrap_or(f64::NAN).to_bits());
+        part.end.store(at.0.max(part.begin.load()));
     }
 }
 

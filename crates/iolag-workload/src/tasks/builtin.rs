@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use iolag_model::counted;
+
 use super::{CREATED_FILE_BYTES, TaskOutput, TaskSpec};
 
 /// Files that `list` lists and bytes of the files that `create` makes, as in study 000.
@@ -72,15 +74,19 @@ impl TaskSpec {
             Self::Compile => "compile and link a program of about 90 lines".to_owned(),
             Self::List { files, output } => {
                 let on = if *output == TaskOutput::Terminal { " on a terminal" } else { "" };
-                format!("ls -l of {}{on}", counted(u64::from(*files), "file"))
+                format!("ls -l of {}{on}", counted(u64::from(*files), "file", "files"))
             }
             Self::Create { files, bytes } => {
-                let files = counted(u64::from(*files), "file");
-                format!("create {files} of {} in an empty directory", counted(*bytes, "byte"))
+                let files = counted(u64::from(*files), "file", "files");
+                format!("create {files} of {} in an empty directory", counted(*bytes, "byte", "bytes"))
             }
             Self::Stat => "stat of one file".to_owned(),
-            Self::OpenRead { bytes } => format!("open, read and close a file of {}", counted(*bytes, "byte")),
-            Self::WriteFsync { bytes } => format!("write a file of {} and fsync it", counted(*bytes, "byte")),
+            Self::OpenRead { bytes } => {
+                format!("open, read and close a file of {}", counted(*bytes, "byte", "bytes"))
+            }
+            Self::WriteFsync { bytes } => {
+                format!("write a file of {} and fsync it", counted(*bytes, "byte", "bytes"))
+            }
             Self::Shell { program } => {
                 format!("start {} on a terminal until its prompt", program.display())
             }
@@ -98,10 +104,6 @@ impl TaskSpec {
             }
         }
     }
-}
-
-fn counted(count: u64, unit: &str) -> String {
-    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub fn run(options: &Serve, common: &Common) -> Result<ExitCode, Failure> {
         places,
         document: Arc::new(move || live_document(&chosen, &since).map_err(|failure| failure.sentence)),
         elsewhere,
-        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        host: iolag_store::host_name(),
     };
     leave_current_directory();
     let ready = |listening: Listening| {

@@ -99,13 +99,15 @@ struct Segment {
 }
 
 impl CensoredRanks {
-    /// `known` durations, and for each censoring time, ascending: how many known durations do not exceed it,
-    /// and how many attempts were censored there. `longest_ns` is the longest known or censored duration.
-    pub fn new(known: u64, censored: &[(u64, u64)], longest_ns: u64) -> Self {
-        let total = known + censored.iter().map(|(_, count)| count).sum::<u64>();
-        let mut segments = Vec::with_capacity(censored.len() + 1);
+    /// `known` durations, and what was censored, ascending. `longest_ns` is the longest known or censored duration.
+    pub fn new(known: u64, steps: Vec<CensoredStep>, longest_ns: u64, censoring: Censoring) -> Self {
+        let total = known + steps.iter().map(|step| step.count).sum::<u64>();
+        if censoring.of(total) == Censoring::Informative {
+            return Self { segments: Vec::new(), known, total, longest_ns, steps: Some(steps) };
+        }
+        let mut segments = Vec::with_capacity(steps.len() + 1);
         let mut segment = Segment { first_rank: 0, known: 0, survival: 1.0, at_risk: total };
-        for (rank, count) in censored.iter().copied().chain([(known, 0)]) {
+        for (rank, count) in steps.iter().map(|step| (step.known, step.count)).chain([(known, 0)]) {
             segment.known = rank.saturating_sub(segment.first_rank);
             if segment.known > 0 {
                 segments.push(segment);
@@ -116,12 +118,6 @@ impl CensoredRanks {
             segment.at_risk -= segment.known + count;
         }
         Self { segments, known, total, longest_ns, steps: None }
-    }
-
-    /// For durations whose censoring says something: `known` of them, and what was censored, ascending.
-    pub fn informative(known: u64, steps: Vec<CensoredStep>, longest_ns: u64) -> Self {
-        let total = known + steps.iter().map(|step| step.count).sum::<u64>();
-        Self { segments: Vec::new(), known, total, longest_ns, steps: Some(steps) }
     }
 
     fn bound(&self, steps: &[CensoredStep], q: f64) -> Bound {
@@ -185,40 +181,28 @@ impl CensoredRanks {
 }
 
 /// Exact quantile of known and censored durations in ns; both slices are sorted by the call.
-pub fn quantile_of(known_ns: &mut [u64], censored_ns: &mut [u64], q: f64) -> QuantileValue {
+pub fn quantile_of(
+    known_ns: &mut [u64],
+    censored_ns: &mut [u64],
+    q: f64,
+    censoring: Censoring,
+) -> QuantileValue {
     known_ns.sort_unstable();
     censored_ns.sort_unstable();
     let steps = censored_steps(censored_ns, |limit| known_ns.partition_point(|ns| *ns <= limit) as u64);
-    let longest = known_ns.last().copied().unwrap_or(0).max(censored_ns.last().copied().unwrap_or(0));
-    CensoredRanks::new(known_ns.len() as u64, &steps, longest)
-        .quantile(q, |rank| known_ns.get(rank as usize - 1).copied().map(Nanoseconds))
-}
-
-/// The same where being censored says something: only what is certain.
-pub fn certain_quantile_of(known_ns: &mut [u64], censored_ns: &mut [u64], q: f64) -> QuantileValue {
-    known_ns.sort_unstable();
-    censored_ns.sort_unstable();
-    let steps = informative_steps(censored_ns, |limit| known_ns.partition_point(|ns| *ns <= limit) as u64);
     let longest = known_ns.last().max(censored_ns.last()).copied().unwrap_or(0);
-    CensoredRanks::informative(known_ns.len() as u64, steps, longest)
+    CensoredRanks::new(known_ns.len() as u64, steps, longest, censoring)
         .quantile(q, |rank| known_ns.get(rank as usize - 1).copied().map(Nanoseconds))
 }
 
-pub(crate) fn informative_steps(sorted_ns: &[u64], known_at_most: impl Fn(u64) -> u64) -> Vec<CensoredStep> {
+/// Sorted censored durations as the steps that [`CensoredRanks::new`] takes.
+pub(crate) fn censored_steps(sorted_ns: &[u64], known_at_most: impl Fn(u64) -> u64) -> Vec<CensoredStep> {
     let step = |equal: &[u64]| CensoredStep {
         bound_ns: equal[0],
         known: known_at_most(equal[0]),
         count: equal.len() as u64,
     };
     sorted_ns.chunk_by(|left, right| left == right).map(step).collect()
-}
-
-/// Sorted censored durations as the pairs that [`CensoredRanks::new`] takes.
-pub(crate) fn censored_steps(sorted_ns: &[u64], known_at_most: impl Fn(u64) -> u64) -> Vec<(u64, u64)> {
-    sorted_ns
-        .chunk_by(|left, right| left == right)
-        .map(|equal| (known_at_most(equal[0]), equal.len() as u64))
-        .collect()
 }
 
 /// Quantile of type 7 in ns by selection, without sorting all: linear between the two neighbours of rank
@@ -249,6 +233,14 @@ pub fn median_of(values: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn quantile_of(known_ns: &mut [u64], censored_ns: &mut [u64], q: f64) -> QuantileValue {
+        super::quantile_of(known_ns, censored_ns, q, Censoring::Independent)
+    }
+
+    fn certain_quantile_of(known_ns: &mut [u64], censored_ns: &mut [u64], q: f64) -> QuantileValue {
+        super::quantile_of(known_ns, censored_ns, q, Censoring::Informative)
+    }
 
     #[test]
     fn without_censoring_it_is_the_inverse_of_the_distribution() {

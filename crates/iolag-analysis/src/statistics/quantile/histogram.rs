@@ -210,36 +210,21 @@ impl Histogram {
     /// count as "at least"; a quantile within their mass is [`QuantileValue::AtLeast`]. With nothing
     /// recorded: `TooFew`.
     pub fn quantile(&self, q: f64) -> QuantileValue {
-        self.censored_ranks().quantile(q, |rank| self.value_of_rank(rank))
+        self.ranks_under(Censoring::Independent).quantile(q, |rank| self.value_of_rank(rank))
     }
 
-    /// Where the censored durations lie among the known ones. In a shared bucket the known ones come first.
-    pub fn censored_ranks(&self) -> CensoredRanks {
-        let mut known = 0;
-        let mut next = 0;
-        let steps = self.occupied_by_censored().map(|(bucket, count)| {
-            known += self.counts[next..=bucket].iter().sum::<u64>();
-            next = bucket + 1;
-            (known, count)
-        });
-        let steps: Vec<_> = steps.collect();
-        CensoredRanks::new(self.count, &steps, self.max_ns.max(self.censored_max_ns))
-    }
-
-    /// The same by what censoring says. Of a bucket only its lower edge is certain.
+    /// Where the censored durations lie among the known ones. In a shared bucket the known ones come first; where being censored
+    /// says something, only the bucket's lower edge is certain.
     pub fn ranks_under(&self, censoring: Censoring) -> CensoredRanks {
-        if censoring.of(self.total()) == Censoring::Independent {
-            return self.censored_ranks();
-        }
-        let mut known = 0;
-        let mut next = 0;
+        let shared = usize::from(censoring.of(self.total()) == Censoring::Independent);
+        let (mut known, mut next) = (0, 0);
         let steps = self.occupied_by_censored().map(|(bucket, count)| {
-            known += self.counts[next..bucket].iter().sum::<u64>();
-            next = bucket;
+            known += self.counts[next..bucket + shared].iter().sum::<u64>();
+            next = bucket + shared;
             CensoredStep { bound_ns: bucket_bounds(bucket).0, known, count }
         });
-        let steps = steps.collect();
-        CensoredRanks::informative(self.count, steps, self.max_ns.max(self.censored_max_ns))
+        let longest_ns = self.max_ns.max(self.censored_max_ns);
+        CensoredRanks::new(self.count, steps.collect(), longest_ns, censoring)
     }
 }
 

@@ -1,11 +1,13 @@
 //! One block of a spool file: its header as bytes and back.
 
-use iolag_model::{Fingerprint, FormatVersion, RunId, Sample};
+use std::mem::offset_of;
 
-use super::SpoolNumber;
+use iolag_model::{Fingerprint, FormatVersion, RunId, Sample};
+use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, transmute};
 
 /// Size of the header.
-pub(super) const HEADER_BYTES: usize = 64;
+pub(super) const HEADER_BYTES: usize = size_of::<Header>();
 /// Blocks start and end at multiples of this.
 pub(super) const ALIGNMENT_BYTES: usize = 4096;
 /// No block is longer.
@@ -16,8 +18,6 @@ pub(super) const SAMPLES_MAX: usize = (BLOCK_BYTES_MAX - HEADER_BYTES) / Sample:
 pub(super) const SPOOL_FORMAT: FormatVersion = FormatVersion { major: 1, minor: 1 };
 
 const MAGIC: [u8; 8] = *b"iolagspl";
-const HEADER_CHECKED_BYTES: usize = 56;
-const BLOCK_CHECKED_BYTES: usize = 60;
 
 /// What a block holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,72 +28,79 @@ pub(super) enum BlockKind {
     Unknown(u8),
 }
 
-/// The fields of a header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The header as it stands in the file. Each checksum covers what is before it, the last one the payload too.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
 pub(super) struct Header {
-    pub format: FormatVersion,
-    pub kind: BlockKind,
-    pub spool: SpoolNumber,
-    pub count: u32,
-    pub hung: u32,
-    pub payload_bytes: u32,
-    pub sequence: u64,
-    pub run_hash: u64,
-    pub samples_before: u64,
+    pub magic: [u8; 8],
+    pub major: U16,
+    pub minor: U16,
+    pub kind: u8,
+    pub reserved: [u8; 3],
+    pub spool: U32,
+    pub count: U32,
+    pub hung: U32,
+    pub payload_bytes: U32,
+    pub sequence: U64,
+    pub run_hash: U64,
+    pub samples_before: U64,
+    pub header_crc: U32,
+    pub block_crc: U32,
 }
 
+const _: () = assert!(HEADER_BYTES == 64 && offset_of!(Header, header_crc) == 56);
+
 impl Header {
-    /// Writes header and checksums into `block`, whose payload is already in place.
-    pub fn seal(&self, block: &mut [u8]) {
-        block[0..8].copy_from_slice(&MAGIC);
-        block[8..10].copy_from_slice(&self.format.major.to_le_bytes());
-        block[10..12].copy_from_slice(&self.format.minor.to_le_bytes());
-        block[12..16].copy_from_slice(&[self.kind.number(), 0, 0, 0]);
-        block[16..20].copy_from_slice(&self.spool.0.to_le_bytes());
-        block[20..24].copy_from_slice(&self.count.to_le_bytes());
-        block[24..28].copy_from_slice(&self.hung.to_le_bytes());
-        block[28..32].copy_from_slice(&self.payload_bytes.to_le_bytes());
-        block[32..40].copy_from_slice(&self.sequence.to_le_bytes());
-        block[40..48].copy_from_slice(&self.run_hash.to_le_bytes());
-        block[48..56].copy_from_slice(&self.samples_before.to_le_bytes());
-        let header_crc = crc32fast::hash(&block[..HEADER_CHECKED_BYTES]);
-        block[56..60].copy_from_slice(&header_crc.to_le_bytes());
-        let block_crc = self.block_crc(block);
-        block[60..64].copy_from_slice(&block_crc.to_le_bytes());
+    /// One of this kind, of the format written here, with nothing else in it.
+    pub fn new(kind: BlockKind) -> Self {
+        let FormatVersion { major, minor } = SPOOL_FORMAT;
+        Self {
+            magic: MAGIC,
+            major: major.into(),
+            minor: minor.into(),
+            kind: kind.number(),
+            ..Self::new_zeroed()
+        }
     }
 
-    /// The header at the start of `bytes`, if its own checksum is right.
-    pub fn read(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
-        let word = |at: usize| u64::from(half(bytes, at)) | u64::from(half(bytes, at + 4)) << 32;
-        let quarter = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-        if bytes[..8] != MAGIC || crc32fast::hash(&bytes[..HEADER_CHECKED_BYTES]) != half(bytes, 56) {
-            return None;
-        }
-        Some(Self {
-            format: FormatVersion { major: quarter(8), minor: quarter(10) },
-            kind: BlockKind::from_number(bytes[12]),
-            spool: SpoolNumber(half(bytes, 16)),
-            count: half(bytes, 20),
-            hung: half(bytes, 24),
-            payload_bytes: half(bytes, 28),
-            sequence: word(32),
-            run_hash: word(40),
-            samples_before: word(48),
-        })
+    /// Writes header and checksums into `block`, whose payload is already in place.
+    pub fn seal(mut self, block: &mut [u8]) {
+        self.header_crc = self.crc_of_itself().into();
+        self.block_crc = self.crc_with_payload(block).into();
+        block[..HEADER_BYTES].copy_from_slice(self.as_bytes());
+    }
+
+    /// The header in these bytes, if its own checksum is right.
+    pub fn read(bytes: [u8; HEADER_BYTES]) -> Option<Self> {
+        let header: Self = transmute!(bytes);
+        (header.magic == MAGIC && header.header_crc == header.crc_of_itself()).then_some(header)
     }
 
     /// Whether the payload in `block` (header first) is the one that was sealed.
     pub fn matches(&self, block: &[u8]) -> bool {
-        self.block_crc(block) == half(block, 60)
+        self.block_crc == self.crc_with_payload(block)
+    }
+
+    pub fn format(&self) -> FormatVersion {
+        FormatVersion { major: self.major.get(), minor: self.minor.get() }
+    }
+
+    pub fn kind(&self) -> BlockKind {
+        BlockKind::from_number(self.kind)
+    }
+
+    /// The payload in `block` (header first).
+    pub fn payload<'a>(&self, block: &'a [u8]) -> &'a [u8] {
+        &block[HEADER_BYTES..][..self.payload_bytes.get() as usize]
     }
 
     /// Whether lengths and counts agree with each other.
     pub fn is_consistent(&self) -> bool {
-        let payload_bytes = self.payload_bytes as usize;
+        let payload_bytes = self.payload_bytes.get() as usize;
         let fits = payload_bytes <= BLOCK_BYTES_MAX - HEADER_BYTES;
-        match self.kind {
+        match self.kind() {
             BlockKind::Samples => {
-                fits && payload_bytes == self.count as usize * Sample::SIZE && self.hung <= self.count
+                fits && payload_bytes == self.count.get() as usize * Sample::SIZE && self.hung <= self.count
             }
             BlockKind::Details | BlockKind::Unknown(_) => fits,
         }
@@ -101,19 +108,23 @@ impl Header {
 
     /// Bytes from the start of this block to the start of the next.
     pub fn block_bytes(&self) -> usize {
-        (HEADER_BYTES + self.payload_bytes as usize).next_multiple_of(ALIGNMENT_BYTES)
+        (HEADER_BYTES + self.payload_bytes.get() as usize).next_multiple_of(ALIGNMENT_BYTES)
     }
 
     /// How many samples stand in this file after this block.
     pub fn samples_after(&self) -> u64 {
-        let here = if self.kind == BlockKind::Samples { self.count } else { 0 };
-        self.samples_before + u64::from(here)
+        let here = if self.kind() == BlockKind::Samples { self.count.get() } else { 0 };
+        self.samples_before.get() + u64::from(here)
     }
 
-    fn block_crc(&self, block: &[u8]) -> u32 {
+    fn crc_of_itself(&self) -> u32 {
+        crc32fast::hash(&self.as_bytes()[..offset_of!(Self, header_crc)])
+    }
+
+    fn crc_with_payload(&self, block: &[u8]) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
-        hasher.update(&block[..BLOCK_CHECKED_BYTES]);
-        hasher.update(&block[HEADER_BYTES..HEADER_BYTES + self.payload_bytes as usize]);
+        hasher.update(&self.as_bytes()[..offset_of!(Self, block_crc)]);
+        hasher.update(self.payload(block));
         hasher.finalize()
     }
 }
@@ -141,6 +152,27 @@ pub(super) fn run_hash(run: &RunId) -> u64 {
     Fingerprint::of(run.as_str())
 }
 
-fn half(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_stand_where_they_always_stood() {
+        let header = Header {
+            spool: 0x0102.into(),
+            count: 3.into(),
+            hung: 4.into(),
+            payload_bytes: 2.into(),
+            sequence: 5.into(),
+            run_hash: 0x1122_3344_5566_7788.into(),
+            samples_before: 6.into(),
+            ..Header::new(BlockKind::Details)
+        };
+        let mut block = [&[0; HEADER_BYTES], &b"ab"[..]].concat();
+        header.seal(&mut block);
+        let expected = "696f6c616773706c 0100 0100 02000000 02010000 03000000 04000000 02000000 0500000000000000 \
+            8877665544332211 0600000000000000 af488bae 31fb986e 6162";
+        let bytes: String = block.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(bytes, expected.replace(' ', ""));
+    }
 }

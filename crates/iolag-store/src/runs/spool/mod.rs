@@ -4,14 +4,8 @@
 //! version 1.0, which had one for each client's ring) is a sequence of blocks, each a multiple of 4096 bytes and at most 1 MiB, so that direct I/O
 //! can write it as it is. A block counts if its checksum is right; the first that is not ends the file.
 //!
-//! ```text
-//! offset  0      8      10     12    13        16    20     24    28             32        40        48              56          60
-//!         magic  major  minor  kind  reserved  spool count  hung  payload bytes  sequence  run hash  samples before  header crc  block crc
-//!         [8]    u16    u16    u8    [3]       u32   u32    u32   u32            u64       u64       u64             u32         u32
-//! 64      payload: `count` samples of 48 bytes, or detail records; then zeros up to a multiple of 4096
-//! ```
-//! Little endian. `header crc` covers bytes 0..56, so that a pass may skip payloads; `block crc` covers bytes 0..60 and
-//! the payload. Padding is covered by neither and means nothing.
+//! A block is its `block::Header`, whose own checksum lets a pass skip payloads; `count` samples of 48 bytes, or detail records; then
+//! zeros up to a multiple of 4096, which no checksum covers and which mean nothing.
 //!
 //! Limits: a power failure may lose what was appended since the last [`SpoolWriter::sync`]; the end of a process may not.
 

@@ -127,9 +127,9 @@ impl SpoolReader {
     fn advance(&mut self, pass: Pass) -> Result<Option<Block<'_>>, StoreError> {
         loop {
             let Some(header) = self.read_header()? else { return Ok(None) };
-            let wanted = match (header.kind, pass) {
+            let wanted = match (header.kind(), pass) {
                 (BlockKind::Unknown(_), _) => false,
-                (BlockKind::Samples, Pass::OnlyHung) => header.hung > 0,
+                (BlockKind::Samples, Pass::OnlyHung) => header.hung.get() > 0,
                 (BlockKind::Samples, Pass::OnlyDetails) | (BlockKind::Details, Pass::OnlyHung) => false,
                 (BlockKind::Details, Pass::OnlyDetails) | (_, Pass::Everything) => true,
             };
@@ -141,7 +141,7 @@ impl SpoolReader {
                 return Ok(None);
             }
             self.pass_over(&header);
-            return match header.kind {
+            return match header.kind() {
                 BlockKind::Samples => self.decode_samples(&header).map(Some),
                 _ => self.decode_details(&header).map(Some),
             };
@@ -161,16 +161,16 @@ impl SpoolReader {
         self.file
             .read_exact_at(&mut bytes, self.offset)
             .map_err(|error| StoreError::system("read", &self.path, error))?;
-        let Some(header) = Header::read(&bytes) else {
+        let Some(header) = Header::read(bytes) else {
             self.damage = Some(Damage::Checksum);
             return Ok(None);
         };
         header
-            .format
+            .format()
             .check_readable_by(SPOOL_FORMAT)
             .map_err(|source| StoreError::Format { path: self.path.clone(), source })?;
         let belongs = header.run_hash == self.run_hash
-            && header.spool == self.number
+            && header.spool == self.number.0
             && header.sequence == self.sequence
             && header.samples_before == self.samples
             && header.is_consistent();
@@ -205,7 +205,7 @@ impl SpoolReader {
     }
 
     fn decode_samples(&mut self, header: &Header) -> Result<Block<'_>, StoreError> {
-        let payload = &self.buffer[HEADER_BYTES..HEADER_BYTES + header.payload_bytes as usize];
+        let payload = header.payload(&self.buffer);
         self.samples_here.clear();
         for bytes in payload.as_chunks::<{ Sample::SIZE }>().0 {
             let sample = Sample::from_bytes(bytes)
@@ -216,7 +216,7 @@ impl SpoolReader {
     }
 
     fn decode_details(&mut self, header: &Header) -> Result<Block<'_>, StoreError> {
-        let mut payload = &self.buffer[HEADER_BYTES..HEADER_BYTES + header.payload_bytes as usize];
+        let mut payload = header.payload(&self.buffer);
         self.details_here.clear();
         while !payload.is_empty() {
             let (detail, length) = Detail::from_bytes(payload)

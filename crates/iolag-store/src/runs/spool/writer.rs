@@ -14,7 +14,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::block::{
-    ALIGNMENT_BYTES, BLOCK_BYTES_MAX, BlockKind, HEADER_BYTES, Header, SAMPLES_MAX, SPOOL_FORMAT, run_hash,
+    ALIGNMENT_BYTES, BLOCK_BYTES_MAX, BlockKind, HEADER_BYTES, Header, SAMPLES_MAX, run_hash,
 };
 use super::{Block, SpoolNumber, SpoolReader};
 use crate::directory::lock_file;
@@ -238,15 +238,14 @@ impl SpoolWriter {
         payload_bytes: usize,
     ) -> Result<(), StoreError> {
         let header = Header {
-            format: SPOOL_FORMAT,
-            kind,
-            spool: self.number,
-            count: count as u32,
-            hung,
-            payload_bytes: payload_bytes as u32,
-            sequence: self.sequence,
-            run_hash: self.run_hash,
-            samples_before: self.samples,
+            spool: self.number.0.into(),
+            count: (count as u32).into(),
+            hung: hung.into(),
+            payload_bytes: (payload_bytes as u32).into(),
+            sequence: self.sequence.into(),
+            run_hash: self.run_hash.into(),
+            samples_before: self.samples.into(),
+            ..Header::new(kind)
         };
         let block_bytes = header.block_bytes();
         let block = &mut self.block()[..block_bytes];

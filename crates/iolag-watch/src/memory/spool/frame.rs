@@ -12,14 +12,37 @@
 //! that number are removed.
 
 use std::io::{self, Read};
+use std::mem::offset_of;
 
 use iolag_model::HistoryRecord;
+use zerocopy::{FromBytes, transmute};
+
+/// What stands in a line before its payload.
+#[derive(FromBytes)]
+#[repr(C)]
+struct Header {
+    kind: u8,
+    version: u8,
+    blank: u8,
+    sequence: Number<16>,
+    length: Number<8>,
+    crc: Number<8>,
+}
+
+#[derive(FromBytes)]
+#[repr(C)]
+struct Number<const DIGITS: usize> {
+    digits: [u8; DIGITS],
+    blank: u8,
+}
 
 /// Bytes of a line before its payload.
-pub(super) const HEADER_BYTES: usize = 38;
-const CRC_AT: usize = 29;
+pub(super) const HEADER_BYTES: usize = size_of::<Header>();
 /// What is checked of the header: everything before the CRC.
-const CHECKED_BYTES: usize = CRC_AT;
+const CRC_AT: usize = offset_of!(Header, crc);
+
+const _: () = assert!(HEADER_BYTES == 38 && CRC_AT == 29);
+
 const VERSION: u8 = b'1';
 /// Numbers stay below this, so that the next one is always a number too.
 const SEQUENCE_END: u64 = 1 << 63;
@@ -64,21 +87,22 @@ pub(super) fn mark_line(sequence: u64) -> Vec<u8> {
 /// # Errors
 /// Only if `source` cannot be read.
 pub(super) fn read_frame(source: &mut impl Read, left: u64) -> io::Result<Next> {
-    let mut header = [0; HEADER_BYTES];
-    if left <= HEADER_BYTES as u64 || !fill(source, &mut header)? {
+    let mut bytes = [0; HEADER_BYTES];
+    if left <= HEADER_BYTES as u64 || !fill(source, &mut bytes)? {
         return Ok(Next::End);
     }
-    let Some((sequence, length, crc)) = numbers_in(&header) else { return Ok(Next::End) };
+    let header: Header = transmute!(bytes);
+    let Some([sequence, length, crc]) = header.numbers() else { return Ok(Next::End) };
     // Checked before it is believed: nobody is to allocate for a length that is damage.
     let line_bytes = HEADER_BYTES as u64 + length + 1;
     if line_bytes > left {
         return Ok(Next::End);
     }
     let mut payload = vec![0; length as usize + 1];
-    if !fill(source, &mut payload)? || payload.pop() != Some(b'\n') || crc != crc_of(&header, &payload) {
+    if !fill(source, &mut payload)? || payload.pop() != Some(b'\n') || crc != crc_of(&bytes, &payload) {
         return Ok(Next::End);
     }
-    let frame = match (header[0], header[1]) {
+    let frame = match (header.kind, header.version) {
         (b'm', VERSION) if payload.is_empty() => Some(Frame::Mark(sequence)),
         (b'r', VERSION) => {
             serde_json::from_slice(&payload).ok().map(|record| Frame::Record(sequence, Box::new(record)))
@@ -99,31 +123,34 @@ fn seal(line: &mut Vec<u8>, kind: u8, sequence: u64) {
     line.push(b'\n');
 }
 
-fn crc_of(header: &[u8], payload: &[u8]) -> u32 {
+fn crc_of(header: &[u8], payload: &[u8]) -> u64 {
     let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&header[..CHECKED_BYTES]);
+    hasher.update(&header[..CRC_AT]);
     hasher.update(payload);
-    hasher.finalize()
+    u64::from(hasher.finalize())
 }
 
-/// Sequence, length and CRC of a header, if it has the form of one.
-fn numbers_in(header: &[u8; HEADER_BYTES]) -> Option<(u64, u64, u32)> {
-    let has_blanks = [2, 19, 28, 37].iter().all(|at| header[*at] == b' ');
-    let (sequence, length) = (hexadecimal(&header[3..19])?, hexadecimal(&header[20..28])?);
-    let crc = hexadecimal(&header[CRC_AT..CRC_AT + 8])? as u32;
-    (has_blanks && sequence < SEQUENCE_END).then_some((sequence, length, crc))
+impl Header {
+    /// Sequence, length and CRC, if it has the form of a header.
+    fn numbers(&self) -> Option<[u64; 3]> {
+        let sequence = self.sequence.value().filter(|sequence| *sequence < SEQUENCE_END)?;
+        (self.blank == b' ').then_some([sequence, self.length.value()?, self.crc.value()?])
+    }
 }
 
-/// Only the one spelling: lower case, no sign.
-fn hexadecimal(digits: &[u8]) -> Option<u64> {
-    digits.iter().try_fold(0, |value, digit| {
-        let digit = match digit {
-            b'0'..=b'9' => digit - b'0',
-            b'a'..=b'f' => digit - b'a' + 10,
-            _ => return None,
-        };
-        Some(value << 4 | u64::from(digit))
-    })
+impl<const DIGITS: usize> Number<DIGITS> {
+    /// Only the one spelling: lower case, no sign, a blank behind it.
+    fn value(&self) -> Option<u64> {
+        let value = self.digits.iter().try_fold(0, |value, digit| {
+            let digit = match digit {
+                b'0'..=b'9' => digit - b'0',
+                b'a'..=b'f' => digit - b'a' + 10,
+                _ => return None,
+            };
+            Some(value << 4 | u64::from(digit))
+        });
+        value.filter(|_| self.blank == b' ')
+    }
 }
 
 /// Whether `bytes` could be filled.
@@ -132,5 +159,15 @@ fn fill(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_stands_as_it_always_stood() {
+        assert_eq!(mark_line(0xa9), b"m1 00000000000000a9 00000000 3e0646b0 \n");
     }
 }

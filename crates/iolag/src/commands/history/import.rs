@@ -122,8 +122,7 @@ fn refuse_same_values(values: &[ValueColumn]) -> Result<(), Failure> {
 /// The options of reading. Reads the zone files.
 fn reading_options(options: &Import) -> Result<ImportOptions, Failure> {
     refuse_same_values(&options.values)?;
-    let this_host = || rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let host = options.host.clone().unwrap_or_else(this_host);
+    let host = options.host.clone().unwrap_or_else(iolag_store::host_name);
     let zone = options.time_zone.as_deref().map(parse_time_zone).transpose().map_err(Failure::usage)?;
     let origin = options.origin.as_deref().map(|text| here().moment(text)).transpose();
     let form = match (options.events, options.journal) {

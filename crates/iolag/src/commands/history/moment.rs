@@ -232,9 +232,7 @@ fn offset_text(offset: jiff::tz::Offset) -> String {
 
 /// A moment, as in `2008-05-08 14:00:00 UTC`.
 pub fn in_utc(moment: WallTime) -> String {
-    let text = moment.to_string();
-    let (day, time) = text.split_once('T').unwrap_or((&text, ""));
-    format!("{day} {} UTC", time.split('.').next().unwrap_or_default())
+    format!("{} UTC", moment.to_second())
 }
 
 #[cfg(test)]

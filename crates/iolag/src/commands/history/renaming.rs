@@ -30,8 +30,7 @@ pub fn run(options: &RenameTarget, common: &Common) -> Result<ExitCode, Failure>
     let (old, new) = (options.old.as_str(), options.new.trim());
     refuse_unfit(old, new)?;
     let chosen = Chosen::new(&options.place)?;
-    let this_host = || rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let host = options.host.clone().unwrap_or_else(this_host);
+    let host = options.host.clone().unwrap_or_else(iolag_store::host_name);
     let watch = chosen.live_watch().filter(|watch| watch.host == host);
     let watched = watch.map_or_else(BTreeSet::new, |watch| {
         let measured = watch.last.into_iter().map(|last| last.series.target);

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 
 use iolag_analysis::{PingCounts, Summary};
 use iolag_conduct::{Failure, STORE_DEADLINE};
-use iolag_keeper::{Child, Ending, KeeperError, Orphanage};
+use iolag_keeper::{Child, Ending, KeeperError, Orphanage, leave_standard_streams};
 use iolag_model::{
     Anchor, Clock, FailureCode, MonotonicClock, Nanoseconds, Operation, Outcome, RunId, RunState, Sample,
 };
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::Serialize;
 
@@ -286,18 +286,8 @@ impl JsonLines {
     }
 
     fn is_ready(&self, limit: Nanoseconds) -> bool {
-        let limit =
-            Timespec { tv_sec: (limit.0 / 1_000_000_000) as i64, tv_nsec: (limit.0 % 1_000_000_000) as _ };
         let mut wanted = [PollFd::new(&self.output, PollFlags::OUT)];
-        poll(&mut wanted, Some(&limit)).is_ok_and(|ready| ready > 0)
-    }
-}
-
-fn leave_standard_streams() {
-    use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
-    // Who keeps a stream works all the same.
-    if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
-        let _ = (dup2_stdin(&nothing), dup2_stdout(&nothing), dup2_stderr(&nothing));
+        poll(&mut wanted, Some(&limit.as_timespec())).is_ok_and(|ready| ready > 0)
     }
 }
 

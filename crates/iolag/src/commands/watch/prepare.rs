@@ -217,7 +217,7 @@ fn wishes(
 ) -> Result<Wishes, Failure> {
     let shell = variable("SHELL").map(PathBuf::from).filter(|shell| shell.is_absolute());
     Ok(Wishes {
-        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        host: iolag_store::host_name(),
         directories: options.directories.clone(),
         tasks: options.tasks.clone(),
         every: options.every,

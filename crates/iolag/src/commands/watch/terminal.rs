@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::AsFd;
 
 use iolag_model::{Nanoseconds, counted};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::output::{lost, printable};
 
@@ -116,10 +116,8 @@ impl<W: Write + AsFd> Lines<W> {
 
     /// Whether what is written now holds nobody up.
     fn is_ready(&self, limit: Nanoseconds) -> bool {
-        let seconds = i64::try_from(limit.0 / 1_000_000_000).unwrap_or(i64::MAX);
-        let limit = Timespec { tv_sec: seconds, tv_nsec: (limit.0 % 1_000_000_000) as _ };
         let mut wanted = [PollFd::new(&self.output, PollFlags::OUT)];
-        poll(&mut wanted, Some(&limit)).is_ok_and(|ready| ready > 0)
+        poll(&mut wanted, Some(&limit.as_timespec())).is_ok_and(|ready| ready > 0)
     }
 }
 
