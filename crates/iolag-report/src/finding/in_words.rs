@@ -6,7 +6,7 @@ use iolag_analysis::{Finding, QuantileValue, Severity, WasFound, duration_in_wor
 use iolag_model::{Nanoseconds, Operation, SeriesKey, WallSpan};
 use serde::Serialize;
 
-use crate::words::history::Names;
+use crate::words::names::Names;
 
 /// A finding as it is told, and as it stands in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]

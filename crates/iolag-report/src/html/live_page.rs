@@ -11,7 +11,6 @@ use iolag_model::{
 
 use super::markup::Markup;
 use crate::machine::live::{LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveSeries, LiveWatchState};
-use crate::words::history::moment;
 
 /// The style of the page; served as `now.css`.
 pub const LIVE_STYLE: &str = include_str!("live.css");
@@ -42,7 +41,7 @@ pub fn live_page(document: &LiveDocument) -> String {
     page.raw("<footer>iolag ")
         .text(&document.iolag_version)
         .raw(" · made at <time>")
-        .text(&moment(document.now))
+        .text(&document.now.in_words())
         .raw("</time> (all times are UTC) · the same as <a href=\"now.json\">JSON</a> and <a href=\"metrics\">metrics</a></footer>\n")
         .raw("</main>\n</body>\n</html>\n");
     page.as_str().to_owned()
@@ -74,7 +73,7 @@ fn is_serious(probe: &LiveProbe) -> bool {
 }
 
 fn watch_line(watch: &LiveWatchState, page: &mut Markup) {
-    let when = |at: Option<WallTime>| at.map(moment).unwrap_or_default();
+    let when = |at: Option<WallTime>| at.map(WallTime::in_words).unwrap_or_default();
     match watch.state {
         "runs" => {
             let rounds = counted(watch.rounds.unwrap_or(0), "round", "rounds");
@@ -182,7 +181,7 @@ fn outages(outages: &[Outage], now: WallTime, page: &mut Markup) {
         };
         let lasted = outage.end.unwrap_or(now).since(outage.begin);
         page.raw("<tr").attribute("class", class).raw(">");
-        cell("Began", "number", page).text(&moment(outage.begin)).raw("</td>");
+        cell("Began", "number", page).text(&outage.begin.in_words()).raw("</td>");
         cell("Mount", "", page).element("<code>", &outage.mount, "</code>");
         for target in outage.targets.iter().filter(|target| **target != outage.mount) {
             page.element(" <span class=\"faint\">", target, "</span>");
@@ -220,7 +219,7 @@ fn last_ends(all: &[LiveLast], document: &LiveDocument, page: &mut Markup) {
         cell("Target", "", page).element("<code>", &last.series.target, "</code></td>");
         cell("Took", "number", page).text(&took).raw("</td>");
         cell("Outcome", "", page).text(last.outcome.name()).raw("</td>");
-        cell("Started", "number", page).text(&moment(last.start)).raw("</td></tr>\n");
+        cell("Started", "number", page).text(&last.start.in_words()).raw("</td></tr>\n");
     }
     page.raw("</tbody>\n</table>\n</section>\n");
 }
@@ -267,7 +266,7 @@ fn events(events: &[Event], page: &mut Markup) {
     }
     page.raw("<section id=\"events\">\n<h2>Events</h2>\n<ul>\n");
     for event in events.iter().take(EVENTS_MAX) {
-        page.element("<li><time>", &moment(event.begin), "</time> ");
+        page.element("<li><time>", &event.begin.in_words(), "</time> ");
         match event.link.as_deref().filter(|link| is_page(link)) {
             Some(link) => page.raw("<a rel=\"noopener noreferrer\"").attribute("href", link).element(
                 ">",

@@ -1,77 +1,27 @@
 //! Names, moments and amounts of histories as people read them.
 
 use iolag_analysis::history::{
-    ChangeMoment, ChangePoint, Estimate, EstimateInterval, EventPlace, Greater, HistoryAnalysis,
-    HistoryQuantile, Knowledge, LevelRatio, Quantity, SeriesAnalysis, Shift, ShiftEstimate, ShiftScale,
-    ThresholdShare, amount_in_words, place_of_event,
+    ChangeMoment, ChangePoint, Estimate, EstimateInterval, EventPlace, Greater, HistoryQuantile, Knowledge,
+    LevelRatio, Quantity, SeriesAnalysis, Shift, ShiftEstimate, ShiftScale, ThresholdShare, amount_in_words,
+    place_of_event,
 };
-use iolag_model::{Event, SeriesKey, WallTime, format_duration};
+use iolag_model::{Event, WallTime, format_duration};
 
 use super::estimates::share;
 use super::interval::{Known, Measure, factor, with_ends};
 use super::numbers::{NOTHING, percentage};
 
-/// How series are called.
-pub(crate) struct Names {
-    pub(crate) several_hosts: bool,
-}
-
-impl Names {
-    pub(crate) fn of(analysis: &HistoryAnalysis) -> Self {
-        let mut hosts = analysis.series.iter().map(|one| &one.summary.series.key.host);
-        let first = hosts.next();
-        Self { several_hosts: hosts.any(|host| Some(host) != first) }
-    }
-
-    /// As in `list on /home`, with the host if there are several.
-    pub(crate) fn series(&self, key: &SeriesKey) -> String {
-        if self.several_hosts && !key.host.is_empty() {
-            format!("{key} from {}", key.host)
-        } else {
-            key.to_string()
-        }
-    }
-
-    /// As in `/home`, `/home from login1`; of what belongs to no target, the host.
-    pub(crate) fn place(&self, key: &SeriesKey) -> String {
-        match (key.target.as_str(), self.several_hosts) {
-            ("", false) => "of the host".to_owned(),
-            ("", true) => format!("of {}", key.host),
-            (target, false) => target.to_owned(),
-            (target, true) => format!("{target} from {}", key.host),
-        }
-    }
-}
-
-/// The task, or part of a task, without the place.
-pub(crate) fn task(key: &SeriesKey) -> String {
-    if key.part.is_empty() { key.task.clone() } else { format!("{}: {}", key.task, key.part) }
-}
-
-/// The name in a table below its place: parts stand below their task.
-pub(crate) fn label(key: &SeriesKey) -> String {
-    if key.part.is_empty() { format!("  {}", task(key)) } else { format!("    {}", key.part) }
-}
-
-/// UTC as `2008-05-08 14:15`, with seconds if they are not zero.
-pub(crate) fn moment(moment: WallTime) -> String {
-    let text = moment.to_string();
-    let (day, time) = text.split_once('T').unwrap_or((&text, ""));
-    let time = time.split('.').next().unwrap_or_default();
-    format!("{day} {}", time.strip_suffix(":00").unwrap_or(time))
-}
-
 /// When a level changed: `2008-05-08 14:15`; of a change that no sample dates, `2008-05-01 14:15 to 2008-05-08 14:15`; of one that took its time,
 /// `2008-05-01 14:15 to 2008-05-08 14:15, little by little`.
 pub(crate) fn changed_when(one: &SeriesAnalysis, change: &ChangePoint) -> String {
-    let between = |begin: WallTime, end: WallTime| format!("{} to {}", moment(begin), moment(end));
+    let between = |begin: WallTime, end: WallTime| format!("{} to {}", begin.in_words(), end.in_words());
     match (change.began, one.summary.moment_of(change)) {
         (Some(began), _) if began < change.first_after => {
             format!("{}, little by little", between(began, change.first_after))
         }
         // It is still changing.
-        (Some(began), _) => format!("since {}, little by little", moment(began)),
-        (None, ChangeMoment::At(at)) => moment(at),
+        (Some(began), _) => format!("since {}, little by little", began.in_words()),
+        (None, ChangeMoment::At(at)) => at.in_words(),
         (None, ChangeMoment::Between(span)) => between(span.begin, span.end),
     }
 }
@@ -214,8 +164,6 @@ mod tests {
     #[test]
     fn amounts_are_for_people() {
         assert_eq!([0.0075, 0.5, 1.4, 40.2].map(factor), ["0.0075", "0.50", "1.4", "40"]);
-        assert_eq!(moment(WallTime::from_seconds(1_210_256_100)), "2008-05-08 14:15");
-        assert_eq!(moment(WallTime::from_seconds(1_210_256_103)), "2008-05-08 14:15:03");
         assert_eq!(estimate(Estimate::NOTHING, Quantity::Duration), NOTHING);
         assert_eq!(estimate(Estimate::TooFew { needed: 6, have: 2 }, Quantity::Duration), "too few");
     }

@@ -3,4 +3,5 @@
 pub(crate) mod estimates;
 pub(crate) mod history;
 pub(crate) mod interval;
+pub(crate) mod names;
 pub(crate) mod numbers;

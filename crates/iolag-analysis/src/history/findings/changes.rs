@@ -6,7 +6,7 @@
 use crate::finding::of_histories::{EventBeside, HistoryFinding, HistoryFound, LevelEnd, LevelFound};
 use iolag_model::{Event, EventSource};
 
-use super::drifts::findings_of_drifts;
+use super::drifts::{FELT_SECONDS, findings_of_drifts};
 use crate::finding::{Saying, Severity};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::changes::change_point::ChangePoint;
@@ -19,9 +19,6 @@ use crate::history::series::timed_values::Quantity;
 
 /// What is this many times slower is serious.
 const SERIOUS_RATIO: f64 = 2.0;
-
-/// The least that people feel, in seconds (Miller 1968).
-pub(crate) const FELT_SECONDS: f64 = 0.1;
 
 impl LevelFound {
     /// The change with which it ended, and when; absent if it lasts.

@@ -1,12 +1,14 @@
 //! Findings about slow changes, which have no date, and about what a short record cannot tell from the clock.
 
-use super::changes::FELT_SECONDS;
 use crate::finding::Severity;
 use crate::finding::of_histories::{DriftFound, HistoryFinding, HistoryFound, RecordTooShort};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::changes::change_point::ChangeShape;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::timed_values::Quantity;
+
+/// The least that people feel, in seconds (Miller 1968).
+pub(crate) const FELT_SECONDS: f64 = 0.1;
 
 pub(crate) fn findings_of_drifts(analysis: &HistoryAnalysis) -> Vec<HistoryFinding> {
     let of_series = || analysis.series.iter().filter(|of| of.summary.series.key.part.is_empty());

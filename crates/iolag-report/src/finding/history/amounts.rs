@@ -3,8 +3,6 @@
 use iolag_analysis::history::{Knowledge, Quantity, amount_in_words};
 use iolag_model::WallTime;
 
-use crate::words::history::moment;
-
 /// What is said with what may be no more than the hours of the day.
 pub(super) const fn doubt_of(is_record_short: bool) -> &'static str {
     if is_record_short { "; the record is too short to tell that from the time of day" } else { "" }
@@ -12,7 +10,7 @@ pub(super) const fn doubt_of(is_record_short: bool) -> &'static str {
 
 /// A moment as in `2008-05-08 14:15 UTC`, with seconds if they are not zero.
 pub(super) fn moment_in_words(at: WallTime) -> String {
-    format!("{} UTC", moment(at))
+    format!("{} UTC", at.in_words())
 }
 
 /// A p value as in `p = 0.03`, `p < 0.001`.

@@ -9,7 +9,7 @@ use iolag_model::counted;
 
 use super::amounts::{doubt_of, p_in_words};
 use crate::finding::in_words::{About, InWords};
-use crate::words::history::Names;
+use crate::words::names::Names;
 
 impl InWords for CorrelationFound {
     fn sentence(&self, about: &About<'_>) -> String {

@@ -8,7 +8,6 @@ mod correlations;
 mod drifts;
 mod endings;
 mod factors;
-mod names;
 mod places;
 mod record;
 mod single_series;

@@ -8,11 +8,11 @@ use super::amounts::moment_in_words;
 use super::changes::{levels_in_words, levels_together};
 use super::endings::{FAILED, PAST_DEADLINE, said_in_words};
 use super::factors::number_in_words;
-use super::names::quoted;
 use super::single_series::{extremes_in_words, how_often, modes_in_words};
 use super::tails::{longest_in_words, slow_together};
 use crate::finding::in_words::FindingInWords;
-use crate::words::history::Names;
+use crate::words::names::Names;
+use crate::words::names::quoted;
 
 /// All of `told` in one sentence, with the range of their numbers and the greatest of them.
 pub(super) fn together(

@@ -5,7 +5,7 @@ use iolag_analysis::whatever_in_history;
 
 use super::together::together;
 use crate::finding::in_words::FindingInWords;
-use crate::words::history::Names;
+use crate::words::names::Names;
 
 /// All findings of a history in their order, each by itself.
 pub(crate) fn each_finding_in_words(analysis: &HistoryAnalysis) -> Vec<FindingInWords<HistoryFindingKind>> {

@@ -66,7 +66,7 @@ mod tests {
     use iolag_model::Nanoseconds;
 
     use super::*;
-    use crate::words::history::Names;
+    use crate::words::names::Names;
 
     #[test]
     fn findings_name_the_cause_that_lines_and_summary_name() {

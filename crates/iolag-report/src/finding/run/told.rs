@@ -8,7 +8,7 @@ use iolag_analysis::{
 
 use super::followed::failed_in_words;
 use crate::finding::in_words::FindingInWords;
-use crate::words::history::Names;
+use crate::words::names::Names;
 
 /// Findings of one directory, or those that several have.
 pub(crate) struct FindingsOfDirectory<'a> {

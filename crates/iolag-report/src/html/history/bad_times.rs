@@ -7,7 +7,7 @@ use iolag_model::{
 
 use super::report::HistoryReport;
 use crate::html::markup::Markup;
-use crate::words::history::{known, moment, p_value};
+use crate::words::history::{known, p_value};
 use crate::words::numbers::NOTHING;
 
 /// More rows than these are too many to read: the worst are shown.
@@ -88,7 +88,7 @@ fn outages(report: &HistoryReport<'_>, page: &mut Markup) {
         row(
             page,
             &[
-                moment(outage.begin),
+                outage.begin.in_words(),
                 format!("{mark}{lasted}"),
                 place,
                 outage.kind.verb(outage.end.is_some()).to_owned(),
@@ -135,7 +135,7 @@ fn episodes(report: &HistoryReport<'_>, page: &mut Markup) {
         row(
             page,
             &[
-                moment(episode.begin),
+                episode.begin.in_words(),
                 if episode.is_ongoing { format!("so far {lasted}") } else { lasted },
                 shortened(series),
                 troubles(episode),

@@ -8,7 +8,6 @@ use iolag_model::{Configuration, Nanoseconds, SeriesKind, counted, format_count,
 use super::head::{hosts, sorted, targets};
 use super::report::HistoryReport;
 use crate::html::markup::Markup;
-use crate::words::history::moment;
 
 /// Gaps that are told one by one.
 const GAPS_MOST: usize = 8;
@@ -28,7 +27,7 @@ fn facts(report: &HistoryReport<'_>, page: &mut Markup) {
     fact(page, "History", &report.head.place);
     if let (Some(begin), Some(end)) = (analysis.begin, analysis.end) {
         let span = format_duration(end.since(begin));
-        fact(page, "Time", &format!("{} to {} UTC, {span}", moment(begin), moment(end)));
+        fact(page, "Time", &format!("{} to {} UTC, {span}", begin.in_words(), end.in_words()));
     }
     fact(page, "Hosts", &hosts(report).join(", "));
     fact(page, "Targets", &targets(report).join(", "));
@@ -119,7 +118,7 @@ fn gaps(report: &HistoryReport<'_>) -> String {
                 (GapRecord::Watched, true) => " (iolag ran, but could not measure)",
                 (GapRecord::Watched, false) => "",
             };
-            format!("{place}{} to {}{why}", moment(gap.begin), moment(gap.end))
+            format!("{place}{} to {}{why}", gap.begin.in_words(), gap.end.in_words())
         })
         .collect();
     let more = if gaps.len() > told.len() { ", …" } else { "" };
@@ -157,7 +156,7 @@ fn configurations(report: &HistoryReport<'_>, page: &mut Markup) {
         }
         let place = sorted([one.host.as_str(), one.target.as_str()].into_iter());
         let place = if one.target.is_empty() { one.host.clone() } else { place.join(" ") };
-        page.raw("<tr><td>").text(&moment(one.first_seen)).raw("</td><td>").text(&place).raw("</td><td>");
+        page.raw("<tr><td>").text(&one.first_seen.in_words()).raw("</td><td>").text(&place).raw("</td><td>");
         let facts: Vec<String> = match previous {
             None => one.facts.iter().map(|(name, value)| format!("{name}: {value}")).collect(),
             Some(previous) => differences(previous, one),

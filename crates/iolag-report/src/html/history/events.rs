@@ -5,7 +5,7 @@ use iolag_model::{Event, EventSource, counted, format_count};
 
 use super::report::HistoryReport;
 use crate::html::markup::Markup;
-use crate::words::history::{changed_when, estimate, event_apart, known, moment, p_value, ratio, shift};
+use crate::words::history::{changed_when, estimate, event_apart, known, p_value, ratio, shift};
 use crate::words::numbers::percentage;
 
 /// Events that are told one by one, the latest; of the journal none.
@@ -104,11 +104,11 @@ fn events(report: &HistoryReport<'_>, page: &mut Markup) {
 }
 
 fn write_event(report: &HistoryReport<'_>, event: &Event, page: &mut Markup) {
-    let until = event.end.map_or_else(String::new, |end| format!(" to {}", moment(end)));
+    let until = event.end.map_or_else(String::new, |end| format!(" to {}", end.in_words()));
     page.raw("<tr")
         .attribute("data-event", &event.id)
         .raw("><td>")
-        .text(&moment(event.begin))
+        .text(&event.begin.in_words())
         .text(&until)
         .raw("</td><td>");
     match event.link.as_deref().filter(|link| is_web(link)) {

@@ -9,7 +9,6 @@ use crate::finding::history::findings_in_words;
 use crate::finding::in_words::FindingInWords;
 use crate::html::markup::Markup;
 use crate::words::estimates::all_succeeded;
-use crate::words::history::moment;
 
 /// Title of the page, unless the caller has one.
 pub(super) fn title(report: &HistoryReport<'_>) -> String {
@@ -50,7 +49,7 @@ pub(super) fn head(report: &HistoryReport<'_>, page: &mut Markup) {
 
 fn kicker(report: &HistoryReport<'_>) -> String {
     match (report.analysis.begin, report.analysis.end) {
-        (Some(begin), Some(end)) => format!(" · {} to {} UTC", moment(begin), moment(end)),
+        (Some(begin), Some(end)) => format!(" · {} to {} UTC", begin.in_words(), end.in_words()),
         _ => String::new(),
     }
 }

@@ -9,7 +9,6 @@ use super::head::title;
 use super::parts::{PARTS, WATCHED};
 use super::report::HistoryReport;
 use crate::html::markup::Markup;
-use crate::words::history::moment;
 
 const SCRIPT: &str = include_str!("../../../../../web/dist/history.js");
 const STYLE: &str = include_str!("../../../../../web/dist/history.css");
@@ -117,7 +116,7 @@ fn footer(report: Option<&HistoryReport<'_>>) -> String {
         Some(Some(written)) => {
             format!(
                 "Written by iolag on {} UTC. Moments are UTC unless another zone is named.",
-                moment(written)
+                written.in_words()
             )
         }
         _ => "Written by iolag. Moments are UTC unless another zone is named.".to_owned(),

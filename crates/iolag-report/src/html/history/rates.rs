@@ -6,7 +6,7 @@ use iolag_model::{Configuration, ConfigurationKey, SeriesKey, counted, format_co
 use super::report::HistoryReport;
 use crate::html::markup::Markup;
 use crate::words::estimates::{all_succeeded, no_deadline, none_of};
-use crate::words::history::{moment, with_interval};
+use crate::words::history::with_interval;
 use crate::words::interval::{Known, Measure, with_ends};
 use crate::words::numbers::{NOTHING, percentage};
 
@@ -218,7 +218,7 @@ fn configuration(report: &HistoryReport<'_>, series: &SeriesKey, key: Configurat
     let is_meant =
         |one: &&Configuration| one.key == key && one.host == series.host && one.target == series.target;
     match report.analysis.configurations.iter().find(is_meant) {
-        Some(one) => format!("from {}", moment(one.first_seen)),
+        Some(one) => format!("from {}", one.first_seen.in_words()),
         None if key == ConfigurationKey(0) => "not known".to_owned(),
         None => format!("{} not described", counted(1, "configuration", "configurations")),
     }

@@ -4,7 +4,7 @@ use iolag_analysis::history::HistoryAnalysis;
 use iolag_model::WallTime;
 
 use crate::text::HistoryHead;
-use crate::words::history::Names;
+use crate::words::names::Names;
 
 /// What a page is about.
 #[derive(Debug, Clone, Copy)]

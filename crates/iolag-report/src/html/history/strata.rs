@@ -6,7 +6,8 @@ use iolag_model::{SeriesKey, format_count, format_duration};
 use super::report::HistoryReport;
 use crate::html::markup::Markup;
 use crate::text::history::strata::{FELT, felt, range};
-use crate::words::history::{estimate, share_over, task, with_interval};
+use crate::words::history::{estimate, share_over, with_interval};
+use crate::words::names::task;
 
 /// A table for each covariate by which anything has levels.
 pub(super) fn strata(report: &HistoryReport<'_>, page: &mut Markup) {

@@ -3,12 +3,13 @@
 //! The page's script sorts by `data-value` and copies `data-value` as CSV; without it the table is complete.
 
 use iolag_analysis::history::{Estimate, Quantity, SeriesSummary, WeightedSummary, Weighting};
-use iolag_model::{SeriesKind, format_count, format_duration};
+use iolag_model::{SeriesKind, WallTime, format_count, format_duration};
 
 use super::report::HistoryReport;
 use crate::html::markup::Markup;
 use crate::text::history::series::{latest_regimes, time_of};
-use crate::words::history::{estimate, moment, share_over, task, with_interval};
+use crate::words::history::{estimate, share_over, with_interval};
+use crate::words::names::task;
 
 /// Seconds over this are set in the colour of trouble.
 const SLOW_SECONDS: f64 = 1.0;
@@ -84,7 +85,13 @@ fn write_table(report: &HistoryReport<'_>, summaries: &[&SeriesSummary], caption
             write_row(summary, (counting, weighted), Row::Whole, has_hosts, page);
         }
         for regime in latest_regimes(summary) {
-            write_row(summary, (&time_of(regime, moment), &regime.summary), Row::Regime, has_hosts, page);
+            write_row(
+                summary,
+                (&time_of(regime, WallTime::in_words), &regime.summary),
+                Row::Regime,
+                has_hosts,
+                page,
+            );
         }
     }
     page.raw("</tbody></table></div>\n");

@@ -11,7 +11,8 @@ use super::time_spent::time_spent;
 use crate::html::markup::Markup;
 use crate::text::history::comparisons::strata_refused;
 use crate::text::history::correlations::{Place, is_told, place_of, rank, side, sides, two_places};
-use crate::words::history::{estimate, p_value, shift, task, with_interval};
+use crate::words::history::{estimate, p_value, shift, with_interval};
+use crate::words::names::task;
 use crate::words::numbers::{NOTHING, percentage};
 
 /// Rows of a table of pairs.

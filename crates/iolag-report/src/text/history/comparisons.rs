@@ -5,7 +5,8 @@ use iolag_model::{counted, format_count};
 
 use super::page::Page;
 use crate::text::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
-use crate::words::history::{estimate, p, shift, task};
+use crate::words::history::{estimate, p, shift};
+use crate::words::names::task;
 use crate::words::numbers::NOTHING;
 
 /// More are counted, and left to the document.

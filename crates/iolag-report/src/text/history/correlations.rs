@@ -6,7 +6,7 @@ use iolag_model::{SeriesKey, format_count};
 
 use super::page::Page;
 use crate::text::table::{Cell, ColumnGroup, Side, Table, Tone, columns};
-use crate::words::history::{Names, task};
+use crate::words::names::{Names, task};
 use crate::words::numbers::NOTHING;
 
 /// Pairs that belong into neither table are told only if they go together, and no more than these.

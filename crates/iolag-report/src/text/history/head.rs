@@ -4,7 +4,6 @@ use iolag_analysis::history::HistoryAnalysis;
 use iolag_model::{WallSpan, format_count};
 
 use crate::text::table::{Colour, Tone};
-use crate::words::history::moment;
 
 /// What is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +22,7 @@ pub(super) fn head_text(head: &HistoryHead, analysis: &HistoryAnalysis, colour: 
     let samples: u64 = analysis.series.iter().map(|one| one.summary.rates.total.slots).sum();
     let mut text = format!("{} {}\n", colour.paint(Tone::Strong, "History"), head.place);
     if let (Some(begin), Some(end)) = (analysis.begin, analysis.end) {
-        text.push_str(&format!("  time    {} to {} (UTC)\n", moment(begin), moment(end)));
+        text.push_str(&format!("  time    {} to {} (UTC)\n", begin.in_words(), end.in_words()));
     }
     let hosts = match hosts.as_slice() {
         [host] => format!("from {host}"),

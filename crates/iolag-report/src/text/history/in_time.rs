@@ -9,7 +9,7 @@ use iolag_model::{
 
 use super::page::Page;
 use crate::text::table::Tone;
-use crate::words::history::{changed_when, estimate, event_apart, known, moment, p, ratio, shift};
+use crate::words::history::{changed_when, estimate, event_apart, known, p, ratio, shift};
 use crate::words::numbers::percentage;
 
 /// More are counted, and left to the document.
@@ -31,11 +31,11 @@ impl Page<'_> {
         let time = match outage.end {
             Some(end) => format!(
                 "{} to {} ({})",
-                moment(outage.begin),
-                moment(end),
+                outage.begin.in_words(),
+                end.in_words(),
                 format_duration(end.since(outage.begin))
             ),
-            None => format!("since {}", moment(outage.begin)),
+            None => format!("since {}", outage.begin.in_words()),
         };
         let ending = match outage.ending {
             Some(OutageEnding::Recovered) => "recovered by itself",
@@ -88,7 +88,7 @@ impl Page<'_> {
     }
 
     fn event(&self, event: &Event) -> String {
-        let until = event.end.map_or_else(String::new, |end| format!(" to {}", moment(end)));
+        let until = event.end.map_or_else(String::new, |end| format!(" to {}", end.in_words()));
         let kind = if event.kind.is_empty() { String::new() } else { format!(" ({})", event.kind) };
         let concerned = match (event.target.as_str(), event.host.as_str()) {
             ("", "") => String::new(),
@@ -99,7 +99,7 @@ impl Page<'_> {
         let link = event.link.as_ref().map_or_else(String::new, |link| format!(" <{link}>"));
         let line = format!(
             "{}{until}  {}{kind}{concerned}: {}{link}",
-            moment(event.begin),
+            event.begin.in_words(),
             source_of(event),
             event.text
         );

@@ -3,7 +3,7 @@
 use iolag_analysis::history::HistoryAnalysis;
 
 use crate::text::table::{Colour, Tone, wrapped};
-use crate::words::history::Names;
+use crate::words::names::Names;
 
 /// What every part needs.
 pub(super) struct Page<'a> {

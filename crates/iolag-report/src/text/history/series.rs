@@ -6,7 +6,8 @@ use iolag_model::{Nanoseconds, WallTime, format_count, format_duration};
 use super::page::Page;
 use crate::text::table::{Cell, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::words::estimates::{all_succeeded, no_deadline};
-use crate::words::history::{estimate, label, share_over, with_interval};
+use crate::words::history::{estimate, share_over, with_interval};
+use crate::words::names::label;
 use crate::words::numbers::percentage;
 
 /// How levels are named in a table: the more the terminal has room for.

@@ -5,7 +5,8 @@ use iolag_model::{Nanoseconds, SeriesKey, format_count, format_duration};
 
 use super::page::Page;
 use crate::text::table::{Cell, ColumnGroup, Side, Table, columns};
-use crate::words::history::{estimate, share_over, task, with_interval};
+use crate::words::history::{estimate, share_over, with_interval};
+use crate::words::names::task;
 
 /// What takes longer is felt: the share that is told of each level.
 pub(crate) const FELT: Nanoseconds = Nanoseconds::from_seconds(1);

@@ -4,7 +4,8 @@ use iolag_analysis::history::{BesideSummary, Quantity, SeriesSummary};
 
 use super::page::Page;
 use crate::text::table::{Cell, ColumnGroup, Side, Table, columns};
-use crate::words::history::{estimate, label, with_interval};
+use crate::words::history::{estimate, with_interval};
+use crate::words::names::label;
 use crate::words::numbers::NOTHING;
 
 /// What the table says of itself.

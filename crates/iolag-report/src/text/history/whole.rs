@@ -8,7 +8,7 @@ use super::page::Page;
 use crate::finding::history::findings_in_words;
 use crate::text::findings::findings_text;
 use crate::text::table::Colour;
-use crate::words::history::Names;
+use crate::words::names::Names;
 
 /// Renders a history for a terminal of `width` columns (at least 80 are assumed).
 pub fn history_text(head: &HistoryHead, analysis: &HistoryAnalysis, width: usize, colour: Colour) -> String {

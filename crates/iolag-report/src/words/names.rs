@@ -1,18 +1,47 @@
-//! How series are called in sentences.
+//! How series and places are called, in tables and in sentences.
 
+use iolag_analysis::history::HistoryAnalysis;
 use iolag_analysis::joined;
 use iolag_model::SeriesKey;
 
-use crate::words::history::{Names, task};
+/// How series are called.
+pub(crate) struct Names {
+    pub(crate) several_hosts: bool,
+}
 
 impl Names {
+    pub(crate) fn of(analysis: &HistoryAnalysis) -> Self {
+        let mut hosts = analysis.series.iter().map(|one| &one.summary.series.key.host);
+        let first = hosts.next();
+        Self { several_hosts: hosts.any(|host| Some(host) != first) }
+    }
+
+    /// As in `list on /home`, with the host if there are several.
+    pub(crate) fn series(&self, key: &SeriesKey) -> String {
+        if self.several_hosts && !key.host.is_empty() {
+            format!("{key} from {}", key.host)
+        } else {
+            key.to_string()
+        }
+    }
+
+    /// As in `/home`, `/home from login1`; of what belongs to no target, the host.
+    pub(crate) fn place(&self, key: &SeriesKey) -> String {
+        match (key.target.as_str(), self.several_hosts) {
+            ("", false) => "of the host".to_owned(),
+            ("", true) => format!("of {}", key.host),
+            (target, false) => target.to_owned(),
+            (target, true) => format!("{target} from {}", key.host),
+        }
+    }
+
     /// As in `` `list` on /home ``, with the host if there are several.
-    pub(in crate::finding) fn in_sentence(&self, key: &SeriesKey) -> String {
+    pub(crate) fn in_sentence(&self, key: &SeriesKey) -> String {
         quoted(key) + &self.on_place(key)
     }
 
     /// As in ` on /home from login1`.
-    pub(in crate::finding) fn on_place(&self, key: &SeriesKey) -> String {
+    pub(crate) fn on_place(&self, key: &SeriesKey) -> String {
         let target = if key.is_of_host() { String::new() } else { format!(" on {}", key.target) };
         if self.several_hosts && !key.host.is_empty() {
             format!("{target} from {}", key.host)
@@ -22,7 +51,7 @@ impl Names {
     }
 
     /// The same for several, the place once if they share it: `` `list`, `create` and 7 others on /home ``.
-    pub(in crate::finding) fn together(&self, keys: &[&SeriesKey]) -> String {
+    pub(crate) fn together(&self, keys: &[&SeriesKey]) -> String {
         match keys.first() {
             Some(first) if keys.iter().all(|key| self.on_place(key) == self.on_place(first)) => {
                 in_a_row(keys.iter().map(|key| quoted(key)).collect()) + &self.on_place(first)
@@ -32,13 +61,23 @@ impl Names {
     }
 
     /// A list of series as in `a, b and c`; of more than four, the others by their number.
-    pub(in crate::finding) fn list<'a>(&self, keys: impl IntoIterator<Item = &'a SeriesKey>) -> String {
+    pub(crate) fn list<'a>(&self, keys: impl IntoIterator<Item = &'a SeriesKey>) -> String {
         in_a_row(keys.into_iter().map(|key| self.in_sentence(key)).collect())
     }
 }
 
+/// The task, or part of a task, without the place.
+pub(crate) fn task(key: &SeriesKey) -> String {
+    if key.part.is_empty() { key.task.clone() } else { format!("{}: {}", key.task, key.part) }
+}
+
+/// The name in a table below its place: parts stand below their task.
+pub(crate) fn label(key: &SeriesKey) -> String {
+    if key.part.is_empty() { format!("  {}", task(key)) } else { format!("    {}", key.part) }
+}
+
 /// As in `` `list` `` or `` `list: ls -n` ``.
-pub(in crate::finding) fn quoted(key: &SeriesKey) -> String {
+pub(crate) fn quoted(key: &SeriesKey) -> String {
     format!("`{}`", task(key))
 }
 
