@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use iolag_model::Nanoseconds;
-use iolag_workload::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec, probe_task};
+use iolag_workload::{PartEnding, PartRecorder, ProbeTask, TaskError, TaskOutput, TaskSpec, probe_task};
 
 /// What happened to parts, in order.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,12 +77,12 @@ impl Remembering {
 }
 
 /// One probe in `place`, in this process.
-pub fn probe(place: &Path, spec: &TaskSpec) -> Result<Remembering, ProbeTaskError> {
+pub fn probe(place: &Path, spec: &TaskSpec) -> Result<Remembering, TaskError> {
     perform(place, &mut *probe_task(spec, 7))
 }
 
 /// The same with a task that is already there.
-pub fn perform(place: &Path, task: &mut dyn ProbeTask) -> Result<Remembering, ProbeTaskError> {
+pub fn perform(place: &Path, task: &mut dyn ProbeTask) -> Result<Remembering, TaskError> {
     let directory = File::open(place).expect("the place can be opened");
     let mut recorder = Remembering::default();
     task.prepare(directory.as_fd(), &mut recorder)?;
