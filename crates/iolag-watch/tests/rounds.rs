@@ -10,7 +10,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 
 use iolag_model::{Configuration, FailureCode, HistoryRecord, HistorySample, Outcome, SessionEnd, WallTime};
 use iolag_watch::{Callbacks, PlannedCovariate, WatchEnd, WatchLimit, WatchTarget};
-use iolag_workload::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec, probe_task};
+use iolag_workload::{PartEnding, PartRecorder, ProbeTask, TaskError, TaskOutput, TaskSpec, probe_task};
 use support::{Onlooker, Scene, directory, ms, target, task};
 
 #[test]
@@ -71,13 +71,9 @@ impl ProbeTask for Failing {
         &["", "second"]
     }
 
-    fn prepare(
-        &mut self,
-        _place: BorrowedFd<'_>,
-        _recorder: &mut dyn PartRecorder,
-    ) -> Result<(), ProbeTaskError> {
+    fn prepare(&mut self, _place: BorrowedFd<'_>, _recorder: &mut dyn PartRecorder) -> Result<(), TaskError> {
         match self.in_preparation {
-            true => Err(ProbeTaskError { failure: FailureCode::from_errno(28), message: "no space".into() }),
+            true => Err(TaskError { failure: FailureCode::from_errno(28), message: "no space".into() }),
             false => Ok(()),
         }
     }

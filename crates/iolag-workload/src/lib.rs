@@ -34,7 +34,7 @@ pub use ping::client::{Contact, Doing, Obstacle, Pace, PingClient, PingSchedule,
 pub use ping::probe_session::{PROBED, Part, ProbeSession};
 pub use spec_error::SpecError;
 pub use tasks::{
-    CREATED_FILE_BYTES, Compiler, Language, PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskError,
+    CREATED_FILE_BYTES, Compiler, Language, PartEnding, PartRecorder, ProbeTask, TaskError, TaskLimit,
     TaskLimits, TaskOptions, TaskOutput, TaskSession, TaskSpec, allow_core_dumps, become_a_users_program,
     find_compiler, probe_task, remove_probe_files, withhold_core_dumps,
 };

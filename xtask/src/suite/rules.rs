@@ -36,7 +36,7 @@ const LONGER: &[(&str, u64, &str)] = &[
     ("iolag-watch::spool_kills", 300, "it kills a writer 200 times"),
     ("iolag-store::history", 300, "a server with many databases"),
     ("iolag-store::history_kills", 300, "it kills a writer of histories 50 times"),
-    ("iolag-workload::probe_tasks::programs", 300, "gigabytes through pipes"),
+    ("iolag-workload::tasks::programs", 300, "gigabytes through pipes"),
     (
         "iolag-analysis::history::change_calibration",
         400,
@@ -100,8 +100,8 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
             "iolag-store::lib::runs::liveness",
             "iolag-store::lib::runs::run_directory",
             "iolag-workload::lib::tasks::removal",
-            "iolag-workload::probe_tasks::killed",
-            "iolag-workload::probe_tasks::removal",
+            "iolag-workload::tasks::killed",
+            "iolag-workload::tasks::removal",
         ],
     ),
     (

@@ -2,15 +2,15 @@
 //!
 //! A directory is set up, measured and removed without regard to the others: whoever is slow in one of these keeps nobody waiting.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use iolag_analysis::Summaries;
 use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
-    CheckSpec, ClientId, Clock, Coordinator as _, Durability, ErrorClass, FailureCode, MonotonicClock,
-    MonotonicTime, Nanoseconds, Operation, PlaceMaker, RunRecord, RunSpec, Verification, WorkloadSpec,
+    CheckSpec, ClientId, Clock, Coordinator as _, Durability, MonotonicClock, MonotonicTime, Nanoseconds,
+    Operation, PlaceMaker, RunRecord, RunSpec, Verification, WorkloadSpec,
 };
 use iolag_workload::{
     CheckClient, CheckShare, CheckTasks, CheckTurns, ClientLoop, Compiler, DriveOptions, IfNotOpen, Job,
@@ -280,16 +280,7 @@ impl MeasuringRoom<'_> {
         let (coordinator, client) = (self.exchange.coordinator(), directory.client);
         let limits = TaskLimits::new(Arc::new(MonotonicClock), move || coordinator.is_stopped(client));
         let inner = backend.open_session(&options)?;
-        let working = (backend.open_place()?, Path::new(&directory.path).join(&self.assignment.working_name));
-        let session = TaskSession::open(inner, working, &task_options, limits).map_err(|error| {
-            BackendError::Failed {
-                action: "set up the tasks in",
-                path: error.to_string(),
-                class: ErrorClass::Other,
-                code: FailureCode::EXIT,
-            }
-        })?;
-        Ok(Box::new(session))
+        Ok(Box::new(TaskSession::new(inner, backend.open_place()?, task_options, limits)))
     }
 }
 

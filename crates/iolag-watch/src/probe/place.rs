@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use iolag_directory::{Origin, Refusal, Unproven, mount_number, path_of};
 use iolag_model::{FailureCode, Fingerprint};
-use iolag_workload::ProbeTaskError;
+use iolag_workload::TaskError;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
@@ -73,7 +73,7 @@ impl Place {
     ///
     /// # Errors
     /// If that is not possible, with the failure for the sample.
-    pub(crate) fn open(&self) -> Result<(OwnedFd, Origin), ProbeTaskError> {
+    pub(crate) fn open(&self) -> Result<(OwnedFd, Origin), TaskError> {
         let Self::Below { target, mount_point, watch, task } = self else {
             let root = openat(CWD, "/", DIRECTORY, Mode::empty());
             return root
@@ -101,7 +101,7 @@ impl Place {
 }
 
 /// Refuses a directory that is seen only because nothing is mounted above it. Asked of the open directory: the table may change at any moment.
-fn require_mounted(opened: Option<&OwnedFd>, mount_point: &Path) -> Result<(), ProbeTaskError> {
+fn require_mounted(opened: Option<&OwnedFd>, mount_point: &Path) -> Result<(), TaskError> {
     let is_missing = match opened {
         Some(opened) => shows_beneath(opened.as_fd(), mount_point),
         None => MountTable::read().is_missing(mount_point),
@@ -113,7 +113,7 @@ fn require_mounted(opened: Option<&OwnedFd>, mount_point: &Path) -> Result<(), P
         "nothing is mounted at {}, where it was before: mount it, or say mounted = \"any\" of this target",
         mount_point.display()
     );
-    Err(ProbeTaskError { failure: FailureCode::NOT_MOUNTED, message })
+    Err(TaskError { failure: FailureCode::NOT_MOUNTED, message })
 }
 
 /// Whether an open directory lies at or below `mount_point`, and on the mount of a directory above it. One to which a link leads that led to
@@ -128,7 +128,7 @@ pub(crate) fn shows_beneath(opened: BorrowedFd<'_>, mount_point: &Path) -> bool 
     is_on_another && path_of(opened).is_none_or(|path| path.starts_with(mount_point))
 }
 
-fn refused(path: &Path, why: Refusal) -> ProbeTaskError {
+fn refused(path: &Path, why: Refusal) -> TaskError {
     let path_shown = path.display();
     let message = match why {
         Refusal::System { action, errno } => return failed(action, path, errno),
@@ -142,11 +142,11 @@ fn refused(path: &Path, why: Refusal) -> ProbeTaskError {
             format!("{path_shown} is {why}, not iolag's own: move it away, and it is made anew")
         }
     };
-    ProbeTaskError { failure: why.errno().into(), message }
+    TaskError { failure: why.errno().into(), message }
 }
 
-fn failed(action: &str, path: &Path, errno: Errno) -> ProbeTaskError {
-    ProbeTaskError { failure: errno.into(), message: format!("cannot {action} {}: {errno}", path.display()) }
+fn failed(action: &str, path: &Path, errno: Errno) -> TaskError {
+    TaskError { failure: errno.into(), message: format!("cannot {action} {}: {errno}", path.display()) }
 }
 
 /// `name` as the name of a directory: letters, digits, `-`, `_` and inner dots stay; what differs afterwards is told apart by a hash.

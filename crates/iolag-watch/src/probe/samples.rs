@@ -247,7 +247,7 @@ fn finished(
 mod tests {
     use super::*;
     use iolag_model::{Clock, SimulatedClock};
-    use iolag_workload::{PartRecorder, ProbeTaskError};
+    use iolag_workload::{PartRecorder, TaskError};
 
     const DEADLINE: Nanoseconds = Nanoseconds(100);
 
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(told(&stamps, hung), [(Outcome::Hung, 500, FailureCode::NONE), SKIPPED, SKIPPED]);
         let failure = FailureCode::from_errno(13);
         let clock = SimulatedClock::starting_at(MonotonicTime(1060));
-        stamps.recorder(clock).failed(&ProbeTaskError { failure, message: String::new() });
+        stamps.recorder(clock).failed(&TaskError { failure, message: String::new() });
         let ended = Fate::Ended { at: MonotonicTime(1070) };
         assert_eq!(told(&stamps, ended), [(Outcome::Error, 60, failure), SKIPPED, SKIPPED]);
     }

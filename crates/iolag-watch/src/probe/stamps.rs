@@ -8,7 +8,7 @@ use std::os::fd::BorrowedFd;
 
 use iolag_keeper::{KeeperError, MadeOfWords, SharedWords, Word, start_ticks};
 use iolag_model::{Clock, FailureCode, MonotonicTime, Nanoseconds, Progress};
-use iolag_workload::{PartEnding, PartRecorder, ProbeTaskError};
+use iolag_workload::{PartEnding, PartRecorder, TaskError};
 
 use crate::probe::process::ProcessIdentity;
 use iolag_directory::Origin;
@@ -248,7 +248,7 @@ impl<C: Clock> StampRecorder<'_, C> {
     }
 
     /// The task cannot begin.
-    pub fn failed(&self, error: &ProbeTaskError) {
+    pub fn failed(&self, error: &TaskError) {
         self.store_sentence(&error.message);
         self.stamps.page.failure.store(u64::from(error.failure.0));
         self.stamps.page.failed.store(self.clock.now().0);
@@ -406,7 +406,7 @@ mod tests {
     fn a_failure_to_prepare_comes_with_its_sentence_however_long() {
         let stamps = Stamps::new().unwrap();
         assert_eq!(stamps.preparation_failure(), None);
-        let error = ProbeTaskError { failure: FailureCode::from_errno(28), message: "x".repeat(5000) };
+        let error = TaskError { failure: FailureCode::from_errno(28), message: "x".repeat(5000) };
         stamps.recorder(SimulatedClock::starting_at(MonotonicTime(9))).failed(&error);
         let failure = stamps.preparation_failure().unwrap();
         assert_eq!((failure.at, failure.failure.errno()), (MonotonicTime(9), Some(28)));

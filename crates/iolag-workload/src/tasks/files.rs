@@ -1,17 +1,8 @@
 //! The directories of the tasks: made by descriptor, below the working directory, following no link.
-//!
-//! Creating many files is done in this process: the study's shell loop measured a mixture of file creation and of the
-//! shell; what is asked of the storage is the same (open with O_CREAT, write, close).
 
-use std::ffi::CString;
-
-use iolag_backend::Completion;
-use iolag_model::{FailureCode, MonotonicTime};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::{Errno, write};
-
-use super::limits::TaskLimits;
 
 /// Bytes of each file of the create task.
 pub const CREATED_FILE_BYTES: u64 = 64;
@@ -71,61 +62,4 @@ pub(crate) fn write_new(
         }
     }
     Ok(())
-}
-
-/// The task that creates many small files in an empty directory.
-#[derive(Debug)]
-pub(crate) struct ManyFiles {
-    names: Vec<CString>,
-    directory: Result<OwnedFd, Errno>,
-    directory_name: String,
-}
-
-impl ManyFiles {
-    pub fn new(count: u32) -> Self {
-        let name = |index| CString::new(format!("file-{index}")).expect("digits contain no NUL");
-        Self {
-            names: (0..count).map(name).collect(),
-            directory: Err(Errno::BADF),
-            directory_name: String::new(),
-        }
-    }
-
-    /// Removes what the last one made and makes an empty directory. Untimed.
-    pub fn prepare(&mut self, place: BorrowedFd<'_>, number: u64) {
-        self.remove(place);
-        self.directory_name = format!("check-create-{number}");
-        self.directory = make_directory(place, &self.directory_name);
-    }
-
-    /// Creates the files, up to the first that fails or to the end of the time. Bytes are those written.
-    pub fn execute(&self, until: MonotonicTime, limits: &TaskLimits) -> Completion {
-        let failed = |error: Errno| Completion::failed(FailureCode::from_errno(error.raw_os_error()));
-        let directory = match &self.directory {
-            Ok(directory) => directory.as_fd(),
-            Err(error) => return failed(*error),
-        };
-        for (created, name) in (0..).zip(&self.names) {
-            if limits.are_reached(until) {
-                return Completion::interrupted(created * CREATED_FILE_BYTES);
-            }
-            if let Err(error) = write_new(directory, name.as_c_str(), &CONTENT) {
-                return failed(error);
-            }
-        }
-        Completion::ok(self.names.len() as u64 * CREATED_FILE_BYTES)
-    }
-
-    /// Whatever cannot be removed is left to the removal of the place, which reports it.
-    pub fn remove(&mut self, place: BorrowedFd<'_>) {
-        if let Ok(directory) = std::mem::replace(&mut self.directory, Err(Errno::BADF)) {
-            for name in &self.names {
-                // They were created in this order: behind one that is not there is none.
-                if unlinkat(&directory, name.as_c_str(), AtFlags::empty()) == Err(Errno::NOENT) {
-                    break;
-                }
-            }
-            let _ = unlinkat(place, self.directory_name.as_str(), AtFlags::REMOVEDIR);
-        }
-    }
 }

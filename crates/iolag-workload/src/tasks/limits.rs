@@ -17,9 +17,24 @@ impl TaskLimits {
         Self { clock, is_stopped: Box::new(is_stopped) }
     }
 
-    /// Whether what was to end at `until` is to end now.
-    pub(crate) fn are_reached(&self, until: MonotonicTime) -> bool {
-        (self.is_stopped)() || (until != MonotonicTime(u64::MAX) && self.clock.now() >= until)
+    /// The limit of one task.
+    pub(crate) const fn until(&self, until: MonotonicTime) -> TaskLimit<'_> {
+        TaskLimit { limits: self, until }
+    }
+}
+
+/// When one task is not to go on.
+#[derive(Debug, Clone, Copy)]
+pub struct TaskLimit<'a> {
+    limits: &'a TaskLimits,
+    until: MonotonicTime,
+}
+
+impl TaskLimit<'_> {
+    /// Whether it is to end now.
+    pub(crate) fn is_reached(self) -> bool {
+        let is_over = || self.until != MonotonicTime(u64::MAX) && self.limits.clock.now() >= self.until;
+        (self.limits.is_stopped)() || is_over()
     }
 }
 

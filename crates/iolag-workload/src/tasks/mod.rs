@@ -1,8 +1,9 @@
 //! Tasks: small things that a user does at the prompt, executed for real.
 //!
-//! [`TaskSession`] adds them to a session: `ls -l` and `ls -n` of a small directory, creating many small files in an empty
-//! directory, compiling and linking a small program. Everything they make is in the session's working directory and is named
-//! `check-…`, so that the removal of the place finds it. A task ends at the moment that its request says, however far it is.
+//! Each is a [`ProbeTask`], which a probe of a watch or a ping performs in a process of its own. [`TaskSession`] adds to a session those that
+//! a check executes: `ls -l` and `ls -n` of a small directory, creating many small files in an empty directory, compiling and linking
+//! a small program. What these make is in the session's working directory and is named `check-…`, so that the removal of the
+//! place finds it. They end at the moment that their request says, however far they are.
 
 mod builtin;
 mod files;
@@ -16,12 +17,12 @@ mod session;
 mod timespec;
 
 pub use files::CREATED_FILE_BYTES;
-pub use limits::TaskLimits;
-pub use probe_task::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec};
+pub use limits::{TaskLimit, TaskLimits};
+pub use probe_task::{PartEnding, PartRecorder, ProbeTask, TaskError, TaskOutput, TaskSpec};
 pub use programs::compiler::{Compiler, Language, find_compiler};
 pub use programs::inheritance::{allow_core_dumps, become_a_users_program, withhold_core_dumps};
 pub use removal::remove_probe_files;
-pub use session::{TaskError, TaskOptions, TaskSession};
+pub use session::{TaskOptions, TaskSession};
 
 use probes::files::{CreateTask, OpenReadTask, StatTask, WriteFsyncTask};
 use probes::programs::{CommandTask, CompileTask, ListTask};

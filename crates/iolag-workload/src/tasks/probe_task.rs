@@ -1,12 +1,15 @@
-//! What a probe executes: a task of several parts in a directory of its own.
+//! What a probe and a check execute: a task of several parts in a directory of its own.
 //!
 //! The watch forks a child for each probe; the child opens the task's working directory, prepares it, performs the task, and exits. It may hang
 //! or be killed anywhere: parts are stamped through a [`PartRecorder`] in shared memory, so that the watch knows which part was in flight.
+//! A check keeps its tasks and performs parts of them, each within its [`PartRecorder::limit`].
 
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
 use iolag_model::{FailureCode, Nanoseconds};
+
+use super::limits::TaskLimit;
 
 /// Which task, and how large. Sizes are those of study 000 by default.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +102,8 @@ pub trait PartRecorder {
         self.end(part, ending);
     }
 
-    /// Told after the end of a command of the user's that failed: the last line of its standard error, without secrets.
+    /// Told after the end of a program that failed: of a command of the user's the last line of its standard error, without
+    /// secrets; in a check how it ended, with the beginning of its standard error.
     fn said(&mut self, line: &str) {
         let _ = line;
     }
@@ -119,6 +123,12 @@ pub trait PartRecorder {
 
     /// From now on the task may wait for something else than its place: for a program, a terminal, another directory.
     fn left_place(&mut self) {}
+
+    /// When the task is to end although it is not done; `None`: never. Asked by the tasks of a check between files, and while a
+    /// program runs: it is killed then. The part fails with [`FailureCode::TIME_UP`].
+    fn limit(&self) -> Option<TaskLimit<'_>> {
+        None
+    }
 }
 
 /// A task that a probe executes.
@@ -131,11 +141,7 @@ pub trait ProbeTask {
     ///
     /// # Errors
     /// If that is not possible, with the failure for the sample and a sentence for people.
-    fn prepare(
-        &mut self,
-        place: BorrowedFd<'_>,
-        recorder: &mut dyn PartRecorder,
-    ) -> Result<(), ProbeTaskError>;
+    fn prepare(&mut self, place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) -> Result<(), TaskError>;
 
     /// Performs it once.
     fn perform(&mut self, place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder);
@@ -144,7 +150,7 @@ pub trait ProbeTask {
 /// A task cannot be performed at all.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
-pub struct ProbeTaskError {
+pub struct TaskError {
     /// For the sample.
     pub failure: FailureCode,
     /// For people: what, on what, what the system answered.

@@ -23,7 +23,7 @@ use rustix::io::Errno;
 
 use super::probes::files::{CREATED, LOOKED_AT, READY, WRITTEN};
 use super::probes::programs::{COMPILED, LISTED};
-use super::{Language, ProbeTaskError};
+use super::{Language, TaskError};
 
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -36,7 +36,7 @@ const LEFTOVERS_MAX: usize = 1000;
 ///
 /// # Errors
 /// If the directory cannot be looked at, or is not this user's.
-pub fn remove_probe_files(target: &Path, watch: &str) -> Result<Vec<Leftover>, ProbeTaskError> {
+pub fn remove_probe_files(target: &Path, watch: &str) -> Result<Vec<Leftover>, TaskError> {
     let path = target.join(watch);
     let plain =
         CString::new(watch).ok().filter(|_| !matches!(watch, "" | "." | "..") && !watch.contains('/'));
@@ -50,7 +50,7 @@ pub fn remove_probe_files(target: &Path, watch: &str) -> Result<Vec<Leftover>, P
         Err(Refusal::System { errno: Errno::NOENT, .. }) => return Ok(Vec::new()),
         Err(why) => {
             let message = format!("cannot remove {}: it is {why}", path.display());
-            return Err(ProbeTaskError { failure: failure_of(why.errno()), message });
+            return Err(TaskError { failure: failure_of(why.errno()), message });
         }
     };
     let own = attributes(directory.as_fd(), c"").map_err(|error| failed("look at", &path, error))?;
@@ -211,8 +211,8 @@ fn device_of(attributes: &Statx) -> (u32, u32) {
     (attributes.stx_dev_major, attributes.stx_dev_minor)
 }
 
-fn failed(action: &str, path: &Path, error: Errno) -> ProbeTaskError {
-    ProbeTaskError {
+fn failed(action: &str, path: &Path, error: Errno) -> TaskError {
+    TaskError {
         failure: failure_of(error),
         message: format!("cannot {action} the directory {}: {error}", path.display()),
     }

@@ -1,51 +1,44 @@
 //! A session that also executes tasks.
 
 use std::any::Any;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use iolag_backend::{Completion, Request, Session};
-use iolag_model::{FailureCode, Operation};
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
-use rustix::fs::{AtFlags, unlinkat};
+use iolag_model::{FailureCode, Level, Operation};
 use rustix::io::Errno;
 use rustix::process::fchdir;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use super::files::{ManyFiles, make_directory, write_file};
-use super::limits::TaskLimits;
-use super::programs::compiler::{Compiler, minimal_environment};
-use super::programs::program::{Program, Runner};
+use super::CREATED_FILE_BYTES;
+use super::files::{make_directory, write_file};
+use super::limits::{TaskLimit, TaskLimits};
+use super::probe_task::{PartEnding, PartRecorder, ProbeTask, TaskError};
+use super::probes::files::{CreateTask, cannot};
+use super::probes::programs::{CompileTask, ListTask, no_compiler};
+use super::programs::compiler::Compiler;
 
 /// The directory in which the program is compiled.
 const COMPILED: &str = "check-compile";
-/// The program, relative to that directory.
-const PROGRAM: &str = "program";
 
 /// Adds tasks to a session: `Task…` operations are executed here, everything else by the inner session.
 ///
-/// Programs run in the working directory: the thread that opens the session gets a current directory of its own. A failed
+/// Programs run in the working directory: the thread that makes the session gets a current directory of its own. A failed
 /// program is a completion with [`FailureCode::EXIT`], what it said is in [`Session::message`].
 pub struct TaskSession {
     inner: Box<dyn Session>,
     place: OwnedFd,
+    /// From the current directory to the working directory.
+    path: String,
     limits: TaskLimits,
+    list: ListTask,
+    create: CreateTask,
     compiler: Option<Compiler>,
-    /// Made before the first compilation.
-    compile_directory: Option<Result<OwnedFd, Errno>>,
-    compile: Option<Program>,
-    list: Program,
-    list_numeric: Program,
-    runner: Runner,
-    many_files: ManyFiles,
-    /// Whose failure `message` is asked about.
-    last: Executor,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Executor {
-    Inner,
-    Runner,
-    ManyFiles,
+    /// With its directory; made before the first compilation.
+    compile: Option<(CompileTask, OwnedFd)>,
+    /// Whether the task that is to be executed is ready; `None` for what the inner session executes.
+    prepared: Option<Result<(), TaskError>>,
+    message: Option<String>,
 }
 
 /// What the tasks are to do.
@@ -61,114 +54,84 @@ pub struct TaskOptions {
     pub compiler: Option<Compiler>,
 }
 
-/// The tasks cannot be set up.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot {action} for the tasks in {path}: {source}")]
-pub struct TaskError {
-    action: &'static str,
-    path: String,
-    source: std::io::Error,
-}
-
 impl TaskSession {
-    /// Takes the open working directory, whose path is for people, for tasks, and makes it the calling thread's current directory.
-    ///
-    /// # Errors
-    /// If that is not possible.
-    pub fn open(
-        inner: Box<dyn Session>,
-        (directory, place): (OwnedFd, PathBuf),
-        options: &TaskOptions,
-        limits: TaskLimits,
-    ) -> Result<Self, TaskError> {
-        let path = place.display().to_string();
-        let prefix = match take_own_current_directory() {
-            Ok(()) => {
-                fchdir(&directory).map_err(|errno| TaskError {
-                    action: "change to the working directory",
-                    path: path.clone(),
-                    source: errno.into(),
-                })?;
-                String::new()
-            }
+    /// Takes the open working directory for the tasks, and makes it the calling thread's current directory.
+    pub fn new(inner: Box<dyn Session>, place: OwnedFd, options: TaskOptions, limits: TaskLimits) -> Self {
+        let path = match take_own_current_directory().and_then(|()| fchdir(&place)) {
+            Ok(()) => String::new(),
             // Containers often refuse to unshare. Programs then find the directory by this thread's descriptor: by its path another
             // may stand there by then.
-            Err(_) => format!(
-                "/proc/{}/task/{}/fd/{}/",
-                std::process::id(),
-                rustix::thread::gettid(),
-                directory.as_raw_fd()
-            ),
+            Err(_) => {
+                let (process, thread) = (std::process::id(), rustix::thread::gettid());
+                format!("/proc/{process}/task/{thread}/fd/{}/", place.as_raw_fd())
+            }
         };
-        let list = |option: &str| Program {
-            path: options.list_program.clone(),
-            arguments: vec![option.into(), format!("{prefix}{}", options.listed).into()],
-            environment: minimal_environment(),
-        };
-        Ok(Self {
+        let listed = format!("{path}{}", options.listed);
+        Self {
             inner,
-            place: directory,
+            place,
+            path,
             limits,
-            compiler: options.compiler.clone(),
-            compile_directory: None,
-            compile: options.compiler.as_ref().map(|compiler| compilation(compiler, &prefix)),
-            list: list("-l"),
-            list_numeric: list("-n"),
-            runner: Runner::new().map_err(|source| TaskError { action: "open /dev/null", path, source })?,
-            many_files: ManyFiles::new(options.created_files),
-            last: Executor::Inner,
-        })
-    }
-
-    /// Which compiler the compile task uses; `None` if none was found.
-    pub fn compiler_name(&self) -> Option<String> {
-        self.compile.as_ref().map(|program| program.path.display().to_string())
-    }
-
-    /// Writes the source before the first compilation, and removes the program of the last one, so that each makes it anew.
-    fn prepare_compilation(&mut self) {
-        match (&self.compile_directory, &self.compiler) {
-            // Any trouble shows in the compilation itself.
-            (Some(Ok(directory)), _) => drop(unlinkat(directory, PROGRAM, AtFlags::empty())),
-            (None, Some(compiler)) => self.compile_directory = Some(make_compiled(&self.place, compiler)),
-            _ => {}
-        }
-        if let Some(program) = &self.compile {
-            self.runner.prepare(program);
+            list: ListTask::kept(options.list_program, listed),
+            create: CreateTask::new(options.created_files, CREATED_FILE_BYTES),
+            compiler: options.compiler,
+            compile: None,
+            prepared: None,
+            message: None,
         }
     }
-}
 
-const fn executor_of(operation: Operation) -> Executor {
-    match operation {
-        Operation::TaskList | Operation::TaskListNumeric | Operation::TaskCompile => Executor::Runner,
-        Operation::TaskCreate => Executor::ManyFiles,
-        _ => Executor::Inner,
+    fn prepare_task(&mut self, request: &Request) -> Result<(), TaskError> {
+        let (place, recorder) = (self.place.as_fd(), &mut Account::default());
+        match request.operation {
+            Operation::TaskCreate => {
+                self.create.prepare_anew(place, format!("check-create-{}", request.key.index), recorder)
+            }
+            Operation::TaskCompile => {
+                if self.compile.is_none() {
+                    let compiler = self.compiler.clone().ok_or_else(no_compiler)?;
+                    let directory = make_compiled(place, &compiler)
+                        .map_err(|error| cannot("make the directory to compile in", error))?;
+                    let path = format!("{}{COMPILED}/", self.path);
+                    self.compile = Some((CompileTask::kept(compiler, path), directory));
+                }
+                let (task, directory) = self.compile.as_mut().ok_or_else(no_compiler)?;
+                task.prepare(directory.as_fd(), recorder)
+            }
+            _ => self.list.prepare(place, recorder),
+        }
     }
 }
 
 #[deny(clippy::missing_trait_methods)]
 impl Session for TaskSession {
     fn prepare(&mut self, request: &Request) {
-        self.last = executor_of(request.operation);
-        match request.operation {
-            Operation::TaskList => self.runner.prepare(&self.list),
-            Operation::TaskListNumeric => self.runner.prepare(&self.list_numeric),
-            Operation::TaskCompile => self.prepare_compilation(),
-            Operation::TaskCreate => self.many_files.prepare(self.place.as_fd(), request.key.index),
-            _ => self.inner.prepare(request),
+        self.prepared = (request.operation.level() == Level::Task).then(|| self.prepare_task(request));
+        if self.prepared.is_none() {
+            self.inner.prepare(request);
         }
     }
 
     fn execute(&mut self, request: &Request) -> Completion {
-        match self.last {
-            Executor::Inner => self.inner.execute(request),
-            Executor::ManyFiles => self.many_files.execute(request.until(), &self.limits),
-            Executor::Runner if request.operation == Operation::TaskCompile && self.compile.is_none() => {
-                Completion::failed(FailureCode::from_errno(libc::ENOTSUP))
+        let Some(prepared) = &self.prepared else { return self.inner.execute(request) };
+        let mut account = Account { limit: Some(self.limits.until(request.until())), ..Account::default() };
+        match (prepared, request.operation, &mut self.compile) {
+            (Err(error), ..) => {
+                account.failure = error.failure;
+                account.said(&error.message);
             }
-            Executor::Runner => self.runner.execute(request.until(), &self.limits),
+            (Ok(()), Operation::TaskCreate, _) => self.create.perform_whole(&mut account),
+            (Ok(()), Operation::TaskCompile, Some((task, directory))) => {
+                task.perform(directory.as_fd(), &mut account);
+            }
+            (Ok(()), operation, _) => {
+                let part = u8::from(operation == Operation::TaskListNumeric);
+                self.list.perform_parts(self.place.as_fd(), part..part + 1, &mut account);
+            }
         }
+        let completion = account.completion();
+        self.message = account.said;
+        completion
     }
 
     fn inspects(&self) -> bool {
@@ -176,17 +139,16 @@ impl Session for TaskSession {
     }
 
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
-        match self.last {
-            Executor::Inner => self.inner.inspect(request, completion),
-            Executor::Runner | Executor::ManyFiles => completion,
+        match self.prepared {
+            None => self.inner.inspect(request, completion),
+            Some(_) => completion,
         }
     }
 
     fn message(&mut self) -> Option<String> {
-        match self.last {
-            Executor::Inner => self.inner.message(),
-            Executor::Runner => self.runner.message(),
-            Executor::ManyFiles => None,
+        match self.prepared {
+            None => self.inner.message(),
+            Some(_) => self.message.take(),
         }
     }
 
@@ -196,30 +158,58 @@ impl Session for TaskSession {
     }
 }
 
-fn make_compiled(place: &OwnedFd, compiler: &Compiler) -> Result<OwnedFd, Errno> {
-    let directory = make_directory(place.as_fd(), COMPILED)?;
-    let language = compiler.language;
-    write_file(directory.as_fd(), language.file_name(), language.source().as_bytes())?;
-    Ok(directory)
-}
-
-/// Compiles and links at once, as a user with one source file does.
-fn compilation(compiler: &Compiler, prefix: &str) -> Program {
-    let source = format!("{prefix}{COMPILED}/{}", compiler.language.file_name());
-    let output = format!("{prefix}{COMPILED}/{PROGRAM}");
-    // Pipes instead of temporary files between the compiler's stages, where the option is known to exist.
-    let pipe = compiler.has_pipe_option().then_some("-pipe");
-    let arguments = ["-O1"].into_iter().chain(pipe).chain(["-o", &output, &source]);
-    Program {
-        path: compiler.path.clone(),
-        arguments: arguments.map(Into::into).collect(),
-        environment: compiler.environment.clone(),
-    }
-}
-
 /// Programs inherit the current directory of the thread that starts them. The driver gives every thread its own; asking
 /// again is harmless, and makes the session safe on any thread.
 fn take_own_current_directory() -> Result<(), Errno> {
     // SAFETY: only the sharing of current directory, root and umask ends; no descriptor is affected.
     unsafe { unshare_unsafe(UnshareFlags::FS) }
+}
+
+fn make_compiled(place: BorrowedFd<'_>, compiler: &Compiler) -> Result<OwnedFd, Errno> {
+    let directory = make_directory(place, COMPILED)?;
+    let language = compiler.language;
+    write_file(directory.as_fd(), language.file_name(), language.source().as_bytes())?;
+    Ok(directory)
+}
+
+/// What a task says of itself.
+#[derive(Default)]
+struct Account<'a> {
+    limit: Option<TaskLimit<'a>>,
+    /// Files that are there.
+    files: u32,
+    failure: FailureCode,
+    said: Option<String>,
+}
+
+impl Account<'_> {
+    /// Bytes are those of the files that were created.
+    fn completion(&self) -> Completion {
+        let bytes = u64::from(self.files) * CREATED_FILE_BYTES;
+        match self.failure {
+            FailureCode::NONE => Completion::ok(bytes),
+            FailureCode::TIME_UP => Completion::interrupted(bytes),
+            failure => Completion::failed(failure),
+        }
+    }
+}
+
+impl PartRecorder for Account<'_> {
+    fn begin(&mut self, _part: usize) {}
+
+    fn end(&mut self, _part: usize, ending: PartEnding) {
+        self.failure = ending.failure;
+    }
+
+    fn said(&mut self, line: &str) {
+        self.said = Some(line.to_owned());
+    }
+
+    fn answered(&mut self, done: u32, _of: u32) {
+        self.files = done;
+    }
+
+    fn limit(&self) -> Option<TaskLimit<'_>> {
+        self.limit
+    }
 }

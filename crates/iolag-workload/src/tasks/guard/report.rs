@@ -1,5 +1,9 @@
 //! What the guard tells the probe of a program, as it goes through a pipe.
 
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
 use iolag_model::{FailureCode, Nanoseconds};
 
 use crate::tasks::PartEnding;
@@ -31,6 +35,18 @@ impl Report {
                 let Usage { processor, resident_bytes_max } = usage;
                 Some(PartEnding { failure, exit_status, processor, resident_bytes_max, value: None })
             }
+        }
+    }
+
+    /// How `program` ended, for people: `exit status: 2`.
+    pub(crate) fn describe(self, program: &str) -> String {
+        match self {
+            Self::Started(_) => format!("{program} runs"),
+            Self::NotStarted(failure) => {
+                let error = io::Error::from_raw_os_error(failure.errno().unwrap_or(libc::EIO));
+                format!("{program} cannot be run: {error}")
+            }
+            Self::Ended(status, _) => ExitStatus::from_raw(status).to_string(),
         }
     }
 

@@ -16,11 +16,10 @@ use super::files::{cannot, failed};
 use crate::tasks::guard::handle::{Guard, Happening};
 use crate::tasks::guard::report::Report;
 use crate::tasks::programs::descent::{Rest, processor_ticks};
-use crate::tasks::programs::launch::{Launch, Streams};
-use crate::tasks::programs::program::Program;
+use crate::tasks::programs::launch::{Launch, Program, Streams};
 use crate::tasks::programs::prompt::{QUIET, Shown, may_be_terminal};
 use crate::tasks::programs::terminal::Terminal;
-use crate::tasks::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskSpec};
+use crate::tasks::{PartEnding, PartRecorder, ProbeTask, TaskError, TaskSpec};
 
 const WHOLE: usize = 0;
 const LINE: usize = 1;
@@ -176,11 +175,7 @@ impl ProbeTask for ShellTask {
         &[""]
     }
 
-    fn prepare(
-        &mut self,
-        place: BorrowedFd<'_>,
-        _recorder: &mut dyn PartRecorder,
-    ) -> Result<(), ProbeTaskError> {
+    fn prepare(&mut self, place: BorrowedFd<'_>, _recorder: &mut dyn PartRecorder) -> Result<(), TaskError> {
         let session = Session::prepare(&self.program, place);
         self.session = Some(session.map_err(|error| cannot("get ready to start the shell", error))?);
         Ok(())
@@ -217,11 +212,7 @@ impl ProbeTask for EchoTask {
         self.parts
     }
 
-    fn prepare(
-        &mut self,
-        place: BorrowedFd<'_>,
-        recorder: &mut dyn PartRecorder,
-    ) -> Result<(), ProbeTaskError> {
+    fn prepare(&mut self, place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) -> Result<(), TaskError> {
         let session = Session::prepare(&self.program, place);
         let mut session = session.map_err(|error| cannot("get ready to start the shell", error))?;
         recorder.left_place();
@@ -231,7 +222,7 @@ impl ProbeTask for EchoTask {
                 Some(status) => format!("it ended with status {status}"),
                 None => ending.failure.to_string(),
             };
-            return Err(ProbeTaskError {
+            return Err(TaskError {
                 failure: ending.failure,
                 message: format!(
                     "the shell {} did not show a prompt: {how}; check that it is an interactive shell",

@@ -1,15 +1,25 @@
 //! A program that is ready to be started: arguments, environment, directory, and where its streams go.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use super::inheritance::become_a_users_program;
-use super::program::Program;
+
+/// What is to be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Program {
+    pub path: PathBuf,
+    pub arguments: Vec<OsString>,
+    /// The whole environment.
+    pub environment: Vec<(OsString, OsString)>,
+}
 
 /// The streams of a program.
 #[derive(Debug)]
@@ -44,19 +54,26 @@ impl Launch {
             Streams::Terminal(terminal) => [duplicate(&terminal)?, duplicate(&terminal)?, terminal],
         };
         let kept = [&place, &input, &output, &errors].map(AsRawFd::as_raw_fd).to_vec();
-        let mut command = Command::new(&program.path);
-        command
-            .args(&program.arguments)
-            .env_clear()
-            .envs(program.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::from(input))
-            .stdout(Stdio::from(output))
-            .stderr(Stdio::from(errors));
+        let mut command = command(program, [input, output, errors]);
         let group = rustix::process::getpgrp().as_raw_nonzero().get();
         let become_program = move || become_program(place.as_raw_fd(), has_terminal, group);
         // SAFETY: only system calls that are allowed between fork and exec are made there, and nothing is allocated.
         unsafe { command.pre_exec(become_program) };
         Ok(Self { command, kept })
+    }
+
+    /// Prepares `program` with nothing but a pipe for its errors, in the current directory of the thread that starts it. That is done by
+    /// posix_spawn, which copies nothing of the process. The program may outlive the process.
+    ///
+    /// # Errors
+    /// If there is no descriptor left, or no /dev/null.
+    pub(crate) fn spawned(program: &Program, errors: OwnedFd) -> Result<Self, Errno> {
+        Ok(Self { command: command(program, [nowhere()?, nowhere()?, errors]), kept: Vec::new() })
+    }
+
+    /// The program's path, for people.
+    pub(crate) fn program(&self) -> String {
+        self.command.get_program().display().to_string()
     }
 
     /// Descriptors that must stay open until it is started.
@@ -71,6 +88,14 @@ impl Launch {
     pub(crate) fn start(&mut self) -> io::Result<u32> {
         self.command.spawn().map(|child| child.id())
     }
+}
+
+fn command(program: &Program, streams: [OwnedFd; 3]) -> Command {
+    let [input, output, errors] = streams.map(Stdio::from);
+    let mut command = Command::new(&program.path);
+    command.args(&program.arguments).env_clear().envs(program.environment.iter().cloned());
+    command.stdin(input).stdout(output).stderr(errors);
+    command
 }
 
 fn duplicate(descriptor: &OwnedFd) -> Result<OwnedFd, Errno> {

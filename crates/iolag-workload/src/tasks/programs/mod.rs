@@ -6,7 +6,6 @@ pub(crate) mod inheritance;
 pub(crate) mod last_line;
 pub(crate) mod last_words;
 pub(crate) mod launch;
-pub(crate) mod program;
 pub(crate) mod prompt;
 pub(crate) mod terminal;
 pub(crate) mod usage;

@@ -8,22 +8,7 @@ use iolag_fixtures::{FuseCall, FuseMount, current_test, skip};
 use iolag_model::{ErrorClass, FailureCode, Nanoseconds};
 use iolag_workload::{TaskOutput, TaskSpec, find_compiler};
 
-use crate::support::{names, probe, processes_with, seconds_of, shell_command, wait_until};
-
-fn lacks(program: &str) -> bool {
-    let lacks = !Path::new(program).exists();
-    if lacks {
-        skip(&current_test(), &format!("there is no {program}"));
-    }
-    lacks
-}
-
-/// Peak of this process's resident memory. The kernel adds it up from counters of each processor, so it may seem to fall a little.
-fn peak_kib() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").expect("procfs");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("Linux says it");
-    line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number of KiB")
-}
+use crate::support::{lacks, names, peak_kib, probe, processes_with, seconds_of, shell_command, wait_until};
 
 #[test]
 fn a_real_ls_lists_in_both_forms() {

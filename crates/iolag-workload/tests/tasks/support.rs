@@ -5,8 +5,9 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use iolag_fixtures::{current_test, skip};
 use iolag_model::Nanoseconds;
-use iolag_workload::{PartEnding, PartRecorder, ProbeTask, ProbeTaskError, TaskOutput, TaskSpec, probe_task};
+use iolag_workload::{PartEnding, PartRecorder, ProbeTask, TaskError, TaskOutput, TaskSpec, probe_task};
 
 /// What happened to parts, in order.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,12 +78,12 @@ impl Remembering {
 }
 
 /// One probe in `place`, in this process.
-pub fn probe(place: &Path, spec: &TaskSpec) -> Result<Remembering, ProbeTaskError> {
+pub fn probe(place: &Path, spec: &TaskSpec) -> Result<Remembering, TaskError> {
     perform(place, &mut *probe_task(spec, 7))
 }
 
 /// The same with a task that is already there.
-pub fn perform(place: &Path, task: &mut dyn ProbeTask) -> Result<Remembering, ProbeTaskError> {
+pub fn perform(place: &Path, task: &mut dyn ProbeTask) -> Result<Remembering, TaskError> {
     let directory = File::open(place).expect("the place can be opened");
     let mut recorder = Remembering::default();
     task.prepare(directory.as_fd(), &mut recorder)?;
@@ -133,4 +134,20 @@ pub fn processes_with(text: &str) -> usize {
         arguments.split(|byte| *byte == 0).any(|argument| argument == text.as_bytes())
     };
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(has_text).count()
+}
+
+/// Peak of this process's resident memory. The kernel adds it up from counters of each processor, so it may seem to fall a little.
+pub fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("procfs");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("Linux says it");
+    line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number of KiB")
+}
+
+/// Whether this test is skipped because a program is not here.
+pub fn lacks(program: &str) -> bool {
+    let lacks = !Path::new(program).exists();
+    if lacks {
+        skip(&current_test(), &format!("there is no {program}"));
+    }
+    lacks
 }
