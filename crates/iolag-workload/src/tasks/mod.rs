@@ -14,7 +14,6 @@ mod probes;
 mod programs;
 mod removal;
 mod session;
-mod timespec;
 
 pub use files::CREATED_FILE_BYTES;
 pub use limits::{TaskLimit, TaskLimits};

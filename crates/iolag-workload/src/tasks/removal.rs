@@ -50,7 +50,7 @@ pub fn remove_probe_files(target: &Path, watch: &str) -> Result<Vec<Leftover>, T
         Err(Refusal::System { errno: Errno::NOENT, .. }) => return Ok(Vec::new()),
         Err(why) => {
             let message = format!("cannot remove {}: it is {why}", path.display());
-            return Err(TaskError { failure: failure_of(why.errno()), message });
+            return Err(TaskError { failure: FailureCode::from(why.errno()), message });
         }
     };
     let own = attributes(directory.as_fd(), c"").map_err(|error| failed("look at", &path, error))?;
@@ -213,15 +213,10 @@ fn device_of(attributes: &Statx) -> (u32, u32) {
 
 fn failed(action: &str, path: &Path, error: Errno) -> TaskError {
     TaskError {
-        failure: failure_of(error),
+        failure: FailureCode::from(error),
         message: format!("cannot {action} the directory {}: {error}", path.display()),
     }
 }
-
-fn failure_of(error: Errno) -> FailureCode {
-    FailureCode::from_errno(error.raw_os_error())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

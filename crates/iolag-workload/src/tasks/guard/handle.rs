@@ -22,7 +22,6 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use super::process;
 use super::report::{REPORT_BYTES, Report};
 use crate::tasks::programs::launch::Launch;
-use crate::tasks::timespec::timespec;
 
 /// How long a probe that is done waits for the programs that it left behind to go.
 const FAREWELL: Nanoseconds = Nanoseconds::from_seconds(2);
@@ -105,7 +104,7 @@ impl Guard {
 
     /// Waits for the next report, output or complaints, reports first; for ever without a `limit`.
     pub(crate) fn next(&mut self, buffer: &mut [u8], limit: Option<Nanoseconds>) -> Happening {
-        let limit = limit.map(timespec);
+        let limit = limit.map(Nanoseconds::as_timespec);
         loop {
             let mut waited = vec![PollFd::new(&self.reports, PollFlags::IN)];
             waited.extend((!self.output_ended).then(|| PollFd::new(&self.output, PollFlags::IN)));
@@ -166,7 +165,7 @@ impl Drop for Guard {
             }
             // The reports end with the guard.
             let mut reports = [PollFd::new(&self.reports, PollFlags::empty())];
-            if !matches!(poll(&mut reports, Some(&timespec(LOOK))), Ok(0)) {
+            if !matches!(poll(&mut reports, Some(&LOOK.as_timespec())), Ok(0)) {
                 std::thread::sleep(LOOK.as_duration());
             }
             waited = Nanoseconds(waited.0 + LOOK.0);

@@ -10,7 +10,6 @@ use super::report::Report;
 use crate::tasks::programs::descent::kill_descendants;
 use crate::tasks::programs::launch::Launch;
 use crate::tasks::programs::usage::Usage;
-use crate::tasks::timespec::timespec;
 
 /// How often those that wait in the kernel are looked after, at first and later.
 const LOOK_MIN: Nanoseconds = Nanoseconds::from_milliseconds(10);
@@ -105,7 +104,7 @@ fn clear_up(children: &OwnedFd) {
         }
         kill_descendants(own);
         let mut waited = [PollFd::new(children, PollFlags::IN)];
-        if poll(&mut waited, Some(&timespec(look))) == Ok(0) {
+        if poll(&mut waited, Some(&look.as_timespec())) == Ok(0) {
             look = Nanoseconds(look.0 * 2).min(LOOK_MAX);
         }
         forget_signals(children);

@@ -125,7 +125,7 @@ impl ProbeTask for OpenReadTask {
         ending.failure = match answer {
             Ok(bytes) if bytes == self.bytes => FailureCode::NONE,
             Ok(_) => FailureCode::SHORT,
-            Err(error) => FailureCode::from_errno(error.raw_os_error()),
+            Err(error) => error.into(),
         };
         recorder.end(WHOLE, ending);
         if answer.is_ok_and(|bytes| bytes != self.bytes) {
@@ -276,7 +276,7 @@ impl CreateTask {
             }
             if let Err(error) = write_new(directory, name.as_c_str(), &self.content) {
                 // It may be there, with less in it than it should have.
-                return (index + 1, FailureCode::from_errno(error.raw_os_error()));
+                return (index + 1, error.into());
             }
             recorder.answered(index as u32 + 1, self.names.len() as u32);
         }
@@ -290,7 +290,7 @@ impl CreateTask {
             match unlinkat(directory, name.as_c_str(), AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(error) if failure == FailureCode::NONE => {
-                    failure = FailureCode::from_errno(error.raw_os_error());
+                    failure = error.into();
                 }
                 Err(_) => {}
             }
@@ -392,7 +392,7 @@ fn forget_if_gone<T>(place: BorrowedFd<'_>, name: &str, answer: &Result<T, Errno
 /// A failure to prepare.
 pub(crate) fn cannot(action: &str, error: Errno) -> TaskError {
     TaskError {
-        failure: FailureCode::from_errno(error.raw_os_error()),
+        failure: error.into(),
         message: format!("cannot {action} in the working directory of the task: {error}"),
     }
 }
@@ -405,7 +405,7 @@ pub(crate) fn failed(failure: FailureCode) -> PartEnding {
 fn failure_of<T>(answer: &Result<T, Errno>) -> FailureCode {
     match answer {
         Ok(_) => FailureCode::NONE,
-        Err(error) => FailureCode::from_errno(error.raw_os_error()),
+        Err(error) => (*error).into(),
     }
 }
 

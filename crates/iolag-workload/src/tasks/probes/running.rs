@@ -27,7 +27,6 @@ use crate::tasks::programs::last_words::LastWords;
 use crate::tasks::programs::launch::{Launch, Program, Streams};
 use crate::tasks::programs::terminal::Terminal;
 use crate::tasks::programs::usage::Usage;
-use crate::tasks::timespec::timespec;
 use crate::tasks::{PartEnding, PartRecorder};
 
 /// Read at once.
@@ -232,7 +231,7 @@ fn start(launches: &mut [Launch], index: u8) -> Result<Pid, Report> {
 
 fn run_directly(pid: Pid, output: BorrowedFd<'_>, buffer: &mut [u8], mut see: impl FnMut(&[u8])) -> Report {
     let descriptor = pidfd_open(pid, PidfdFlags::empty()).ok();
-    let limit = descriptor.is_none().then(|| timespec(LOOK));
+    let limit = descriptor.is_none().then(|| LOOK.as_timespec());
     loop {
         if let Some(report) = reap(pid, libc::WNOHANG) {
             return report;
@@ -256,7 +255,7 @@ fn run_spawned(
     buffer: &mut [u8],
     complaint: &mut Vec<u8>,
 ) -> Option<Report> {
-    let look = limit.map(|_| timespec(LIMIT_LOOK));
+    let look = limit.map(|_| LIMIT_LOOK.as_timespec());
     let mut was_killed = false;
     loop {
         // Interrupted or not, it is looked at.
