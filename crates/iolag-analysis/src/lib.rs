@@ -17,12 +17,7 @@ mod statistics;
 
 pub use finding::basis::Basis;
 pub use finding::of_histories::HistoryFound;
-pub use finding::of_runs::{
-    CloseSlow, CreateSlow, CutOff, DurableSlow, FailedAttempts, FewButLong, LateStart, LeftOut, LongAttempts,
-    MeasuredInPart, NamesLookedUp, NotAnswering, NotEnded, NotSentBecause, ObjectsGone, ProbesLost,
-    ProbesNotSent, ProcessorsBusy, RemoveSlow, RepetitionsDiffer, RingWaits, RunFinding, RunFindingKind,
-    RunFound, ShortStages, SlowerOperation, Suspect, TwoModesFound, Unequal, Unsteady,
-};
+pub use finding::of_runs::*;
 pub use finding::words::{capitalised, duration_in_words, factor_in_words, joined, share_in_words};
 pub use finding::{Finding, FollowedFailure, FoundInStages, Saying, Severity, WasFound};
 pub use run::check::analysis::{CheckAnalysis, DirectoryAnalysis, analyse_check};

@@ -20,14 +20,7 @@ pub(crate) mod series;
 pub(crate) mod source;
 pub(crate) mod tally;
 
-pub use crate::finding::of_histories::{
-    AssociationFound, BadTogetherFound, BelowResolutionFound, ChangedFact, ConfigurationFound,
-    CorrelationFound, DriftFound, EndedSo, EpisodeFound, EventBeside, FailedFound, GapFound, HistoryFinding,
-    HistoryFindingKind, HistoryFound, HostSlowFound, LagFound, LevelEnd, LevelFound, ModesFound,
-    NameServiceFound, NoCorrelationFound, OutageFound, OutagesLeftOut, PastDeadlineFound, PeriodFound,
-    PlacesBad, RecordTooShort, SharedRhythmFound, SlowFound, SlowerPlaceFound, SomeDays, SpentMostly,
-    TooFewFound, WaitingFound,
-};
+pub use crate::finding::of_histories::*;
 pub use crate::finding::slow_level::{BeforeLevel, LongAsARule, SlowBefore, ToldLevel};
 pub use crate::statistics::comparison::shift::{Greater, Shift, ShiftEstimate, ShiftInterval, ShiftScale};
 pub use crate::statistics::dependence::correlation_time::{BLOCKS_LEAST, block_length, correlation_time};
