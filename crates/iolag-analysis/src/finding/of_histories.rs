@@ -68,8 +68,6 @@ findings! { $ HistoryFound, HistoryFindingKind, whatever_in_history:
     Gap: Observed { Gap(GapFound) }
     /// The clock could not tell.
     Resolution: Observed { BelowResolution(BelowResolutionFound) }
-    /// Nobody would have noticed that anything was asked.
-    Unnoticed: Observed { Unnoticed(Unnoticed) }
     /// There is too little to tell.
     TooFew: Observed { TooFew(TooFewFound) }
 }
@@ -413,13 +411,6 @@ pub struct NameServiceFound {
     pub with_names: f64,
     /// Of `ls -n`, which is the same without names of users and groups.
     pub without_names: f64,
-}
-
-/// No attempt took as long as people feel.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Unnoticed {
-    /// The longest, in seconds.
-    pub longest: f64,
 }
 
 /// There is too little to tell a p99.

@@ -2,11 +2,10 @@
 
 use crate::finding::of_histories::{
     BelowResolutionFound, HistoryFinding, HistoryFound, ModesFound, NameServiceFound, PeriodFound,
-    TooFewFound, Unnoticed,
+    TooFewFound,
 };
 use iolag_model::{SeriesKey, SeriesKind};
 
-use super::drifts::FELT_SECONDS;
 use super::endings::{failure, past_deadline};
 use super::tails::tail;
 use crate::finding::Severity;
@@ -24,7 +23,6 @@ pub(crate) fn findings_of_series(analysis: &HistoryAnalysis) -> Vec<HistoryFindi
         findings.extend(modes(series));
         findings.extend(resolution(series));
         findings.extend(name_service(analysis, series));
-        findings.extend(unnoticed(series));
     }
     findings.extend(too_few(analysis));
     findings
@@ -83,14 +81,6 @@ fn name_service(analysis: &HistoryAnalysis, series: &SeriesAnalysis) -> Option<H
     let severity = if with_names >= 0.1 { Severity::Warning } else { Severity::Note };
     let found = HistoryFound::NameService(NameServiceFound { with_names, without_names });
     Some(HistoryFinding::new(found, severity).of([key, &numeric]).sized(with_names / without_names))
-}
-
-fn unnoticed(series: &SeriesAnalysis) -> Option<HistoryFinding> {
-    let (summary, key) = (&series.summary, &series.summary.series.key);
-    let Estimate::Exactly(longest) = summary.by_attempt.greatest else { return None };
-    let is_told = summary.series.kind == SeriesKind::Task && longest < FELT_SECONDS;
-    let found = HistoryFound::Unnoticed(Unnoticed { longest });
-    is_told.then(|| HistoryFinding::new(found, Severity::Note).of([key]))
 }
 
 fn too_few(analysis: &HistoryAnalysis) -> Option<HistoryFinding> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use iolag_analysis::history::{
     BelowResolutionFound, Estimate, Mode, ModesFound, NameServiceFound, PeriodFound, PeriodName, Quantity,
-    TooFewFound, Unnoticed, Weekday, amount_in_words,
+    TooFewFound, Weekday, amount_in_words,
 };
 use iolag_analysis::{factor_in_words, share_in_words};
 
@@ -123,17 +123,6 @@ impl InWords for NameServiceFound {
     fn advice(&self) -> Cow<'static, str> {
         "Cache names on this host (sssd or nscd), or find out why the directory service answers slowly."
             .into()
-    }
-}
-
-impl InWords for Unnoticed {
-    fn sentence(&self, about: &About<'_>) -> String {
-        let longest = amount_in_words(self.longest, Quantity::Duration);
-        format!("Nobody would have noticed {}: the longest took {longest}.", about.list())
-    }
-
-    fn advice(&self) -> Cow<'static, str> {
-        "There is nothing to do.".into()
     }
 }
 
