@@ -18,6 +18,7 @@ mod posix;
 mod redact;
 mod request;
 mod target;
+mod toy;
 mod wrapper;
 
 pub use backend::{
