@@ -18,7 +18,6 @@ mod posix;
 mod redact;
 mod request;
 mod target;
-mod toy;
 mod wrapper;
 
 pub use backend::{

@@ -14,14 +14,13 @@ use iolag_model::Clock;
 use crate::delayed::{DelayedBackend, Latencies, parse_latencies};
 use crate::faulty::{FaultyBackend, Rule, parse_rules};
 use crate::redact::redact;
-use crate::toy::ToyBackend;
 use crate::{Backend, BackendError, MemoryBackend, PosixBackend};
 
 /// Wrappers in wrappers, at most.
 const DEPTH_MAX: usize = 8;
 
 /// Kinds of target that this build can measure, as they are shown in errors.
-const KNOWN: &str = "a directory, posix:DIRECTORY, memory:, toy:, delayed:DELAYS:TARGET, faulty:RULES:TARGET";
+const KNOWN: &str = "a directory, posix:DIRECTORY, memory:, delayed:DELAYS:TARGET, faulty:RULES:TARGET";
 
 /// Kinds of target that iolag is designed for, and that this build has no backend for.
 const LATER: &[&str] =
@@ -63,7 +62,6 @@ impl Wrapping {
 enum Innermost {
     Directory(PathBuf),
     Memory,
-    Toy,
 }
 
 impl Target {
@@ -82,7 +80,6 @@ impl Target {
             (Some(wrapper), _) => wrapper.kind(),
             (None, Innermost::Directory(_)) => "posix",
             (None, Innermost::Memory) => "memory",
-            (None, Innermost::Toy) => "toy",
         }
     }
 
@@ -90,7 +87,7 @@ impl Target {
     pub fn directory(&self) -> Option<&Path> {
         match &self.innermost {
             Innermost::Directory(path) => Some(path),
-            Innermost::Memory | Innermost::Toy => None,
+            Innermost::Memory => None,
         }
     }
 
@@ -106,7 +103,6 @@ impl Target {
             self.wrappers.iter().map(|wrapper| format!("{}:{}:", wrapper.kind(), wrapper.text())).collect();
         match &self.innermost {
             Innermost::Memory => text.push_str("memory:"),
-            Innermost::Toy => text.push_str("toy:"),
             Innermost::Directory(path) => {
                 let path = path.display().to_string();
                 if scheme_of(&path).is_some() {
@@ -131,7 +127,6 @@ impl Target {
         let innermost: Box<dyn Backend> = match &self.innermost {
             Innermost::Directory(path) => Box::new(PosixBackend::new(path.clone(), working_name)?),
             Innermost::Memory => Box::new(MemoryBackend::new(working_name)),
-            Innermost::Toy => Box::new(ToyBackend::new(working_name)),
         };
         let wrap = |inner: Box<dyn Backend>, wrapper: &Wrapping| -> Box<dyn Backend> {
             let clock = Arc::clone(&clock);
@@ -186,8 +181,7 @@ fn parse(text: &str) -> Result<Target, String> {
         match scheme {
             "posix" => break directory(after)?,
             "memory" if after.is_empty() => break Innermost::Memory,
-            "toy" if after.is_empty() => break Innermost::Toy,
-            "memory" | "toy" => return Err(format!("expected nothing after {scheme}:")),
+            "memory" => return Err("expected nothing after memory:".to_owned()),
             "delayed" | "faulty" if wrappers.len() == DEPTH_MAX => {
                 return Err(format!("more than {DEPTH_MAX} wrappers around each other"));
             }
