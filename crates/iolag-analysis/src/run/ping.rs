@@ -1,6 +1,6 @@
 //! `iolag ping`: what became of the probes of one directory.
 
-use iolag_model::{Level, Nanoseconds, Operation, RunRecord, Trust, WorkloadSpec};
+use iolag_model::{Level, Nanoseconds, Operation, RunRecord, Trust};
 
 use super::ping_counts::PingCounts;
 use super::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
@@ -46,10 +46,7 @@ pub fn analyse_ping(run: &RunRecord, summaries: &Summaries) -> PingAnalysis {
     let whole = measured.iter().find(|summary| summary.key.operation == Operation::Probe);
     let probes = whole.map(PingCounts::from).unwrap_or_default();
     let target = run.targets.first();
-    let every_ns = match &run.spec.workload {
-        WorkloadSpec::Ping(spec) => spec.every_ns,
-        WorkloadSpec::Check(_) | WorkloadSpec::Metadata(_) => Nanoseconds::ZERO,
-    };
+    let every_ns = run.spec.workload.ping().map_or(Nanoseconds::ZERO, |spec| spec.every_ns);
     PingAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use iolag_backend::Target;
 use iolag_model::{
     ClientId, ClientRecord, MetadataSpec, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord, Trust,
-    WorkloadSpec, counted, format_bytes, format_count,
+    counted, format_bytes, format_count,
 };
 use iolag_workload::workload;
 
@@ -116,7 +116,7 @@ impl Conducting<'_> {
         let found = send_scouts(self.keeper, directory.as_slice(), options.deadline)?;
         found.notices.iter().for_each(|sentence| campaign.say(sentence));
         let facts = facts_of(directory.as_deref(), &found)?;
-        let WorkloadSpec::Metadata(metadata) = &run.spec.workload else {
+        let Some(metadata) = run.spec.workload.metadata() else {
             return Err(Failure::bug("a campaign is of benches"));
         };
         refuse_too_little_space(facts.as_ref(), metadata, run)?;

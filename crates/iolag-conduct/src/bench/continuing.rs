@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use iolag_model::{MetadataSpec, RunRecord, RunSpec, Verification, WorkloadSpec};
+use iolag_model::{MetadataSpec, RunRecord, RunSpec, Verification};
 use iolag_workload::validate_positions;
 
 use crate::bench::measurer::makes_working_set;
@@ -28,7 +28,7 @@ pub(super) fn positions(
              phase first, with the same --store"
         )));
     };
-    let WorkloadSpec::Metadata(made) = &before.spec.workload else {
+    let Some(made) = before.spec.workload.metadata() else {
         return Err(Failure::unusable(format!(
             "run {} in the working directory {working_name} of this target was no metadata run",
             before.id

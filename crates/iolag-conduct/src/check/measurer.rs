@@ -10,7 +10,7 @@ use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
     CheckSpec, ClientId, Clock, Coordinator as _, Durability, MonotonicClock, MonotonicTime, Nanoseconds,
-    Operation, PlaceMaker, RunRecord, RunSpec, Verification, WorkloadSpec,
+    Operation, PlaceMaker, RunRecord, RunSpec, Verification,
 };
 use iolag_workload::{
     CheckClient, CheckShare, CheckTasks, CheckTurns, ClientLoop, Compiler, DriveOptions, IfNotOpen, Job,
@@ -97,10 +97,8 @@ pub fn measure(assignment: &CheckAssignment, exchange: &Exchange, mut outbox: Ou
 
 /// Leaves the compiler out of the remarks if no directory had time to compile. Returns whether anything was changed.
 pub fn forget_unused_compiler(record: &mut RunRecord, summaries: &Summaries) -> bool {
-    let control = match &record.spec.workload {
-        WorkloadSpec::Check(check) => check.control,
-        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => return false,
-    };
+    let Some(check) = record.spec.workload.check() else { return false };
+    let control = check.control;
     let keys = || summaries.summaries.iter().map(|summary| summary.key);
     if keys()
         .any(|key| key.operation == Operation::TaskCompile && (key.target.is_none() || key.target != control))
@@ -288,7 +286,7 @@ impl MeasuringRoom<'_> {
 mod tests {
     use super::*;
     use iolag_analysis::{Engine, Grouping};
-    use iolag_model::{SampleColumns, TargetIndex};
+    use iolag_model::{SampleColumns, TargetIndex, WorkloadSpec};
     use std::num::NonZeroU32;
 
     #[test]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room};
 use iolag_model::{
     Anchor, Clock, ContactEnd, MonotonicClock, Nanoseconds, PlaceToken, RunId, RunRecord, RunState,
-    TargetIndex, Trust, WorkloadSpec, counted,
+    TargetIndex, Trust, counted,
 };
 
 use crate::contact::scout::PLACE_REQUESTS;
@@ -277,7 +277,7 @@ fn final_record(
 
 /// Why targets could not be measured. A check tells that with each directory, so here it has only their number.
 fn unusable_reasons(record: &RunRecord, watched: &Watched) -> Vec<String> {
-    if !matches!(record.spec.workload, WorkloadSpec::Check(_)) {
+    if record.spec.workload.check().is_none() {
         return watched.unmeasured().map(|(_, sentence)| sentence.clone()).collect();
     }
     let failed = record.targets.iter().filter(|target| target.failure.is_some()).count();

@@ -68,8 +68,6 @@ pub fn summarise(run: &RunDirectory, record: &RunRecord) -> Result<Summaries, St
 
 /// The durations whose share of slower attempts is summarised.
 fn thresholds(record: &RunRecord) -> Vec<Nanoseconds> {
-    match &record.spec.workload {
-        WorkloadSpec::Check(check) => check.thresholds_ns.clone(),
-        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => DEFAULT_THRESHOLDS.to_vec(),
-    }
+    let check = record.spec.workload.check();
+    check.map_or_else(|| DEFAULT_THRESHOLDS.to_vec(), |check| check.thresholds_ns.clone())
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::{LostObjects, Summaries, Summary, WorkingSet, analyse_metadata};
-use iolag_model::{ErrorClass, Level, Operation, RunRecord, WorkloadSpec, counted, format_count};
+use iolag_model::{ErrorClass, Level, Operation, RunRecord, counted, format_count};
 
 /// Marks the record of a run whose target failed. Returns whether anything was changed.
 pub fn note_in(record: &mut RunRecord, summaries: &Summaries) -> bool {
@@ -28,7 +28,7 @@ pub fn note_in(record: &mut RunRecord, summaries: &Summaries) -> bool {
 
 /// Marks the record of a check that measured nothing in a directory whose failure is not told yet. Returns whether anything was changed.
 pub fn note_unmeasured(record: &mut RunRecord, summaries: &Summaries) -> bool {
-    if !matches!(record.spec.workload, WorkloadSpec::Check(_)) {
+    if record.spec.workload.check().is_none() {
         return false;
     }
     let directories = record.spec.targets.len();

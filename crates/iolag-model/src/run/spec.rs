@@ -38,6 +38,35 @@ pub enum WorkloadSpec {
 }
 
 impl WorkloadSpec {
+    /// What it is called: `check`, `metadata`, `ping`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Check(_) => "check",
+            Self::Metadata(_) => "metadata",
+            Self::Ping(_) => "ping",
+        }
+    }
+
+    /// That of a check.
+    pub const fn check(&self) -> Option<&CheckSpec> {
+        if let Self::Check(spec) = self { Some(spec) } else { None }
+    }
+
+    /// That of a metadata run.
+    pub const fn metadata(&self) -> Option<&MetadataSpec> {
+        if let Self::Metadata(spec) = self { Some(spec) } else { None }
+    }
+
+    /// That of a ping.
+    pub const fn ping(&self) -> Option<&PingSpec> {
+        if let Self::Ping(spec) = self { Some(spec) } else { None }
+    }
+
+    /// The target that nobody asked for: the machine's own memory, with which a check compares.
+    pub fn control(&self) -> Option<TargetIndex> {
+        self.check().and_then(|check| check.control)
+    }
+
     /// The format of a run of this workload: an iolag from before a workload says that it is too old for such runs, and goes
     /// on reading the others.
     pub const fn run_format(&self) -> FormatVersion {

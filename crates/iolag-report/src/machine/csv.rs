@@ -8,7 +8,7 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{PartialCreate, QuantileInterval, QuantileValue, Summary};
-use iolag_model::{RunRecord, StageRecord, TargetIndex, WorkloadSpec};
+use iolag_model::{RunRecord, StageRecord, TargetIndex};
 
 const HEADER: &str = "run,host,target,role,stage,phase,iteration,client,operation,level,attempts,ok,late,timeout,hung,\
                       skipped,interrupted,errors,bytes,rate_per_second,mean_ns,effective_attempts,min_ns,min_kind,p25_ns,p25_kind,\
@@ -80,7 +80,7 @@ fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
 
 /// Whether this is the machine's own memory, which a check measures to compare with.
 fn is_control(run: &RunRecord, target: Option<TargetIndex>) -> bool {
-    matches!(&run.spec.workload, WorkloadSpec::Check(spec) if spec.control.is_some() && spec.control == target)
+    target.is_some() && run.spec.workload.control() == target
 }
 
 fn value(value: QuantileValue) -> [String; 2] {

@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use iolag_analysis::{DurationSummary, QuantileValue, StageAnalysis, Summaries, Summary};
 use iolag_model::{
     ClientId, Level, MetadataSpec, MonotonicTime, Nanoseconds, Operation, Outcome, Phase, RunRecord, Sample,
-    StageIndex, StageRecord, Think, WorkloadSpec,
+    StageIndex, StageRecord, Think,
 };
 
 use crate::words::numbers::{scientific, utc};
@@ -38,7 +38,7 @@ pub fn write_md_workbench(
     by_client: Option<&Summaries>,
     writer: &mut dyn Write,
 ) -> io::Result<()> {
-    let WorkloadSpec::Metadata(spec) = &run.spec.workload else {
+    let Some(spec) = run.spec.workload.metadata() else {
         return Err(io::Error::other("md-workbench lines exist for metadata runs only: use another format"));
     };
     write!(writer, "{}", head(run, spec))?;
@@ -277,12 +277,10 @@ fn file_operation(phase: Phase, operation: Operation) -> Option<&'static str> {
 
 /// Clean-up carries the number of iterations, as the original has it.
 fn file_name(run: &RunRecord, stage: &StageRecord, prefix: &str, name: &str) -> String {
-    let (factor, iterations) = match &run.spec.workload {
-        WorkloadSpec::Metadata(MetadataSpec { think: Think::Factor(factor), iterations, .. }) => {
-            (*factor, *iterations)
-        }
-        WorkloadSpec::Metadata(spec) => (0.0, spec.iterations),
-        WorkloadSpec::Check(_) | WorkloadSpec::Ping(_) => (0.0, 0),
+    let (factor, iterations) = match run.spec.workload.metadata() {
+        Some(MetadataSpec { think: Think::Factor(factor), iterations, .. }) => (*factor, *iterations),
+        Some(spec) => (0.0, spec.iterations),
+        None => (0.0, 0),
     };
     let iteration = if stage.phase == Phase::Cleanup { iterations } else { stage.iteration };
     format!("{prefix}-{factor:.2}-{iteration}-{name}.csv")

@@ -79,10 +79,7 @@ fn started(run: &RunRecord) -> String {
 
 fn targets(run: &RunRecord) -> String {
     // What others are compared with is nothing that the user asked for.
-    let control = match &run.spec.workload {
-        WorkloadSpec::Check(spec) => spec.control,
-        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => None,
-    };
+    let control = run.spec.workload.control();
     let measured = (0..).zip(&run.targets).filter(|(index, _)| control != Some(TargetIndex(*index)));
     let names: Vec<&str> = measured.map(|(_, target)| target.name.as_str()).collect();
     names.join(" ")

@@ -1,6 +1,6 @@
 //! `iolag check`: how the directories stand to each other, and per directory a verdict and findings.
 
-use iolag_model::{Level, Nanoseconds, Operation, RunRecord, TargetIndex, TargetRecord, Trust, WorkloadSpec};
+use iolag_model::{Level, Nanoseconds, Operation, RunRecord, TargetIndex, TargetRecord, Trust};
 
 use super::comparison::{Compared, slower_than_any};
 use super::findings::{check_findings, measured_in_part};
@@ -57,10 +57,7 @@ pub struct DirectoryAnalysis {
 
 /// Judges a run of `iolag check` by summaries that tell targets apart, but neither stages nor clients.
 pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
-    let control = match &run.spec.workload {
-        WorkloadSpec::Check(spec) => spec.control,
-        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => None,
-    };
+    let control = run.spec.workload.control();
     let all: Vec<Measured<'_>> = run
         .targets
         .iter()

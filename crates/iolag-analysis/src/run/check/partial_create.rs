@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use iolag_model::{Nanoseconds, Operation, RunRecord, WorkloadSpec, format_duration};
+use iolag_model::{Nanoseconds, Operation, RunRecord, format_duration};
 use serde::{Deserialize, Serialize};
 
 use crate::run::summary::Summary;
@@ -29,7 +29,7 @@ pub struct PartialCreate {
 impl PartialCreate {
     /// `None` if the summary is not of a create task of `run`, or if one of its attempts was completed.
     pub fn of(summary: &Summary, run: &RunRecord) -> Option<Self> {
-        let WorkloadSpec::Check(spec) = &run.spec.workload else { return None };
+        let spec = run.spec.workload.check()?;
         let partial = summary.partial.filter(|partial| partial.bytes >= FILE_BYTES)?;
         if summary.key.operation != Operation::TaskCreate || summary.succeeded() > 0 {
             return None;

@@ -1,7 +1,7 @@
 //! `iolag bench metadata`: per stage rates, balance between clients, and what to think of it.
 
 use super::stage::{StageAnalysis, stage_analysis};
-use iolag_model::{Nanoseconds, Operation, Phase, RunRecord, RunState, TargetRecord, Trust, WorkloadSpec};
+use iolag_model::{Nanoseconds, Operation, Phase, RunRecord, RunState, TargetRecord, Trust};
 
 use super::self_read::{SelfReadShare, self_read_share};
 use super::stage_endings::{count_unfinished, cut_off};
@@ -46,10 +46,7 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     let mut stages: Vec<StageAnalysis> =
         run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
     count_unfinished(&mut stages, run, summaries);
-    let spec = match &run.spec.workload {
-        WorkloadSpec::Metadata(spec) => Some(spec),
-        WorkloadSpec::Check(_) | WorkloadSpec::Ping(_) => None,
-    };
+    let spec = run.spec.workload.metadata();
     let self_read =
         spec.map(|spec| self_read_share(run.spec.clients, spec.datasets, spec.offset, spec.pattern));
     let repetitions = repetitions_of(&stages);

@@ -1,6 +1,6 @@
 //! What the runs of a page are called: by what tells them apart, and no more.
 
-use iolag_model::{RunRecord, WorkloadSpec, counted};
+use iolag_model::{RunRecord, counted};
 
 /// A name for each run: what not all of them have in common, and the run's id.
 pub(super) fn run_names(runs: &[&RunRecord]) -> Vec<String> {
@@ -44,19 +44,13 @@ fn labels<'a>(runs: &[&'a RunRecord]) -> Vec<&'a str> {
 }
 
 const fn kind(run: &RunRecord) -> &'static str {
-    match run.spec.workload {
-        WorkloadSpec::Check(_) => "check",
-        WorkloadSpec::Metadata(_) => "metadata",
-        WorkloadSpec::Ping(_) => "ping",
-    }
+    run.spec.workload.name()
 }
 
 /// What only metadata runs have; `words` gets the objects that were precreated per dataset.
 fn of_metadata(runs: &[&RunRecord], words: impl Fn(&RunRecord, u64) -> String) -> Vec<Option<String>> {
-    let of_run = |run: &&RunRecord| match &run.spec.workload {
-        WorkloadSpec::Metadata(spec) => Some(words(run, spec.precreated_objects)),
-        WorkloadSpec::Check(_) | WorkloadSpec::Ping(_) => None,
-    };
+    let of_run =
+        |run: &&RunRecord| run.spec.workload.metadata().map(|spec| words(run, spec.precreated_objects));
     runs.iter().map(of_run).collect()
 }
 

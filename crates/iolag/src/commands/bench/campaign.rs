@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use iolag_analysis::figure::{SweepRun, sweep_figures};
 use iolag_analysis::{MetadataAnalysis, analyse_metadata};
 use iolag_conduct::{Campaign, Failure, PlannedRun, Stored, summarise};
-use iolag_model::{RunId, RunRecord, WorkloadSpec, counted, format_count, one_line};
+use iolag_model::{RunId, RunRecord, counted, format_count, one_line};
 use iolag_report::{CampaignRun, campaign_text};
 
 use crate::args::Common;
@@ -73,11 +73,8 @@ pub fn title(run: &PlannedRun) -> String {
     )
 }
 
-const fn precreated_objects(run: &PlannedRun) -> u64 {
-    match &run.spec.workload {
-        WorkloadSpec::Metadata(metadata) => metadata.precreated_objects,
-        WorkloadSpec::Check(_) | WorkloadSpec::Ping(_) => 0,
-    }
+fn precreated_objects(run: &PlannedRun) -> u64 {
+    run.spec.workload.metadata().map_or(0, |metadata| metadata.precreated_objects)
 }
 
 /// The runs side by side: see [`campaign_text`].

@@ -1,6 +1,6 @@
 //! Sweeps: rates and durations against clients or the size of the working set, over the runs of a campaign.
 
-use iolag_model::{Operation, Phase, RunId, RunRecord, WorkloadSpec};
+use iolag_model::{Operation, Phase, RunId, RunRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::{MetadataAnalysis, QuantileEstimate, QuantileValue, median_of};
@@ -102,7 +102,7 @@ pub fn sweep_figures(runs: &[SweepRun<'_>]) -> Vec<SweepFigure> {
 }
 
 fn add_run(figures: &mut Vec<SweepFigure>, varied: Varied, run: SweepRun<'_>) {
-    let WorkloadSpec::Metadata(spec) = &run.record.spec.workload else {
+    let Some(spec) = run.record.spec.workload.metadata() else {
         return;
     };
     // A run of several targets tells their rates together: it is no point of any one of them.

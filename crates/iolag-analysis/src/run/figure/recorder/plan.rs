@@ -251,7 +251,7 @@ impl FigurePlan {
 
 /// Stages, or with many of them phases; nothing for runs whose stages are rounds of the same.
 fn parts_of(record: &RunRecord) -> (Vec<SeriesPart>, Vec<Option<u16>>) {
-    if !matches!(record.spec.workload, WorkloadSpec::Metadata(_)) || record.stages.is_empty() {
+    if record.spec.workload.metadata().is_none() || record.stages.is_empty() {
         return (Vec::new(), Vec::new());
     }
     let by_stage = record.stages.len() <= STAGES_APART_MAX;
@@ -273,10 +273,7 @@ fn parts_of(record: &RunRecord) -> (Vec<SeriesPart>, Vec<Option<u16>>) {
 }
 
 fn facts_of(record: &RunRecord, span: TimeSpan, clients: u32) -> RunFacts {
-    let control = match &record.spec.workload {
-        WorkloadSpec::Check(spec) => spec.control,
-        WorkloadSpec::Metadata(_) | WorkloadSpec::Ping(_) => None,
-    };
+    let control = record.spec.workload.control();
     let targets: Vec<TargetFacts> = record
         .targets
         .iter()
