@@ -48,6 +48,7 @@ pub use run::sweep::{
     RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
     RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, compare_repetitions, stable_from,
 };
+pub use run::workload::{Analysed, analysed};
 pub use statistics::change::trend::drift;
 pub use statistics::comparison::kruskal_wallis::{chi_squared_above, kruskal_wallis};
 pub use statistics::dependence::block_sums::{SEQUENCE_BLOCKS, Sequence};

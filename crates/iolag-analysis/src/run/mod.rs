@@ -1,7 +1,6 @@
 //! Runs: from batches of samples to summaries, and from these to findings and verdicts of each kind of run.
 
 pub(crate) mod any_workload;
-pub(crate) mod censoring;
 pub(crate) mod check;
 pub(crate) mod clustering;
 pub(crate) mod durations;
@@ -17,3 +16,4 @@ pub(crate) mod stage_clock;
 pub(crate) mod stage_names;
 pub(crate) mod summary;
 pub(crate) mod sweep;
+pub(crate) mod workload;

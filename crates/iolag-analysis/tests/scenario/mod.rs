@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use iolag_analysis::{Censoring, Engine, Grouping, Precision, Summaries};
+use iolag_analysis::{Engine, Grouping, Precision, Summaries, analysed};
 use iolag_model::Random;
 use iolag_model::*;
 
@@ -191,7 +191,7 @@ impl Scenario {
         }
         let samples = &self.samples;
         let target: Vec<i32> = self.targets.iter().map(|target| i32::from(*target)).collect();
-        let censoring = Censoring::from(&self.record.spec.workload);
+        let censoring = analysed(&self.record.spec.workload).censoring();
         let mut engine = Engine::new(grouping, Precision::Exact).with_censoring(censoring);
         engine.batch(SampleColumns {
             attempt: &column(samples, |sample| sample.attempt.0 as i64),

@@ -1,9 +1,7 @@
 //! Summaries of a stored run: what the store scans, the analysis counts.
 
-use std::num::NonZeroU32;
-
-use iolag_analysis::{Censoring, Clustering, DEFAULT_THRESHOLDS, Engine, Grouping, Summaries};
-use iolag_model::{Column, Nanoseconds, RunRecord, SampleColumns, WorkloadSpec};
+use iolag_analysis::{Clustering, Engine, Summaries, analysed};
+use iolag_model::{Column, RunRecord, SampleColumns};
 use iolag_store::{RunDirectory, Sink, StoreError};
 
 /// Memory that an exact summary may take; beyond that quantiles come from histograms.
@@ -43,17 +41,13 @@ pub fn summarise(run: &RunDirectory, record: &RunRecord) -> Result<Summaries, St
         Column::Bytes,
     ];
     let samples = record.parts.iter().map(|part| part.samples).sum();
-    let count = |length: usize| NonZeroU32::new(length as u32);
-    let grouping = match record.spec.workload {
-        WorkloadSpec::Check(_) => Grouping { targets: count(record.targets.len()), ..Grouping::default() },
-        WorkloadSpec::Metadata(_) => Grouping { stages: count(record.stages.len()), ..Grouping::default() },
-        WorkloadSpec::Ping(_) => Grouping::default(),
-    };
-    let censoring = Censoring::from(&record.spec.workload);
+    let workload = analysed(&record.spec.workload);
+    let (grouping, thresholds) = (workload.grouping(record), workload.thresholds());
+    let censoring = workload.censoring();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let make = || {
         let engine = Engine::for_samples(samples, EXACT_SUMMARY_BYTES, grouping);
-        Summarising(engine.with_thresholds(&thresholds(record)).with_censoring(censoring))
+        Summarising(engine.with_thresholds(&thresholds).with_censoring(censoring))
     };
     let sinks = run.scan(&COLUMNS, threads, make)?;
     let mut engines = sinks.into_iter().map(|sink| sink.0);
@@ -64,10 +58,4 @@ pub fn summarise(run: &RunDirectory, record: &RunRecord) -> Result<Summaries, St
     let mut counted = clustering;
     sinks.into_iter().for_each(|sink| counted.merge(sink.0));
     Ok(all.finish_with(counted))
-}
-
-/// The durations whose share of slower attempts is summarised.
-fn thresholds(record: &RunRecord) -> Vec<Nanoseconds> {
-    let check = record.spec.workload.check();
-    check.map_or_else(|| DEFAULT_THRESHOLDS.to_vec(), |check| check.thresholds_ns.clone())
 }

@@ -4,13 +4,14 @@ use std::ops::RangeInclusive;
 
 use iolag_model::{
     ClientId, Level, MonotonicTime, Nanoseconds, Operation, Phase, RunRecord, RunState, SampleColumns,
-    TargetIndex, WorkloadSpec,
+    TargetIndex,
 };
 
 use crate::run::figure::document::episode::gap_of;
 use crate::run::figure::document::run_figures::{RunFacts, SeriesPart, StageFacts, TargetFacts};
 use crate::run::figure::document::time_line::{MARKS_MAX, POINTS_MAX, TIME_COLUMNS};
-use crate::{Censoring, DEFAULT_THRESHOLDS, stage_name};
+use crate::run::workload::analysed;
+use crate::{Censoring, stage_name};
 
 /// With more stages than this, series tell phases apart instead.
 pub const STAGES_APART_MAX: usize = 24;
@@ -150,7 +151,7 @@ impl FigurePlan {
             clients_per_group: clients.div_ceil(CLIENTS_APART_MAX).max(1),
             gap: gap_of(span.length()),
             hang_gap: Nanoseconds(span.length().0 / u64::from(TIME_COLUMNS)),
-            censoring: Censoring::from(&record.spec.workload),
+            censoring: analysed(&record.spec.workload).censoring(),
             limits: FigureLimits::default(),
             choice: FigureChoice::default(),
         }
@@ -291,15 +292,8 @@ fn facts_of(record: &RunRecord, span: TimeSpan, clients: u32) -> RunFacts {
     let asked = (0..targets.len()).filter(is_asked);
     let names: Vec<&str> = asked.map(|index| targets[index].name.as_str()).collect();
     let names = names.join(", ");
-    let (title, thresholds_ns) = match &record.spec.workload {
-        WorkloadSpec::Check(spec) => (format!("Check of {names}"), spec.thresholds_ns.clone()),
-        WorkloadSpec::Ping(_) => (format!("Ping of {names}"), DEFAULT_THRESHOLDS.to_vec()),
-        WorkloadSpec::Metadata(_) => {
-            let clients = record.spec.clients;
-            let unit = if clients == 1 { "client" } else { "clients" };
-            (format!("Metadata benchmark of {names}, {clients} {unit}"), DEFAULT_THRESHOLDS.to_vec())
-        }
-    };
+    let workload = analysed(&record.spec.workload);
+    let (title, thresholds_ns) = (workload.title(&names, record.spec.clients), workload.thresholds());
     let stage = |record: &iolag_model::StageRecord| StageFacts {
         stage: record.stage,
         name: stage_name(record.phase, record.iteration),
