@@ -11,13 +11,14 @@ mod judged;
 mod machine;
 mod text;
 mod words;
+mod workload;
 
 pub use figure::{
     FigureError, FigureForm, FigureKind, FigureSelection, FigureSize, TerminalSize, VECTOR_POINTS_MAX, plot,
     terminal_ecdf, terminal_time_line,
 };
 pub use html::{
-    HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page, shell_command,
+    HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page,
     write_history_document, write_history_html, write_html, write_live_history_html,
 };
 pub use incident::{IncidentHistory, IncidentRun, incident_history_text, incident_text};
@@ -33,3 +34,4 @@ pub use text::{
     footnotes_text, history_text, list_text, metadata_text, notes_text, ping_text, show_head, state_name,
     trust_text, watch_status_text, wrapped,
 };
+pub use workload::command::shell_command;

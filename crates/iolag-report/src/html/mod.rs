@@ -19,4 +19,4 @@ pub use history::{
     HistoryReport, LIVE_HISTORY_POLICY, write_history_document, write_history_html, write_live_history_html,
 };
 pub use live_page::{LIVE_STYLE, live_page};
-pub use run::{HtmlReport, ReportedRun, shell_command, write_html};
+pub use run::{HtmlReport, ReportedRun, write_html};

@@ -1,11 +1,12 @@
 //! `iolag list` and the head of `iolag show`.
 
 use iolag_model::{
-    PingProbe, PingSpec, RunRecord, RunState, TargetIndex, WorkloadSpec, format_count, one_line,
+    RunRecord, RunState, TargetIndex, format_count, one_line,
 };
 
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::{NOTHING, utc};
+use crate::workload::described;
 
 /// A line per run: id, start in UTC, workload, state, samples and targets.
 pub fn list_text(runs: &[RunRecord], colour: Colour) -> String {
@@ -24,7 +25,7 @@ pub fn list_text(runs: &[RunRecord], colour: Colour) -> String {
         table.row(vec![
             Cell::toned(run.id.as_str(), Tone::Strong),
             Cell::new(started(run)),
-            Cell::new(workload_of(&run.spec.workload)),
+            Cell::new(described(&run.spec.workload).in_list()),
             Cell::toned(state_and_place(run, state), tone),
             Cell::new(format_count(run.parts.iter().map(|part| part.samples).sum())),
             Cell::new(targets(run)),
@@ -83,15 +84,6 @@ fn targets(run: &RunRecord) -> String {
     let measured = (0..).zip(&run.targets).filter(|(index, _)| control != Some(TargetIndex(*index)));
     let names: Vec<&str> = measured.map(|(_, target)| target.name.as_str()).collect();
     names.join(" ")
-}
-
-fn workload_of(workload: &WorkloadSpec) -> String {
-    match workload {
-        WorkloadSpec::Check(_) => "check".to_owned(),
-        WorkloadSpec::Metadata(spec) => format!("metadata, {}", spec.pattern),
-        WorkloadSpec::Ping(PingSpec { probe: PingProbe::Operations { .. }, .. }) => "ping".to_owned(),
-        WorkloadSpec::Ping(PingSpec { probe: PingProbe::Task { name }, .. }) => format!("ping, {name}"),
-    }
 }
 
 /// The name of a state.

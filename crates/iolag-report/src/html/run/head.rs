@@ -4,7 +4,7 @@ use iolag_analysis::{
     CheckAnalysis, DirectoryAnalysis, Feeling, MetadataAnalysis, PingAnalysis, RepetitionJudgement,
     RunFindingKind, Severity, StageAnalysis, median_of, stage_name,
 };
-use iolag_model::{Operation, Phase, RunState, Trust, WorkloadSpec, counted, format_count, format_duration};
+use iolag_model::{Operation, Phase, RunState, Trust, counted, format_count, format_duration};
 
 use super::report::{HtmlReport, ReportedRun};
 use crate::finding::in_words::FindingInWords;
@@ -14,6 +14,7 @@ use crate::judged::Judged;
 use crate::text::ping::probes_in_words;
 use crate::words::estimates::{quantile, quantile_with_interval};
 use crate::words::numbers::{percentage, rate};
+use crate::workload::described;
 
 /// Title of the page, unless the caller has one.
 pub(super) fn title(report: &HtmlReport<'_>) -> String {
@@ -23,11 +24,7 @@ pub(super) fn title(report: &HtmlReport<'_>) -> String {
     match report.runs {
         [] => "Storage report".to_owned(),
         [run] => {
-            let what = match run.record.spec.workload {
-                WorkloadSpec::Check(_) => "How storage feels",
-                WorkloadSpec::Metadata(_) => "Metadata performance",
-                WorkloadSpec::Ping(_) => "Probes of storage",
-            };
+            let what = described(&run.record.spec.workload).heading();
             format!("{what} on {}", run.record.environment.host)
         }
         runs => {

@@ -2,16 +2,16 @@
 
 use iolag_analysis::Precision;
 use iolag_model::{
-    Durability, FileSystem, MetadataSpec, Pattern, PingProbe, RunRecord, RunState, TargetRecord, Think,
-    Verification, WorkloadSpec, counted, format_bytes, format_duration,
+    FileSystem, RunRecord, RunState, TargetRecord, format_bytes, format_duration,
 };
 
-use super::command::{shell_command, spec_command};
 use super::report::ReportedRun;
 use crate::html::markup::Markup;
 use crate::judged::Judged;
 use crate::text::metadata::working_set_words;
 use crate::words::numbers::utc;
+use crate::workload::command::{shell_command, spec_command};
+use crate::workload::described;
 
 /// A definition list of what was measured where, on what, with what.
 pub(super) fn configuration(run: &ReportedRun<'_>, page: &mut Markup) {
@@ -33,7 +33,7 @@ pub(super) fn configuration(run: &ReportedRun<'_>, page: &mut Markup) {
     for target in &record.targets {
         fact(page, "Target", &target_words(target));
     }
-    fact(page, "Workload", &workload(record));
+    fact(page, "Workload", &described(&record.spec.workload).in_a_line(record.spec.clients));
     if let Judged::Metadata(analysis) = run.judged {
         fact(page, "Working set", &working_set_words(&analysis.working_set));
     }
@@ -138,69 +138,6 @@ fn file_system_words(file_system: &FileSystem) -> String {
         parts.push(format!("options {}", file_system.options));
     }
     parts.join(", ")
-}
-
-fn workload(record: &RunRecord) -> String {
-    match &record.spec.workload {
-        WorkloadSpec::Check(check) => format!(
-            "check within {}: tasks at the prompt, small files of {}, a stream of {}",
-            format_duration(check.budget_ns),
-            format_bytes(check.object_bytes),
-            format_bytes(check.stream_bytes)
-        ),
-        WorkloadSpec::Metadata(metadata) => metadata_words(record.spec.clients, metadata),
-        WorkloadSpec::Ping(ping) => {
-            let each = match &ping.probe {
-                PingProbe::Operations { object_bytes } => {
-                    let bytes = format_bytes(*object_bytes);
-                    format!("stat, read and create of small files of {bytes}, without starting a program")
-                }
-                PingProbe::Task { name } => format!("task {name}, in a process of its own"),
-            };
-            format!("ping, a probe every {}: {each}", format_duration(ping.every_ns))
-        }
-    }
-}
-
-fn metadata_words(clients: u32, metadata: &MetadataSpec) -> String {
-    let mut parts = vec![
-        format!("metadata, pattern {}", metadata.pattern),
-        format!("{} client{}", clients, if clients == 1 { "" } else { "s" }),
-        format!(
-            "{} each with {} of {}",
-            counted(u64::from(metadata.datasets), "dataset", "datasets"),
-            counted(metadata.precreated_objects, "object", "objects"),
-            format_bytes(metadata.object_bytes)
-        ),
-        iterations(metadata),
-        format!("offset {}", metadata.offset),
-    ];
-    match metadata.think {
-        Think::None => {}
-        Think::Factor(factor) => parts.push(format!("think time {factor} × the operation's")),
-        Think::Fixed(pause) => parts.push(format!("think time {}", format_duration(pause))),
-    }
-    if metadata.durability == Durability::Fsync {
-        parts.push("created objects made durable (fsync)".to_owned());
-    }
-    if metadata.verification == Verification::Content {
-        parts.push("content verified".to_owned());
-    }
-    if let Some(limit) = metadata.time_limit {
-        parts.push(format!("time limit {}", format_duration(limit.after_ns)));
-    }
-    parts.join(", ")
-}
-
-fn iterations(metadata: &MetadataSpec) -> String {
-    let iterations = counted(u64::from(metadata.iterations), "iteration", "iterations");
-    match metadata.pattern {
-        // Each handles all objects.
-        Pattern::Batch => iterations,
-        Pattern::Code | Pattern::Paper => {
-            format!("{iterations} over {}", counted(metadata.objects, "object", "objects"))
-        }
-    }
 }
 
 /// In a word: the page begins with what is missing, and why.

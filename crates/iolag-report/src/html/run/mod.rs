@@ -1,7 +1,6 @@
 //! The report on runs, in the order of the page: what stands first, bad moments, pictures, tables, method.
 
 mod bad_moments;
-mod command;
 mod head;
 mod method;
 mod names;
@@ -9,6 +8,5 @@ mod page;
 mod report;
 mod table;
 
-pub use command::shell_command;
 pub use page::write_html;
 pub use report::{HtmlReport, ReportedRun};

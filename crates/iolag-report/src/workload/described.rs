@@ -1,0 +1,27 @@
+//! The questions to a workload. Each answers in a file of its own; [`described`] is the one place that knows them all.
+
+use iolag_model::{RunRecord, WorkloadSpec};
+
+/// What a report says of a workload.
+pub(crate) trait Described {
+    /// What a page on one run is about, in front of ` on HOST`.
+    fn heading(&self) -> &'static str;
+
+    /// In a list of runs.
+    fn in_list(&self) -> String;
+
+    /// What was done, in a line, by so many clients.
+    fn in_a_line(&self, clients: u32) -> String;
+
+    /// The words of its command, and then, behind the targets of the run, its options, defaults included: they may change.
+    fn command(&self, run: &RunRecord) -> (&'static [&'static str], Vec<String>);
+}
+
+/// The workload that a spec describes.
+pub(crate) const fn described(spec: &WorkloadSpec) -> &dyn Described {
+    match spec {
+        WorkloadSpec::Check(spec) => spec,
+        WorkloadSpec::Metadata(spec) => spec,
+        WorkloadSpec::Ping(spec) => spec,
+    }
+}
