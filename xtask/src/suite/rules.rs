@@ -135,7 +135,7 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
         "calibration",
         &[
             "iolag-analysis::statistics::coverage",
-            "iolag-analysis::run::findings",
+            "iolag-report::findings",
             "iolag-analysis::history::change_calibration",
             "iolag-analysis::history::change_known_answers",
             "iolag-analysis::history::distribution",
