@@ -1,8 +1,6 @@
 //! `iolag list` and the head of `iolag show`.
 
-use iolag_model::{
-    RunRecord, RunState, TargetIndex, format_count, one_line,
-};
+use iolag_model::{RunRecord, RunState, TargetIndex, format_count, one_line};
 
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::{NOTHING, utc};

@@ -1,9 +1,7 @@
 //! Configuration and method: under which circumstances the numbers were taken, and how.
 
 use iolag_analysis::Precision;
-use iolag_model::{
-    FileSystem, RunRecord, RunState, TargetRecord, format_bytes, format_duration,
-};
+use iolag_model::{FileSystem, RunRecord, RunState, TargetRecord, format_bytes, format_duration};
 
 use super::report::ReportedRun;
 use crate::html::markup::Markup;
