@@ -1,7 +1,7 @@
 //! Pure rendering: what iolag-analysis found out, as text, JSON, CSV, HTML and in the forms of md-workbench.
 //!
 //! Invariants: no I/O but through a writer of the caller, no clock, no look at the terminal (width and colour
-//! are arguments), and no judgement of its own: every number and sentence comes from the analysis.
+//! are arguments), and no judgement of its own: every number and every finding comes from the analysis; its words are made here.
 
 mod figure;
 mod finding;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::history::HistoryInput;
-use iolag_model::Random;
+use iolag_fixtures::made_up_series::series_of;
 use iolag_model::{
     Configuration, ConfigurationKey, Event, EventSource, FailureCode, HistoryColumns, HistorySample,
-    Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, Series, SeriesKey, SeriesKind, SessionEnd,
+    Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, Random, Series, SeriesKey, SeriesKind, SessionEnd,
     Surroundings, WallTime, WatchSession,
 };
 
@@ -20,22 +20,8 @@ const LDAP_CACHE: i64 = APRIL_25 + 13 * DAY + 21 * 3600;
 pub const JUNE_1: i64 = 1_780_272_000;
 
 pub fn series(host: &str, target: &str, task: &str, kind: SeriesKind) -> Series {
-    let key = SeriesKey {
-        host: host.to_owned(),
-        target: target.to_owned(),
-        task: task.to_owned(),
-        part: String::new(),
-    };
-    Series {
-        key,
-        kind,
-        resolution_ns: Nanoseconds::ZERO,
-        period_ns: Nanoseconds::from_seconds(900),
-        deadline_ns: Nanoseconds::from_seconds(60),
-        description: String::new(),
-        unit: String::new(),
-        described: WallTime(0),
-    }
+    let like = series_of(target, task);
+    Series { key: SeriesKey { host: host.to_owned(), ..like.key.clone() }, kind, ..like }
 }
 
 /// A sample that succeeded.

@@ -1,11 +1,11 @@
 //! Findings about times in which something was bad: outages and episodes.
 
-use crate::finding::of_histories::{EpisodeFound, HistoryFinding, HistoryFound, OutageFound, OutagesLeftOut};
 use std::cmp::Reverse;
 
 use iolag_model::{Event, EventSource, Nanoseconds, Outage, WallTime};
 
 use crate::finding::Severity;
+use crate::finding::of_histories::{EpisodeFound, HistoryFinding, HistoryFound, OutageFound, OutagesLeftOut};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::changes::event_matching::EventPlace;
 use crate::history::episodes::search::{Episode, SeriesEpisode};

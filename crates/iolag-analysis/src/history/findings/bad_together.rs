@@ -1,14 +1,14 @@
 //! Findings about what bad times have in common: places that were bad together, events that come with them, the host's share.
 
-use crate::finding::of_histories::{
-    AssociationFound, BadTogetherFound, HistoryFinding, HistoryFound, HostSlowFound,
-};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use iolag_model::{SeriesKey, SeriesKind};
 
 use crate::finding::Severity;
+use crate::finding::of_histories::{
+    AssociationFound, BadTogetherFound, HistoryFinding, HistoryFound, HostSlowFound,
+};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::episodes::bad_overlap::BadOverlap;
 use crate::history::series::summary::SeriesSummary;

@@ -3,10 +3,10 @@
 //! A level that is over is told with its end: "since" is said only of what lasts. One that came back to where it was is one finding (see
 //! [`crate::history::changes::spells`]), and so are levels of several series of a host that begin, and end, at the same time.
 
-use crate::finding::of_histories::{EventBeside, HistoryFinding, HistoryFound, LevelEnd, LevelFound};
 use iolag_model::{Event, EventSource};
 
 use super::drifts::{FELT_SECONDS, findings_of_drifts};
+use crate::finding::of_histories::{EventBeside, HistoryFinding, HistoryFound, LevelEnd, LevelFound};
 use crate::finding::{Saying, Severity};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::changes::change_point::ChangePoint;

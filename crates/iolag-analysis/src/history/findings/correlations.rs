@@ -1,12 +1,12 @@
 //! Findings about series that go together: correlations and their absence, rhythms that are shared, lags.
 
+use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
+
+use crate::finding::Severity;
 use crate::finding::of_histories::{
     CorrelationFound, HistoryFinding, HistoryFound, LagFound, NoCorrelationFound, PlacesBad,
     SharedRhythmFound,
 };
-use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
-
-use crate::finding::Severity;
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::correlation::coefficient::Strength;
 use crate::history::correlation::lag::LagScan;

@@ -2,10 +2,10 @@
 //!
 //! Only of tasks that compute: whoever creates files or lists them waits by nature.
 
-use crate::finding::of_histories::{HistoryFinding, HistoryFound, SpentMostly, WaitingFound};
 use iolag_model::SeriesKind;
 
 use crate::finding::Severity;
+use crate::finding::of_histories::{HistoryFinding, HistoryFound, SpentMostly, WaitingFound};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::estimate::Estimate;

@@ -1,9 +1,9 @@
 //! Findings about the record itself: configurations that changed, times in which nobody watched.
 
-use crate::finding::of_histories::{ChangedFact, ConfigurationFound, GapFound, HistoryFinding, HistoryFound};
 use iolag_model::Configuration;
 
 use crate::finding::Severity;
+use crate::finding::of_histories::{ChangedFact, ConfigurationFound, GapFound, HistoryFinding, HistoryFound};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::episodes::gaps::{Gap, time_in_gaps};
 

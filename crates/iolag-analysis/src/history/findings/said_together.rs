@@ -8,10 +8,10 @@
 //! Invariants: nothing is left out that another sentence does not tell; the gravest severity is that of the sentence, which stands
 //! where the first of its findings stood.
 
-use crate::finding::of_histories::{HistoryFinding, HistoryFound};
 use iolag_model::{Nanoseconds, SeriesKey, WallTime};
 
 use crate::finding::Severity;
+use crate::finding::of_histories::{HistoryFinding, HistoryFound};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::calendar::periodicity::PeriodName;
 

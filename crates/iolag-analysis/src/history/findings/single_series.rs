@@ -1,14 +1,14 @@
 //! Findings about one series by itself: periods, modes, names, resolution, too few samples.
 
-use crate::finding::of_histories::{
-    BelowResolutionFound, HistoryFinding, HistoryFound, ModesFound, NameServiceFound, PeriodFound,
-    TooFewFound,
-};
 use iolag_model::{SeriesKey, SeriesKind};
 
 use super::endings::{failure, past_deadline};
 use super::tails::tail;
 use crate::finding::Severity;
+use crate::finding::of_histories::{
+    BelowResolutionFound, HistoryFinding, HistoryFound, ModesFound, NameServiceFound, PeriodFound,
+    TooFewFound,
+};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::estimate::Estimate;

@@ -1,10 +1,10 @@
 //! Findings about what takes long in one series: the attempts beyond what people put up with.
 
-use crate::finding::of_histories::{HistoryFinding, HistoryFound, SlowFound};
-use crate::finding::slow_level::{BeforeLevel, LongAsARule, SlowBefore, ToldLevel};
 use iolag_model::{Nanoseconds, SeriesKey, SeriesKind};
 
 use crate::finding::Severity;
+use crate::finding::of_histories::{HistoryFinding, HistoryFound, SlowFound};
+use crate::finding::slow_level::{BeforeLevel, LongAsARule, SlowBefore, ToldLevel};
 use crate::history::changes::spells::spells_of;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::estimate::Estimate;

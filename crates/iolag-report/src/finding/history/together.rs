@@ -20,7 +20,7 @@ pub(super) fn together(
     first: FindingInWords<HistoryFindingKind>,
     names: &Names,
 ) -> FindingInWords<HistoryFindingKind> {
-    let mut sentence = claim(told, &names.together(&told.subjects()), names);
+    let mut sentence = claim(told, &first.sentence, &names.together(&told.subjects()), names);
     if let Some(detail) = told.most().map(detail).filter(|detail| !detail.is_empty()) {
         sentence += &format!("; most of all {detail}");
     }
@@ -35,8 +35,8 @@ fn span_of(told: &ToldFinding<'_>) -> Option<WallSpan> {
         .reduce(|one, other| WallSpan { begin: one.begin.min(other.begin), end: one.end.max(other.end) })
 }
 
-/// What all of them say of these `series`, without a full stop.
-fn claim(told: &ToldFinding<'_>, series: &str, names: &Names) -> String {
+/// What all of them say of these `series`, without a full stop; `alone` is what the first says by itself.
+fn claim(told: &ToldFinding<'_>, alone: &str, series: &str, names: &Names) -> String {
     let first = told.members[0];
     let range = range_in_words(told);
     match &first.found {
@@ -57,7 +57,8 @@ fn claim(told: &ToldFinding<'_>, series: &str, names: &Names) -> String {
             let than = other.map_or_else(String::new, |key| names.on_place(&key));
             format!("{series} take {range} times as long as{than}")
         }
-        _ => unreachable!("nothing else has a saying"),
+        // Nothing else has a saying. If it gets one before it has words here, the first speaks for all.
+        _ => alone.trim_end_matches('.').to_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The findings of a history in words: each by itself, and as people are told them.
 
-use iolag_analysis::history::{HistoryAnalysis, HistoryFinding, HistoryFindingKind};
+use iolag_analysis::history::{HistoryAnalysis, HistoryFinding, HistoryFindingKind, ToldFinding};
 use iolag_analysis::whatever_in_history;
 
 use super::together::together;
@@ -16,13 +16,12 @@ pub(crate) fn each_finding_in_words(analysis: &HistoryAnalysis) -> Vec<FindingIn
 /// The findings of a history as people are told them: those that say the same of several series of one place are one.
 pub(crate) fn findings_in_words(analysis: &HistoryAnalysis) -> Vec<FindingInWords<HistoryFindingKind>> {
     let names = Names::of(analysis);
-    let told = analysis.findings_told();
-    let words = told.iter().map(|told| match told.members[..] {
-        [alone] => in_words(alone, &names),
-        [first, ..] => together(told, in_words(first, &names), &names),
-        [] => unreachable!("a finding that is told has members"),
-    });
-    words.collect()
+    let in_words = |told: &ToldFinding<'_>| {
+        let (first, others) = told.members.split_first()?;
+        let alone = in_words(first, &names);
+        Some(if others.is_empty() { alone } else { together(told, alone, &names) })
+    };
+    analysis.findings_told().iter().filter_map(in_words).collect()
 }
 
 fn in_words(finding: &HistoryFinding, names: &Names) -> FindingInWords<HistoryFindingKind> {
