@@ -69,7 +69,7 @@ export async function newPage(browser, options = {}) {
   return context.newPage();
 }
 
-/** A loaded report whose pictures are ready, and what went wrong on the way: errors, dialogues, requests. */
+/** A loaded report whose figures are ready, and what went wrong on the way: errors, dialogues, requests. */
 export async function open(browser, name, options = {}) {
   const page = await newPage(browser, options);
   const troubles = [];
@@ -100,7 +100,7 @@ export async function drawAll(page) {
   });
 }
 
-/** Number of colours of every canvas of pictures, with what it shows. */
+/** Number of colours of every canvas of figures, with what it shows. */
 export const colours = (page) =>
   page.evaluate(() =>
     [...document.querySelectorAll("figure:not([hidden]) .stage canvas")].map((canvas) => {
@@ -109,7 +109,7 @@ export const colours = (page) =>
     }),
   );
 
-/** The pixels of the first picture as one number, to see whether it has changed. */
+/** The pixels of the first figure as one number, to see whether it has changed. */
 export const fingerprint = (page, figure) =>
   page.evaluate((id) => {
     const canvas = document.querySelector(`#${id} .stage canvas`);

@@ -18,14 +18,14 @@ const inBrowser = program(
 const json = (name) => JSON.parse(readFileSync(join(reports, `history-${name}.json`), "utf8"));
 
 for (const name of NAMES) {
-  inBrowser(`${name}: a good page without errors, every picture has something in it`, async () => {
+  inBrowser(`${name}: a good page without errors, every figure has something in it`, async () => {
     const { page, troubles, close } = await open(browser, `history-${name}`);
     await drawAll(page);
     assert.equal(await page.evaluate(() => document.documentElement.dataset.ready), "true");
     const found = await colours(page);
     if (name === "nothing") assert.equal(found.length, 0);
     else assert.ok(found.length > 0);
-    for (const { name: picture, colours: number } of found) assert.ok(number > 3, `${picture} has ${number} colours`);
+    for (const { name: figure, colours: number } of found) assert.ok(number > 3, `${figure} has ${number} colours`);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(wide <= 0, `the page is ${wide} px wider than the window`);
     // A part of the page that is named leads somewhere.
@@ -152,7 +152,7 @@ inBrowser("an outage has its row and its band at its targets by any name, and no
   await close();
 });
 
-inBrowser("what is chosen changes the pictures: quantiles, slots, the longest, parts", async () => {
+inBrowser("what is chosen changes the figures: quantiles, slots, the longest, parts", async () => {
   const { page, troubles, close } = await open(browser, "history-watched");
   await drawAll(page);
   const changes = async (figure, name) => {
@@ -274,7 +274,7 @@ inBrowser("names and texts that want to be markup stay texts, and only pages of 
   assert.equal(await page.$$eval("script:not([type])", (all) => all.length), 1);
   const links = await page.$$eval("a:not([href^='#'])", (all) => all.map((one) => [one.href, one.rel, one.target]));
   assert.deepEqual(links, [["https://ok.example/%22%3E%3Cscript%3E", "noopener noreferrer", "_blank"]]);
-  // Every tooltip of the first picture, wherever the pointer is.
+  // Every tooltip of the first figure, wherever the pointer is.
   const box = await page.locator("#time-line .stage canvas").first().boundingBox();
   for (let x = 60; x < box.width; x += 30) await page.mouse.move(box.x + x, box.y + 18);
   assert.deepEqual(troubles, []);

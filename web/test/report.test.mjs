@@ -16,14 +16,14 @@ const inBrowser = program(
 );
 
 for (const name of NAMES) {
-  inBrowser(`${name}: a good page without errors, every picture has something in it`, async () => {
+  inBrowser(`${name}: a good page without errors, every figure has something in it`, async () => {
     const { page, troubles, close } = await open(browser, name);
     await drawAll(page);
     assert.equal(await page.evaluate(() => document.documentElement.dataset.ready), "true");
     const found = await colours(page);
     if (name === "empty") assert.equal(found.length, 0);
     else assert.ok(found.length > 0);
-    for (const { name: picture, colours: number } of found) assert.ok(number > 3, `${picture} has ${number} colours`);
+    for (const { name: figure, colours: number } of found) assert.ok(number > 3, `${figure} has ${number} colours`);
     assert.ok((await page.textContent("h1")).length > 5);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(wide <= 0, `the page is ${wide} px wider than the window`);
@@ -134,7 +134,7 @@ inBrowser("the legend switches a series off and on, by mouse and by keyboard", a
   await close();
 });
 
-inBrowser("an operation has one colour in all pictures, whatever phase they are of", async () => {
+inBrowser("an operation has one colour in all figures, whatever phase they are of", async () => {
   const { page, close } = await open(browser, "metadata");
   await drawAll(page);
   const coloursOf = (figure) =>
@@ -245,7 +245,7 @@ inBrowser("a tooltip gives exact values, also by keyboard", async () => {
   await close();
 });
 
-inBrowser("levels of operations are chosen, and the pictures follow", async () => {
+inBrowser("levels of operations are chosen, and the figures follow", async () => {
   const { page, troubles, close } = await open(browser, "check");
   await drawAll(page);
   const tasks = await page.locator("#time-line .legend").textContent();
@@ -256,10 +256,10 @@ inBrowser("levels of operations are chosen, and the pictures follow", async () =
   await close();
 });
 
-inBrowser("a hang is a bar in the pictures of every level of its place", async () => {
+inBrowser("a hang is a bar in the figures of every level of its place", async () => {
   const { page, troubles, close } = await open(browser, "check");
   await drawAll(page);
-  const levels = await page.locator(".chooser [aria-label='Pictures show'] button").allTextContents();
+  const levels = await page.locator(".chooser [aria-label='Figures show'] button").allTextContents();
   assert.ok(levels.length > 2, String(levels));
   for (const level of levels) {
     await page.getByRole("button", { name: level }).click();

@@ -14,8 +14,8 @@ mod words;
 mod workload;
 
 pub use figure::{
-    FigureError, FigureForm, FigureKind, FigureSelection, FigureSize, TerminalSize, VECTOR_POINTS_MAX, plot,
-    terminal_ecdf, terminal_time_line,
+    FigureError, FigureForm, FigureKind, FigureSelection, FigureSize, TerminalSize, VECTOR_POINTS_MAX,
+    draw_figure, terminal_ecdf, terminal_time_line,
 };
 pub use html::{
     HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page,

@@ -3,7 +3,7 @@
 // Drawn when it comes near the window, or when the page is printed.
 
 import { button, element } from "../page/dom";
-import { Panel, type Picture } from "./panel";
+import { Panel, type PanelContent } from "./panel";
 import { colourOf, dashOf, drawShape, shapeOf, theme } from "./theme";
 
 export interface LegendEntry {
@@ -11,7 +11,7 @@ export interface LegendEntry {
   name: string;
   /** Index of colour, shape and dash. */
   style: number;
-  /** What stands for the series in the picture. */
+  /** What stands for the series in the figure. */
   mark: "point" | "line" | "box";
 }
 
@@ -22,7 +22,7 @@ export interface View {
 
 export interface FigureContent {
   legend: LegendEntry[];
-  pictures(view: View): Picture[];
+  panels(view: View): PanelContent[];
   caption(view: View): string;
   /** Least width of a panel in CSS pixels; as many stand side by side as fit. */
   panelWidth: number;
@@ -65,8 +65,8 @@ export class Figure {
     this.root.hidden = this.content === null;
     this.isDrawn = false;
     if (this.content === null) return;
-    const pictures = this.content.pictures(this.view());
-    const height = pictures.reduce((sum, picture) => Math.max(sum, picture.height), 0);
+    const contents = this.content.panels(this.view());
+    const height = contents.reduce((sum, one) => Math.max(sum, one.height), 0);
     this.panelHost.style.setProperty("--panel-width", `${this.content.panelWidth}px`);
     this.panelHost.classList.toggle("wide", this.content.panelWidth >= 600);
     this.panelHost.style.minHeight = `${height}px`;
@@ -95,14 +95,14 @@ export class Figure {
   private draw(): void {
     const { content } = this;
     if (content === null) return;
-    const pictures = content.pictures(this.view());
-    while (this.panels.length < pictures.length) {
+    const contents = content.panels(this.view());
+    while (this.panels.length < contents.length) {
       const panel = new Panel((range) => this.zoomTo(range));
       this.panels.push(panel);
       this.panelHost.append(panel.root);
     }
-    for (const panel of this.panels.splice(pictures.length)) panel.root.remove();
-    pictures.forEach((picture, index) => this.panels[index].show(picture));
+    for (const panel of this.panels.splice(contents.length)) panel.root.remove();
+    contents.forEach((one, index) => this.panels[index].show(one));
     this.caption.textContent = content.caption(this.view());
     this.isDrawn = true;
     this.root.dataset.drawn = "true";

@@ -1,6 +1,6 @@
 // One canvas with its axes: grid, labels, tooltip, zoom by dragging, and the same by keyboard.
 //
-// What stands inside the axes is drawn by a Picture. The canvas is redrawn as a whole; cross-hair, selection and
+// What stands inside the axes is drawn by a PanelContent. The canvas is redrawn as a whole; cross-hair, selection and
 // tooltip are elements above it, so that moving the pointer never redraws a million points.
 
 import { element } from "../page/dom";
@@ -16,7 +16,7 @@ export interface Tip {
   lines: [string, string][];
 }
 
-export interface Picture {
+export interface PanelContent {
   title: string;
   /** What a screen reader says. */
   description: string;
@@ -92,7 +92,7 @@ export class Panel {
   private readonly line = element("div", { class: "cross", hidden: "" });
   private readonly selection = element("div", { class: "selection", hidden: "" });
   private readonly tip = element("div", { class: "tip", role: "status", hidden: "" });
-  private picture: Picture | null = null;
+  private content: PanelContent | null = null;
   private plot: Plot | null = null;
   private dragFrom: number | null = null;
   private cursor: { x: number; y: number } | null = null;
@@ -103,35 +103,35 @@ export class Panel {
     this.listen();
   }
 
-  show(picture: Picture): void {
-    this.picture = picture;
-    this.heading.textContent = picture.title;
-    this.heading.hidden = picture.title === "";
-    this.canvas.setAttribute("aria-label", picture.description);
-    this.canvas.classList.toggle("zoomable", picture.zoom === "x");
+  show(content: PanelContent): void {
+    this.content = content;
+    this.heading.textContent = content.title;
+    this.heading.hidden = content.title === "";
+    this.canvas.setAttribute("aria-label", content.description);
+    this.canvas.classList.toggle("zoomable", content.zoom === "x");
     this.hideTip();
     this.draw();
   }
 
   /** Draws what was shown last, at the present width and in the present theme. */
   draw(): void {
-    const picture = this.picture;
+    const content = this.content;
     const ctx = this.canvas.getContext("2d");
     const stage = this.canvas.parentElement;
-    if (picture === null || ctx === null || stage === null) return;
+    if (content === null || ctx === null || stage === null) return;
     const width = Math.max(240, Math.floor(stage.clientWidth));
     const ratio = Math.min(Math.max(window.devicePixelRatio || 1, 1), 2);
     this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(picture.height * ratio);
-    this.canvas.style.height = `${picture.height}px`;
+    this.canvas.height = Math.round(content.height * ratio);
+    this.canvas.style.height = `${content.height}px`;
     this.canvas.style.width = `${width}px`;
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     ctx.font = FONT;
-    this.plot = layOut(ctx, picture, width, ratio);
+    this.plot = layOut(ctx, content, width, ratio);
     ctx.fillStyle = theme().paper;
-    ctx.fillRect(0, 0, width, picture.height);
+    ctx.fillRect(0, 0, width, content.height);
     drawAxes(this.plot);
-    picture.draw(this.plot);
+    content.draw(this.plot);
   }
 
   private listen(): void {
@@ -139,7 +139,7 @@ export class Panel {
     canvas.addEventListener("pointermove", (event) => this.moved(event.offsetX, event.offsetY));
     canvas.addEventListener("pointerleave", () => this.hideTip());
     canvas.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || this.picture?.zoom !== "x") return;
+      if (event.button !== 0 || this.content?.zoom !== "x") return;
       this.dragFrom = event.offsetX;
       canvas.setPointerCapture(event.pointerId);
     });
@@ -174,8 +174,8 @@ export class Panel {
   }
 
   private key(event: KeyboardEvent): boolean {
-    const { plot, picture } = this;
-    if (plot === null || picture === null) return false;
+    const { plot, content } = this;
+    if (plot === null || content === null) return false;
     const step = event.shiftKey ? 6 * STEP_PX : STEP_PX;
     const at = this.cursor ?? { x: (plot.left + plot.right) / 2, y: (plot.top + plot.bottom) / 2 };
     const moves: Record<string, [number, number]> = {
@@ -187,7 +187,7 @@ export class Panel {
     const move = moves[event.key];
     if (move !== undefined) {
       const x = clamp(at.x + move[0], plot.left, plot.right);
-      const y = clamp(at.y + move[1], plot.top - (picture.roomAbove ?? 0), plot.bottom);
+      const y = clamp(at.y + move[1], plot.top - (content.roomAbove ?? 0), plot.bottom);
       this.cursor = { x, y };
       this.inspect(x, y);
       return true;
@@ -196,7 +196,7 @@ export class Panel {
       this.hideTip();
       return true;
     }
-    if (picture.zoom !== "x") return false;
+    if (content.zoom !== "x") return false;
     const centre = (at.x - plot.left) / plot.width;
     const zoom = (factor: number): boolean => {
       this.onZoom([plot.xScale.value(centre - factor * centre), plot.xScale.value(centre + factor * (1 - centre))]);
@@ -212,8 +212,8 @@ export class Panel {
   }
 
   private inspect(x: number, y: number): void {
-    const { plot, picture } = this;
-    const tip = plot === null || picture === null ? null : (picture.tip?.(plot, x, y) ?? null);
+    const { plot, content } = this;
+    const tip = plot === null || content === null ? null : (content.tip?.(plot, x, y) ?? null);
     if (tip === null || plot === null) {
       this.hideTip();
       return;
@@ -248,12 +248,12 @@ function place(box: HTMLElement, left: number, top: number, width: number, heigh
   Object.assign(box.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
 }
 
-function layOut(ctx: CanvasRenderingContext2D, picture: Picture, width: number, ratio: number): Plot {
-  const top = 10 + (picture.roomAbove ?? 0) + (picture.y.label === "" ? 0 : 16);
-  const bottom = picture.height - (picture.x.label === "" ? 24 : 40);
-  const labels = picture.y.ticks(yRoom(bottom - top)).map((tick) => ctx.measureText(tick.label).width);
-  const left = Math.min(Math.ceil(Math.max(26, (picture.roomLeft ?? 0) - 10, ...labels)) + 10, Math.floor(width * 0.42));
-  return new Plot(ctx, left, top, width - 14, bottom, ratio, picture.x, picture.y);
+function layOut(ctx: CanvasRenderingContext2D, content: PanelContent, width: number, ratio: number): Plot {
+  const top = 10 + (content.roomAbove ?? 0) + (content.y.label === "" ? 0 : 16);
+  const bottom = content.height - (content.x.label === "" ? 24 : 40);
+  const labels = content.y.ticks(yRoom(bottom - top)).map((tick) => ctx.measureText(tick.label).width);
+  const left = Math.min(Math.ceil(Math.max(26, (content.roomLeft ?? 0) - 10, ...labels)) + 10, Math.floor(width * 0.42));
+  return new Plot(ctx, left, top, width - 14, bottom, ratio, content.x, content.y);
 }
 
 const yRoom = (height: number): number => Math.max(2, Math.floor(height / 26));

@@ -38,7 +38,7 @@ export function shownSeries({ document, depth }: State): Series[] {
 export const hasParts = (document: HistoryDocument): boolean =>
   document.figures.series.some((series) => isDuration(series) && series.key.part !== "");
 
-/** All places of durations, the same order and thus the same colours in every picture; controls last. */
+/** All places of durations, the same order and thus the same colours in every figure; controls last. */
 export function places(document: HistoryDocument): string[] {
   const durations = document.figures.series.filter(isDuration);
   const ordered = [...durations].sort((left, right) => Number(left.kind === "control") - Number(right.kind === "control"));

@@ -2,7 +2,7 @@
 
 import type { FigureContent } from "../figure/figure";
 import { count, duration } from "../page/format";
-import { line, shortened, type Picture, type Plot, type Tip } from "../figure/panel";
+import { line, shortened, type PanelContent, type Plot, type Tip } from "../figure/panel";
 import { band, linear } from "../figure/scale";
 import { colourOf, theme } from "../figure/theme";
 import type { Figures, PairCell } from "./document";
@@ -25,11 +25,11 @@ export function correlationMatrix({ document }: State): FigureContent | null {
     caption: () =>
       `Coefficients of every two variables, orange where both are slow together and blue where one is fast when the other is slow; ` +
       `grey numbers may well be chance (p above ${correlations.significance} for all pairs together). Columns have the numbers of rows.`,
-    pictures: () => [matrixPicture(correlations, names)],
+    panels: () => [matrixPanel(correlations, names)],
   };
 }
 
-function matrixPicture({ pairs }: Figures["correlations"], names: string[]): Picture {
+function matrixPanel({ pairs }: Figures["correlations"], names: string[]): PanelContent {
   const rows = names.map((name, index) => `${name}  ${index + 1}`);
   const cells = new Map<string, PairCell>();
   // A host's load was read with each series: the cell of a pair of names is the one that is there.
@@ -104,11 +104,11 @@ export function lags({ document }: State): FigureContent | null {
     caption: () =>
       "Coefficients if the second series is taken earlier (left) or later (right): a peak beside the middle means that one follows the " +
       `other. The ${told.length === 1 ? "pair" : `${told.length} pairs`} that go together most.`,
-    pictures: () => told.map((pair) => lagPicture(pair, names)),
+    panels: () => told.map((pair) => lagPanel(pair, names)),
   };
 }
 
-function lagPicture(pair: PairCell, names: string[]): Picture {
+function lagPanel(pair: PairCell, names: string[]): PanelContent {
   const most = Math.max(...pair.lags.map(({ slots }) => Math.abs(slots)));
   const low = Math.min(0, ...pair.lags.map(({ coefficient }) => coefficient));
   const high = Math.max(0.3, ...pair.lags.map(({ coefficient }) => coefficient));

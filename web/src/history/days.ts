@@ -2,7 +2,7 @@
 
 import type { FigureContent, View } from "../figure/figure";
 import { count, duration, plural } from "../page/format";
-import { clamp, type Picture, type Plot, type Tip } from "../figure/panel";
+import { clamp, type PanelContent, type Plot, type Tip } from "../figure/panel";
 import { band, linear, type Scale } from "../figure/scale";
 import { ramp, theme } from "../figure/theme";
 import { placeName, places, shownSeries, taskName, type State } from "./arrangement";
@@ -67,7 +67,7 @@ export function calendar(state: State): FigureContent | null {
       `Days on which attempts passed their deadline, failed, or were not started because an earlier one hung: the darker (lighter on dark ` +
       `paper), the greater their share of the day's slots. Outlined: a day without any. Empty: nothing is known. ` +
       `${plural(bad, "such day")} in these calendars. Days are those of ${state.document.zone}.`,
-    pictures: (view) => panels.map(({ title, days }) => calendarPicture(title, days, first, weeks, view)),
+    panels: (view) => panels.map(({ title, days }) => calendarPanel(title, days, first, weeks, view)),
   };
 }
 
@@ -76,7 +76,7 @@ function monday(ns: number): number {
   return ns - weekday * DAY_NS;
 }
 
-function calendarPicture(title: string, days: Map<number, Day>, first: number, weeks: number, view: View): Picture {
+function calendarPanel(title: string, days: Map<number, Day>, first: number, weeks: number, view: View): PanelContent {
   const [from, to] = view.zoom ?? [0, Math.max(weeks, 6) * 7 * DAY_NS];
   return {
     title,
@@ -154,12 +154,12 @@ export function hoursByDay(state: State): FigureContent | null {
     caption: () =>
       `The ${name} duration of each hour of each day, on a logarithmic scale: what somebody met who came then, skipped slots being given ` +
       `the rest of the hang. Hours with a cross had attempts that did not end in time, failed or were skipped. Days and hours are those of ${state.document.zone}.`,
-    pictures: (view) =>
-      found.map(({ series, days }) => hoursPicture(`${taskName(series)} on ${placeName(state.document, series)}`, days, state.cell, view)),
+    panels: (view) =>
+      found.map(({ series, days }) => hoursPanel(`${taskName(series)} on ${placeName(state.document, series)}`, days, state.cell, view)),
   };
 }
 
-function hoursPicture(title: string, matrix: DayMatrix, cell: State["cell"], view: View): Picture {
+function hoursPanel(title: string, matrix: DayMatrix, cell: State["cell"], view: View): PanelContent {
   const values = cell === "median" ? matrix.median_ns : matrix.worst_ns;
   const first = dayNs(matrix.days[0]);
   const last = dayNs(matrix.days[matrix.days.length - 1]);

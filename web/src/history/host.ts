@@ -2,14 +2,14 @@
 
 import type { FigureContent, LegendEntry, View } from "../figure/figure";
 import { numberTick } from "../page/format";
-import type { Picture, Plot, Tip } from "../figure/panel";
+import type { PanelContent, Plot, Tip } from "../figure/panel";
 import { linear } from "../figure/scale";
 import { colourOf } from "../figure/theme";
 import { placeName, places, shownSeries, taskName, type State } from "./arrangement";
 import { backdropOf, backdropTip, drawSpans } from "./backdrop";
 import { momentText } from "./calendar_scale";
 import { isDuration, momentsOf, placeOf, type Figures, type Series } from "./document";
-import { laneOf, lanePicture, timeAxis } from "./time_line";
+import { laneOf, lanePanel, timeAxis } from "./time_line";
 
 export function hostOrStorage(state: State): FigureContent | null {
   const { document } = state;
@@ -29,7 +29,7 @@ export function hostOrStorage(state: State): FigureContent | null {
         ? "The control does the same in memory: what is slow there too is the host's doing, what is slow only below it is the storage's. "
         : "There is no control series, which would tell a slow host from slow storage: what is slow in all places at once may be the host. ") +
       "Colours are tasks; everything else is as in the time lines above.",
-    pictures: (view) => lanes.map((lane) => lanePicture(lane, state, view, 190)),
+    panels: (view) => lanes.map((lane) => lanePanel(lane, state, view, 190)),
   };
 }
 
@@ -52,7 +52,7 @@ export function besides(state: State): FigureContent | null {
     caption: () =>
       "What else was measured; of a load the greatest 5-minute average of each stretch of time. Load contains tasks that wait for storage: it " +
       "rises with a hang by itself.",
-    pictures: (view) => tracks.map((track) => trackPicture(track, state.document.figures, view)),
+    panels: (view) => tracks.map((track) => trackPanel(track, state.document.figures, view)),
   };
 }
 
@@ -81,7 +81,7 @@ function tracksOf({ document }: State): Track[] {
   return found;
 }
 
-function trackPicture({ title, unit, moments, values, series }: Track, figures: Figures, view: View): Picture {
+function trackPanel({ title, unit, moments, values, series }: Track, figures: Figures, view: View): PanelContent {
   let [low, high] = [0, 0];
   for (let index = 0; index < values.length; index += 1) {
     low = Math.min(low, values[index]);

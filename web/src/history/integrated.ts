@@ -2,7 +2,7 @@
 
 import type { FigureContent, LegendEntry, View } from "../figure/figure";
 import { count, duration, percent, plural } from "../page/format";
-import { line, type Picture, type Plot, type Tip } from "../figure/panel";
+import { line, type PanelContent, type Plot, type Tip } from "../figure/panel";
 import { logDuration, roundedLog, share } from "../figure/scale";
 import { colourOf, dashOf } from "../figure/theme";
 import { legendOfPlaces, panelsByTask, placeName, places, taskName, type State } from "./arrangement";
@@ -34,8 +34,8 @@ export function integratedPercent(state: State): FigureContent | null {
     legend: legendOfPlaces(state, "line"),
     panelWidth: panels.length > 1 ? 440 : 720,
     caption: () => caption(curves, state),
-    pictures: (view) =>
-      panels.map(({ title, lines }) => picture(title, lines.filter(({ key }) => !view.hidden.has(key)), range, view, panels.length > 1 ? 280 : 340)),
+    panels: (view) =>
+      panels.map(({ title, lines }) => panel(title, lines.filter(({ key }) => !view.hidden.has(key)), range, view, panels.length > 1 ? 280 : 340)),
   };
 }
 
@@ -79,8 +79,8 @@ export function beforeAfter(state: State): FigureContent | null {
     caption: () =>
       "Each series before and after the change of level next to an event that moved it furthest, and over the whole time. That the event " +
       "stands next to the change does not prove that it caused it; the table of changes says how likely that is by chance.",
-    pictures: (view) =>
-      panels.map(({ title, lines }) => picture(title, lines.filter(({ key }) => !view.hidden.has(key)), range, view, panels.length > 1 ? 280 : 340)),
+    panels: (view) =>
+      panels.map(({ title, lines }) => panel(title, lines.filter(({ key }) => !view.hidden.has(key)), range, view, panels.length > 1 ? 280 : 340)),
   };
 }
 
@@ -99,7 +99,7 @@ function rangeOf(curves: Curve[]): [number, number] {
   return low < Infinity ? roundedLog(Math.max(1, low * 0.9), Math.max(high, 2e8)) : [1e6, 1e11];
 }
 
-function picture(title: string, lines: Line[], range: [number, number], view: View, height: number): Picture {
+function panel(title: string, lines: Line[], range: [number, number], view: View, height: number): PanelContent {
   return {
     title,
     description: `Integrated percent of ${title}.`,

@@ -246,7 +246,7 @@ async function main(): Promise<void> {
     const why = error instanceof Error ? error.message : String(error);
     document
       .getElementById("figures-over-time")
-      ?.append(element("p", { class: "nothing" }, `The pictures cannot be drawn: ${why}. The text and the tables are complete.`));
+      ?.append(element("p", { class: "nothing" }, `The figures cannot be drawn: ${why}. The text and the tables are complete.`));
     document.documentElement.dataset.ready = "failed";
   }
 }

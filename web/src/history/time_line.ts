@@ -2,7 +2,7 @@
 
 import type { FigureContent, View } from "../figure/figure";
 import { count, duration, durationTick, plural } from "../page/format";
-import { clamp, shortened, type Picture, type Plot, type Tip } from "../figure/panel";
+import { clamp, shortened, type PanelContent, type Plot, type Tip } from "../figure/panel";
 import { logDuration, roundedLog } from "../figure/scale";
 import { blend } from "../figure/pixels";
 import { colourOf, drawShape, rgb, shapeOf, theme } from "../figure/theme";
@@ -79,7 +79,7 @@ export function timeLine(state: State): FigureContent | null {
   return {
     legend: legendOfPlaces(state, "point"),
     panelWidth: 720,
-    pictures: (view) => lanes.map((lane) => lanePicture(lane, state, view, 330)),
+    panels: (view) => lanes.map((lane) => lanePanel(lane, state, view, 330)),
     caption: (view) => caption(state, lanes, view),
   };
 }
@@ -117,7 +117,7 @@ const slotsOf = (slots: Series["slots"]): number =>
   slots.ok + slots.error + slots.timeout + slots.hung + slots.late + slots.skipped + slots.interrupted;
 
 /** A panel of time taken over time. */
-export function lanePicture(lane: Lane, state: State, view: View, height: number): Picture {
+export function lanePanel(lane: Lane, state: State, view: View, height: number): PanelContent {
   const rows = lane.backdrop.rows.count + lane.kinds.length;
   const [low, high] = rangeOf(lane);
   const hasBelow = lane.panel.series.some((series) => series.by_attempt.below_count > 0);

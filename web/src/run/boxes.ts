@@ -3,7 +3,7 @@
 import { bound, isAtLeast, type Box, type Quantile } from "./data";
 import type { FigureContent } from "../figure/figure";
 import { count, duration, plural } from "../page/format";
-import { line, type Picture, type Plot, type Tip } from "../figure/panel";
+import { line, type PanelContent, type Plot, type Tip } from "../figure/panel";
 import { band, logDuration } from "../figure/scale";
 import { arrange, operationsOf, shownSeries, type Selection } from "./selection";
 import { durationRange } from "./distributions";
@@ -40,8 +40,8 @@ export function boxesByPlace(selection: Selection): FigureContent | null {
     caption: () =>
       `Boxes hold the middle half, the line in them is the median, thick whiskers go from 5 % to 95 %, thin ones from ` +
       `the shortest to the longest; an arrow says "at least". ${plural(attempts, "sample")}.`,
-    pictures: (view) => [
-      rowsPicture("", rows.filter((row) => !view.hidden.has(row.key)), range, view.zoom),
+    panels: (view) => [
+      rowsPanel("", rows.filter((row) => !view.hidden.has(row.key)), range, view.zoom),
     ],
   };
 }
@@ -70,7 +70,7 @@ export function boxesByClient(selection: Selection): FigureContent | null {
       `The same by client, over all stages: clients that differ were not served alike. ` +
       (areDeciles ? "Of many clients those at the deciles of their medians are shown. " : "") +
       `${plural(all.reduce((sum, { durations }) => sum + durations.attempts, 0), "sample")}.`,
-    pictures: (view) =>
+    panels: (view) =>
       found.map(({ boxes, title, operation }) => {
         const style = operations.indexOf(operation);
         const own = boxes.boxes.filter(({ client }) => isChosen(client));
@@ -80,12 +80,12 @@ export function boxesByClient(selection: Selection): FigureContent | null {
           key: "",
           style,
         }));
-        return rowsPicture(title, rows, range, view.zoom);
+        return rowsPanel(title, rows, range, view.zoom);
       }),
   };
 }
 
-function rowsPicture(title: string, rows: Row[], range: [number, number], zoom: [number, number] | null): Picture {
+function rowsPanel(title: string, rows: Row[], range: [number, number], zoom: [number, number] | null): PanelContent {
   const names = rows.map(({ name }) => name).reverse();
   const bottomUp = [...rows].reverse();
   return {

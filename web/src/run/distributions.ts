@@ -3,7 +3,7 @@
 import { type Distribution, type Report } from "./data";
 import type { FigureContent, View } from "../figure/figure";
 import { count, duration, percent, plural } from "../page/format";
-import { line, type Picture, type Plot, type Tip } from "../figure/panel";
+import { line, type PanelContent, type Plot, type Tip } from "../figure/panel";
 import { linear, logDuration, roundedLog, share, tail, type Scale } from "../figure/scale";
 import { arrange, shownSeries, type Arrangement, type Selection, type Shown } from "./selection";
 import { colourOf, dashOf, drawShape, rgb } from "../figure/theme";
@@ -63,8 +63,8 @@ export function integratedPercent(selection: Selection): FigureContent | null {
       (open > 0
         ? `, of which ${count(open)} had not ended: ${openInWords(runs)}.`
         : "."),
-    pictures: (view) => {
-      const picture = (name: string, title: string, items: Shown[], y: Scale, draw: Draw): Picture => {
+    panels: (view) => {
+      const panel = (name: string, title: string, items: Shown[], y: Scale, draw: Draw): PanelContent => {
         const own = all.filter(({ item }) => items.includes(item) && !view.hidden.has(arrangement.keyOf(item)));
         return {
           title: [title, name].filter((part) => part !== "").join(" · "),
@@ -79,8 +79,8 @@ export function integratedPercent(selection: Selection): FigureContent | null {
       };
       const whole = isOne ? "All attempts" : "";
       return arrangement.panels.flatMap(({ title, items }) => [
-        picture(whole, title, items, share("attempts done"), drawDistribution),
-        picture("The tail", title, items, tail(greatest, "attempts done"), drawTail),
+        panel(whole, title, items, share("attempts done"), drawDistribution),
+        panel("The tail", title, items, tail(greatest, "attempts done"), drawTail),
       ]);
     },
   };
@@ -216,7 +216,7 @@ export function histograms(selection: Selection): FigureContent | null {
       `Where the durations lie: bars count attempts per twentieth of a decade, as share of their series; curves are ` +
       `smooth estimates of the same (Gaussian kernel, bandwidth by Silverman). Two hills often are a cache and the ` +
       `price of missing it. ${plural(samples, "sample")} of known duration.`,
-    pictures: (view) =>
+    panels: (view) =>
       arrangement.panels.map(({ title, items }) => {
         const own = all.filter(({ item }) => items.includes(item) && !view.hidden.has(arrangement.keyOf(item)));
         const highest = Math.max(0.01, ...own.map(({ data }) => peakOf(data)));
@@ -229,7 +229,7 @@ export function histograms(selection: Selection): FigureContent | null {
           zoom: "x",
           draw: (plot) => plot.clipped(() => own.forEach((one) => drawHistogram(plot, one, arrangement))),
           tip: (plot, px, py) => histogramTip(plot, px, py, own, arrangement),
-        } satisfies Picture;
+        } satisfies PanelContent;
       }),
   };
 }

@@ -1,4 +1,4 @@
-// Hangs of a run: bars from their start to their end in every picture over time of their target, whatever operations it is of.
+// Hangs of a run: bars from their start to their end in every figure over time of their target, whatever operations it is of.
 
 import type { Hang, RunFigures } from "./data";
 import { duration, moment, plural } from "../page/format";
@@ -78,7 +78,7 @@ export function hangSentence(places: TimePlace[]): string {
     return `${operationOf(place.figures, hang)}${on} hung ${lasted}`;
   });
   if (all.length > NAMED_MAX) words.push(plural(all.length - NAMED_MAX, "more hang"));
-  return `Bars, in pictures of all operations of a place: ${words.join("; ")}.`;
+  return `Bars, in figures of all operations of a place: ${words.join("; ")}.`;
 }
 
 const operationOf = (figures: RunFigures, hang: Hang): string => figures.series[hang.series]?.operation ?? "an attempt";

@@ -1,4 +1,4 @@
-// Brings the page to life: the text was written by the program, the pictures are drawn here.
+// Brings the page to life: the text was written by the program, the figures are drawn here.
 
 import { readReport, type Level, type Report } from "./data";
 import { button, element } from "../page/dom";
@@ -10,7 +10,7 @@ import { LEVELS, levelsOf, parseClients, phasesOf, type Selection } from "./sele
 import { sweeps } from "./sweep";
 import { enliven, enlivenCommand } from "../page/table";
 import { setPrinting } from "../figure/theme";
-import { timeLine } from "./time_line/picture";
+import { timeLine } from "./time_line/figure";
 
 type Make = (selection: Selection) => FigureContent | null;
 
@@ -29,7 +29,7 @@ const FIGURES: [string, string, Make][] = [
 function start(report: Report, host: HTMLElement): void {
   const levels = levelsOf(report);
   if (levels.length === 0) {
-    host.append(element("p", { class: "nothing" }, "No operation was attempted, so there are no pictures."));
+    host.append(element("p", { class: "nothing" }, "No operation was attempted, so there are no figures."));
     return;
   }
   const selection: Selection = { report, level: levels[0], phase: phasesOf(report, levels[0])[0] ?? null, clients: null };
@@ -37,7 +37,7 @@ function start(report: Report, host: HTMLElement): void {
   const refresh = (): void => figures.forEach((figure) => figure.refresh());
   host.append(chooser(selection, levels, refresh), ...figures.map((figure) => figure.root));
   refresh();
-  // The first picture at once, the others when they come near.
+  // The first figure at once, the others when they come near.
   figures.find((figure) => !figure.root.hidden)?.come();
   watchFor(figures);
 }
@@ -73,7 +73,7 @@ function watchFor(figures: Figure[]): void {
   });
 }
 
-/** What the pictures show: levels of operations are never mixed; phases where there is no time axis. */
+/** What the figures show: levels of operations are never mixed; phases where there is no time axis. */
 function chooser(selection: Selection, levels: Level[], refresh: () => void): HTMLElement {
   const bar = element("div", { class: "chooser" });
   const clientField = clientChooser(selection, refresh);
@@ -82,7 +82,7 @@ function chooser(selection: Selection, levels: Level[], refresh: () => void): HT
     const phases = phasesOf(selection.report, selection.level);
     const named = levels.map((level): [string, string] => [level, LEVELS.find(([key]) => key === level)?.[1] ?? level]);
     bar.replaceChildren(
-      ...group("Pictures show", named, selection.level, (level) => {
+      ...group("Figures show", named, selection.level, (level) => {
         selection.level = level as Level;
         selection.phase = phasesOf(selection.report, selection.level)[0] ?? null;
       }),
@@ -112,7 +112,7 @@ function chooser(selection: Selection, levels: Level[], refresh: () => void): HT
   return bar;
 }
 
-/** Where the pictures that know clients show only some of them, the time line each in a panel of its own. */
+/** Where the figures that know clients show only some of them, the time line each in a panel of its own. */
 function clientChooser(selection: Selection, refresh: () => void): HTMLElement[] {
   const count = Math.max(...selection.report.figures.runs.map(({ run }) => run.clients));
   if (count < 2) return [];
@@ -134,14 +134,14 @@ async function main(): Promise<void> {
   document.documentElement.classList.add("alive");
   for (const table of document.querySelectorAll<HTMLTableElement>("table.numbers")) enliven(table);
   for (const box of document.querySelectorAll<HTMLElement>(".command")) enlivenCommand(box);
-  const host = document.getElementById("pictures-host");
+  const host = document.getElementById("figures-host");
   if (host === null) return;
   try {
     start(await readReport(), host);
     document.documentElement.dataset.ready = "true";
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    host.append(element("p", { class: "nothing" }, `The pictures cannot be drawn: ${why}. The table below is complete.`));
+    host.append(element("p", { class: "nothing" }, `The figures cannot be drawn: ${why}. The table below is complete.`));
     document.documentElement.dataset.ready = "failed";
   }
 }

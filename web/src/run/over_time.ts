@@ -4,7 +4,7 @@ import { type Fairness, type RunFigures } from "./data";
 import type { FigureContent, LegendEntry, View } from "../figure/figure";
 import { bytes, count, duration, moment, numberTick, percent, plural, rate } from "../page/format";
 import { hangTip, shadeHangs } from "./hangs";
-import { clamp, type Picture, type Plot, type Tip } from "../figure/panel";
+import { clamp, type PanelContent, type Plot, type Tip } from "../figure/panel";
 import { linear, logDuration, roundedLog, share, size, type Scale } from "../figure/scale";
 import { operationsOf, timePlaces, type Selection, type TimePlace } from "./selection";
 import { timeScale } from "./time_axis";
@@ -34,7 +34,7 @@ export function heatMaps(selection: Selection): FigureContent | null {
     caption: () =>
       `How durations shift: each column is a stretch of time, and the darker a field (lighter on dark paper), the ` +
       `greater the share of that column's attempts that took so long. ${plural(samples, "sample")} of known duration.`,
-    pictures: (view) =>
+    panels: (view) =>
       found.map(({ figures, layer, title }) => {
         const perRow = figures.heat_map.buckets_per_row;
         const heat = coarser(figures.heat_map.columns, layer);
@@ -76,7 +76,7 @@ export function heatMaps(selection: Selection): FigureContent | null {
             drawHeat(plot, figures, layer, heat, bucketNs);
           },
           tip: (plot, px, py) => field(plot, px, py) ?? hangTip(plot, px, py, place),
-        } satisfies Picture;
+        } satisfies PanelContent;
       }),
   };
 }
@@ -253,7 +253,7 @@ export function ratesOverTime(selection: Selection): FigureContent | null {
     caption: () =>
       `How much was done: operations that succeeded per second, the bytes that they moved, and how many were in flight ` +
       `at a time: means over ${stretches(places, operations)}. ${plural(samples, "sample")} that succeeded.`,
-    pictures: (view) => places.flatMap((place) => ratePictures(place, operations, view)),
+    panels: (view) => places.flatMap((place) => ratePanels(place, operations, view)),
   };
 }
 
@@ -270,7 +270,7 @@ function stretches(places: TimePlace[], operations: string[]): string {
   return most / least < 1.01 ? duration(most) : `${duration(least)} to ${duration(most)}`;
 }
 
-function ratePictures(place: TimePlace, operations: string[], view: View): Picture[] {
+function ratePanels(place: TimePlace, operations: string[], view: View): PanelContent[] {
   const { rates, run } = place.figures;
   const perSecond = 1e9 / rates.bin_ns;
   const merged = mergedBins(place, operations);
@@ -334,7 +334,7 @@ export function fairness(selection: Selection): FigureContent | null {
         : `. They did too few operations for an index of each moment (30 each)`) +
       `. ${plural(done, "operation")} in these lines` +
       (found.some(({ data }) => data.shown === "deciles") ? " (of many clients, those at the deciles of their rates)." : "."),
-    pictures: (view) =>
+    panels: (view) =>
       found.flatMap(({ figures, data, title }) => {
         const lines = data.lines
           .map((line): Line => ({ key: nameOf(line), style: names.indexOf(nameOf(line)), values: line.done }))
@@ -342,7 +342,7 @@ export function fairness(selection: Selection): FigureContent | null {
         // It is between 1/n and 1; where there is none, the data have 0.
         const jain: Line[] = [{ key: "Jain's index", style: 0, values: data.jain_over_time.map((index) => index || NaN) }];
         const base = { height: 230, x: timeScale(figures.run, view), zoom: "x" as const };
-        const picture = (name: string, y: Scale, own: Line[], look: "steps" | "curve", format: (value: number) => string): Picture => ({
+        const panel = (name: string, y: Scale, own: Line[], look: "steps" | "curve", format: (value: number) => string): PanelContent => ({
           ...base,
           title,
           description: `${name} over time, ${title}.`,
@@ -350,11 +350,11 @@ export function fairness(selection: Selection): FigureContent | null {
           draw: (plot) => drawLines(plot, own, data.bins, data.bin_ns, look),
           tip: (plot, px, py) => linesTip(plot, px, py, own, figures.run, data.bins, data.bin_ns, format),
         });
-        const ofDone = picture("operations done", linear(0, (highest(lines) || 1) * 1.03, "operations done"), lines, "curve", count);
+        const ofDone = panel("operations done", linear(0, (highest(lines) || 1) * 1.03, "operations done"), lines, "curve", count);
         if (!isTold([data])) return [ofDone];
         return [
           ofDone,
-          picture("Jain's index", { ...share("Jain's index"), ...linear(0, 1.02, "Jain's index of each moment") }, jain, "steps", (value) => value.toFixed(3)),
+          panel("Jain's index", { ...share("Jain's index"), ...linear(0, 1.02, "Jain's index of each moment") }, jain, "steps", (value) => value.toFixed(3)),
         ];
       }),
   };

@@ -102,7 +102,7 @@ function partName(run: RunFigures, series: Series): string {
   return run.run.stages.find((candidate) => candidate.stage === stage)?.name ?? "";
 }
 
-/** How series are told apart within a picture: by place if there are several, else by operation. */
+/** How series are told apart within a figure: by place if there are several, else by operation. */
 export interface Arrangement {
   panels: { title: string; items: Shown[] }[];
   /** What is switched off together and has one style. */
@@ -115,7 +115,7 @@ export interface Arrangement {
 
 export function arrange(items: Shown[], selection: Selection): Arrangement {
   const operations = [...new Set(items.map((item) => item.operation))];
-  // An operation has one colour in all pictures, whatever phase they are of.
+  // An operation has one colour in all figures, whatever phase they are of.
   const all = operationsOf(selection);
   const groups = [...new Set(items.map((item) => item.group))];
   const byPlace = groups.length > 1;
@@ -133,7 +133,7 @@ export function arrange(items: Shown[], selection: Selection): Arrangement {
   };
 }
 
-/** Operations of a level with a style each, the same in all pictures. `iolag plot` has the same order (operations_in_order). */
+/** Operations of a level with a style each, the same in all figures. `iolag plot` has the same order (operations_in_order). */
 export function operationsOf({ report, level }: Selection): string[] {
   const all = report.figures.runs.flatMap((run) => run.series.filter((series) => series.level === level));
   return [...new Set(all.map((series) => series.operation))];

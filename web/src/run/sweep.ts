@@ -3,7 +3,7 @@
 import { bound, isAtLeast, type Estimate, type Quantile, type Sweep } from "./data";
 import type { FigureContent, LegendEntry, View } from "../figure/figure";
 import { count, duration, durationWithEnds, numberTick, plural, rate, type Known } from "../page/format";
-import { line, type Picture, type Plot, type Tip } from "../figure/panel";
+import { line, type PanelContent, type Plot, type Tip } from "../figure/panel";
 import { linear, logDuration, roundedLog, type Scale, type Tick } from "../figure/scale";
 import { operationsOf, type Selection } from "./selection";
 import { colourOf, dashOf, drawShape, shapeOf } from "../figure/theme";
@@ -40,7 +40,7 @@ export function sweeps(selection: Selection): FigureContent | null {
       `What more clients (or more objects) do: points are medians over runs and iterations, bars the range of rates ` +
       `(from 3 on) and the 95 % intervals of durations. Rates that stop rising while durations rise are where the ` +
       `storage is full. ${plural(stages, "result")} of ${all.length === 1 ? "one operation" : `${count(all.length)} operations`}.`,
-    pictures: (view) => groups.flatMap((group) => groupPictures(group, operations, view)),
+    panels: (view) => groups.flatMap((group) => groupPanels(group, operations, view)),
   };
 }
 
@@ -57,7 +57,7 @@ function groupsOf(all: Sweep[]): Group[] {
   return [...groups.values()];
 }
 
-function groupPictures({ title, sweeps: own }: Group, operations: string[], view: View): Picture[] {
+function groupPanels({ title, sweeps: own }: Group, operations: string[], view: View): PanelContent[] {
   const { varied } = own[0];
   const sizes = [...new Set(own.flatMap((sweep) => sweep.rates.map(({ size }) => size)))].sort((a, b) => a - b);
   const shown = own.filter(({ operation }) => !view.hidden.has(operation));
@@ -74,10 +74,10 @@ function groupPictures({ title, sweeps: own }: Group, operations: string[], view
   const values = quantiles.flatMap(([, curves]) => curves.flatMap(({ points }) => points.flatMap(({ low, high }) => [low, high])));
   const range = values.length === 0 ? ([1e3, 1e9] as [number, number]) : roundedLog(Math.min(...values), Math.max(...values));
   return [
-    curvesPicture(title, "operations/s", sizeScale(sizes, varied), linear(0, most * 1.08, "operations/s", numberTick), rates),
+    curvesPanel(title, "operations/s", sizeScale(sizes, varied), linear(0, most * 1.08, "operations/s", numberTick), rates),
     ...quantiles
       .filter(([, curves]) => curves.some(({ points }) => points.length > 0))
-      .map(([name, curves]) => curvesPicture(title, name, sizeScale(sizes, varied), logDuration(...range, name), curves)),
+      .map(([name, curves]) => curvesPanel(title, name, sizeScale(sizes, varied), logDuration(...range, name), curves)),
   ];
 }
 
@@ -147,7 +147,7 @@ function sizeScale(sizes: number[], label: string): Scale {
   return scale;
 }
 
-function curvesPicture(title: string, name: string, x: Scale, y: Scale, curves: Curve[]): Picture {
+function curvesPanel(title: string, name: string, x: Scale, y: Scale, curves: Curve[]): PanelContent {
   return {
     title: `${name} · ${title}`,
     description: `${name} against ${x.label}, ${title}.`,

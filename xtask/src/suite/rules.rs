@@ -42,7 +42,7 @@ const LONGER: &[(&str, u64, &str)] = &[
         400,
         "rates of false changes, from hundreds of made-up records",
     ),
-    ("web::history", 400, "a browser draws tens of pages, pictures and papers without a graphics processor"),
+    ("web::history", 400, "a browser draws tens of pages, figures and papers without a graphics processor"),
     ("web::report", 400, "the same"),
     ("web::serve", 400, "the same, of a server and a watch"),
 ];

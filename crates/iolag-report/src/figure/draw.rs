@@ -34,7 +34,7 @@ pub enum FigureForm {
 ///
 /// # Errors
 /// If the size is below 40 mm or beyond 2000 mm, or a PNG does not fit into memory.
-pub fn plot(
+pub fn draw_figure(
     kind: FigureKind,
     figures: &Figures,
     selection: &FigureSelection,

@@ -23,7 +23,7 @@ mod terminal;
 pub(crate) mod tests;
 
 pub use choice::FigureSelection;
-pub use draw::{FigureForm, VECTOR_POINTS_MAX, plot};
+pub use draw::{FigureForm, VECTOR_POINTS_MAX, draw_figure};
 pub use error::FigureError;
 pub use kind::FigureKind;
 pub use size::FigureSize;

@@ -15,7 +15,7 @@ use crate::text::table::Colour;
 use samples::{Shape, figures_of, several_runs};
 
 fn svg(kind: FigureKind, figures: &Figures, size: FigureSize) -> String {
-    let bytes = plot(kind, figures, &FigureSelection::default(), size, FigureForm::Svg).unwrap();
+    let bytes = draw_figure(kind, figures, &FigureSelection::default(), size, FigureForm::Svg).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -58,7 +58,7 @@ fn a_hang_is_a_bar_beside_operations_that_did_not_hang() {
     let selection =
         FigureSelection { operations: vec![other.expect("not all hung").operation], ..Default::default() };
     for kind in [FigureKind::TimeLine, FigureKind::Rates] {
-        let svg = plot(kind, &figures, &selection, FigureSize::SCREEN, FigureForm::Svg).unwrap();
+        let svg = draw_figure(kind, &figures, &selection, FigureSize::SCREEN, FigureForm::Svg).unwrap();
         let svg = String::from_utf8(svg).unwrap();
         assert!(svg.contains(&format!("Bars: `{}` hung from", hung.operation)), "{kind}");
     }
@@ -110,8 +110,8 @@ fn a_png_has_the_size_that_was_asked_for_and_something_in_it() {
         for (size, expected) in
             [(millimetres, (1004, 709)), (FigureSize::Pixels { width: 640, height: 400 }, (640, 400))]
         {
-            let png =
-                plot(kind, &several_runs(2), &FigureSelection::default(), size, FigureForm::Png).unwrap();
+            let png = draw_figure(kind, &several_runs(2), &FigureSelection::default(), size, FigureForm::Png)
+                .unwrap();
             let pixmap = Pixmap::decode_png(&png).unwrap();
             assert_eq!((pixmap.width(), pixmap.height()), expected, "{kind}");
             let colours: std::collections::BTreeSet<[u8; 3]> =
@@ -123,7 +123,7 @@ fn a_png_has_the_size_that_was_asked_for_and_something_in_it() {
 
 #[test]
 fn a_png_notes_its_resolution() {
-    let png = plot(
+    let png = draw_figure(
         FigureKind::Ecdf,
         &figures_of(Shape::Usual),
         &FigureSelection::default(),
@@ -144,7 +144,8 @@ fn sizes_that_nobody_can_read_are_refused() {
         FigureSize::Millimetres { width: 3000.0, height: 60.0 },
     ] {
         let error =
-            plot(FigureKind::Box, &figures, &FigureSelection::default(), size, FigureForm::Svg).unwrap_err();
+            draw_figure(FigureKind::Box, &figures, &FigureSelection::default(), size, FigureForm::Svg)
+                .unwrap_err();
         assert!(matches!(error, FigureError::Size { .. }), "{error}");
     }
     assert!("pie".parse::<FigureKind>().unwrap_err().to_string().contains("time-line"));
@@ -184,7 +185,8 @@ fn a_selection_leaves_out_what_was_not_asked_for() {
     let figures = figures_of(Shape::Usual);
     let only =
         FigureSelection { operations: vec![iolag_model::Operation::Stat], ..FigureSelection::default() };
-    let bytes = plot(FigureKind::Ecdf, &figures, &only, FigureSize::PAPER_COLUMN, FigureForm::Svg).unwrap();
+    let bytes =
+        draw_figure(FigureKind::Ecdf, &figures, &only, FigureSize::PAPER_COLUMN, FigureForm::Svg).unwrap();
     let svg = String::from_utf8(bytes).unwrap();
     assert!(svg.contains(r#"aria-label="stat""#) && !svg.contains(r#"aria-label="create""#));
 }

@@ -1,4 +1,4 @@
-//! The report as one HTML file: what was found in words, pictures, and every number; docs/report.md explains it.
+//! The report as one HTML file: what was found in words, figures, and every number; docs/report.md explains it.
 //!
 //! ```text
 //! RunRecord + Judged -> static HTML (Markup) ─┐

@@ -83,9 +83,9 @@ fn figures_have_the_form_and_size_that_were_asked_for() {
         ["time-line", "ecdf", "histogram", "box", "client-box", "heat-map", "rates", "fairness", "sweep"]
     {
         user.fine(&["plot", kind, "last", "-o", &svg, "--size", "85x60mm"]);
-        let picture = std::fs::read_to_string(&svg).unwrap();
-        assert!(picture.starts_with("<svg") || picture.starts_with("<?xml"), "{kind}");
-        assert!(picture.contains("85mm") && picture.trim_end().ends_with("</svg>"), "{kind}");
+        let figure = std::fs::read_to_string(&svg).unwrap();
+        assert!(figure.starts_with("<svg") || figure.starts_with("<?xml"), "{kind}");
+        assert!(figure.contains("85mm") && figure.trim_end().ends_with("</svg>"), "{kind}");
     }
     let png = user.path("figure.png").display().to_string();
     user.fine(&["plot", "ecdf", "last", "-o", &png, "--size", "640x480px", "--operations", "stat,read"]);
@@ -106,9 +106,9 @@ fn figures_have_the_form_and_size_that_were_asked_for() {
 fn clients_are_chosen_by_ranges_and_what_a_run_does_not_have_is_refused() {
     let user = user_with_run("a=b");
     user.fine(&["plot", "time-line", "-o", "x.svg", "--clients", "0-1"]);
-    let picture = std::fs::read_to_string(user.path("x.svg")).unwrap();
-    assert!(picture.contains("aria-label=\"client 0\"") && picture.contains("aria-label=\"client 1\""));
-    assert!(picture.contains("Only clients 0-1."));
+    let figure = std::fs::read_to_string(user.path("x.svg")).unwrap();
+    assert!(figure.contains("aria-label=\"client 0\"") && figure.contains("aria-label=\"client 1\""));
+    assert!(figure.contains("Only clients 0-1."));
     user.fine(&["plot", "ecdf", "-o", "x.svg", "--clients", "1"]);
     assert!(std::fs::read_to_string(user.path("x.svg")).unwrap().contains("Only client 1."));
     for (kind, clients, words) in [
@@ -140,12 +140,12 @@ fn the_terminal_shows_ecdf_and_time_line_in_braille() {
     let user = user_with_run("a=b");
     let output = user.fine(&["show", "--plot"]).output;
     assert!(output.chars().any(|character| ('\u{2801}'..='\u{28ff}').contains(&character)), "{output}");
-    // Every operation of every phase, in each of the two pictures, and nothing left out.
-    let pictures = &output[output.find("Share that took at most so long").unwrap()..];
+    // Every operation of every phase, in each of the two figures, and nothing left out.
+    let figures = &output[output.find("Share that took at most so long").unwrap()..];
     for operation in ["create", "mkdir", "read", "stat", "delete", "rmdir"] {
-        assert_eq!(pictures.matches(&format!(" {operation}")).count(), 2, "{operation}: {pictures}");
+        assert_eq!(figures.matches(&format!(" {operation}")).count(), 2, "{operation}: {figures}");
     }
-    assert!(!pictures.contains("not drawn") && !pictures.contains("benchmark 1"), "{pictures}");
+    assert!(!figures.contains("not drawn") && !figures.contains("benchmark 1"), "{figures}");
     let document: Value = user.document("last");
     assert!(document.is_object());
 }

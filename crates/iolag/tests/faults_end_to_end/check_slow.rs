@@ -168,7 +168,7 @@ fn a_directory_that_cannot_be_set_up_is_told_with_its_failure_and_not_as_slow() 
     assert_says(&shown, &["could not be measured: ", "1 of 2 directories could not be measured to the end"]);
     // The cause is told once, wherever the result is told.
     let page = std::fs::read_to_string(page).unwrap();
-    // The data for the pictures name every class of errors.
+    // The data for the figures name every class of errors.
     let (page, _) = page.split_once("<script type=\"application/json\"").unwrap();
     for told in [flat.as_str(), &shown, page] {
         assert_eq!(told.matches("no space left").count(), 1, "{told}");

@@ -1,4 +1,4 @@
-//! The data behind the pictures of a history, packed as columns of numbers.
+//! The data behind the figures of a history, packed as columns of numbers.
 //!
 //! Everything that the page draws and nothing that it only prints: its tables and sentences come from [`HistoryAnalysis`]. The form is
 //! documented, field by field, in docs/report-data.md.
@@ -27,7 +27,7 @@ use crate::history::series::shares::OutcomeRates;
 /// Version of the form of [`HistoryFigures`].
 pub const HISTORY_FIGURE_SCHEMA: u32 = 1;
 
-/// The pictures of a history.
+/// The figures of a history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HistoryFigures {
     /// [`HISTORY_FIGURE_SCHEMA`].
@@ -52,13 +52,13 @@ pub struct HistoryFigures {
     pub events_left_out: u64,
     /// Mounts that did not answer.
     pub outages: Vec<iolag_model::Outage>,
-    /// Times in which attempts were past their deadlines, by place: every picture of the place shows them, whatever task it is of.
+    /// Times in which attempts were past their deadlines, by place: every figure of the place shows them, whatever task it is of.
     pub hangs: Vec<HistoryHang>,
     /// Times in which nobody watched.
     pub gaps: Vec<Gap>,
 }
 
-/// The pictures of one series.
+/// The figures of one series.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SeriesFigure {
     /// Which one.
@@ -118,7 +118,7 @@ impl SlotCounts {
     }
 }
 
-/// Packs the pictures of a history; `analysis` is that of `input`.
+/// Packs the figures of a history; `analysis` is that of `input`.
 pub fn history_figures(
     input: &HistoryInput,
     analysis: &HistoryAnalysis,

@@ -1,4 +1,4 @@
-//! Hangs of a history as stretches of time, so that every picture of a place shows them, whatever task hung.
+//! Hangs of a history as stretches of time, so that every figure of a place shows them, whatever task hung.
 
 use std::collections::BTreeMap;
 

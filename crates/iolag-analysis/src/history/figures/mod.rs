@@ -1,4 +1,4 @@
-//! The data behind the pictures of a history.
+//! The data behind the figures of a history.
 
 pub(crate) mod axis;
 pub(crate) mod curves;

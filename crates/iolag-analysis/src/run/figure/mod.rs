@@ -1,4 +1,4 @@
-//! The data behind the pictures of a report.
+//! The data behind the figures of a report.
 //!
 //! ```text
 //! batches of columns -> FigureEngine -> RunFigures -> Figures -> JSON and detached columns -> the page

@@ -133,7 +133,8 @@ fn a_terminal_draws_every_phase_and_counts_all_attempts() {
 fn iterations_and_phases_of_an_operation_are_one_series_in_every_kind() {
     for kind in FigureKind::ALL {
         let bytes =
-            plot(kind, &joined(), &FigureSelection::default(), FigureSize::SCREEN, FigureForm::Svg).unwrap();
+            draw_figure(kind, &joined(), &FigureSelection::default(), FigureSize::SCREEN, FigureForm::Svg)
+                .unwrap();
         let svg = String::from_utf8(bytes).unwrap();
         assert!(!svg.contains("benchmark 1") && !svg.contains("not drawn"), "{kind}");
         for operation in OPERATIONS {
@@ -169,7 +170,8 @@ fn what_is_drawn_and_what_is_left_out_are_all_attempts() {
 fn a_picture_without_room_says_what_is_not_drawn_and_what_failed_of_it() {
     let size = FigureSize::Millimetres { width: 40.0, height: 42.0 };
     let bytes =
-        plot(FigureKind::HeatMap, &joined(), &FigureSelection::default(), size, FigureForm::Svg).unwrap();
+        draw_figure(FigureKind::HeatMap, &joined(), &FigureSelection::default(), size, FigureForm::Svg)
+            .unwrap();
     let svg = String::from_utf8(bytes).unwrap();
     assert!(svg.contains("drawn: read (120), stat (120), delete"));
     let chosen =
@@ -188,7 +190,7 @@ fn chosen_clients_have_panels_of_their_own_over_time() {
     let selection = FigureSelection { clients, ..FigureSelection::default() };
     let figures = figures(choice);
     let bytes =
-        plot(FigureKind::TimeLine, &figures, &selection, FigureSize::SCREEN, FigureForm::Svg).unwrap();
+        draw_figure(FigureKind::TimeLine, &figures, &selection, FigureSize::SCREEN, FigureForm::Svg).unwrap();
     let svg = String::from_utf8(bytes).unwrap();
     for (name, is_there) in [("client 0", true), ("client 1", false), ("client 2", true), ("client 3", true)]
     {
@@ -217,7 +219,7 @@ fn a_hang_is_a_bar_in_the_panel_of_its_client_only_whatever_it_was() {
         |shape: &&shapes::Shape| matches!(shape, shapes::Shape::Area { paint, .. } if *paint == hangs::SHADE);
     assert_eq!(scene.shapes.iter().filter(is_shade).count(), 1);
     let bytes =
-        plot(FigureKind::TimeLine, &figures, &selection, FigureSize::SCREEN, FigureForm::Svg).unwrap();
+        draw_figure(FigureKind::TimeLine, &figures, &selection, FigureSize::SCREEN, FigureForm::Svg).unwrap();
     let svg = String::from_utf8(bytes).unwrap();
     for text in
         ["aria-label=\"client 0\"", "aria-label=\"client 4\"", "`rename` on client 4 hung from 20.0 s on"]

@@ -88,7 +88,7 @@ fn write_body(report: Option<&HistoryReport<'_>>, page: &mut Markup) {
     }
     page.raw("</nav></header>\n<main>\n");
     page.raw("<section id=\"now\" hidden><h2>Right now</h2><div id=\"now-host\"></div></section>\n");
-    page.raw("<p class=\"needs-script nothing\">The pictures are drawn by the script in this page, which needs JavaScript. ");
+    page.raw("<p class=\"needs-script nothing\">The figures are drawn by the script in this page, which needs JavaScript. ");
     page.raw("Findings and tables are complete without it.</p>\n");
     for (id, heading, contents) in SECTIONS {
         page.raw("<section").attribute("id", id).raw("><h2>").raw(heading).raw("</h2>\n");

@@ -1,4 +1,4 @@
-//! The times in which something was slow, failed or did not answer, as a table that needs no picture.
+//! The times in which something was slow, failed or did not answer, as a table that needs no figure.
 
 use iolag_analysis::figure::{Episode, RunFigures, TroubleCounts};
 use iolag_model::{MonotonicTime, format_count, format_duration};

@@ -1,4 +1,4 @@
-//! The report on runs, in the order of the page: what stands first, bad moments, pictures, tables, method.
+//! The report on runs, in the order of the page: what stands first, bad moments, figures, tables, method.
 
 mod bad_moments;
 mod head;

@@ -71,9 +71,9 @@ fn write_static(report: &HtmlReport<'_>, names: &[String], figures: &Figures, pa
         configuration(run, page);
         method(run, page);
     }
-    page.raw("</section>\n<section id=\"pictures\"><h2>Pictures</h2>\n");
-    page.raw("<p class=\"needs-script nothing\">The pictures are drawn by the script in this page, which needs JavaScript. ");
-    page.raw("Findings and table are complete without it.</p>\n<div id=\"pictures-host\"></div></section>\n");
+    page.raw("</section>\n<section id=\"figures\"><h2>Figures</h2>\n");
+    page.raw("<p class=\"needs-script nothing\">The figures are drawn by the script in this page, which needs JavaScript. ");
+    page.raw("Findings and table are complete without it.</p>\n<div id=\"figures-host\"></div></section>\n");
     page.raw("<section id=\"table\"><h2>All numbers</h2>\n");
     for (run, name) in report.runs.iter().zip(names) {
         table(run, name, page);

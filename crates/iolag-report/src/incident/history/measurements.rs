@@ -17,7 +17,7 @@ impl IncidentHistory<'_> {
             let span = options(self.head.span);
             push(
                 text,
-                format_args!("- Pictures and all numbers: `iolag report history{span} -o report.html`"),
+                format_args!("- Figures and all numbers: `iolag report history{span} -o report.html`"),
             );
             push(text, format_args!("- Every sample: `iolag export history{span} -o samples.jsonl`"));
         }

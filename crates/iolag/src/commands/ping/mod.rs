@@ -21,7 +21,7 @@ use self::json_lines::{JsonLines, Line, Written};
 use self::outputs::Outputs;
 use crate::announcing::probes_in_words;
 use crate::args::{Common, Ping};
-use crate::commands::runs::pictures;
+use crate::commands::runs::figures;
 use crate::commands::watch::terminal::Lines;
 use crate::commands::{labels, store_of, typed};
 use crate::output;
@@ -33,7 +33,7 @@ use crate::output;
 pub fn run(options: &Ping, common: &Common) -> Result<ExitCode, Failure> {
     let plan = plan_ping(planned(options)?, |name| std::env::var_os(name))?;
     match &options.plot {
-        Some(Some(figure)) => drop(pictures::form_of(figure)?),
+        Some(Some(figure)) => drop(figures::form_of(figure)?),
         Some(None) if !output::prints_text(common) => {
             return Err(Failure::usage(
                 "--json - and --plot would both write to standard output: name a file for one of them, as in --plot=probes.svg",
@@ -121,7 +121,7 @@ impl Pinged<'_> {
             self.finish_json(json, conducted, &analysis).map_err(|failure| failure.at_least(code))?;
         }
         if let Some(plot) = &self.options.plot {
-            pictures::plot_of(&conducted.run, plot.as_deref(), self.common)?;
+            figures::draw_time_line(&conducted.run, plot.as_deref(), self.common)?;
         }
         Ok(code)
     }

@@ -2,9 +2,9 @@
 
 pub mod cleanup;
 pub mod export;
+pub mod figures;
 mod left_places;
 pub mod list;
-pub mod pictures;
 pub mod plot;
 pub mod prune;
 pub mod report;

@@ -1,4 +1,4 @@
-//! `iolag plot`: a picture of runs for a paper.
+//! `iolag plot`: a figure of runs for a paper.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -7,11 +7,11 @@ use std::ops::RangeInclusive;
 use iolag_analysis::figure::{Apart, FigureChoice, Figures};
 use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_model::{RunRecord, counted};
-use iolag_report::{FigureKind, FigureSelection, FigureSize, plot};
+use iolag_report::{FigureKind, FigureSelection, FigureSize, draw_figure};
 
 use crate::args::{Common, Plot};
 use crate::commands::Located;
-use crate::commands::runs::pictures::{figures_of, form_of, picture};
+use crate::commands::runs::figures::{figures_of, form_of, with_figures};
 use crate::commands::runs::show;
 use crate::guarded::{in_child, replace_by};
 use crate::output;
@@ -50,7 +50,7 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
         for name in &options.runs {
             let (run, record) = show::open(&located, name)?;
             refuse_unknown_clients(&record, &options.clients)?;
-            runs.push(picture(&run, record, &choice).map_err(Failure::unusable)?);
+            runs.push(with_figures(&run, record, &choice).map_err(Failure::unusable)?);
         }
         let (figures, _) = figures_of(runs);
         refuse_unknown_targets(&figures, &selection)?;
@@ -61,8 +61,8 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
                 "{samples} that this iolag does not know are in no figure: use a newer one"
             ));
         }
-        let picture = plot(kind, &figures, &selection, size, form).map_err(Failure::usage)?;
-        replace_by(&path, "-o", |file| file.write_all(&picture))?;
+        let figure = draw_figure(kind, &figures, &selection, size, form).map_err(Failure::usage)?;
+        replace_by(&path, "-o", |file| file.write_all(&figure))?;
         output::notice(common, &format!("the figure is in {}", path.display()));
         Ok(())
     })

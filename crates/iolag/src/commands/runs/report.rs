@@ -11,7 +11,7 @@ use iolag_report::{HtmlReport, IncidentRun, ReportedRun, incident_text, write_ht
 use crate::args::{Common, Report};
 use crate::commands::Located;
 use crate::commands::history::page;
-use crate::commands::runs::pictures::{Pictured, figures_of, picture};
+use crate::commands::runs::figures::{RunWithFigures, figures_of, with_figures};
 use crate::commands::runs::show;
 use crate::desktop::open;
 use crate::guarded::{in_child, replace_by};
@@ -68,17 +68,17 @@ fn tell(path: &Path, common: &Common) {
     output::notice(common, &format!("the report is in {}", path.display()));
 }
 
-fn open_all(located: &Located, names: &[String]) -> Result<Vec<Pictured>, Failure> {
+fn open_all(located: &Located, names: &[String]) -> Result<Vec<RunWithFigures>, Failure> {
     names
         .iter()
         .map(|name| {
             let (run, record) = show::open(located, name)?;
-            picture(&run, record, &FigureChoice::default()).map_err(Failure::unusable)
+            with_figures(&run, record, &FigureChoice::default()).map_err(Failure::unusable)
         })
         .collect()
 }
 
-fn default_path(runs: &[Pictured], incident: bool) -> PathBuf {
+fn default_path(runs: &[RunWithFigures], incident: bool) -> PathBuf {
     let id = runs.first().map_or("none", |run| run.record.id.as_str());
     PathBuf::from(if incident {
         format!("iolag-incident-{id}.md")
@@ -87,7 +87,7 @@ fn default_path(runs: &[Pictured], incident: bool) -> PathBuf {
     })
 }
 
-fn write(runs: Vec<Pictured>, title: Option<&str>, path: &Path, option: &str) -> Result<(), Failure> {
+fn write(runs: Vec<RunWithFigures>, title: Option<&str>, path: &Path, option: &str) -> Result<(), Failure> {
     let (figures, runs) = figures_of(runs);
     let reported: Vec<_> =
         runs.iter().map(|(record, analysis)| ReportedRun { record, judged: analysis.judged() }).collect();
@@ -99,7 +99,7 @@ fn write(runs: Vec<Pictured>, title: Option<&str>, path: &Path, option: &str) ->
     })
 }
 
-fn incident(runs: &[Pictured]) -> String {
+fn incident(runs: &[RunWithFigures]) -> String {
     let runs: Vec<_> = runs
         .iter()
         .map(|run| IncidentRun { record: &run.record, judged: run.analysis.judged(), figures: &run.figures })

@@ -11,7 +11,7 @@ use iolag_store::{KeeperIdentity, RunDirectory, recover_one, recover_run};
 
 use crate::args::{Common, HISTORY, MetadataForm, Show};
 use crate::commands::Located;
-use crate::commands::runs::pictures::{figures_of, one_series_each, picture};
+use crate::commands::runs::figures::{figures_of, one_series_each, with_figures};
 use crate::look::Look;
 use crate::output::{self, Printed};
 
@@ -41,15 +41,16 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
         let unknown = summaries.unknown.trust().into_iter().filter(|_| is_bare);
         let complaints = unknown.map(|trust| format!("{}: {}", trust.doubt, trust.advice)).collect();
         if options.plot {
-            text.push_str(&pictures(&run, record, look)?);
+            text.push_str(&terminal_figures(&run, record, look)?);
         }
         Ok(Printed { text, document, complaints, ..Printed::default() })
     })
 }
 
 /// ECDF and time line in braille.
-fn pictures(run: &RunDirectory, record: RunRecord, look: Look) -> Result<String, Failure> {
-    let (figures, _) = figures_of(vec![picture(run, record, &one_series_each()).map_err(Failure::unusable)?]);
+fn terminal_figures(run: &RunDirectory, record: RunRecord, look: Look) -> Result<String, Failure> {
+    let (figures, _) =
+        figures_of(vec![with_figures(run, record, &one_series_each()).map_err(Failure::unusable)?]);
     let size = TerminalSize { columns: look.width, ..TerminalSize::USUAL };
     let selection = FigureSelection::default();
     let ecdf = terminal_ecdf(&figures, &selection, size, look.colour);

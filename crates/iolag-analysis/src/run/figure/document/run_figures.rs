@@ -46,7 +46,7 @@ pub(crate) const REASONS: [ErrorClass; 22] = [
     ErrorClass::Other,
 ];
 
-/// Everything that the pictures of a report are drawn from.
+/// Everything that the figures of a report are drawn from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// [`FIGURE_SCHEMA`].
@@ -55,7 +55,7 @@ pub struct Figures {
     pub axis: BucketAxis,
     /// The runs, in the order in which they were asked for.
     pub runs: Vec<RunFigures>,
-    /// Pictures over several runs of a campaign.
+    /// Figures over several runs of a campaign.
     pub sweeps: Vec<SweepFigure>,
 }
 
@@ -95,12 +95,12 @@ impl BucketAxis {
     }
 }
 
-/// The pictures of one run.
+/// The figures of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunFigures {
     /// What is known about it.
     pub run: RunFacts,
-    /// How many samples stand behind the pictures.
+    /// How many samples stand behind the figures.
     pub counts: SampleCounts,
     /// What is told apart in time lines, distributions and rates.
     pub series: Vec<Series>,
@@ -124,7 +124,7 @@ pub struct RunFigures {
     pub fairness: Vec<Fairness>,
     /// Times in which attempts were slow, failed or did not end.
     pub episodes: Vec<Episode>,
-    /// Times in which attempts were past their deadlines, by target: every picture of the target shows them, whatever its level.
+    /// Times in which attempts were past their deadlines, by target: every figure of the target shows them, whatever its level.
     pub hangs: Vec<HangSpan>,
 }
 detach!(RunFigures { time_line, distributions, histograms, heat_map, rates, fairness });
@@ -190,7 +190,7 @@ pub struct StageFacts {
     pub end: Option<u32>,
 }
 
-/// How many samples stand behind the pictures. `taken = attempts + stage_samples + unknown`.
+/// How many samples stand behind the figures. `taken = attempts + stage_samples + unknown`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SampleCounts {
     /// Samples that came.

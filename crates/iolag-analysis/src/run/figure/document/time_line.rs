@@ -24,7 +24,7 @@ pub struct TimeLine {
     pub form: TimeLineForm,
     /// Attempts of known duration, each of which is a point or counted in the density.
     pub attempts: u64,
-    /// How the picture was thinned out; absent if it was not.
+    /// How the figure was thinned out; absent if it was not.
     pub decimation: Option<String>,
     /// Every attempt of known duration; with density, the longest of every series in every time column.
     pub points: Points,

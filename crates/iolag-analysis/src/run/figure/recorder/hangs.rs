@@ -1,4 +1,4 @@
-//! Hangs as stretches of time, so that every picture of a target shows them, whatever operations it is of.
+//! Hangs as stretches of time, so that every figure of a target shows them, whatever operations it is of.
 
 use crate::run::figure::document::hang::HangSpan;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use super::plan::FigurePlan;
 use super::series::SeriesRecorder;
 use crate::run::figure::document::episode::{Episode, Spell, TroubleKind, join_spells};
 
-/// What pictures show as a hang: the time of an attempt that was past its deadline, to the end of the run if it never ended. `None` for
+/// What figures show as a hang: the time of an attempt that was past its deadline, to the end of the run if it never ended. `None` for
 /// others, and for what is no trouble of the target.
 pub(crate) fn hang_of(
     plan: &FigurePlan,

@@ -79,7 +79,7 @@ impl SpanFinder {
     }
 }
 
-/// When pictures are thinned out.
+/// When figures are thinned out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FigureLimits {
     /// More attempts of known duration are drawn as density.

@@ -1,4 +1,4 @@
-//! The data behind pictures, from stored runs.
+//! The data behind figures, from stored runs.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,7 +13,8 @@ use iolag_analysis::{
 use iolag_conduct::{ExitCode, Failure, absolute, summarise};
 use iolag_model::{Column, MonotonicTime, RunRecord, SampleColumns, WorkloadSpec};
 use iolag_report::{
-    FigureForm, FigureKind, FigureSelection, FigureSize, Judged, TerminalSize, plot, terminal_time_line,
+    FigureForm, FigureKind, FigureSelection, FigureSize, Judged, TerminalSize, draw_figure,
+    terminal_time_line,
 };
 use iolag_store::{RunDirectory, Sink, StoreError};
 
@@ -23,12 +24,12 @@ use crate::look::Look;
 use crate::output;
 
 /// A stored run with what was found out about it.
-pub struct Pictured {
+pub struct RunWithFigures {
     /// The run.
     pub record: RunRecord,
     /// What was found out.
     pub analysis: Analysis,
-    /// What its pictures show.
+    /// What its figures show.
     pub figures: RunFigures,
 }
 
@@ -53,11 +54,15 @@ impl Analysis {
     }
 }
 
-/// Reads a run once for its numbers and once for its pictures, which are of what is chosen.
+/// Reads a run once for its numbers and once for its figures, which are of what is chosen.
 ///
 /// # Errors
 /// If a part cannot be read.
-pub fn picture(run: &RunDirectory, record: RunRecord, choice: &FigureChoice) -> Result<Pictured, StoreError> {
+pub fn with_figures(
+    run: &RunDirectory,
+    record: RunRecord,
+    choice: &FigureChoice,
+) -> Result<RunWithFigures, StoreError> {
     let summaries = summarise(run, &record)?;
     let analysis = match record.spec.workload {
         WorkloadSpec::Check(_) => Analysis::Check(analyse_check(&record, &summaries)),
@@ -73,16 +78,16 @@ pub fn picture(run: &RunDirectory, record: RunRecord, choice: &FigureChoice) -> 
     let mut all = engines.next().unwrap_or_else(|| make().0);
     engines.for_each(|engine| all.merge(engine));
     let figures = all.finish();
-    Ok(Pictured { record, analysis, figures })
+    Ok(RunWithFigures { record, analysis, figures })
 }
 
-/// Pictures in which a colour is an operation, whatever the stage.
+/// Figures in which a colour is an operation, whatever the stage.
 pub fn one_series_each() -> FigureChoice {
     FigureChoice { apart: Apart::Nothing, ..FigureChoice::default() }
 }
 
 /// The figures of several runs together, with sweeps where runs belong to one. The runs' own figures are taken out.
-pub fn figures_of(runs: Vec<Pictured>) -> (Figures, Vec<(RunRecord, Analysis)>) {
+pub fn figures_of(runs: Vec<RunWithFigures>) -> (Figures, Vec<(RunRecord, Analysis)>) {
     let swept: Vec<_> = runs
         .iter()
         .filter_map(|run| match &run.analysis {
@@ -128,14 +133,14 @@ fn threads() -> usize {
 ///
 /// # Errors
 /// If the run cannot be read, or the file cannot be written.
-pub fn plot_of(run: &Path, file: Option<&Path>, common: &Common) -> Result<(), Failure> {
+pub fn draw_time_line(run: &Path, file: Option<&Path>, common: &Common) -> Result<(), Failure> {
     let look = Look::of_terminal(common);
     let file = file.map(absolute);
     let draw = || {
         let run = RunDirectory::open(run).map_err(Failure::unusable)?;
         let record = run.record().map_err(Failure::unusable)?;
         let (figures, _) =
-            figures_of(vec![picture(&run, record, &one_series_each()).map_err(Failure::unusable)?]);
+            figures_of(vec![with_figures(&run, record, &one_series_each()).map_err(Failure::unusable)?]);
         let selection = FigureSelection::default();
         let Some(file) = &file else {
             let size = TerminalSize { columns: look.width, ..TerminalSize::USUAL };
@@ -143,8 +148,8 @@ pub fn plot_of(run: &Path, file: Option<&Path>, common: &Common) -> Result<(), F
             return output::print_result(&format!("\n{drawn}"));
         };
         let size = FigureSize::Millimetres { width: 160.0, height: 100.0 };
-        let drawn =
-            plot(FigureKind::TimeLine, &figures, &selection, size, form_of(file)?).map_err(Failure::usage)?;
+        let drawn = draw_figure(FigureKind::TimeLine, &figures, &selection, size, form_of(file)?)
+            .map_err(Failure::usage)?;
         replace_by(file, "--plot", |file| file.write_all(&drawn))?;
         output::notice(common, &format!("the figure is in {}", file.display()));
         Ok(())

@@ -2,7 +2,7 @@
 // marks in a row of its own above the axes, so that it is never a gap.
 
 import type { FigureContent, View } from "../../figure/figure";
-import type { Picture } from "../../figure/panel";
+import type { PanelContent } from "../../figure/panel";
 import { logDuration, roundedLog, type Scale } from "../../figure/scale";
 import { count, plural } from "../../page/format";
 import { hangSentence, shadeHangs } from "../hangs";
@@ -23,8 +23,8 @@ export function timeLine(selection: Selection): FigureContent | null {
   return {
     legend: operations.map((name, style) => ({ key: name, name, style, mark: "point" as const })),
     panelWidth: 720,
-    pictures: (view) =>
-      lanes.map((lane) => picture(lane, view, operations, logDuration(low, high, "time taken"), middles, selection)),
+    panels: (view) =>
+      lanes.map((lane) => panel(lane, view, operations, logDuration(low, high, "time taken"), middles, selection)),
     caption: () => caption(lanes, selection),
   };
 }
@@ -77,14 +77,14 @@ function caption(lanes: Lane[], selection: Selection): string {
   return parts.join(" ");
 }
 
-function picture(
+function panel(
   lane: Lane,
   view: View,
   operations: string[],
   y: Scale,
   middles: Float64Array,
   selection: Selection,
-): Picture {
+): PanelContent {
   const { run } = lane.place.figures;
   const x = timeScale(run, view);
   const isShown = (style: number): boolean => style >= 0 && !view.hidden.has(operations[style]);
