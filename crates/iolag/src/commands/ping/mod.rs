@@ -1,23 +1,22 @@
 //! `iolag ping`: one line per probe, live, and a summary at the end; a run like any other.
 
 mod attending;
+mod ended;
 mod following;
 mod json_lines;
 mod outputs;
 mod telling;
 
-use iolag_analysis::{PingAnalysis, analyse_ping};
 use iolag_conduct::{
-    Conducted, ExitCode, Failure, Keeper, PingAttendant, PingFlight, PingOptions, PlannedPing, become_keeper,
-    conduct_ping, leave_current_directory, plan_ping,
+    ExitCode, Failure, PingAttendant, PingFlight, PingOptions, PlannedPing, become_keeper, conduct_ping,
+    leave_current_directory, plan_ping,
 };
 use iolag_keeper::Signals;
-use iolag_model::RunState;
-use iolag_report::ping_text;
 use iolag_workload::PingSchedule;
 
 use self::attending::Attending;
-use self::json_lines::{JsonLines, Line, Written};
+use self::ended::Ended;
+use self::json_lines::JsonLines;
 use self::outputs::Outputs;
 use crate::announcing::probes_in_words;
 use crate::args::{Common, Ping};
@@ -45,7 +44,7 @@ pub fn run(options: &Ping, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_lost_document(common)?;
     leave_current_directory();
     let (conducted, attending) = conduct_ping(&plan, &keeper, &mut Telling { plan: &plan, common })?;
-    Pinged { options, common, keeper: &keeper }.report(&conducted, attending.into_json())
+    Ended { options, common, keeper: &keeper }.report(&conducted, attending.into_json())
 }
 
 fn planned(options: &Ping) -> Result<PingOptions, Failure> {
@@ -88,83 +87,5 @@ impl PingAttendant for Telling<'_> {
             },
         };
         Ok(Attending::new(schedule, flight, Signals::block_stop()?, outputs))
-    }
-}
-
-/// A ping that has ended.
-struct Pinged<'a> {
-    options: &'a Ping,
-    common: &'a Common,
-    keeper: &'a Keeper,
-}
-
-impl Pinged<'_> {
-    fn report(&self, conducted: &Conducted, json: Option<JsonLines>) -> Result<ExitCode, Failure> {
-        let stored = &conducted.stored;
-        let analysis = analyse_ping(&stored.record, &stored.summaries);
-        if analysis.probes.due == 0 && !conducted.unusable.is_empty() {
-            let sentences: Vec<_> = conducted.unusable.iter().map(|(_, sentence)| sentence.clone()).collect();
-            return Err(Failure::unusable(sentences.join("\niolag: ")));
-        }
-        let mut code = self.code(conducted, &analysis);
-        if output::prints_text(self.common) {
-            let colour = output::colour(self.common, |name| std::env::var_os(name));
-            let text = ping_text(&analysis, output::width(), colour);
-            code = code.max(output::print(&format!("\n{text}")));
-        }
-        if let (RunState::Incomplete { reason }, true) = (&stored.record.state, conducted.unusable.is_empty())
-        {
-            output::complain(&format!("the run is incomplete: {reason}"));
-        }
-        output::tell_outcome(self.common, conducted);
-        if let Some(json) = json {
-            self.finish_json(json, conducted, &analysis).map_err(|failure| failure.at_least(code))?;
-        }
-        if let Some(plot) = &self.options.plot {
-            figures::draw_time_line(&conducted.run, plot.as_deref(), self.common)?;
-        }
-        Ok(code)
-    }
-
-    fn finish_json(
-        &self,
-        mut json: JsonLines,
-        conducted: &Conducted,
-        analysis: &PingAnalysis,
-    ) -> Result<(), Failure> {
-        let record = &conducted.stored.record;
-        json.line(&Line::Summary {
-            run: &record.id,
-            target: &analysis.target,
-            state: &record.state,
-            probes: analysis.probes,
-            lost: analysis.probes.lost(),
-            summaries: &analysis.summaries,
-        });
-        match json.finish(|| self.keeper.signals.next().is_some()) {
-            Written::All => Ok(()),
-            Written::Not(sentence) => Err(Failure::unusable(sentence)),
-        }
-    }
-
-    /// Whether all that was wanted was measured comes before what was found.
-    fn code(&self, conducted: &Conducted, analysis: &PingAnalysis) -> ExitCode {
-        let probes = analysis.probes;
-        let is_whole = match self.options.count {
-            Some(count) => probes.due.saturating_sub(probes.interrupted) >= count,
-            None => true,
-        };
-        let was_told = conducted.code != ExitCode::Fine;
-        let leaves_something = conducted.ends.iter().flatten().any(|end| !end.leftovers.is_empty());
-        let is_told = leaves_something || conducted.halted_writer.is_some();
-        match (&conducted.stored.record.state, probes.lost()) {
-            _ if !conducted.unusable.is_empty() => ExitCode::Unusable,
-            _ if !is_whole && (was_told || probes.due < self.options.count.unwrap_or(0)) => {
-                ExitCode::Incomplete
-            }
-            (_, 1..) => ExitCode::Found,
-            (RunState::Complete, 0) if !is_told => ExitCode::Fine,
-            _ => ExitCode::Incomplete,
-        }
     }
 }
