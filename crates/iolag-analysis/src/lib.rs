@@ -37,8 +37,8 @@ pub use run::metadata::stage::{OperationRow, StageAnalysis, WorkingSetChange};
 pub use run::metadata::working_set::WorkingSet;
 pub use run::ping::{PingAnalysis, analyse_ping};
 pub use run::ping_counts::PingCounts;
-pub use run::stage_clock::{StageClock, StageTimes};
 pub use run::stage_names::stage_name;
+pub use run::stage_rates::{StageClock, StageTimes};
 pub use run::summary::{
     DurationSummary, ErrorCount, HeldUp, Partial, Precision, QuantileEstimate, QuantileInterval,
     SUMMARY_SCHEMA, Silence, StageClient, StageEnding, Summaries, Summary, SummaryKey, TwoModes,

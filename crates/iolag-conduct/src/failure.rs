@@ -1,54 +1,8 @@
-//! Exit codes: the one table, also in docs/exit-codes.md.
+//! What ends a command: one sentence and an exit code.
 
 use iolag_keeper::KeeperError;
 
-/// How the program ends.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, serde::Serialize, serde::Deserialize,
-)]
-#[repr(u8)]
-pub enum ExitCode {
-    /// Everything was done.
-    #[default]
-    Fine = 0,
-    /// A threshold or a regression was found.
-    Found = 1,
-    /// The command line cannot be understood or cannot be done as asked.
-    Usage = 2,
-    /// A target, or the store, cannot be used.
-    Unusable = 3,
-    /// The run ended before everything was measured; what was measured is kept and reported.
-    Incomplete = 4,
-    /// A bug in iolag.
-    Bug = 70,
-}
-
-impl ExitCode {
-    /// The code with this number; an unknown number is a bug.
-    pub const fn from_number(number: u8) -> Self {
-        match number {
-            0 => Self::Fine,
-            1 => Self::Found,
-            2 => Self::Usage,
-            3 => Self::Unusable,
-            4 => Self::Incomplete,
-            _ => Self::Bug,
-        }
-    }
-}
-
-/// What to do where the kernel refuses what iolag needs for itself; `None` if that is no limit of this user or machine.
-fn advice(errno: i32) -> Option<&'static str> {
-    Some(match errno {
-        libc::EMFILE => "allow this process more open files (ulimit -n)",
-        libc::ENFILE => "let the machine have more open files (fs.file-max), or end what holds so many",
-        libc::EAGAIN => {
-            "allow this user more processes (ulimit -u, pids.max of the control group), or end some"
-        }
-        libc::ENOMEM => "free some memory, or allow this process more (ulimit -v, the control group's limit)",
-        _ => return None,
-    })
-}
+use crate::exit_code::ExitCode;
 
 /// An error that ends a command, with its exit code.
 #[derive(Debug)]
@@ -98,6 +52,19 @@ impl From<KeeperError> for Failure {
             KeeperError::SharedMemory { .. } | KeeperError::RingsTooSmall { .. } => Self::usage(error),
         }
     }
+}
+
+/// What to do where the kernel refuses what iolag needs for itself; `None` if that is no limit of this user or machine.
+fn advice(errno: i32) -> Option<&'static str> {
+    Some(match errno {
+        libc::EMFILE => "allow this process more open files (ulimit -n)",
+        libc::ENFILE => "let the machine have more open files (fs.file-max), or end what holds so many",
+        libc::EAGAIN => {
+            "allow this user more processes (ulimit -u, pids.max of the control group), or end some"
+        }
+        libc::ENOMEM => "free some memory, or allow this process more (ulimit -v, the control group's limit)",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

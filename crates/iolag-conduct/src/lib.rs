@@ -11,6 +11,7 @@ mod calibration;
 mod check;
 mod contact;
 pub mod environment;
+mod exit_code;
 mod failure;
 mod messages;
 mod ping;
@@ -30,15 +31,16 @@ pub use contact::scout::{
 };
 pub use contact::start::{Found, Keeper, become_keeper, leave_current_directory};
 pub use environment::limits::Limits;
-pub use failure::{ExitCode, Failure};
+pub use exit_code::ExitCode;
+pub use failure::Failure;
 pub use messages::Stored;
 pub use ping::conducting::{PingAttendant, conduct_ping};
 pub use ping::flight::PingFlight;
 pub use ping::plan::{PingOptions, PlannedPing, plan_ping};
 pub use placed::Placed;
-pub use run::attendant::{Attendance, Attendant, Round};
 pub use run::cleaning::remove as remove_place;
 pub use run::conduct::Conducted;
+pub use run::telling::{Attendance, Attendant, Round};
 pub use storing::draining::{Busy, Draining, Patience as DrainingPatience, Source};
 pub use storing::place::{
     RescuePlaces, STORE_DEADLINE, StoreChoice, device_of, open as open_store_at, put_in_order, usual_root,

@@ -21,7 +21,7 @@ pub use children::messenger::{Inbox, Messenger, Outbox};
 pub use children::separation::{leave_inheritance, leave_standard_streams};
 pub use children::strays::reap_strays;
 pub use children::waiting::{Awaited, wait_for_any};
-pub use deadlines::hang_watch::{Hang, HangWatch};
+pub use deadlines::hang_detection::{Hang, HangDetection};
 pub use deadlines::sleeps::Sleeps;
 pub use error::KeeperError;
 pub use sealed::{Residence, move_into_memory, take_arguments};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use iolag_backend::{AsyncExecution, AsyncSession, BackendError, Completion, ObjectKey, Request, Session};
-use iolag_keeper::{Child, Ending, Exchange, HangWatch, Orphanage, Room, SharedRecorder, Sleeps};
+use iolag_keeper::{Child, Ending, Exchange, HangDetection, Orphanage, Room, SharedRecorder, Sleeps};
 use iolag_model::{
     AttemptId, ClientId, Clock, Coordinator, Meeting, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
     Outcome, Sample, SimulatedClock, StageIndex,
@@ -148,7 +148,7 @@ fn five_thousand_asynchronous_clients_with_keeper_and_writer_lose_nothing_in_200
     })
     .unwrap();
     let sleeps = Sleeps::new(MonotonicClock.now());
-    let mut hangs = HangWatch::new(CLIENTS, DEADLINE, MonotonicClock.now());
+    let mut hangs = HangDetection::new(CLIENTS, DEADLINE, MonotonicClock.now());
     let processes = [std::process::id(), measurer.id(), writer.id()];
     let mut most_kib = 0;
     while measurer.wait(Nanoseconds::from_milliseconds(50)).is_none() {

@@ -22,7 +22,7 @@ mod targets;
 mod worker;
 mod world;
 
-pub use agenda::deadlines::{Deadlines, ProbeState, Step};
+pub use agenda::probe_state::{Deadlines, ProbeState, Step};
 pub use agenda::schedule::{Round, Schedule};
 pub use agenda::subjects::{MountKey, Provision, Restraint, Slot, Subject};
 pub use agenda::{Action, Agenda, Surveyor, WatchLimit};

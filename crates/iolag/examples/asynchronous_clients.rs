@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use iolag_backend::{AsyncExecution, AsyncSession, Completion, ObjectKey, Request};
 use iolag_conduct::{Busy, Draining, DrainingPatience as Patience, Source};
-use iolag_keeper::{Child, Ending, Exchange, HangWatch, Orphanage, Room, Sleeps};
+use iolag_keeper::{Child, Ending, Exchange, HangDetection, Orphanage, Room, Sleeps};
 use iolag_model::{
     ClientId, Clock, MonotonicClock, MonotonicTime, Nanoseconds, Operation, RunState, StageIndex,
 };
@@ -38,7 +38,7 @@ fn main() -> Result<()> {
         Child::fork("writer", Orphanage::Die, || i32::from(write(&exchange, place.path()).is_err()))?;
     let mut measurer = Child::fork("measurer", Orphanage::Die, || i32::from(!measure(&exchange)))?;
     let sleeps = Sleeps::new(MonotonicClock.now());
-    let mut hangs = HangWatch::new(clients, DEADLINE, MonotonicClock.now());
+    let mut hangs = HangDetection::new(clients, DEADLINE, MonotonicClock.now());
     while measurer.wait(Nanoseconds::from_milliseconds(50)).is_none() {
         ensure!(
             hangs.look(&exchange, 0..clients, &sleeps, MonotonicClock.now()).is_empty(),

@@ -20,7 +20,7 @@ use iolag_model::{
 use super::clustering::second_reading::Clustering;
 use super::clustering::worth::GroupWorth;
 use super::group::{Estimation, Group};
-use super::stage_clock::rate_by_stages;
+use super::stage_rates::rate_by_stages;
 use super::summary::{
     Precision, SUMMARY_SCHEMA, StageClient, StageEnding, Summaries, SummaryKey, UnknownSamples,
 };

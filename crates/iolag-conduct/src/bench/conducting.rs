@@ -14,15 +14,16 @@ use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, MetadataAssignment, makes_working_set, removes_working_set};
 use crate::contact::scout::Answer;
 use crate::contact::start::{Found, Keeper, send_scouts};
-use crate::failure::{ExitCode, Failure};
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
 use crate::messages::DirectoryFacts;
 use crate::placed::Placed;
-use crate::run::attendant::Attendant;
 use crate::run::beginning::{Beginning, Membership, choose_spool, maker, new_run_id, record};
 use crate::run::cleaning::CleanUp;
 use crate::run::conduct::{Conducted, GroupPlan, RunPlan, conduct};
 use crate::run::interruption::Interruption;
 use crate::run::policy::{AtSignal, Policy, Schedule};
+use crate::run::telling::Attendant;
 
 /// Who is told how a campaign goes.
 pub trait CampaignAttendant {

@@ -15,14 +15,15 @@ use crate::check::scouted::{
 };
 use crate::contact::scout::{Answer, Patience};
 use crate::contact::start::{Found, Keeper, send_scouts};
-use crate::failure::{ExitCode, Failure};
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
 use crate::messages::{DirectoryFacts, ScoutAnswer};
-use crate::run::attendant::Attendant;
 use crate::run::beginning::{Beginning, Membership, choose_spool, maker, new_run_id, record};
 use crate::run::cleaning::CleanUp;
 use crate::run::conduct::{Conducted, GroupPlan, RunPlan, conduct};
 use crate::run::interruption::Interruption;
 use crate::run::policy::{AtSignal, Policy, Schedule};
+use crate::run::telling::Attendant;
 
 /// Shared memory per directory: a check takes a few thousand samples a second at most.
 const RING_BYTES: u64 = 4 << 20;

@@ -8,7 +8,8 @@ use iolag_workload::Workload;
 
 use crate::contact::scout::{Answer, CONTACT_REQUESTS, PLACE_REQUESTS, unanswered};
 use crate::contact::start::Found;
-use crate::failure::{ExitCode, Failure};
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
 use crate::messages::DirectoryFacts;
 
 /// Requests that a client sends before it measures something, about: opening its session.

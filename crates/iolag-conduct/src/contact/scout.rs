@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::environment;
-use crate::failure::{ExitCode, Failure};
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
 use crate::messages::{DirectoryFacts, ScoutAnswer, tell};
 
 /// What became of a question that was put to a child.

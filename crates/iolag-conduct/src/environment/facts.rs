@@ -24,7 +24,7 @@ use std::path::Path;
 
 use iolag_model::FileSystem;
 
-use super::{file_system, kind, machine, read_at_most, read_line};
+use super::{file_system, file_system_kinds, machine, read_at_most, read_line};
 
 /// Daemons that stand between a name and its number, by the names that the kernel has of them (at most 15 bytes).
 const DAEMONS: [&str; 12] = [
@@ -76,7 +76,7 @@ fn facts_of_host(proc: &Path, sys: &Path, etc: &Path) -> BTreeMap<String, String
         facts.insert("smt".to_owned(), state);
     }
     for client in CLIENTS {
-        if let Some(version) = kind::client_version(client, proc, sys) {
+        if let Some(version) = file_system_kinds::client_version(client, proc, sys) {
             facts.insert(format!("client: {client}"), version);
         }
     }

@@ -11,7 +11,7 @@ use iolag_model::{FileSystem, MonotonicClock};
 use rustix::fs::{AtFlags, CWD, StatVfs, StatxFlags, statvfs, statx};
 
 use super::mounts::{self, Device, Mount, mount_of};
-use super::{kind, striping};
+use super::{file_system_kinds, striping};
 
 /// The file system of `target`, asked of the file system itself; `proc` and `sys` are /proc and /sys. An automount is
 /// triggered. May block for as long as the file system does; its striping tool is given 5 s.
@@ -87,7 +87,7 @@ fn describe(mount: Option<&Mount>, identity: &Identity, proc: &Path, sys: &Path)
         file_system.mount_point = mount.mount_point.to_string_lossy().into_owned();
         file_system.source = mount.source.clone();
         file_system.options = mount.options();
-        file_system.client_version = kind::client_version(&mount.kind, proc, sys);
+        file_system.client_version = file_system_kinds::client_version(&mount.kind, proc, sys);
     }
     file_system
 }

@@ -9,7 +9,7 @@
 
 pub mod facts;
 pub mod file_system;
-mod kind;
+mod file_system_kinds;
 pub(crate) mod limits;
 pub mod machine;
 pub mod memory;
@@ -19,8 +19,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+pub use file_system_kinds::{is_memory, is_network};
 pub use iolag_keeper::mounts::{self, redact_options, redact_source};
-pub use kind::{is_memory, is_network};
 
 /// At most `limit_bytes` of a file, as far as they can be read; `None` if it cannot be opened or its first read fails
 /// (a kernel without pressure accounting opens /proc/pressure/io and refuses to read it).

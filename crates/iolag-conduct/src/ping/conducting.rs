@@ -13,12 +13,12 @@ use crate::failure::Failure;
 use crate::ping::flight::PingFlight;
 use crate::ping::measurer::{self, PingAssignment};
 use crate::ping::plan::PlannedPing;
-use crate::run::attendant::Attendant;
 use crate::run::beginning::{Beginning, Membership, choose_spool, maker, new_run_id, record};
 use crate::run::cleaning::CleanUp;
 use crate::run::conduct::{Conducted, GroupPlan, RunPlan, conduct};
 use crate::run::interruption::Interruption;
 use crate::run::policy::{AtSignal, Policy, Schedule};
+use crate::run::telling::Attendant;
 
 /// Shared memory: four samples a probe, and who reads the lines may be slow.
 const RING_BYTES: u64 = 8 << 20;

@@ -15,15 +15,16 @@ use iolag_model::{
 };
 
 use crate::contact::scout::PLACE_REQUESTS;
-use crate::failure::{ExitCode, Failure};
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
 use crate::messages::{MeasurerEnd, SetUpOutcome, Stored, ToWriter};
 use crate::placed::Placed;
-use crate::run::attendant::Attendant;
 use crate::run::cleaning::{self, CleanUp};
 use crate::run::interruption::Interruption;
 use crate::run::measurer::Measurer;
 use crate::run::policy::Policy;
 use crate::run::supervision::watch;
+use crate::run::telling::Attendant;
 use crate::run::watched::Watched;
 use crate::storing::draining::Source;
 use crate::storing::place::STORE_DEADLINE;

@@ -1,6 +1,5 @@
 //! The keeper's part of a run, from the first fork to the last word.
 
-pub(crate) mod attendant;
 pub(crate) mod beginning;
 pub(crate) mod cleaning;
 pub(crate) mod conduct;
@@ -10,4 +9,5 @@ mod measurer;
 pub(crate) mod policy;
 mod recording;
 mod supervision;
+pub(crate) mod telling;
 pub(crate) mod watched;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_keeper::{Ending, Exchange, Hang, HangWatch, Sleeps};
+use iolag_keeper::{Ending, Exchange, Hang, HangDetection, Sleeps};
 use iolag_model::{
     Activity, Anchor, AttemptId, ClientId, ClientRecord, Clock, Coordinator, FailureCode, MonotonicClock,
     MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, RunRecord, Sample,
@@ -11,12 +11,12 @@ use iolag_model::{
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::messages::{FromMeasurer, ToWriter, heard};
-use crate::run::attendant::{Attendance, Attendant, Round};
 use crate::run::halting::{self, Halted};
 use crate::run::interruption::{Interruption, Wish};
 use crate::run::measurer::{Measurer, STOP_GRACE};
 use crate::run::policy::{AtSignal, Policy, Schedule};
 use crate::run::recording::Recording;
+use crate::run::telling::{Attendance, Attendant, Round};
 use crate::run::watched::Watched;
 use crate::storing::writing::Writing;
 
@@ -38,7 +38,7 @@ pub fn watch(
     let mut watch = Watch {
         exchange,
         recording: Recording::new(exchange),
-        hangs: HangWatch::new(exchange.clients(), policy.deadline, MonotonicClock.now()),
+        hangs: HangDetection::new(exchange.clients(), policy.deadline, MonotonicClock.now()),
         sleeps: Sleeps::new(MonotonicClock.now()),
         policy,
         watched: Watched { anchors: vec![Anchor::take()], ..Watched::default() },
@@ -84,7 +84,7 @@ pub fn watch(
 struct Watch<'a> {
     exchange: &'a Exchange,
     recording: Recording<'a>,
-    hangs: HangWatch,
+    hangs: HangDetection,
     /// When the keeper did not run: that counts for no deadline.
     sleeps: Sleeps,
     policy: Policy,

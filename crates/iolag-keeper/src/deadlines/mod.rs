@@ -1,4 +1,4 @@
 //! Whether a deadline has passed: which client hangs, and when the keeper itself did not run.
 
-pub(crate) mod hang_watch;
+pub(crate) mod hang_detection;
 pub(crate) mod sleeps;

@@ -11,8 +11,8 @@
 //! 4. A round that begins while slots of the one before still wait skips those.
 //! 5. With `orphans_max` hung probes nothing is begun but controls.
 
-pub(crate) mod deadlines;
 pub(crate) mod probe_ids;
+pub(crate) mod probe_state;
 pub(crate) mod schedule;
 pub(crate) mod subjects;
 
@@ -20,8 +20,8 @@ use std::collections::VecDeque;
 
 use iolag_model::{MonotonicTime, Nanoseconds, ProbeId, ProbePhase};
 
-use deadlines::{Deadlines, ProbeState, Step};
 use probe_ids::next_probe;
+use probe_state::{Deadlines, ProbeState, Step};
 use schedule::{Round, Schedule};
 use subjects::{MountKey, Provision, Restraint, Slot, Subject};
 

@@ -4,7 +4,7 @@ use iolag_model::{MonotonicTime, Nanoseconds, SeriesKind};
 use iolag_workload::{TaskOutput, TaskSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::agenda::deadlines::Deadlines;
+use crate::agenda::probe_state::Deadlines;
 use crate::{AtDeadline, WatchPlan};
 
 /// Between the signals to a covariate that is past its deadline.

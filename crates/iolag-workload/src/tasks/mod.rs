@@ -8,23 +8,25 @@
 mod builtin;
 mod files;
 mod guard;
+mod launching;
 mod limits;
 mod probe_task;
 mod probes;
-mod programs;
 mod removal;
 mod session;
 
 pub use files::CREATED_FILE_BYTES;
+pub use launching::compiler::{Compiler, Language, find_compiler};
+pub use launching::inheritance::{allow_core_dumps, become_a_users_program, withhold_core_dumps};
 pub use limits::{TaskLimit, TaskLimits};
 pub use probe_task::{PartEnding, PartRecorder, ProbeTask, TaskError, TaskOutput, TaskSpec};
-pub use programs::compiler::{Compiler, Language, find_compiler};
-pub use programs::inheritance::{allow_core_dumps, become_a_users_program, withhold_core_dumps};
 pub use removal::remove_probe_files;
 pub use session::{TaskOptions, TaskSession};
 
+use probes::command::CommandTask;
+use probes::compile::CompileTask;
 use probes::files::{CreateTask, OpenReadTask, StatTask, WriteFsyncTask};
-use probes::programs::{CommandTask, CompileTask, ListTask};
+use probes::list::ListTask;
 use probes::shell::{EchoTask, ShellTask};
 
 /// The task of a probe. `seed` chooses what is written.

@@ -21,8 +21,9 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::probes::compile::COMPILED;
 use super::probes::files::{CREATED, LOOKED_AT, READY, WRITTEN};
-use super::probes::programs::{COMPILED, LISTED};
+use super::probes::list::LISTED;
 use super::{Language, TaskError};
 
 const DIRECTORY: OFlags =

@@ -12,11 +12,12 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use super::CREATED_FILE_BYTES;
 use super::files::{make_directory, write_file};
+use super::launching::compiler::Compiler;
 use super::limits::{TaskLimit, TaskLimits};
 use super::probe_task::{PartEnding, PartRecorder, ProbeTask, TaskError};
+use super::probes::compile::{CompileTask, no_compiler};
 use super::probes::files::{CreateTask, cannot};
-use super::probes::programs::{CompileTask, ListTask, no_compiler};
-use super::programs::compiler::Compiler;
+use super::probes::list::ListTask;
 
 /// The directory in which the program is compiled.
 const COMPILED: &str = "check-compile";

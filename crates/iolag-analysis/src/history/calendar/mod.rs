@@ -2,5 +2,5 @@
 
 pub(crate) mod daily_levels;
 pub(crate) mod local_time;
+pub(crate) mod outcome_shares;
 pub(crate) mod periodicity;
-pub(crate) mod rates;

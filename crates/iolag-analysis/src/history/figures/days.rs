@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::figure_column::{Column16, ColumnFloat, detach};
-use crate::history::calendar::rates::HourByDay;
+use crate::history::calendar::outcome_shares::HourByDay;
 
 /// Rows are days, each of 24 hours of local time; columns are row after row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use crate::finding::of_histories::{
     EndedSo, FailedFound, HistoryFinding, HistoryFound, PastDeadlineFound, SomeDays,
 };
 use crate::history::calendar::local_time::Day;
-use crate::history::calendar::rates::GroupRates;
+use crate::history::calendar::outcome_shares::GroupRates;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::shares::{OutcomeRates, Rate, ThresholdShare};
 

@@ -14,7 +14,7 @@ use super::observations::{
 use super::shares::{ThresholdShare, shares_over};
 use super::timed_values::Quantity;
 use crate::history::calendar::local_time::LocalTime;
-use crate::history::calendar::rates::{HourByDay, RatesInTime, hour_by_day, rates_in_time};
+use crate::history::calendar::outcome_shares::{HourByDay, RatesInTime, hour_by_day, rates_in_time};
 use crate::history::changes::change_point::ChangePoint;
 use crate::statistics::dependence::worth::EffectiveSampleSize;
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;

@@ -3,8 +3,8 @@
 use iolag_model::{Level, Operation, Phase, StageIndex, StageRecord};
 use serde::{Deserialize, Serialize};
 
-use crate::run::stage_clock::{StageClock, StageTimes};
 use crate::run::stage_names::{StageKey, stage_name};
+use crate::run::stage_rates::{StageClock, StageTimes};
 use crate::run::summary::{ErrorCount, StageClient, Summaries, Summary};
 use crate::run::sweep::Repetition;
 

@@ -4,7 +4,7 @@ use super::bad_times::bad_times;
 use super::configurations::watched;
 use super::events::events_and_changes;
 use super::head::{findings, head};
-use super::rates::rates;
+use super::outcome_shares::outcome_shares;
 use super::report::HistoryReport;
 use super::table::table;
 use super::together::{distributions, together};
@@ -21,7 +21,7 @@ pub(super) const PARTS: [Part; 8] = [
     ("text-events", events_and_changes),
     ("text-distributions", distributions),
     ("text-together", together),
-    ("text-rates", rates),
+    ("text-rates", outcome_shares),
     ("text-table", table),
 ];
 

@@ -9,8 +9,8 @@
 
 mod connection;
 mod content;
-mod local;
 mod migrations;
+mod network_file_systems;
 mod open;
 
 pub use connection::SqliteEngine;

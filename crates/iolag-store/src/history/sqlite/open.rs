@@ -14,8 +14,8 @@ use rustix::io::Errno;
 
 use super::connection::{Place, SqliteEngine};
 use super::content::{Content, beside, has_log};
-use super::local::network_file_system;
 use super::migrations;
+use super::network_file_systems::network_file_system;
 use crate::history::{Access, DatabaseHistory, HistoryError};
 
 /// How long is waited for another process that writes.

@@ -21,7 +21,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::process;
 use super::report::{REPORT_BYTES, Report};
-use crate::tasks::programs::launch::Launch;
+use crate::tasks::launching::launch::Launch;
 
 /// How long a probe that is done waits for the programs that it left behind to go.
 const FAREWELL: Nanoseconds = Nanoseconds::from_seconds(2);

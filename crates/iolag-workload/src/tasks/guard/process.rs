@@ -7,9 +7,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read, write};
 
 use super::report::Report;
-use crate::tasks::programs::descent::kill_descendants;
-use crate::tasks::programs::launch::Launch;
-use crate::tasks::programs::usage::Usage;
+use crate::tasks::launching::descent::kill_descendants;
+use crate::tasks::launching::launch::Launch;
+use crate::tasks::launching::usage::Usage;
 
 /// How often those that wait in the kernel are looked after, at first and later.
 const LOOK_MIN: Nanoseconds = Nanoseconds::from_milliseconds(10);

@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use iolag_model::{FailureCode, Nanoseconds};
 
 use crate::tasks::PartEnding;
-use crate::tasks::programs::usage::Usage;
+use crate::tasks::launching::usage::Usage;
 
 /// Bytes of one report.
 pub(crate) const REPORT_BYTES: usize = 40;

@@ -21,8 +21,8 @@ use rustix::fs::{
 use rustix::io::{Errno, read, write};
 
 use crate::tasks::files::{NEW_FILE, make_directory, write_file, write_new};
+use crate::tasks::launching::usage::thread_usage;
 use crate::tasks::limits::TaskLimit;
-use crate::tasks::programs::usage::thread_usage;
 use crate::tasks::{PartEnding, PartRecorder, ProbeTask, TaskError, TaskSpec};
 
 const WHOLE: usize = 0;

@@ -1,6 +1,8 @@
 //! The built-in tasks of probes: those of files, those of programs, those of somebody at a terminal.
 
+pub(crate) mod command;
+pub(crate) mod compile;
 pub(crate) mod files;
-pub(crate) mod programs;
+pub(crate) mod list;
 mod running;
 pub(crate) mod shell;

@@ -11,6 +11,7 @@
 //! longer than it may is killed, with everything that it started; one that waits in the kernel is waited for, killed or not. If the
 //! process is killed meanwhile, they run on until they end by themselves.
 
+use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use iolag_model::{FailureCode, Nanoseconds};
@@ -19,14 +20,15 @@ use rustix::io::{Errno, read};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
+use super::files::failed;
 use crate::tasks::guard::handle::{Guard, Happening};
 use crate::tasks::guard::report::Report;
+use crate::tasks::launching::descent::kill_descendants;
+use crate::tasks::launching::last_words::LastWords;
+use crate::tasks::launching::launch::{Launch, Program, Streams};
+use crate::tasks::launching::terminal::Terminal;
+use crate::tasks::launching::usage::Usage;
 use crate::tasks::limits::TaskLimit;
-use crate::tasks::programs::descent::kill_descendants;
-use crate::tasks::programs::last_words::LastWords;
-use crate::tasks::programs::launch::{Launch, Program, Streams};
-use crate::tasks::programs::terminal::Terminal;
-use crate::tasks::programs::usage::Usage;
 use crate::tasks::{PartEnding, PartRecorder};
 
 /// Read at once.
@@ -179,6 +181,42 @@ impl Programs {
                 self.last_words.line()
             }
         }
+    }
+}
+
+/// Runs one program for each part, dropping their output. `if_failed` is called for a part whose program failed.
+pub(crate) fn run_parts(
+    programs: Option<Programs>,
+    parts: Range<u8>,
+    recorder: &mut dyn PartRecorder,
+    if_failed: impl Fn(),
+) {
+    let Some(mut programs) = programs else {
+        recorder.begin(0);
+        recorder.end(0, failed(FailureCode::from_errno(libc::EBADF)));
+        return;
+    };
+    programs.tell_guard(recorder);
+    recorder.left_place();
+    for index in parts {
+        let part = usize::from(index);
+        recorder.begin(part);
+        let ending = programs.run(index, recorder.limit(), |_| {});
+        recorder.end(part, ending);
+        programs.see_rest(|_| {});
+        if ending.failure == FailureCode::EXIT {
+            if_failed();
+        }
+        say(&mut programs, ending.failure, recorder);
+    }
+}
+
+/// Tells what a program that failed complained of.
+pub(crate) fn say(programs: &mut Programs, failure: FailureCode, recorder: &mut dyn PartRecorder) {
+    if !matches!(failure, FailureCode::NONE | FailureCode::TIME_UP)
+        && let Some(complaint) = programs.complaint()
+    {
+        recorder.said(&complaint);
     }
 }
 

@@ -15,10 +15,10 @@ use rustix::termios::{LocalModes, tcgetattr, tcgetpgrp};
 use super::files::{cannot, failed};
 use crate::tasks::guard::handle::{Guard, Happening};
 use crate::tasks::guard::report::Report;
-use crate::tasks::programs::descent::{Rest, processor_ticks};
-use crate::tasks::programs::launch::{Launch, Program, Streams};
-use crate::tasks::programs::prompt::{QUIET, Shown, may_be_terminal};
-use crate::tasks::programs::terminal::Terminal;
+use crate::tasks::launching::descent::{Rest, processor_ticks};
+use crate::tasks::launching::launch::{Launch, Program, Streams};
+use crate::tasks::launching::prompt::{QUIET, Shown, may_be_terminal};
+use crate::tasks::launching::terminal::Terminal;
 use crate::tasks::{PartEnding, PartRecorder, ProbeTask, TaskError, TaskSpec};
 
 const WHOLE: usize = 0;

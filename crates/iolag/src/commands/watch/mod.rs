@@ -1,10 +1,10 @@
 //! `iolag watch`: keep measuring, through every hang.
 
 pub mod contact;
-pub mod observer;
 mod prepare;
 mod standing;
 mod status;
+pub mod telling;
 pub mod terminal;
 mod units;
 
@@ -22,12 +22,12 @@ use iolag_watch::{
 };
 use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
 
-use self::observer::{Teller, Telling};
 use self::prepare::{
     DEADLINE, OtherPlace, Prepared, hold_runtime, open_runtime, open_the_history, prepare, read_file, recall,
     try_textfile,
 };
 use self::standing::Standing;
+use self::telling::{Teller, Telling};
 use crate::args::{Common, Watch};
 use crate::commands::history::access::{Unopened, failure};
 use crate::commands::{store_of, typed};

@@ -13,8 +13,8 @@ use crate::words::numbers::{NOTHING, percentage};
 /// Series side by side in the tables by weekday and hour: those with most trouble.
 const SERIES_MOST: usize = 8;
 
-/// Tables of rates.
-pub(super) fn rates(report: &HistoryReport<'_>, page: &mut Markup) {
+/// Tables of how attempts ended, as shares.
+pub(super) fn outcome_shares(report: &HistoryReport<'_>, page: &mut Markup) {
     let whole = report
         .analysis
         .series

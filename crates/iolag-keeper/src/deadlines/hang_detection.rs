@@ -1,6 +1,6 @@
 //! Watching clients: which operation has been in flight, or which client has been silent, for longer than the deadline.
 //!
-//! Pure over what it is shown and told: the shared memory is read by [`HangWatch::look`], decisions depend only on that and
+//! Pure over what it is shown and told: the shared memory is read by [`HangDetection::look`], decisions depend only on that and
 //! on `now`.
 
 use iolag_model::{
@@ -11,7 +11,7 @@ use crate::{Exchange, InFlight, Sleeps};
 
 /// Remembers what was already reported.
 #[derive(Debug)]
-pub struct HangWatch {
+pub struct HangDetection {
     deadline: Nanoseconds,
     clients: Vec<Watched>,
 }
@@ -55,7 +55,7 @@ pub enum Hang {
     },
 }
 
-impl HangWatch {
+impl HangDetection {
     /// A watch over `clients` clients.
     pub fn new(clients: u32, deadline: Nanoseconds, now: MonotonicTime) -> Self {
         let watched = Watched { progress_since: now, ..Watched::default() };
@@ -174,7 +174,7 @@ mod tests {
     fn an_operation_is_hung_once_and_its_end_is_noticed() {
         let exchange = Exchange::new(1, 1 << 20).unwrap();
         let mut recorder = exchange.recorder(0);
-        let mut watch = HangWatch::new(1, DEADLINE, MonotonicTime(1));
+        let mut watch = HangDetection::new(1, DEADLINE, MonotonicTime(1));
         recorder.set_activity(Activity::Working);
         let attempt = AttemptId(5);
         recorder.announce(attempt, Operation::Stat, StageIndex(2), MonotonicTime(0));
@@ -207,7 +207,7 @@ mod tests {
     fn silence_between_operations_is_a_stall_unless_it_is_meant() {
         let exchange = Exchange::new(1, 1 << 20).unwrap();
         let mut recorder = exchange.recorder(0);
-        let mut watch = HangWatch::new(1, DEADLINE, MonotonicTime(1));
+        let mut watch = HangDetection::new(1, DEADLINE, MonotonicTime(1));
         for activity in [Activity::Meeting, Activity::Pausing, Activity::Full] {
             recorder.set_activity(activity);
             assert_eq!(watch.look(&exchange, [0], &AWAKE, MonotonicTime(1000)), [], "{activity:?}");
@@ -232,7 +232,7 @@ mod tests {
         recorder.announce(AttemptId(5), Operation::Stat, StageIndex(0), MonotonicTime(0));
         recorder.begin(MonotonicTime(10));
         exchange.recorder(1).set_activity(Activity::Working);
-        let mut watch = HangWatch::new(2, DEADLINE, MonotonicTime(1));
+        let mut watch = HangDetection::new(2, DEADLINE, MonotonicTime(1));
         let mut sleeps = Sleeps::new(MonotonicTime(50));
         assert_eq!(watch.look(&exchange, 0..2, &sleeps, MonotonicTime(50)), []);
         let woken = MonotonicTime(50).after(SLEPT);
