@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use iolag_analysis::{Engine, Grouping, Precision, Summary};
 use iolag_model::{
-    FailureCode, HistoryColumns, HistorySample, Nanoseconds, Operation, Outcome, ProbeId, Random,
-    SampleColumns, Series, SeriesKey, SeriesKind, WallTime,
+    HistoryColumns, HistorySample, Nanoseconds, Operation, Outcome, ProbeId, Random, SampleColumns, Series,
+    SeriesKey, SeriesKind, WallTime,
 };
 
 use crate::process::{COARSE_STEP_SECONDS, Course, Process};
@@ -115,23 +115,13 @@ pub fn columns(series: &Series, attempts: &[Attempt]) -> HistoryColumns {
     let mut columns = HistoryColumns::default();
     for (row, attempt) in attempts.iter().enumerate() {
         let at = WallTime::from_seconds(attempt.at);
-        columns.push(&HistorySample {
-            series: series.key.clone(),
-            probe: ProbeId(row as u64 + 1),
-            intended: at,
-            start: at,
-            duration_ns: nanoseconds(attempt.seconds),
-            value: None,
-            outcome: attempt.outcome,
-            failure: FailureCode::NONE,
-            exit_status: None,
-            batch: None,
-            blocker: None,
-            configuration: None,
-            processor_ns: None,
-            resident_bytes_max: None,
-            surroundings: None,
-        });
+        columns.push(&HistorySample::new(
+            series.key.clone(),
+            ProbeId(row as u64 + 1),
+            at,
+            nanoseconds(attempt.seconds),
+            attempt.outcome,
+        ));
     }
     columns
 }

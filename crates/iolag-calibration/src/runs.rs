@@ -3,7 +3,6 @@
 //! A check of one directory with 16 operations, and of the machine's memory beside it, whose durations are stationary; and a metadata
 //! benchmark with three equal iterations. Every finding that concludes something is false there.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use anyhow::{Context, Result};
@@ -12,9 +11,9 @@ use iolag_analysis::{
     analyse_check, analyse_metadata,
 };
 use iolag_model::{
-    Access, Anchor, Calibration, CheckSpec, Durability, Environment, Granularity, MemoryState, MetadataSpec,
-    MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Pattern, Phase, RUN_FORMAT, Random, RunId,
-    RunRecord, RunSpec, RunState, SampleColumns, StageIndex, StageRecord, TargetIndex, TargetRecord, Think,
+    Access, Anchor, Calibration, CheckSpec, Durability, Environment, Granularity, MetadataSpec,
+    MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Pattern, Phase, Random, RunId, RunRecord,
+    RunSpec, RunState, SampleColumns, StageIndex, StageRecord, TargetIndex, TargetRecord, Think,
     Verification, WorkloadSpec,
 };
 
@@ -255,51 +254,27 @@ fn bench_record(objects: usize) -> Result<RunRecord> {
 
 fn record(workload: WorkloadSpec, names: &[&str], stages: Vec<StageRecord>) -> Result<RunRecord> {
     let id = RunId::new("20231120-185900", 1).context("the form of an id")?;
-    let target = |name: &&str| TargetRecord {
-        name: (*name).to_owned(),
-        backend: "posix".to_owned(),
-        working_place: None,
-        file_system: None,
-        unanswered_ns: None,
-        contact: None,
-        failure: None,
+    let spec = RunSpec {
+        workload,
+        targets: names.iter().map(|name| (*name).to_owned()).collect(),
+        clients: 1,
+        deadline_ns: Nanoseconds::from_seconds(15),
+        on_hang: OnHang::Continue,
+        seed: 1,
+        ring_bytes: 1 << 28,
     };
     Ok(RunRecord {
-        format: RUN_FORMAT,
-        id: id.clone(),
-        campaign: id,
-        coordinates: BTreeMap::new(),
-        block: 1,
-        repetition: 1,
-        labels: BTreeMap::new(),
         command: vec!["iolag".to_owned()],
-        spec: RunSpec {
-            workload,
-            targets: names.iter().map(|name| (*name).to_owned()).collect(),
-            clients: 1,
-            deadline_ns: Nanoseconds::from_seconds(15),
-            on_hang: OnHang::Continue,
-            seed: 1,
-            ring_bytes: 1 << 28,
-        },
-        state: RunState::Complete,
         environment: Environment { host: "login1".to_owned(), cpus: 8, ..Environment::default() },
-        before: MemoryState::default(),
-        after: None,
         anchors: vec![Anchor { monotonic_ns: MonotonicTime(0), boottime_ns: 0, realtime_ns: 0 }],
         calibration: Calibration {
             clock_read_ns: 20.0,
             clock_resolution_ns: 1.0,
             overhead_per_sample_ns: 60.0,
         },
-        targets: names.iter().map(target).collect(),
-        clients: Vec::new(),
+        targets: names.iter().map(|name| TargetRecord::new(*name, "posix")).collect(),
         stages,
-        parts: Vec::new(),
-        trust: Vec::new(),
-        remarks: Vec::new(),
-        positions: Vec::new(),
-        rescue: None,
+        ..RunRecord::new(id, spec, RunState::Complete)
     })
 }
 

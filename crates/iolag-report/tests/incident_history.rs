@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use iolag_analysis::history::{HistoryInput, HistoryOptions, analyse_history, find_incident};
 use iolag_model::Random;
 use iolag_model::{
-    Configuration, ConfigurationKey, Event, EventSource, Evidence, FailureCode, HistoryColumns,
-    HistorySample, Nanoseconds, Outage, OutageEnding, OutageKind, Outcome, ProbeId, Series, SeriesKey,
-    SeriesKind, WallSpan, WallTime,
+    Configuration, ConfigurationKey, Event, EventSource, Evidence, HistoryColumns, HistorySample,
+    Nanoseconds, Outage, OutageEnding, OutageKind, Outcome, ProbeId, Series, SeriesKey, SeriesKind, WallSpan,
+    WallTime,
 };
 use iolag_report::{HistoryHead, IncidentHistory, incident_history_text};
 use jiff::tz::TimeZone;
@@ -46,23 +46,7 @@ fn series(target: &str, task: &str, kind: SeriesKind) -> Series {
 }
 
 fn sample(key: &SeriesKey, probe: u64, slot: i64, seconds: f64, outcome: Outcome) -> HistorySample {
-    HistorySample {
-        series: key.clone(),
-        probe: ProbeId(probe),
-        intended: at(slot),
-        start: at(slot),
-        duration_ns: Nanoseconds((seconds * 1e9) as u64),
-        value: None,
-        outcome,
-        failure: FailureCode::NONE,
-        exit_status: None,
-        batch: None,
-        blocker: None,
-        configuration: None,
-        processor_ns: None,
-        resident_bytes_max: None,
-        surroundings: None,
-    }
+    HistorySample::new(key.clone(), ProbeId(probe), at(slot), Nanoseconds((seconds * 1e9) as u64), outcome)
 }
 
 /// Two days of three places. `has_hang`: /home hangs for two hours, and creating there is faster from the middle of the second day on; the

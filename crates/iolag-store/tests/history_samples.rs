@@ -18,21 +18,14 @@ fn key(task: &str) -> SeriesKey {
 
 fn sample(task: &str, second: i64, milliseconds: u64, outcome: Outcome) -> HistorySample {
     HistorySample {
-        series: key(task),
-        probe: ProbeId(u64::MAX - second as u64),
-        batch: None,
         intended: WallTime::from_seconds(1_700_000_000 + second),
-        start: WallTime(1_700_000_000_000_000_007 + second * 1_000_000_000),
-        duration_ns: Nanoseconds::from_milliseconds(milliseconds),
-        value: None,
-        outcome,
-        failure: FailureCode::NONE,
-        exit_status: None,
-        blocker: None,
-        configuration: None,
-        processor_ns: None,
-        resident_bytes_max: None,
-        surroundings: None,
+        ..HistorySample::new(
+            key(task),
+            ProbeId(u64::MAX - second as u64),
+            WallTime(1_700_000_000_000_000_007 + second * 1_000_000_000),
+            Nanoseconds::from_milliseconds(milliseconds),
+            outcome,
+        )
     }
 }
 

@@ -7,8 +7,7 @@ use std::path::Path;
 
 use iolag_fixtures::TmpfsMount;
 use iolag_model::{
-    Event, EventSource, FailureCode, HistoryRecord, HistorySample, Nanoseconds, Outcome, ProbeId, SeriesKey,
-    WallTime,
+    Event, EventSource, HistoryRecord, HistorySample, Nanoseconds, Outcome, ProbeId, SeriesKey, WallTime,
 };
 use iolag_watch::{Backing, Keeping, RuntimeDirectory, RuntimeError, Spool, SpoolLimits, SpoolLosses};
 use proptest::prelude::*;
@@ -18,28 +17,18 @@ fn runtime(path: &Path) -> RuntimeDirectory {
 }
 
 fn sample(number: u64, outcome: Outcome) -> HistoryRecord {
-    HistoryRecord::Sample(HistorySample {
-        series: SeriesKey {
+    HistoryRecord::Sample(HistorySample::new(
+        SeriesKey {
             host: "node".into(),
             target: "/scratch".into(),
             task: "list".into(),
             part: String::new(),
         },
-        probe: ProbeId(number),
-        intended: WallTime(number as i64),
-        start: WallTime(number as i64),
-        duration_ns: Nanoseconds(number),
-        value: None,
+        ProbeId(number),
+        WallTime(number as i64),
+        Nanoseconds(number),
         outcome,
-        failure: FailureCode::NONE,
-        exit_status: None,
-        batch: None,
-        blocker: None,
-        configuration: None,
-        processor_ns: None,
-        resident_bytes_max: None,
-        surroundings: None,
-    })
+    ))
 }
 
 fn event(number: u64, text_bytes: usize) -> HistoryRecord {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use iolag_model::{
-    FailureCode, HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId,
-    SeriesKey, SessionEnd, WallTime, WatchSession,
+    HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, SeriesKey, SessionEnd,
+    WallTime, WatchSession,
 };
 use iolag_watch::{Backing, Keeping, RuntimeDirectory, Spool, SpoolLimits, SpoolLosses};
 use proptest::prelude::*;
@@ -21,23 +21,13 @@ fn file_bytes(directory: &RuntimeDirectory) -> u64 {
 }
 
 fn sample(probe: u64, outcome: Outcome, duration: u64) -> HistoryRecord {
-    HistoryRecord::Sample(HistorySample {
-        series: SeriesKey { host: "node".into(), target: "/scratch".into(), ..SeriesKey::default() },
-        probe: ProbeId(probe),
-        intended: WallTime(0),
-        start: WallTime(0),
-        duration_ns: Nanoseconds(duration),
-        value: None,
+    HistoryRecord::Sample(HistorySample::new(
+        SeriesKey { host: "node".into(), target: "/scratch".into(), ..SeriesKey::default() },
+        ProbeId(probe),
+        WallTime(0),
+        Nanoseconds(duration),
         outcome,
-        failure: FailureCode::NONE,
-        exit_status: None,
-        batch: None,
-        blocker: None,
-        configuration: None,
-        processor_ns: None,
-        resident_bytes_max: None,
-        surroundings: None,
-    })
+    ))
 }
 
 fn heartbeat(begin: i64, last_seen: i64, end: SessionEnd) -> HistoryRecord {

@@ -5,8 +5,7 @@ use iolag_analysis::history::{
     LocalTime, Observations, Quantity, TimedValues, compare, find_changes,
 };
 use iolag_model::{
-    FailureCode, HistoryColumns, HistorySample, Nanoseconds, Outcome, ProbeId, Series, SeriesKey, SeriesKind,
-    WallTime,
+    HistoryColumns, HistorySample, Nanoseconds, Outcome, ProbeId, Series, SeriesKey, SeriesKind, WallTime,
 };
 
 const TENTHS: Nanoseconds = Nanoseconds::from_milliseconds(100);
@@ -26,23 +25,13 @@ fn observed(resolution_ns: Nanoseconds, milliseconds: impl Iterator<Item = u64>)
     };
     let mut columns = HistoryColumns::default();
     for (slot, milliseconds) in milliseconds.enumerate() {
-        columns.push(&HistorySample {
-            series: SeriesKey::default(),
-            probe: ProbeId(slot as u64 + 1),
-            intended: WallTime::from_seconds(slot as i64 * 900),
-            start: WallTime::from_seconds(slot as i64 * 900),
-            duration_ns: Nanoseconds::from_milliseconds(milliseconds),
-            value: None,
-            outcome: Outcome::Ok,
-            failure: FailureCode::NONE,
-            exit_status: None,
-            batch: None,
-            blocker: None,
-            configuration: None,
-            processor_ns: None,
-            resident_bytes_max: None,
-            surroundings: None,
-        });
+        columns.push(&HistorySample::new(
+            SeriesKey::default(),
+            ProbeId(slot as u64 + 1),
+            WallTime::from_seconds(slot as i64 * 900),
+            Nanoseconds::from_milliseconds(milliseconds),
+            Outcome::Ok,
+        ));
     }
     (series, columns)
 }

@@ -33,21 +33,14 @@ fn series(target: &str, task: &str, part: &str, kind: SeriesKind) -> Series {
 fn sample(probe: u64, second: f64, duration_seconds: f64, outcome: Outcome) -> HistorySample {
     let moment = WallTime(FIRST_SECOND * 1_000_000_000 + (second * 1e9) as i64);
     HistorySample {
-        series: SeriesKey::default(),
-        probe: ProbeId(probe + 1),
-        intended: moment,
-        start: moment,
-        duration_ns: Nanoseconds((duration_seconds * 1e9) as u64),
-        value: None,
-        outcome,
         failure: iolag_model::FailureCode::NONE,
-        exit_status: None,
-        batch: None,
-        blocker: None,
-        configuration: None,
-        processor_ns: None,
-        resident_bytes_max: None,
-        surroundings: None,
+        ..HistorySample::new(
+            SeriesKey::default(),
+            ProbeId(probe + 1),
+            moment,
+            Nanoseconds((duration_seconds * 1e9) as u64),
+            outcome,
+        )
     }
 }
 

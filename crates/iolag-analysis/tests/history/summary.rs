@@ -7,8 +7,8 @@ use iolag_analysis::history::{
 };
 use iolag_model::Random;
 use iolag_model::{
-    ConfigurationKey, FailureCode, HistoryColumns, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome,
-    ProbeId, Series, SeriesKey, SeriesKind, WallTime,
+    ConfigurationKey, HistoryColumns, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId,
+    Series, SeriesKey, SeriesKind, WallTime,
 };
 
 const MINUTE: i64 = 60;
@@ -35,21 +35,15 @@ fn series(kind: SeriesKind, resolution: Nanoseconds) -> Series {
 
 fn sample(probe: u64, second: i64, outcome: Outcome, seconds: f64) -> HistorySample {
     HistorySample {
-        series: SeriesKey::default(),
-        probe: ProbeId(probe),
-        intended: WallTime::from_seconds(second),
-        start: WallTime::from_seconds(second),
-        duration_ns: Nanoseconds((seconds * 1e9).round() as u64),
-        value: None,
-        outcome,
-        failure: FailureCode::NONE,
-        exit_status: None,
-        batch: None,
-        blocker: None,
         configuration: Some(ConfigurationKey(7)),
         processor_ns: Some([1_000_000, 1_000_000]),
-        resident_bytes_max: None,
-        surroundings: None,
+        ..HistorySample::new(
+            SeriesKey::default(),
+            ProbeId(probe),
+            WallTime::from_seconds(second),
+            Nanoseconds((seconds * 1e9).round() as u64),
+            outcome,
+        )
     }
 }
 

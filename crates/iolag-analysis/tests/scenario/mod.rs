@@ -1,7 +1,6 @@
 //! Runs made up for tests: a record and samples of which every number is known.
 #![allow(dead_code, reason = "each test uses its part")]
 
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use iolag_analysis::{Engine, Grouping, Precision, Summaries, analysed};
@@ -70,36 +69,21 @@ impl Scenario {
     fn new(workload: WorkloadSpec, names: &[&str], clients: u32) -> Self {
         let id = RunId::new("20261120-185900", 0x3fa7).expect("the form of an id");
         let target = |name: &&str| TargetRecord {
-            name: (*name).to_owned(),
-            backend: "posix".to_owned(),
-            working_place: None,
             file_system: Some(FileSystem { kind: "nfs4".to_owned(), ..FileSystem::default() }),
-            unanswered_ns: None,
-            contact: None,
-            failure: None,
+            ..TargetRecord::new(*name, "posix")
+        };
+        let spec = RunSpec {
+            workload,
+            targets: names.iter().map(|name| (*name).to_owned()).collect(),
+            clients,
+            deadline_ns: Nanoseconds(15 * S),
+            on_hang: OnHang::Continue,
+            seed: 1,
+            ring_bytes: 1 << 28,
         };
         let record = RunRecord {
-            format: RUN_FORMAT,
-            id: id.clone(),
-            campaign: id,
-            coordinates: BTreeMap::new(),
-            block: 1,
-            repetition: 1,
-            labels: BTreeMap::new(),
             command: vec!["iolag".to_owned()],
-            spec: RunSpec {
-                workload,
-                targets: names.iter().map(|name| (*name).to_owned()).collect(),
-                clients,
-                deadline_ns: Nanoseconds(15 * S),
-                on_hang: OnHang::Continue,
-                seed: 1,
-                ring_bytes: 1 << 28,
-            },
-            state: RunState::Complete,
             environment: Environment { host: "login1".to_owned(), cpus: 8, ..Environment::default() },
-            before: MemoryState::default(),
-            after: None,
             anchors: vec![Anchor {
                 monotonic_ns: MonotonicTime(S),
                 boottime_ns: S,
@@ -111,13 +95,7 @@ impl Scenario {
                 overhead_per_sample_ns: 60.0,
             },
             targets: names.iter().map(target).collect(),
-            clients: Vec::new(),
-            stages: Vec::new(),
-            parts: Vec::new(),
-            trust: Vec::new(),
-            remarks: Vec::new(),
-            positions: Vec::new(),
-            rescue: None,
+            ..RunRecord::new(id, spec, RunState::Complete)
         };
         Self { record, samples: Vec::new(), targets: Vec::new(), clock_ns: S, next: 0 }
     }

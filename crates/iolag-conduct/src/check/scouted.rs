@@ -200,13 +200,9 @@ pub(super) fn target_record(scouted: &Scouted) -> TargetRecord {
 pub(super) fn record_of(facts: &DirectoryFacts) -> TargetRecord {
     let target = Target::from(facts.path.clone());
     TargetRecord {
-        name: target.to_string(),
-        backend: target.kind().into(),
-        working_place: None,
         file_system: Some(facts.file_system.clone()),
-        unanswered_ns: None,
         contact: Some(contact(CONTACT_REQUESTS, facts.contact_ns)),
-        failure: None,
+        ..TargetRecord::new(target.to_string(), target.kind())
     }
 }
 

@@ -321,13 +321,5 @@ pub const PLACE_REQUESTS: u64 = 10;
 
 /// The record of a target that did not answer.
 pub fn unanswered(target: &Target, age: Nanoseconds) -> TargetRecord {
-    TargetRecord {
-        name: target.to_string(),
-        backend: target.kind().into(),
-        working_place: None,
-        file_system: None,
-        unanswered_ns: Some(age),
-        contact: None,
-        failure: None,
-    }
+    TargetRecord { unanswered_ns: Some(age), ..TargetRecord::new(target.to_string(), target.kind()) }
 }

@@ -103,13 +103,8 @@ fn first_contact(
     match answers.pop() {
         Some(Contact::Given(Ok(facts))) => {
             let target = TargetRecord {
-                name: facts.path.display().to_string(),
-                backend: "posix".into(),
-                working_place: None,
                 file_system: Some(facts.file_system),
-                unanswered_ns: None,
-                contact: None,
-                failure: None,
+                ..TargetRecord::new(facts.path.display().to_string(), "posix")
             };
             Ok((target, None))
         }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use iolag_keeper::{Residence, start_ticks};
 use iolag_model::{
-    Anchor, Calibration, ClientRecord, PlaceMaker, PlaceToken, RunId, RunRecord, RunSpec, RunState,
-    StageRecord, TargetRecord, Trust,
+    Anchor, ClientRecord, PlaceMaker, PlaceToken, RunId, RunRecord, RunSpec, RunState, StageRecord,
+    TargetRecord, Trust,
 };
 
 use crate::contact::scout::{self, Answer};
@@ -85,29 +85,21 @@ pub fn record(keeper: &Keeper, found: &Found, beginning: Beginning) -> RunRecord
         });
     }
     RunRecord {
-        format: beginning.spec.workload.run_format(),
-        id: beginning.id,
         campaign: beginning.membership.campaign,
         coordinates: beginning.membership.coordinates,
         block: beginning.membership.block,
         repetition: beginning.membership.repetition,
         labels: beginning.labels.into_iter().collect::<BTreeMap<_, _>>(),
         command: keeper.command.clone(),
-        spec: beginning.spec,
-        state: running_state(),
         environment: found.environment.clone(),
         before: found.before.clone(),
-        after: None,
         anchors: vec![Anchor::take()],
-        calibration: Calibration::default(),
         targets: beginning.targets,
         clients: beginning.clients,
         stages: beginning.stages,
-        parts: Vec::new(),
         trust,
-        remarks: Vec::new(),
-        positions: Vec::new(),
         rescue: found.rescue.clone(),
+        ..RunRecord::new(beginning.id, beginning.spec, running_state())
     }
 }
 

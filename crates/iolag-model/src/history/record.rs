@@ -52,6 +52,33 @@ pub struct HistorySample {
 }
 
 impl HistorySample {
+    /// One that started when it was scheduled, and of which nothing more is known.
+    pub const fn new(
+        series: SeriesKey,
+        probe: ProbeId,
+        start: WallTime,
+        duration_ns: Nanoseconds,
+        outcome: Outcome,
+    ) -> Self {
+        Self {
+            series,
+            probe,
+            batch: None,
+            intended: start,
+            start,
+            duration_ns,
+            value: None,
+            outcome,
+            failure: FailureCode::NONE,
+            exit_status: None,
+            blocker: None,
+            configuration: None,
+            processor_ns: None,
+            resident_bytes_max: None,
+            surroundings: None,
+        }
+    }
+
     /// Whether this sample replaces `other`, which has the same series and probe: what says how it ended replaces what says that it
     /// had not, a later end replaces an earlier judgement, and a greater age replaces a smaller one.
     pub fn supersedes(&self, other: &Self) -> bool {

@@ -65,6 +65,37 @@ pub struct RunRecord {
     pub rescue: Option<Rescue>,
 }
 
+impl RunRecord {
+    /// Of a run by itself that is to do this, and of which nothing more is known.
+    pub fn new(id: RunId, spec: RunSpec, state: RunState) -> Self {
+        Self {
+            format: spec.workload.run_format(),
+            campaign: id.clone(),
+            id,
+            coordinates: BTreeMap::new(),
+            block: 1,
+            repetition: 1,
+            labels: BTreeMap::new(),
+            command: Vec::new(),
+            spec,
+            state,
+            environment: Environment::default(),
+            before: MemoryState::default(),
+            after: None,
+            anchors: Vec::new(),
+            calibration: Calibration::default(),
+            targets: Vec::new(),
+            clients: Vec::new(),
+            stages: Vec::new(),
+            parts: Vec::new(),
+            trust: Vec::new(),
+            remarks: Vec::new(),
+            positions: Vec::new(),
+            rescue: None,
+        }
+    }
+}
+
 const fn first() -> u32 {
     1
 }
@@ -147,6 +178,21 @@ pub struct TargetRecord {
     /// Why it could not be measured, or not to the end: what was tried, on what, what the system answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+}
+
+impl TargetRecord {
+    /// Of a target of which nothing more is known.
+    pub fn new(name: impl Into<String>, backend: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            backend: backend.into(),
+            working_place: None,
+            file_system: None,
+            unanswered_ns: None,
+            contact: None,
+            failure: None,
+        }
+    }
 }
 
 /// How far the first contact with a target and setting it up had come: who is slow is not dead.

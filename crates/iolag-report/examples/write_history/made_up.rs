@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use iolag_analysis::history::HistoryInput;
 use iolag_fixtures::made_up_series::series_of;
 use iolag_model::{
-    Configuration, ConfigurationKey, Event, EventSource, FailureCode, HistoryColumns, HistorySample,
-    Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, Random, Series, SeriesKey, SeriesKind, SessionEnd,
-    Surroundings, WallTime, WatchSession,
+    Configuration, ConfigurationKey, Event, EventSource, HistoryColumns, HistorySample, Nanoseconds, Outage,
+    OutageEnding, Outcome, ProbeId, Random, Series, SeriesKey, SeriesKind, SessionEnd, Surroundings,
+    WallTime, WatchSession,
 };
 
 const MINUTE: i64 = 60;
@@ -28,21 +28,14 @@ pub fn series(host: &str, target: &str, task: &str, kind: SeriesKind) -> Series 
 pub fn sample(second: f64, duration_seconds: f64) -> HistorySample {
     let moment = WallTime((second * 1e9) as i64);
     HistorySample {
-        series: SeriesKey::default(),
-        probe: ProbeId((second * 1e3) as u64),
-        intended: moment,
-        start: moment,
-        duration_ns: Nanoseconds((duration_seconds * 1e9) as u64),
-        value: None,
-        outcome: Outcome::Ok,
-        failure: FailureCode::NONE,
         exit_status: Some(0),
-        batch: None,
-        blocker: None,
-        configuration: None,
-        processor_ns: None,
-        resident_bytes_max: None,
-        surroundings: None,
+        ..HistorySample::new(
+            SeriesKey::default(),
+            ProbeId((second * 1e3) as u64),
+            moment,
+            Nanoseconds((duration_seconds * 1e9) as u64),
+            Outcome::Ok,
+        )
     }
 }
 

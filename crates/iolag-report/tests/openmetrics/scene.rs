@@ -73,21 +73,14 @@ impl Scene {
     fn count(&mut self, key: &SeriesKey, probe: u64, outcome: Outcome, milliseconds: u64) {
         let moment = WallTime::from_seconds(BEGIN + 900 * probe as i64);
         self.tallies.count(&HistorySample {
-            series: key.clone(),
-            probe: ProbeId(probe),
-            intended: moment,
-            start: moment,
-            duration_ns: Nanoseconds::from_milliseconds(milliseconds),
-            value: None,
-            outcome,
             failure: if outcome == Outcome::Error { FailureCode::EXIT } else { FailureCode::NONE },
-            exit_status: None,
-            batch: None,
-            blocker: None,
-            configuration: None,
-            processor_ns: None,
-            resident_bytes_max: None,
-            surroundings: None,
+            ..HistorySample::new(
+                key.clone(),
+                ProbeId(probe),
+                moment,
+                Nanoseconds::from_milliseconds(milliseconds),
+                outcome,
+            )
         });
     }
 }

@@ -231,23 +231,7 @@ impl<'a> Reader<'a> {
 
 /// A sample to be overwritten by [`Reader::sample_into`].
 pub(crate) const fn blank_sample(series: SeriesKey) -> HistorySample {
-    HistorySample {
-        series,
-        probe: ProbeId(0),
-        batch: None,
-        intended: WallTime(0),
-        start: WallTime(0),
-        duration_ns: Nanoseconds::ZERO,
-        value: None,
-        outcome: Outcome::Ok,
-        failure: FailureCode::NONE,
-        exit_status: None,
-        blocker: None,
-        configuration: None,
-        processor_ns: None,
-        resident_bytes_max: None,
-        surroundings: None,
-    }
+    HistorySample::new(series, ProbeId(0), WallTime(0), Nanoseconds::ZERO, Outcome::Ok)
 }
 
 /// What is selected for [`Reader::series_key`].

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use iolag_model::{
-    Access, Anchor, AttemptId, Calibration, ClientId, ClientRecord, Durability, Environment, FailureCode,
-    Granularity, MemoryState, MetadataSpec, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Pattern,
-    Phase, RUN_FORMAT, RunId, RunRecord, RunSpec, RunState, Sample, StageIndex, StageRecord, TargetIndex,
-    TargetRecord, Think, Verification, WorkloadSpec,
+    Access, Anchor, AttemptId, ClientId, ClientRecord, Durability, Environment, FailureCode, Granularity,
+    MetadataSpec, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Pattern, Phase, RunId, RunRecord,
+    RunSpec, RunState, Sample, StageIndex, StageRecord, TargetIndex, TargetRecord, Think, Verification,
+    WorkloadSpec,
 };
 
 pub fn run_id(salt: u16) -> RunId {
@@ -17,13 +17,8 @@ pub fn run_id(salt: u16) -> RunId {
 /// A run of `clients` clients on each of `targets` targets, in three stages.
 pub fn record(id: &RunId, targets: u16, clients: u32) -> RunRecord {
     let target = |index| TargetRecord {
-        name: format!("/scratch/{index}"),
-        backend: "posix".into(),
         working_place: Some(format!("/scratch/{index}/iolag-{id}")),
-        file_system: None,
-        unanswered_ns: None,
-        contact: None,
-        failure: None,
+        ..TargetRecord::new(format!("/scratch/{index}"), "posix")
     };
     let client = |index: u32| ClientRecord {
         client: ClientId(index),
@@ -31,17 +26,10 @@ pub fn record(id: &RunId, targets: u16, clients: u32) -> RunRecord {
         rank: index % clients,
     };
     let stage = |index, phase, iteration| StageRecord { stage: StageIndex(index), phase, iteration };
+    let spec = spec((0..targets).map(|index| format!("/scratch/{index}")).collect(), clients);
     RunRecord {
-        format: RUN_FORMAT,
-        id: id.clone(),
-        campaign: id.clone(),
-        coordinates: BTreeMap::new(),
-        block: 1,
-        repetition: 1,
         labels: BTreeMap::from([("system".to_owned(), "test \"quoted\", comma".to_owned())]),
         command: vec!["iolag".into(), "bench".into(), "metadata".into()],
-        spec: spec((0..targets).map(|index| format!("/scratch/{index}")).collect(), clients),
-        state: RunState::Running { keeper_pid: 1, keeper_start_ticks: 1, spool: None },
         environment: Environment {
             host: "login1".into(),
             kernel: "Linux 6.1".into(),
@@ -50,14 +38,11 @@ pub fn record(id: &RunId, targets: u16, clients: u32) -> RunRecord {
             iolag_version: "0.1.0".into(),
             ..Environment::default()
         },
-        before: MemoryState::default(),
-        after: None,
         anchors: vec![Anchor {
             monotonic_ns: MonotonicTime(1_000_000_000),
             boottime_ns: 1_000_000_000,
             realtime_ns: 1_795_201_140_000_000_000,
         }],
-        calibration: Calibration::default(),
         targets: (0..targets).map(target).collect(),
         clients: (0..clients * u32::from(targets)).map(client).collect(),
         stages: vec![
@@ -65,11 +50,11 @@ pub fn record(id: &RunId, targets: u16, clients: u32) -> RunRecord {
             stage(1, Phase::Benchmark, 0),
             stage(2, Phase::Benchmark, 1),
         ],
-        parts: Vec::new(),
-        trust: Vec::new(),
-        remarks: Vec::new(),
-        positions: Vec::new(),
-        rescue: None,
+        ..RunRecord::new(
+            id.clone(),
+            spec,
+            RunState::Running { keeper_pid: 1, keeper_start_ticks: 1, spool: None },
+        )
     }
 }
 

@@ -156,21 +156,9 @@ pub fn skipped(
     blocker: Option<ProbeId>,
 ) -> HistorySample {
     HistorySample {
-        series,
-        probe,
         intended,
-        start: due,
-        duration_ns: Nanoseconds::ZERO,
-        value: None,
-        outcome: Outcome::Skipped,
-        failure: FailureCode::NONE,
-        exit_status: None,
-        batch: None,
         blocker,
-        configuration: None,
-        processor_ns: None,
-        resident_bytes_max: None,
-        surroundings: None,
+        ..HistorySample::new(series, probe, due, Nanoseconds::ZERO, Outcome::Skipped)
     }
 }
 

@@ -2,12 +2,10 @@
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
+use crate::support::{PATIENCE, wait_until};
 use crate::user::User;
 
-/// For whatever must happen on a busy machine, unless something hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
 const PASSWORD: &str = "geheim";
 
 /// Whoever runs until it is dropped.
@@ -20,17 +18,6 @@ impl Drop for Running {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         let _ = self.0.wait();
     }
-}
-
-fn wait_until(mut condition: impl FnMut() -> bool) -> bool {
-    let end = Instant::now() + PATIENCE;
-    while !condition() {
-        if Instant::now() > end {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    true
 }
 
 /// What everybody, and what its owner, may read of a process.
@@ -52,7 +39,7 @@ fn assert_hides_it(user: &User, before: &str, arguments: &[&str]) {
         let told = told(process);
         told.contains("***") && !told.contains(PASSWORD)
     };
-    assert!(wait_until(hides), "{before} {arguments:?}: {}", told(process));
+    assert!(wait_until(PATIENCE, hides), "{before} {arguments:?}: {}", told(process));
     assert!(told(process).ends_with("iolag\n"), "{}", told(process));
     assert!(matches!(running.0.try_wait(), Ok(None)), "{arguments:?}");
 }

@@ -1,8 +1,8 @@
 //! `report --incident` of a history: what happened, to whom and to whom not, with the numbers of the samples.
 
 use iolag_model::{
-    Evidence, FailureCode, HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId,
-    SeriesKey, WallTime,
+    Evidence, HistoryRecord, HistorySample, Nanoseconds, Outage, OutageEnding, Outcome, ProbeId, SeriesKey,
+    WallTime,
 };
 
 use crate::study::{PERIOD_SECONDS, Study};
@@ -33,26 +33,19 @@ fn sample(target: &str, slot: i64) -> HistorySample {
     // Between 50 and 96 ms.
     let usual = if outcome == Outcome::Ok { 50 + slot as u64 * 7919 % 1009 % 47 } else { 0 };
     HistorySample {
-        series: SeriesKey {
-            host: "login1".to_owned(),
-            target: target.to_owned(),
-            task: "list".to_owned(),
-            part: String::new(),
-        },
-        probe: ProbeId(2 * slot as u64 + u64::from(is_home)),
-        intended: at(slot),
-        start: at(slot),
-        duration_ns: Nanoseconds(seconds as u64 * 1_000_000_000 + usual * 1_000_000),
-        value: None,
-        outcome,
-        failure: FailureCode::NONE,
-        exit_status: None,
-        batch: None,
         blocker: (outcome == Outcome::Skipped).then(hung_probe),
-        configuration: None,
-        processor_ns: None,
-        resident_bytes_max: None,
-        surroundings: None,
+        ..HistorySample::new(
+            SeriesKey {
+                host: "login1".to_owned(),
+                target: target.to_owned(),
+                task: "list".to_owned(),
+                part: String::new(),
+            },
+            ProbeId(2 * slot as u64 + u64::from(is_home)),
+            at(slot),
+            Nanoseconds(seconds as u64 * 1_000_000_000 + usual * 1_000_000),
+            outcome,
+        )
     }
 }
 

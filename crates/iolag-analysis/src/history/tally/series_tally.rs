@@ -227,21 +227,14 @@ mod tests {
             _ => FailureCode::NONE,
         };
         HistorySample {
-            series: series_of("/home", "list").key,
-            probe: ProbeId(probe),
-            intended: WallTime::from_seconds(900 * probe as i64),
-            start: WallTime::from_seconds(900 * probe as i64),
-            duration_ns: Nanoseconds(seconds * SECOND),
-            value: None,
-            outcome,
             failure,
-            exit_status: None,
-            batch: None,
-            blocker: None,
-            configuration: None,
-            processor_ns: None,
-            resident_bytes_max: None,
-            surroundings: None,
+            ..HistorySample::new(
+                series_of("/home", "list").key,
+                ProbeId(probe),
+                WallTime::from_seconds(900 * probe as i64),
+                Nanoseconds(seconds * SECOND),
+                outcome,
+            )
         }
     }
 

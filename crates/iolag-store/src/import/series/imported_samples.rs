@@ -116,21 +116,10 @@ impl ImportedSample {
 
     pub(crate) fn record(&self, series: &Series) -> HistorySample {
         HistorySample {
-            series: series.key.clone(),
-            probe: self.probe,
-            intended: self.time,
-            start: self.time,
-            duration_ns: self.duration_ns,
             value: self.value,
-            outcome: self.outcome,
             failure: self.failure,
             exit_status: self.exit_status,
-            batch: None,
-            blocker: None,
-            configuration: None,
-            processor_ns: None,
-            resident_bytes_max: None,
-            surroundings: None,
+            ..HistorySample::new(series.key.clone(), self.probe, self.time, self.duration_ns, self.outcome)
         }
     }
 }

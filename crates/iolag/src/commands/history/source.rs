@@ -100,9 +100,7 @@ fn give_memory_back() {
 #[cfg(test)]
 mod tests {
     use iolag_analysis::history::analyse_history;
-    use iolag_model::{
-        FailureCode, HistoryRecord, HistorySample, Nanoseconds, Outcome, SeriesKey, SeriesKind, WallTime,
-    };
+    use iolag_model::{HistoryRecord, HistorySample, Nanoseconds, Outcome, SeriesKey, SeriesKind, WallTime};
     use iolag_store::history::{Access, open_history};
 
     use super::*;
@@ -125,21 +123,15 @@ mod tests {
             };
             let due = WallTime::from_seconds(1_700_000_000 + 900 * slot as i64);
             HistoryRecord::Sample(HistorySample {
-                series: key.clone(),
-                probe: ProbeId(number),
-                intended: due,
-                start: due,
-                duration_ns: Nanoseconds::from_milliseconds(milliseconds),
-                value: None,
-                outcome: if is_skipped { Outcome::Skipped } else { Outcome::Ok },
-                failure: FailureCode::NONE,
-                exit_status: None,
-                batch: None,
                 blocker: is_skipped.then(|| ProbeId(number - since_hang)),
-                configuration: None,
                 processor_ns: Some([1_000_000, 2_000_000 + slot % 1000]),
-                resident_bytes_max: None,
-                surroundings: None,
+                ..HistorySample::new(
+                    key.clone(),
+                    ProbeId(number),
+                    due,
+                    Nanoseconds::from_milliseconds(milliseconds),
+                    if is_skipped { Outcome::Skipped } else { Outcome::Ok },
+                )
             })
         };
         (0..1500).map(sample).collect()
