@@ -7,13 +7,11 @@ use iolag_analysis::figure::{
     Apart, FIGURE_COLUMNS, FigureChoice, FigureEngine, FigurePlan, Figures, RunFigures, SpanFinder, SweepRun,
     TimeSpan, sweep_figures,
 };
-use iolag_analysis::{
-    CheckAnalysis, MetadataAnalysis, PingAnalysis, analyse_check, analyse_metadata, analyse_ping,
-};
+use iolag_analysis::{RunAnalysis, analyse_run};
 use iolag_conduct::{ExitCode, Failure, absolute, summarise};
-use iolag_model::{Column, MonotonicTime, RunRecord, SampleColumns, WorkloadSpec};
+use iolag_model::{Column, MonotonicTime, RunRecord, SampleColumns};
 use iolag_report::{
-    FigureForm, FigureKind, FigureSelection, FigureSize, Judged, TerminalSize, plot, terminal_time_line,
+    FigureForm, FigureKind, FigureSelection, FigureSize, TerminalSize, plot, terminal_time_line,
 };
 use iolag_store::{RunDirectory, Sink, StoreError};
 
@@ -27,30 +25,9 @@ pub struct Pictured {
     /// The run.
     pub record: RunRecord,
     /// What was found out.
-    pub analysis: Analysis,
+    pub analysis: RunAnalysis,
     /// What its pictures show.
     pub figures: RunFigures,
-}
-
-/// An analysis, by workload.
-pub enum Analysis {
-    /// Of a check.
-    Check(CheckAnalysis),
-    /// Of a metadata run.
-    Metadata(MetadataAnalysis),
-    /// Of a ping.
-    Ping(PingAnalysis),
-}
-
-impl Analysis {
-    /// As the report takes it.
-    pub const fn judged(&self) -> Judged<'_> {
-        match self {
-            Self::Check(analysis) => Judged::Check(analysis),
-            Self::Metadata(analysis) => Judged::Metadata(analysis),
-            Self::Ping(analysis) => Judged::Ping(analysis),
-        }
-    }
 }
 
 /// Reads a run once for its numbers and once for its pictures, which are of what is chosen.
@@ -59,11 +36,7 @@ impl Analysis {
 /// If a part cannot be read.
 pub fn picture(run: &RunDirectory, record: RunRecord, choice: &FigureChoice) -> Result<Pictured, StoreError> {
     let summaries = summarise(run, &record)?;
-    let analysis = match record.spec.workload {
-        WorkloadSpec::Check(_) => Analysis::Check(analyse_check(&record, &summaries)),
-        WorkloadSpec::Metadata(_) => Analysis::Metadata(analyse_metadata(&record, &summaries)),
-        WorkloadSpec::Ping(_) => Analysis::Ping(analyse_ping(&record, &summaries)),
-    };
+    let analysis = analyse_run(&record, &summaries);
     let span = match TimeSpan::of_record(&record) {
         Some(span) => span,
         None => span_of_samples(run)?,
@@ -82,12 +55,12 @@ pub fn one_series_each() -> FigureChoice {
 }
 
 /// The figures of several runs together, with sweeps where runs belong to one. The runs' own figures are taken out.
-pub fn figures_of(runs: Vec<Pictured>) -> (Figures, Vec<(RunRecord, Analysis)>) {
+pub fn figures_of(runs: Vec<Pictured>) -> (Figures, Vec<(RunRecord, RunAnalysis)>) {
     let swept: Vec<_> = runs
         .iter()
         .filter_map(|run| match &run.analysis {
-            Analysis::Metadata(analysis) => Some(SweepRun { record: &run.record, analysis }),
-            Analysis::Check(_) | Analysis::Ping(_) => None,
+            RunAnalysis::Metadata(analysis) => Some(SweepRun { record: &run.record, analysis }),
+            _ => None,
         })
         .collect();
     let sweeps = sweep_figures(&swept);
