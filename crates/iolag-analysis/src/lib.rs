@@ -35,8 +35,8 @@ pub use run::metadata::self_read::{SelfReadShare, same_node_share, self_read_sha
 pub use run::metadata::stage::Unfinished;
 pub use run::metadata::stage::{OperationRow, StageAnalysis, WorkingSetChange};
 pub use run::metadata::working_set::WorkingSet;
-pub use run::ping::{PingAnalysis, analyse_ping};
-pub use run::ping_counts::PingCounts;
+pub use run::ping::analysis::{PingAnalysis, analyse_ping};
+pub use run::ping::counts::PingCounts;
 pub use run::stage_names::stage_name;
 pub use run::stage_rates::{StageClock, StageTimes};
 pub use run::summary::{
@@ -48,7 +48,7 @@ pub use run::sweep::{
     RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
     RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, compare_repetitions, stable_from,
 };
-pub use run::workload::{Analysed, analysed};
+pub use run::workload::{Analysed, RunAnalysis, analyse_run, analysed};
 pub use statistics::change::trend::drift;
 pub use statistics::comparison::kruskal_wallis::{chi_squared_above, kruskal_wallis};
 pub use statistics::dependence::block_sums::{SEQUENCE_BLOCKS, Sequence};

@@ -41,13 +41,7 @@ pub use outcome::{ErrorClass, Failure, FailureCode, Outcome, UnknownOutcome};
 pub use process_stat::ProcessStat;
 pub use random::{GOLDEN, Random, mix};
 pub use recorder::{Activity, Arrival, Coordinator, Meeting, Recorder, Waiting};
-pub use run::{
-    Access, Calibration, CheckSpec, ClientRecord, ContactEnd, ContactRecord, Durability, Environment,
-    FileSystem, FormatError, FormatVersion, Granularity, MemoryState, MetadataSpec, OnHang, PartRecord,
-    Pattern, Phase, PingProbe, PingSpec, Pressure, RUN_FORMAT, RUN_FORMAT_WITH_PING, Rescue, RunRecord,
-    RunSpec, RunState, StageRecord, TargetRecord, Think, TimeLimit, Trust, Verification, WearOut,
-    WorkloadSpec,
-};
+pub use run::*;
 pub use sample::{Sample, SampleError};
 pub use steering::{is_steering, one_line};
 pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};

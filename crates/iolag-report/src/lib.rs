@@ -7,7 +7,6 @@ mod figure;
 mod finding;
 mod html;
 mod incident;
-mod judged;
 mod machine;
 mod text;
 mod words;
@@ -22,7 +21,6 @@ pub use html::{
     write_history_document, write_history_html, write_html, write_live_history_html,
 };
 pub use incident::{IncidentHistory, IncidentRun, incident_history_text, incident_text};
-pub use judged::Judged;
 pub use machine::{
     Exposition, LIVE_SCHEMA, LatencyExport, LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveReading,
     LiveSeries, LiveView, LiveWatch, LiveWatchState, MetricsForm, live_document, metrics, openmetrics,
@@ -30,8 +28,8 @@ pub use machine::{
     write_json, write_latency_files, write_list_json, write_md_workbench, write_notes_json,
 };
 pub use text::{
-    CampaignRun, CheckRows, Colour, HistoryHead, Tone, batches_text, campaign_text, check_text,
-    footnotes_text, history_text, list_text, metadata_text, notes_text, ping_text, show_head, state_name,
-    trust_text, watch_status_text, wrapped,
+    CampaignRun, Colour, HistoryHead, Tone, batches_text, campaign_text, footnotes_text, history_text,
+    list_text, notes_text, show_head, state_name, trust_text, watch_status_text, wrapped,
 };
 pub use workload::command::shell_command;
+pub use workload::{CheckRows, check_text, metadata_text, ping_text, run_text};

@@ -4,12 +4,12 @@
 mod scenario;
 
 use iolag_analysis::figure::Figures;
-use iolag_analysis::{analyse_check, analyse_metadata};
+use iolag_analysis::{RunAnalysis, analyse_check, analyse_metadata, analyse_run};
 use iolag_model::{
     FailureCode, Nanoseconds, Operation, Outcome, Pattern, Phase, RunRecord, RunState, WorkloadSpec,
 };
 use iolag_report::{
-    CampaignRun, CheckRows, Colour, HtmlReport, Judged, ReportedRun, campaign_text, check_text, write_html,
+    CampaignRun, CheckRows, Colour, HtmlReport, ReportedRun, campaign_text, check_text, write_html,
 };
 use scenario::{Scenario, one_after_the_other, three_directories, usb_stick};
 
@@ -34,8 +34,8 @@ fn a_tiny_report() {
     scenario.add(0, Operation::TaskListNumeric, 1_100_000);
     scenario.record.labels.insert("condition".to_owned(), "<script>alert(1)</script>".to_owned());
     scenario.record.state = RunState::Incomplete { reason: "it was interrupted".to_owned() };
-    let analysis = analyse_check(&scenario.record, &scenario.by_target());
-    let page = page_of(&[ReportedRun { record: &scenario.record, judged: Judged::Check(&analysis) }]);
+    let analysis = analyse_run(&scenario.record, &scenario.by_target());
+    let page = page_of(&[ReportedRun { record: &scenario.record, analysis: &analysis }]);
     insta::assert_snapshot!(static_part(&page));
 }
 
@@ -44,8 +44,8 @@ fn nothing_conspicuous_is_found_only_where_everything_feels_fast() {
     let page = |ms: u64| {
         let mut scenario = Scenario::check(&["/home/me"]);
         scenario.add(0, Operation::TaskList, ms * 1_000_000);
-        let analysis = analyse_check(&scenario.record, &scenario.by_target());
-        page_of(&[ReportedRun { record: &scenario.record, judged: Judged::Check(&analysis) }])
+        let analysis = analyse_run(&scenario.record, &scenario.by_target());
+        page_of(&[ReportedRun { record: &scenario.record, analysis: &analysis }])
     };
     assert!(page(3).contains("Nothing conspicuous was found."));
     assert!(!page(300).contains("Nothing conspicuous"), "it is sluggish");
@@ -59,11 +59,11 @@ fn the_only_script_that_runs_is_ours() {
     check.record.environment.host = attack.to_owned();
     check.record.targets[0].name = attack.to_owned();
     check.record.targets[2].unanswered_ns = Some(Nanoseconds(15_000_000_000));
-    let judged = analyse_check(&check.record, &check.by_target());
-    let metadata = analyse_metadata(&bench.record, &bench.by_stage());
+    let judged = analyse_run(&check.record, &check.by_target());
+    let metadata = analyse_run(&bench.record, &bench.by_stage());
     let page = page_of(&[
-        ReportedRun { record: &check.record, judged: Judged::Check(&judged) },
-        ReportedRun { record: &bench.record, judged: Judged::Metadata(&metadata) },
+        ReportedRun { record: &check.record, analysis: &judged },
+        ReportedRun { record: &bench.record, analysis: &metadata },
     ]);
     assert!(page.contains("&lt;/script&gt;&lt;script&gt;alert(1)"));
     assert_eq!(page.matches("<script>").count(), 1);
@@ -74,8 +74,8 @@ fn the_only_script_that_runs_is_ours() {
 #[test]
 fn a_spec_becomes_a_command_that_names_everything() {
     let bench = usb_stick();
-    let metadata = analyse_metadata(&bench.record, &bench.by_stage());
-    let page = page_of(&[ReportedRun { record: &bench.record, judged: Judged::Metadata(&metadata) }]);
+    let metadata = analyse_run(&bench.record, &bench.by_stage());
+    let page = page_of(&[ReportedRun { record: &bench.record, analysis: &metadata }]);
     let command = "iolag bench metadata /scratch/me --clients 4 --pattern code --detail operations --datasets 1 \
                    --precreate 3000 --objects 1000 --iterations 3 --object-size 3901 --offset 1 \
                    --phases precreate,benchmark,cleanup --on-hang continue --buffer 268435456 --deadline 15s --seed 1";
@@ -89,14 +89,14 @@ fn phases_of_a_batch_and_a_working_directory_of_ones_own_are_named_too() {
     spec.pattern = Pattern::Batch;
     spec.phases = vec![Phase::Precreate, Phase::Benchmark];
     bench.record.targets[0].working_place = Some("/scratch/me/mine-too".to_owned());
-    let metadata = analyse_metadata(&bench.record, &bench.by_stage());
-    let page = page_of(&[ReportedRun { record: &bench.record, judged: Judged::Metadata(&metadata) }]);
+    let metadata = analyse_run(&bench.record, &bench.by_stage());
+    let page = page_of(&[ReportedRun { record: &bench.record, analysis: &metadata }]);
     assert!(page.contains("--phases precreate,benchmark"), "{}", static_part(&page));
     assert!(page.contains("--working-name mine-too"), "{}", static_part(&page));
     assert!(!page.contains("over 1 000 objects"), "a batch handles all of them");
     bench.record.targets[0].working_place = Some("/scratch/me/iolag-work".to_owned());
-    let metadata = analyse_metadata(&bench.record, &bench.by_stage());
-    let page = page_of(&[ReportedRun { record: &bench.record, judged: Judged::Metadata(&metadata) }]);
+    let metadata = analyse_run(&bench.record, &bench.by_stage());
+    let page = page_of(&[ReportedRun { record: &bench.record, analysis: &metadata }]);
     assert!(!page.contains("--working-name"), "the usual one is what a reader gets anyway");
 }
 
@@ -113,8 +113,8 @@ fn the_verdict_on_a_batch_names_the_rate_of_each_of_its_stages_and_what_is_alway
         let ended = batch.at(stage, 0, Operation::Stage, begin, second / 10);
         *ended = ended.with_bytes(1);
     }
-    let metadata = analyse_metadata(&batch.record, &batch.by_stage());
-    let page = page_of(&[ReportedRun { record: &batch.record, judged: Judged::Metadata(&metadata) }]);
+    let metadata = analyse_run(&batch.record, &batch.by_stage());
+    let page = page_of(&[ReportedRun { record: &batch.record, analysis: &metadata }]);
     let text = static_part(&page).replace('\u{a0}', " ");
     assert!(text.contains("the median of 2 iterations: batch-stat 10.0/s."), "{text}");
     assert!(!text.contains("In tree-create"), "{text}");
@@ -144,7 +144,8 @@ fn what_several_directories_of_a_check_have_is_told_once_in_text_and_page() {
     assert!(analysis.directories.iter().all(|directory| !directory.findings.is_empty()), "{analysis:#?}");
     let plain = |text: &str| text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ");
     let text = plain(&check_text(&analysis, CheckRows::Known, 100, Colour::Never));
-    let page = page_of(&[ReportedRun { record: &check.record, judged: Judged::Check(&analysis) }]);
+    let page =
+        page_of(&[ReportedRun { record: &check.record, analysis: &RunAnalysis::Check(analysis.clone()) }]);
     let page = plain(static_part(&page)).replace("<code>", "`").replace("</code>", "`");
     let sentence = "In /c: 10 of 200 `call.stat` failed: input/output error; also in /a, /b, /d, /e and /f.";
     let advice = "Failed attempts are in no quantile";
@@ -160,8 +161,8 @@ fn what_several_directories_of_a_check_have_is_told_once_in_text_and_page() {
 #[test]
 fn the_page_tells_rates_by_the_stages_own_clock_where_a_client_starts_late() {
     let bench = one_after_the_other();
-    let metadata = analyse_metadata(&bench.record, &bench.by_stage());
-    let page = page_of(&[ReportedRun { record: &bench.record, judged: Judged::Metadata(&metadata) }]);
+    let metadata = analyse_run(&bench.record, &bench.by_stage());
+    let page = page_of(&[ReportedRun { record: &bench.record, analysis: &metadata }]);
     let text = static_part(&page).replace('\u{a0}', " ");
     let verdict = "2 clients in 200 ms did 1 000 operations/s, which is 1 000 objects/s, with a balance between \
                    clients of 50 %.";
@@ -192,13 +193,13 @@ fn a_campaign_tells_the_true_rate_of_a_run_in_which_a_client_starts_late() {
 /// The headings under which the verdicts of these runs stand.
 fn headings(records: &[RunRecord]) -> Vec<String> {
     let check = Scenario::check(&["/home/me"]);
-    let (metadata, check) = (usb_stick(), analyse_check(&check.record, &check.by_target()));
-    let metadata = analyse_metadata(&metadata.record, &metadata.by_stage());
-    let judged = |record: &RunRecord| match record.spec.workload {
-        WorkloadSpec::Metadata(_) => Judged::Metadata(&metadata),
-        WorkloadSpec::Check(_) | WorkloadSpec::Ping(_) => Judged::Check(&check),
-    };
-    let runs: Vec<_> = records.iter().map(|record| ReportedRun { record, judged: judged(record) }).collect();
+    let check = analyse_run(&check.record, &check.by_target());
+    let metadata = usb_stick();
+    let metadata = analyse_run(&metadata.record, &metadata.by_stage());
+    let of_its_kind =
+        |record: &RunRecord| if record.spec.workload.metadata().is_some() { &metadata } else { &check };
+    let reported = |record| ReportedRun { record, analysis: of_its_kind(record) };
+    let runs: Vec<_> = records.iter().map(reported).collect();
     let page = page_of(&runs).replace('\u{a0}', " ");
     let (head, _) = page.split_once("</header>").expect("a head");
     head.split("<h3>").skip(1).filter_map(|rest| Some(rest.split_once("</h3>")?.0.to_owned())).collect()

@@ -3,10 +3,10 @@
 #[path = "../../iolag-analysis/tests/scenario/mod.rs"]
 mod scenario;
 
-use iolag_analysis::{analyse_check, analyse_metadata};
+use iolag_analysis::{RunAnalysis, analyse_check, analyse_metadata};
 use iolag_model::{ClientId, FailureCode, Operation, Outcome, Phase, RunState, Sample, Trust};
 use iolag_report::{
-    CheckRows, Colour, Judged, check_text, list_text, metadata_text, show_head, write_csv, write_json,
+    CheckRows, Colour, check_text, list_text, metadata_text, show_head, write_csv, write_json,
     write_md_workbench,
 };
 use scenario::{S, Scenario, slow_beside_quick, three_directories, usb_stick};
@@ -202,7 +202,8 @@ fn check_as_json() {
     let scenario = three_directories();
     let analysis = analyse_check(&scenario.record, &scenario.by_target());
     let mut bytes = Vec::new();
-    write_json(&scenario.record, Judged::Check(&analysis), &mut bytes).expect("a Vec takes everything");
+    write_json(&scenario.record, &RunAnalysis::Check(analysis.clone()), &mut bytes)
+        .expect("a Vec takes everything");
     let mut value: serde_json::Value = serde_json::from_slice(&bytes).expect("it is JSON");
     assert_eq!((value["schema"].as_u64(), value["kind"].as_str()), (Some(1), Some("check")));
     assert_eq!(value["directories"][2]["unanswered_ns"].as_u64(), Some(15_000_000_000));
@@ -221,7 +222,8 @@ fn metadata_as_json_leads_back() {
     let scenario = usb_stick();
     let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
     let mut bytes = Vec::new();
-    write_json(&scenario.record, Judged::Metadata(&analysis), &mut bytes).expect("a Vec takes everything");
+    write_json(&scenario.record, &RunAnalysis::Metadata(analysis.clone()), &mut bytes)
+        .expect("a Vec takes everything");
     let value: serde_json::Value = serde_json::from_slice(&bytes).expect("it is JSON");
     assert_eq!(value["stages"][1]["phase"].as_str(), Some("benchmark"));
     let stages = serde_json::from_value::<Vec<iolag_analysis::StageAnalysis>>(value["stages"].clone());

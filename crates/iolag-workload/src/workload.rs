@@ -1,10 +1,10 @@
 //! What every workload answers before it runs: whether it can, its stages, what it asks and what it writes.
 //!
-//! Each answers in its own folder; [`workload`] is the one place that knows them all.
+//! Each answers in its own folder.
 
 use std::collections::BTreeSet;
 
-use iolag_model::{Operation, Phase, StageIndex, StageRecord, WorkloadSpec};
+use iolag_model::{Operation, Phase, StageIndex, StageRecord, WorkloadSpec, whatever_workload};
 
 use crate::SpecError;
 
@@ -22,8 +22,13 @@ pub trait Workload {
     /// Objects that a run creates in all, over `clients` clients (directories, for a check).
     fn objects_needed(&self, clients: u32) -> u64;
 
+    /// Bytes of an object.
+    fn object_bytes(&self) -> u64;
+
     /// Bytes that a run writes in all, at most. For the announcement.
-    fn bytes_needed(&self, clients: u32) -> u64;
+    fn bytes_needed(&self, clients: u32) -> u64 {
+        self.objects_needed(clients).saturating_mul(self.object_bytes())
+    }
 
     /// Bytes that the target must have room for at one time, at most. For the check against free space.
     fn bytes_held(&self, clients: u32) -> u64;
@@ -54,9 +59,5 @@ pub trait Workload {
 
 /// The workload that a spec describes.
 pub const fn workload(spec: &WorkloadSpec) -> &dyn Workload {
-    match spec {
-        WorkloadSpec::Check(spec) => spec,
-        WorkloadSpec::Metadata(spec) => spec,
-        WorkloadSpec::Ping(spec) => spec,
-    }
+    whatever_workload!(spec, spec => spec)
 }

@@ -4,16 +4,15 @@ use std::path::Path;
 
 use iolag_conduct::PlannedPing;
 use iolag_model::{
-    CheckSpec, PingProbe, RunRecord, TargetIndex, WorkloadSpec, counted, format_bytes, format_count, one_line,
+    CheckSpec, PingProbe, RunRecord, TargetIndex, counted, format_bytes, format_count, one_line,
 };
 use iolag_workload::{Workload, workload};
 
-/// Of a run that is about to begin and will be kept in the store at `root`; a bench works in the directory `working_name`.
+/// Of a check or a bench that is about to begin and will be kept in the store at `root`; a bench works in the directory `working_name`.
 pub fn announcement(record: &RunRecord, root: &Path, working_name: &str) -> Vec<String> {
-    match &record.spec.workload {
-        WorkloadSpec::Check(check) => of_check(record, check, root),
-        WorkloadSpec::Metadata(metadata) => vec![of_bench(record, metadata.object_bytes, root, working_name)],
-        WorkloadSpec::Ping(_) => vec![kept(record, root)],
+    match record.spec.workload.check() {
+        Some(check) => of_check(record, check, root),
+        None => vec![of_bench(record, root, working_name)],
     }
 }
 
@@ -21,14 +20,14 @@ fn kept(record: &RunRecord, root: &Path) -> String {
     format!("the run is kept as {} in {}", record.id, root.display())
 }
 
-fn of_bench(record: &RunRecord, object_bytes: u64, root: &Path, working_name: &str) -> String {
+fn of_bench(record: &RunRecord, root: &Path, working_name: &str) -> String {
     let (workload, clients) = (workload(&record.spec.workload), record.spec.clients);
     format!(
         "measuring {} with {}: {} objects of {} in all ({}), at most {} at one time, in the directory {working_name}; run {} in {}",
         one_line(&record.targets[0].name),
         counted(clients.into(), "client", "clients"),
         format_count(workload.objects_needed(clients)),
-        format_bytes(object_bytes),
+        format_bytes(workload.object_bytes()),
         format_bytes(workload.bytes_needed(clients)),
         format_bytes(workload.bytes_held(clients)),
         record.id,

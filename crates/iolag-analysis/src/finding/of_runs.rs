@@ -6,7 +6,7 @@ use super::table::findings;
 use super::{Finding, FollowedFailure};
 use crate::run::metadata::lost_objects::LostObjects;
 use crate::run::metadata::stage::WorkingSetChange;
-use crate::run::ping_counts::PingCounts;
+use crate::run::ping::counts::PingCounts;
 use crate::run::summary::TwoModes;
 use crate::run::sweep::RepetitionComparison;
 use crate::statistics::quantile::censored::QuantileValue;

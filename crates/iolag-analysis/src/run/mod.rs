@@ -10,7 +10,6 @@ pub(crate) mod group;
 pub(crate) mod grouping;
 pub(crate) mod metadata;
 pub(crate) mod ping;
-pub(crate) mod ping_counts;
 pub(crate) mod sightings;
 pub(crate) mod stage_names;
 pub(crate) mod stage_rates;

@@ -1,12 +1,16 @@
-//! How the samples of a workload are read. Each workload answers beside its analysis; [`analysed`] is the one place that knows them all.
+//! How the samples of a workload are read, and what is found out. Each workload answers in its own folder.
 
-use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec};
+use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec, whatever_workload};
 
+use super::check::analysis::CheckAnalysis;
 use super::grouping::Grouping;
+use super::metadata::analysis::MetadataAnalysis;
+use super::ping::analysis::PingAnalysis;
+use super::summary::Summaries;
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
 use crate::statistics::quantile::censored::Censoring;
 
-/// The questions to a workload before its samples are read.
+/// The questions to a workload.
 pub trait Analysed {
     /// What is told apart in its summary.
     fn grouping(&self, record: &RunRecord) -> Grouping;
@@ -21,13 +25,45 @@ pub trait Analysed {
 
     /// What its figures show, measured on the targets of these names by so many clients.
     fn title(&self, names: &str, clients: u32) -> String;
+
+    /// Judges a run of it by summaries that tell apart what it says, censored as it says.
+    fn analyse(&self, record: &RunRecord, summaries: &Summaries) -> RunAnalysis;
 }
 
 /// The workload that a spec describes.
 pub const fn analysed(spec: &WorkloadSpec) -> &dyn Analysed {
-    match spec {
-        WorkloadSpec::Check(spec) => spec,
-        WorkloadSpec::Metadata(spec) => spec,
-        WorkloadSpec::Ping(spec) => spec,
-    }
+    whatever_workload!(spec, spec => spec)
+}
+
+/// Makes of the list of analyses their enum, and a macro that evaluates an expression of whatever was found out.
+macro_rules! analyses {
+    ($dollar:tt $($(#[$about:meta])* $variant:ident($analysis:ident))*) => {
+        /// What was found out about a run, whichever workload it had.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum RunAnalysis {
+            $($(#[$about])* $variant($analysis),)*
+        }
+
+        /// The expression of whatever was found out.
+        #[macro_export]
+        macro_rules! whatever_analysis {
+            ($dollar analysis:expr, $dollar it:ident => $dollar told:expr) => {
+                match $dollar analysis { $($crate::RunAnalysis::$variant($dollar it) => $dollar told,)* }
+            };
+        }
+    };
+}
+
+analyses! { $
+    /// Of `iolag check`.
+    Check(CheckAnalysis)
+    /// Of `iolag bench metadata`.
+    Metadata(MetadataAnalysis)
+    /// Of `iolag ping`.
+    Ping(PingAnalysis)
+}
+
+/// Judges a run by its summaries.
+pub fn analyse_run(record: &RunRecord, summaries: &Summaries) -> RunAnalysis {
+    analysed(&record.spec.workload).analyse(record, summaries)
 }

@@ -52,9 +52,10 @@ impl FormatVersion {
     /// # Errors
     /// As [`FormatVersion::check_readable_by`].
     pub fn check_readable_run(self) -> Result<(), FormatError> {
-        match self.major == RUN_FORMAT.major {
+        let newest = RUN_FORMAT_WITH_PING;
+        match (RUN_FORMAT.major..newest.major).contains(&self.major) {
             true => Ok(()),
-            false => self.check_readable_by(RUN_FORMAT_WITH_PING),
+            false => self.check_readable_by(newest),
         }
     }
 

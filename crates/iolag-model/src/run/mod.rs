@@ -11,7 +11,4 @@ pub use record::{
     ClientRecord, ContactEnd, ContactRecord, PartRecord, Rescue, RunRecord, RunState, StageRecord,
     TargetRecord, Trust,
 };
-pub use spec::{
-    Access, CheckSpec, Durability, Granularity, MetadataSpec, OnHang, Pattern, Phase, PingProbe, PingSpec,
-    RunSpec, Think, TimeLimit, Verification, WearOut, WorkloadSpec,
-};
+pub use spec::*;

@@ -25,55 +25,60 @@ pub struct RunSpec {
     pub ring_bytes: u64,
 }
 
-/// A workload with its parameters.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum WorkloadSpec {
+/// Makes of the list of workloads their enum, what is asked of each, and a macro that evaluates an expression of whatever it is. A
+/// row: the spec, what it is called, who gives it, and the format of its runs.
+macro_rules! workloads {
+    ($dollar:tt $($(#[$about:meta])* $variant:ident($spec:ident) = $name:literal, $own:ident, $format:ident;)*) => {
+        /// A workload with its parameters.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum WorkloadSpec {
+            $($(#[$about])* #[serde(rename = $name)] $variant($spec),)*
+        }
+
+        impl WorkloadSpec {
+            /// What it is called: `check`, `metadata`, `ping`.
+            pub const fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $name,)* }
+            }
+
+            /// The format of a run of this workload: an iolag from before a workload says that it is too old for such runs, and
+            /// goes on reading the others.
+            pub const fn run_format(&self) -> FormatVersion {
+                match self { $(Self::$variant(_) => $format,)* }
+            }
+
+            $(
+                #[doc = concat!("That of ", $name, ", if it is one.")]
+                pub const fn $own(&self) -> Option<&$spec> {
+                    if let Self::$variant(spec) = self { Some(spec) } else { None }
+                }
+            )*
+        }
+
+        /// The expression of whatever workload it is.
+        #[macro_export]
+        macro_rules! whatever_workload {
+            ($dollar workload:expr, $dollar spec:ident => $dollar told:expr) => {
+                match $dollar workload { $($crate::WorkloadSpec::$variant($dollar spec) => $dollar told,)* }
+            };
+        }
+    };
+}
+
+workloads! { $
     /// `iolag check`.
-    Check(CheckSpec),
+    Check(CheckSpec) = "check", check, RUN_FORMAT;
     /// `iolag bench metadata`.
-    Metadata(MetadataSpec),
+    Metadata(MetadataSpec) = "metadata", metadata, RUN_FORMAT;
     /// `iolag ping`.
-    Ping(PingSpec),
+    Ping(PingSpec) = "ping", ping, RUN_FORMAT_WITH_PING;
 }
 
 impl WorkloadSpec {
-    /// What it is called: `check`, `metadata`, `ping`.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Check(_) => "check",
-            Self::Metadata(_) => "metadata",
-            Self::Ping(_) => "ping",
-        }
-    }
-
-    /// That of a check.
-    pub const fn check(&self) -> Option<&CheckSpec> {
-        if let Self::Check(spec) = self { Some(spec) } else { None }
-    }
-
-    /// That of a metadata run.
-    pub const fn metadata(&self) -> Option<&MetadataSpec> {
-        if let Self::Metadata(spec) = self { Some(spec) } else { None }
-    }
-
-    /// That of a ping.
-    pub const fn ping(&self) -> Option<&PingSpec> {
-        if let Self::Ping(spec) = self { Some(spec) } else { None }
-    }
-
     /// The target that nobody asked for: the machine's own memory, with which a check compares.
     pub fn control(&self) -> Option<TargetIndex> {
         self.check().and_then(|check| check.control)
-    }
-
-    /// The format of a run of this workload: an iolag from before a workload says that it is too old for such runs, and goes
-    /// on reading the others.
-    pub const fn run_format(&self) -> FormatVersion {
-        match self {
-            Self::Check(_) | Self::Metadata(_) => RUN_FORMAT,
-            Self::Ping(_) => RUN_FORMAT_WITH_PING,
-        }
     }
 }
 

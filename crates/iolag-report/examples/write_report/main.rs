@@ -5,54 +5,14 @@ mod made_up;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use iolag_analysis::figure::{Figures, SweepRun, sweep_figures};
-use iolag_analysis::{
-    CheckAnalysis, Grouping, MetadataAnalysis, PingAnalysis, analyse_check, analyse_metadata, analyse_ping,
-};
-use iolag_model::WorkloadSpec;
-use iolag_report::{HtmlReport, Judged, ReportedRun, write_html, write_json};
+use iolag_analysis::{RunAnalysis, analyse_run, analysed};
+use iolag_report::{HtmlReport, ReportedRun, write_html, write_json};
 
 use made_up::MadeUp;
-
-/// What was found out about a run, whichever kind it is.
-enum Analysis {
-    Check(CheckAnalysis),
-    Metadata(MetadataAnalysis),
-    Ping(PingAnalysis),
-}
-
-impl Analysis {
-    fn of(run: &MadeUp) -> Self {
-        match run.record.spec.workload {
-            WorkloadSpec::Check(_) => {
-                let targets = NonZeroU32::new(run.record.targets.len() as u32);
-                let summaries = run.summaries(Grouping { targets, ..Grouping::default() });
-                Self::Check(analyse_check(&run.record, &summaries))
-            }
-            WorkloadSpec::Metadata(_) => {
-                let stages = NonZeroU32::new(run.record.stages.len() as u32);
-                let summaries = run.summaries(Grouping { stages, ..Grouping::default() });
-                Self::Metadata(analyse_metadata(&run.record, &summaries))
-            }
-            WorkloadSpec::Ping(_) => {
-                let summaries = run.summaries(Grouping::default());
-                Self::Ping(analyse_ping(&run.record, &summaries))
-            }
-        }
-    }
-
-    const fn judged(&self) -> Judged<'_> {
-        match self {
-            Self::Check(analysis) => Judged::Check(analysis),
-            Self::Metadata(analysis) => Judged::Metadata(analysis),
-            Self::Ping(analysis) => Judged::Ping(analysis),
-        }
-    }
-}
 
 fn main() -> io::Result<()> {
     let mut arguments = std::env::args_os().skip(1);
@@ -82,20 +42,24 @@ fn main() -> io::Result<()> {
 }
 
 fn write_report(directory: &Path, name: &str, runs: &[MadeUp]) -> io::Result<()> {
-    let analyses: Vec<Analysis> = runs.iter().map(Analysis::of).collect();
+    let analyse = |run: &MadeUp| {
+        let grouping = analysed(&run.record.spec.workload).grouping(&run.record);
+        analyse_run(&run.record, &run.summaries(grouping))
+    };
+    let analyses: Vec<RunAnalysis> = runs.iter().map(analyse).collect();
     let sweep_runs: Vec<SweepRun<'_>> = runs
         .iter()
         .zip(&analyses)
         .filter_map(|(run, analysis)| match analysis {
-            Analysis::Metadata(analysis) => Some(SweepRun { record: &run.record, analysis }),
-            Analysis::Check(_) | Analysis::Ping(_) => None,
+            RunAnalysis::Metadata(analysis) => Some(SweepRun { record: &run.record, analysis }),
+            _ => None,
         })
         .collect();
     let figures = Figures::new(runs.iter().map(MadeUp::figures).collect(), sweep_figures(&sweep_runs));
     let reported: Vec<ReportedRun<'_>> = runs
         .iter()
         .zip(&analyses)
-        .map(|(run, analysis)| ReportedRun { record: &run.record, judged: analysis.judged() })
+        .map(|(run, analysis)| ReportedRun { record: &run.record, analysis })
         .collect();
     let report = HtmlReport { title: None, runs: &reported, written_realtime_ns: None };
     let begin = Instant::now();
@@ -106,7 +70,7 @@ fn write_report(directory: &Path, name: &str, runs: &[MadeUp]) -> io::Result<()>
     let took = begin.elapsed();
     for (index, (run, analysis)) in runs.iter().zip(&analyses).enumerate() {
         let mut document = BufWriter::new(File::create(directory.join(format!("{name}-{index}.json")))?);
-        write_json(&run.record, analysis.judged(), &mut document)?;
+        write_json(&run.record, analysis, &mut document)?;
         document.flush()?;
     }
     let bytes = std::fs::metadata(&path)?.len();

@@ -2,37 +2,37 @@
 
 /// A piece of a page.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Markup(String);
+pub(crate) struct Markup(String);
 
 impl Markup {
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Markup of our own.
-    pub(super) fn raw(&mut self, markup: &'static str) -> &mut Self {
+    pub(crate) fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
         self
     }
 
     /// A text from anywhere. Also safe inside a quoted attribute.
-    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         escape_into(text, &mut self.0);
         self
     }
 
     /// ` name="value"` within a tag that is open.
-    pub(super) fn attribute(&mut self, name: &'static str, value: &str) -> &mut Self {
+    pub(crate) fn attribute(&mut self, name: &'static str, value: &str) -> &mut Self {
         self.raw(" ").raw(name).raw("=\"").text(value).raw("\"")
     }
 
     /// `<p class="class">text</p>`, or any other element without attributes from outside.
-    pub(super) fn element(&mut self, open: &'static str, text: &str, close: &'static str) -> &mut Self {
+    pub(crate) fn element(&mut self, open: &'static str, text: &str, close: &'static str) -> &mut Self {
         self.raw(open).text(text).raw(close)
     }
 
     /// A table up to its first row: its class, its caption if it has one, and what its columns are called.
-    pub(super) fn begin_table(&mut self, class: &'static str, caption: &str, names: &[&'static str]) {
+    pub(crate) fn begin_table(&mut self, class: &'static str, caption: &str, names: &[&'static str]) {
         self.raw("<div class=\"table-box\"><table").attribute("class", class).raw(">");
         if !caption.is_empty() {
             self.element("<caption>", caption, "</caption>");
@@ -45,7 +45,7 @@ impl Markup {
     }
 
     /// A text in which what stands between backquotes is code, and numbers are not broken over lines.
-    pub(super) fn prose(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn prose(&mut self, text: &str) -> &mut Self {
         let mut parts = text.split('`').peekable();
         let mut is_code = false;
         while let Some(part) = parts.next() {
@@ -102,7 +102,7 @@ fn escape_into(text: &str, into: &mut String) {
 }
 
 /// JSON that may stand in a script element: it cannot end it or begin a comment, and is still JSON.
-pub(super) fn json_for_script(json: &str) -> String {
+pub(crate) fn json_for_script(json: &str) -> String {
     let mut safe = String::with_capacity(json.len() + json.len() / 32);
     for character in json.chars() {
         match character {

@@ -1,7 +1,7 @@
 //! The report as one HTML file: what was found in words, figures, and every number; docs/report.md explains it.
 //!
 //! ```text
-//! RunRecord + Judged -> static HTML (Markup) ─┐
+//! RunRecord + RunAnalysis -> static HTML (Markup) ─┐
 //! Figures -> JSON + columns (base64 of gzip) ─┼─> one file
 //! web/dist: script, style, policy ────────────┘
 //! ```
@@ -12,7 +12,7 @@
 mod embed;
 mod history;
 mod live_page;
-mod markup;
+pub(crate) mod markup;
 mod run;
 
 pub use history::{

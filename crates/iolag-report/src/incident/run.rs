@@ -5,17 +5,14 @@
 //! Markdown. Every text that may come from outside is escaped.
 
 use iolag_analysis::figure::{Episode, RunFigures, Series, TroubleCounts};
-use iolag_analysis::{RunFindingKind, Severity};
+use iolag_analysis::{RunAnalysis, Severity, whatever_analysis};
 use iolag_model::{
     Level, MonotonicTime, Nanoseconds, RunRecord, TargetIndex, Trust, counted, format_count, format_duration,
 };
 
 use super::markdown::{OPEN, escape, push};
-use crate::finding::in_words::FindingInWords;
-use crate::finding::run::in_words_each;
-use crate::judged::Judged;
-use crate::text::ping::probes_in_words;
 use crate::words::numbers::{self, NOTHING};
+use crate::workload::judged;
 
 /// More episodes of a run than this are counted: those that lasted longest are told.
 const EPISODES_MAX: usize = 30;
@@ -26,7 +23,7 @@ pub struct IncidentRun<'a> {
     /// What is known about it.
     pub record: &'a RunRecord,
     /// What was found in it.
-    pub judged: Judged<'a>,
+    pub analysis: &'a RunAnalysis,
     /// Its figures, for the episodes and the impact.
     pub figures: &'a RunFigures,
 }
@@ -262,49 +259,18 @@ fn analysis(text: &mut String, runs: &[IncidentRun<'_>]) {
     push(text, format_args!("{OPEN} (cause, and how it was found)\n"));
     for run in runs {
         push(text, format_args!("### Run {}\n", run.record.id));
-        for sentence in verdicts(run) {
-            push(text, format_args!("- {sentence}"));
+        let judged = judged(run.analysis);
+        for (place, sentence) in judged.verdicts() {
+            push(text, format_args!("- {}: {}", escape(place), escape(&sentence)));
         }
-        for finding in findings(run) {
+        for finding in judged.findings() {
             push(text, format_args!("- {}: {}", finding.severity, escape(&finding.sentence)));
         }
         circumstances(text, run.record);
-        for Trust { doubt, advice } in trust(run) {
+        for Trust { doubt, advice } in whatever_analysis!(run.analysis, it => &it.trust) {
             push(text, format_args!("- To be kept in mind: {} {}", escape(doubt), escape(advice)));
         }
         text.push('\n');
-    }
-}
-
-fn verdicts(run: &IncidentRun<'_>) -> Vec<String> {
-    match run.judged {
-        Judged::Check(check) => check
-            .directories
-            .iter()
-            .map(|directory| format!("{}: {}", escape(&directory.name), escape(&directory.verdict.sentence)))
-            .collect(),
-        Judged::Ping(ping) => {
-            vec![format!("{}: {}", escape(&ping.target), escape(&probes_in_words(ping.probes)))]
-        }
-        Judged::Metadata(_) => Vec::new(),
-    }
-}
-
-fn findings(run: &IncidentRun<'_>) -> Vec<FindingInWords<RunFindingKind>> {
-    match run.judged {
-        Judged::Check(check) => {
-            check.directories.iter().flat_map(|directory| in_words_each(&directory.findings)).collect()
-        }
-        Judged::Metadata(metadata) => in_words_each(&metadata.findings),
-        Judged::Ping(ping) => in_words_each(&ping.findings),
-    }
-}
-
-fn trust<'a>(run: &IncidentRun<'a>) -> &'a [Trust] {
-    match run.judged {
-        Judged::Check(check) => &check.trust,
-        Judged::Metadata(metadata) => &metadata.trust,
-        Judged::Ping(ping) => &ping.trust,
     }
 }
 
@@ -343,8 +309,8 @@ fn corrective_actions(text: &mut String, runs: &[IncidentRun<'_>]) {
         push(text, format_args!("| {OPEN} | {OPEN} | {OPEN} | {OPEN} |"));
     }
     let mut advice: Vec<String> = Vec::new();
-    for finding in runs.iter().flat_map(findings).filter(|finding| finding.severity != Severity::Note) {
-        if !advice.contains(&finding.advice) {
+    for finding in runs.iter().flat_map(|run| judged(run.analysis).findings()) {
+        if finding.severity != Severity::Note && !advice.contains(&finding.advice) {
             advice.push(finding.advice);
         }
     }
@@ -380,8 +346,8 @@ pub(crate) mod scenario;
 mod tests {
     use super::*;
     use crate::figure::tests::samples::{Shape, figures_of};
+    use iolag_analysis::analyse_run;
     use iolag_analysis::figure::{EpisodeSeries, Figures, Peak};
-    use iolag_analysis::{analyse_check, analyse_metadata};
 
     const WRITTEN_NS: u64 = 1_795_287_540_000_000_000;
 
@@ -403,10 +369,9 @@ mod tests {
     #[test]
     fn a_draft_tells_what_is_known_and_leaves_the_rest_open() {
         let scenario = scenario::usb_stick();
-        let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+        let analysis = analyse_run(&scenario.record, &scenario.by_stage());
         let figures = with_episodes(figures_of(Shape::Usual));
-        let judged = Judged::Metadata(&analysis);
-        let run = IncidentRun { record: &scenario.record, judged, figures: &figures.runs[0] };
+        let run = IncidentRun { record: &scenario.record, analysis: &analysis, figures: &figures.runs[0] };
         insta::assert_snapshot!("incident", incident_text(&[run], WRITTEN_NS));
     }
 
@@ -414,14 +379,10 @@ mod tests {
     fn names_from_outside_stay_text() {
         let mut scenario = scenario::three_directories();
         scenario.record.environment.host = "<script>alert(1)</script>".to_owned();
-        let analysis = analyse_check(&scenario.record, &scenario.by_target());
+        let analysis = analyse_run(&scenario.record, &scenario.by_target());
         let mut figures = with_episodes(figures_of(Shape::Hung));
         figures.runs[0].run.targets[0].name = "[click](http://evil) | # \n- <b>".to_owned();
-        let run = IncidentRun {
-            record: &scenario.record,
-            judged: Judged::Check(&analysis),
-            figures: &figures.runs[0],
-        };
+        let run = IncidentRun { record: &scenario.record, analysis: &analysis, figures: &figures.runs[0] };
         let text = incident_text(&[run], WRITTEN_NS);
         assert!(text.contains("\\<script\\>") && !text.contains(" <script>"), "{text}");
         assert!(text.contains("\\[click\\](http:\\//evil) \\| \\#  - \\<b\\>"), "{text}");
@@ -430,13 +391,9 @@ mod tests {
     #[test]
     fn without_trouble_the_draft_says_so() {
         let scenario = scenario::three_directories();
-        let analysis = analyse_check(&scenario.record, &scenario.by_target());
+        let analysis = analyse_run(&scenario.record, &scenario.by_target());
         let figures = figures_of(Shape::Empty);
-        let run = IncidentRun {
-            record: &scenario.record,
-            judged: Judged::Check(&analysis),
-            figures: &figures.runs[0],
-        };
+        let run = IncidentRun { record: &scenario.record, analysis: &analysis, figures: &figures.runs[0] };
         assert!(incident_text(&[run], WRITTEN_NS).contains("No attempt that iolag made was slow"));
         assert!(incident_text(&[], WRITTEN_NS).contains("## Corrective actions"));
     }

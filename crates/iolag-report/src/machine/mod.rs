@@ -1,7 +1,7 @@
 //! What other programs read.
 
 mod csv;
-mod json;
+pub(crate) mod json;
 pub(crate) mod live;
 mod md_workbench;
 mod openmetrics;

@@ -2,25 +2,19 @@
 
 mod batches;
 mod campaign;
-mod check;
-mod findings;
+pub(crate) mod findings;
 pub(crate) mod history;
 mod list;
-pub(crate) mod metadata;
 mod notes;
-pub(crate) mod ping;
 pub(crate) mod sweep_table;
 pub(crate) mod table;
 mod watch;
 
 pub use batches::batches_text;
 pub use campaign::{CampaignRun, campaign_text};
-pub use check::{CheckRows, check_text};
 pub use findings::{footnotes_text, trust_text};
 pub use history::{HistoryHead, history_text};
 pub use list::{list_text, show_head, state_name};
-pub use metadata::metadata_text;
 pub use notes::notes_text;
-pub use ping::ping_text;
 pub use table::{Colour, Tone, wrapped};
 pub use watch::watch_status_text;

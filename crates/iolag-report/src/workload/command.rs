@@ -18,12 +18,12 @@ pub(crate) fn spec_command(run: &RunRecord) -> String {
     shell_command(&words)
 }
 
-pub(super) fn option(name: &str, value: impl ToString) -> [String; 2] {
+pub(crate) fn option(name: &str, value: impl ToString) -> [String; 2] {
     [name.to_owned(), value.to_string()]
 }
 
 /// A duration as the command line reads it, without rounding: `15s`, `1500ms`.
-pub(super) fn exact_duration(duration: Nanoseconds) -> String {
+pub(crate) fn exact_duration(duration: Nanoseconds) -> String {
     const UNITS: [(u64, &str); 4] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
     let fits = |(unit_ns, _): &&(u64, &str)| duration.0.is_multiple_of(*unit_ns);
     let (unit_ns, name) = UNITS.iter().find(fits).expect("every duration is a number of ns");

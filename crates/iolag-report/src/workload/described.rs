@@ -1,6 +1,6 @@
-//! The questions to a workload. Each answers in a file of its own; [`described`] is the one place that knows them all.
+//! What a report asks a workload. Each answers in its own folder.
 
-use iolag_model::{RunRecord, WorkloadSpec};
+use iolag_model::{RunRecord, WorkloadSpec, whatever_workload};
 
 /// What a report says of a workload.
 pub(crate) trait Described {
@@ -19,9 +19,5 @@ pub(crate) trait Described {
 
 /// The workload that a spec describes.
 pub(crate) const fn described(spec: &WorkloadSpec) -> &dyn Described {
-    match spec {
-        WorkloadSpec::Check(spec) => spec,
-        WorkloadSpec::Metadata(spec) => spec,
-        WorkloadSpec::Ping(spec) => spec,
-    }
+    whatever_workload!(spec, spec => spec)
 }

@@ -1,9 +1,15 @@
-//! What a workload is called and how it is described, on pages and in lists, and the command that does it again.
+//! The workloads, each with what is told of it: what it is called, the command that does it again, and what was found out.
 
 mod check;
 pub(crate) mod command;
 mod described;
+mod judged;
 mod metadata;
 mod ping;
 
+pub use check::text::{CheckRows, check_text};
 pub(crate) use described::described;
+pub use judged::run_text;
+pub(crate) use judged::{Row, judged};
+pub use metadata::text::metadata_text;
+pub use ping::text::ping_text;

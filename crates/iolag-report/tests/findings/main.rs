@@ -6,8 +6,8 @@ mod few_attempts;
 mod scenario;
 mod stages;
 
-use iolag_analysis::{CheckAnalysis, MetadataAnalysis, RunFindingKind, Severity};
-use iolag_report::{Judged, write_json};
+use iolag_analysis::{CheckAnalysis, MetadataAnalysis, RunAnalysis, RunFindingKind, Severity};
+use iolag_report::write_json;
 use scenario::Scenario;
 use serde::Deserialize;
 
@@ -24,21 +24,21 @@ struct Told {
 
 /// What is told of each directory of a check.
 fn told_of_check(analysis: &CheckAnalysis) -> Vec<Vec<Told>> {
-    let document = document(Judged::Check(analysis));
+    let document = document(&RunAnalysis::Check(analysis.clone()));
     let directories = document["directories"].as_array().expect("there are directories");
     directories.iter().map(|directory| told(&directory["findings"])).collect()
 }
 
 /// What is told of a metadata run.
 fn told_of_stages(analysis: &MetadataAnalysis) -> Vec<Told> {
-    told(&document(Judged::Metadata(analysis))["findings"])
+    told(&document(&RunAnalysis::Metadata(analysis.clone()))["findings"])
 }
 
-fn document(judged: Judged<'_>) -> serde_json::Value {
+fn document(analysis: &RunAnalysis) -> serde_json::Value {
     // Its head is of no interest.
     let record = Scenario::check(&["/home"]).record;
     let mut bytes = Vec::new();
-    write_json(&record, judged, &mut bytes).expect("a Vec takes everything");
+    write_json(&record, analysis, &mut bytes).expect("a Vec takes everything");
     serde_json::from_slice(&bytes).expect("it is JSON")
 }
 

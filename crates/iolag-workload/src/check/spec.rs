@@ -49,6 +49,10 @@ impl Workload for CheckSpec {
             .saturating_mul(u64::from(ROUNDS_MAX))
     }
 
+    fn object_bytes(&self) -> u64 {
+        self.object_bytes
+    }
+
     /// If the budget suffices for every round.
     fn bytes_needed(&self, directories: u32) -> u64 {
         // An object's life writes it three times as operations and once as calls.

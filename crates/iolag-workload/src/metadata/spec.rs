@@ -22,8 +22,8 @@ impl Workload for MetadataSpec {
         objects_created(self, clients)
     }
 
-    fn bytes_needed(&self, clients: u32) -> u64 {
-        objects_created(self, clients).saturating_mul(self.object_bytes)
+    fn object_bytes(&self) -> u64 {
+        self.object_bytes
     }
 
     /// The working set is constant, but within an iteration a writer may be ahead of the client that removes by up to I objects.

@@ -32,13 +32,17 @@ impl Workload for PingSpec {
         self.count.map_or(u64::MAX, |count| count.saturating_add(1))
     }
 
-    fn bytes_needed(&self, clients: u32) -> u64 {
-        self.objects_needed(clients).saturating_mul(object_bytes(self))
+    /// What a task writes is its own affair.
+    fn object_bytes(&self) -> u64 {
+        match self.probe {
+            PingProbe::Operations { object_bytes } => object_bytes,
+            PingProbe::Task { .. } => 0,
+        }
     }
 
     /// The file that is read, and the one that is created and removed again.
     fn bytes_held(&self, _clients: u32) -> u64 {
-        2 * object_bytes(self)
+        2 * self.object_bytes()
     }
 
     fn operations_needed(&self) -> BTreeSet<Operation> {
@@ -48,13 +52,5 @@ impl Workload for PingSpec {
                 [Operation::MakeDirectory, Operation::Delete].into_iter().chain(PROBED).collect()
             }
         }
-    }
-}
-
-/// What a task writes is its own affair.
-const fn object_bytes(spec: &PingSpec) -> u64 {
-    match spec.probe {
-        PingProbe::Operations { object_bytes } => object_bytes,
-        PingProbe::Task { .. } => 0,
     }
 }

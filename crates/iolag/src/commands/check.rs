@@ -6,10 +6,11 @@ use iolag_conduct::{
     plan_check,
 };
 use iolag_model::{Clock, MonotonicClock};
-use iolag_report::{CheckRows, Judged, check_text, write_json};
+use iolag_report::{CheckRows, check_text};
 
 use crate::args::{Check, Common};
 use crate::commands::runs::report::write_report_of;
+use crate::commands::runs::show;
 use crate::commands::{labels, store_of, typed};
 use crate::output;
 use crate::progress::Progress;
@@ -48,11 +49,7 @@ fn report(options: &Check, common: &Common, checked: &Checked) -> Result<ExitCod
     let colour = output::colour(common, |name| std::env::var_os(name));
     let rows = if options.full { CheckRows::All } else { CheckRows::Known };
     let text = check_text(&analysis, rows, output::width(), colour);
-    let delivered = output::deliver(common, &text, || {
-        let mut document = Vec::new();
-        write_json(&stored.record, Judged::Check(&analysis), &mut document).map_err(Failure::bug)?;
-        Ok(document)
-    });
+    let delivered = output::deliver(common, &text, || show::json(&stored.record, &stored.summaries));
     output::tell_outcome(common, conducted);
     if let Some(path) = &options.report {
         write_report_of(std::slice::from_ref(&conducted.run), path, common)?;

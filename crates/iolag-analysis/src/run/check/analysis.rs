@@ -1,8 +1,6 @@
 //! `iolag check`: how the directories stand to each other, and per directory a verdict and findings.
 
-use std::num::NonZeroU32;
-
-use iolag_model::{CheckSpec, Level, Nanoseconds, Operation, RunRecord, TargetIndex, TargetRecord, Trust};
+use iolag_model::{Level, Nanoseconds, Operation, RunRecord, TargetIndex, TargetRecord, Trust};
 
 use super::comparison::{Compared, slower_than_any};
 use super::findings::{check_findings, measured_in_part};
@@ -13,10 +11,7 @@ use super::stopped::Stopped;
 use super::verdict::{Evidence, Verdict, verdict};
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::footnotes;
-use crate::run::grouping::Grouping;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
-use crate::run::workload::Analysed;
-use crate::statistics::quantile::censored::Censoring;
 
 /// What `iolag check` found out.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,25 +53,6 @@ pub struct DirectoryAnalysis {
     pub verdict: Verdict,
     /// What else was found, the gravest first.
     pub findings: Vec<RunFinding>,
-}
-
-impl Analysed for CheckSpec {
-    fn grouping(&self, record: &RunRecord) -> Grouping {
-        Grouping { targets: NonZeroU32::new(record.targets.len() as u32), ..Grouping::default() }
-    }
-
-    /// What a check cuts off had no time left, which the long ones have less often.
-    fn censoring(&self) -> Censoring {
-        Censoring::InformativeIfFew
-    }
-
-    fn thresholds(&self) -> Vec<Nanoseconds> {
-        self.thresholds_ns.clone()
-    }
-
-    fn title(&self, names: &str, _clients: u32) -> String {
-        format!("Check of {names}")
-    }
 }
 
 /// Judges a run of `iolag check` by summaries that tell targets apart, but neither stages nor clients.

@@ -1,5 +1,6 @@
 //! Checks: how each directory feels, how the directories stand to each other, and what was found in them.
 
+mod analysed;
 pub(crate) mod analysis;
 pub(crate) mod comparison;
 pub(crate) mod few_attempts;

@@ -1,11 +1,7 @@
 //! `iolag bench metadata`: per stage rates, balance between clients, and what to think of it.
 
-use std::num::NonZeroU32;
-
 use super::stage::{StageAnalysis, stage_analysis};
-use iolag_model::{
-    MetadataSpec, Nanoseconds, Operation, Phase, RunRecord, RunState, TargetRecord, Trust, counted,
-};
+use iolag_model::{Nanoseconds, Operation, Phase, RunRecord, RunState, TargetRecord, Trust};
 
 use super::self_read::{SelfReadShare, self_read_share};
 use super::stage_endings::{count_unfinished, cut_off};
@@ -17,13 +13,10 @@ use crate::finding::of_runs::{
 };
 use crate::finding::words::share_in_words;
 use crate::run::any_workload::{common_sightings, footnotes};
-use crate::run::grouping::Grouping;
 use crate::run::sightings::{Sighting, merged};
 use crate::run::stage_names::StageKey;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 use crate::run::sweep::{Repetition, RepetitionComparison, RepetitionJudgement, compare_repetitions};
-use crate::run::workload::Analysed;
-use crate::statistics::quantile::censored::Censoring;
 
 /// What a metadata run says.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,21 +39,6 @@ pub struct MetadataAnalysis {
     pub footnotes: Vec<String>,
     /// What to know before trusting the numbers.
     pub trust: Vec<Trust>,
-}
-
-impl Analysed for MetadataSpec {
-    fn grouping(&self, record: &RunRecord) -> Grouping {
-        Grouping { stages: NonZeroU32::new(record.stages.len() as u32), ..Grouping::default() }
-    }
-
-    fn censoring(&self) -> Censoring {
-        Censoring::Independent
-    }
-
-    fn title(&self, names: &str, clients: u32) -> String {
-        let clients = counted(u64::from(clients), "client", "clients");
-        format!("Metadata benchmark of {names}, {clients}")
-    }
 }
 
 /// Judges a metadata run by summaries that tell stages apart, but neither targets nor clients.

@@ -1,5 +1,6 @@
 //! Metadata runs: stages, their rates and balance, the working set, and what was found in them.
 
+mod analysed;
 pub(crate) mod analysis;
 pub(crate) mod lost_objects;
 pub(crate) mod self_read;

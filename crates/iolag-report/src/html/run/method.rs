@@ -1,15 +1,13 @@
 //! Configuration and method: under which circumstances the numbers were taken, and how.
 
-use iolag_analysis::Precision;
+use iolag_analysis::{Precision, whatever_analysis};
 use iolag_model::{FileSystem, RunRecord, RunState, TargetRecord, format_bytes, format_duration};
 
 use super::report::ReportedRun;
 use crate::html::markup::Markup;
-use crate::judged::Judged;
-use crate::text::metadata::working_set_words;
 use crate::words::numbers::utc;
 use crate::workload::command::{shell_command, spec_command};
-use crate::workload::described;
+use crate::workload::{described, judged};
 
 /// A definition list of what was measured where, on what, with what.
 pub(super) fn configuration(run: &ReportedRun<'_>, page: &mut Markup) {
@@ -32,8 +30,8 @@ pub(super) fn configuration(run: &ReportedRun<'_>, page: &mut Markup) {
         fact(page, "Target", &target_words(target));
     }
     fact(page, "Workload", &described(&record.spec.workload).in_a_line(record.spec.clients));
-    if let Judged::Metadata(analysis) = run.judged {
-        fact(page, "Working set", &working_set_words(&analysis.working_set));
+    for (name, value) in judged(run.analysis).facts() {
+        fact(page, name, &value);
     }
     fact(page, "State", state(&record.state));
     page.raw("</dl>\n");
@@ -42,12 +40,7 @@ pub(super) fn configuration(run: &ReportedRun<'_>, page: &mut Markup) {
 /// How the numbers came about.
 pub(super) fn method(run: &ReportedRun<'_>, page: &mut Markup) {
     let record = run.record;
-    let precision = match run.judged {
-        Judged::Check(analysis) => analysis.precision,
-        Judged::Metadata(analysis) => analysis.precision,
-        Judged::Ping(analysis) => analysis.precision,
-    };
-    let quantiles = match precision {
+    let quantiles = match whatever_analysis!(run.analysis, it => it.precision) {
         Precision::Exact => "Quantiles are exact",
         Precision::Histogram => "Quantiles come from histograms and are within 0.8 % of the exact value",
     };

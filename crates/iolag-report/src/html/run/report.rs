@@ -1,16 +1,15 @@
 //! What a page is about.
 
+use iolag_analysis::RunAnalysis;
 use iolag_model::RunRecord;
-
-use crate::judged::Judged;
 
 /// A run and what was found out about it.
 #[derive(Debug, Clone, Copy)]
 pub struct ReportedRun<'a> {
     /// The run.
     pub record: &'a RunRecord,
-    /// Its analysis.
-    pub judged: Judged<'a>,
+    /// What was found out about it.
+    pub analysis: &'a RunAnalysis,
 }
 
 /// What a page is about.

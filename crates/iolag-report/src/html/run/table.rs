@@ -2,87 +2,23 @@
 //!
 //! The page's script sorts by `data-value` and copies `data-value` as CSV; without it the table is complete.
 
-use iolag_analysis::{
-    KNOWN_ROWS, PartialCreate, QuantileEstimate, QuantileValue, ShareOver, Summary, stage_name,
-};
-use iolag_model::{Level, Nanoseconds, Operation, format_count};
+use iolag_analysis::{QuantileEstimate, QuantileValue, ShareOver};
+use iolag_model::{Level, Nanoseconds, format_count};
 
 use super::report::ReportedRun;
 use crate::html::markup::Markup;
-use crate::judged::Judged;
 use crate::words::estimates::{median_of_task, quantile, share};
 use crate::words::numbers::rate;
+use crate::workload::{Row, judged};
 
 /// Durations over this are set in the colour of trouble, as in text output.
 const SLOW: Nanoseconds = Nanoseconds::from_seconds(1);
 
-/// What is said of the machine's own memory, which nobody asked for.
-const CONTROL: &str = " (to compare with: this machine's memory)";
-
-/// The summaries of a run in the order of the table, with where each was measured and its rate.
-pub(super) struct Row<'a> {
-    pub place: String,
-    pub summary: &'a Summary,
-    pub per_second: Option<f64>,
-    pub partial: Option<PartialCreate>,
-}
-
 /// Rows of everything that was measured; iolag's own operations are left out.
-pub(super) fn rows<'a>(run: &ReportedRun<'a>) -> Vec<Row<'a>> {
-    let mut rows: Vec<Row<'a>> = match run.judged {
-        Judged::Check(analysis) => {
-            let of_directory = |(directory, role): (&'a iolag_analysis::DirectoryAnalysis, &'static str)| {
-                let place = format!("{}{role}", directory.name);
-                let row = move |summary: &'a Summary| Row {
-                    place: place.clone(),
-                    summary,
-                    per_second: None,
-                    partial: directory
-                        .partial_create
-                        .filter(|_| summary.key.operation == Operation::TaskCreate),
-                };
-                directory.summaries.iter().map(row)
-            };
-            let measured = analysis.directories.iter().map(|directory| (directory, ""));
-            let control = analysis.control.iter().map(|control| (control, CONTROL));
-            measured.chain(control).flat_map(of_directory).collect()
-        }
-        Judged::Metadata(analysis) => {
-            let of_stage = |stage: &'a iolag_analysis::StageAnalysis| {
-                let place = stage_name(stage.phase, stage.iteration);
-                stage.rows.iter().map(move |row| Row {
-                    place: place.clone(),
-                    summary: &row.summary,
-                    per_second: Some(row.per_second),
-                    partial: None,
-                })
-            };
-            analysis.stages.iter().flat_map(of_stage).collect()
-        }
-        Judged::Ping(analysis) => {
-            let row =
-                |summary| Row { place: analysis.target.clone(), summary, per_second: None, partial: None };
-            analysis.summaries.iter().map(row).collect()
-        }
-    };
+fn rows<'a>(run: &ReportedRun<'a>) -> Vec<Row<'a>> {
+    let mut rows = judged(run.analysis).rows();
     rows.retain(|row| row.summary.key.operation.level() != Level::Harness);
-    if let Judged::Check(analysis) = run.judged {
-        // As on the terminal: what people feel first. Stages of a benchmark have an order of their own. The control comes last.
-        let place =
-            |row: &Row<'_>| analysis.directories.iter().position(|directory| directory.name == row.place);
-        rows.sort_by_key(|row| (place(row).unwrap_or(usize::MAX), order(row.summary.key.operation.level())));
-    }
     rows
-}
-
-const fn order(level: Level) -> u8 {
-    match level {
-        Level::Task => 0,
-        Level::Object => 1,
-        Level::Call => 2,
-        Level::Stream => 3,
-        Level::Harness => 4,
-    }
 }
 
 /// What a column holds.
@@ -106,12 +42,9 @@ pub(super) fn table(run: &ReportedRun<'_>, caption: &str, page: &mut Markup) {
         page.raw("<p class=\"nothing\">Nothing was measured, so there is no table.</p>\n");
         return;
     }
-    let known: Vec<&Row<'_>> = match run.judged {
-        Judged::Check(_) => {
-            rows.iter().filter(|row| KNOWN_ROWS.contains(&row.summary.key.operation)).collect()
-        }
-        Judged::Metadata(_) | Judged::Ping(_) => Vec::new(),
-    };
+    let known_rows = judged(run.analysis).known_rows();
+    let known: Vec<&Row<'_>> =
+        rows.iter().filter(|row| known_rows.contains(&row.summary.key.operation)).collect();
     let all: Vec<&Row<'_>> = rows.iter().collect();
     if known.is_empty() || known.len() == all.len() {
         return write_table(run, &all, caption, page);
@@ -152,10 +85,7 @@ fn thresholds(rows: &[&Row<'_>]) -> Vec<Nanoseconds> {
 
 fn columns(run: &ReportedRun<'_>, thresholds: &[Nanoseconds], has: Has) -> Vec<Column> {
     let column = |title: &str, name: &str| Column { title: title.to_owned(), name: name.to_owned() };
-    let (place, place_name) = match run.judged {
-        Judged::Check(_) | Judged::Ping(_) => ("Directory", "target"),
-        Judged::Metadata(_) => ("Stage", "stage"),
-    };
+    let (place, place_name) = judged(run.analysis).place_column();
     let mut columns = vec![
         column(place, place_name),
         column("Operation", "operation"),
@@ -185,20 +115,11 @@ fn columns(run: &ReportedRun<'_>, thresholds: &[Nanoseconds], has: Has) -> Vec<C
     columns
 }
 
-/// What an operation is called: in a ping, what belongs to the probe is told from what does not.
-fn name(run: &ReportedRun<'_>, operation: Operation) -> &'static str {
-    match (run.judged, operation) {
-        (Judged::Ping(_), Operation::Probe) => "whole probe",
-        (Judged::Ping(_), Operation::Delete) => "delete (not in the probe)",
-        _ => operation.name(),
-    }
-}
-
 fn write_row(run: &ReportedRun<'_>, row: &Row<'_>, thresholds: &[Nanoseconds], has: Has, page: &mut Markup) {
     let summary = row.summary;
     let durations = &summary.durations;
     page.raw("<tr><td>").text(&row.place).raw("</td><th scope=\"row\">");
-    page.text(name(run, summary.key.operation)).raw("</th>");
+    page.text(judged(run.analysis).operation_name(summary.key.operation)).raw("</th>");
     number(page, "", &summary.attempts.to_string(), &format_count(summary.attempts));
     // What iolag itself ended is no fault of the target, and what came late was no success.
     let not_ok = summary.failures() + summary.late + summary.timeout + summary.hung + summary.skipped;

@@ -1,8 +1,7 @@
 //! The content of `--json FILE`; docs/json.md explains it with an example.
 
 mod history;
-mod judged;
-mod run;
+pub(crate) mod run;
 
 pub use history::{write_batches_json, write_history_json, write_notes_json};
 pub use run::{write_json, write_list_json};

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
+use iolag_analysis::RunAnalysis;
 use iolag_model::{Environment, RunId, RunRecord, RunState};
 use serde::Serialize;
 
-use super::judged::{CheckDocument, MetadataDocument, PingDocument};
-use crate::judged::Judged;
+use crate::workload::judged;
 
 #[derive(Serialize)]
 struct Document<'a, T> {
@@ -33,22 +33,17 @@ struct RunHead<'a> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_json(run: &RunRecord, judged: Judged<'_>, writer: &mut dyn Write) -> io::Result<()> {
-    match judged {
-        Judged::Check(analysis) => write_document("check", run, &CheckDocument::from(analysis), writer),
-        Judged::Metadata(analysis) => {
-            write_document("metadata", run, &MetadataDocument::from(analysis), writer)
-        }
-        Judged::Ping(analysis) => write_document("ping", run, &PingDocument::from(analysis), writer),
-    }
+pub fn write_json(run: &RunRecord, analysis: &RunAnalysis, writer: &mut dyn Write) -> io::Result<()> {
+    judged(analysis).write_json(run, writer)
 }
 
-fn write_document<T: Serialize>(
-    kind: &'static str,
+/// Writes what was found out behind what is known of the run.
+pub(crate) fn write_document<T: Serialize>(
     run: &RunRecord,
     analysis: &T,
     writer: &mut dyn Write,
 ) -> io::Result<()> {
+    let kind = run.spec.workload.name();
     let run = RunHead {
         id: &run.id,
         campaign: &run.campaign,

@@ -4,14 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use iolag_analysis::figure::{Apart, FigureChoice, Figures, RunFigures, SweepRun, sweep_figures};
-use iolag_analysis::{
-    CheckAnalysis, MetadataAnalysis, PingAnalysis, analyse_check, analyse_metadata, analyse_ping,
-};
+use iolag_analysis::{RunAnalysis, analyse_run};
 use iolag_conduct::{ExitCode, Failure, absolute, summarise_with_figures};
-use iolag_model::{RunRecord, WorkloadSpec};
+use iolag_model::RunRecord;
 use iolag_report::{
-    FigureForm, FigureKind, FigureSelection, FigureSize, Judged, TerminalSize, draw_figure,
-    terminal_time_line,
+    FigureForm, FigureKind, FigureSelection, FigureSize, TerminalSize, draw_figure, terminal_time_line,
 };
 use iolag_store::{RunDirectory, StoreError};
 
@@ -25,30 +22,9 @@ pub struct RunWithFigures {
     /// The run.
     pub record: RunRecord,
     /// What was found out.
-    pub analysis: Analysis,
+    pub analysis: RunAnalysis,
     /// What its figures show.
     pub figures: RunFigures,
-}
-
-/// An analysis, by workload.
-pub enum Analysis {
-    /// Of a check.
-    Check(CheckAnalysis),
-    /// Of a metadata run.
-    Metadata(MetadataAnalysis),
-    /// Of a ping.
-    Ping(PingAnalysis),
-}
-
-impl Analysis {
-    /// As the report takes it.
-    pub const fn judged(&self) -> Judged<'_> {
-        match self {
-            Self::Check(analysis) => Judged::Check(analysis),
-            Self::Metadata(analysis) => Judged::Metadata(analysis),
-            Self::Ping(analysis) => Judged::Ping(analysis),
-        }
-    }
 }
 
 /// Reads a run for its numbers and for its figures, which are of what is chosen.
@@ -61,11 +37,7 @@ pub fn with_figures(
     choice: &FigureChoice,
 ) -> Result<RunWithFigures, StoreError> {
     let (summaries, figures) = summarise_with_figures(run, &record, choice)?;
-    let analysis = match record.spec.workload {
-        WorkloadSpec::Check(_) => Analysis::Check(analyse_check(&record, &summaries)),
-        WorkloadSpec::Metadata(_) => Analysis::Metadata(analyse_metadata(&record, &summaries)),
-        WorkloadSpec::Ping(_) => Analysis::Ping(analyse_ping(&record, &summaries)),
-    };
+    let analysis = analyse_run(&record, &summaries);
     Ok(RunWithFigures { record, analysis, figures })
 }
 
@@ -75,12 +47,12 @@ pub fn one_series_each() -> FigureChoice {
 }
 
 /// The figures of several runs together, with sweeps where runs belong to one. The runs' own figures are taken out.
-pub fn figures_of(runs: Vec<RunWithFigures>) -> (Figures, Vec<(RunRecord, Analysis)>) {
+pub fn figures_of(runs: Vec<RunWithFigures>) -> (Figures, Vec<(RunRecord, RunAnalysis)>) {
     let swept: Vec<_> = runs
         .iter()
         .filter_map(|run| match &run.analysis {
-            Analysis::Metadata(analysis) => Some(SweepRun { record: &run.record, analysis }),
-            Analysis::Check(_) | Analysis::Ping(_) => None,
+            RunAnalysis::Metadata(analysis) => Some(SweepRun { record: &run.record, analysis }),
+            _ => None,
         })
         .collect();
     let sweeps = sweep_figures(&swept);

@@ -89,8 +89,7 @@ fn default_path(runs: &[RunWithFigures], incident: bool) -> PathBuf {
 
 fn write(runs: Vec<RunWithFigures>, title: Option<&str>, path: &Path, option: &str) -> Result<(), Failure> {
     let (figures, runs) = figures_of(runs);
-    let reported: Vec<_> =
-        runs.iter().map(|(record, analysis)| ReportedRun { record, judged: analysis.judged() }).collect();
+    let reported: Vec<_> = runs.iter().map(|(record, analysis)| ReportedRun { record, analysis }).collect();
     let report = HtmlReport { title, runs: &reported, written_realtime_ns: Some(Anchor::take().realtime_ns) };
     replace_by(path, option, |file| {
         let mut writer = BufWriter::new(file);
@@ -102,7 +101,7 @@ fn write(runs: Vec<RunWithFigures>, title: Option<&str>, path: &Path, option: &s
 fn incident(runs: &[RunWithFigures]) -> String {
     let runs: Vec<_> = runs
         .iter()
-        .map(|run| IncidentRun { record: &run.record, judged: run.analysis.judged(), figures: &run.figures })
+        .map(|run| IncidentRun { record: &run.record, analysis: &run.analysis, figures: &run.figures })
         .collect();
     incident_text(&runs, Anchor::take().realtime_ns)
 }

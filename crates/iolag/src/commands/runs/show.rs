@@ -1,12 +1,12 @@
 //! `iolag show`: the result of a stored run, computed again from its samples.
 
 use iolag_analysis::figure::{Figures, RunFigures};
-use iolag_analysis::{Summaries, analyse_check, analyse_metadata, analyse_ping};
+use iolag_analysis::{RunAnalysis, Summaries, analyse_run};
 use iolag_conduct::{ExitCode, Failure, summarise, summarise_with_figures};
-use iolag_model::{RunRecord, WorkloadSpec};
+use iolag_model::RunRecord;
 use iolag_report::{
-    FigureSelection, Judged, TerminalSize, check_text, metadata_text, ping_text, show_head, terminal_ecdf,
-    terminal_time_line, write_csv, write_json, write_md_workbench,
+    FigureSelection, TerminalSize, run_text, show_head, terminal_ecdf, terminal_time_line, write_csv,
+    write_json, write_md_workbench,
 };
 use iolag_store::{KeeperIdentity, RunDirectory, recover_one, recover_run};
 
@@ -89,18 +89,7 @@ pub fn open(located: &Located, name: &str) -> Result<(RunDirectory, RunRecord), 
 /// If it cannot be serialised, which is a bug.
 pub fn json(record: &RunRecord, summaries: &Summaries) -> Result<Vec<u8>, Failure> {
     let mut document = Vec::new();
-    match &record.spec.workload {
-        WorkloadSpec::Check(_) => {
-            write_json(record, Judged::Check(&analyse_check(record, summaries)), &mut document)
-        }
-        WorkloadSpec::Metadata(_) => {
-            write_json(record, Judged::Metadata(&analyse_metadata(record, summaries)), &mut document)
-        }
-        WorkloadSpec::Ping(_) => {
-            write_json(record, Judged::Ping(&analyse_ping(record, summaries)), &mut document)
-        }
-    }
-    .map_err(Failure::bug)?;
+    write_json(record, &analyse_run(record, summaries), &mut document).map_err(Failure::bug)?;
     Ok(document)
 }
 
@@ -114,37 +103,24 @@ pub fn rendered(
     form: MetadataForm,
     Look { width, colour, rows }: Look,
 ) -> Result<String, Failure> {
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).map_err(Failure::bug);
-    match (form, &record.spec.workload) {
-        (MetadataForm::Json, _) => text(json(record, summaries)?),
+    let mut document = Vec::new();
+    match (form, analyse_run(record, summaries)) {
+        (MetadataForm::Json, _) => document = json(record, summaries)?,
         (MetadataForm::Csv, _) => {
-            let mut document = Vec::new();
             write_csv(record, &summaries.summaries, &mut document).map_err(Failure::bug)?;
-            text(document)
         }
-        (MetadataForm::Text, WorkloadSpec::Check(_)) => {
-            let analysis = analyse_check(record, summaries);
-            Ok(show_head(record, colour) + "\n" + &check_text(&analysis, rows, width, colour))
+        (MetadataForm::Text, analysis) => {
+            return Ok(show_head(record, colour) + "\n" + &run_text(&analysis, rows, width, colour));
         }
-        (MetadataForm::Text, WorkloadSpec::Metadata(_)) => {
-            let analysis = analyse_metadata(record, summaries);
-            Ok(show_head(record, colour) + "\n" + &metadata_text(&analysis, width, colour))
-        }
-        (MetadataForm::Text, WorkloadSpec::Ping(_)) => {
-            let analysis = analyse_ping(record, summaries);
-            Ok(show_head(record, colour) + "\n" + &ping_text(&analysis, width, colour))
-        }
-        (MetadataForm::MdWorkbench, WorkloadSpec::Metadata(_)) => {
-            let mut document = Vec::new();
-            let analysis = analyse_metadata(record, summaries);
+        (MetadataForm::MdWorkbench, RunAnalysis::Metadata(analysis)) => {
             write_md_workbench(record, &analysis.stages, None, &mut document).map_err(Failure::bug)?;
-            text(document)
         }
-        (MetadataForm::MdWorkbench, WorkloadSpec::Check(_)) => {
-            Err(Failure::usage("--format md-workbench is for runs of iolag bench metadata; this is a check"))
-        }
-        (MetadataForm::MdWorkbench, WorkloadSpec::Ping(_)) => {
-            Err(Failure::usage("--format md-workbench is for runs of iolag bench metadata; this is a ping"))
+        (MetadataForm::MdWorkbench, _) => {
+            return Err(Failure::usage(format!(
+                "--format md-workbench is for runs of iolag bench metadata; this is a {}",
+                record.spec.workload.name()
+            )));
         }
     }
+    String::from_utf8(document).map_err(Failure::bug)
 }

@@ -1,14 +1,11 @@
 //! `iolag ping`: what became of the probes of one directory.
 
-use iolag_model::{Level, Nanoseconds, Operation, PingSpec, RunRecord, Trust};
+use iolag_model::{Level, Nanoseconds, Operation, RunRecord, Trust};
 
-use super::grouping::Grouping;
-use super::ping_counts::PingCounts;
-use super::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
-use super::workload::Analysed;
+use super::counts::PingCounts;
 use crate::finding::Severity;
 use crate::finding::of_runs::{NotSentBecause, ProbesLost, ProbesNotSent, RunFinding, RunFound};
-use crate::statistics::quantile::censored::Censoring;
+use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 
 /// What `iolag ping` found out.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,21 +32,6 @@ pub struct PingAnalysis {
     pub trust: Vec<Trust>,
     /// How the numbers came about.
     pub remarks: Vec<String>,
-}
-
-impl Analysed for PingSpec {
-    fn grouping(&self, _record: &RunRecord) -> Grouping {
-        Grouping::default()
-    }
-
-    /// Probes are cut off because something hangs: they would not have gone on like the others.
-    fn censoring(&self) -> Censoring {
-        Censoring::Informative
-    }
-
-    fn title(&self, names: &str, _clients: u32) -> String {
-        format!("Ping of {names}")
-    }
 }
 
 /// Judges a run of `iolag ping` by summaries that tell nothing apart, found with [`crate::Censoring::Informative`].

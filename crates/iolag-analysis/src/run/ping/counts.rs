@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::summary::Summary;
+use crate::run::summary::Summary;
 
 /// Probes by what became of them. Each is in one count only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

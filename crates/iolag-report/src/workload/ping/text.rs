@@ -3,8 +3,8 @@
 use iolag_analysis::{PingAnalysis, PingCounts, Summary};
 use iolag_model::{Nanoseconds, Operation, counted, format_count, format_duration, one_line};
 
-use super::findings::trust_text;
-use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use crate::text::findings::trust_text;
+use crate::text::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::words::estimates::{quantile, quantile_with_interval};
 
 /// As ping(8) ends: what became of the probes, then how long they and their operations took. What is only known to be at least

@@ -8,9 +8,9 @@ use iolag_analysis::{
 };
 use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration, one_line};
 
-use super::findings::{findings_text, footnotes_text, trust_text};
-use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::finding::run::{FindingsOfDirectory, findings_of_check};
+use crate::text::findings::{findings_text, footnotes_text, trust_text};
+use crate::text::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::words::estimates::{none_of, quantile, quantile_with_interval, share};
 use crate::words::numbers::NOTHING;
 

@@ -5,9 +5,9 @@ use iolag_analysis::{
 };
 use iolag_model::{ErrorClass, counted, format_count, format_duration};
 
-use super::findings::{findings_text, footnotes_text, trust_text};
-use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::finding::run::in_words_each;
+use crate::text::findings::{findings_text, footnotes_text, trust_text};
+use crate::text::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::words::estimates::{quantile, quantile_with_interval};
 use crate::words::numbers::rate;
 

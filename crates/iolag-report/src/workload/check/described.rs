@@ -2,8 +2,8 @@
 
 use iolag_model::{CheckSpec, RunRecord, format_bytes, format_duration};
 
-use super::command::{exact_duration, option};
-use super::described::Described;
+use crate::workload::command::{exact_duration, option};
+use crate::workload::described::Described;
 
 impl Described for CheckSpec {
     fn heading(&self) -> &'static str {

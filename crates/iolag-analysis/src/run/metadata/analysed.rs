@@ -1,0 +1,30 @@
+//! How the samples of a metadata run are read.
+
+use std::num::NonZeroU32;
+
+use iolag_model::{MetadataSpec, RunRecord, counted};
+
+use super::analysis::analyse_metadata;
+use crate::run::grouping::Grouping;
+use crate::run::summary::Summaries;
+use crate::run::workload::{Analysed, RunAnalysis};
+use crate::statistics::quantile::censored::Censoring;
+
+impl Analysed for MetadataSpec {
+    fn grouping(&self, record: &RunRecord) -> Grouping {
+        Grouping { stages: NonZeroU32::new(record.stages.len() as u32), ..Grouping::default() }
+    }
+
+    fn censoring(&self) -> Censoring {
+        Censoring::Independent
+    }
+
+    fn title(&self, names: &str, clients: u32) -> String {
+        let clients = counted(u64::from(clients), "client", "clients");
+        format!("Metadata benchmark of {names}, {clients}")
+    }
+
+    fn analyse(&self, record: &RunRecord, summaries: &Summaries) -> RunAnalysis {
+        RunAnalysis::Metadata(analyse_metadata(record, summaries))
+    }
+}

@@ -1,0 +1,5 @@
+//! Pings: what became of the probes, and what was found in them.
+
+mod analysed;
+pub(crate) mod analysis;
+pub(crate) mod counts;

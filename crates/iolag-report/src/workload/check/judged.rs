@@ -1,0 +1,111 @@
+//! What is told of a check.
+
+use std::io::{self, Write};
+
+use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, KNOWN_ROWS, RunFindingKind};
+use iolag_model::{Level, Operation, RunRecord};
+
+use super::document::CheckDocument;
+use super::text::{CheckRows, check_text};
+use crate::finding::in_words::FindingInWords;
+use crate::finding::run::{findings_of_check, in_words_each};
+use crate::html::markup::Markup;
+use crate::machine::json::run::write_document;
+use crate::text::table::Colour;
+use crate::workload::judged::{FindingGroup, Judged, Row};
+
+/// What is said of the machine's own memory, which nobody asked for.
+const CONTROL: &str = " (to compare with: this machine's memory)";
+
+impl Judged for CheckAnalysis {
+    fn verdict(&self, page: &mut Markup) {
+        if self.directories.is_empty() {
+            page.raw("<p class=\"lede\">Nothing was measured.</p>\n");
+            return;
+        }
+        if let Some(ranking) = &self.ranking {
+            page.raw("<p class=\"lede\">").prose(ranking).raw("</p>\n");
+        }
+        page.raw("<ul class=\"verdicts\">\n");
+        for directory in &self.directories {
+            let class = match directory.verdict.feeling {
+                Feeling::Fast => "good",
+                Feeling::Slower | Feeling::Noticeable | Feeling::Sluggish => "warning",
+                Feeling::Slow | Feeling::Unreliable | Feeling::NotAnswering => "serious",
+                Feeling::Unknown => "faint",
+            };
+            page.raw("<li").attribute("class", class).raw("><code>").text(&directory.name).raw("</code> ");
+            if let Some(kind) = &directory.file_system {
+                page.raw("<span class=\"kind\">").text(kind).raw("</span> ");
+            }
+            page.raw("<span class=\"sentence\">").prose(&directory.verdict.sentence).raw("</span></li>\n");
+        }
+        page.raw("</ul>\n");
+    }
+
+    fn verdicts(&self) -> Vec<(&str, String)> {
+        let directories = self.directories.iter();
+        directories.map(|directory| (&*directory.name, directory.verdict.sentence.clone())).collect()
+    }
+
+    fn findings(&self) -> Vec<FindingInWords<RunFindingKind>> {
+        self.directories.iter().flat_map(|directory| in_words_each(&directory.findings)).collect()
+    }
+
+    fn told_findings(&self) -> Vec<FindingGroup<'_>> {
+        let is_alone = self.directories.len() == 1;
+        let told = findings_of_check(self).into_iter();
+        told.map(|told| (told.directory.filter(|_| !is_alone), told.findings)).collect()
+    }
+
+    fn is_inconspicuous(&self) -> bool {
+        self.directories.iter().all(|directory| directory.verdict.feeling == Feeling::Fast)
+    }
+
+    fn footnotes(&self) -> &[String] {
+        &self.footnotes
+    }
+
+    /// As on the terminal: what people feel first. The control comes last.
+    fn rows<'a>(&'a self) -> Vec<Row<'a>> {
+        let of_directory = |(directory, role): (&'a DirectoryAnalysis, &'static str)| {
+            let place = format!("{}{role}", directory.name);
+            let partial_create = directory.partial_create;
+            let row = move |summary| Row {
+                place: place.clone(),
+                summary,
+                per_second: None,
+                partial: partial_create.filter(|_| summary.key.operation == Operation::TaskCreate),
+            };
+            directory.summaries.iter().map(row)
+        };
+        let measured = self.directories.iter().map(|directory| (directory, ""));
+        let control = self.control.iter().map(|control| (control, CONTROL));
+        let mut rows: Vec<Row<'_>> = measured.chain(control).flat_map(of_directory).collect();
+        let place = |row: &Row<'_>| self.directories.iter().position(|directory| directory.name == row.place);
+        rows.sort_by_key(|row| (place(row).unwrap_or(usize::MAX), order(row.summary.key.operation.level())));
+        rows
+    }
+
+    fn known_rows(&self) -> &'static [Operation] {
+        &KNOWN_ROWS
+    }
+
+    fn write_json(&self, run: &RunRecord, writer: &mut dyn Write) -> io::Result<()> {
+        write_document(run, &CheckDocument::from(self), writer)
+    }
+
+    fn text(&self, rows: CheckRows, width: usize, colour: Colour) -> String {
+        check_text(self, rows, width, colour)
+    }
+}
+
+const fn order(level: Level) -> u8 {
+    match level {
+        Level::Task => 0,
+        Level::Object => 1,
+        Level::Call => 2,
+        Level::Stream => 3,
+        Level::Harness => 4,
+    }
+}

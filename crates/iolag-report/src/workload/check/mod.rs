@@ -1,0 +1,6 @@
+//! Checks.
+
+mod described;
+mod document;
+mod judged;
+pub(crate) mod text;

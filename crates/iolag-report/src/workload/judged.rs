@@ -1,0 +1,93 @@
+//! What a report asks what was found out about a run. Each workload answers in its own folder.
+
+use std::io::{self, Write};
+
+use iolag_analysis::{PartialCreate, RunAnalysis, RunFindingKind, Summary, whatever_analysis};
+use iolag_model::{Operation, RunRecord};
+
+use super::check::text::CheckRows;
+use crate::finding::in_words::FindingInWords;
+use crate::html::markup::Markup;
+use crate::text::table::Colour;
+
+/// Findings, with the place that they are about if there are several.
+pub(crate) type FindingGroup<'a> = (Option<&'a str>, Vec<FindingInWords<RunFindingKind>>);
+
+/// A row of the table of a run: where something was measured, and its rate.
+pub(crate) struct Row<'a> {
+    pub(crate) place: String,
+    pub(crate) summary: &'a Summary,
+    pub(crate) per_second: Option<f64>,
+    pub(crate) partial: Option<PartialCreate>,
+}
+
+/// What a report says of what was found out about a run.
+pub(crate) trait Judged {
+    /// What stands first on its page.
+    fn verdict(&self, page: &mut Markup);
+
+    /// The verdict on each place, where there is one.
+    fn verdicts(&self) -> Vec<(&str, String)> {
+        Vec::new()
+    }
+
+    /// All findings, the gravest of a place first.
+    fn findings(&self) -> Vec<FindingInWords<RunFindingKind>>;
+
+    /// The findings, each told once.
+    fn told_findings(&self) -> Vec<FindingGroup<'_>> {
+        vec![(None, self.findings())]
+    }
+
+    /// Whether the verdict leaves nothing to be found.
+    fn is_inconspicuous(&self) -> bool {
+        true
+    }
+
+    /// What is to be known of nearly every result.
+    fn footnotes(&self) -> &[String] {
+        &[]
+    }
+
+    /// What it says of the configuration, by name.
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// What was measured, in the order of the table.
+    fn rows(&self) -> Vec<Row<'_>>;
+
+    /// The rows that a user knows, if the others are only for those who look for them.
+    fn known_rows(&self) -> &'static [Operation] {
+        &[]
+    }
+
+    /// What the rows are told apart by: for people, and in CSV.
+    fn place_column(&self) -> (&'static str, &'static str) {
+        ("Directory", "target")
+    }
+
+    /// What an operation is called in the table.
+    fn operation_name(&self, operation: Operation) -> &'static str {
+        operation.name()
+    }
+
+    /// Writes it as JSON.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn write_json(&self, run: &RunRecord, writer: &mut dyn Write) -> io::Result<()>;
+
+    /// Renders it for a terminal of so many columns.
+    fn text(&self, rows: CheckRows, width: usize, colour: Colour) -> String;
+}
+
+/// What was found out about a run.
+pub(crate) const fn judged(analysis: &RunAnalysis) -> &dyn Judged {
+    whatever_analysis!(analysis, it => it)
+}
+
+/// What was found out about a run, for a terminal of `width` columns.
+pub fn run_text(analysis: &RunAnalysis, rows: CheckRows, width: usize, colour: Colour) -> String {
+    judged(analysis).text(rows, width, colour)
+}

@@ -1,0 +1,7 @@
+//! Metadata runs.
+
+mod described;
+mod document;
+mod judged;
+pub(crate) mod text;
+mod verdict;

@@ -1,0 +1,67 @@
+//! What is told of a ping.
+
+use std::io::{self, Write};
+
+use iolag_analysis::{PingAnalysis, RunFindingKind, capitalised};
+use iolag_model::{Operation, RunRecord};
+
+use super::document::PingDocument;
+use super::text::{ping_text, probes_in_words};
+use crate::finding::in_words::FindingInWords;
+use crate::finding::run::in_words_each;
+use crate::html::markup::Markup;
+use crate::machine::json::run::write_document;
+use crate::text::table::Colour;
+use crate::words::estimates::quantile;
+use crate::workload::check::text::CheckRows;
+use crate::workload::judged::{Judged, Row};
+
+impl Judged for PingAnalysis {
+    fn verdict(&self, page: &mut Markup) {
+        page.raw("<p class=\"lede\">").prose(&ping_verdict(self)).raw("</p>\n");
+    }
+
+    fn verdicts(&self) -> Vec<(&str, String)> {
+        vec![(&self.target, probes_in_words(self.probes))]
+    }
+
+    fn findings(&self) -> Vec<FindingInWords<RunFindingKind>> {
+        in_words_each(&self.findings)
+    }
+
+    fn rows(&self) -> Vec<Row<'_>> {
+        let row = |summary| Row { place: self.target.clone(), summary, per_second: None, partial: None };
+        self.summaries.iter().map(row).collect()
+    }
+
+    /// What belongs to the probe is told from what does not.
+    fn operation_name(&self, operation: Operation) -> &'static str {
+        match operation {
+            Operation::Probe => "whole probe",
+            Operation::Delete => "delete (not in the probe)",
+            _ => operation.name(),
+        }
+    }
+
+    fn write_json(&self, run: &RunRecord, writer: &mut dyn Write) -> io::Result<()> {
+        write_document(run, &PingDocument::from(self), writer)
+    }
+
+    fn text(&self, _rows: CheckRows, width: usize, colour: Colour) -> String {
+        ping_text(self, width, colour)
+    }
+}
+
+/// `3 probes: 2 answered, 1 lost (1 late). A whole probe took 1.20 ms (median), at most 1.50 s.`
+fn ping_verdict(analysis: &PingAnalysis) -> String {
+    let counts = capitalised(&probes_in_words(analysis.probes));
+    let whole = analysis.summaries.iter().find(|summary| summary.key.operation == Operation::Probe);
+    match whole.map(|whole| &whole.durations).filter(|durations| durations.count > 0) {
+        Some(durations) => format!(
+            "{counts}. A whole probe took {} (median), the longest {}.",
+            quantile(durations.median.value),
+            quantile(durations.max)
+        ),
+        None => format!("{counts}."),
+    }
+}

@@ -1,0 +1,6 @@
+//! Pings.
+
+mod described;
+mod document;
+mod judged;
+pub(crate) mod text;
