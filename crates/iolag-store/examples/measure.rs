@@ -70,9 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (threads, columns) in [(1, &columns[..]), (2, &columns[..]), (2, Column::ALL)] {
         for _ in 0..2 {
             let begin = Instant::now();
-            let sinks = run.scan(columns, threads, Sum::default)?;
-            let (rows, sum) =
-                sinks.iter().fold((0, 0), |(rows, sum), sink| (rows + sink.rows, sum + sink.sum));
+            let Sum { rows, sum } = run.scan(columns, threads, Sum::default)?;
             println!(
                 "scan     {:8.3} s, {} columns, {threads} threads, {rows} rows, sum of durations {sum} ns",
                 begin.elapsed().as_secs_f64(),
@@ -94,6 +92,11 @@ impl Sink for Sum {
     fn batch(&mut self, samples: SampleColumns<'_>) {
         self.rows += samples.duration_ns.len();
         self.sum += samples.duration_ns.iter().sum::<i64>();
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.rows += other.rows;
+        self.sum += other.sum;
     }
 }
 

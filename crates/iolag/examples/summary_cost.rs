@@ -152,11 +152,8 @@ fn summarise(run: &RunDirectory, grouping: Grouping, precision: Precision) -> Re
     const COLUMNS: &[Column] =
         &[Column::Client, Column::OperationCode, Column::OutcomeCode, Column::DurationNs];
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let make = || Summarising(Engine::new(grouping, precision));
-    let mut engines = run.scan(COLUMNS, threads, make)?.into_iter().map(|sink| sink.0);
-    let mut all = engines.next().unwrap_or_else(|| make().0);
-    engines.for_each(|engine| all.merge(engine));
-    Ok(all.finish())
+    let engine = run.scan(COLUMNS, threads, || Summarising(Engine::new(grouping, precision)))?.0;
+    Ok(engine.finish())
 }
 
 struct Summarising(Engine);
@@ -164,6 +161,10 @@ struct Summarising(Engine);
 impl Sink for Summarising {
     fn batch(&mut self, samples: SampleColumns<'_>) {
         self.0.batch(samples);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.0.merge(other.0);
     }
 }
 

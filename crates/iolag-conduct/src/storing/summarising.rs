@@ -1,61 +1,109 @@
-//! Summaries of a stored run: what the store scans, the analysis counts.
+//! Summaries and figures of a stored run: what the store scans, the analysis counts.
+//!
+//! All samples are read twice, whatever is made of them, since the second reading depends on the first: how many attempts of each stretch of
+//! time exceed a quantile can be counted only when the quantile is known, and a run without a last anchor is drawn over the span of its samples.
 
+use iolag_analysis::figure::{
+    FIGURE_COLUMNS, FigureChoice, FigureEngine, FigurePlan, RunFigures, SpanFinder, TimeSpan,
+};
 use iolag_analysis::{Clustering, Engine, Summaries, analysed};
-use iolag_model::{Column, RunRecord, SampleColumns};
+use iolag_model::{MonotonicTime, RunRecord, SampleColumns};
 use iolag_store::{RunDirectory, Sink, StoreError};
 
 /// Memory that an exact summary may take; beyond that quantiles come from histograms.
 const EXACT_SUMMARY_BYTES: u64 = 512 << 20;
-/// Adapts the analysis to the store's scan.
-struct Summarising(Engine);
-
-impl Sink for Summarising {
-    fn batch(&mut self, samples: SampleColumns<'_>) {
-        self.0.batch(samples);
-    }
-}
-
-/// The same for the second reading.
-struct Ordering(Clustering);
-
-impl Sink for Ordering {
-    fn batch(&mut self, samples: SampleColumns<'_>) {
-        self.0.batch(samples);
-    }
-}
 
 /// The summary of a stored run: by directory for a check, by stage for a benchmark.
 ///
 /// # Errors
 /// If a part cannot be read.
 pub fn summarise(run: &RunDirectory, record: &RunRecord) -> Result<Summaries, StoreError> {
-    const COLUMNS: [Column; 9] = [
-        Column::Stage,
-        Column::Target,
-        Column::Client,
-        Column::OperationCode,
-        Column::OutcomeCode,
-        Column::FailureCode,
-        Column::StartNs,
-        Column::DurationNs,
-        Column::Bytes,
-    ];
+    read_twice(run, record, |_| Nothing).map(|(summaries, Nothing)| summaries)
+}
+
+/// The same, and the figures of what is chosen, from the same readings.
+///
+/// # Errors
+/// If a part cannot be read.
+pub fn summarise_with_figures(
+    run: &RunDirectory,
+    record: &RunRecord,
+    choice: &FigureChoice,
+) -> Result<(Summaries, RunFigures), StoreError> {
+    let plan = |span| FigurePlan::new(record, span).with_choice(choice.clone());
+    let (summaries, drawing) = read_twice(run, record, |span| Drawing(FigureEngine::new(plan(span))))?;
+    Ok((summaries, drawing.0.finish()))
+}
+
+/// Summarises, and gives all samples of the second reading to `more`, which is made for the span of the run.
+fn read_twice<S: Sink>(
+    run: &RunDirectory,
+    record: &RunRecord,
+    more: impl Fn(TimeSpan) -> S + Sync,
+) -> Result<(Summaries, S), StoreError> {
     let samples = record.parts.iter().map(|part| part.samples).sum();
     let workload = analysed(&record.spec.workload);
     let (grouping, thresholds) = (workload.grouping(record), workload.thresholds());
     let censoring = workload.censoring();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let make = || {
+    let first = || {
         let engine = Engine::for_samples(samples, EXACT_SUMMARY_BYTES, grouping);
-        Summarising(engine.with_thresholds(&thresholds).with_censoring(censoring))
+        First(engine.with_thresholds(&thresholds).with_censoring(censoring), SpanFinder::default())
     };
-    let sinks = run.scan(&COLUMNS, threads, make)?;
-    let mut engines = sinks.into_iter().map(|sink| sink.0);
-    let mut all = engines.next().unwrap_or_else(|| make().0);
-    engines.for_each(|engine| all.merge(engine));
-    let clustering = all.clustering();
-    let sinks = run.scan(&COLUMNS, threads, || Ordering(clustering.clone()))?;
-    let mut counted = clustering;
-    sinks.into_iter().for_each(|sink| counted.merge(sink.0));
-    Ok(all.finish_with(counted))
+    let First(engine, found) = run.scan(FIGURE_COLUMNS, threads, first)?;
+    let span = TimeSpan::of_record(record).or_else(|| found.finish());
+    let span = span.unwrap_or(TimeSpan { begin: MonotonicTime(0), end: MonotonicTime(1) });
+    let clustering = engine.clustering();
+    let second = || Second(clustering.clone(), more(span));
+    let Second(clustering, more) = run.scan(FIGURE_COLUMNS, threads, second)?;
+    Ok((engine.finish_with(clustering), more))
+}
+
+struct First(Engine, SpanFinder);
+
+impl Sink for First {
+    fn batch(&mut self, samples: SampleColumns<'_>) {
+        self.0.batch(samples);
+        self.1.batch(samples);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.0.merge(other.0);
+        self.1.merge(other.1);
+    }
+}
+
+struct Second<S>(Clustering, S);
+
+impl<S: Sink> Sink for Second<S> {
+    fn batch(&mut self, samples: SampleColumns<'_>) {
+        self.0.batch(samples);
+        self.1.batch(samples);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.0.merge(other.0);
+        self.1.merge(other.1);
+    }
+}
+
+struct Drawing(FigureEngine);
+
+impl Sink for Drawing {
+    fn batch(&mut self, samples: SampleColumns<'_>) {
+        self.0.batch(samples);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.0.merge(other.0);
+    }
+}
+
+/// Only the summary is wanted.
+struct Nothing;
+
+impl Sink for Nothing {
+    fn batch(&mut self, _: SampleColumns<'_>) {}
+
+    fn merge(&mut self, _: Self) {}
 }

@@ -1,6 +1,6 @@
 //! Reads samples back: columns for the analysis, whole samples for exports.
 //!
-//! Row groups are handed out to threads one by one, each thread with a sink of its own; sinks are merged by the caller.
+//! Row groups are handed out to threads one by one, each thread with a sink of its own; at the end the sinks are merged.
 //! Batches have at most 64 Ki rows, in buffers that are reused. Memory: per thread, the compressed columns of one row
 //! group and one batch.
 
@@ -22,10 +22,13 @@ pub const BATCH_ROWS: usize = 1 << 16;
 pub trait Sink: Send {
     /// Columns that were not asked for are empty. The order of batches is that of the file within a row group only.
     fn batch(&mut self, samples: SampleColumns<'_>);
+
+    /// Adds what another thread's sink took in.
+    fn merge(&mut self, other: Self);
 }
 
 impl RunDirectory {
-    /// Reads these columns of all samples by `threads` threads; gives back one sink per thread that was started.
+    /// Reads these columns of all samples by `threads` threads, each into a sink of its own, and merges the sinks.
     ///
     /// # Errors
     /// If a part is missing, damaged, or not what run.json says. What sinks had taken in is dropped.
@@ -34,7 +37,7 @@ impl RunDirectory {
         columns: &[Column],
         threads: usize,
         make: impl Fn() -> S + Sync,
-    ) -> Result<Vec<S>, StoreError> {
+    ) -> Result<S, StoreError> {
         let parts = self.open_parts()?;
         let groups: Vec<(&PartReader, usize)> =
             parts.iter().flat_map(|part| (0..part.groups()).map(move |group| (part, group))).collect();
@@ -54,12 +57,16 @@ impl RunDirectory {
         let threads = threads.clamp(1, groups.len().max(1));
         std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let mut sinks = vec![work()];
+            let mut merged = work();
             for thread in others {
                 // A sink's panic is the caller's bug and goes on where the caller is.
-                sinks.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                let other = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                merged = merged.and_then(|mut merged| {
+                    merged.merge(other?);
+                    Ok(merged)
+                });
             }
-            sinks.into_iter().collect()
+            merged
         })
     }
 

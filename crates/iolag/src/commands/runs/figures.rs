@@ -3,20 +3,17 @@
 use std::io::Write;
 use std::path::Path;
 
-use iolag_analysis::figure::{
-    Apart, FIGURE_COLUMNS, FigureChoice, FigureEngine, FigurePlan, Figures, RunFigures, SpanFinder, SweepRun,
-    TimeSpan, sweep_figures,
-};
+use iolag_analysis::figure::{Apart, FigureChoice, Figures, RunFigures, SweepRun, sweep_figures};
 use iolag_analysis::{
     CheckAnalysis, MetadataAnalysis, PingAnalysis, analyse_check, analyse_metadata, analyse_ping,
 };
-use iolag_conduct::{ExitCode, Failure, absolute, summarise};
-use iolag_model::{Column, MonotonicTime, RunRecord, SampleColumns, WorkloadSpec};
+use iolag_conduct::{ExitCode, Failure, absolute, summarise_with_figures};
+use iolag_model::{RunRecord, WorkloadSpec};
 use iolag_report::{
     FigureForm, FigureKind, FigureSelection, FigureSize, Judged, TerminalSize, draw_figure,
     terminal_time_line,
 };
-use iolag_store::{RunDirectory, Sink, StoreError};
+use iolag_store::{RunDirectory, StoreError};
 
 use crate::args::Common;
 use crate::guarded::{in_child, replace_by};
@@ -54,7 +51,7 @@ impl Analysis {
     }
 }
 
-/// Reads a run once for its numbers and once for its figures, which are of what is chosen.
+/// Reads a run for its numbers and for its figures, which are of what is chosen.
 ///
 /// # Errors
 /// If a part cannot be read.
@@ -63,21 +60,12 @@ pub fn with_figures(
     record: RunRecord,
     choice: &FigureChoice,
 ) -> Result<RunWithFigures, StoreError> {
-    let summaries = summarise(run, &record)?;
+    let (summaries, figures) = summarise_with_figures(run, &record, choice)?;
     let analysis = match record.spec.workload {
         WorkloadSpec::Check(_) => Analysis::Check(analyse_check(&record, &summaries)),
         WorkloadSpec::Metadata(_) => Analysis::Metadata(analyse_metadata(&record, &summaries)),
         WorkloadSpec::Ping(_) => Analysis::Ping(analyse_ping(&record, &summaries)),
     };
-    let span = match TimeSpan::of_record(&record) {
-        Some(span) => span,
-        None => span_of_samples(run)?,
-    };
-    let make = || Drawing(FigureEngine::new(FigurePlan::new(&record, span).with_choice(choice.clone())));
-    let mut engines = run.scan(FIGURE_COLUMNS, threads(), make)?.into_iter().map(|drawing| drawing.0);
-    let mut all = engines.next().unwrap_or_else(|| make().0);
-    engines.for_each(|engine| all.merge(engine));
-    let figures = all.finish();
     Ok(RunWithFigures { record, analysis, figures })
 }
 
@@ -100,35 +88,6 @@ pub fn figures_of(runs: Vec<RunWithFigures>) -> (Figures, Vec<(RunRecord, Analys
     (Figures::new(figures, sweeps), runs)
 }
 
-struct Drawing(FigureEngine);
-
-impl Sink for Drawing {
-    fn batch(&mut self, samples: SampleColumns<'_>) {
-        self.0.batch(samples);
-    }
-}
-
-struct Spanning(SpanFinder);
-
-impl Sink for Spanning {
-    fn batch(&mut self, samples: SampleColumns<'_>) {
-        self.0.batch(samples);
-    }
-}
-
-/// A run that was killed has no last anchor: its samples say how long it was.
-fn span_of_samples(run: &RunDirectory) -> Result<TimeSpan, StoreError> {
-    let finders =
-        run.scan(&[Column::StartNs, Column::DurationNs], threads(), || Spanning(SpanFinder::default()))?;
-    let mut all = SpanFinder::default();
-    finders.into_iter().for_each(|finder| all.merge(finder.0));
-    Ok(all.finish().unwrap_or(TimeSpan { begin: MonotonicTime(0), end: MonotonicTime(1) }))
-}
-
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 /// A ping's probes over time: at the terminal, or in a file. A child reads the run, since its store may hang.
 ///
 /// # Errors
@@ -139,8 +98,9 @@ pub fn draw_time_line(run: &Path, file: Option<&Path>, common: &Common) -> Resul
     let draw = || {
         let run = RunDirectory::open(run).map_err(Failure::unusable)?;
         let record = run.record().map_err(Failure::unusable)?;
-        let (figures, _) =
-            figures_of(vec![with_figures(&run, record, &one_series_each()).map_err(Failure::unusable)?]);
+        let (_, figures) =
+            summarise_with_figures(&run, &record, &one_series_each()).map_err(Failure::unusable)?;
+        let figures = Figures::new(vec![figures], Vec::new());
         let selection = FigureSelection::default();
         let Some(file) = &file else {
             let size = TerminalSize { columns: look.width, ..TerminalSize::USUAL };

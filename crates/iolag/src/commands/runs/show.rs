@@ -1,7 +1,8 @@
 //! `iolag show`: the result of a stored run, computed again from its samples.
 
+use iolag_analysis::figure::{Figures, RunFigures};
 use iolag_analysis::{Summaries, analyse_check, analyse_metadata, analyse_ping};
-use iolag_conduct::{ExitCode, Failure, summarise};
+use iolag_conduct::{ExitCode, Failure, summarise, summarise_with_figures};
 use iolag_model::{RunRecord, WorkloadSpec};
 use iolag_report::{
     FigureSelection, Judged, TerminalSize, check_text, metadata_text, ping_text, show_head, terminal_ecdf,
@@ -11,7 +12,7 @@ use iolag_store::{KeeperIdentity, RunDirectory, recover_one, recover_run};
 
 use crate::args::{Common, HISTORY, MetadataForm, Show};
 use crate::commands::Located;
-use crate::commands::runs::figures::{figures_of, one_series_each, with_figures};
+use crate::commands::runs::figures::one_series_each;
 use crate::look::Look;
 use crate::output::{self, Printed};
 
@@ -30,7 +31,13 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
     let look = Look::of_terminal(common).in_full(options.full);
     output::with_store(&located.root, common, || {
         let (run, record) = open(&located, &options.run)?;
-        let summaries = summarise(&run, &record).map_err(Failure::unusable)?;
+        let (summaries, figures) = if options.plot {
+            let read = summarise_with_figures(&run, &record, &one_series_each());
+            let (summaries, figures) = read.map_err(Failure::unusable)?;
+            (summaries, Some(figures))
+        } else {
+            (summarise(&run, &record).map_err(Failure::unusable)?, None)
+        };
         let document = match common.json {
             Some(_) => Some(String::from_utf8(json(&record, &summaries)?).map_err(Failure::bug)?),
             None => None,
@@ -40,22 +47,21 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
         let is_bare = matches!(options.format, MetadataForm::Csv | MetadataForm::MdWorkbench);
         let unknown = summaries.unknown.trust().into_iter().filter(|_| is_bare);
         let complaints = unknown.map(|trust| format!("{}: {}", trust.doubt, trust.advice)).collect();
-        if options.plot {
-            text.push_str(&terminal_figures(&run, record, look)?);
+        if let Some(figures) = figures {
+            text.push_str(&terminal_figures(figures, look));
         }
         Ok(Printed { text, document, complaints, ..Printed::default() })
     })
 }
 
 /// ECDF and time line in braille.
-fn terminal_figures(run: &RunDirectory, record: RunRecord, look: Look) -> Result<String, Failure> {
-    let (figures, _) =
-        figures_of(vec![with_figures(run, record, &one_series_each()).map_err(Failure::unusable)?]);
+fn terminal_figures(figures: RunFigures, look: Look) -> String {
+    let figures = Figures::new(vec![figures], Vec::new());
     let size = TerminalSize { columns: look.width, ..TerminalSize::USUAL };
     let selection = FigureSelection::default();
     let ecdf = terminal_ecdf(&figures, &selection, size, look.colour);
     let time_line = terminal_time_line(&figures, &selection, size, look.colour);
-    Ok(format!("\n{ecdf}\n{time_line}"))
+    format!("\n{ecdf}\n{time_line}")
 }
 
 /// Finds a run, in its final form.
