@@ -20,7 +20,7 @@ pub use finding::of_histories::HistoryFound;
 pub use finding::of_runs::*;
 pub use finding::words::{capitalised, duration_in_words, factor_in_words, joined, share_in_words};
 pub use finding::{Finding, FollowedFailure, FoundInStages, Saying, Severity, WasFound};
-pub use run::check::analysis::{CheckAnalysis, DirectoryAnalysis, analyse_check};
+pub use run::check::analysis::{DirectoryAnalysis, analyse_check};
 pub use run::check::partial_create::PartialCreate;
 pub use run::check::rows::KNOWN_ROWS;
 pub use run::check::told_once::{FoundInDirectories, ToldFindings};
@@ -29,13 +29,13 @@ pub use run::clustering::second_reading::Clustering;
 pub use run::engine::Engine;
 pub use run::figure;
 pub use run::grouping::Grouping;
-pub use run::metadata::analysis::{MetadataAnalysis, analyse_metadata};
+pub use run::metadata::analysis::analyse_metadata;
 pub use run::metadata::lost_objects::LostObjects;
 pub use run::metadata::self_read::{SelfReadShare, same_node_share, self_read_share};
 pub use run::metadata::stage::Unfinished;
 pub use run::metadata::stage::{OperationRow, StageAnalysis, WorkingSetChange};
 pub use run::metadata::working_set::WorkingSet;
-pub use run::ping::analysis::{PingAnalysis, analyse_ping};
+pub use run::ping::analysis::analyse_ping;
 pub use run::ping::counts::PingCounts;
 pub use run::stage_names::stage_name;
 pub use run::stage_rates::{StageClock, StageTimes};
@@ -48,7 +48,7 @@ pub use run::sweep::{
     RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
     RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, compare_repetitions, stable_from,
 };
-pub use run::workload::{Analysed, RunAnalysis, analyse_run, analysed};
+pub use run::workload::*;
 pub use statistics::change::trend::drift;
 pub use statistics::comparison::kruskal_wallis::{chi_squared_above, kruskal_wallis};
 pub use statistics::dependence::block_sums::{SEQUENCE_BLOCKS, Sequence};

@@ -21,8 +21,9 @@ mod storing;
 
 pub use bench::campaign::{Campaign, PlannedRun};
 pub use bench::conducting::{CampaignAttendant, CampaignEnd, conduct_campaign};
+pub use bench::metadata::plan::plan_metadata;
 pub use bench::options::BenchOptions;
-pub use bench::plan::plan_metadata;
+pub use bench::plan::plan_bench;
 pub use check::conducting::{Checked, conduct_check};
 pub use check::plan::{CheckOptions, PlannedCheck, plan_check};
 pub use contact::scout::{

@@ -27,7 +27,7 @@ pub use driving::pacer::Pacer;
 pub use metadata::accounting::Accounting;
 pub use metadata::batch::BatchClient;
 pub use metadata::mixed::MetadataClient;
-pub use metadata::options::{MetadataOptions, Variant};
+pub use metadata::options::MetadataOptions;
 pub use metadata::sharing::{SelfReadShare, Sharing, recommended_offset};
 pub use metadata::validation::validate_positions;
 pub use ping::client::{Contact, Doing, Obstacle, Pace, PingClient, PingSchedule, unsent_number};

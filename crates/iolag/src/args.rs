@@ -1,5 +1,6 @@
 //! What the user can type. Parsing only validates single values; what they mean together is decided by the commands.
 
+mod bench;
 mod check;
 mod export;
 mod form;
@@ -17,6 +18,7 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 use iolag_backend::redact;
 
+pub use bench::{BenchArguments, BenchPlaces};
 pub use check::Check;
 pub use export::{Export, ExportForm};
 pub use form::MetadataForm;
@@ -29,6 +31,8 @@ pub use options::{ColourWhen, Common, Launch, RunOptions};
 pub use runs::{Cleanup, List, Plot, Prune, Report, Rm, Show};
 pub use serve::{MetricsElsewhere, Serve};
 pub use watch::{Ping, Unit, Watch};
+
+use crate::commands::bench::Bench;
 
 /// Measure how storage feels to the people and jobs that wait for it.
 #[derive(Debug, Parser)]
@@ -98,7 +102,7 @@ impl Command {
     pub const fn must_be_the_only_copy(&self) -> bool {
         match self {
             Self::Check(options) => !options.run.launch.alone,
-            Self::Bench { bench: Bench::Metadata(options) } => !options.run.launch.alone,
+            Self::Bench { bench } => !bench.arguments().run.launch.alone,
             Self::Ping(options) => !options.run.launch.alone,
             Self::Watch(options) => !options.launch.alone && options.touches_directories(),
             Self::List(_)
@@ -115,13 +119,6 @@ impl Command {
             | Self::Cleanup(_) => false,
         }
     }
-}
-
-/// The workloads.
-#[derive(Debug, Subcommand)]
-pub enum Bench {
-    /// Many small objects: create, stat, read, delete on a constant working set (the workload of md-workbench)
-    Metadata(Box<Metadata>),
 }
 
 /// Why an argument that is not UTF-8 is refused, in a sentence: stored runs, reports and histories hold names as text.

@@ -5,7 +5,7 @@ use std::process::ExitCode as ProcessExit;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use iolag::args::{Arguments, Bench, Command, unreadable_argument};
+use iolag::args::{Arguments, Command, unreadable_argument};
 use iolag::commands;
 use iolag::copies::one_of_several;
 use iolag::output;
@@ -91,7 +91,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Check(options) => commands::check::run(options, common),
         Command::Ping(options) => commands::ping::run(options, common),
         Command::Watch(options) => commands::watch::run(options, common),
-        Command::Bench { bench: Bench::Metadata(options) } => commands::bench::metadata::run(options, common),
+        Command::Bench { bench } => commands::bench::run(bench, common),
         Command::List(options) => commands::runs::list::run(options, common),
         Command::Show(options) => commands::runs::show::run(options, common),
         Command::Report(options) => commands::runs::report::run(options, common),

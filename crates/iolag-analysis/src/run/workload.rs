@@ -2,10 +2,10 @@
 
 use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec, whatever_workload};
 
-use super::check::analysis::CheckAnalysis;
+pub use super::check::analysis::CheckAnalysis;
 use super::grouping::Grouping;
-use super::metadata::analysis::MetadataAnalysis;
-use super::ping::analysis::PingAnalysis;
+pub use super::metadata::analysis::MetadataAnalysis;
+pub use super::ping::analysis::PingAnalysis;
 use super::summary::Summaries;
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
 use crate::statistics::quantile::censored::Censoring;

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use iolag_backend::Target;
 use iolag_model::{
-    ClientId, ClientRecord, MetadataSpec, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord, Trust,
-    counted, format_bytes, format_count,
+    ClientId, ClientRecord, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord, Trust, counted,
+    format_bytes, format_count,
 };
 use iolag_workload::workload;
 
 use crate::bench::campaign::{Campaign, PlannedRun};
 use crate::bench::continuing::{positions, working_place};
-use crate::bench::measurer::{self, MetadataAssignment, makes_working_set, removes_working_set};
+use crate::bench::measurer::{self, BenchAssignment};
+use crate::bench::{Benched, benched};
 use crate::contact::scout::Answer;
 use crate::contact::start::{Found, Keeper, send_scouts};
 use crate::exit_code::ExitCode;
@@ -117,18 +118,16 @@ impl Conducting<'_> {
         let found = send_scouts(self.keeper, directory.as_slice(), options.deadline)?;
         found.notices.iter().for_each(|sentence| campaign.say(sentence));
         let facts = facts_of(directory.as_deref(), &found)?;
-        let Some(metadata) = run.spec.workload.metadata() else {
-            return Err(Failure::bug("a campaign is of benches"));
-        };
-        refuse_too_little_space(facts.as_ref(), metadata, run)?;
-        let positions = positions(&run.spec, metadata, &options.working_name, facts.as_ref(), &found.root)?;
+        let bench = benched(&run.spec.workload)?;
+        refuse_too_little_space(facts.as_ref(), bench, run.spec.clients)?;
+        let positions = positions(bench, &run.spec, &options.working_name, facts.as_ref(), &found.root)?;
         // Children stand in another directory.
         let target =
             facts.as_ref().map_or_else(|| run.target.clone(), |facts| run.target.with_directory(&facts.path));
         let (record, spool_parent) = self.record(run, &target, &found, facts.as_ref())?;
         let maker = maker(&record.id)?;
         let token = maker.token;
-        let assignment = MetadataAssignment {
+        let assignment = BenchAssignment {
             place: Placed {
                 target: 0,
                 // By the directory itself, whatever is wrapped around it: the manifest is for removing it.
@@ -141,12 +140,11 @@ impl Conducting<'_> {
             target,
             maker,
             spec: record.spec.clone(),
-            metadata: metadata.clone(),
             stages: record.stages.clone().into(),
             positions,
         };
         let place = &assignment.place;
-        let removes = removes_working_set(metadata) && makes_working_set(metadata);
+        let removes = bench.removes_working_set() && bench.makes_working_set();
         let mut attendant = campaign.attendant(run);
         let plan = RunPlan {
             root: found.root.clone(),
@@ -238,30 +236,29 @@ fn facts_of(directory: Option<&Path>, found: &Found) -> Result<Option<DirectoryF
 
 fn refuse_too_little_space(
     facts: Option<&DirectoryFacts>,
-    metadata: &MetadataSpec,
-    run: &PlannedRun,
+    bench: &dyn Benched,
+    clients: u32,
 ) -> Result<(), Failure> {
-    let Some(facts) = facts.filter(|_| makes_working_set(metadata)) else { return Ok(()) };
-    let clients = run.spec.clients;
-    let needed = workload(&run.spec.workload).bytes_held(clients);
+    let Some(facts) = facts.filter(|_| bench.makes_working_set()) else { return Ok(()) };
+    let (needed, (sizes, numbers)) = (bench.bytes_held(clients), bench.sizes());
     if let Some(free) = facts.file_system.free_bytes
         && free < needed
     {
         return Err(Failure::unusable(format!(
-            "cannot measure in {}: {} are free and the working set needs {}; free some space, or reduce --precreate, --datasets or --object-size",
+            "cannot measure in {}: {} are free and the working set needs {}; free some space, or reduce {sizes}",
             facts.path.display(),
             format_bytes(free),
             format_bytes(needed)
         )));
     }
-    let objects = u64::from(clients) * u64::from(metadata.datasets) * metadata.precreated_objects;
+    let objects = bench.objects_held(clients);
     if let Some(free) = facts.file_system.free_inodes
         // File systems that make inodes as they go report none at all.
         && free > 0
         && free < objects
     {
         return Err(Failure::unusable(format!(
-            "cannot measure in {}: {} inodes are free and the working set needs {}; reduce --precreate or --datasets",
+            "cannot measure in {}: {} inodes are free and the working set needs {}; reduce {numbers}",
             facts.path.display(),
             format_count(free),
             format_count(objects)

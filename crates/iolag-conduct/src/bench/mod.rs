@@ -1,8 +1,52 @@
-//! Benches: a campaign is planned, and its runs are conducted one after the other.
+//! Benches: a campaign is planned, and its runs are conducted one after the other. Each workload measures in its own folder.
 
 pub(crate) mod campaign;
 pub(crate) mod conducting;
 mod continuing;
+mod floor;
 mod measurer;
+pub(crate) mod metadata;
 pub(crate) mod options;
 pub(crate) mod plan;
+
+use iolag_model::{RunRecord, RunSpec, WorkloadSpec};
+use iolag_workload::{DriveEnd, Workload};
+
+use crate::bench::floor::Floor;
+use crate::failure::Failure;
+use crate::messages::MeasurerEnd;
+
+/// The questions to the workload of a bench.
+trait Benched: Workload {
+    /// The options that decide how much room it needs: in bytes, and in objects.
+    fn sizes(&self) -> (&'static str, &'static str);
+
+    /// Objects that are there at one time, at least.
+    fn objects_held(&self, clients: u32) -> u64;
+
+    /// Whether a run begins with an empty working place.
+    fn makes_working_set(&self) -> bool {
+        true
+    }
+
+    /// Whether a run removes the working set.
+    fn removes_working_set(&self) -> bool {
+        true
+    }
+
+    /// Where the run before left each client of this one, which goes on with its working set.
+    fn positions_after(&self, before: &RunRecord, _spec: &RunSpec) -> Result<Vec<u64>, Failure> {
+        Ok(before.positions.clone())
+    }
+
+    /// Runs the clients to their ends, and says what it knows then.
+    fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String>;
+}
+
+/// The workload of a bench: the table of those that are one.
+fn benched(spec: &WorkloadSpec) -> Result<&dyn Benched, Failure> {
+    match spec {
+        WorkloadSpec::Metadata(spec) => Ok(spec),
+        _ => Err(Failure::bug("a campaign is of benches")),
+    }
+}

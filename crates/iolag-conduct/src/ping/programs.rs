@@ -130,19 +130,6 @@ fn ended(stamps: &Stamps) -> Completion {
     }
 }
 
-/// What a task is called as a part of its probe; `None` for what is no operation of another name.
-pub const fn operation_of(task: &TaskSpec) -> Option<Operation> {
-    match task {
-        TaskSpec::Compile => Some(Operation::TaskCompile),
-        TaskSpec::List { .. } => Some(Operation::TaskList),
-        TaskSpec::Create { .. } => Some(Operation::TaskCreate),
-        TaskSpec::Stat => Some(Operation::Stat),
-        TaskSpec::OpenRead { .. } => Some(Operation::Read),
-        TaskSpec::WriteFsync { .. } => Some(Operation::WriteDurably),
-        TaskSpec::Shell { .. } | TaskSpec::Echo { .. } | TaskSpec::Command { .. } => None,
-    }
-}
-
 #[deny(clippy::missing_trait_methods)]
 impl Session for ProgramSession {
     fn prepare(&mut self, _request: &Request) {
@@ -166,8 +153,7 @@ impl Session for ProgramSession {
         let Some(stamps) = self.stamps.take() else { return completion };
         self.message = self.message.take().or_else(|| Some(stamps.preparation_failure()?.sentence));
         let task = stamps.part(0);
-        if let (Some(operation), Some(start), Some((end, _))) =
-            (operation_of(&self.task), task.begin, task.end)
+        if let (Some(operation), Some(start), Some((end, _))) = (self.task.operation(), task.begin, task.end)
             && completion.is_ok()
         {
             // Nobody listens any more only if the client is gone, and then nobody asks.

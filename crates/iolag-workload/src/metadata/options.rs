@@ -67,14 +67,6 @@ impl Default for MetadataOptions {
     }
 }
 
-/// One workload of a sweep.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variant {
-    /// What tells it from the others, by name.
-    pub coordinates: BTreeMap<String, String>,
-    precreated_objects: u64,
-}
-
 impl MetadataOptions {
     /// Refuses options that contradict each other, whatever the number of clients.
     ///
@@ -95,21 +87,17 @@ impl MetadataOptions {
         self.phases.len() >= 3
     }
 
-    /// The workloads of the sweep, in its order.
-    pub fn variants(&self) -> Vec<Variant> {
-        let named = |objects: &u64| Variant {
-            coordinates: BTreeMap::from([("objects".to_owned(), objects.to_string())]),
-            precreated_objects: *objects,
-        };
+    /// The workloads of the sweep, in its order: what tells each from the others, by name, and its precreated objects.
+    pub fn variants(&self) -> Vec<(BTreeMap<String, String>, u64)> {
+        let named = |objects: &u64| (BTreeMap::from([("objects".to_owned(), objects.to_string())]), *objects);
         self.precreated_objects.iter().map(named).collect()
     }
 
-    /// One workload for a number of clients.
+    /// The workload with so many precreated objects for a number of clients.
     ///
     /// # Errors
     /// If it cannot be, as a sentence that says what to change.
-    pub fn workload(&self, variant: &Variant, clients: u32) -> Result<WorkloadSpec, String> {
-        let precreated_objects = variant.precreated_objects;
+    pub fn workload(&self, precreated_objects: u64, clients: u32) -> Result<WorkloadSpec, String> {
         let is_swept = self.precreated_objects.len() > 1;
         let mut phases = self.phases.clone();
         phases.sort_unstable();
@@ -148,11 +136,8 @@ mod tests {
     use super::*;
 
     fn metadata(options: &MetadataOptions, clients: u32) -> Vec<MetadataSpec> {
-        let workload = |variant: &Variant| match options.workload(variant, clients).unwrap() {
-            WorkloadSpec::Metadata(spec) => spec,
-            other => panic!("{other:?}"),
-        };
-        options.variants().iter().map(workload).collect()
+        let workload = |objects: &u64| options.workload(*objects, clients).unwrap().metadata().cloned();
+        options.precreated_objects.iter().map(|objects| workload(objects).unwrap()).collect()
     }
 
     #[test]
@@ -162,7 +147,7 @@ mod tests {
             metadata(&options, 4).iter().map(|spec| (spec.precreated_objects, spec.objects)).collect();
         assert_eq!(sizes, [(50, 50), (5000, 1000)]);
         let alone = MetadataOptions { precreated_objects: vec![50], ..MetadataOptions::default() };
-        let refusal = alone.workload(&alone.variants()[0], 4).unwrap_err();
+        let refusal = alone.workload(50, 4).unwrap_err();
         assert!(refusal.contains("precreate at least 1000"), "{refusal}");
     }
 
@@ -174,7 +159,7 @@ mod tests {
         };
         assert_eq!(metadata(&twice, 1)[0].phases, [Phase::Precreate, Phase::Cleanup]);
         let many = MetadataOptions { iterations: 1 << 40, ..MetadataOptions::default() };
-        let refusal = many.workload(&many.variants()[0], 1).unwrap_err();
+        let refusal = many.workload(3000, 1).unwrap_err();
         assert_eq!(refusal, "--iterations 1099511627776 is too large: at most 4294967295");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use iolag_model::counted;
+use iolag_model::{Operation, counted};
 
 use super::{CREATED_FILE_BYTES, TaskOutput, TaskSpec};
 
@@ -65,6 +65,19 @@ impl TaskSpec {
             | Self::OpenRead { .. }
             | Self::Shell { .. }
             | Self::Command { .. } => &[""],
+        }
+    }
+
+    /// What it is called as a part of its probe; `None` for what is no operation of another name.
+    pub const fn operation(&self) -> Option<Operation> {
+        match self {
+            Self::Compile => Some(Operation::TaskCompile),
+            Self::List { .. } => Some(Operation::TaskList),
+            Self::Create { .. } => Some(Operation::TaskCreate),
+            Self::Stat => Some(Operation::Stat),
+            Self::OpenRead { .. } => Some(Operation::Read),
+            Self::WriteFsync { .. } => Some(Operation::WriteDurably),
+            Self::Shell { .. } | Self::Echo { .. } | Self::Command { .. } => None,
         }
     }
 

@@ -1,33 +1,21 @@
 //! What the user can type of a metadata bench.
 
-use std::path::PathBuf;
-
 use clap::Args;
-use iolag_backend::Target;
 use iolag_model::{
-    Access, Durability, Granularity, Nanoseconds, OnHang, Pattern, Phase, Verification, WearOut, parse_bytes,
+    Access, Durability, Granularity, Nanoseconds, Pattern, Phase, Verification, WearOut, parse_bytes,
     parse_count,
 };
-
-use crate::args::form::MetadataForm;
 use iolag_workload::MetadataOptions;
 
-use crate::args::options::RunOptions;
-use crate::args::target::TargetParser;
-use crate::args::values::{
-    parse_file, parse_form, parse_granularity, parse_on_hang, parse_pattern, parse_period, parse_phase,
-    parse_think,
-};
+use crate::args::bench::{BenchArguments, BenchPlaces};
+use crate::args::values::{parse_granularity, parse_pattern, parse_period, parse_phase, parse_think};
 
 /// `iolag bench metadata`.
 #[derive(Debug, Args)]
 pub struct Metadata {
-    /// A directory (or memory:, delayed:…:TARGET, faulty:…:TARGET)
-    #[arg(value_name = "TARGET", required = true, value_parser = TargetParser)]
-    pub targets: Vec<Target>,
-    /// Clients per target; several numbers make a sweep
-    #[arg(short = 'n', long, value_name = "N,…", default_value = "1", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_count)]
-    pub clients: Vec<u64>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub places: BenchPlaces,
     /// D: datasets (directories) per client
     #[arg(short = 'D', long, value_name = "COUNT", default_value = "10", allow_hyphen_values = true, value_parser = parse_count)]
     pub datasets: u64,
@@ -73,36 +61,9 @@ pub struct Metadata {
     /// Compare what is read with what was written, outside the timing
     #[arg(long)]
     pub verify: bool,
-    /// Run everything this often
-    #[arg(long, value_name = "COUNT", default_value = "1", allow_hyphen_values = true, value_parser = parse_count)]
-    pub repeat: u64,
-    /// Go on with the campaign that this run belongs to, with the same options: what is complete is not measured again
-    #[arg(long, value_name = "RUN")]
-    pub resume: Option<String>,
-    /// After this long an operation counts as hung
-    #[arg(long, value_name = "DURATION", default_value = "15s", allow_hyphen_values = true, value_parser = parse_period)]
-    pub deadline: Nanoseconds,
-    /// What a hung operation does to the run: wait, continue (with the other clients) or stop
-    #[arg(long, value_name = "POLICY", default_value = "continue", value_parser = parse_on_hang)]
-    pub on_hang: OnHang,
-    /// With --on-hang wait: go on without a client after this long [default: 1h]
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
-    pub give_up_after: Option<Nanoseconds>,
-    /// Shared memory for samples on their way to the store, at most [default: 256MiB; with more than 500 clients 128MiB]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_bytes)]
-    pub buffer: Option<u64>,
-    /// Name of the working directory in the target
-    #[arg(long, value_name = "NAME", default_value = "iolag-work")]
-    pub working_name: String,
-    /// Explain the result in this HTML file
-    #[arg(long, value_name = "FILE", value_parser = parse_file)]
-    pub report: Option<PathBuf>,
-    /// Form of what is printed: text, md-workbench, csv or json
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = parse_form)]
-    pub format: MetadataForm,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
-    pub run: RunOptions,
+    pub bench: BenchArguments,
 }
 
 impl Metadata {

@@ -64,17 +64,24 @@ fn stored_run(located: &Located, id: &RunId) -> Result<(Stored, PathBuf), Failur
 
 /// A heading.
 pub fn title(run: &PlannedRun) -> String {
+    let objects =
+        precreated_objects(run).map(|objects| format!(", {} objects per dataset", format_count(objects)));
     format!(
-        "{}, {}, {} objects per dataset, repetition {}",
+        "{}, {}{}, repetition {}",
         one_line(&run.target.to_string()),
         counted(run.spec.clients.into(), "client", "clients"),
-        format_count(precreated_objects(run)),
+        objects.unwrap_or_default(),
         run.repetition
     )
 }
 
-fn precreated_objects(run: &PlannedRun) -> u64 {
-    run.spec.workload.metadata().map_or(0, |metadata| metadata.precreated_objects)
+/// Whether its runs stand side by side at the end: there is a table of several metadata runs.
+pub fn has_table(campaign: &Campaign) -> bool {
+    campaign.runs.len() > 1 && campaign.runs.iter().all(|run| precreated_objects(run).is_some())
+}
+
+fn precreated_objects(run: &PlannedRun) -> Option<u64> {
+    Some(run.spec.workload.metadata()?.precreated_objects)
 }
 
 /// The runs side by side: see [`campaign_text`].
@@ -96,7 +103,7 @@ pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
             id: stored.record.id.as_str(),
             target,
             clients: run.spec.clients,
-            precreated_objects: precreated_objects(run),
+            precreated_objects: precreated_objects(run).unwrap_or_default(),
             repetition: run.repetition,
             stages: analysis.stages.clone(),
         })

@@ -1,0 +1,5 @@
+//! The metadata bench.
+
+mod continuing;
+mod measuring;
+pub(crate) mod plan;

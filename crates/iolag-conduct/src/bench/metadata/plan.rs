@@ -1,0 +1,116 @@
+//! From what was asked for to the runs of a metadata bench.
+
+use iolag_workload::MetadataOptions;
+
+use crate::bench::campaign::Campaign;
+use crate::bench::options::BenchOptions;
+use crate::bench::plan::{plan_bench, refuse_equal};
+use crate::environment::limits::Limits;
+use crate::failure::Failure;
+
+/// Plans the runs of a metadata bench: see [`plan_bench`]. Sizes are its variants.
+///
+/// # Errors
+/// As there, and if what is asked of the workload contradicts itself.
+pub fn plan_metadata(
+    options: BenchOptions,
+    metadata: &MetadataOptions,
+    limits: &Limits,
+) -> Result<Campaign, Failure> {
+    refuse_equal("--precreate", &metadata.precreated_objects, u64::to_string)?;
+    metadata.refuse_contradictions().map_err(Failure::usage)?;
+    let variants = metadata.variants();
+    if !metadata.is_self_contained() && (options.is_swept() || variants.len() > 1) {
+        return Err(Failure::usage(
+            "a sweep or --repeat needs all phases: each point has a working set of its own; leave out --phases",
+        ));
+    }
+    plan_bench(options, &variants, |precreated, clients| metadata.workload(*precreated, clients), limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::campaign::PlannedRun;
+    use iolag_backend::Target;
+    use iolag_model::{RunId, RunRecord, RunState};
+
+    fn options(targets: &[&str]) -> BenchOptions {
+        let targets = targets.iter().map(|target| Target::parse(target).unwrap()).collect();
+        BenchOptions { targets, clients: vec![1, 2], repeat: 2, ..BenchOptions::default() }
+    }
+
+    fn campaign() -> Campaign {
+        let sizes = MetadataOptions { precreated_objects: vec![1000, 2000], ..MetadataOptions::default() };
+        plan_metadata(options(&["memory:", "/x"]), &sizes, &Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn every_block_has_every_coordinate_once_and_repetitions_are_outermost() {
+        let runs = campaign().runs;
+        assert_eq!(runs.len(), 2 * 2 * 2 * 2);
+        let (first, second) = runs.split_at(8);
+        let places = |runs: &[PlannedRun]| runs.iter().map(|run| run.coordinates.clone()).collect::<Vec<_>>();
+        assert_eq!(places(first), places(second));
+        let different: std::collections::BTreeSet<_> = places(first).into_iter().collect();
+        assert_eq!(different.len(), 8);
+        assert!(first.iter().all(|run| (run.block, run.repetition) == (1, 1)));
+        assert!(second.iter().all(|run| (run.block, run.repetition) == (2, 2)));
+        let last: Vec<_> = runs[15].coordinates.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert_eq!(last, [("clients", "2"), ("objects", "2000"), ("target", "/x")]);
+    }
+
+    /// The record of a planned run.
+    fn record(run: &PlannedRun, campaign: &str, id: &str, state: RunState) -> RunRecord {
+        const RECORD: &str =
+            include_str!("../../../../iolag/tests/written_by_0_1_0/store/runs/20261122-022728-4048/run.json");
+        let mut record: RunRecord = serde_json::from_str(RECORD).unwrap();
+        record.id = id.parse().unwrap();
+        record.campaign = campaign.parse().unwrap();
+        record.coordinates = run.coordinates.clone();
+        (record.block, record.repetition) = (run.block, run.repetition);
+        record.spec = run.spec.clone();
+        record.state = state;
+        record
+    }
+
+    #[test]
+    fn only_what_is_complete_is_not_conducted_again_and_the_latest_counts() {
+        let (own, other) = ("20261101-000000-0001", "20261101-000000-0002");
+        let mut resumed = campaign();
+        let runs = resumed.runs.clone();
+        let broken = || RunState::Incomplete { reason: "hung".to_owned() };
+        let records = [
+            record(&runs[0], own, own, RunState::Complete),
+            record(&runs[3], own, "20261101-000001-0001", broken()),
+            record(&runs[3], own, "20261101-000002-0001", RunState::Complete),
+            record(&runs[3], own, "20261101-000003-0001", broken()),
+            record(&runs[5], own, "20261101-000004-0001", broken()),
+            record(&runs[7], other, other, RunState::Complete),
+        ];
+        let id: RunId = own.parse().unwrap();
+        resumed.resume(&id, &records).unwrap();
+        let left: Vec<_> = resumed.left().map(|(index, _)| index).collect();
+        assert_eq!(left, (0..16).filter(|index| ![0, 3].contains(index)).collect::<Vec<_>>());
+        assert_eq!(resumed.runs[3].done.as_ref().unwrap().id.as_str(), "20261101-000002-0001");
+        assert_eq!(resumed.id, Some(id));
+    }
+
+    #[test]
+    fn a_campaign_made_with_other_options_is_refused_and_another_buffer_is_none() {
+        let id: RunId = "20261101-000000-0001".parse().unwrap();
+        let run = campaign().runs.remove(1);
+        let mut made = record(&run, id.as_str(), id.as_str(), RunState::Complete);
+        made.spec.ring_bytes /= 2;
+        campaign().resume(&id, &[made.clone()]).unwrap();
+        made.spec.seed += 1;
+        let refused = campaign().resume(&id, &[made.clone()]).unwrap_err().sentence;
+        assert!(refused.contains("was made with other options"), "{refused}");
+        made.coordinates.insert("clients".to_owned(), "3".to_owned());
+        let refused = campaign().resume(&id, &[made.clone()]).unwrap_err().sentence;
+        assert!(refused.contains("would not be made by these options"), "{refused}");
+        made.coordinates.clear();
+        let refused = campaign().resume(&id, &[made]).unwrap_err().sentence;
+        assert!(refused.contains("is a check or a ping, or an earlier iolag made it"), "{refused}");
+    }
+}

@@ -1,0 +1,58 @@
+//! What the user can type of every bench.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use iolag_backend::Target;
+use iolag_model::{Nanoseconds, OnHang, parse_bytes, parse_count};
+
+use crate::args::form::MetadataForm;
+use crate::args::options::RunOptions;
+use crate::args::target::TargetParser;
+use crate::args::values::{parse_file, parse_form, parse_on_hang, parse_period};
+
+/// Where a bench measures, with how many clients.
+#[derive(Debug, Args)]
+pub struct BenchPlaces {
+    /// A directory (or memory:, delayed:…:TARGET, faulty:…:TARGET)
+    #[arg(value_name = "TARGET", required = true, value_parser = TargetParser)]
+    pub targets: Vec<Target>,
+    /// Clients per target; several numbers make a sweep
+    #[arg(short = 'n', long, value_name = "N,…", default_value = "1", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_count)]
+    pub clients: Vec<u64>,
+}
+
+/// What a bench is told besides its workload.
+#[derive(Debug, Args)]
+pub struct BenchArguments {
+    /// Run everything this often
+    #[arg(long, value_name = "COUNT", default_value = "1", allow_hyphen_values = true, value_parser = parse_count)]
+    pub repeat: u64,
+    /// Go on with the campaign that this run belongs to, with the same options: what is complete is not measured again
+    #[arg(long, value_name = "RUN")]
+    pub resume: Option<String>,
+    /// After this long an operation counts as hung
+    #[arg(long, value_name = "DURATION", default_value = "15s", allow_hyphen_values = true, value_parser = parse_period)]
+    pub deadline: Nanoseconds,
+    /// What a hung operation does to the run: wait, continue (with the other clients) or stop
+    #[arg(long, value_name = "POLICY", default_value = "continue", value_parser = parse_on_hang)]
+    pub on_hang: OnHang,
+    /// With --on-hang wait: go on without a client after this long [default: 1h]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
+    pub give_up_after: Option<Nanoseconds>,
+    /// Shared memory for samples on their way to the store, at most [default: 256MiB; with more than 500 clients 128MiB]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_bytes)]
+    pub buffer: Option<u64>,
+    /// Name of the working directory in the target
+    #[arg(long, value_name = "NAME", default_value = "iolag-work")]
+    pub working_name: String,
+    /// Explain the result in this HTML file
+    #[arg(long, value_name = "FILE", value_parser = parse_file)]
+    pub report: Option<PathBuf>,
+    /// Form of what is printed: text, md-workbench, csv or json
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = parse_form)]
+    pub format: MetadataForm,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub run: RunOptions,
+}

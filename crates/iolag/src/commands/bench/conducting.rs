@@ -1,0 +1,148 @@
+//! What every bench does, in one run or a campaign of them.
+
+use std::path::{Path, PathBuf};
+
+use iolag_conduct::{
+    Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, ExitCode, Failure, Limits, PlannedRun,
+    Stored, become_keeper, conduct_campaign, leave_current_directory,
+};
+
+use crate::args::{BenchArguments, BenchPlaces, Common, MetadataForm};
+use crate::commands::bench::campaign::{self, resume};
+use crate::commands::runs::report::write_report_of;
+use crate::commands::runs::show;
+use crate::commands::{labels, store_of, typed};
+use crate::look::Look;
+use crate::output;
+use crate::progress::Progress;
+
+/// Conducts a bench that was planned, and tells what came of it.
+///
+/// # Errors
+/// If nothing can be measured.
+pub fn conduct(
+    mut campaign: Campaign,
+    options: &BenchArguments,
+    common: &Common,
+) -> Result<ExitCode, Failure> {
+    let keeper = become_keeper(store_of(common), typed())?;
+    output::refuse_lost_document(common)?;
+    output::refuse_lost_report(options.report.as_deref())?;
+    let earlier = match &options.resume {
+        Some(name) => resume(&mut campaign, name, common)?,
+        None => Vec::new(),
+    };
+    leave_current_directory();
+    let mut telling = Telling { options, common, campaign: &campaign, told: 0 };
+    let mut code = ExitCode::Fine;
+    // Where several runs have a table of their own at the end, they are in that.
+    if !telling.has_table() {
+        for (index, stored, _) in &earlier {
+            code = code.max(telling.tell(&campaign.runs[*index], stored)?);
+        }
+    }
+    let end = conduct_campaign(&campaign, &keeper, &mut telling)?;
+    code = code.max(end.code);
+    let done = end.conducted.iter().map(|(index, conducted)| (*index, &*conducted.stored, &conducted.run));
+    let earlier = earlier.iter().map(|(index, stored, run)| (*index, stored, run));
+    let mut done: Vec<_> = earlier.chain(done).collect();
+    done.sort_by_key(|(index, _, _)| *index);
+    let runs: Vec<(&PlannedRun, &Stored)> =
+        done.iter().map(|(index, stored, _)| (&campaign.runs[*index], *stored)).collect();
+    let text = match options.format {
+        MetadataForm::Text if telling.has_table() => campaign::text(&runs, Look::of_terminal(common)),
+        // One document, also for several runs.
+        MetadataForm::Json => String::from_utf8(campaign::json(&runs)?).map_err(Failure::bug)?,
+        MetadataForm::Text | MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
+    };
+    let delivered = output::deliver(common, &text, || campaign::json(&runs));
+    if let Some(path) = &options.report {
+        let runs: Vec<PathBuf> = done.iter().map(|(_, _, run)| (*run).clone()).collect();
+        write_report_of(&runs, path, common)?;
+    }
+    delivered.map_or_else(|failure| Err(failure.at_least(code)), |()| Ok(code))
+}
+
+/// What the system gives.
+pub fn limits() -> Limits {
+    Limits::read(Path::new("/proc"), Path::new("/sys/fs/cgroup"))
+}
+
+/// What was typed of a bench besides its workload.
+///
+/// # Errors
+/// If a label is given twice.
+pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOptions, Failure> {
+    Ok(BenchOptions {
+        targets: places.targets.clone(),
+        clients: places.clients.clone(),
+        repeat: options.repeat,
+        deadline: options.deadline,
+        on_hang: options.on_hang,
+        give_up_after: options.give_up_after,
+        buffer_bytes: options.buffer,
+        working_name: options.working_name.clone(),
+        seed: options.run.seed,
+        labels: labels(&options.run)?,
+    })
+}
+
+/// What the user is told while a campaign goes on.
+struct Telling<'a> {
+    options: &'a BenchArguments,
+    common: &'a Common,
+    campaign: &'a Campaign,
+    /// Runs that have been printed.
+    told: usize,
+}
+
+impl Telling<'_> {
+    /// Whether all runs stand side by side at the end.
+    fn has_table(&self) -> bool {
+        matches!(self.options.format, MetadataForm::Text) && campaign::has_table(self.campaign)
+    }
+
+    /// Prints a run, but in a document, which is printed at the end, as a whole.
+    fn tell(&mut self, run: &PlannedRun, stored: &Stored) -> Result<ExitCode, Failure> {
+        let form = self.options.format;
+        if !output::prints_text(self.common) || form == MetadataForm::Json {
+            return Ok(ExitCode::Fine);
+        }
+        let text = show::rendered(&stored.record, &stored.summaries, form, Look::of_terminal(self.common))?;
+        self.told += 1;
+        Ok(match form {
+            MetadataForm::Text if self.has_table() => {
+                output::print(&format!("{}\n{text}\n", campaign::title(run)))
+            }
+            // One table, also for several runs: the names of its columns come once.
+            MetadataForm::Csv if self.told > 1 => {
+                output::print(text.split_once('\n').map_or("", |(_, rows)| rows))
+            }
+            _ => output::print(&text),
+        })
+    }
+}
+
+impl CampaignAttendant for Telling<'_> {
+    fn say(&mut self, sentence: &str) {
+        output::notice(self.common, sentence);
+    }
+
+    fn failed(&mut self, failure: &Failure) {
+        output::complain(&failure.sentence);
+    }
+
+    fn attendant(&mut self, _run: &PlannedRun) -> Box<dyn Attendant> {
+        Box::new(Progress::of_bench(self.campaign.options.working_name.clone(), self.common))
+    }
+
+    fn ended(&mut self, run: &PlannedRun, conducted: &Conducted) -> Result<ExitCode, Failure> {
+        if !conducted.unusable.is_empty() && conducted.stored.summaries.samples == 0 {
+            let sentences: Vec<_> = conducted.unusable.iter().map(|(_, sentence)| sentence.clone()).collect();
+            return Err(Failure::unusable(sentences.join("\niolag: ")));
+        }
+        let code = conducted.code.max(self.tell(run, &conducted.stored)?);
+        output::tell_outcome(self.common, conducted);
+        Ok(code)
+    }
+}
