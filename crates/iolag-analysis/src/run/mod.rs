@@ -15,4 +15,5 @@ pub(crate) mod stage_clock;
 pub(crate) mod stage_names;
 pub(crate) mod summary;
 pub(crate) mod sweep;
+pub(crate) mod touch;
 pub(crate) mod workload;

@@ -6,6 +6,7 @@ mod described;
 mod judged;
 mod metadata;
 mod ping;
+mod touch;
 
 pub use check::text::{CheckRows, check_text};
 pub(crate) use described::described;

@@ -1,0 +1,4 @@
+//! Touch: how long creating and removing a file take.
+
+mod analysed;
+pub(crate) mod analysis;
