@@ -9,7 +9,6 @@ mod metadata;
 mod ping;
 mod spec_error;
 mod tasks;
-mod touch;
 mod workload;
 
 pub use check::client::{CheckClient, CheckShare, LISTED_DIRECTORY};
@@ -39,5 +38,4 @@ pub use tasks::{
     TaskLimits, TaskOptions, TaskOutput, TaskSession, TaskSpec, allow_core_dumps, become_a_users_program,
     find_compiler, probe_task, remove_probe_files, withhold_core_dumps,
 };
-pub use touch::TouchClient;
 pub use workload::{Workload, workload};

@@ -15,5 +15,4 @@ pub(crate) mod stage_clock;
 pub(crate) mod stage_names;
 pub(crate) mod summary;
 pub(crate) mod sweep;
-pub(crate) mod touch;
 pub(crate) mod workload;

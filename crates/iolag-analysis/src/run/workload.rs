@@ -7,7 +7,6 @@ use super::grouping::Grouping;
 pub use super::metadata::analysis::MetadataAnalysis;
 pub use super::ping::analysis::PingAnalysis;
 use super::summary::Summaries;
-pub use super::touch::analysis::TouchAnalysis;
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
 use crate::statistics::quantile::censored::Censoring;
 
@@ -62,8 +61,6 @@ analyses! { $
     Metadata(MetadataAnalysis)
     /// Of `iolag ping`.
     Ping(PingAnalysis)
-    /// Of `iolag bench touch`.
-    Touch(TouchAnalysis)
 }
 
 /// Judges a run by its summaries.

@@ -8,7 +8,6 @@ mod measurer;
 pub(crate) mod metadata;
 pub(crate) mod options;
 pub(crate) mod plan;
-mod touch;
 
 use iolag_model::{RunRecord, RunSpec, WorkloadSpec};
 use iolag_workload::{DriveEnd, Workload};
@@ -48,7 +47,6 @@ trait Benched: Workload {
 fn benched(spec: &WorkloadSpec) -> Result<&dyn Benched, Failure> {
     match spec {
         WorkloadSpec::Metadata(spec) => Ok(spec),
-        WorkloadSpec::Touch(spec) => Ok(spec),
         _ => Err(Failure::bug("a campaign is of benches")),
     }
 }

@@ -12,9 +12,6 @@ pub const RUN_FORMAT: FormatVersion = FormatVersion { major: 1, minor: 1 };
 /// and ask for a newer iolag.
 pub const RUN_FORMAT_WITH_PING: FormatVersion = FormatVersion { major: 2, minor: 0 };
 
-/// The same with the workload touch.
-pub const RUN_FORMAT_WITH_TOUCH: FormatVersion = FormatVersion { major: 3, minor: 0 };
-
 /// Version of a format. A reader reads its own major with any minor up to and above its own: a minor only adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -55,7 +52,7 @@ impl FormatVersion {
     /// # Errors
     /// As [`FormatVersion::check_readable_by`].
     pub fn check_readable_run(self) -> Result<(), FormatError> {
-        let newest = RUN_FORMAT_WITH_TOUCH;
+        let newest = RUN_FORMAT_WITH_PING;
         match (RUN_FORMAT.major..newest.major).contains(&self.major) {
             true => Ok(()),
             false => self.check_readable_by(newest),
@@ -138,7 +135,7 @@ mod tests {
         for readable in [of_ping, RUN_FORMAT, FormatVersion { major: 2, minor: 7 }] {
             assert!(readable.check_readable_run().is_ok(), "{readable}");
         }
-        let next = FormatVersion { major: 4, minor: 0 }.check_readable_run();
+        let next = FormatVersion { major: 3, minor: 0 }.check_readable_run();
         assert!(matches!(next, Err(FormatError::TooNew { .. })));
         let none = FormatVersion { major: 0, minor: 9 }.check_readable_run();
         assert!(matches!(none, Err(FormatError::TooOld { .. })));

@@ -6,8 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING, TargetIndex};
 
-use super::format::RUN_FORMAT_WITH_TOUCH;
-
 /// What to run. Two runs with equal specs execute the same operations in the same order per client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
@@ -75,8 +73,6 @@ workloads! { $
     Metadata(MetadataSpec) = "metadata", metadata, RUN_FORMAT;
     /// `iolag ping`.
     Ping(PingSpec) = "ping", ping, RUN_FORMAT_WITH_PING;
-    /// `iolag bench touch`.
-    Touch(TouchSpec) = "touch", touch, RUN_FORMAT_WITH_TOUCH;
 }
 
 impl WorkloadSpec {
@@ -84,13 +80,6 @@ impl WorkloadSpec {
     pub fn control(&self) -> Option<TargetIndex> {
         self.check().and_then(|check| check.control)
     }
-}
-
-/// Parameters of `iolag bench touch`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TouchSpec {
-    /// Files that each client creates and removes, one after the other.
-    pub files: u64,
 }
 
 /// Parameters of `iolag ping`.

@@ -6,7 +6,6 @@ mod described;
 mod judged;
 mod metadata;
 mod ping;
-mod touch;
 
 pub use check::text::{CheckRows, check_text};
 pub(crate) use described::described;

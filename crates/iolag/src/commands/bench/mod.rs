@@ -3,21 +3,17 @@
 mod campaign;
 mod conducting;
 mod metadata;
-mod touch;
 
 use clap::Subcommand;
 use iolag_conduct::{ExitCode, Failure};
 
 use crate::args::{BenchArguments, Common, Metadata};
-use crate::commands::bench::touch::Touch;
 
 /// The workloads.
 #[derive(Debug, Subcommand)]
 pub enum Bench {
     /// Many small objects: create, stat, read, delete on a constant working set (the workload of md-workbench)
     Metadata(Box<Metadata>),
-    /// Create a file and remove it, again and again
-    Touch(Box<Touch>),
 }
 
 impl Bench {
@@ -25,7 +21,6 @@ impl Bench {
     pub const fn arguments(&self) -> &BenchArguments {
         match self {
             Self::Metadata(options) => &options.bench,
-            Self::Touch(options) => &options.bench,
         }
     }
 }
@@ -37,6 +32,5 @@ impl Bench {
 pub fn run(bench: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     match bench {
         Bench::Metadata(options) => metadata::run(options, common),
-        Bench::Touch(options) => touch::run(options, common),
     }
 }

@@ -1,4 +1,0 @@
-//! Touch: how long creating and removing a file take.
-
-mod analysed;
-pub(crate) mod analysis;
