@@ -18,18 +18,8 @@ const WRITTEN_BYTES: u64 = 4096;
 /// The shell that is there on every system; whoever knows the user's own sets it by [`TaskSpec::with_shell`].
 const SHELL: &str = "/bin/sh";
 
-const BUILTIN: [&str; 10] = [
-    "compile",
-    "list",
-    "list-large",
-    "create",
-    "stat",
-    "absent",
-    "open-read",
-    "write-fsync",
-    "shell",
-    "echo",
-];
+const BUILTIN: [&str; 9] =
+    ["compile", "list", "list-large", "create", "stat", "open-read", "write-fsync", "shell", "echo"];
 
 impl TaskSpec {
     /// The built-in task of this name with its usual sizes; `None` if there is none of this name.
@@ -40,7 +30,6 @@ impl TaskSpec {
             "list-large" => Self::List { files: LISTED_FILES_LARGE, output: TaskOutput::Discard },
             "create" => Self::Create { files: CREATED_FILES, bytes: CREATED_FILE_BYTES },
             "stat" => Self::Stat,
-            "absent" => Self::Absent,
             "open-read" => Self::OpenRead { bytes: READ_BYTES },
             "write-fsync" => Self::WriteFsync { bytes: WRITTEN_BYTES },
             "shell" => Self::Shell { program: SHELL.into() },
@@ -73,7 +62,6 @@ impl TaskSpec {
             Self::Echo { .. } => &["", "line"],
             Self::Compile
             | Self::Stat
-            | Self::Absent
             | Self::OpenRead { .. }
             | Self::Shell { .. }
             | Self::Command { .. } => &[""],
@@ -86,7 +74,7 @@ impl TaskSpec {
             Self::Compile => Some(Operation::TaskCompile),
             Self::List { .. } => Some(Operation::TaskList),
             Self::Create { .. } => Some(Operation::TaskCreate),
-            Self::Stat | Self::Absent => Some(Operation::Stat),
+            Self::Stat => Some(Operation::Stat),
             Self::OpenRead { .. } => Some(Operation::Read),
             Self::WriteFsync { .. } => Some(Operation::WriteDurably),
             Self::Shell { .. } | Self::Echo { .. } | Self::Command { .. } => None,
@@ -106,7 +94,6 @@ impl TaskSpec {
                 format!("create {files} of {} in an empty directory", counted(*bytes, "byte", "bytes"))
             }
             Self::Stat => "stat of one file".to_owned(),
-            Self::Absent => "stat of a name that is not there".to_owned(),
             Self::OpenRead { bytes } => {
                 format!("open, read and close a file of {}", counted(*bytes, "byte", "bytes"))
             }

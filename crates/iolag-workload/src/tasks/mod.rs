@@ -23,7 +23,6 @@ pub use programs::inheritance::{allow_core_dumps, become_a_users_program, withho
 pub use removal::remove_probe_files;
 pub use session::{TaskOptions, TaskSession};
 
-use probes::absent::AbsentTask;
 use probes::files::{CreateTask, OpenReadTask, StatTask, WriteFsyncTask};
 use probes::programs::{CommandTask, CompileTask, ListTask};
 use probes::shell::{EchoTask, ShellTask};
@@ -34,7 +33,6 @@ use probes::shell::{EchoTask, ShellTask};
 pub fn probe_task(spec: &TaskSpec, seed: u64) -> Box<dyn ProbeTask> {
     match spec {
         TaskSpec::Stat => Box::new(StatTask),
-        TaskSpec::Absent => Box::new(AbsentTask),
         TaskSpec::OpenRead { bytes } => Box::new(OpenReadTask::new(*bytes)),
         TaskSpec::WriteFsync { bytes } => Box::new(WriteFsyncTask::new(*bytes, seed)),
         TaskSpec::Create { files, bytes } => Box::new(CreateTask::new(*files, *bytes)),

@@ -32,8 +32,6 @@ pub enum TaskSpec {
     },
     /// One stat of a file.
     Stat,
-    /// One stat of a name that is not there.
-    Absent,
     /// Open, read to the end and close a small file.
     OpenRead {
         /// Its size in bytes.
