@@ -1,14 +1,13 @@
-//! What a metadata run does in its measurer.
+//! What a metadata run does in its measurer, and when it goes on with the working set of an earlier one.
 
 use std::sync::Arc;
 
 use iolag_backend::Backend;
-use iolag_model::{MetadataSpec, Pattern, Phase, RunRecord, RunSpec};
-use iolag_workload::{Accounting, BatchClient, DriveEnd, MetadataClient};
+use iolag_model::{MetadataSpec, Pattern, Phase, RunRecord, RunSpec, Verification};
+use iolag_workload::{Accounting, BatchClient, DriveEnd, MetadataClient, validate_positions};
 
 use crate::bench::Benched;
 use crate::bench::floor::Floor;
-use crate::bench::metadata::continuing::positions_after;
 use crate::failure::Failure;
 use crate::messages::MeasurerEnd;
 
@@ -30,7 +29,24 @@ impl Benched for MetadataSpec {
     }
 
     fn positions_after(&self, before: &RunRecord, spec: &RunSpec) -> Result<Vec<u64>, Failure> {
-        positions_after(self, before, spec)
+        let Some(made) = before.spec.workload.metadata() else {
+            let place =
+                before.targets.first().and_then(|target| target.working_place.as_deref()).unwrap_or_default();
+            return Err(Failure::unusable(format!(
+                "run {} in the working directory {} of this target was no metadata run",
+                before.id,
+                place.rsplit('/').next().unwrap_or_default()
+            )));
+        };
+        refuse_other(before, made, self, spec)?;
+        if before.positions.is_empty() {
+            return Err(Failure::unusable(format!(
+                "run {} ended without saying how far its clients got; remove its working set with: iolag cleanup {}",
+                before.id, before.id
+            )));
+        }
+        validate_positions(self, spec.clients, &before.positions).map_err(Failure::usage)?;
+        Ok(before.positions.clone())
     }
 
     /// Where the working set stays it is counted. When the cleanup phase has run, removing every dataset was the check: a
@@ -73,4 +89,40 @@ fn count(backend: &dyn Backend, accounting: &Accounting, rank: u32, dataset: u32
     };
     end.datasets_counted += 1;
     end.working_set_faults.extend(fault);
+}
+
+fn refuse_other(
+    before: &RunRecord,
+    made: &MetadataSpec,
+    metadata: &MetadataSpec,
+    spec: &RunSpec,
+) -> Result<(), Failure> {
+    let same = made.datasets == metadata.datasets
+        && made.precreated_objects == metadata.precreated_objects
+        && made.object_bytes == metadata.object_bytes
+        && made.offset == metadata.offset
+        && before.spec.clients == spec.clients
+        // Who has emptied which dataset depends on the pattern.
+        && (made.pattern == metadata.pattern || before.positions.iter().all(|position| *position == 0));
+    if !same {
+        return Err(Failure::usage(format!(
+            "the working set was made by run {} with --clients {} --datasets {} --precreate {} --object-size {} --offset {} --pattern {}; give the same",
+            before.id,
+            before.spec.clients,
+            made.datasets,
+            made.precreated_objects,
+            made.object_bytes,
+            made.offset,
+            made.pattern
+        )));
+    }
+    let is_verifiable = made.verification == Verification::Content && before.spec.seed == spec.seed;
+    if metadata.verification == Verification::Content && !is_verifiable {
+        return Err(Failure::usage(format!(
+            "run {} wrote the working set without --verify or with another --seed, so its content cannot be compared; leave out \
+             --verify, or precreate again with the same --verify and --seed {}",
+            before.id, spec.seed
+        )));
+    }
+    Ok(())
 }

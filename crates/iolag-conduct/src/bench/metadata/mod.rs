@@ -1,5 +1,4 @@
 //! The metadata bench.
 
-mod continuing;
 mod measuring;
 pub(crate) mod plan;

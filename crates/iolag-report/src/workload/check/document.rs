@@ -37,34 +37,30 @@ struct DirectoryDocument<'a> {
 
 impl<'a> From<&'a CheckAnalysis> for CheckDocument<'a> {
     fn from(analysis: &'a CheckAnalysis) -> Self {
-        let CheckAnalysis { schema, precision, ranking, directories, control, footnotes, trust, remarks } =
-            analysis;
         Self {
-            schema: *schema,
-            precision: *precision,
-            ranking,
-            directories: directories.iter().map(Into::into).collect(),
-            control: control.as_ref().map(Into::into),
-            footnotes,
-            trust,
-            remarks,
+            schema: analysis.schema,
+            precision: analysis.precision,
+            ranking: &analysis.ranking,
+            directories: analysis.directories.iter().map(Into::into).collect(),
+            control: analysis.control.as_ref().map(Into::into),
+            footnotes: &analysis.footnotes,
+            trust: &analysis.trust,
+            remarks: &analysis.remarks,
         }
     }
 }
 
 impl<'a> From<&'a DirectoryAnalysis> for DirectoryDocument<'a> {
-    fn from(analysis: &'a DirectoryAnalysis) -> Self {
-        let DirectoryAnalysis { target, name, file_system, unanswered_ns, .. } = analysis;
-        let DirectoryAnalysis { summaries, partial_create, verdict, findings, .. } = analysis;
+    fn from(directory: &'a DirectoryAnalysis) -> Self {
         Self {
-            target: *target,
-            name,
-            file_system,
-            unanswered_ns: *unanswered_ns,
-            summaries,
-            partial_create: *partial_create,
-            verdict,
-            findings: in_words_each(findings),
+            target: directory.target,
+            name: &directory.name,
+            file_system: &directory.file_system,
+            unanswered_ns: directory.unanswered_ns,
+            summaries: &directory.summaries,
+            partial_create: directory.partial_create,
+            verdict: &directory.verdict,
+            findings: in_words_each(&directory.findings),
         }
     }
 }

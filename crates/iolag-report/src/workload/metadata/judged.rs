@@ -2,10 +2,13 @@
 
 use std::io::{self, Write};
 
-use iolag_analysis::{MetadataAnalysis, RunFindingKind, StageAnalysis, stage_name};
-use iolag_model::RunRecord;
+use iolag_analysis::{
+    MetadataAnalysis, Precision, RepetitionComparison, RunFindingKind, SelfReadShare, StageAnalysis,
+    WorkingSet, stage_name,
+};
+use iolag_model::{RunRecord, Trust};
+use serde::Serialize;
 
-use super::document::MetadataDocument;
 use super::text::{metadata_text, working_set_words};
 use super::verdict::metadata_verdict;
 use crate::finding::in_words::FindingInWords;
@@ -15,6 +18,20 @@ use crate::machine::json::run::write_document;
 use crate::text::table::Colour;
 use crate::workload::check::text::CheckRows;
 use crate::workload::judged::{Judged, Row};
+
+/// What a metadata run says, as it stands in JSON.
+#[derive(Serialize)]
+struct MetadataDocument<'a> {
+    schema: u32,
+    precision: Precision,
+    stages: &'a [StageAnalysis],
+    working_set: &'a WorkingSet,
+    self_read: Option<SelfReadShare>,
+    repetitions: Option<RepetitionComparison>,
+    findings: Vec<FindingInWords<RunFindingKind>>,
+    footnotes: &'a [String],
+    trust: &'a [Trust],
+}
 
 impl Judged for MetadataAnalysis {
     fn verdict(&self, page: &mut Markup) {
@@ -51,7 +68,18 @@ impl Judged for MetadataAnalysis {
     }
 
     fn write_json(&self, run: &RunRecord, writer: &mut dyn Write) -> io::Result<()> {
-        write_document(run, &MetadataDocument::from(self), writer)
+        let document = MetadataDocument {
+            schema: self.schema,
+            precision: self.precision,
+            stages: &self.stages,
+            working_set: &self.working_set,
+            self_read: self.self_read,
+            repetitions: self.repetitions,
+            findings: self.findings(),
+            footnotes: &self.footnotes,
+            trust: &self.trust,
+        };
+        write_document(run, &document, writer)
     }
 
     fn text(&self, _rows: CheckRows, width: usize, colour: Colour) -> String {

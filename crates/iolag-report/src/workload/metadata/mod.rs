@@ -1,7 +1,6 @@
 //! Metadata runs.
 
 mod described;
-mod document;
 mod judged;
 pub(crate) mod text;
 mod verdict;

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use iolag_analysis::{PingAnalysis, RunFindingKind, capitalised};
-use iolag_model::{Operation, RunRecord};
+use iolag_analysis::{PingAnalysis, PingCounts, Precision, RunFindingKind, Summary, capitalised};
+use iolag_model::{Nanoseconds, Operation, RunRecord, Trust};
+use serde::Serialize;
 
-use super::document::PingDocument;
 use super::text::{ping_text, probes_in_words};
 use crate::finding::in_words::FindingInWords;
 use crate::finding::run::in_words_each;
@@ -15,6 +15,22 @@ use crate::text::table::Colour;
 use crate::words::estimates::quantile;
 use crate::workload::check::text::CheckRows;
 use crate::workload::judged::{Judged, Row};
+
+/// What `iolag ping` found out, as it stands in JSON.
+#[derive(Serialize)]
+struct PingDocument<'a> {
+    schema: u32,
+    precision: Precision,
+    target: &'a str,
+    file_system: &'a Option<String>,
+    every_ns: Nanoseconds,
+    deadline_ns: Nanoseconds,
+    probes: PingCounts,
+    summaries: &'a [Summary],
+    findings: Vec<FindingInWords<RunFindingKind>>,
+    trust: &'a [Trust],
+    remarks: &'a [String],
+}
 
 impl Judged for PingAnalysis {
     fn verdict(&self, page: &mut Markup) {
@@ -44,7 +60,20 @@ impl Judged for PingAnalysis {
     }
 
     fn write_json(&self, run: &RunRecord, writer: &mut dyn Write) -> io::Result<()> {
-        write_document(run, &PingDocument::from(self), writer)
+        let document = PingDocument {
+            schema: self.schema,
+            precision: self.precision,
+            target: &self.target,
+            file_system: &self.file_system,
+            every_ns: self.every_ns,
+            deadline_ns: self.deadline_ns,
+            probes: self.probes,
+            summaries: &self.summaries,
+            findings: self.findings(),
+            trust: &self.trust,
+            remarks: &self.remarks,
+        };
+        write_document(run, &document, writer)
     }
 
     fn text(&self, _rows: CheckRows, width: usize, colour: Colour) -> String {

@@ -1,6 +1,5 @@
 //! Pings.
 
 mod described;
-mod document;
 mod judged;
 pub(crate) mod text;
