@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask test [NAME…] [--only STEP] [--no-install]
+       cargo xtask types
        cargo xtask bench [NAME] [--tiny]
        cargo xtask calibrate [ROW…] [--campaigns N] [--seed S] [--again] [--list] [--out docs/calibration.md]";
 
@@ -29,6 +30,9 @@ pub fn run(words: &[&str]) -> ExitCode {
         ["test", ref options @ ..] => steps::test(options),
         ["bench", ref options @ ..] => bench::bench(options),
         ["calibrate", ref options @ ..] => calibrate::calibrate(options),
+        ["types"] => {
+            places::Places::find().and_then(|places| web::write_types(&places)).map(|()| ExitCode::SUCCESS)
+        }
         // For the tests' own use.
         ["guard", ref order @ ..] => suite::guard(order),
         ["readers"] => readers::read_everywhere(),

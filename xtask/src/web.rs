@@ -1,4 +1,4 @@
-//! The page: its bundle is built again and must be what is committed, and a real browser opens reports made from known data.
+//! The page: its types and its bundle are made again and must be what is committed, and a real browser opens reports made from known data.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,9 +25,10 @@ pub fn unprepared(places: &Places) -> Option<String> {
     (!is_there).then(|| "web/node_modules is not there: run the step web first".to_owned())
 }
 
-/// Builds the bundle, compares it with what is committed, and makes the sample reports.
+/// Makes the types and the bundle, compares them with what is committed, and makes the sample reports.
 pub fn prepare(places: &Places) -> Result<()> {
     let web = places.root.join("web");
+    write_types(places)?;
     run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(&web))?;
     run(Command::new("npm").args(["run", "--silent", "build"]).current_dir(&web))?;
     let reports = places.root.join("artefacts/reports");
@@ -35,9 +36,15 @@ pub fn prepare(places: &Places) -> Result<()> {
         run(Command::new(places.build_example("iolag-report", example, Profile::Dev)?).arg(&reports))?;
     }
     run(Command::new("git")
-        .args(["diff", "--exit-code", "--stat", "--", "web/dist"])
+        .args(["diff", "--exit-code", "--stat", "--", "web/dist", "web/src/generated"])
         .current_dir(&places.root))
-    .context("web/dist is not what `npm run build` makes of web/src: build it and commit the result")
+    .context("web/dist is not what `npm run build` makes of web/src, or web/src/generated not what `cargo xtask types` makes: make them and commit the result")
+}
+
+/// Writes the types of the data that the pages read, as they are in Rust.
+pub fn write_types(places: &Places) -> Result<()> {
+    let example = ["--package", "iolag-report", "--features", "typescript", "--example", "write_types"];
+    run(places.cargo().args(["run", "--quiet"]).args(example).args(["--", "web/src/generated"]))
 }
 
 /// The tests in the browser.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Type of a column's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum ColumnKind {
     /// Unsigned, 1 byte.
@@ -71,9 +72,10 @@ macro_rules! detach {
 pub(crate) use detach;
 
 macro_rules! columns {
-    ($($(#[doc = $doc:literal])* $name:ident, $number:ty, $kind:ident;)*) => { $(
+    ($($(#[doc = $doc:literal])* $name:ident, $number:ty, $kind:ident, $array:literal;)*) => { $(
         $(#[doc = $doc])*
         #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+        #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = $array))]
         #[serde(transparent)]
         pub struct $name(pub Vec<$number>);
 
@@ -113,13 +115,13 @@ macro_rules! columns {
 
 columns! {
     /// Numbers of 1 byte.
-    Column8, u8, U8;
+    Column8, u8, U8, "Uint8Array";
     /// Numbers of 2 bytes.
-    Column16, u16, U16;
+    Column16, u16, U16, "Uint16Array";
     /// Numbers of 4 bytes.
-    Column32, u32, U32;
+    Column32, u32, U32, "Uint32Array";
     /// Numbers with a fraction, 24 significant bits; never infinite, never "not a number".
-    ColumnFloat, f32, F32;
+    ColumnFloat, f32, F32, "Float32Array";
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ const SEQUENCE_BITS: u32 = 40;
 
 /// One simulated user or job, numbered from 0 within a run, over all its targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct ClientId(pub u32);
 
@@ -127,11 +128,13 @@ pub struct PlaceMaker {
 
 /// Index into the targets of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct TargetIndex(pub u16);
 
 /// Index into the stages of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(transparent)]
 #[derive(FromBytes, IntoBytes, Immutable)]
 #[repr(transparent)]
@@ -140,6 +143,7 @@ pub struct StageIndex(pub u16);
 /// Name of a run: `YYYYMMDD-HHMMSS-xxxx`, UTC and four hexadecimal digits. It is a directory name, so nothing else
 /// is accepted: a run id never contains a separator or a dot.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
 

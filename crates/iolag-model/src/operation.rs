@@ -6,7 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// On which level an operation is meant; operations of different levels are never summed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// On a whole object: the bounds of md-workbench (read = open + read + close, create = open + write + close).
     Object,
@@ -24,6 +26,7 @@ macro_rules! operations {
     ($($(#[doc = $doc:literal])* $variant:ident = $code:literal, $name:literal, $level:ident;)*) => {
         /// What is asked. The number is stored, the name is shown; neither is ever reused.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
         #[repr(u8)]
         pub enum Operation { $($(#[doc = $doc])* $variant = $code,)* }
 

@@ -10,6 +10,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// How an attempt ended. The number is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[repr(u8)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -181,6 +182,7 @@ impl fmt::Display for FailureCode {
 
 /// Failures by the kind that users think in; several errno may share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the display text of each is its documentation")]
 pub enum ErrorClass {

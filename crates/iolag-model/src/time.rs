@@ -14,6 +14,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// A length of time in nanoseconds; never negative, never a float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(transparent)]
 #[derive(FromBytes, IntoBytes, Immutable)]
 #[repr(transparent)]
@@ -54,6 +55,7 @@ impl Nanoseconds {
 
 /// A moment on this boot's `CLOCK_MONOTONIC`, in nanoseconds. Zero is reserved for "no moment".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(transparent)]
 #[derive(FromBytes, IntoBytes, Immutable)]
 #[repr(transparent)]

@@ -16,6 +16,8 @@ pub use figure::{
     FigureError, FigureForm, FigureKind, FigureSelection, FigureSize, TerminalSize, VECTOR_POINTS_MAX,
     draw_figure, terminal_ecdf, terminal_time_line,
 };
+#[cfg(feature = "typescript")]
+pub use html::typescript;
 pub use html::{
     HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page,
     write_history_document, write_history_html, write_html, write_live_history_html,

@@ -1,7 +1,8 @@
 // Which series share a panel and which a colour: tasks have panels, places (a target seen from a host) have colours.
 
 import type { LegendEntry } from "../figure/figure";
-import { isDuration, type HistoryDocument, type Series } from "./document";
+import { isDuration, type HistoryDocument } from "./document";
+import type { SeriesFigure } from "../generated/history";
 
 /** What the buttons of the page have chosen. */
 export interface State {
@@ -15,22 +16,22 @@ export interface State {
 
 export interface Panel {
   title: string;
-  series: Series[];
+  series: SeriesFigure[];
 }
 
 export const severalHosts = (document: HistoryDocument): boolean =>
   new Set(document.figures.series.map(({ key }) => key.host)).size > 1;
 
-export function placeName(document: HistoryDocument, { key, kind }: Series): string {
+export function placeName(document: HistoryDocument, { key, kind }: SeriesFigure): string {
   const target = key.target === "" ? "the host" : key.target;
   const name = kind === "control" ? `${target} (control)` : target;
   return severalHosts(document) ? `${name} from ${key.host}` : name;
 }
 
-export const taskName = ({ key }: Series): string => (key.part === "" ? key.task : `${key.task}: ${key.part}`);
+export const taskName = ({ key }: SeriesFigure): string => (key.part === "" ? key.task : `${key.task}: ${key.part}`);
 
 /** Durations of whole tasks, or of parts. */
-export function shownSeries({ document, depth }: State): Series[] {
+export function shownSeries({ document, depth }: State): SeriesFigure[] {
   const durations = document.figures.series.filter(isDuration);
   return durations.filter(({ key }) => (key.part === "") === (depth === "whole"));
 }

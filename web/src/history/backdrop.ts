@@ -4,7 +4,7 @@ import { clamp, shortened, type Plot, type Tip } from "../figure/panel";
 import { duration } from "../page/format";
 import { theme } from "../figure/theme";
 import { momentText } from "./calendar_scale";
-import type { EventMark, Figures, Gap, Hang, Outage, Series } from "./document";
+import type { EventMark, Gap, HistoryFigures, HistoryHang, Outage, SeriesFigure } from "../generated/history";
 
 export const ROW = 14;
 
@@ -13,21 +13,21 @@ export interface Backdrop {
   events: EventMark[];
   outages: Outage[];
   /** Those that no outage contains. */
-  hangs: Hang[];
+  hangs: HistoryHang[];
   gaps: Gap[];
   rows: { events: number | null; outages: number | null; hangs: number | null; count: number };
   beginNs: number;
   endNs: number;
 }
 
-export function backdropOf(figures: Figures, series: Series[]): Backdrop {
+export function backdropOf(figures: HistoryFigures, series: SeriesFigure[]): Backdrop {
   const concerns = (host: string, target: string): boolean =>
     series.some(({ key }) => (host === "" || host === key.host) && (target === "" || target === key.target));
   const events = figures.events.filter((event) => event.source !== "watch" && concerns(event.host, event.target));
   const outages = figures.outages.filter((outage) =>
     series.some(({ key }) => isOf(outage, key.host, key.target)),
   );
-  const isTold = (hang: Hang): boolean =>
+  const isTold = (hang: HistoryHang): boolean =>
     outages.some(
       (outage) =>
         isOf(outage, hang.host, hang.target) && outage.begin <= hang.begin_ns + 1e9 && (outage.end ?? Infinity) >= hang.seen_ns - 1e9,
@@ -46,7 +46,7 @@ export function backdropOf(figures: Figures, series: Series[]): Backdrop {
 }
 
 /** Whether nothing is known of a series during a gap. */
-function isDuring(gap: Gap, { key, kind }: Series): boolean {
+function isDuring(gap: Gap, { key, kind }: SeriesFigure): boolean {
   const isRecorded = gap.record === "imported" ? kind === "imported-duration" : kind === "task" || kind === "control";
   const isThere = (gap.target === "" || gap.target === key.target) && (gap.task === "" || gap.task === key.task);
   return isRecorded && gap.host === key.host && isThere;

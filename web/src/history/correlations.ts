@@ -5,7 +5,7 @@ import { count, duration } from "../page/format";
 import { line, shortened, type PanelContent, type Plot, type Tip } from "../figure/panel";
 import { band, linear } from "../figure/scale";
 import { colourOf, theme } from "../figure/theme";
-import type { Figures, PairCell } from "./document";
+import type { HistoryFigures, PairCell } from "../generated/history";
 import type { State } from "./arrangement";
 import { upsideDown } from "./days";
 
@@ -29,7 +29,7 @@ export function correlationMatrix({ document }: State): FigureContent | null {
   };
 }
 
-function matrixPanel({ pairs }: Figures["correlations"], names: string[]): PanelContent {
+function matrixPanel({ pairs }: HistoryFigures["correlations"], names: string[]): PanelContent {
   const rows = names.map((name, index) => `${name}  ${index + 1}`);
   const cells = new Map<string, PairCell>();
   // A host's load was read with each series: the cell of a pair of names is the one that is there.

@@ -7,7 +7,7 @@ import { band, linear, type Scale } from "../figure/scale";
 import { ramp, theme } from "../figure/theme";
 import { placeName, places, shownSeries, taskName, type State } from "./arrangement";
 import { calendarTime } from "./calendar_scale";
-import type { DayMatrix, Series } from "./document";
+import type { DayMatrix, SeriesFigure } from "../generated/history";
 
 const DAY_NS = 86_400e9;
 const WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
@@ -28,7 +28,7 @@ interface Day {
 }
 
 /** Slots of all series of a place by day. */
-function daysOf(series: Series[]): Map<number, Day> {
+function daysOf(series: SeriesFigure[]): Map<number, Day> {
   const days = new Map<number, Day>();
   for (const { days: matrix } of series) {
     if (matrix === null) continue;

@@ -8,7 +8,8 @@ import { colourOf } from "../figure/theme";
 import { placeName, places, shownSeries, taskName, type State } from "./arrangement";
 import { backdropOf, backdropTip, drawSpans } from "./backdrop";
 import { momentText } from "./calendar_scale";
-import { isDuration, momentsOf, placeOf, type Figures, type Series } from "./document";
+import { isDuration, momentsOf, placeOf } from "./document";
+import type { HistoryFigures, SeriesFigure } from "../generated/history";
 import { laneOf, lanePanel, timeAxis } from "./time_line";
 
 export function hostOrStorage(state: State): FigureContent | null {
@@ -33,14 +34,14 @@ export function hostOrStorage(state: State): FigureContent | null {
   };
 }
 
-const isControl = (series: Series[]): boolean => series.some(({ kind }) => kind === "control");
+const isControl = (series: SeriesFigure[]): boolean => series.some(({ kind }) => kind === "control");
 
 interface Track {
   title: string;
   unit: string;
   moments: Float64Array;
   values: ArrayLike<number>;
-  series: Series[];
+  series: SeriesFigure[];
 }
 
 export function besides(state: State): FigureContent | null {
@@ -81,7 +82,7 @@ function tracksOf({ document }: State): Track[] {
   return found;
 }
 
-function trackPanel({ title, unit, moments, values, series }: Track, figures: Figures, view: View): PanelContent {
+function trackPanel({ title, unit, moments, values, series }: Track, figures: HistoryFigures, view: View): PanelContent {
   let [low, high] = [0, 0];
   for (let index = 0; index < values.length; index += 1) {
     low = Math.min(low, values[index]);

@@ -7,7 +7,7 @@ import { logDuration, roundedLog, share } from "../figure/scale";
 import { colourOf, dashOf } from "../figure/theme";
 import { legendOfPlaces, panelsByTask, placeName, places, taskName, type State } from "./arrangement";
 import { momentText } from "./calendar_scale";
-import type { Curve, Series } from "./document";
+import type { Curve, SeriesFigure } from "../generated/history";
 
 interface Line {
   key: string;
@@ -15,7 +15,7 @@ interface Line {
   curve: Curve;
 }
 
-const curveOf = (series: Series, { weighting }: State): Curve =>
+const curveOf = (series: SeriesFigure, { weighting }: State): Curve =>
   weighting === "time" ? (series.by_time ?? series.by_attempt) : series.by_attempt;
 
 export function integratedPercent(state: State): FigureContent | null {

@@ -3,12 +3,13 @@
 import { duration } from "../page/format";
 import { clamp, type Plot } from "../figure/panel";
 import { colourOf, theme } from "../figure/theme";
-import { momentsOf, type Figures, type Known, type Series } from "./document";
+import { momentsOf } from "./document";
+import type { HistoryFigures, Knowledge, SeriesFigure } from "../generated/history";
 import { rangeOf, type Lane } from "./time_line";
 
 /** Where a series changed, in ns since the begin of the axis, and its levels in ns of duration; null: below the resolution. */
-function levelsOf({ changes }: Series, { begin_ns }: Figures["axis"]): { at: number[]; levels: (number | null)[] } {
-  const level = (seconds: number, known: Known): number | null => (known === "at-most" ? null : seconds * 1e9);
+function levelsOf({ changes }: SeriesFigure, { begin_ns }: HistoryFigures["axis"]): { at: number[]; levels: (number | null)[] } {
+  const level = (seconds: number, known: Knowledge): number | null => (known === "at-most" ? null : seconds * 1e9);
   return {
     at: changes.map((change) => (change.last_before_ns + change.first_after_ns) / 2 - begin_ns),
     levels: [
@@ -70,7 +71,7 @@ export function drawChanges(plot: Plot, lane: Lane, shown: boolean[]): void {
 }
 
 /** From the first sample of a series to its last. */
-function extentOf({ points, ribbons }: Series, { axis }: Figures): [number, number] {
+function extentOf({ points, ribbons }: SeriesFigure, { axis }: HistoryFigures): [number, number] {
   if (ribbons === null) {
     const moments = momentsOf(points.time_steps, axis.time_unit_ns);
     return moments.length === 0 ? [0, axis.span_ns] : [moments[0], moments[moments.length - 1]];

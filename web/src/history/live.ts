@@ -3,7 +3,7 @@
 import { element } from "../page/dom";
 import { duration, plural } from "../page/format";
 import { momentText } from "./calendar_scale";
-import type { Outage, SeriesKey } from "./document";
+import type { Outage, SeriesKey } from "../generated/history";
 
 /** `iolag_model::WatchStatus`, as far as it is shown. */
 export interface WatchStatus {

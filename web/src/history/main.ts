@@ -7,7 +7,8 @@ import { setPrinting } from "../figure/theme";
 import { hasParts, type State } from "./arrangement";
 import { correlationMatrix, lags } from "./correlations";
 import { calendar, hoursByDay } from "./days";
-import { carriedDocument, unpacked, type HistoryDocument, type PackedDocument } from "./document";
+import { carriedDocument, unpacked, type HistoryDocument } from "./document";
+import type { Document } from "../generated/history";
 import { besides, hostOrStorage } from "./host";
 import { beforeAfter, integratedPercent } from "./integrated";
 import { NowPanel, type WatchStatus } from "./live";
@@ -158,7 +159,7 @@ function replacePart(id: string, html: string): void {
 const page = new Page();
 
 /** Shows a document as the server gives it. */
-async function render(packed: PackedDocument): Promise<void> {
+async function render(packed: Document): Promise<void> {
   page.show(await unpacked(packed));
   document.documentElement.dataset.ready = "true";
 }
@@ -212,7 +213,7 @@ class Live {
 
   private async lookAtHistory(newest: string): Promise<void> {
     try {
-      await render(await asked<PackedDocument>("data"));
+      await render(await asked<Document>("data"));
       this.newest = newest;
       this.now.old(null);
     } catch (error) {

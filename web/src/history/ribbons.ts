@@ -1,6 +1,7 @@
 // Samples joined to stretches of time: quantiles, with the longest kept.
 
-import { momentsOf, placeOf, STATE, type Figures, type Ribbons, type Series } from "./document";
+import { momentsOf, placeOf, STATE } from "./document";
+import type { HistoryFigures, Ribbons, SeriesFigure } from "../generated/history";
 
 /** Quantiles, as histogram buckets, of equal stretches of time between two moments (ns since the begin of the axis). */
 export interface Stretches {
@@ -18,7 +19,7 @@ export const hasDuration = (state: number): boolean =>
   state !== STATE.error && state !== STATE.skipped && state !== STATE.interrupted;
 
 /** Those of the points between two moments, in `columns` stretches. */
-export function stretchesOf(series: Series, unitNs: number, from: number, to: number, columns: number): Stretches {
+export function stretchesOf(series: SeriesFigure, unitNs: number, from: number, to: number, columns: number): Stretches {
   const moments = momentsOf(series.points.time_steps, unitNs);
   const { bucket, state } = series.points;
   const held: number[][] = Array.from({ length: columns }, () => []);
@@ -41,7 +42,7 @@ export function stretchesOf(series: Series, unitNs: number, from: number, to: nu
 }
 
 /** Those that the document brought ready-made, over its whole span. */
-export function readyStretches(ribbons: Ribbons, figures: Figures): Stretches {
+export function readyStretches(ribbons: Ribbons, figures: HistoryFigures): Stretches {
   const { p5, p25, median, p75, p95, max } = ribbons;
   return { from: 0, to: figures.axis.span_ns, count: ribbons.count, quantiles: [p5, p25, median, p75, p95, max] };
 }

@@ -9,7 +9,8 @@ import { colourOf, drawShape, rgb, shapeOf, theme } from "../figure/theme";
 import { legendOfPlaces, panelsByTask, placeName, places, type Panel, type State } from "./arrangement";
 import { backdropOf, backdropTip, drawSpans, drawWords, ROW, type Backdrop } from "./backdrop";
 import { calendarTime, momentText } from "./calendar_scale";
-import { middlesOf, momentsOf, placeOf, STATE, type Figures, type Series } from "./document";
+import { middlesOf, momentsOf, placeOf, STATE } from "./document";
+import type { HistoryFigures, SeriesFigure } from "../generated/history";
 import { drawChanges, drawLevels } from "./levels";
 import { hasDuration, readyStretches, stretchesOf, type Stretches } from "./ribbons";
 
@@ -37,7 +38,7 @@ const isFaint = (kind: number): boolean => kind === STATE.skipped || kind === ST
 /** A panel with everything that drawing needs more than once. */
 export interface Lane {
   panel: Panel;
-  figures: Figures;
+  figures: HistoryFigures;
   middles: Float64Array;
   backdrop: Backdrop;
   kinds: [number, string][];
@@ -48,10 +49,10 @@ export interface Lane {
   names: string[];
 }
 
-export function laneOf(panel: Panel, state: State, keyOf: (series: Series) => string, keys: string[]): Lane {
+export function laneOf(panel: Panel, state: State, keyOf: (series: SeriesFigure) => string, keys: string[]): Lane {
   const { figures } = state.document;
   const own = panel.series.map(keyOf);
-  const isSeen: Record<number, (slots: Series["slots"]) => number> = {
+  const isSeen: Record<number, (slots: SeriesFigure["slots"]) => number> = {
     [STATE.hung]: (slots) => slots.hung,
     [STATE.timeout]: (slots) => slots.timeout,
     [STATE.error]: (slots) => slots.error,
@@ -73,7 +74,7 @@ export function laneOf(panel: Panel, state: State, keyOf: (series: Series) => st
 
 export function timeLine(state: State): FigureContent | null {
   const keys = places(state.document);
-  const keyOf = (series: Series): string => placeName(state.document, series);
+  const keyOf = (series: SeriesFigure): string => placeName(state.document, series);
   const lanes = panelsByTask(state).map((panel) => laneOf(panel, state, keyOf, keys));
   if (lanes.length === 0) return null;
   return {
@@ -113,7 +114,7 @@ function caption(state: State, lanes: Lane[], view: View): string {
   return parts.join(" ");
 }
 
-const slotsOf = (slots: Series["slots"]): number =>
+const slotsOf = (slots: SeriesFigure["slots"]): number =>
   slots.ok + slots.error + slots.timeout + slots.hung + slots.late + slots.skipped + slots.interrupted;
 
 /** A panel of time taken over time. */
@@ -159,7 +160,7 @@ export function lanePanel(lane: Lane, state: State, view: View, height: number):
 
 const rowsTop = (plot: Plot, rows: number): number => plot.top - rows * ROW - ROWS_APART;
 
-export function timeAxis(figures: Figures, view: View): ReturnType<typeof calendarTime> {
+export function timeAxis(figures: HistoryFigures, view: View): ReturnType<typeof calendarTime> {
   const { begin_ns, span_ns } = figures.axis;
   // Some air on both sides, so that the first and the last point are whole.
   const air = span_ns * 0.008;
@@ -202,7 +203,7 @@ function drawsRibbons(lane: Lane, { form }: State, view: View): boolean {
   return pointsWithin(lane, from, to) > SINGLE_POINTS;
 }
 
-function stretchesIn(series: Series, lane: Lane, plot: Plot): Stretches {
+function stretchesIn(series: SeriesFigure, lane: Lane, plot: Plot): Stretches {
   if (series.ribbons !== null) return readyStretches(series.ribbons, lane.figures);
   const { min, max } = plot.xScale;
   return stretchesOf(series, lane.figures.axis.time_unit_ns, min, max, Math.max(20, Math.floor(plot.width / STRETCH_PX)));
@@ -348,7 +349,7 @@ function drawBelowBand(plot: Plot, lane: Lane, shown: boolean[]): void {
 }
 
 /** Moments of samples in a state, within the axes; of ribbons the middles of their stretches, with how many there are. */
-function eachMark(series: Series, lane: Lane, state: number, plot: Plot, paint: (moment: number, times: number, index: number) => void): void {
+function eachMark(series: SeriesFigure, lane: Lane, state: number, plot: Plot, paint: (moment: number, times: number, index: number) => void): void {
   const { min, max } = plot.xScale;
   if (series.ribbons !== null) {
     const marks = series.ribbons.marks.find((candidate) => candidate.state === state);

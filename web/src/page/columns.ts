@@ -1,13 +1,8 @@
 // Columns of numbers: from the compressed bytes that stand beside the data of a page to their place in it.
 
-export type Column = Uint8Array | Uint16Array | Uint32Array | Float32Array;
+import type { ListedColumn } from "../generated/run";
 
-/** What is known of a column beside its bytes. */
-export interface ColumnFacts {
-  pointer: string;
-  kind: "u8" | "u16" | "u32" | "f32";
-  length: number;
-}
+export type Column = Uint8Array | Uint16Array | Uint32Array | Float32Array;
 
 /** The bytes that were packed by gzip and written in base64. */
 export async function decompressed(base64: string): Promise<ArrayBuffer> {
@@ -25,7 +20,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Every machine that runs a browser is little endian, as the columns are. */
-export function typed(column: ColumnFacts, buffer: ArrayBuffer): Column {
+export function typed(column: Omit<ListedColumn, "element">, buffer: ArrayBuffer): Column {
   const kinds = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f32: Float32Array };
   const values = new kinds[column.kind](buffer);
   if (values.length !== column.length) {

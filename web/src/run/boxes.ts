@@ -1,6 +1,7 @@
 // Box plots: by operation and place (directory, stage, run), and by client.
 
-import { bound, isAtLeast, type Box, type Quantile } from "./data";
+import { bound, isAtLeast } from "./data";
+import type { BoxFigure, Estimate } from "../generated/run";
 import type { FigureContent } from "../figure/figure";
 import { count, duration, plural } from "../page/format";
 import { line, type PanelContent, type Plot, type Tip } from "../figure/panel";
@@ -13,7 +14,7 @@ const ROW = 26;
 
 interface Row {
   name: string;
-  box: Box;
+  box: BoxFigure;
   key: string;
   style: number;
 }
@@ -102,7 +103,7 @@ function rowsPanel(title: string, rows: Row[], range: [number, number], zoom: [n
 
 function drawBox(plot: Plot, { box, style }: Row, y: number): void {
   const { ctx } = plot;
-  const at = (quantile: Quantile): number | null => {
+  const at = (quantile: Estimate): number | null => {
     const value = bound(quantile);
     return value === null ? null : plot.x(Math.max(value, plot.xScale.min / 1e3, 0.1));
   };
@@ -140,7 +141,7 @@ function arrow(ctx: CanvasRenderingContext2D, x: number, y: number): void {
   ctx.fill();
 }
 
-function words(quantile: Quantile): string {
+function words(quantile: Estimate): string {
   const value = bound(quantile);
   if (value === null) return "too few";
   return `${isAtLeast(quantile) ? "≥ " : ""}${duration(value)}`;

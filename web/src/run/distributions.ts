@@ -1,6 +1,7 @@
 // Distributions: integrated percent with its band, and histograms with a smooth curve.
 
-import { type Distribution, type Report } from "./data";
+import type { Report } from "./data";
+import type { Distribution } from "../generated/run";
 import type { FigureContent, View } from "../figure/figure";
 import { count, duration, percent, plural } from "../page/format";
 import { line, type PanelContent, type Plot, type Tip } from "../figure/panel";

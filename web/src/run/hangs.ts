@@ -1,6 +1,6 @@
 // Hangs of a run: bars from their start to their end in every figure over time of their target, whatever operations it is of.
 
-import type { Hang, RunFigures } from "./data";
+import type { HangSpan, RunFigures } from "../generated/run";
 import { duration, moment, plural } from "../page/format";
 import { clamp, type Plot, type Tip } from "../figure/panel";
 import type { TimePlace } from "./selection";
@@ -14,12 +14,12 @@ const LEAST_PX = 2;
 /** Where something hung. */
 type Place = Pick<TimePlace, "figures" | "target">;
 
-export const hangsOf = ({ figures, target }: Place): Hang[] =>
+export const hangsOf = ({ figures, target }: Place): HangSpan[] =>
   figures.hangs.filter((hang) => hang.target === target);
 
-const endOf = (figures: RunFigures, hang: Hang): number => hang.end_ns ?? figures.run.span_ns;
+const endOf = (figures: RunFigures, hang: HangSpan): number => hang.end_ns ?? figures.run.span_ns;
 
-function edges(plot: Plot, figures: RunFigures, hang: Hang): [number, number] | null {
+function edges(plot: Plot, figures: RunFigures, hang: HangSpan): [number, number] | null {
   const from = clamp(plot.x(hang.begin_ns), plot.left, plot.right);
   const to = clamp(plot.x(endOf(figures, hang)), plot.left, plot.right);
   const isOutside = plot.x(endOf(figures, hang)) < plot.left || plot.x(hang.begin_ns) > plot.right;
@@ -81,7 +81,7 @@ export function hangSentence(places: TimePlace[]): string {
   return `Bars, in figures of all operations of a place: ${words.join("; ")}.`;
 }
 
-const operationOf = (figures: RunFigures, hang: Hang): string => figures.series[hang.series]?.operation ?? "an attempt";
+const operationOf = (figures: RunFigures, hang: HangSpan): string => figures.series[hang.series]?.operation ?? "an attempt";
 
 const when = ({ run }: RunFigures, ns: number): string =>
   run.begin_realtime_ns === null ? `after ${duration(ns)}` : moment((run.begin_realtime_ns + ns) / 1e6);

@@ -1,6 +1,7 @@
 // Brings the page to life: the text was written by the program, the figures are drawn here.
 
-import { readReport, type Level, type Report } from "./data";
+import { readReport, type Report } from "./data";
+import type { Level } from "../generated/run";
 import { button, element } from "../page/dom";
 import { boxesByClient, boxesByPlace } from "./boxes";
 import { histograms, integratedPercent } from "./distributions";

@@ -1,6 +1,6 @@
 // What changes over time: durations as heat map, rates, clients waiting, fairness between clients.
 
-import { type Fairness, type RunFigures } from "./data";
+import type { Fairness, RunFigures } from "../generated/run";
 import type { FigureContent, LegendEntry, View } from "../figure/figure";
 import { bytes, count, duration, moment, numberTick, percent, plural, rate } from "../page/format";
 import { hangTip, shadeHangs } from "./hangs";

@@ -1,7 +1,8 @@
 // What is shown of the report: one level of operations at a time, one phase for what has no time axis, and how
 // series get their names and styles.
 
-import type { Level, Report, RunFigures, Series } from "./data";
+import type { Report } from "./data";
+import type { Level, RunFigures, Series, StageFacts } from "../generated/run";
 import type { LegendEntry } from "../figure/figure";
 
 export const LEVELS: [Level, string][] = [
@@ -56,9 +57,12 @@ export function levelsOf(report: Report): Level[] {
 export function phaseOf(run: RunFigures, series: Series): string | null {
   if (series.part === null) return null;
   if ("phase" in series.part) return series.part.phase;
-  const { stage } = series.part;
-  return run.run.stages.find((candidate) => candidate.stage === stage)?.phase ?? null;
+  return stageOf(run, series)?.phase ?? null;
 }
+
+/** The stage that a series is of; none of those that tell clients apart, which are in no page. */
+const stageOf = ({ run }: RunFigures, { part }: Series): StageFacts | undefined =>
+  part !== null && "stage" in part ? run.stages.find(({ stage }) => stage === part.stage) : undefined;
 
 /** Phases of a level, the benchmark first: it is what was to be measured. */
 export function phasesOf(report: Report, level: Level): string[] {
@@ -98,8 +102,7 @@ export function shownSeries({ report, level, phase }: Selection): Shown[] {
 function partName(run: RunFigures, series: Series): string {
   if (series.part === null) return "";
   if ("phase" in series.part) return series.part.phase;
-  const { stage } = series.part;
-  return run.run.stages.find((candidate) => candidate.stage === stage)?.name ?? "";
+  return stageOf(run, series)?.name ?? "";
 }
 
 /** How series are told apart within a figure: by place if there are several, else by operation. */

@@ -1,6 +1,7 @@
 // Sweeps: rates and durations against the number of clients or the size of the working set.
 
-import { bound, isAtLeast, type Estimate, type Quantile, type Sweep } from "./data";
+import { bound, isAtLeast } from "./data";
+import type { Estimate, Quantile, SweepFigure } from "../generated/run";
 import type { FigureContent, LegendEntry, View } from "../figure/figure";
 import { count, duration, durationWithEnds, numberTick, plural, rate, type Known } from "../page/format";
 import { line, type PanelContent, type Plot, type Tip } from "../figure/panel";
@@ -22,12 +23,12 @@ interface Curve {
   points: Point[];
 }
 
-type Group = { title: string; sweeps: Sweep[] };
+type Group = { title: string; sweeps: SweepFigure[] };
 
 export function sweeps(selection: Selection): FigureContent | null {
   const { report, phase } = selection;
   const operations = operationsOf(selection);
-  const isShown = (sweep: Sweep): boolean => operations.includes(sweep.operation) && (phase === null || sweep.phase === phase);
+  const isShown = (sweep: SweepFigure): boolean => operations.includes(sweep.operation) && (phase === null || sweep.phase === phase);
   const all = report.figures.sweeps.filter(isShown);
   if (all.length === 0) return null;
   const present = operations.filter((operation) => all.some((sweep) => sweep.operation === operation));
@@ -44,7 +45,7 @@ export function sweeps(selection: Selection): FigureContent | null {
   };
 }
 
-function groupsOf(all: Sweep[]): Group[] {
+function groupsOf(all: SweepFigure[]): Group[] {
   const groups = new Map<string, Group>();
   for (const sweep of all) {
     const other = sweep.varied === "clients" ? `${count(sweep.fixed)} objects` : plural(sweep.fixed, "client");
@@ -61,7 +62,7 @@ function groupPanels({ title, sweeps: own }: Group, operations: string[], view: 
   const { varied } = own[0];
   const sizes = [...new Set(own.flatMap((sweep) => sweep.rates.map(({ size }) => size)))].sort((a, b) => a - b);
   const shown = own.filter(({ operation }) => !view.hidden.has(operation));
-  const style = (sweep: Sweep): number => operations.indexOf(sweep.operation);
+  const style = (sweep: SweepFigure): number => operations.indexOf(sweep.operation);
   const rates = shown.map((sweep): Curve => ({ key: sweep.operation, style: style(sweep), points: ratePoints(sweep) }));
   const most = Math.max(1, ...rates.flatMap(({ points }) => points.map(({ high }) => high)));
   const of = (quantile: "median" | "p95" | "p99"): Curve[] =>
@@ -81,7 +82,7 @@ function groupPanels({ title, sweeps: own }: Group, operations: string[], view: 
   ];
 }
 
-function ratePoints(sweep: Sweep): Point[] {
+function ratePoints(sweep: SweepFigure): Point[] {
   return sweep.rates.map(({ size, count: rates, median_per_second, low_per_second, high_per_second }) => {
     const isInterval = rates >= 3;
     const low = isInterval ? low_per_second : median_per_second;
@@ -92,7 +93,7 @@ function ratePoints(sweep: Sweep): Point[] {
 }
 
 /** The median of the results of every size, as the plots draw it; a result that is the middle one has its own interval. */
-export function durationPoints(sweep: Pick<Sweep, "points" | "rates">, quantile: "median" | "p95" | "p99"): Point[] {
+export function durationPoints(sweep: Pick<SweepFigure, "points" | "rates">, quantile: "median" | "p95" | "p99"): Point[] {
   return sweep.rates.flatMap(({ size }) => {
     const estimates = sweep.points
       .filter((point) => point.size === size)
@@ -106,8 +107,8 @@ export function durationPoints(sweep: Pick<Sweep, "points" | "rates">, quantile:
   });
 }
 
-const amount = (value: Quantile): number => bound(value) ?? 0;
-const known = (value: Quantile): Known => ({ ns: amount(value), isAtLeast: isAtLeast(value) });
+const amount = (value: Estimate): number => bound(value) ?? 0;
+const known = (value: Estimate): Known => ({ ns: amount(value), isAtLeast: isAtLeast(value) });
 /** On the logarithmic axis. */
 const place = ({ ns }: Known): number => Math.max(1, ns);
 const alone = ({ ns, isAtLeast }: Known): string => `${isAtLeast ? "≥ " : ""}${duration(ns)}`;
@@ -118,7 +119,7 @@ function between(lower: Known, upper: Known): Omit<Point, "size"> {
   return { value: place(mean), low: place(mean), high: place(mean), words: alone(mean) };
 }
 
-function estimatePoint({ value, interval }: Estimate): Omit<Point, "size"> {
+function estimatePoint({ value, interval }: Quantile): Omit<Point, "size"> {
   const middle = known(value);
   const ends = "between" in interval && "exactly_ns" in interval.between.low ? interval.between : null;
   if (ends === null || bound(ends.high) === null) {

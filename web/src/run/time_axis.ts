@@ -3,7 +3,7 @@
 import { clamp } from "../figure/panel";
 import type { View } from "../figure/figure";
 import { time, type Scale } from "../figure/scale";
-import type { RunFigures } from "./data";
+import type { RunFigures } from "../generated/run";
 
 /** It, between the ends that were zoomed to. */
 export function timeScale(run: RunFigures["run"], view: View): Scale {

@@ -216,6 +216,7 @@ const fn is_zero(count: &u64) -> bool {
 
 /// Failed attempts of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ErrorCount {
     /// The kind.
     pub class: ErrorClass,

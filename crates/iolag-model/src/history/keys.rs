@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// One scheduled execution of one task, unique on its host: the wall-clock second in which its watch started in the upper 40 bits, then
 /// a number counted from there in 12, then a tag of the watch in 12. Those of one watch ascend; nothing else follows from their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 #[serde(transparent)]
 pub struct ProbeId(#[serde(with = "super::digits")] pub u64);
 

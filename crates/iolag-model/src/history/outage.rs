@@ -8,6 +8,7 @@ use super::{ProbeId, WallTime};
 
 /// How an outage ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum OutageEnding {
     /// The hung probe ended, on the same mount and boot.
@@ -22,6 +23,7 @@ pub enum OutageEnding {
 
 /// What a mount did in an outage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum OutageKind {
     /// It did not answer within the deadline.
@@ -57,6 +59,7 @@ impl OutageKind {
 
 /// A time in which a mount did not answer, or was not there. Identified by host and first probe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Outage {
     /// Which host.
     pub host: String,

@@ -136,6 +136,7 @@ pub struct Configuration {
 
 /// Where an event comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum EventSource {
     /// Somebody's `iolag note`.

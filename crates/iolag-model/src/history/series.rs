@@ -9,6 +9,7 @@ use crate::Nanoseconds;
 
 /// What tells one series from every other, on all hosts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SeriesKey {
     /// Host name of the machine that measured.
     pub host: String,
@@ -43,6 +44,7 @@ impl fmt::Display for SeriesKey {
 
 /// What the samples of a series are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum SeriesKind {
     /// Durations of a task on a target.

@@ -9,6 +9,7 @@ use crate::Nanoseconds;
 /// Nanoseconds since 1970-01-01 UTC by `CLOCK_REALTIME`; negative before. It may be stepped: differences of two are only as good
 /// as the clock was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct WallTime(pub i64);
 

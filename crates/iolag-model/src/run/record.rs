@@ -121,6 +121,7 @@ pub struct Rescue {
 
 /// Where a run stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum RunState {
     /// It is running, or its keeper ended without closing it: the next command recovers it.

@@ -210,6 +210,7 @@ names!(Granularity { Operations = "operations", Calls = "calls" });
 
 /// A part of the metadata workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Make the working set.

@@ -13,13 +13,16 @@ use super::markup::json_for_script;
 
 /// What `web/src/run/data.ts` reads.
 #[derive(Serialize)]
-struct Document<'a> {
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(super) struct Document<'a> {
     figures: &'a Figures,
+    /// What tells each run from the others.
     run_names: &'a [String],
     columns: Vec<ListedColumn<'a>>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 struct ListedColumn<'a> {
     pointer: &'a str,
     kind: ColumnKind,

@@ -14,9 +14,13 @@ mod history;
 mod live_page;
 pub(crate) mod markup;
 mod run;
+#[cfg(feature = "typescript")]
+mod typescript;
 
 pub use history::{
     HistoryReport, LIVE_HISTORY_POLICY, write_history_document, write_history_html, write_live_history_html,
 };
 pub use live_page::{LIVE_STYLE, live_page};
 pub use run::{HtmlReport, ReportedRun, write_html};
+#[cfg(feature = "typescript")]
+pub use typescript::typescript;

@@ -2,7 +2,8 @@
 
 import type { Column } from "../../page/columns";
 import { plural } from "../../page/format";
-import { TIME_UNITS, type Hang, type RunFigures } from "../data";
+import { TIME_UNITS } from "../data";
+import type { HangSpan, RunFigures } from "../../generated/run";
 import type { TimePlace } from "../selection";
 import { HUNG } from "./lane";
 
@@ -60,7 +61,7 @@ export function ofClients(figures: RunFigures, clients: number[]): RunFigures {
 }
 
 /** Hangs that one of these clients had a part in; all of them where marks are not known by client. */
-function hangsOfClients({ run, series, hangs, time_line }: RunFigures, wanted: Set<number>): Hang[] {
+function hangsOfClients({ run, series, hangs, time_line }: RunFigures, wanted: Set<number>): HangSpan[] {
   const { each, counts } = time_line.marks;
   if (counts.length > 0) return hangs;
   const stepNs = run.span_ns / TIME_UNITS;

@@ -27,6 +27,7 @@ pub const PAIRS_LEAST: usize = 10;
 
 /// What is correlated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum CorrelationMethod {
     /// Ranks.
@@ -40,6 +41,7 @@ pub enum CorrelationMethod {
 
 /// The words of study 000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Strength {
     /// At most 0.1.

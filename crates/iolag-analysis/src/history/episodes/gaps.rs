@@ -26,6 +26,7 @@ const NEAR: usize = 20;
 
 /// A time without samples of a host, or of a part of what was imported of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Gap {
     /// Which host.
     pub host: String,
@@ -49,6 +50,7 @@ pub struct Gap {
 
 /// Whose record a gap is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum GapRecord {
     /// That of a watch, which may be one of imports beside it.

@@ -8,6 +8,7 @@ use crate::statistics::quantile::histogram::{HISTOGRAM_BUCKETS, bucket_bounds};
 
 /// What the numbers in columns mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HistoryAxis {
     /// The shortest duration of every histogram bucket in ns, ascending.
     pub lowest_ns: Vec<u64>,

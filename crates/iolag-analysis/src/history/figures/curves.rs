@@ -19,6 +19,7 @@ pub const CURVE_POINTS: usize = 300;
 
 /// A distribution as a step function: from `amount[i]` on the share is `share[i]`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Curve {
     /// Observations.
     pub count: u64,
@@ -46,6 +47,7 @@ detach!(Curve { amount, share, low, high });
 
 /// What had not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CurveEnd {
     /// Its share.
     pub share: f64,
@@ -102,6 +104,7 @@ const fn scale_of(kind: SeriesKind) -> f64 {
 
 /// A series before and after a change, cut at the event next to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BeforeAfter {
     /// Index of the series.
     pub series: usize,

@@ -7,6 +7,7 @@ use crate::history::calendar::outcome_shares::HourByDay;
 
 /// Rows are days, each of 24 hours of local time; columns are row after row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DayMatrix {
     /// The days of the rows as in `2008-05-08`, ascending; days without a slot are absent.
     pub days: Vec<String>,

@@ -1,7 +1,7 @@
 //! The data behind the figures of a history, packed as columns of numbers.
 //!
 //! Everything that the page draws and nothing that it only prints: its tables and sentences come from [`HistoryAnalysis`]. The form is
-//! documented, field by field, in docs/report-data.md.
+//! documented in docs/report-data.md.
 //!
 //! Invariants: every sample is a point or a mark, or, beyond [`HistoryPoints::max`] samples, is counted in a ribbon that keeps the longest of
 //! every stretch of time; moments are whole units since the begin, and names end with their unit. Limits: durations are those of histogram
@@ -29,6 +29,7 @@ pub const HISTORY_FIGURE_SCHEMA: u32 = 1;
 
 /// The figures of a history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HistoryFigures {
     /// [`HISTORY_FIGURE_SCHEMA`].
     pub schema: u32,
@@ -60,6 +61,7 @@ pub struct HistoryFigures {
 
 /// The figures of one series.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SeriesFigure {
     /// Which one.
     pub key: SeriesKey,
@@ -93,6 +95,7 @@ pub struct SeriesFigure {
 
 /// Slots of a series by how they ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[expect(missing_docs, reason = "each is an outcome")]
 pub struct SlotCounts {
     pub ok: u64,

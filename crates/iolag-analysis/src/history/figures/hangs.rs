@@ -13,6 +13,7 @@ const COLUMNS: u64 = 1600;
 
 /// A stretch of time in which attempts on a target were past their deadlines, from the start of the first to the end of the last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HistoryHang {
     /// The host.
     pub host: String,
@@ -30,6 +31,7 @@ pub struct HistoryHang {
 
 /// Whether a hang is known to be over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum HangState {
     /// All its attempts ended.

@@ -16,6 +16,7 @@ const JOURNAL_MOST: usize = 5_000;
 
 /// An event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EventMark {
     /// Its id.
     pub id: String,
@@ -63,6 +64,7 @@ fn mark_of(event: &Event) -> EventMark {
 
 /// A change of level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ChangeMark {
     /// The last sample before it.
     pub last_before_ns: i64,
@@ -105,6 +107,7 @@ pub(crate) fn changes(analysed: &SeriesAnalysis) -> Vec<ChangeMark> {
 
 /// Everything against everything.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CorrelationFigure {
     /// What was correlated.
     pub method: CorrelationMethod,
@@ -118,6 +121,7 @@ pub struct CorrelationFigure {
 
 /// Two variables and how they go together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PairCell {
     /// Index of one name.
     pub left: usize,
@@ -145,6 +149,7 @@ pub struct PairCell {
 
 /// A coefficient at a lag.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LagCoefficientMark {
     /// How many slots the right one follows the left one.
     pub slots: i64,

@@ -51,6 +51,7 @@ pub(crate) fn decimation(thinned: usize, axis: &HistoryAxis) -> String {
 
 /// Every sample of a series of durations, in the order of their starts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PointColumns {
     /// Time units since the sample before; of the first since the begin of the axis.
     pub time_steps: Column32,
@@ -98,6 +99,7 @@ fn reading(series: &Series, columns: &HistoryColumns, row: usize) -> (u16, u8) {
 
 /// Values of a series in the order of time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ValueColumns {
     /// Time units since the value before; of the first since the begin of the axis.
     pub time_steps: Column32,
@@ -133,6 +135,7 @@ fn greatest_of_stretches(values: &[(WallTime, f64)], axis: &HistoryAxis) -> Vec<
 /// Quantiles of durations in [`RIBBON_COLUMNS`] equal stretches of time, as histogram buckets; what had not ended counts at its bound, and
 /// what was below the resolution at that. Skipped slots, failures and what the watch interrupted are marks only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[expect(missing_docs, reason = "each is a quantile")]
 pub struct Ribbons {
     /// Durations in each stretch; quantiles of none are 0.
@@ -151,6 +154,7 @@ detach!(Ribbons { count, p5, p25, median, p75, p95, max, marks });
 
 /// Samples in one state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RibbonMarks {
     /// Number of the state.
     pub state: u8,
@@ -201,6 +205,7 @@ impl Ribbons {
 
 /// The 5-minute load of a host, as it was read with all its samples.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HostLoad {
     /// Which host.
     pub host: String,

@@ -9,6 +9,7 @@ pub(crate) const ROUNDING: f64 = 1e-9;
 
 /// What a sequence is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EffectiveSampleSize {
     /// Attempts.
     pub attempts: u64,

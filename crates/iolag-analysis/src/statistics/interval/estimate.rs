@@ -27,6 +27,16 @@ impl Amount for Nanoseconds {
 
 /// A quantile or an extreme, or why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(
+        concrete(A = Nanoseconds),
+        bound = "A: ts_rs::TS",
+        type = "{ exactly_ns: number } | { at_least_ns: number } | { below_ns: number } \
+                | { too_few: { needed: number, have: number } } | { few_stretches: { stretches: number } }"
+    )
+)]
 pub enum Estimate<A> {
     /// This.
     Exactly(A),
@@ -71,6 +81,8 @@ impl<A: Amount> Estimate<A> {
 
 /// 95 % interval of a quantile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "typescript", ts(concrete(A = Nanoseconds), bound = "A: ts_rs::TS + 'static"))]
 #[serde(rename_all = "snake_case", bound = "A: Amount + Serialize + for<'any> Deserialize<'any>")]
 pub enum Interval<A> {
     /// Between these.
@@ -129,6 +141,8 @@ impl<A: Amount> Interval<A> {
 
 /// A quantile with its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "typescript", ts(concrete(A = Nanoseconds), bound = "A: ts_rs::TS + 'static"))]
 #[serde(bound = "A: Amount + Serialize + for<'any> Deserialize<'any>")]
 pub struct Quantile<A> {
     /// Which quantile, 0 to 1.

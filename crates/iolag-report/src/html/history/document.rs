@@ -18,7 +18,8 @@ use crate::html::markup::Markup;
 
 /// What `web/src/history/document.ts` reads.
 #[derive(Serialize)]
-struct Document<'a> {
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(in crate::html) struct Document<'a> {
     title: String,
     zone: &'a str,
     written_ns: Option<i64>,
@@ -29,20 +30,24 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 struct ListedColumn<'a> {
     pointer: &'a str,
     kind: ColumnKind,
     length: usize,
     /// Id of the element with its bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     element: Option<String>,
     /// Or the bytes themselves, packed.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     packed: Option<String>,
 }
 
 /// Markup in which everything from outside is escaped.
 #[derive(Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 struct RenderedPart {
     id: &'static str,
     html: String,

@@ -11,7 +11,7 @@
 
 mod bad_times;
 mod configurations;
-mod document;
+pub(in crate::html) mod document;
 mod events;
 mod head;
 mod outcome_shares;

@@ -13,6 +13,7 @@ pub const FAIRNESS_BINS: u32 = 200;
 
 /// Rates over time. Every column holds `bins` numbers per series, series by series.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Rates {
     /// Bins over the span.
     pub bins: u32,
@@ -30,6 +31,7 @@ detach!(Rates { operations, bytes, in_flight });
 
 /// How evenly clients of one target were served.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Fairness {
     /// The target.
     pub target: TargetIndex,
@@ -58,6 +60,7 @@ detach!(Fairness { lines, jain_over_time });
 
 /// What one client has done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FairnessLine {
     /// The client, or the first of its group.
     pub client: ClientId,
@@ -72,6 +75,7 @@ detach!(FairnessLine { done });
 
 /// Clients within a stage, from their `stage` samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StageFairness {
     /// The stage.
     pub stage: StageIndex,

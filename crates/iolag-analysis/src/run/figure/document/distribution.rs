@@ -21,6 +21,7 @@ pub const CLIENTS_SHOWN_MAX: usize = 64;
 ///
 /// A step function: from `duration_ns[i]` up to the next one the share is `share[i]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Distribution {
     /// Index of the series.
     pub series: u16,
@@ -49,6 +50,7 @@ detach!(Distribution { duration_ns, share });
 
 /// The share at a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ShareAt {
     /// The threshold.
     pub threshold_ns: Nanoseconds,
@@ -59,6 +61,7 @@ pub struct ShareAt {
 
 /// The share that did not end.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ShareAtLeast {
     /// The share, 0 to 1.
     pub share: f64,
@@ -71,6 +74,7 @@ pub struct ShareAtLeast {
 /// Bin `i` counts durations from `10^((first_bin + i) / 20)` ns up to the next one; a duration within 0.8 % of
 /// an edge may count in the neighbour.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HistogramFigure {
     /// Index of the series.
     pub series: u16,
@@ -88,6 +92,7 @@ detach!(HistogramFigure { counts, density_per_decade });
 
 /// A box: quantiles of durations. Quantiles are those of docs/statistics.md.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BoxFigure {
     /// Attempts that succeeded or are censored.
     pub attempts: u64,
@@ -112,6 +117,7 @@ pub struct BoxFigure {
 
 /// Boxes of clients for one operation on one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ClientBoxes {
     /// Index of the layer.
     pub layer: u16,
@@ -125,6 +131,7 @@ pub struct ClientBoxes {
 
 /// Which clients are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum ClientsShown {
     /// Each.
@@ -135,6 +142,7 @@ pub enum ClientsShown {
 
 /// The box of one client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ClientBox {
     /// The client, or the first of its group.
     pub client: ClientId,
@@ -146,6 +154,7 @@ pub struct ClientBox {
 
 /// Durations over time: counts on a coarse grid, a layer per operation on a target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HeatMap {
     /// Columns of time, of equal width over the span.
     pub columns: u32,
@@ -158,6 +167,7 @@ detach!(HeatMap { layers });
 
 /// Counts of one layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HeatMapLayer {
     /// Index of the layer.
     pub layer: u16,

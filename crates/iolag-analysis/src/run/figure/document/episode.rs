@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// A maximal interval of trouble on one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Episode {
     /// The target.
     pub target: TargetIndex,
@@ -31,6 +32,7 @@ pub struct Episode {
 
 /// One series within an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EpisodeSeries {
     /// Its index.
     pub series: u16,
@@ -42,6 +44,7 @@ pub struct EpisodeSeries {
 
 /// The worst attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Peak {
     /// Its series.
     pub series: u16,
@@ -53,6 +56,7 @@ pub struct Peak {
 
 /// Attempts in trouble, by kind; each is counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TroubleCounts {
     /// Succeeded in time, but slow.
     pub slow: u64,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A stretch of time in which at least one attempt on a target was past its deadline, from its start to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HangSpan {
     /// The target.
     pub target: TargetIndex,

@@ -48,6 +48,7 @@ pub(crate) const REASONS: [ErrorClass; 22] = [
 
 /// Everything that the figures of a report are drawn from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Figures {
     /// [`FIGURE_SCHEMA`].
     pub schema: u32,
@@ -75,6 +76,7 @@ impl Figures {
 
 /// What the numbers in columns mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BucketAxis {
     /// The shortest duration of every histogram bucket in ns, ascending. The longest is one less than the
     /// next one's shortest.
@@ -97,6 +99,7 @@ impl BucketAxis {
 
 /// The figures of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunFigures {
     /// What is known about it.
     pub run: RunFacts,
@@ -131,6 +134,7 @@ detach!(RunFigures { time_line, distributions, histograms, heat_map, rates, fair
 
 /// What is known about a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunFacts {
     /// Its name.
     pub id: RunId,
@@ -166,6 +170,7 @@ pub struct RunFacts {
 
 /// One target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TargetFacts {
     /// As the user named it, secrets removed.
     pub name: String,
@@ -177,6 +182,7 @@ pub struct TargetFacts {
 
 /// One stage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StageFacts {
     /// Its number.
     pub stage: StageIndex,
@@ -192,6 +198,7 @@ pub struct StageFacts {
 
 /// How many samples stand behind the figures. `taken = attempts + stage_samples + unknown`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SampleCounts {
     /// Samples that came.
     pub taken: u64,
@@ -207,13 +214,13 @@ pub struct SampleCounts {
 
 /// What is told apart: an operation on a target, in metadata runs by stage as well.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Series {
     /// For legends: operation, stage and target, as far as they differ within the run.
     pub name: String,
     /// What was asked.
     pub operation: Operation,
     /// On which level it is meant; levels are never summed.
-    #[serde(with = "level_name")]
     pub level: Level,
     /// The target.
     pub target: TargetIndex,
@@ -251,6 +258,7 @@ pub struct Series {
 
 /// Part of a run that a series is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum SeriesPart {
     /// One stage.
@@ -263,6 +271,7 @@ pub enum SeriesPart {
 
 /// An operation on a target, over all stages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Layer {
     /// For legends: operation and, if there are several, target.
     pub name: String,
@@ -274,36 +283,12 @@ pub struct Layer {
 
 /// The box of a series.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SeriesBox {
     /// Index of the series.
     pub series: u16,
     /// Its box; at most 0.8 % beside the exact values.
     pub durations: BoxFigure,
-}
-
-/// Levels by name.
-mod level_name {
-    use iolag_model::Level;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    const NAMES: [(Level, &str); 5] = [
-        (Level::Object, "object"),
-        (Level::Call, "call"),
-        (Level::Stream, "stream"),
-        (Level::Task, "task"),
-        (Level::Harness, "harness"),
-    ];
-
-    pub(crate) fn serialize<S: Serializer>(level: &Level, serializer: S) -> Result<S::Ok, S::Error> {
-        let name = NAMES.iter().find(|(known, _)| known == level).map_or("harness", |(_, name)| name);
-        serializer.serialize_str(name)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Level, D::Error> {
-        let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        let level = NAMES.iter().find(|(_, known)| *known == name).map(|(level, _)| *level);
-        level.ok_or_else(|| serde::de::Error::custom(format!("unknown level {name:?}")))
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::{MetadataAnalysis, QuantileEstimate, QuantileValue, median_of};
 
 /// One operation on one target against what was varied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SweepFigure {
     /// What was varied.
     pub varied: Varied,
@@ -26,6 +27,7 @@ pub struct SweepFigure {
 
 /// What was varied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Varied {
     /// Clients per target.
@@ -36,6 +38,7 @@ pub enum Varied {
 
 /// One stage of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SweepFigurePoint {
     /// Clients or objects.
     pub size: u64,
@@ -57,6 +60,7 @@ pub struct SweepFigurePoint {
 
 /// Rates at one size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SweepRate {
     /// Clients or objects.
     pub size: u64,

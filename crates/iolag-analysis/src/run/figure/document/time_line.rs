@@ -19,6 +19,7 @@ pub const MARKS_MAX: u64 = 20_000;
 
 /// The time line of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TimeLine {
     /// How attempts of known duration (ok and late) are drawn.
     pub form: TimeLineForm,
@@ -36,6 +37,7 @@ pub struct TimeLine {
 
 /// How attempts are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeLineForm {
     /// Each as a point.
@@ -46,6 +48,7 @@ pub enum TimeLineForm {
 
 /// Points, one number per point in every column, in the order of series, then time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Points {
     /// Start, as fraction of the span in units of 2^-32.
     pub time: Column32,
@@ -62,6 +65,7 @@ detach!(Points { time, bucket, series, outcome, client });
 
 /// Counts of attempts on a grid of time by duration, a layer per operation on a target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Density {
     /// Columns of time, of equal width over the span; they are the same in all layers.
     pub columns: u32,
@@ -74,6 +78,7 @@ detach!(Density { layers });
 
 /// Counts of one layer, cropped to the rows that hold an attempt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DensityLayer {
     /// Index of the layer.
     pub layer: u16,
@@ -88,6 +93,7 @@ detach!(DensityLayer { counts });
 
 /// Attempts that failed, timed out, hung, were late or skipped.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Marks {
     /// How many there are in all.
     pub total: u64,
@@ -100,6 +106,7 @@ detach!(Marks { each, counts });
 
 /// Marks, one number per mark in every column, in the order of time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MarkColumns {
     /// Start, as fraction of the span in units of 2^-32.
     pub time: Column32,
@@ -118,6 +125,7 @@ detach!(MarkColumns { time, series, outcome, reason, bucket, client });
 
 /// Marks of one kind by time column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MarkCounts {
     /// Index of the series.
     pub series: u16,
