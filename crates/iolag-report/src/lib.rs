@@ -14,8 +14,9 @@ mod words;
 mod workload;
 
 pub use figure::{
-    FigureError, FigureForm, FigureKind, FigureSelection, FigureSize, TerminalSize, VECTOR_POINTS_MAX, plot,
-    terminal_ecdf, terminal_time_line,
+    EcdfCurves, FigureError, FigureForm, FigureKind, FigurePreset, FigureSelection, FigureSize, FigureSource,
+    HistorySelection, HourShown, PlottedHistory, TerminalSize, VECTOR_POINTS_MAX, plot, plot_history,
+    terminal_ecdf, terminal_history_ecdf, terminal_history_time_line, terminal_time_line,
 };
 pub use html::{
     HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page,
