@@ -16,6 +16,8 @@ pub(crate) const EXPLANATION: &str = "Box: quartiles and median; whiskers: 5 and
 pub(crate) enum BoxEnd {
     Exactly(f64),
     AtLeast(f64),
+    /// Shorter than this, which is what the clock could tell.
+    Below(f64),
     Unknown,
 }
 
@@ -31,7 +33,7 @@ pub(crate) struct BoxRow {
 impl BoxEnd {
     const fn ns(self) -> Option<f64> {
         match self {
-            Self::Exactly(ns) | Self::AtLeast(ns) => Some(ns),
+            Self::Exactly(ns) | Self::AtLeast(ns) | Self::Below(ns) => Some(ns),
             Self::Unknown => None,
         }
     }
@@ -84,9 +86,10 @@ fn draw_box(panel: &Panel<'_>, y: f64, row: &BoxRow) {
     for end in [min, max] {
         match end {
             BoxEnd::Exactly(ns) => panel.dots(vec![panel.place(ns, y)], width * 4, row.paint),
-            BoxEnd::AtLeast(ns) => {
+            BoxEnd::AtLeast(ns) | BoxEnd::Below(ns) => {
+                let arrow = if matches!(end, BoxEnd::Below(_)) { "←" } else { "→" };
                 let (x, y) = panel.place(ns, y);
-                panel.label("→", (x, y + width * 2), Align::Middle);
+                panel.label(arrow, (x, y + width * 2), Align::Middle);
             }
             BoxEnd::Unknown => {}
         }

@@ -31,7 +31,9 @@ pub(crate) fn draw(sheet: &mut Sheet, mut chosen: Chosen<'_>) -> Result<(), Figu
         sentences.push(EXPLANATION.to_owned());
     }
     if chosen.lines().any(|line| line.series.by_attempt.below_count > 0) {
-        sentences.push("What is missing on the left was shorter than the clock could tell.".to_owned());
+        sentences.push(
+            "Arrow to the left: shorter than the clock could tell, which is where it stands.".to_owned(),
+        );
     }
     chosen.caption(sheet, &sentences);
     draw_rows(sheet, rows)
@@ -46,7 +48,7 @@ fn ends_of(curve: &Curve) -> [BoxEnd; 7] {
             _ if worth * share.min(1.0 - share) < BESIDE_LEAST && (0.001..0.999).contains(&share) => {
                 BoxEnd::Unknown
             }
-            Some((0, _)) if curve.below_count > 0 => BoxEnd::Unknown,
+            Some((0, (ns, _))) if curve.below_count > 0 => BoxEnd::Below(f64::from(*ns).max(1.0)),
             Some((_, (ns, _))) => BoxEnd::Exactly(f64::from(*ns).max(1.0)),
             None => curve.end.map_or(BoxEnd::Unknown, |end| BoxEnd::AtLeast(end.from.max(1.0))),
         }

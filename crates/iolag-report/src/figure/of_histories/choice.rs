@@ -236,7 +236,7 @@ impl<'a> Chosen<'a> {
         let axis = &self.history.figures.axis;
         let end = axis.begin_ns.saturating_add_unsigned(axis.span_ns);
         let (begin, end) = (self.moment(axis.begin_ns), self.moment(end));
-        format!("History {}, {begin} to {end}, time of {}.", self.history.place, self.history.zone)
+        format!("History {}, {begin} to {end} ({}).", self.history.place, self.history.zone)
     }
 
     /// What clocks show at a moment, as in `2008-05-08 14:15`.

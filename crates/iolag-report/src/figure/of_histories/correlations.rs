@@ -9,7 +9,7 @@ use crate::figure::axis::Axis;
 use crate::figure::drawings::palette::PALETTE;
 use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{AxisTexts, Sheet};
-use crate::figure::scene::shapes::Align;
+use crate::figure::scene::shapes::{Align, Paint};
 
 /// Of more series numbers do not fit.
 const NUMBERED_MOST: usize = 14;
@@ -44,6 +44,9 @@ pub(crate) fn draw(sheet: &mut Sheet, chosen: &Chosen<'_>) -> Result<(), FigureE
     let columns = (0..names.len()).map(|index| (index as f64, (index + 1).to_string())).collect();
     let x = Axis::labelled(-0.5, names.len() as f64 - 0.5, columns);
     let panel = sheet.panel(sheet.free, x, Axis::rows(rows), AxisTexts::default())?;
+    // Lines of the axes mean nothing between names.
+    let ((left, right), (bottom, top)) = (panel.x.ends(), panel.y.ends());
+    panel.rectangle((left, bottom), (right, top), Paint::opaque(0xff, 0xff, 0xff));
     // What was read of a host was read with each series: the cell of a pair of names is the last of them.
     let cell = |pair: &'_ PairCell| ((pair.left.max(pair.right), pair.left.min(pair.right)), pair.clone());
     let cells: BTreeMap<(usize, usize), PairCell> = figure.pairs.iter().map(cell).collect();

@@ -51,7 +51,7 @@ pub(crate) fn draw(sheet: &mut Sheet, mut chosen: Chosen<'_>, shown: HourShown) 
     let crosses: usize = all.iter().map(|hours| troubles(hours.matrix).count()).sum();
     let is_marked = crosses <= CROSSES_MAX;
     let mut sentences = vec![format!(
-        "Somebody who came in that hour, skipped slots being given the rest of the hang; days and hours are those of {}.",
+        "What somebody met who came in that hour, skipped slots being given the rest of the hang; days and hours are those of {}.",
         chosen.history.zone
     )];
     match (crosses, is_marked) {
@@ -72,16 +72,14 @@ pub(crate) fn draw(sheet: &mut Sheet, mut chosen: Chosen<'_>, shown: HourShown) 
         sheet.panel_name(&hours.name, &mut region);
         let (first, last) = hours.days;
         let span_ns = (last - first + DAY_NS) as u64;
-        let x = calendar_axis(
-            WallTime(first),
-            span_ns,
-            &LocalTime::UTC,
-            sheet.labels_across(region.width()).max(4),
-        );
+        let x = calendar_axis(WallTime(first), span_ns, &LocalTime::UTC, sheet.dates_across(region.width()));
+        let (low, high) = hours.scale;
+        let colours = format!("{} to {}", short_duration(low), short_duration(high));
+        let texts = AxisTexts { x: &colours, ..AxisTexts::default() };
         // Midnight on top, as in a diary.
-        let labels = [0, 6, 12, 18, 24].map(|hour| (-f64::from(hour), format!("{hour:02}:00")));
-        let panel =
-            sheet.panel(region, x, Axis::labelled(-24.0, 0.0, labels.to_vec()), AxisTexts::default())?;
+        let step = if sheet.labels_up(region.height()) >= 4 { 6 } else { 12 };
+        let labels = (0..=24).step_by(step).map(|hour| (-f64::from(hour), format!("{hour:02}:00"))).collect();
+        let panel = sheet.panel(region, x, Axis::labelled(-24.0, 0.0, labels), texts)?;
         draw_hours(&panel, hours);
         if is_marked {
             draw_crosses(&panel, hours);
@@ -104,7 +102,7 @@ fn hours_of<'a>(task: &str, line: &Line<'a>, shown: HourShown) -> Option<Hours<'
     let low = at(0.02).unwrap_or(1e6).max(1.0);
     let longest = known.last().copied().unwrap_or_default();
     let high = at(0.995).unwrap_or(1e9).max(low * 10.0).max(longest / 100.0);
-    let name = format!("{task} on {} ({} to {})", line.name, short_duration(low), short_duration(high));
+    let name = format!("{task} on {}", line.name);
     Some(Hours { name, matrix, values, days, scale: (low, high) })
 }
 

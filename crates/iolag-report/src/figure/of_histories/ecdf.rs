@@ -31,7 +31,10 @@ pub(crate) fn draw(sheet: &mut Sheet, mut chosen: Chosen<'_>, which: EcdfCurves)
         let mut curves = vec![Drawn { name: line.name.clone(), curve, stroke: line.stroke(width) }];
         let around = chosen.history.figures.before_after.iter().find(|one| one.series == line.index);
         if let (EcdfCurves::WithBeforeAfter, Some(around)) = (which, around) {
-            let beside = [("before", &around.before, Dash::Dots), ("after", &around.after, Dash::Strokes)];
+            // Beside the place's own.
+            let mut dashes = Dash::ALL.into_iter().filter(|dash| *dash != line.dash);
+            let mut next = || dashes.next().unwrap_or(line.dash);
+            let beside = [("before", &around.before, next()), ("after", &around.after, next())];
             curves.extend(beside.map(|(when, curve, dash)| Drawn {
                 name: format!("{}, {when} {}", line.name, chosen.moment(around.border_ns)),
                 curve,

@@ -1,6 +1,6 @@
 //! The time line of a history: a panel for each task, all places in it, as figures 1 to 3 of study 000.
 
-use iolag_analysis::history::{EventMark, Knowledge};
+use iolag_analysis::history::{ChangeMark, EventMark, Knowledge};
 use iolag_model::WallTime;
 
 use super::backdrop::{self, Backdrop};
@@ -13,14 +13,17 @@ use crate::figure::drawings::density::DensityGrid;
 use crate::figure::drawings::marks::{KINDS, MarkRow, MarkRows, Thinned};
 use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{Along, AxisTexts, Key, Panel, Region, Sheet};
-use crate::figure::scene::shapes::{MarkShape, Paint, Stroke};
+use crate::figure::scene::shapes::{Align, MarkShape, Paint, Stroke};
 
 /// How much of the height the band of what the clock could not tell takes.
 const BAND: f64 = 0.07;
+/// Lines that a panel needs besides its rows of marks, its name and labels included; and title, legend and caption of a figure.
+const PANEL_LINES: usize = 8;
+const CAPTION_LINES: usize = 11;
 const BAND_PAINT: Paint = Paint::opaque(0xe6, 0xe9, 0xee);
 
 pub(crate) fn draw(sheet: &mut Sheet, mut chosen: Chosen<'_>) -> Result<(), FigureError> {
-    let room = sheet.panels_max();
+    let room = room_of(sheet, &chosen);
     chosen.keep(room.0 * room.1);
     let axis = &chosen.history.figures.axis;
     chosen.title(sheet, "Time taken over time");
@@ -46,6 +49,29 @@ pub(crate) fn draw(sheet: &mut Sheet, mut chosen: Chosen<'_>) -> Result<(), Figu
     Ok(())
 }
 
+/// How many panels fit side by side, and above each other with the rows of marks that they need.
+fn room_of(sheet: &Sheet, chosen: &Chosen<'_>) -> (usize, usize) {
+    let events = backdrop::events(chosen);
+    let rows = chosen.tasks.iter().map(|task| marks_of(sheet, chosen, (task, &events), 1).1.0.len());
+    let needed = rows.max().unwrap_or(0) + PANEL_LINES;
+    let lines = (sheet.free.height() / sheet.text) as usize;
+    (sheet.panels_max().0, (lines.saturating_sub(CAPTION_LINES) / needed).max(1))
+}
+
+/// What stands behind and above the panel of a task so wide, and what was below the clock's resolution.
+fn marks_of(
+    sheet: &Sheet,
+    chosen: &Chosen<'_>,
+    (task, events): (&Task<'_>, &[&EventMark]),
+    width: i32,
+) -> (Backdrop, MarkRows, Vec<(Paint, Vec<f64>)>) {
+    let backdrop = Backdrop::of(chosen, events, &task.lines, chosen.tasks.len());
+    let ns_per_unit = chosen.history.figures.axis.span_ns as f64 / f64::from(width.max(1));
+    let (of_outcomes, below) = rows_of(chosen, &task.lines);
+    let rows = backdrop.rows(sheet, ns_per_unit).into_iter().chain(of_outcomes).collect();
+    (backdrop, MarkRows(rows), below)
+}
+
 fn draw_task(
     sheet: &Sheet,
     chosen: &Chosen<'_>,
@@ -53,12 +79,8 @@ fn draw_task(
     (region, is_below): (Region, bool),
     form: Form,
 ) -> Result<(), FigureError> {
-    let (axis, panels) = (&chosen.history.figures.axis, chosen.tasks.len());
-    let backdrop = Backdrop::of(chosen, events, &task.lines, panels);
-    let mut marks = backdrop.rows(sheet, axis.span_ns as f64 / f64::from(region.width()));
-    let (of_outcomes, below) = rows_of(chosen, &task.lines);
-    marks.extend(of_outcomes);
-    let marks = MarkRows(marks);
+    let axis = &chosen.history.figures.axis;
+    let (backdrop, marks, below) = marks_of(sheet, chosen, (task, events), region.width());
     let strip = Region { bottom: region.top + marks.height(sheet), ..region };
     let region = Region { top: strip.bottom, ..region };
     let (low, high) = range_of(&task.lines);
@@ -70,9 +92,9 @@ fn draw_task(
         WallTime(axis.begin_ns),
         axis.span_ns,
         chosen.history.local_time,
-        sheet.labels_across(region.width()).max(4),
+        sheet.dates_across(region.width()),
     );
-    let x_text = format!("time of {}", chosen.history.zone);
+    let x_text = format!("time ({})", chosen.history.zone);
     let resolution =
         task.lines.iter().filter(|line| self::has_below(line)).map(|line| line.series.resolution_ns);
     let band_name = resolution.max().map_or(String::new(), |ns| format!("< {}", short_duration(ns as f64)));
@@ -152,7 +174,7 @@ fn draw_band(sheet: &Sheet, panel: &Panel<'_>, band_top: f64, name: &str, below:
         panel.marks(points, MarkShape::Bar, paint.with_opacity(0.6));
     }
     let size = sheet.text * 9 / 10;
-    panel.label(name, (x - sheet.text / 2, middle + size / 3), crate::figure::scene::shapes::Align::End);
+    panel.label(name, (x - sheet.text / 2, middle + size / 3), Align::End);
 }
 
 /// Levels with their medians, broken where the level changed; one below the resolution in the middle of its band.
@@ -165,9 +187,7 @@ fn draw_levels(panel: &Panel<'_>, begin_ns: i64, span_ns: u64, line: &Line<'_>, 
     };
     let first = changes.first().map(|change| level(change.median_before, change.median_before_is));
     let after = changes.iter().map(|change| level(change.median_after, change.median_after_is));
-    let at = |change: &iolag_analysis::history::ChangeMark| {
-        (change.last_before_ns.midpoint(change.first_after_ns) - begin_ns) as f64
-    };
+    let at = |change: &ChangeMark| (change.last_before_ns.midpoint(change.first_after_ns) - begin_ns) as f64;
     let borders = changes.iter().map(at).chain([span_ns as f64]);
     let mut from = 0.0;
     let mut corners = Vec::new();

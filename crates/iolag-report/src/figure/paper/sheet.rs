@@ -244,6 +244,11 @@ impl Sheet {
         (width / (self.text * 9 / 2)).max(2) as usize
     }
 
+    /// How many dates fit below a panel so wide, labels of its upright axis included.
+    pub(crate) fn dates_across(&self, width: i32) -> usize {
+        self.labels_across(width - 9 * self.text)
+    }
+
     /// Width of the widest label of an axis.
     pub(crate) fn labels_width(&self, axis: &Axis) -> i32 {
         axis.ticks().iter().map(|(_, label)| self.font().width(label, self.text)).max().unwrap_or(0)

@@ -9,7 +9,7 @@ use crate::figure::calendar::calendar_axis;
 use crate::figure::of_histories::backdrop::{Backdrop, events, events_in_words};
 use crate::figure::of_histories::choice::{Chosen, HistorySelection, Line, PlottedHistory, Task};
 use crate::figure::of_histories::ecdf::steps_of;
-use crate::figure::of_histories::samples::{for_each_mark, longest_of, points_of, range_of};
+use crate::figure::of_histories::samples::{for_each_mark, has_below, longest_of, points_of, range_of};
 use crate::text::table::Colour;
 
 /// A picture for each task in which places are told apart, and what is said of all.
@@ -59,7 +59,12 @@ pub fn terminal_history_time_line(
     let labels_max = size.columns.saturating_sub(LABEL_COLUMNS + 1) / 8;
     let x = calendar_axis(WallTime(axis.begin_ns), axis.span_ns, history.local_time, labels_max);
     let events = events(&chosen);
-    let told = [chosen.coverage(), events_in_words(&chosen, &events), format!("Time of {}.", history.zone)];
+    let below = match chosen.lines().any(has_below) {
+        true => "What was shorter than the clock could tell is not drawn.",
+        false => "",
+    };
+    let times = format!("Times: {}.", history.zone);
+    let told = [chosen.coverage(), below.to_owned(), events_in_words(&chosen, &events), times];
     let told: Vec<String> = told.into_iter().filter(|text| !text.is_empty()).collect();
     let foot = foot(&told.join(" "), size);
     let picture = |task: &Task<'_>| {
