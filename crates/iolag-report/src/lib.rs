@@ -13,8 +13,10 @@ mod words;
 mod workload;
 
 pub use figure::{
-    FigureError, FigureForm, FigureKind, FigureSelection, FigureSize, TerminalSize, VECTOR_POINTS_MAX,
-    draw_figure, terminal_ecdf, terminal_time_line,
+    EcdfCurves, FigureError, FigureForm, FigureKind, FigurePreset, FigureSelection, FigureSize, FigureSource,
+    HistorySelection, HourShown, PlottedHistory, TerminalSize, VECTOR_POINTS_MAX, draw_figure,
+    draw_history_figure, terminal_ecdf, terminal_history_ecdf, terminal_history_time_line,
+    terminal_time_line,
 };
 #[cfg(feature = "typescript")]
 pub use html::typescript;

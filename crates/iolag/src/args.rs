@@ -7,6 +7,7 @@ mod form;
 mod history;
 mod metadata;
 mod options;
+mod plot;
 mod runs;
 mod serve;
 mod target;
@@ -28,7 +29,8 @@ pub use history::{
 };
 pub use metadata::Metadata;
 pub use options::{ColourWhen, Common, Launch, RunOptions};
-pub use runs::{Cleanup, List, Plot, Prune, Report, Rm, Show};
+pub use plot::Plot;
+pub use runs::{Cleanup, List, Prune, Report, Rm, Show};
 pub use serve::{MetricsElsewhere, Serve};
 pub use watch::{Ping, Unit, Watch};
 
@@ -73,7 +75,7 @@ pub enum Command {
     Show(Show),
     /// Explain runs in one HTML file that needs nothing else
     Report(Report),
-    /// Draw a figure of runs for a paper
+    /// Draw a figure of runs or of the history for a paper
     Plot(Plot),
     /// Write the samples of a run, or a history, for other programs
     Export(Export),

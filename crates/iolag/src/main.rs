@@ -95,7 +95,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::List(options) => commands::runs::list::run(options, common),
         Command::Show(options) => commands::runs::show::run(options, common),
         Command::Report(options) => commands::runs::report::run(options, common),
-        Command::Plot(options) => commands::runs::plot::run(options, common),
+        Command::Plot(options) => commands::plot::run(options, common),
         Command::Export(options) => commands::runs::export::run(options, common),
         Command::Note(options) => commands::history::note::run(options, common),
         Command::History { history } => commands::history::batches::run(history, common),

@@ -19,7 +19,7 @@ const LIGHT: Theme = {
   grid: "#e6e9ee",
   strong: "#aab3c0",
   serious: "#b3261e",
-  // Also those of `iolag plot`: PALETTE in crates/iolag-report/src/figure/choice.rs.
+  // Also those of `iolag plot`: PALETTE in crates/iolag-report/src/figure/drawings/palette.rs.
   series: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#3aa0dc", "#4b5563", "#7a4fbf"],
   // Cividis-like: readable with every kind of colour vision, and in grey.
   ramp: [[232, 238, 246], [158, 190, 222], [86, 140, 190], [34, 88, 150], [8, 38, 90]],

@@ -174,7 +174,17 @@ impl Axis {
     pub(super) fn rows(names: Vec<String>) -> Self {
         let begin = 0.5 - names.len().max(1) as f64;
         let ticks = names.into_iter().enumerate().map(|(index, name)| (-(index as f64), name)).collect();
-        Self { scale: Scale::Linear, begin, end: 0.5, ticks, light: Vec::new(), unit: "" }
+        Self::labelled(begin, 0.5, ticks)
+    }
+
+    /// A linear axis with labels of one's own.
+    pub(super) fn labelled(begin: f64, end: f64, ticks: Vec<(f64, String)>) -> Self {
+        Self { scale: Scale::Linear, begin, end, ticks, light: Vec::new(), unit: "" }
+    }
+
+    /// The same logarithmic axis with room below its begin, this share of its length.
+    pub(super) fn with_room_below(self, share: f64) -> Self {
+        Self { begin: self.begin / (self.end / self.begin).powf(share), ..self }
     }
 
     /// Where a value lies between the ends, 0 to 1.
@@ -276,7 +286,7 @@ fn round_up(value: f64) -> f64 {
 }
 
 /// A duration without superfluous digits: `2 ms`, `50 s`.
-fn short_duration(ns: f64) -> String {
+pub(super) fn short_duration(ns: f64) -> String {
     let (unit_ns, unit) = match ns {
         n if n < 999.0 => (1.0, "ns"),
         n if n < 999e3 => (1e3, "µs"),

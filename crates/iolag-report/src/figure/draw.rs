@@ -4,11 +4,14 @@ use std::rc::Rc;
 
 use iolag_analysis::figure::Figures;
 
-use super::choice::{Chosen, FigureSelection, PALETTE, Room};
-use super::drawings::hangs::Hangs;
-use super::drawings::{boxes, ecdf, fairness, heat_map, histogram, rates, sweep, time_line};
+use super::drawings::palette::PALETTE;
 use super::error::FigureError;
-use super::kind::FigureKind;
+use super::kind::{FigureKind, FigureSource};
+use super::of_histories;
+use super::of_histories::choice::{HistorySelection, PlottedHistory};
+use super::of_runs::choice::{Chosen, FigureSelection, Room};
+use super::of_runs::hangs::Hangs;
+use super::of_runs::{boxes, ecdf, fairness, heat_map, histogram, rates, sweep, time_line};
 use super::paper::sheet::Sheet;
 use super::scene::font::Font;
 use super::scene::shapes::Scene;
@@ -42,7 +45,31 @@ pub fn draw_figure(
     form: FigureForm,
 ) -> Result<Vec<u8>, FigureError> {
     size.check()?;
-    let (scene, font) = scene_of(kind, figures, selection, size)?;
+    written(scene_of(kind, figures, selection, size)?, size, form)
+}
+
+/// Draws a figure of a history: a task is a panel, a place a colour and a dash.
+///
+/// A figure without any data says so in its place: it is no error.
+///
+/// # Errors
+/// If a history has no such figure, task or target; and like [`draw_figure`].
+pub fn draw_history_figure(
+    kind: FigureKind,
+    history: &PlottedHistory<'_>,
+    selection: &HistorySelection,
+    size: FigureSize,
+    form: FigureForm,
+) -> Result<Vec<u8>, FigureError> {
+    size.check()?;
+    written(scene_of_history(kind, history, selection, size)?, size, form)
+}
+
+fn written(
+    (scene, font): (Scene, Rc<Font>),
+    size: FigureSize,
+    form: FigureForm,
+) -> Result<Vec<u8>, FigureError> {
     match form {
         FigureForm::Svg => {
             let (width, height) = size.lengths();
@@ -53,6 +80,27 @@ pub fn draw_figure(
             raster::write_png(&scene, &font, pixels, dots_per_inch)
         }
     }
+}
+
+pub(super) fn scene_of_history(
+    kind: FigureKind,
+    history: &PlottedHistory<'_>,
+    selection: &HistorySelection,
+    size: FigureSize,
+) -> Result<(Scene, Rc<Font>), FigureError> {
+    kind.check(FigureSource::History)?;
+    let mut sheet = Sheet::new(size)?;
+    let chosen = of_histories::choice::Chosen::new(history, selection)?;
+    match kind {
+        FigureKind::TimeLine => of_histories::time_line::draw(&mut sheet, chosen)?,
+        FigureKind::Ecdf => of_histories::ecdf::draw(&mut sheet, chosen, selection.curves)?,
+        FigureKind::BeforeAfter => of_histories::ecdf::draw_before_after(&mut sheet, chosen)?,
+        FigureKind::Box => of_histories::boxes::draw(&mut sheet, chosen)?,
+        FigureKind::HeatMap => of_histories::days::draw(&mut sheet, chosen, selection.hours)?,
+        FigureKind::Correlations => of_histories::correlations::draw(&mut sheet, &chosen)?,
+        _ => kind.check(FigureSource::History)?,
+    }
+    Ok(sheet.finish())
 }
 
 pub(super) fn scene_of(
@@ -74,6 +122,7 @@ pub(super) fn scene_of(
         FigureKind::Rates => rates::draw(&mut sheet, &chosen, &hangs)?,
         FigureKind::Fairness => fairness::draw(&mut sheet, &chosen, selection)?,
         FigureKind::Sweep => sweep::draw(&mut sheet, figures, selection)?,
+        FigureKind::BeforeAfter | FigureKind::Correlations => kind.check(FigureSource::Runs)?,
     }
     Ok(sheet.finish())
 }

@@ -8,13 +8,50 @@ use plotters::drawing::DrawingAreaErrorKind;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FigureError {
     /// No such kind.
-    #[error(
-        "{name:?} is no kind of figure: choose time-line, ecdf, histogram, box, client-box, heat-map, rates, \
-         fairness or sweep"
-    )]
+    #[error("{name:?} is no kind of figure: choose {known}")]
     UnknownKind {
         /// What was asked for.
         name: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// Not of this source.
+    #[error("there is no {name} of {of}: choose {known}")]
+    KindOfOther {
+        /// What was asked for.
+        name: &'static str,
+        /// Of what.
+        of: String,
+        /// Those that there are of it.
+        known: String,
+    },
+    /// No such figure of a study.
+    #[error("{name:?} is no figure of a study that iolag knows: choose {known}")]
+    UnknownPreset {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// A figure of a study of another source.
+    #[error("figure {name} is drawn of {needed}: write `iolag plot --figure {name} {typed} …`")]
+    PresetOfOther {
+        /// Which figure.
+        name: &'static str,
+        /// What it is drawn of.
+        needed: String,
+        /// What is typed for that.
+        typed: &'static str,
+    },
+    /// A history has no such task or target.
+    #[error("no {what} of this history is called {name:?}: choose from {known}")]
+    NotInHistory {
+        /// What it would be.
+        what: &'static str,
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        known: String,
     },
     /// Nobody could read it, or no memory could hold it.
     #[error(

@@ -10,21 +10,28 @@
 //! Limits: characters beyond Latin, Greek and Cyrillic are drawn as a replacement character.
 
 mod axis;
-mod choice;
+mod calendar;
 mod draw;
 mod drawings;
 mod error;
 mod kind;
+mod of_histories;
+mod of_runs;
 mod paper;
+mod preset;
 mod scene;
 mod size;
 mod terminal;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use choice::FigureSelection;
-pub use draw::{FigureForm, VECTOR_POINTS_MAX, draw_figure};
+pub use draw::{FigureForm, VECTOR_POINTS_MAX, draw_figure, draw_history_figure};
 pub use error::FigureError;
-pub use kind::FigureKind;
+pub use kind::{FigureKind, FigureSource};
+pub use of_histories::choice::{EcdfCurves, HistorySelection, HourShown, PlottedHistory};
+pub use of_runs::choice::FigureSelection;
+pub use preset::FigurePreset;
 pub use size::FigureSize;
-pub use terminal::{TerminalSize, terminal_ecdf, terminal_time_line};
+pub use terminal::{
+    TerminalSize, terminal_ecdf, terminal_history_ecdf, terminal_history_time_line, terminal_time_line,
+};

@@ -1,5 +1,6 @@
 //! Tests of whole figures.
 
+mod histories;
 pub(crate) mod samples;
 mod whole_run;
 
@@ -80,7 +81,7 @@ fn names_from_outside_stay_text() {
     figures.runs[0].run.title = r#"<script>alert("&'")</script>"#.to_owned();
     figures.runs[0].series[0].name = "</svg><script>".to_owned();
     figures.runs[0].layers[0].name = "</svg><script>".to_owned();
-    for kind in FigureKind::ALL {
+    for kind in FigureKind::of(FigureSource::Runs) {
         let svg = svg(kind, &figures, FigureSize::SCREEN);
         assert!(!svg.contains("<script") && svg.matches("</svg>").count() == 1, "{kind}");
         assert!(kind == FigureKind::Sweep || svg.contains("&lt;script&gt;"), "{kind}");
@@ -90,7 +91,7 @@ fn names_from_outside_stay_text() {
 #[test]
 fn an_svg_refers_to_nothing_outside_and_needs_no_font() {
     let reference = regex::Regex::new(r#"(?:href|src)="([^"]{0,12})"#).unwrap();
-    for kind in FigureKind::ALL {
+    for kind in FigureKind::of(FigureSource::Runs) {
         let svg = svg(kind, &several_runs(3), FigureSize::SCREEN);
         for found in reference.captures_iter(&svg) {
             assert!(
@@ -106,7 +107,7 @@ fn an_svg_refers_to_nothing_outside_and_needs_no_font() {
 #[test]
 fn a_png_has_the_size_that_was_asked_for_and_something_in_it() {
     let millimetres = FigureSize::Millimetres { width: 85.0, height: 60.0 };
-    for kind in FigureKind::ALL {
+    for kind in FigureKind::of(FigureSource::Runs) {
         for (size, expected) in
             [(millimetres, (1004, 709)), (FigureSize::Pixels { width: 640, height: 400 }, (640, 400))]
         {
@@ -173,7 +174,7 @@ fn many_attempts_become_pixels_with_their_longest_as_vectors() {
 
 #[test]
 fn a_figure_says_that_there_is_nothing_to_draw() {
-    for kind in FigureKind::ALL {
+    for kind in FigureKind::of(FigureSource::Runs) {
         let svg = svg(kind, &figures_of(Shape::Empty), FigureSize::PAPER_COLUMN);
         let texts: Vec<&str> = svg.matches("There is nothing").collect();
         assert_eq!(texts.len(), 1, "{kind}");
@@ -273,7 +274,7 @@ proptest! {
             figures.sweeps.extend(one.sweeps);
         }
         let size = FigureSize::Pixels { width, height };
-        for kind in FigureKind::ALL {
+        for kind in FigureKind::of(FigureSource::Runs) {
             let (scene, font) = scene_of(kind, &figures, &FigureSelection::default(), size).unwrap();
             prop_assert!(scene.vector_points() <= VECTOR_POINTS_MAX, "{kind}: {}", scene.vector_points());
             let svg = svg::write_svg(&scene, &font, "1mm", "1mm").unwrap();

@@ -1,14 +1,13 @@
 //! What the user can type of stored runs.
 
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::Args;
-use iolag_model::{Nanoseconds, Operation, Phase, parse_bytes, parse_count, parse_duration};
+use iolag_model::{Nanoseconds, parse_bytes, parse_count, parse_duration};
 
 use crate::args::form::MetadataForm;
 use crate::args::history::{HistoryMethod, HistorySpan};
-use crate::args::values::{parse_any_phase, parse_clients, parse_form, parse_operation};
+use crate::args::values::parse_form;
 
 /// `iolag list`.
 #[derive(Debug, Args)]
@@ -61,35 +60,6 @@ pub struct Report {
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub span: HistorySpan,
-}
-
-/// `iolag plot`.
-#[derive(Debug, Args)]
-pub struct Plot {
-    /// time-line, ecdf, histogram, box, client-box, heat-map, rates, fairness or sweep
-    #[arg(value_name = "KIND")]
-    pub kind: String,
-    /// Runs: ids, parts of ids that no other has, `last`, or paths; several are overlaid, over time in panels of their own
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub runs: Vec<String>,
-    /// The file to write: its name ends in .svg (text as outlines, fit for PDF) or .png
-    #[arg(short, long, value_name = "FILE", required = true)]
-    pub output: PathBuf,
-    /// Width and height, in mm or px
-    #[arg(long, value_name = "WxHmm|WxHpx", default_value = "160x100mm")]
-    pub size: String,
-    /// Only these operations, by their names in the tables
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = parse_operation)]
-    pub operations: Vec<Operation>,
-    /// Only these targets, by their names in the tables
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub targets: Vec<String>,
-    /// Only these phases
-    #[arg(long, value_name = "PHASE,…", value_delimiter = ',', value_parser = parse_any_phase)]
-    pub phases: Vec<Phase>,
-    /// Only these clients, as 0-3 or 0,2-3; up to 16 have a panel each in a time line
-    #[arg(long, value_name = "N-M,…", value_delimiter = ',', value_parser = parse_clients)]
-    pub clients: Vec<RangeInclusive<u32>>,
 }
 
 /// `iolag rm`.

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod check;
 pub mod history;
 pub mod ping;
+pub mod plot;
 pub mod runs;
 pub mod serve;
 pub mod watch;

@@ -182,7 +182,6 @@ fn the_document_is_written_beside_the_text_or_instead_of_it() {
 fn options_that_do_not_suit_are_refused() {
     let user = User::new();
     user.fine(&["note", "there"]);
-    user.refused(&["show", "history", "--plot"], 2, &["--plot draws runs"]);
     user.refused(&["show", "history", "--format", "csv"], 2, &["text or json", "iolag export history"]);
     user.refused(&["show", "history", "--since", "soon"], 2, &["\"soon\" is no time: expected"]);
     user.refused(&["show", "history", "--since", "1d", "--until", "2d"], 2, &["\"1d\" is not before \"2d\""]);

@@ -41,6 +41,18 @@ impl LocalTime {
         }
     }
 
+    /// What clocks there show at `moment`, as if it were UTC: for what is written about it.
+    pub fn shown(&self, moment: WallTime) -> WallTime {
+        WallTime(self.local_ns(moment))
+    }
+
+    /// A moment at which clocks there show this; where they skip it, about an hour beside it.
+    pub fn moment_showing(&self, shown: WallTime) -> WallTime {
+        let before =
+            |guess: WallTime| WallTime(shown.0.saturating_sub(self.local_ns(guess).saturating_sub(guess.0)));
+        before(before(shown))
+    }
+
     /// Seconds that clocks there have counted since a midnight before a Monday: what a rhythm is told by.
     pub fn local_seconds(&self, moment: WallTime) -> f64 {
         // 1970-01-01 was a Thursday.

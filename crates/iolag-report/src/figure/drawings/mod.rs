@@ -1,13 +1,8 @@
-//! What is drawn on a sheet: a file for each kind of figure, and what several of them show.
+//! What is drawn in the same way whatever it is of: curves, clouds of attempts, marks, boxes.
 
-pub(super) mod boxes;
-mod density;
-pub(super) mod ecdf;
-pub(super) mod fairness;
-pub(super) mod hangs;
-pub(super) mod heat_map;
-pub(super) mod histogram;
-pub(super) mod marks;
-pub(super) mod rates;
-pub(super) mod sweep;
-pub(super) mod time_line;
+pub(crate) mod boxes;
+pub(crate) mod cloud;
+pub(crate) mod density;
+pub(crate) mod marks;
+pub(crate) mod palette;
+pub(crate) mod steps;

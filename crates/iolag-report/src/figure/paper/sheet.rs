@@ -244,6 +244,11 @@ impl Sheet {
         (width / (self.text * 9 / 2)).max(2) as usize
     }
 
+    /// How many dates fit below a panel so wide, labels of its upright axis included.
+    pub(crate) fn dates_across(&self, width: i32) -> usize {
+        self.labels_across(width - 9 * self.text)
+    }
+
     /// Width of the widest label of an axis.
     pub(crate) fn labels_width(&self, axis: &Axis) -> i32 {
         axis.ticks().iter().map(|(_, label)| self.font().width(label, self.text)).max().unwrap_or(0)
@@ -405,9 +410,21 @@ impl Panel<'_> {
 
     /// A picture of pixels over the whole panel.
     pub(crate) fn image(&self, columns: u32, rows: u32, rgba: Vec<u8>) {
-        let Region { left, top, .. } = self.region();
-        let (width, height) = (self.region().width(), self.region().height());
-        self.sheet.push(Shape::Image(Image { place: (left, top), width, height, columns, rows, rgba }));
+        let ((left, right), (bottom, top)) = (self.x.ends(), self.y.ends());
+        self.image_between((left, top), (right, bottom), (columns, rows), rgba);
+    }
+
+    /// A picture of pixels between these values of the axes: its upper left corner and its lower right one.
+    pub(crate) fn image_between(
+        &self,
+        from: (f64, f64),
+        to: (f64, f64),
+        (columns, rows): (u32, u32),
+        rgba: Vec<u8>,
+    ) {
+        let (place, (right, bottom)) = (self.place(from.0, from.1), self.place(to.0, to.1));
+        let (width, height) = (right - place.0, bottom - place.1);
+        self.sheet.push(Shape::Image(Image { place, width, height, columns, rows, rgba }));
     }
 
     /// Writes a text at a place in units.

@@ -4,8 +4,11 @@
 //! legend shows. No picture is wider than asked for, whatever is in the names.
 
 mod canvas;
-mod figures;
+mod of_histories;
+mod of_runs;
+mod pictures;
 mod size;
 
-pub use figures::{terminal_ecdf, terminal_time_line};
+pub use of_histories::{terminal_history_ecdf, terminal_history_time_line};
+pub use of_runs::{terminal_ecdf, terminal_time_line};
 pub use size::TerminalSize;

@@ -8,9 +8,10 @@ use iolag_model::{
     SampleColumns, StageIndex,
 };
 
-use crate::figure::choice::{Chosen, PALETTE, Room};
 use crate::figure::draw::scene_of;
-use crate::figure::drawings::hangs;
+use crate::figure::drawings::marks::SHADE;
+use crate::figure::drawings::palette::PALETTE;
+use crate::figure::of_runs::choice::{Chosen, Room};
 use crate::figure::scene::shapes::{self, Scene};
 use crate::figure::*;
 use crate::incident::run::scenario::{MS, S, Scenario};
@@ -131,7 +132,7 @@ fn a_terminal_draws_every_phase_and_counts_all_attempts() {
 
 #[test]
 fn iterations_and_phases_of_an_operation_are_one_series_in_every_kind() {
-    for kind in FigureKind::ALL {
+    for kind in FigureKind::of(FigureSource::Runs) {
         let bytes =
             draw_figure(kind, &joined(), &FigureSelection::default(), FigureSize::SCREEN, FigureForm::Svg)
                 .unwrap();
@@ -216,7 +217,7 @@ fn a_hang_is_a_bar_in_the_panel_of_its_client_only_whatever_it_was() {
     let figures = figures_of(choice, &samples);
     let (scene, _) = scene_of(FigureKind::TimeLine, &figures, &selection, FigureSize::SCREEN).unwrap();
     let is_shade =
-        |shape: &&shapes::Shape| matches!(shape, shapes::Shape::Area { paint, .. } if *paint == hangs::SHADE);
+        |shape: &&shapes::Shape| matches!(shape, shapes::Shape::Area { paint, .. } if *paint == SHADE);
     assert_eq!(scene.shapes.iter().filter(is_shade).count(), 1);
     let bytes =
         draw_figure(FigureKind::TimeLine, &figures, &selection, FigureSize::SCREEN, FigureForm::Svg).unwrap();

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use iolag_analysis::history::{HistoryFigures, HistoryPoints, analyse_history, history_figures};
+use iolag_analysis::history::{HistoryFigures, HistoryPoints, LocalTime, analyse_history, history_figures};
 use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_report::{HistoryHead, HistoryReport, write_history_document, write_history_html};
 use iolag_store::history::Access;
@@ -50,7 +50,7 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
         None => absolute(&PathBuf::from("iolag-report-history.html")),
     };
     ask_history(&chosen, || {
-        reported(&chosen, &options.span, &options.method, options.title.as_deref(), |report, figures| {
+        reported(&chosen, &options.span, &options.method, options.title.as_deref(), |report, figures, _| {
             replace_by(&path, "-o", |file| {
                 let mut writer = BufWriter::new(file);
                 write_history_html(report, figures, &mut writer)?;
@@ -71,37 +71,42 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
 /// If there is no such history, or it cannot be read.
 pub fn live_document(chosen: &Chosen, since: &str) -> Result<Vec<u8>, Failure> {
     let span = HistorySpan { since: Some(since.to_owned()), ..HistorySpan::default() };
-    reported(chosen, &span, &HistoryMethod::default(), None, |report, figures| {
+    reported(chosen, &span, &HistoryMethod::default(), None, |report, figures, _| {
         let mut document = Vec::new();
         write_history_document(report, figures, &mut document).map_err(Failure::bug)?;
         Ok(document)
     })
 }
 
-/// Reads and analyses what is asked for and hands it to `write`; to be called in a child.
-fn reported<T>(
+/// Reads and analyses what is asked for and hands it to `write`, with what clocks show here; to be called in a child.
+///
+/// # Errors
+/// If there is no such history, it cannot be read, or `write` fails.
+pub fn reported<T>(
     chosen: &Chosen,
     span: &HistorySpan,
     method: &HistoryMethod,
     title: Option<&str>,
-    write: impl FnOnce(&HistoryReport<'_>, HistoryFigures) -> Result<T, Failure>,
+    write: impl FnOnce(&HistoryReport<'_>, HistoryFigures, &LocalTime) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let here = here();
     let span = here.span(span.since.as_deref(), span.until.as_deref()).map_err(Failure::usage)?;
     let mut history = chosen.open(Access::ReadOnly)?;
     let input = read(history.as_mut(), span).map_err(failure)?;
-    let analysis = analyse_history(&input, &analysis_options(input.covered(), method, &here.zone));
+    let options = analysis_options(input.covered(), method, &here.zone);
+    let analysis = analyse_history(&input, &options);
     let figures = history_figures(&input, &analysis, HistoryPoints::default());
     let head = HistoryHead { place: chosen.shown(), span };
     let zone = zone_name(&here.zone);
     write(
         &HistoryReport { title, head: &head, zone: &zone, analysis: &analysis, written: Some(now()) },
         figures,
+        &options.summary.local_time,
     )
 }
 
 /// The name of a zone, for people.
-fn zone_name(zone: &TimeZone) -> String {
+pub fn zone_name(zone: &TimeZone) -> String {
     match zone.iana_name() {
         Some(name) => name.to_owned(),
         None if zone.is_unknown() => "UTC".to_owned(),

@@ -5,7 +5,6 @@ pub mod export;
 pub mod figures;
 mod left_places;
 pub mod list;
-pub mod plot;
 pub mod prune;
 pub mod report;
 pub mod rm;

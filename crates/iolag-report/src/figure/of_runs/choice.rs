@@ -6,22 +6,10 @@ use std::ops::RangeInclusive;
 use iolag_analysis::figure::{Figures, RunFigures, Series, SeriesPart};
 use iolag_model::{ClientId, Level, Operation, Phase, TargetIndex, counted, format_count};
 
-use super::paper::sheet::Sheet;
-use super::scene::shapes::{Dash, Paint, Stroke};
+use crate::figure::drawings::palette::PALETTE;
+use crate::figure::paper::sheet::Sheet;
+use crate::figure::scene::shapes::{Dash, Paint, Stroke};
 use crate::words::numbers;
-
-/// Colours of operations, in their order; those of the pages (`LIGHT.series` in web/src/figure/theme.ts). After Okabe and Ito 2008,
-/// without the yellow, which white paper swallows.
-pub(super) const PALETTE: [Paint; 8] = [
-    Paint::opaque(0x00, 0x72, 0xb2),
-    Paint::opaque(0xd5, 0x5e, 0x00),
-    Paint::opaque(0x00, 0x9e, 0x73),
-    Paint::opaque(0xcc, 0x79, 0xa7),
-    Paint::opaque(0xb5, 0x89, 0x00),
-    Paint::opaque(0x3a, 0xa0, 0xdc),
-    Paint::opaque(0x4b, 0x55, 0x63),
-    Paint::opaque(0x7a, 0x4f, 0xbf),
-];
 
 /// More series than this that are not drawn are counted.
 const NAMED_MAX: usize = 6;
@@ -41,65 +29,65 @@ pub struct FigureSelection {
 
 /// How much a picture has room for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(crate) struct Room {
     /// Operations that a reader can tell apart.
-    pub(super) operations: usize,
+    pub(crate) operations: usize,
     /// Series of all runs and targets.
-    pub(super) lines: usize,
+    pub(crate) lines: usize,
 }
 
 /// What has panels of its own over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    pub(super) run: usize,
-    pub(super) target: TargetIndex,
+pub(crate) struct Place {
+    pub(crate) run: usize,
+    pub(crate) target: TargetIndex,
     /// Where clients are told apart.
-    pub(super) client: Option<ClientId>,
+    pub(crate) client: Option<ClientId>,
 }
 
 /// A series of a run that is drawn.
-pub(super) struct Line<'a> {
-    pub(super) run: &'a RunFigures,
+pub(crate) struct Line<'a> {
+    pub(crate) run: &'a RunFigures,
     /// Index of the run.
-    pub(super) run_index: usize,
+    pub(crate) run_index: usize,
     /// Index of the series in the run.
-    pub(super) index: u16,
-    pub(super) series: &'a Series,
+    pub(crate) index: u16,
+    pub(crate) series: &'a Series,
     /// For the legend.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// That of its operation.
-    pub(super) paint: Paint,
+    pub(crate) paint: Paint,
     /// That of its place, or of its operation if all are of one place.
-    pub(super) dash: Dash,
+    pub(crate) dash: Dash,
 }
 
 impl Line<'_> {
-    pub(super) const fn stroke(&self, width: i32) -> Stroke {
+    pub(crate) const fn stroke(&self, width: i32) -> Stroke {
         Stroke { paint: self.paint, width, dash: self.dash }
     }
 
-    pub(super) const fn place(&self) -> Place {
+    pub(crate) const fn place(&self) -> Place {
         Place { run: self.run_index, target: self.series.target, client: client_of(self.series) }
     }
 }
 
 /// What is drawn, and what is said about it.
-pub(super) struct Chosen<'a> {
-    pub(super) runs: Vec<&'a RunFigures>,
+pub(crate) struct Chosen<'a> {
+    pub(crate) runs: Vec<&'a RunFigures>,
     /// Short names of the runs; empty if there is only one.
-    pub(super) run_names: Vec<String>,
-    pub(super) lines: Vec<Line<'a>>,
+    pub(crate) run_names: Vec<String>,
+    pub(crate) lines: Vec<Line<'a>>,
     /// Lines that found no place.
     left_out: Vec<Line<'a>>,
     /// Levels of which nothing was asked for.
     other_levels: Vec<Level>,
     /// As in `Only clients 0-3.`; empty for all.
-    pub(super) clients: String,
+    pub(crate) clients: String,
 }
 
 impl<'a> Chosen<'a> {
     /// Chooses as many series as there is room for, the same operations of every run and target.
-    pub(super) fn new(figures: &'a Figures, selection: &FigureSelection, room: Room) -> Self {
+    pub(crate) fn new(figures: &'a Figures, selection: &FigureSelection, room: Room) -> Self {
         let runs: Vec<&RunFigures> = figures.runs.iter().collect();
         let run_names = run_names(&runs);
         let level = level_of(&runs, selection);
@@ -163,21 +151,21 @@ impl<'a> Chosen<'a> {
     }
 
     /// Keeps these lines; the others are told as left out.
-    pub(super) fn keep(&mut self, is_kept: impl Fn(&Line<'a>) -> bool) {
+    pub(crate) fn keep(&mut self, is_kept: impl Fn(&Line<'a>) -> bool) {
         let (kept, left_out) = std::mem::take(&mut self.lines).into_iter().partition(is_kept);
         self.lines = kept;
         self.left_out.extend::<Vec<Line<'a>>>(left_out);
     }
 
     /// The operations that are drawn.
-    pub(super) fn operations(&self) -> Vec<Operation> {
+    pub(crate) fn operations(&self) -> Vec<Operation> {
         let mut operations: Vec<Operation> = self.lines.iter().map(|line| line.series.operation).collect();
         operations.dedup();
         operations
     }
 
     /// The places that something is drawn of, by run and target.
-    pub(super) fn places(&self) -> Vec<Place> {
+    pub(crate) fn places(&self) -> Vec<Place> {
         let mut places: Vec<Place> = self.lines.iter().map(Line::place).collect();
         places.sort_unstable();
         places.dedup();
@@ -185,12 +173,12 @@ impl<'a> Chosen<'a> {
     }
 
     /// The lines of a place.
-    pub(super) fn lines_of(&self, place: Place) -> Vec<&Line<'a>> {
+    pub(crate) fn lines_of(&self, place: Place) -> Vec<&Line<'a>> {
         self.lines.iter().filter(|line| line.place() == place).collect()
     }
 
     /// What a place is called, as far as it is not the same for all.
-    pub(super) fn place_name(&self, place: Place) -> String {
+    pub(crate) fn place_name(&self, place: Place) -> String {
         let run = self.run_names.get(place.run).cloned();
         let targets = self.runs.get(place.run).map_or(&[][..], |run| &run.run.targets);
         let is_told = self.runs.len() > 1 || place.client.is_some();
@@ -202,13 +190,13 @@ impl<'a> Chosen<'a> {
     }
 
     /// Attempts that stand behind the lines.
-    pub(super) fn attempts(&self) -> u64 {
+    pub(crate) fn attempts(&self) -> u64 {
         self.lines.iter().map(|line| line.series.attempts).sum()
     }
 
     /// How many attempts are drawn, and what is not: `30 000 attempts.`, or `17 785 of 25 785 attempts are drawn; not drawn: create
     /// (8 000, of which 67 did not succeed).`
-    pub(super) fn coverage(&self) -> String {
+    pub(crate) fn coverage(&self) -> String {
         let drawn = self.attempts();
         let mut text = format!("{}.", in_words(drawn));
         if !self.left_out.is_empty() {
@@ -233,7 +221,7 @@ impl<'a> Chosen<'a> {
     }
 
     /// What of the attempts is not in a picture that shows only so many of them.
-    pub(super) fn missing(&self, shown: u64) -> String {
+    pub(crate) fn missing(&self, shown: u64) -> String {
         match self.attempts().saturating_sub(shown) {
             0 => String::new(),
             missing => format!(
@@ -244,7 +232,7 @@ impl<'a> Chosen<'a> {
     }
 
     /// Writes the heading: what is shown, and of what.
-    pub(super) fn title(&self, sheet: &mut Sheet, what: &str) {
+    pub(crate) fn title(&self, sheet: &mut Sheet, what: &str) {
         let title = match self.runs.as_slice() {
             [run] => format!("{what}: {}", run.run.title),
             runs => format!("{what} of {} runs", runs.len()),
@@ -253,13 +241,13 @@ impl<'a> Chosen<'a> {
     }
 
     /// Writes the caption: how many attempts stand behind the picture, what it shows, and of which runs.
-    pub(super) fn caption(&self, sheet: &mut Sheet, sentences: &[String]) {
+    pub(crate) fn caption(&self, sheet: &mut Sheet, sentences: &[String]) {
         let all = [&[self.coverage(), self.clients.clone()], sentences, &[self.runs_in_words()]].concat();
         sheet.caption(&all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<String>>().join(" "));
     }
 
     /// Which runs these are.
-    pub(super) fn runs_in_words(&self) -> String {
+    pub(crate) fn runs_in_words(&self) -> String {
         let of_run = |run: &&RunFigures| {
             let begin = run.run.begin_realtime_ns.map(|ns| format!(", {} UTC", numbers::utc(ns)));
             format!("{} on {}{}", run.run.id, run.run.host, begin.unwrap_or_default())
@@ -277,7 +265,7 @@ impl<'a> Chosen<'a> {
 }
 
 /// The client of a series, where clients are told apart.
-pub(super) const fn client_of(series: &Series) -> Option<ClientId> {
+pub(crate) const fn client_of(series: &Series) -> Option<ClientId> {
     match series.part {
         Some(SeriesPart::Client(client)) => Some(client),
         _ => None,
@@ -333,7 +321,7 @@ fn letter(index: usize) -> String {
 }
 
 /// The operations of these levels in the order of their colours, which is that of the page.
-pub(super) fn operations_in_order(runs: &[&RunFigures], levels: &[Level]) -> Vec<Operation> {
+pub(crate) fn operations_in_order(runs: &[&RunFigures], levels: &[Level]) -> Vec<Operation> {
     let mut operations: Vec<Operation> = Vec::new();
     for series in runs.iter().flat_map(|run| &run.series) {
         if levels.contains(&series.level) && !operations.contains(&series.operation) {
@@ -387,7 +375,7 @@ fn is_wanted(run: &RunFigures, series: &Series, selection: &FigureSelection, lev
     by_level && by_operation && by_target && by_phase && series.attempts > 0
 }
 
-pub(super) fn is_target_wanted(run: &RunFigures, target: TargetIndex, selection: &FigureSelection) -> bool {
+pub(crate) fn is_target_wanted(run: &RunFigures, target: TargetIndex, selection: &FigureSelection) -> bool {
     let name = run.run.targets.get(usize::from(target.0)).map(|target| target.name.as_str());
     selection.targets.is_empty()
         || name.is_some_and(|name| selection.targets.iter().any(|wanted| wanted == name))
@@ -401,21 +389,5 @@ fn phase_of(run: &RunFigures, series: &Series) -> Option<Phase> {
         SeriesPart::Stage(index) => {
             run.run.stages.iter().find(|stage| stage.stage == index).map(|stage| stage.phase)
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_and_pages_have_one_table_of_colours() {
-        let theme = include_str!("../../../../web/src/figure/theme.ts");
-        let (_, light) = theme.split_once("const LIGHT").unwrap();
-        let (_, series) = light.split_once("series: [").unwrap();
-        let (series, _) = series.split_once(']').unwrap();
-        let ours = PALETTE
-            .map(|Paint { rgb: (red, green, blue), .. }| format!("\"#{red:02x}{green:02x}{blue:02x}\""));
-        assert_eq!(series, ours.join(", "));
     }
 }

@@ -1,22 +1,18 @@
 //! The time line: every attempt over time, what took longest and what went wrong always as vectors.
 
-use std::collections::BTreeMap;
-
 use iolag_analysis::figure::{BucketAxis, Figures, TimeLineForm};
 use iolag_model::counted;
 
-use super::density::DensityGrid;
 use super::hangs::Hangs;
-use super::marks::MarkRows;
+use super::marks::rows_of;
 use crate::figure::axis::Axis;
-use crate::figure::choice::{Chosen, Line};
+use crate::figure::drawings::cloud::{DOTS_MAX, Form, count, draw_dots, draw_longest, middle_ns};
+use crate::figure::drawings::density::DensityGrid;
+use crate::figure::drawings::marks::MarkRows;
 use crate::figure::error::FigureError;
+use crate::figure::of_runs::choice::{Chosen, Line};
 use crate::figure::paper::sheet::{Along, AxisTexts, Key, Panel, Region, Sheet};
-
-/// More attempts than this are drawn as pixels.
-const DOTS_MAX: usize = 6_000;
-/// Columns of which the longest attempt is a vector where the others are pixels, over all lines.
-const LONGEST_MAX: usize = 2_800;
+use crate::figure::scene::shapes::Align;
 
 pub(crate) fn draw(
     sheet: &mut Sheet,
@@ -31,7 +27,7 @@ pub(crate) fn draw(
     let (hangs, hangs_left_out) = hangs.split(&places);
     let span_ns = span_ns(&chosen);
     let lines: Vec<&Line<'_>> = chosen.lines.iter().collect();
-    let marks = MarkRows::new(&lines, &hangs, span_ns, 1);
+    let marks = rows_of(&lines, &hangs, span_ns, 1);
     let mut keys: Vec<(Key, String)> = Vec::new();
     for line in &chosen.lines {
         let name = line.series.operation.to_string();
@@ -64,17 +60,10 @@ pub(crate) fn draw(
         let is_below = Some(region.bottom) == lowest;
         let lines = chosen.lines_of(*place);
         let hangs = hangs.split(&[*place]).0;
-        let marks = MarkRows::new(&lines, &hangs, span_ns, places.len());
+        let marks = rows_of(&lines, &hangs, span_ns, places.len());
         draw_place(sheet, figures, (&lines, &hangs, &marks), (region, is_below), (time, range), form)?;
     }
     Ok(())
-}
-
-/// How attempts are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Dots,
-    Pixels,
 }
 
 /// A panel with its marks above it; text along the axis of time only below the last row of panels.
@@ -99,19 +88,20 @@ fn draw_place(
     match form {
         Form::Pixels => {
             draw_pixels(&panel, figures, lines);
-            draw_longest(&panel, figures, lines);
+            for line in lines {
+                draw_longest(&panel, points_of(line, &figures.axis), line.paint, lines.len());
+            }
         }
         Form::Dots => {
             for line in lines {
-                let points = points_of(line, &figures.axis).map(|(x, y)| panel.place(x, y)).collect();
-                panel.dots(points, sheet.text / 5, line.paint.with_opacity(0.7));
+                draw_dots(sheet, &panel, points_of(line, &figures.axis), line.paint);
             }
         }
     }
     if range.is_none() {
         let Region { left, right, top, bottom } = panel.region();
         let middle = (left.midpoint(right), top.midpoint(bottom));
-        panel.label("no attempt ended in success", middle, crate::figure::scene::shapes::Align::Middle);
+        panel.label("no attempt ended in success", middle, Align::Middle);
     }
     panel.thresholds(Along::Y);
     marks.draw(sheet, strip, &panel);
@@ -123,13 +113,6 @@ pub(crate) fn span_ns(chosen: &Chosen<'_>) -> f64 {
     chosen.runs.iter().map(|run| run.run.span_ns.0 as f64).fold(1.0, f64::max)
 }
 
-/// Middle of a bucket in ns.
-pub(crate) fn middle_ns(axis: &BucketAxis, bucket: u16) -> Option<f64> {
-    let lowest = *axis.lowest_ns.get(usize::from(bucket))? as f64;
-    let next = axis.lowest_ns.get(usize::from(bucket) + 1).map_or(lowest, |next| *next as f64);
-    Some(lowest.midpoint(next).max(1.0))
-}
-
 /// Moment since the begin and duration, both in ns, of the points of a line.
 pub(crate) fn points_of<'a>(
     line: &'a Line<'_>,
@@ -139,7 +122,7 @@ pub(crate) fn points_of<'a>(
     let span_ns = line.run.run.span_ns.0 as f64;
     let columns = points.time.0.iter().zip(&points.bucket.0).zip(&points.series.0);
     columns.filter(|(_, series)| **series == line.index).filter_map(move |((time, bucket), _)| {
-        Some((f64::from(*time) / 2_f64.powi(32) * span_ns, middle_ns(axis, *bucket)?))
+        Some((f64::from(*time) / 2_f64.powi(32) * span_ns, middle_ns(&axis.lowest_ns, *bucket)?))
     })
 }
 
@@ -173,12 +156,12 @@ fn sentences(chosen: &Chosen<'_>, marks: &MarkRows, form: Form) -> Vec<String> {
     for run in &chosen.runs {
         sentences.extend(run.time_line.decimation.clone());
         if run.counts.clamped > 0 {
-            let count = counted(
+            let edge = counted(
                 run.counts.clamped,
                 "attempt beyond the ends stands",
                 "attempts beyond the ends stand",
             );
-            sentences.push(format!("{count} at the edge."));
+            sentences.push(format!("{edge} at the edge."));
         }
     }
     sentences.dedup();
@@ -205,10 +188,7 @@ fn draw_pixels(panel: &Panel<'_>, figures: &Figures, lines: &[&Line<'_>]) {
             layers_done.push(layer);
             count_layer(panel, &grid, figures, line, &mut counts);
         } else {
-            for (moment, ns) in points_of(line, &figures.axis) {
-                let pixel = grid.pixel(panel.x.position(moment), panel.y.position(ns));
-                counts[grid.index(pixel)] += 1.0;
-            }
+            count(panel, &grid, points_of(line, &figures.axis), &mut counts);
         }
         grid.paint(&counts, line.paint);
     }
@@ -249,22 +229,5 @@ fn count_layer(
                 }
             }
         }
-    }
-}
-
-/// The longest attempt of every column of every line, as dots.
-fn draw_longest(panel: &Panel<'_>, figures: &Figures, lines: &[&Line<'_>]) {
-    let columns = (LONGEST_MAX / lines.len().max(1)) as f64;
-    for line in lines {
-        let mut longest: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-        for (moment, ns) in points_of(line, &figures.axis) {
-            let column = (panel.x.position(moment) * columns) as u32;
-            let kept = longest.entry(column).or_insert((moment, ns));
-            if ns > kept.1 {
-                *kept = (moment, ns);
-            }
-        }
-        let points = longest.values().map(|(moment, ns)| panel.place(*moment, *ns)).collect();
-        panel.dots(points, panel.line_width() * 3 / 2, line.paint);
     }
 }

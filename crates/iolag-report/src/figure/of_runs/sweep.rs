@@ -5,8 +5,9 @@ use iolag_analysis::figure::{Figures, SweepFigure, SweepFigurePoint, Varied};
 use iolag_model::{Level, Phase, counted};
 
 use crate::figure::axis::Axis;
-use crate::figure::choice::{FigureSelection, PALETTE, operations_in_order};
+use crate::figure::drawings::palette::PALETTE;
 use crate::figure::error::FigureError;
+use crate::figure::of_runs::choice::{FigureSelection, operations_in_order};
 use crate::figure::paper::sheet::{Along, AxisTexts, Key, Panel, Region, Sheet};
 use crate::figure::scene::shapes::{Align, Dash, Paint, Stroke};
 use crate::text::sweep_table::median_over;

@@ -3,8 +3,8 @@
 use super::hangs::Hangs;
 use super::time_line::span_ns;
 use crate::figure::axis::Axis;
-use crate::figure::choice::{Chosen, Line};
 use crate::figure::error::FigureError;
+use crate::figure::of_runs::choice::{Chosen, Line};
 use crate::figure::paper::sheet::{AxisTexts, Key, Sheet};
 
 /// Points of all lines together.

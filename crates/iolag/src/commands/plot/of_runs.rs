@@ -1,4 +1,4 @@
-//! `iolag plot`: a figure of runs for a paper.
+//! Figures of runs.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -6,11 +6,12 @@ use std::ops::RangeInclusive;
 
 use iolag_analysis::figure::{Apart, FigureChoice, Figures};
 use iolag_conduct::{ExitCode, Failure, absolute};
-use iolag_model::{RunRecord, counted};
-use iolag_report::{FigureKind, FigureSelection, FigureSize, draw_figure};
+use iolag_model::{Phase, RunRecord, WorkloadSpec, counted};
+use iolag_report::{FigureKind, FigureSelection, draw_figure};
 
 use crate::args::{Common, Plot};
 use crate::commands::Located;
+use crate::commands::plot::Asked;
 use crate::commands::runs::figures::{figures_of, form_of, with_figures};
 use crate::commands::runs::show;
 use crate::guarded::{in_child, replace_by};
@@ -23,15 +24,13 @@ const CLIENT_PANELS_MAX: u64 = 16;
 ///
 /// # Errors
 /// If there is no such run, the figure cannot be drawn, or the file cannot be written.
-pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
-    output::refuse_document(common, "plot")?;
+pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
     let form = form_of(&options.output)?;
-    let kind: FigureKind = options.kind.parse().map_err(Failure::usage)?;
-    let size = size_of(&options.size)?;
+    let (kind, size) = (asked.kind, asked.size);
     let selection = FigureSelection {
         operations: options.operations.clone(),
         targets: options.targets.clone(),
-        phases: options.phases.clone(),
+        phases: phases(asked, options),
         clients: options.clients.clone(),
     };
     if kind == FigureKind::Sweep && !options.clients.is_empty() {
@@ -42,13 +41,15 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
     let path = absolute(&options.output);
     let choice = FigureChoice {
         apart: apart(kind, &options.clients),
-        phases: options.phases.clone(),
+        phases: selection.phases.clone(),
         clients: options.clients.clone(),
     };
+    let sources = if asked.sources.is_empty() { &["last"][..] } else { &asked.sources };
     in_child("plot", || {
         let mut runs = Vec::new();
-        for name in &options.runs {
+        for name in sources {
             let (run, record) = show::open(&located, name)?;
+            refuse_other_workload(asked, &record)?;
             refuse_unknown_clients(&record, &options.clients)?;
             runs.push(with_figures(&run, record, &choice).map_err(Failure::unusable)?);
         }
@@ -66,6 +67,23 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
         output::notice(common, &format!("the figure is in {}", path.display()));
         Ok(())
     })
+}
+
+/// What is given replaces what the figure of a study chooses.
+fn phases(asked: &Asked<'_>, options: &Plot) -> Vec<Phase> {
+    let of_preset = asked.preset.and_then(|preset| preset.phase);
+    if options.phases.is_empty() { of_preset.into_iter().collect() } else { options.phases.clone() }
+}
+
+/// Figures of a benchmark's phase would be empty of others.
+fn refuse_other_workload(asked: &Asked<'_>, record: &RunRecord) -> Result<(), Failure> {
+    match (&asked.preset, &record.spec.workload) {
+        (None, _) | (_, WorkloadSpec::Metadata(_)) => Ok(()),
+        (Some(preset), _) => Err(Failure::usage(format!(
+            "figure {} is drawn of runs of `iolag bench metadata`, and run {} is another: write `iolag plot {} {}`",
+            preset.name, record.id, preset.kind, record.id
+        ))),
+    }
 }
 
 /// A target that no run has is a slip of the pen: the figure would be empty.
@@ -99,27 +117,4 @@ fn refuse_unknown_clients(record: &RunRecord, clients: &[RangeInclusive<u32>]) -
         count => format!("clients 0 to {}", count - 1),
     };
     Err(Failure::usage(format!("run {} has no client {unknown}: it has {known}", record.id)))
-}
-
-/// `160x100mm` or `1200x800px`.
-fn size_of(text: &str) -> Result<FigureSize, Failure> {
-    let sides =
-        |text: &str| text.split_once('x').map(|(width, height)| (width.to_owned(), height.to_owned()));
-    let size = if let Some((width, height)) = text.strip_suffix("mm").and_then(sides) {
-        width
-            .parse()
-            .ok()
-            .zip(height.parse().ok())
-            .map(|(width, height)| FigureSize::Millimetres { width, height })
-    } else {
-        let pixels = text.strip_suffix("px").and_then(sides);
-        pixels.and_then(|(width, height)| {
-            width
-                .parse()
-                .ok()
-                .zip(height.parse().ok())
-                .map(|(width, height)| FigureSize::Pixels { width, height })
-        })
-    };
-    size.ok_or_else(|| Failure::usage(format!("{text:?} is not a size: expected 160x100mm or 1200x800px")))
 }

@@ -4,8 +4,9 @@ use iolag_analysis::figure::{Fairness, RunFigures};
 use iolag_model::counted;
 
 use crate::figure::axis::Axis;
-use crate::figure::choice::{Chosen, FigureSelection, PALETTE};
+use crate::figure::drawings::palette::PALETTE;
 use crate::figure::error::FigureError;
+use crate::figure::of_runs::choice::{Chosen, FigureSelection};
 use crate::figure::paper::sheet::{AxisTexts, INK, Key, Sheet};
 use crate::figure::scene::shapes::{Align, Dash, Paint, Stroke};
 

@@ -3,8 +3,8 @@
 use iolag_analysis::figure::{BINS_PER_DECADE, CURVE_POINTS_PER_BIN, HistogramFigure};
 
 use crate::figure::axis::Axis;
-use crate::figure::choice::{Chosen, Line};
 use crate::figure::error::FigureError;
+use crate::figure::of_runs::choice::{Chosen, Line};
 use crate::figure::paper::sheet::{Along, AxisTexts, Key, Panel, Sheet};
 
 /// More bars than those of one series hide each other.

@@ -3,13 +3,12 @@
 use iolag_analysis::figure::{Figures, HangSpan, RunFigures};
 use iolag_model::{Nanoseconds, counted};
 
-use crate::figure::choice::{Chosen, FigureSelection, Place, client_of, is_target_wanted};
+use crate::figure::drawings::marks::SHADE;
+use crate::figure::of_runs::choice::{Chosen, FigureSelection, Place, client_of, is_target_wanted};
 use crate::figure::paper::sheet::Panel;
-use crate::figure::scene::shapes::Paint;
 
 /// More are counted, not named.
 const NAMED_MAX: usize = 3;
-pub(crate) const SHADE: Paint = Paint::opaque(0xc0, 0x2a, 0x2a).with_opacity(0.12);
 
 /// The hangs of what was chosen.
 pub(crate) struct Hangs<'a> {

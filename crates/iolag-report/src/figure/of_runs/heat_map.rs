@@ -3,16 +3,13 @@
 use iolag_analysis::figure::{Figures, HeatMap, HeatMapLayer, RunFigures};
 
 use crate::figure::axis::Axis;
-use crate::figure::choice::{Chosen, Line};
+use crate::figure::drawings::palette::shade;
 use crate::figure::error::FigureError;
+use crate::figure::of_runs::choice::{Chosen, Line};
 use crate::figure::paper::sheet::{Along, AxisTexts, Key, Panel, Sheet};
-use crate::figure::scene::shapes::Paint;
 
 /// Pixels of the picture from the shortest to the longest duration.
 const PIXEL_ROWS: u32 = 256;
-/// From little to much, also for colour-blind eyes and in grey (after cividis, Nuñez et al. 2018, reversed).
-const SHADES: [(u8, u8, u8); 5] =
-    [(0xfd, 0xee, 0xb0), (0xd9, 0xc2, 0x5c), (0x94, 0x8e, 0x77), (0x4d, 0x55, 0x6c), (0x00, 0x22, 0x4e)];
 
 struct Map<'a> {
     run: &'a RunFigures,
@@ -137,14 +134,4 @@ fn draw_map(panel: &Panel<'_>, figures: &Figures, map: &Map<'_>) {
         [red, green, blue, if *share > 0.0 { 255 } else { 0 }]
     });
     panel.image(columns, PIXEL_ROWS, rgba.collect());
-}
-
-/// The colour of a share, by its square root, so that one in a hundred is seen.
-fn shade(share: f64) -> Paint {
-    let place = share.clamp(0.0, 1.0).sqrt() * (SHADES.len() - 1) as f64;
-    let index = (place as usize).min(SHADES.len() - 2);
-    let (from, to) = (SHADES[index], SHADES[index + 1]);
-    let part = place - index as f64;
-    let mix = |from: u8, to: u8| (f64::from(from) + (f64::from(to) - f64::from(from)) * part).round() as u8;
-    Paint::opaque(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }
