@@ -8,7 +8,7 @@ use iolag_report::{EcdfCurves, FigureKind, HistorySelection, HourShown, PlottedH
 use crate::args::{Common, HistoryMethod, Plot};
 use crate::commands::history::access::{Chosen, ask_history};
 use crate::commands::history::page::reported;
-use crate::commands::plot::Asked;
+use crate::commands::plot::asked::Asked;
 use crate::commands::runs::pictures::form_of;
 use crate::guarded::replace_by;
 use crate::output;

@@ -11,7 +11,7 @@ use iolag_report::{FigureKind, FigureSelection, plot};
 
 use crate::args::{Common, Plot};
 use crate::commands::Located;
-use crate::commands::plot::Asked;
+use crate::commands::plot::asked::Asked;
 use crate::commands::runs::pictures::{figures_of, form_of, picture};
 use crate::commands::runs::show;
 use crate::guarded::{in_child, replace_by};
