@@ -14,8 +14,9 @@ const BESIDE_BYTES: u64 = 64 << 10;
 
 /// Bytes that this process has read: there is one test in this program.
 fn bytes_read() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/io").unwrap();
-    text.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+    let text = std::fs::read_to_string("/proc/self/io").expect("it is there");
+    let read = text.lines().find_map(|line| line.strip_prefix("rchar: "));
+    read.and_then(|bytes| bytes.parse().ok()).expect("the kernel counts what is read")
 }
 
 #[test]

@@ -108,8 +108,8 @@ fn hours_of<'a>(task: &str, line: &Line<'a>, shown: HourShown) -> Option<Hours<'
 
 /// Midnight of a date as in `2008-05-08`, taken as if it were UTC.
 fn midnight(day: &str) -> Option<i64> {
-    let days = day.parse::<jiff::civil::Date>().ok()?;
-    Some(i64::from(days.duration_since(jiff::civil::date(1970, 1, 1)).as_hours() / 24) * DAY_NS)
+    let date = day.parse::<jiff::civil::Date>().ok()?;
+    Some(date.duration_since(jiff::civil::date(1970, 1, 1)).as_hours() / 24 * DAY_NS)
 }
 
 /// A pixel for each hour.

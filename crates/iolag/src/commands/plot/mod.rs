@@ -1,22 +1,16 @@
 //! `iolag plot`: a picture of runs or of a history for a paper.
 
+mod asked;
 mod of_history;
 mod of_runs;
 
 use iolag_conduct::{ExitCode, Failure};
-use iolag_report::{FigureKind, FigurePreset, FigureSize, FigureSource};
+use iolag_report::FigureSource;
 
-use crate::args::{Common, HISTORY, Plot};
+use crate::args::{Common, Plot};
 use crate::commands::history::access::refuse_option;
+use crate::commands::plot::asked::Asked;
 use crate::output;
-
-/// What is to be drawn, whatever it is of.
-struct Asked<'a> {
-    kind: FigureKind,
-    preset: Option<FigurePreset>,
-    size: FigureSize,
-    sources: Vec<&'a str>,
-}
 
 /// Runs the command.
 ///
@@ -40,83 +34,4 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
             of_history::run(&asked, options, common)
         }
     }
-}
-
-impl<'a> Asked<'a> {
-    fn of(options: &'a Plot) -> Result<Self, Failure> {
-        let preset =
-            options.figure.as_deref().map(FigurePreset::named).transpose().map_err(Failure::usage)?;
-        // With a figure nothing but what it is of is left to be named.
-        let (kind, first) = match (preset, &options.kind) {
-            (Some(preset), first) => (preset.kind, first.as_deref()),
-            (None, Some(kind)) => (kind.parse().map_err(|error| told_with_kind(kind, error))?, None),
-            (None, None) => return Err(Failure::usage("which kind of figure, or --figure NAME?")),
-        };
-        let sources = first.into_iter().chain(options.sources.iter().map(String::as_str)).collect();
-        Ok(Self { kind, preset, size: size_of(&options.size)?, sources })
-    }
-
-    /// What the figure is of, which must have such a one.
-    fn source(&self) -> Result<FigureSource, Failure> {
-        let run = self.sources.iter().find(|source| **source != HISTORY);
-        let source = match (self.sources.contains(&HISTORY), run) {
-            (true, Some(run)) => {
-                return Err(Failure::usage(format!(
-                    "a figure is of a history or of runs: leave out {HISTORY:?} or {run:?}"
-                )));
-            }
-            (true, None) => FigureSource::History,
-            (false, _) => FigureSource::Runs,
-        };
-        if let Some(preset) = &self.preset {
-            preset.check(source).map_err(Failure::usage)?;
-        }
-        self.kind.check(source).map_err(Failure::usage)?;
-        Ok(source)
-    }
-
-    /// As it was typed in front of what it is of.
-    fn named(&self, options: &Plot) -> String {
-        options.figure.as_ref().map_or_else(|| self.kind.to_string(), |name| format!("--figure {name}"))
-    }
-}
-
-/// Who names a history or a study's figure first means no kind of that name.
-fn told_with_kind(kind: &str, error: iolag_report::FigureError) -> Failure {
-    if kind == HISTORY {
-        let kinds: Vec<&str> = FigureKind::of(FigureSource::History).map(FigureKind::name).collect();
-        return Failure::usage(format!(
-            "which figure of the history? Write `iolag plot KIND {HISTORY} …`, with one of these kinds: {}",
-            kinds.join(", ")
-        ));
-    }
-    match FigurePreset::named(kind) {
-        Ok(_) => {
-            Failure::usage(format!("{kind} is a figure of a study: write `iolag plot --figure {kind} …`"))
-        }
-        Err(_) => Failure::usage(error),
-    }
-}
-
-/// `160x100mm` or `1200x800px`.
-fn size_of(text: &str) -> Result<FigureSize, Failure> {
-    let sides =
-        |text: &str| text.split_once('x').map(|(width, height)| (width.to_owned(), height.to_owned()));
-    let size = if let Some((width, height)) = text.strip_suffix("mm").and_then(sides) {
-        width
-            .parse()
-            .ok()
-            .zip(height.parse().ok())
-            .map(|(width, height)| FigureSize::Millimetres { width, height })
-    } else {
-        let pixels = text.strip_suffix("px").and_then(sides);
-        pixels.and_then(|(width, height)| {
-            width
-                .parse()
-                .ok()
-                .zip(height.parse().ok())
-                .map(|(width, height)| FigureSize::Pixels { width, height })
-        })
-    };
-    size.ok_or_else(|| Failure::usage(format!("{text:?} is not a size: expected 160x100mm or 1200x800px")))
 }

@@ -10,7 +10,7 @@ use iolag_report::{
 use crate::args::{Common, HistoryMethod, Plot};
 use crate::commands::history::access::{Chosen, ask_history};
 use crate::commands::history::page::reported;
-use crate::commands::plot::Asked;
+use crate::commands::plot::asked::Asked;
 use crate::commands::runs::figures::form_of;
 use crate::guarded::replace_by;
 use crate::output;

@@ -11,7 +11,7 @@ use iolag_report::{FigureKind, FigureSelection, draw_figure};
 
 use crate::args::{Common, Plot};
 use crate::commands::Located;
-use crate::commands::plot::Asked;
+use crate::commands::plot::asked::Asked;
 use crate::commands::runs::figures::{figures_of, form_of, with_figures};
 use crate::commands::runs::show;
 use crate::guarded::{in_child, replace_by};
