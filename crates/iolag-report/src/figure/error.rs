@@ -16,7 +16,7 @@ pub enum FigureError {
         known: String,
     },
     /// Not of this source.
-    #[error("there is no {name} of {of}: choose {known}")]
+    #[error("there is no figure {name:?} of {of}: choose {known}")]
     KindOfOther {
         /// What was asked for.
         name: &'static str,
@@ -65,9 +65,7 @@ pub enum FigureError {
         height_mm: f64,
     },
     /// Too many pixels.
-    #[error(
-        "a picture of {width} by {height} pixels does not fit into memory: choose a smaller size, or SVG"
-    )]
+    #[error("a figure of {width} by {height} pixels does not fit into memory: choose a smaller size, or SVG")]
     TooLarge {
         /// Width in px.
         width: u32,
@@ -81,7 +79,7 @@ pub enum FigureError {
         reason: String,
     },
     /// Encoding failed.
-    #[error("the picture cannot be encoded as PNG ({reason}): choose SVG instead")]
+    #[error("the figure cannot be encoded as PNG ({reason}): choose SVG instead")]
     Png {
         /// What the encoder says.
         reason: String,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::error::FigureError;
 
-/// Which picture.
+/// Which figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FigureKind {
     /// Every attempt over time.
@@ -140,11 +140,13 @@ mod tests {
         assert_eq!(FigureKind::Ecdf.check(History), Ok(()));
         assert_eq!(
             FigureKind::Sweep.check(History).unwrap_err().to_string(),
-            "there is no sweep of a history: choose time-line, ecdf, before-after, box, heat-map or correlations"
+            "there is no figure \"sweep\" of a history: choose time-line, ecdf, before-after, box, heat-map or correlations"
         );
         let refused = FigureKind::BeforeAfter.check(Runs).unwrap_err().to_string();
         assert!(
-            refused.starts_with("there is no before-after of runs: choose time-line, ecdf, histogram"),
+            refused.starts_with(
+                "there is no figure \"before-after\" of runs: choose time-line, ecdf, histogram"
+            ),
             "{refused}"
         );
         let unknown = "pie".parse::<FigureKind>().unwrap_err().to_string();

@@ -1,11 +1,11 @@
-//! Figures for papers: the pictures of a report as SVG or PNG, drawn through plotters.
+//! Figures for papers: the figures of a report as SVG or PNG, drawn through plotters.
 //!
 //! ```text
 //! Figures + selection -> chosen lines -> sheet and panels (plotters) -> scene -> SVG or PNG
 //! ```
 //!
 //! Invariants: at most [`VECTOR_POINTS_MAX`] points are drawn as vectors; what is more becomes an embedded
-//! picture of pixels, with the longest attempts and everything that went wrong still as vectors. No font, file
+//! image, with the longest attempts and everything that went wrong still as vectors. No font, file
 //! or address outside of the figure is referred to. Nothing is left out without the caption saying so.
 //! Limits: characters beyond Latin, Greek and Cyrillic are drawn as a replacement character.
 

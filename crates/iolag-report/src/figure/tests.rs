@@ -232,7 +232,7 @@ fn any_shape() -> impl Strategy<Value = Shape> {
     ]
 }
 
-/// Whether something that is not a number was written; letters of the pictures inside mean nothing.
+/// Whether something that is not a number was written; letters of the figures inside mean nothing.
 fn tells_no_number(svg: &str) -> bool {
     let mut outside = svg.split("base64,").enumerate().map(|(index, piece)| match index {
         0 => piece,
@@ -242,7 +242,7 @@ fn tells_no_number(svg: &str) -> bool {
 }
 
 #[test]
-fn letters_of_a_picture_are_no_numbers() {
+fn letters_of_a_figure_are_no_numbers() {
     assert!(!tells_no_number("<image href=\"data:image/png;base64,ainfNaN==\"/><path d=\"M1 2\"/>"));
     assert!(tells_no_number("<image href=\"data:image/png;base64,aa==\"/><path d=\"MNaN 2\"/>"));
     assert!(tells_no_number("<path d=\"Minf 2\"/>"));

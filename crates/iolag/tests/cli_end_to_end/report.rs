@@ -89,8 +89,8 @@ fn figures_have_the_form_and_size_that_were_asked_for() {
     }
     for name in ["004-time-line", "004-density", "004-box"] {
         user.fine(&["plot", "--figure", name, "last", "-o", &svg]);
-        let picture = std::fs::read_to_string(&svg).unwrap();
-        assert!(!picture.contains("There is nothing to draw"), "{name}");
+        let figure = std::fs::read_to_string(&svg).unwrap();
+        assert!(!figure.contains("There is nothing to draw"), "{name}");
     }
     let png = user.path("figure.png").display().to_string();
     user.fine(&["plot", "ecdf", "last", "-o", &png, "--size", "640x480px", "--operations", "stat,read"]);

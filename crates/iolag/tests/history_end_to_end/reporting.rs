@@ -65,30 +65,30 @@ fn the_figures_of_the_study_have_names() {
         ("000-5", "Share that took at most so long: list on nid4100"),
         ("000-6", "Share that took at most so long: create on nid4100"),
     ] {
-        let picture = drawn(&user, &["plot", "--figure", name, "history"]);
+        let figure = drawn(&user, &["plot", "--figure", name, "history"]);
         for text in [heading, "/home", "/scratch"] {
-            assert!(picture.contains(&format!("aria-label=\"{text}\"")), "{name}: {text}");
+            assert!(figure.contains(&format!("aria-label=\"{text}\"")), "{name}: {text}");
         }
-        let compared = picture.contains("aria-label=\"/home, before 2008-05-08 12:00\"");
+        let compared = figure.contains("aria-label=\"/home, before 2008-05-08 12:00\"");
         assert_eq!(compared, name == "000-5", "{name}");
     }
     // The name may stand behind what it is drawn of, and another task take its place.
-    let picture =
+    let figure =
         drawn(&user, &["plot", "history", "--figure", "000-1", "--tasks", "create", "--targets", "/home"]);
-    assert!(picture.contains("Time taken over time: create") && !picture.contains("aria-label=\"/scratch\""));
+    assert!(figure.contains("Time taken over time: create") && !figure.contains("aria-label=\"/scratch\""));
 }
 
 #[test]
 fn every_kind_is_drawn_of_what_was_asked_for() {
     let user = user_with_study();
     for kind in ["time-line", "ecdf", "before-after", "box", "heat-map", "correlations"] {
-        let picture = drawn(&user, &["plot", kind, "history", "--size", "200x150mm"]);
-        assert!(picture.contains("200mm") && !picture.contains("There is nothing to draw"), "{kind}");
+        let figure = drawn(&user, &["plot", kind, "history", "--size", "200x150mm"]);
+        assert!(figure.contains("200mm") && !figure.contains("There is nothing to draw"), "{kind}");
     }
     // Attempts of two hours and of the end of a month, by local clocks.
     let span = ["--since", "2008-05-01 08:00", "--until", "2008-05-01 10:00"];
-    let picture = drawn(&user, &[&["plot", "time-line", "history", "--tasks", "list"], &span[..]].concat());
-    assert!(picture.contains("16 attempts.") && picture.contains("aria-label=\"08:30\""), "{picture}");
+    let figure = drawn(&user, &[&["plot", "time-line", "history", "--tasks", "list"], &span[..]].concat());
+    assert!(figure.contains("16 attempts.") && figure.contains("aria-label=\"08:30\""), "{figure}");
     let longest = drawn(&user, &["plot", "heat-map", "history", "--longest", "--tasks", "create"]);
     assert!(longest.contains("Longest of each hour: create on nid4100"));
     user.fine(&["plot", "ecdf", "history", "-o", "figure.png"]);
@@ -106,7 +106,7 @@ fn what_makes_no_figure_is_said_in_a_sentence() {
     for (arguments, words) in [
         (
             &["plot", "sweep", "history"][..],
-            "there is no sweep of a history: choose time-line, ecdf, before-after",
+            "there is no figure \"sweep\" of a history: choose time-line, ecdf, before-after",
         ),
         (&["plot", "pie", "history"], "\"pie\" is no kind of figure: choose time-line"),
         (&["plot", "history"], "which figure of the history? Write `iolag plot KIND history …`"),
@@ -140,11 +140,16 @@ fn what_makes_no_figure_is_said_in_a_sentence() {
         2,
         &["figure 000-1 is drawn of a history: write `iolag plot --figure 000-1 history …`"],
     );
-    assert_refused(&of_runs(&["plot", "before-after"]), 2, &["there is no before-after of runs"]);
+    assert_refused(&of_runs(&["plot", "before-after"]), 2, &["there is no figure \"before-after\" of runs"]);
     assert_refused(
         &of_runs(&["plot", "ecdf", "--tasks", "list"]),
         2,
         &["--tasks is for the history, and \"last\" is a run"],
+    );
+    assert_refused(
+        &of_runs(&["plot", "sweep", "--since", "3d"]),
+        2,
+        &["--since is for the history, of which there is no sweep: leave it out"],
     );
     assert!(!user.path("figure.svg").exists());
 }

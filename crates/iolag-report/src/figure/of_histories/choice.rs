@@ -15,10 +15,10 @@ const LINES_MAX: usize = 24;
 /// More names than this are counted.
 const NAMED_MAX: usize = 6;
 
-/// A history and what is to be known of it beside its pictures.
+/// A history and what is to be known of it beside its figures.
 #[derive(Debug, Clone, Copy)]
 pub struct PlottedHistory<'a> {
-    /// Its pictures.
+    /// Its figures.
     pub figures: &'a HistoryFigures,
     /// Where it is, secrets removed.
     pub place: &'a str,
@@ -204,7 +204,7 @@ impl<'a> Chosen<'a> {
         format!("{what}{task}{host}")
     }
 
-    /// Writes the caption: how many attempts stand behind the picture, of which history, and what it shows.
+    /// Writes the caption: how many attempts stand behind the figure, of which history, and what it shows.
     pub(crate) fn caption(&self, sheet: &mut Sheet, sentences: &[String]) {
         let all = [&[self.coverage(), self.history_in_words()], sentences].concat();
         sheet.caption(&all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<String>>().join(" "));
@@ -226,7 +226,7 @@ impl<'a> Chosen<'a> {
             text = format!("{drawn} of {all} attempts are drawn; not drawn: {}{more}.", named.join(", "));
         }
         if !self.not_asked_for.is_empty() {
-            text.push_str(&format!(" Not in this picture: {}.", self.not_asked_for.join(", ")));
+            text.push_str(&format!(" Not in this figure: {}.", self.not_asked_for.join(", ")));
         }
         text
     }
@@ -265,7 +265,7 @@ fn place_name(all: &[SeriesFigure], series: &SeriesFigure) -> String {
     format!("{target}{control}{from}")
 }
 
-/// All places of durations, so that each has its colour in every picture; controls last.
+/// All places of durations, so that each has its colour in every figure; controls last.
 fn places(all: &[SeriesFigure]) -> Vec<String> {
     let mut durations: Vec<&SeriesFigure> = all.iter().filter(|one| one.kind.is_duration()).collect();
     durations.sort_by_key(|one| one.kind == SeriesKind::Control);

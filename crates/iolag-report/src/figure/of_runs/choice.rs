@@ -27,7 +27,7 @@ pub struct FigureSelection {
     pub clients: Vec<RangeInclusive<u32>>,
 }
 
-/// How much a picture has room for.
+/// How much a figure has room for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     /// Operations that a reader can tell apart.
@@ -213,14 +213,14 @@ impl<'a> Chosen<'a> {
         if !self.other_levels.is_empty() {
             let names: Vec<&str> = self.other_levels.iter().copied().map(name_of_level).collect();
             text.push_str(&format!(
-                " Not in this picture: {} (`iolag plot --operations` draws them).",
+                " Not in this figure: {} (`iolag plot --operations` draws them).",
                 names.join(", ")
             ));
         }
         text
     }
 
-    /// What of the attempts is not in a picture that shows only so many of them.
+    /// What of the attempts is not in a figure that shows only so many of them.
     pub(crate) fn missing(&self, shown: u64) -> String {
         match self.attempts().saturating_sub(shown) {
             0 => String::new(),
@@ -240,7 +240,7 @@ impl<'a> Chosen<'a> {
         sheet.title(&title);
     }
 
-    /// Writes the caption: how many attempts stand behind the picture, what it shows, and of which runs.
+    /// Writes the caption: how many attempts stand behind the figure, what it shows, and of which runs.
     pub(crate) fn caption(&self, sheet: &mut Sheet, sentences: &[String]) {
         let all = [&[self.coverage(), self.clients.clone()], sentences, &[self.runs_in_words()]].concat();
         sheet.caption(&all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<String>>().join(" "));

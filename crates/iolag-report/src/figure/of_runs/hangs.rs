@@ -1,4 +1,4 @@
-//! Hangs in pictures over time: bars from their start to their end, whatever operations the picture is of.
+//! Hangs in figures over time: bars from their start to their end, whatever operations the figure is of.
 
 use iolag_analysis::figure::{Figures, HangSpan, RunFigures};
 use iolag_model::{Nanoseconds, counted};

@@ -8,7 +8,7 @@ use crate::figure::error::FigureError;
 use crate::figure::of_runs::choice::{Chosen, Line};
 use crate::figure::paper::sheet::{Along, AxisTexts, Key, Panel, Sheet};
 
-/// Pixels of the picture from the shortest to the longest duration.
+/// Pixels of the figure from the shortest to the longest duration.
 const PIXEL_ROWS: u32 = 256;
 
 struct Map<'a> {

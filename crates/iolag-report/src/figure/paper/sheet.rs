@@ -83,7 +83,7 @@ impl Sheet {
         &self.backend.font
     }
 
-    /// The picture and its font.
+    /// The figure and its font.
     pub(crate) fn finish(self) -> (Scene, Rc<Font>) {
         let empty = Scene::new(1, 1);
         (self.backend.scene.replace(empty), self.backend.font)
@@ -408,13 +408,13 @@ impl Panel<'_> {
         }
     }
 
-    /// A picture of pixels over the whole panel.
+    /// An image over the whole panel.
     pub(crate) fn image(&self, columns: u32, rows: u32, rgba: Vec<u8>) {
         let ((left, right), (bottom, top)) = (self.x.ends(), self.y.ends());
         self.image_between((left, top), (right, bottom), (columns, rows), rgba);
     }
 
-    /// A picture of pixels between these values of the axes: its upper left corner and its lower right one.
+    /// An image between these values of the axes: its upper left corner and its lower right one.
     pub(crate) fn image_between(
         &self,
         from: (f64, f64),

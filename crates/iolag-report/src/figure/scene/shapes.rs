@@ -1,4 +1,4 @@
-//! A picture as a list of shapes, before it becomes SVG or PNG.
+//! A figure as a list of shapes, before it becomes SVG or PNG.
 //!
 //! Lengths are in units of 0.01 mm, x to the right and y downwards. Shapes are painted in their order.
 
@@ -135,7 +135,7 @@ pub(crate) struct Label {
     pub(crate) paint: Paint,
 }
 
-/// A small picture of pixels, stretched over a rectangle without smoothing.
+/// A small image, stretched over a rectangle without smoothing.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Image {
     pub(crate) place: Point,
@@ -158,7 +158,7 @@ pub(crate) enum Shape {
     Image(Image),
 }
 
-/// The picture.
+/// The figure.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Scene {
     pub(crate) width: i32,
@@ -172,7 +172,7 @@ impl Scene {
         Self { width, height, title: String::new(), shapes: Vec::new() }
     }
 
-    /// Points of all lines, areas, dots and marks: what the size of a vector picture depends on.
+    /// Points of all lines, areas, dots and marks: what the size of a vector figure depends on.
     #[cfg(test)]
     pub(crate) fn vector_points(&self) -> usize {
         let points_of = |shape: &Shape| match shape {

@@ -1,12 +1,12 @@
-//! Pictures for terminals without a browser, in braille characters (U+2800 to U+28FF).
+//! Figures for terminals without a browser, in braille characters (U+2800 to U+28FF).
 //!
 //! A character is 2 dots wide and 4 high. Where there is no colour, lines differ by their pattern, which the
-//! legend shows. No picture is wider than asked for, whatever is in the names.
+//! legend shows. No figure is wider than asked for, whatever is in the names.
 
 mod canvas;
+mod drawing;
 mod of_histories;
 mod of_runs;
-mod pictures;
 mod size;
 
 pub use of_histories::{terminal_history_ecdf, terminal_history_time_line};

@@ -1,9 +1,9 @@
-//! A history in the terminal: a picture for each task.
+//! A history in the terminal: a figure for each task.
 
 use iolag_model::WallTime;
 
 use super::canvas::PATTERN_COUNT;
-use super::pictures::{Above, LABEL_COLUMNS, NumberedDots, NumberedSteps, ecdf, foot, joined, time_line};
+use super::drawing::{Above, LABEL_COLUMNS, NumberedDots, NumberedSteps, ecdf, foot, joined, time_line};
 use super::size::TerminalSize;
 use crate::figure::calendar::calendar_axis;
 use crate::figure::of_histories::backdrop::{Backdrop, events, events_in_words};
@@ -12,14 +12,14 @@ use crate::figure::of_histories::ecdf::steps_of;
 use crate::figure::of_histories::samples::{for_each_mark, has_below, longest_of, points_of, range_of};
 use crate::text::table::Colour;
 
-/// A picture for each task in which places are told apart, and what is said of all.
+/// A figure for each task in which places are told apart, and what is said of all.
 fn tasks<'a>(history: &'a PlottedHistory<'a>) -> Chosen<'a> {
     let mut chosen = Chosen::of(history, &HistorySelection::default());
     chosen.tasks.iter_mut().for_each(|task| task.lines.truncate(PATTERN_COUNT));
     chosen
 }
 
-/// Number and name of a place: the same in each picture.
+/// Number and name of a place: the same in each figure.
 fn number(chosen: &Chosen<'_>, line: &Line<'_>) -> usize {
     chosen.places().iter().position(|place| place.name == line.name).unwrap_or_default()
 }
@@ -34,7 +34,7 @@ pub fn terminal_history_ecdf(history: &PlottedHistory<'_>, size: TerminalSize, c
         false => "",
     };
     let foot = foot(&format!("{}{end}", chosen.coverage()), size);
-    let picture = |task: &Task<'_>| {
+    let figure = |task: &Task<'_>| {
         let curve = |line: &Line<'_>| NumberedSteps {
             number: number(&chosen, line),
             name: line.name.clone(),
@@ -44,7 +44,7 @@ pub fn terminal_history_ecdf(history: &PlottedHistory<'_>, size: TerminalSize, c
         let title = format!("Share that took at most so long: {}", task.name);
         ecdf(&title, &curves, (size, foot.lines().count()), colour)
     };
-    joined(chosen.tasks.iter().map(picture), &foot)
+    joined(chosen.tasks.iter().map(figure), &foot)
 }
 
 /// Every attempt of each task over time, on a logarithmic axis of the time taken; what went wrong stands on top.
@@ -67,7 +67,7 @@ pub fn terminal_history_time_line(
     let told = [chosen.coverage(), below.to_owned(), events_in_words(&chosen, &events), times];
     let told: Vec<String> = told.into_iter().filter(|text| !text.is_empty()).collect();
     let foot = foot(&told.join(" "), size);
-    let picture = |task: &Task<'_>| {
+    let figure = |task: &Task<'_>| {
         let dots = |line: &Line<'_>| NumberedDots {
             number: number(&chosen, line),
             name: line.name.clone(),
@@ -90,5 +90,5 @@ pub fn terminal_history_time_line(
         let range = Some(range_of(&task.lines)).filter(|_| !dots.iter().all(|one| one.points.is_empty()));
         time_line(&title, (&dots, &above), (&x, range), (size, foot.lines().count()), colour)
     };
-    joined(chosen.tasks.iter().map(picture), &foot)
+    joined(chosen.tasks.iter().map(figure), &foot)
 }

@@ -3,7 +3,7 @@
 use iolag_analysis::figure::{Figures, TimeLineForm};
 
 use super::canvas::PATTERN_COUNT;
-use super::pictures::{Above, LABEL_COLUMNS, NumberedDots, NumberedSteps, ecdf, foot, joined, time_line};
+use super::drawing::{Above, LABEL_COLUMNS, NumberedDots, NumberedSteps, ecdf, foot, joined, time_line};
 use super::size::TerminalSize;
 use crate::figure::axis::Axis;
 use crate::figure::drawings::cloud::middle_ns;
@@ -15,7 +15,7 @@ use crate::text::table::Colour;
 /// Operations that can be told apart; of every run and target.
 const ROOM: Room = Room { operations: PATTERN_COUNT, lines: usize::MAX };
 
-/// What one picture shows.
+/// What one figure shows.
 struct Part<'a, 'b> {
     title: String,
     places: Vec<Place>,
@@ -29,7 +29,7 @@ struct Numbered<'a, 'b> {
     line: &'b Line<'a>,
 }
 
-/// One picture if a reader can tell its lines apart; else one per place, in which a number is an operation.
+/// One figure if a reader can tell its lines apart; else one per place, in which a number is an operation.
 fn parts<'a, 'b>(chosen: &'b Chosen<'a>, places: Vec<Place>, what: &str) -> Vec<Part<'a, 'b>> {
     if chosen.lines.len() <= PATTERN_COUNT {
         let title = match chosen.runs.as_slice() {
@@ -78,9 +78,8 @@ pub fn terminal_ecdf(
         };
         part.lines.iter().filter_map(of_line).collect()
     };
-    let picture =
-        |part: Part<'_, '_>| ecdf(&part.title, &curves(&part), (size, foot.lines().count()), colour);
-    joined(drawn.map(picture), &foot)
+    let figure = |part: Part<'_, '_>| ecdf(&part.title, &curves(&part), (size, foot.lines().count()), colour);
+    joined(drawn.map(figure), &foot)
 }
 
 /// Every attempt over time, on a logarithmic axis of the time taken; what went wrong stands on top.
@@ -96,7 +95,7 @@ pub fn terminal_time_line(
     let foot = foot(&format!("{} Time since the start in {}.", chosen.coverage(), x.unit), size);
     let y = points::durations(figures, &chosen);
     let hangs = Hangs::new(figures, selection);
-    let picture = |part: &Part<'_, '_>| {
+    let figure = |part: &Part<'_, '_>| {
         let own = hangs.split(&part.places).0;
         let dots: Vec<NumberedDots> = part.lines.iter().map(|one| dots_of(figures, one)).collect();
         let lines: Vec<&Line<'_>> = part.lines.iter().map(|one| one.line).collect();
@@ -106,7 +105,7 @@ pub fn terminal_time_line(
         let above = Above { marks: found, spans: own.spans_ns().collect(), sentence };
         time_line(&part.title, (&dots, &above), (&x, y), (size, foot.lines().count()), colour)
     };
-    joined(parts(&chosen, hangs.places_with(&chosen), "Time taken over time").iter().map(picture), &foot)
+    joined(parts(&chosen, hangs.places_with(&chosen), "Time taken over time").iter().map(figure), &foot)
 }
 
 /// The cells of a density that hold an attempt, and single attempts.

@@ -1,6 +1,6 @@
-//! How large a picture is.
+//! How large a figure is.
 
-/// Columns and lines of a picture, its legend and labels included.
+/// Columns and lines of a figure, its legend and labels included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalSize {
     /// Columns; at least 40 are used.

@@ -102,10 +102,7 @@ fn what_is_asked_for_is_drawn_and_what_is_not_there_is_told() {
         ..HistorySelection::default()
     };
     let whole = svg(FigureKind::Ecdf, &figures, &HistorySelection::default()).unwrap();
-    assert!(
-        whole.contains("Not in this picture: 1 part of a task") && whole.contains("1 control"),
-        "{whole}"
-    );
+    assert!(whole.contains("Not in this figure: 1 part of a task") && whole.contains("1 control"), "{whole}");
     let part = svg(FigureKind::Ecdf, &figures, &tasks(&["list:ls -n"])).unwrap();
     assert!(part.contains(r#"aria-label="Share that took at most so long: list: ls -n on login1""#));
     let control = HistorySelection { targets: vec!["/dev/shm".to_owned()], ..tasks(&["list"]) };
@@ -119,7 +116,7 @@ fn what_is_asked_for_is_drawn_and_what_is_not_there_is_told() {
         svg(FigureKind::Sweep, &figures, &tasks(&[]))
             .unwrap_err()
             .to_string()
-            .contains("no sweep of a history")
+            .contains("no figure \"sweep\" of a history")
     );
 }
 

@@ -1,4 +1,4 @@
-//! Figures made by hand, in the shapes that pictures have to cope with.
+//! Figures made by hand, in the shapes that figures have to cope with.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Pictures of a whole run: every operation of every phase is in them, or they say what is not.
+//! Figures of a whole run: every operation of every phase is in them, or they say what is not.
 
 use std::collections::BTreeSet;
 
@@ -168,7 +168,7 @@ fn what_is_drawn_and_what_is_left_out_are_all_attempts() {
 }
 
 #[test]
-fn a_picture_without_room_says_what_is_not_drawn_and_what_failed_of_it() {
+fn a_figure_without_room_says_what_is_not_drawn_and_what_failed_of_it() {
     let size = FigureSize::Millimetres { width: 40.0, height: 42.0 };
     let bytes =
         draw_figure(FigureKind::HeatMap, &joined(), &FigureSelection::default(), size, FigureForm::Svg)

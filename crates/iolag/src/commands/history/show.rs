@@ -42,7 +42,7 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
             .span(options.span.since.as_deref(), options.span.until.as_deref())
             .map_err(Failure::usage)?;
         let mut history = chosen.open(Access::ReadOnly)?;
-        let (analysis, pictures) = if options.plot {
+        let (analysis, figures) = if options.plot {
             drawn(history.as_mut(), span, options, &here, &chosen, look)?
         } else {
             let analysis = analyse(history.as_mut(), span, &options.method, &here.zone);
@@ -57,7 +57,7 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
                 ..Printed::default()
             },
             _ => {
-                let text = history_text(&head, &analysis, look.width, look.colour) + &pictures;
+                let text = history_text(&head, &analysis, look.width, look.colour) + &figures;
                 let document = if wants_document { Some(json()?) } else { None };
                 Printed { text, document, ..Printed::default() }
             }
@@ -68,7 +68,7 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Fine)
 }
 
-/// Pictures need all samples, which numbers alone do not.
+/// Figures need all samples, which numbers alone do not.
 fn drawn(
     history: &mut dyn History,
     span: WallSpan,

@@ -50,11 +50,16 @@ impl<'a> Asked<'a> {
             (true, None) => FigureSource::History,
             (false, _) => FigureSource::Runs,
         };
+        self.check(source)?;
+        Ok(source)
+    }
+
+    /// Whether such a figure can be drawn of this.
+    pub fn check(&self, source: FigureSource) -> Result<(), Failure> {
         if let Some(preset) = &self.preset {
             preset.check(source).map_err(Failure::usage)?;
         }
-        self.kind.check(source).map_err(Failure::usage)?;
-        Ok(source)
+        self.kind.check(source).map_err(Failure::usage)
     }
 
     /// As it was typed in front of what it is of.

@@ -1,4 +1,4 @@
-//! `iolag plot`: a picture of runs or of a history for a paper.
+//! `iolag plot`: a figure of runs or of a history for a paper.
 
 mod asked;
 mod of_history;
@@ -21,8 +21,13 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
     let asked = Asked::of(options)?;
     match asked.source()? {
         FigureSource::Runs => {
-            let run = asked.sources.first().copied().unwrap_or("last");
-            refuse_option(options.given_of_history(), &format!("plot {}", asked.named(options)), run)?;
+            let (given, named) = (options.given_of_history(), asked.named(options));
+            if let (Some(option), Err(_)) = (given, asked.check(FigureSource::History)) {
+                let sentence =
+                    format!("{option} is for the history, of which there is no {named}: leave it out");
+                return Err(Failure::usage(sentence));
+            }
+            refuse_option(given, &format!("plot {named}"), asked.sources.first().copied().unwrap_or("last"))?;
             of_runs::run(&asked, options, common)
         }
         FigureSource::History => {

@@ -40,9 +40,9 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
                 zone: report.zone,
                 local_time,
             };
-            let picture = draw_history_figure(asked.kind, &history, &selection, asked.size, form)
+            let figure = draw_history_figure(asked.kind, &history, &selection, asked.size, form)
                 .map_err(Failure::usage)?;
-            replace_by(&path, "-o", |file| file.write_all(&picture))
+            replace_by(&path, "-o", |file| file.write_all(&figure))
         })
     })?;
     output::notice(common, &format!("the figure is in {}", path.display()));

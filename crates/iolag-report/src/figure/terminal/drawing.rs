@@ -1,4 +1,4 @@
-//! The pictures for terminals: title, legend, canvas between its axes, and how many samples stand behind it.
+//! The figures for terminals: title, legend, canvas between its axes, and how many samples stand behind it.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use crate::text::table::{Colour, Tone, wrapped};
 pub(super) const LABEL_COLUMNS: usize = 8;
 /// Lines of the legend at most.
 const LEGEND_LINES_MAX: usize = 3;
-/// Lines that a picture needs in the lowest of terminals, and of its hangs' sentence there.
-const PICTURE_LINES_MIN: usize = 14;
+/// Lines that a figure needs in the lowest of terminals, and of its hangs' sentence there.
+const FIGURE_LINES_MIN: usize = 14;
 const BARS_LINES_MIN: usize = 2;
 /// The gravest last, so that it is what is seen at a place.
 const MARKS: [(Outcome, char); 5] = [
@@ -94,7 +94,7 @@ pub(super) fn time_line(
         let count = counts.get(&(*outcome as u8))?;
         Some((sign.to_string(), format!("{outcome} ({})", format_count(*count))))
     });
-    let spare = size.lines.saturating_sub(PICTURE_LINES_MIN);
+    let spare = size.lines.saturating_sub(FIGURE_LINES_MIN);
     let bars = first_lines(&foot(&above.sentence, size), spare + BARS_LINES_MIN, size);
     let legend_lines = LEGEND_LINES_MAX - bars.len().saturating_sub(spare).min(BARS_LINES_MIN);
     let mut head = head(title, entries.chain(of_marks).collect(), size, legend_lines);
@@ -132,9 +132,9 @@ fn first_lines(text: &str, lines_max: usize, size: TerminalSize) -> Vec<String> 
     lines
 }
 
-/// Pictures below each other, with what is said about all of them.
-pub(super) fn joined(pictures: impl Iterator<Item = String>, foot: &str) -> String {
-    format!("{}{foot}\n", pictures.collect::<Vec<String>>().join("\n"))
+/// Figures below each other, with what is said about all of them.
+pub(super) fn joined(figures: impl Iterator<Item = String>, foot: &str) -> String {
+    format!("{}{foot}\n", figures.collect::<Vec<String>>().join("\n"))
 }
 
 fn mark_line(above: &Above, x: &Axis, columns: usize, colour: Colour) -> String {
