@@ -11,8 +11,11 @@ use serde_json::Value;
 
 use crate::places::{Places, run};
 
-/// Which cargo features clippy and the tests see, one run for each.
-pub const FEATURE_SETS: &[&[&str]] = &[&[]];
+/// Which cargo features clippy sees, one run for each.
+pub const FEATURE_SETS: &[&str] = &["", BUILT_FEATURES];
+
+/// Those that everything here is built with: what makes the types of the pages is built with the tests, not once more.
+const BUILT_FEATURES: &str = "iolag-report/typescript";
 
 /// How a program is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,11 +62,11 @@ pub enum ExecutableKind {
 }
 
 /// Builds what `selection`, options of `cargo test`, selects of the workspace; everything if it is empty.
-pub fn build(places: &Places, features: &[&str], selection: &[&str]) -> Result<Vec<Executable>> {
+pub fn build(places: &Places, selection: &[&str]) -> Result<Vec<Executable>> {
     let mut cargo = places.cargo();
     cargo
         .args(["test", "--no-run", "--quiet", "--workspace", "--message-format", "json-render-diagnostics"])
-        .args(["--features", &features.join(",")])
+        .args(["--features", BUILT_FEATURES])
         .args(selection);
     let mut child = cargo.stdout(Stdio::piped()).spawn().context("starting `cargo test --no-run`")?;
     let stdout = child.stdout.take().context("the output of `cargo test --no-run` is a pipe")?;
@@ -97,7 +100,7 @@ impl Places {
     ) -> Result<PathBuf> {
         if profile == Profile::Dev {
             // With everything that the tests need, which is built anyway.
-            return program(&build(self, &[], &[])?, target[1]);
+            return program(&build(self, &[])?, target[1]);
         }
         let mut cargo = self.cargo();
         cargo

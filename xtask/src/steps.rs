@@ -135,9 +135,9 @@ fn execute(step: Step, places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) 
     }
 }
 
-fn clippy(places: &Places, features: &[&str]) -> Result<()> {
+fn clippy(places: &Places, features: &str) -> Result<()> {
     let mut cargo = places.cargo();
-    cargo.args(["clippy", "--quiet", "--workspace", "--all-targets", "--features", &features.join(",")]);
+    cargo.args(["clippy", "--quiet", "--workspace", "--all-targets", "--features", features]);
     run(cargo.args(["--", "-D", "warnings"]))
 }
 

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, ensure};
 
-use crate::built::{self, Executable, ExecutableKind, FEATURE_SETS};
+use crate::built::{self, Executable, ExecutableKind};
 use crate::places::Places;
 use crate::readers::THIS_PROGRAM;
 use crate::suite::{self, Attempt, Audience, Case, Laboratory, Outcome, Tally, Verdict};
@@ -124,13 +124,9 @@ fn near(cases: &[Case], wanted: &str) -> String {
 }
 
 fn rust(places: &Places, selection: &[&str]) -> Result<Tests> {
-    let mut tests = Tests { cases: Vec::new(), executables: Vec::new() };
-    for features in FEATURE_SETS {
-        tests.executables = built::build(places, features, selection)?;
-        let programs = tests.executables.iter().filter(|one| one.kind == ExecutableKind::Tests);
-        for program in programs {
-            tests.cases.extend(suite::cases(program)?);
-        }
+    let mut tests = Tests { cases: Vec::new(), executables: built::build(places, selection)? };
+    for program in tests.executables.iter().filter(|one| one.kind == ExecutableKind::Tests) {
+        tests.cases.extend(suite::cases(program)?);
     }
     tests.cases.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(tests)

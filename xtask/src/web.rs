@@ -43,8 +43,8 @@ pub fn prepare(places: &Places) -> Result<()> {
 
 /// Writes the types of the data that the pages read, as they are in Rust.
 pub fn write_types(places: &Places) -> Result<()> {
-    let example = ["--package", "iolag-report", "--features", "typescript", "--example", "write_types"];
-    run(places.cargo().args(["run", "--quiet"]).args(example).args(["--", "web/src/generated"]))
+    let types = places.build_example("iolag-report", "write_types", Profile::Dev)?;
+    run(Command::new(types).arg(places.root.join("web/src/generated")))
 }
 
 /// The tests in the browser.
