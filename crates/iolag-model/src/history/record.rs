@@ -327,23 +327,7 @@ mod tests {
     use super::*;
 
     fn sample(outcome: Outcome, duration_ns: u64) -> HistorySample {
-        HistorySample {
-            series: SeriesKey::default(),
-            probe: ProbeId(1),
-            batch: None,
-            intended: WallTime(0),
-            start: WallTime(0),
-            duration_ns: Nanoseconds(duration_ns),
-            value: None,
-            outcome,
-            failure: FailureCode::NONE,
-            exit_status: None,
-            blocker: None,
-            configuration: None,
-            processor_ns: None,
-            resident_bytes_max: None,
-            surroundings: None,
-        }
+        HistorySample::new(SeriesKey::default(), ProbeId(1), WallTime(0), Nanoseconds(duration_ns), outcome)
     }
 
     #[test]
