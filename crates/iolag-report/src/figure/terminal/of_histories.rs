@@ -1,5 +1,7 @@
 //! A history in the terminal: a figure for each task.
 
+use std::collections::BTreeSet;
+
 use iolag_model::WallTime;
 
 use super::canvas::PATTERN_COUNT;
@@ -12,10 +14,12 @@ use crate::figure::of_histories::ecdf::steps_of;
 use crate::figure::of_histories::samples::{for_each_mark, has_below, longest_of, points_of, range_of};
 use crate::text::table::Colour;
 
-/// A figure for each task in which places are told apart, and what is said of all.
+/// The tasks, of as many places as can be told apart.
 fn tasks<'a>(history: &'a PlottedHistory<'a>) -> Chosen<'a> {
     let mut chosen = Chosen::of(history, &HistorySelection::default());
-    chosen.tasks.iter_mut().for_each(|task| task.lines.truncate(PATTERN_COUNT));
+    let told: BTreeSet<String> =
+        chosen.places().iter().take(PATTERN_COUNT).map(|line| line.name.clone()).collect();
+    chosen.keep_lines(|line| told.contains(&line.name), "for which there is no room");
     chosen
 }
 

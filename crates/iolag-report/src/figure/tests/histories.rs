@@ -158,3 +158,19 @@ fn a_terminal_shows_a_history() {
     assert!(drawn.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= 80), "{drawn}");
     assert_snapshot!("terminal_history", drawn);
 }
+
+#[test]
+fn a_terminal_tells_which_places_found_no_room() {
+    let place = |number: i64| {
+        let rows = (0..50).map(move |slot| (slot * 900, 30 + number as u64, Outcome::Ok));
+        (series_of(&format!("/mount/{number}"), "list"), columns_of(rows))
+    };
+    let input = HistoryInput { series: (0..10).map(place).collect(), ..HistoryInput::default() };
+    let figures = figures_of(&input, HistoryPoints::default());
+    for draw in [terminal_history_ecdf, terminal_history_time_line] {
+        let drawn = on(&figures, |history| draw(history, TerminalSize::USUAL, Colour::Never));
+        let words = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("400 attempts. Not in this figure: 2 series for which there is no room."));
+        assert!(words.contains("/mount/7") && !words.contains("/mount/8"), "{drawn}");
+    }
+}
