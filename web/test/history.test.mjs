@@ -83,7 +83,7 @@ inBrowser("the legend switches a place off and on, by mouse and by keyboard", as
 inBrowser("dragging zooms, a button and a key lead back", async () => {
   const { page, close } = await open(browser, "history-study");
   await drawAll(page);
-  for (const figure of ["time-line", "integrated-percent", "hours-by-day", "host-or-storage"]) {
+  for (const figure of ["time-line", "ecdf", "hours-by-day", "host-or-storage"]) {
     const before = await fingerprint(page, figure);
     const canvas = page.locator(`#${figure} .stage canvas`).first();
     await canvas.scrollIntoViewIfNeeded();
@@ -163,7 +163,7 @@ inBrowser("what is chosen changes the figures: quantiles, slots, the longest, pa
     assert.notEqual(await fingerprint(page, figure), before, `${name} changes ${figure}`);
   };
   await changes("time-line", "Every sample");
-  await changes("integrated-percent", "Each scheduled moment once");
+  await changes("ecdf", "Each scheduled moment once");
   await changes("hours-by-day", "Longest");
   await changes("time-line", "Parts of tasks");
   assert.match(await page.locator("#time-line").textContent(), /list: ls -n/);

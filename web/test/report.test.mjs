@@ -120,6 +120,21 @@ inBrowser("dark, phone and paper", async () => {
   await printed.close();
 });
 
+inBrowser("a page begins with the figure that shows its answer, and there with the worst place", async () => {
+  for (const [name, shown] of [["check", "time-line"], ["metadata", "rates"], ["several", "sweep"]]) {
+    const { page, close } = await open(browser, name);
+    await drawAll(page);
+    assert.deepEqual(await page.$$eval("#answer figure", (all) => all.map(({ id }) => id)), [shown]);
+    assert.equal(await page.locator(`figure#${shown}`).count(), 1, "it stands nowhere else");
+    if (name === "check") {
+      const worst = await page.textContent(".worst");
+      const place = /^At its worst, .* on (\S+) took /.exec(worst)?.[1];
+      assert.ok((await page.locator("#answer .panel-title").first().textContent()).startsWith(`${place} (`), worst);
+    }
+    await close();
+  }
+});
+
 inBrowser("the legend switches a series off and on, by mouse and by keyboard", async () => {
   const { page, close } = await open(browser, "metadata");
   await drawAll(page);
@@ -147,7 +162,7 @@ inBrowser("an operation has one colour in all figures, whatever phase they are o
       ),
     );
   const overTime = await coloursOf("time-line");
-  for (const figure of ["integrated-percent", "histogram", "boxes", "rates"]) {
+  for (const figure of ["ecdf", "histogram", "box", "rates"]) {
     const own = await coloursOf(figure);
     for (const [operation, colour] of Object.entries(own)) {
       if (operation in overTime && !colour.endsWith(",0")) assert.equal(colour, overTime[operation], `${operation} in ${figure}`);
@@ -159,9 +174,9 @@ inBrowser("an operation has one colour in all figures, whatever phase they are o
 inBrowser("the tail stands beside all attempts, on an axis of its own", async () => {
   const { page, close } = await open(browser, "metadata");
   await drawAll(page);
-  const titles = await page.$$eval("#integrated-percent .panel-title", (all) => all.map((one) => one.textContent));
+  const titles = await page.$$eval("#ecdf .panel-title", (all) => all.map((one) => one.textContent));
   assert.ok(titles.length >= 2 && titles.some((title) => /tail$/i.test(title)), titles.join());
-  assert.match(await page.textContent("#integrated-percent figcaption"), /logarithmic in the share missing to 100 %/);
+  assert.match(await page.textContent("#ecdf figcaption"), /logarithmic in the share missing to 100 %/);
   await close();
 });
 
@@ -188,7 +203,7 @@ inBrowser("chosen clients have a panel each over time", async () => {
   assert.deepEqual(chosen.map((title) => title.match(/client \d$/)[0]), ["client 0", "client 2", "client 3"]);
   const some = Number(await samples());
   assert.ok(some > 0 && some < all, `${some} of ${all}`);
-  const clientBoxes = await page.$$eval("#client-boxes canvas", (canvases) => canvases.map((one) => one.getAttribute("aria-label")).join());
+  const clientBoxes = await page.$$eval("#client-box canvas", (canvases) => canvases.map((one) => one.getAttribute("aria-label")).join());
   assert.ok(/client 2/.test(clientBoxes) && !/client 1/.test(clientBoxes), clientBoxes);
   await screenshot(page, "metadata-clients");
   await input.fill("0-9");
@@ -206,9 +221,9 @@ inBrowser("chosen clients have a panel each over time", async () => {
 inBrowser("dragging zooms, a button and a key lead back", async () => {
   const { page, close } = await open(browser, "metadata");
   await drawAll(page);
-  await page.locator("#integrated-percent").scrollIntoViewIfNeeded();
-  await page.waitForSelector("#integrated-percent[data-drawn]");
-  for (const figure of ["time-line", "integrated-percent"]) {
+  await page.locator("#ecdf").scrollIntoViewIfNeeded();
+  await page.waitForSelector("#ecdf[data-drawn]");
+  for (const figure of ["time-line", "ecdf"]) {
     const before = await fingerprint(page, figure);
     const canvas = page.locator(`#${figure} .stage canvas`).first();
     await canvas.scrollIntoViewIfNeeded();
@@ -233,12 +248,12 @@ inBrowser("dragging zooms, a button and a key lead back", async () => {
 inBrowser("a tooltip gives exact values, also by keyboard", async () => {
   const { page, close } = await open(browser, "metadata");
   await drawAll(page);
-  await page.locator("#integrated-percent").scrollIntoViewIfNeeded();
-  await page.waitForSelector("#integrated-percent[data-drawn]");
-  const canvas = page.locator("#integrated-percent .stage canvas").first();
+  await page.locator("#ecdf").scrollIntoViewIfNeeded();
+  await page.waitForSelector("#ecdf[data-drawn]");
+  const canvas = page.locator("#ecdf .stage canvas").first();
   await canvas.focus();
   await page.keyboard.press("ArrowRight");
-  const tip = page.locator("#integrated-percent .tip").first();
+  const tip = page.locator("#ecdf .tip").first();
   assert.match(await tip.textContent(), /done within \d[\d.]* (ns|µs|ms|s).*%/);
   await page.keyboard.press("Escape");
   assert.equal(await tip.isVisible(), false);

@@ -228,7 +228,7 @@ export type Document = { figures: Figures,
 /**
  * What tells each run from the others.
  */
-run_names: Array<string>, columns: Array<ListedColumn>, };
+run_names: Array<string>, proof: Proof | null, columns: Array<ListedColumn>, };
 
 /**
  * What a sequence is worth.
@@ -689,6 +689,36 @@ outcome: Column8,
 client: Column32, };
 
 /**
+ * The figure that shows the answer, with which the page begins.
+ */
+export type Proof = {
+/**
+ * Its kind, which is its id.
+ */
+figure: string,
+/**
+ * Where the worst shows; absent if there is none, or no figure shows it.
+ */
+at: ProofPlace | null, };
+
+/**
+ * What of the figures shows the worst.
+ */
+export type ProofPlace = {
+/**
+ * Index of the run.
+ */
+run: number,
+/**
+ * The target that was in trouble.
+ */
+target: TargetIndex,
+/**
+ * The level of operations on which it shows; absent if it shows on each.
+ */
+level: Level | null, };
+
+/**
  * A quantile with its uncertainty.
  */
 export type Quantile = {
@@ -795,6 +825,10 @@ clients: number,
  * The targets.
  */
 targets: Array<TargetFacts>,
+/**
+ * The one that nobody asked for, which the others are compared with.
+ */
+control: TargetIndex | null,
 /**
  * The stages, in their order, with the times in which clients were in them.
  */

@@ -19,7 +19,7 @@ type Make = (state: State) => FigureContent | null;
 /** Id, heading, id of the element that holds it. */
 const FIGURES: [string, string, string, Make][] = [
   ["time-line", "Every sample over time", "figures-over-time", timeLine],
-  ["integrated-percent", "Every task", "figures-integrated", integratedPercent],
+  ["ecdf", "Every task", "figures-integrated", integratedPercent],
   ["before-after", "Before and after", "figures-integrated", beforeAfter],
   ["time-out-calendar", "Days with trouble", "figures-calendar", calendar],
   ["hours-by-day", "Hour by hour, day by day", "figures-calendar", hoursByDay],
@@ -62,7 +62,7 @@ class Page {
     const switches: [string, HTMLElement][] = [
       ["figures-over-time", this.choice(state, "depth", "Show", [["whole", "Whole tasks"], ["parts", "Parts of tasks"]], everywhere, () => hasParts(state.document))],
       ["figures-over-time", this.choice(state, "form", "Draw", [["automatic", "What fits"], ["points", "Every sample"], ["ribbons", "Quantiles"]], of("time-line", "host-or-storage"), () => state.document.figures.decimation === null)],
-      ["figures-integrated", this.choice(state, "weighting", "Count", [["attempt", "Each attempt once"], ["time", "Each scheduled moment once"]], of("integrated-percent", "before-after"), () => state.document.figures.series.some(({ by_time }) => by_time !== null))],
+      ["figures-integrated", this.choice(state, "weighting", "Count", [["attempt", "Each attempt once"], ["time", "Each scheduled moment once"]], of("ecdf", "before-after"), () => state.document.figures.series.some(({ by_time }) => by_time !== null))],
       ["figures-calendar", this.choice(state, "cell", "Colour by", [["median", "Median"], ["worst", "Longest"]], of("hours-by-day"), () => state.document.figures.series.some(({ days }) => days !== null))],
     ];
     for (const [host, bar] of switches) document.getElementById(host)?.append(bar);

@@ -1,23 +1,24 @@
 // The data of the report (docs/report-data.md): reads the JSON and puts the columns, which stand beside it as
 // compressed bytes, where they belong.
 
-import type { Document, Estimate, Figures } from "../generated/run";
+import type { Document, Estimate, Figures, Proof } from "../generated/run";
 import { decompressed, put, typed } from "../page/columns";
 
 export interface Report {
   figures: Figures;
   runNames: string[];
+  proof: Proof | null;
 }
 
 /** Reads everything that the page carries. */
 export async function readReport(): Promise<Report> {
-  const { figures, run_names, columns } = JSON.parse(textOf("report-data")) as Document;
+  const { figures, run_names, proof, columns } = JSON.parse(textOf("report-data")) as Document;
   await Promise.all(
     columns.map(async (column) => {
       put(figures, column.pointer, typed(column, await decompressed(textOf(column.element))));
     }),
   );
-  return { figures, runNames: run_names };
+  return { figures, runNames: run_names, proof };
 }
 
 function textOf(id: string): string {

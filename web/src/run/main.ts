@@ -15,12 +15,13 @@ import { timeLine } from "./time_line/figure";
 
 type Make = (selection: Selection) => FigureContent | null;
 
+/** The names of the kinds are those of `iolag plot`. */
 const FIGURES: [string, string, Make][] = [
   ["time-line", "Every attempt over time", timeLine],
-  ["integrated-percent", "Integrated percent", integratedPercent],
+  ["ecdf", "Integrated percent", integratedPercent],
   ["histogram", "Where durations lie", histograms],
-  ["boxes", "Side by side", boxesByPlace],
-  ["client-boxes", "Client by client", boxesByClient],
+  ["box", "Side by side", boxesByPlace],
+  ["client-box", "Client by client", boxesByClient],
   ["heat-map", "Durations over time", heatMaps],
   ["rates", "Rates over time", ratesOverTime],
   ["fairness", "Fairness between clients", fairness],
@@ -33,13 +34,17 @@ function start(report: Report, host: HTMLElement): void {
     host.append(element("p", { class: "nothing" }, "No operation was attempted, so there are no figures."));
     return;
   }
-  const selection: Selection = { report, level: levels[0], phase: phasesOf(report, levels[0])[0] ?? null, clients: null };
+  const level = levels.find((one) => one === report.proof?.at?.level) ?? levels[0];
+  const selection: Selection = { report, level, phase: phasesOf(report, level)[0] ?? null, clients: null };
   const figures = FIGURES.map(([id, title, make]) => new Figure(id, title, () => make(selection)));
   const refresh = (): void => figures.forEach((figure) => figure.refresh());
   host.append(chooser(selection, levels, refresh), ...figures.map((figure) => figure.root));
   refresh();
-  // The first figure at once, the others when they come near.
-  figures.find((figure) => !figure.root.hidden)?.come();
+  const proof = figures.find(({ id }) => id === report.proof?.figure);
+  const first = [proof, ...figures].find((figure) => figure !== undefined && !figure.root.hidden);
+  if (first !== undefined) document.getElementById("answer")?.append(first.root);
+  // What is seen first at once, the others when they come near.
+  first?.come();
   watchFor(figures);
 }
 

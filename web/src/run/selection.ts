@@ -149,11 +149,13 @@ export interface TimePlace {
   title: string;
 }
 
-/** Runs and targets that did something on this level, or hung in whatever they did: each has a time axis of its own. */
+/** Runs and targets that did something on this level, or hung in whatever they did, the worst first: each has a time axis of its own. */
 export function timePlaces({ report, level }: Selection): TimePlace[] {
   const { runs } = report.figures;
   const severalTargets = runs.some((run) => run.run.targets.length > 1);
-  return runs.flatMap((figures, run) => {
+  const worst = report.proof?.at;
+  const isWorst = (place: TimePlace): boolean => place.run === worst?.run && place.target === worst.target;
+  const places = runs.flatMap((figures, run) => {
     const targets = [...new Set([...figures.series.filter((series) => series.level === level), ...figures.hangs].map(({ target }) => target))];
     return targets.sort((left, right) => left - right).map((target) => {
       const facts = figures.run.targets[target];
@@ -162,4 +164,5 @@ export function timePlaces({ report, level }: Selection): TimePlace[] {
       return { run, figures, target, title: names.filter((part) => part !== "").join(" · ") };
     });
   });
+  return places.sort((left, right) => Number(isWorst(right)) - Number(isWorst(left)));
 }

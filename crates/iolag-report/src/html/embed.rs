@@ -7,6 +7,7 @@ use base64::write::EncoderWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use iolag_analysis::figure::{ColumnKind, DetachedColumn, Figures};
+use iolag_model::{Level, TargetIndex};
 use serde::Serialize;
 
 use super::markup::json_for_script;
@@ -18,7 +19,30 @@ pub(super) struct Document<'a> {
     figures: &'a Figures,
     /// What tells each run from the others.
     run_names: &'a [String],
+    proof: Option<Proof>,
     columns: Vec<ListedColumn<'a>>,
+}
+
+/// The figure that shows the answer, with which the page begins.
+#[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(super) struct Proof {
+    /// Its kind, which is its id.
+    pub(super) figure: &'static str,
+    /// Where the worst shows; absent if there is none, or no figure shows it.
+    pub(super) at: Option<ProofPlace>,
+}
+
+/// What of the figures shows the worst.
+#[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(super) struct ProofPlace {
+    /// Index of the run.
+    pub(super) run: usize,
+    /// The target that was in trouble.
+    pub(super) target: TargetIndex,
+    /// The level of operations on which it shows; absent if it shows on each.
+    pub(super) level: Option<Level>,
 }
 
 #[derive(Serialize)]
@@ -38,6 +62,7 @@ struct ListedColumn<'a> {
 pub(super) fn write_data(
     mut figures: Figures,
     run_names: &[String],
+    proof: Option<Proof>,
     writer: &mut dyn Write,
 ) -> io::Result<()> {
     let columns = figures.detach_columns();
@@ -47,7 +72,7 @@ pub(super) fn write_data(
         length: column.length,
         element: element_id(index),
     });
-    let document = Document { figures: &figures, run_names, columns: listed.collect() };
+    let document = Document { figures: &figures, run_names, proof, columns: listed.collect() };
     let json = json_for_script(&serde_json::to_string(&document)?);
     writeln!(writer, "<script type=\"application/json\" id=\"report-data\">{json}</script>")?;
     for (index, column) in columns.iter().enumerate() {

@@ -44,6 +44,11 @@ impl Markup {
         self.raw("</tr></thead>\n<tbody>\n");
     }
 
+    /// A text without code, in which numbers are not broken over lines.
+    pub(crate) fn plain(&mut self, text: &str) -> &mut Self {
+        self.text(&unbroken(text))
+    }
+
     /// A text in which what stands between backquotes is code, and numbers are not broken over lines.
     pub(crate) fn prose(&mut self, text: &str) -> &mut Self {
         let mut parts = text.split('`').peekable();

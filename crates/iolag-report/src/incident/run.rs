@@ -4,15 +4,16 @@
 //! What iolag knows is filled in, with its figures; what only people know is left open as `____`. The draft is
 //! Markdown. Every text that may come from outside is escaped.
 
-use iolag_analysis::figure::{Episode, RunFigures, Series, TroubleCounts};
+use iolag_analysis::figure::{Episode, RunFigures, Series};
 use iolag_analysis::{RunAnalysis, Severity, whatever_analysis};
 use iolag_model::{
-    Level, MonotonicTime, Nanoseconds, RunRecord, TargetIndex, Trust, counted, format_count, format_duration,
+    Level, MonotonicTime, Nanoseconds, RunRecord, Trust, counted, format_count, format_duration,
 };
 
 use super::markdown::{OPEN, escape, push};
 use crate::words::numbers::{self, NOTHING};
-use crate::workload::judged;
+use crate::words::trouble;
+use crate::workload::{Answer, Verdict, Worst, judged};
 
 /// More episodes of a run than this are counted: those that lasted longest are told.
 const EPISODES_MAX: usize = 30;
@@ -83,62 +84,45 @@ fn moments<'a>(
     of: impl Fn(&Episode) -> MonotonicTime + Copy + 'a,
 ) -> impl Iterator<Item = u64> + 'a {
     runs.iter().flat_map(move |run| {
-        run.figures.episodes.iter().filter_map(move |episode| realtime(run.figures, of(episode)))
+        trouble::asked(run.figures).filter_map(move |episode| trouble::realtime(run.figures, of(episode)))
     })
-}
-
-fn realtime(figures: &RunFigures, moment: MonotonicTime) -> Option<u64> {
-    let begin = figures.run.begin_realtime_ns?;
-    // A trouble may have begun before the run's span.
-    let (after, before) = (moment.since(figures.run.begin_ns), figures.run.begin_ns.since(moment));
-    Some(begin.saturating_add(after.0).saturating_sub(before.0))
 }
 
 fn description(text: &mut String, runs: &[IncidentRun<'_>]) {
     text.push_str("## Description\n\n");
-    let worst = runs
-        .iter()
-        .flat_map(|run| run.figures.episodes.iter().map(move |episode| (run, episode)))
-        .max_by_key(|(_, episode)| episode.peak.duration_ns);
-    match worst {
-        Some((run, episode)) => {
-            let count: usize = runs.iter().map(|run| run.figures.episodes.len()).sum();
-            let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-            push(
-                text,
-                format_args!(
-                    "Storage was in trouble {times}. At its worst, {}.\n",
-                    peak(run.figures, episode)
-                ),
-            );
-        }
-        None => text.push_str("No attempt that iolag made was slow, failed or hung.\n\n"),
-    }
+    let worst = runs.iter().filter_map(|run| Answer::of(run.analysis, Some(run.figures)).worst);
+    let count: usize = runs.iter().map(|run| trouble::asked(run.figures).count()).sum();
+    let times = match count {
+        0 => String::new(),
+        1 => "Storage was in trouble once. ".to_owned(),
+        _ => format!("Storage was in trouble {count} times. "),
+    };
+    let told = match Worst::of_all(worst) {
+        Some(worst) => escape(&worst.sentence()),
+        None if count > 0 => String::new(),
+        None => without_trouble(runs).to_owned(),
+    };
+    push(text, format_args!("{}\n", format!("{times}{told}").trim_end()));
     push(text, format_args!("{OPEN} (what users saw, which services and communities were concerned)\n"));
 }
 
-/// As in `stat on /home took at least 1 min 00 s`.
-fn peak(figures: &RunFigures, episode: &Episode) -> String {
-    let name = figures.series.get(usize::from(episode.peak.series)).map_or(NOTHING, |series| &series.name);
-    let unended = episode.longest_wait_ns.is_some_and(|wait| wait >= episode.peak.duration_ns);
-    let at_least = if unended { "at least " } else { "" };
-    let duration = format_duration(episode.peak.duration_ns);
-    format!("{} on {} took {at_least}{duration}", escape(name), target(figures, episode.target))
-}
-
-fn target(figures: &RunFigures, index: TargetIndex) -> String {
-    figures
-        .run
-        .targets
-        .get(usize::from(index.0))
-        .map_or_else(|| NOTHING.to_owned(), |target| escape(&target.name))
+/// What is said of runs without a bad moment.
+fn without_trouble(runs: &[IncidentRun<'_>]) -> &'static str {
+    let series = || runs.iter().flat_map(|run| &run.figures.series);
+    if series().all(|series| series.attempts == 0) {
+        return "iolag made no attempt.";
+    }
+    match series().any(|series| series.level != Level::Harness && series.over.first() > Some(&0)) {
+        true => "No moment was worse than the others: what was slow was slow all the time.",
+        false => "No attempt that iolag made was slow, failed or hung.",
+    }
 }
 
 fn time_line(text: &mut String, runs: &[IncidentRun<'_>]) {
     text.push_str("## Timeline\n\nTimes are UTC.\n\n");
     push(text, format_args!("- **{OPEN}:** ticket opened: {OPEN}"));
     for run in runs {
-        let mut episodes: Vec<&Episode> = run.figures.episodes.iter().collect();
+        let mut episodes: Vec<&Episode> = trouble::asked(run.figures).collect();
         episodes.sort_by_key(|episode| std::cmp::Reverse(episode.end_ns.since(episode.begin_ns)));
         let left_out = episodes.len().saturating_sub(EPISODES_MAX);
         episodes.truncate(EPISODES_MAX);
@@ -158,39 +142,16 @@ fn time_line(text: &mut String, runs: &[IncidentRun<'_>]) {
 }
 
 fn push_episode(text: &mut String, figures: &RunFigures, episode: &Episode) {
-    let when = match realtime(figures, episode.begin_ns) {
-        Some(begin) => numbers::utc(begin),
-        None => format!(
-            "{} after the start of the run",
-            format_duration(episode.begin_ns.since(figures.run.begin_ns))
-        ),
-    };
-    let length = format_duration(episode.end_ns.since(episode.begin_ns));
-    let troubles = troubles_in_words(episode.troubles);
-    let name = target(figures, episode.target);
+    let when = trouble::moment(figures, episode.begin_ns);
+    let length = format_duration(trouble::length(episode));
+    let (place, kinds) = (escape(trouble::name(figures, episode.target)), trouble::kinds(episode.troubles));
+    let peak = escape(&trouble::gravest(figures, episode));
     push(
         text,
         format_args!(
-            "- **{when}, for {length}:** {name}: {troubles}; {}. Ticket: {OPEN}",
-            peak(figures, episode)
+            "- **{when}, for {length}:** {place}: attempts in trouble: {kinds}; {peak}. Ticket: {OPEN}"
         ),
     );
-}
-
-/// As in `12 slow, 3 hung attempts`.
-fn troubles_in_words(troubles: TroubleCounts) -> String {
-    let TroubleCounts { slow, late, failed, timeout, hung, skipped } = troubles;
-    let kinds = [
-        (hung, "hung"),
-        (timeout, "timed out"),
-        (failed, "failed"),
-        (late, "late"),
-        (skipped, "skipped"),
-        (slow, "slow"),
-    ];
-    let told = kinds.iter().filter(|(count, _)| *count > 0);
-    let told: Vec<String> = told.map(|(count, kind)| format!("{} {kind}", format_count(*count))).collect();
-    format!("attempts in trouble: {}", if told.is_empty() { "none".to_owned() } else { told.join(", ") })
 }
 
 fn impact(text: &mut String, runs: &[IncidentRun<'_>]) {
@@ -242,7 +203,7 @@ fn impact_row(figures: &RunFigures, series: &Series) -> String {
     format!(
         "| {} | {} | {} | {} | {} | {} |{over} {longest} |",
         escape(&series.name),
-        target(figures, series.target),
+        escape(trouble::name(figures, series.target)),
         format_count(series.attempts),
         count(failed),
         count(series.timeout),
@@ -260,8 +221,14 @@ fn analysis(text: &mut String, runs: &[IncidentRun<'_>]) {
     for run in runs {
         push(text, format_args!("### Run {}\n", run.record.id));
         let judged = judged(run.analysis);
-        for (place, sentence) in judged.verdicts() {
-            push(text, format_args!("- {}: {}", escape(place), escape(&sentence)));
+        if let Some(sentence) = judged.sentence() {
+            push(
+                text,
+                format_args!("- {}{}", of_places(run, judged.verdicts().is_empty()), escape(&sentence)),
+            );
+        }
+        for Verdict { place, sentence, .. } in judged.verdicts() {
+            push(text, format_args!("- {}: {}", escape(place), escape(sentence)));
         }
         for finding in judged.findings() {
             push(text, format_args!("- {}: {}", finding.severity, escape(&finding.sentence)));
@@ -272,6 +239,12 @@ fn analysis(text: &mut String, runs: &[IncidentRun<'_>]) {
         }
         text.push('\n');
     }
+}
+
+/// The places of a run whose sentence does not name them, as in `/scratch: `.
+fn of_places(run: &IncidentRun<'_>, is_needed: bool) -> String {
+    let names: Vec<String> = run.record.targets.iter().map(|target| escape(&target.name)).collect();
+    if is_needed { format!("{}: ", names.join(", ")) } else { String::new() }
 }
 
 fn circumstances(text: &mut String, record: &RunRecord) {
@@ -347,7 +320,8 @@ mod tests {
     use super::*;
     use crate::figure::tests::samples::{Shape, figures_of};
     use iolag_analysis::analyse_run;
-    use iolag_analysis::figure::{EpisodeSeries, Figures, Peak};
+    use iolag_analysis::figure::{EpisodeSeries, Figures, Peak, TroubleCounts};
+    use iolag_model::TargetIndex;
 
     const WRITTEN_NS: u64 = 1_795_287_540_000_000_000;
 
@@ -392,9 +366,18 @@ mod tests {
     fn without_trouble_the_draft_says_so() {
         let scenario = scenario::three_directories();
         let analysis = analyse_run(&scenario.record, &scenario.by_target());
-        let figures = figures_of(Shape::Empty);
-        let run = IncidentRun { record: &scenario.record, analysis: &analysis, figures: &figures.runs[0] };
-        assert!(incident_text(&[run], WRITTEN_NS).contains("No attempt that iolag made was slow"));
+        let draft = |figures: &Figures| {
+            let figures = &figures.runs[0];
+            incident_text(
+                &[IncidentRun { record: &scenario.record, analysis: &analysis, figures }],
+                WRITTEN_NS,
+            )
+        };
+        assert!(draft(&figures_of(Shape::Empty)).contains("iolag made no attempt."));
+        let mut quick = figures_of(Shape::One);
+        assert!(draft(&quick).contains("No attempt that iolag made was slow"));
+        quick.runs[0].series[0].over = vec![1];
+        assert!(draft(&quick).contains("what was slow was slow all the time"));
         assert!(incident_text(&[], WRITTEN_NS).contains("## Corrective actions"));
     }
 }

@@ -5,3 +5,4 @@ pub(crate) mod history;
 pub(crate) mod interval;
 pub(crate) mod names;
 pub(crate) mod numbers;
+pub(crate) mod trouble;

@@ -2,7 +2,7 @@
 
 use iolag_analysis::history::HistoryAnalysis;
 use iolag_analysis::joined;
-use iolag_model::SeriesKey;
+use iolag_model::{Level, SeriesKey};
 
 /// How series are called.
 pub(crate) struct Names {
@@ -89,6 +89,17 @@ fn in_a_row(mut names: Vec<String>) -> String {
         names.push(format!("{others} others"));
     }
     joined(names)
+}
+
+/// What users do comes first, what iolag itself does last.
+pub(crate) const fn distance_from_users(level: Level) -> u8 {
+    match level {
+        Level::Task => 0,
+        Level::Object => 1,
+        Level::Call => 2,
+        Level::Stream => 3,
+        Level::Harness => 4,
+    }
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use iolag_analysis::{PartialCreate, RunAnalysis, RunFindingKind, Summary, whatever_analysis};
+use iolag_analysis::{Feeling, PartialCreate, RunAnalysis, RunFindingKind, Summary, whatever_analysis};
 use iolag_model::{Operation, RunRecord};
 
 use super::check::text::CheckRows;
+use crate::figure::FigureKind;
 use crate::finding::in_words::FindingInWords;
-use crate::html::markup::Markup;
 use crate::text::table::Colour;
 
 /// Findings, with the place that they are about if there are several.
@@ -21,15 +21,27 @@ pub(crate) struct Row<'a> {
     pub(crate) partial: Option<PartialCreate>,
 }
 
+/// What is said of a place.
+pub(crate) struct Verdict<'a> {
+    pub(crate) place: &'a str,
+    /// Its kind of file system, if it is known.
+    pub(crate) kind: Option<&'a str>,
+    pub(crate) feeling: Feeling,
+    pub(crate) sentence: &'a str,
+}
+
 /// What a report says of what was found out about a run.
 pub(crate) trait Judged {
-    /// What stands first on its page.
-    fn verdict(&self, page: &mut Markup);
+    /// What it comes to, in a sentence or a few; nothing where the verdicts say all.
+    fn sentence(&self) -> Option<String>;
 
-    /// The verdict on each place, where there is one.
-    fn verdicts(&self) -> Vec<(&str, String)> {
+    /// The verdict on each place, where places are judged one by one.
+    fn verdicts(&self) -> Vec<Verdict<'_>> {
         Vec::new()
     }
+
+    /// The figure that shows what it comes to, if nothing was in trouble.
+    fn figure(&self) -> FigureKind;
 
     /// All findings, the gravest of a place first.
     fn findings(&self) -> Vec<FindingInWords<RunFindingKind>>;

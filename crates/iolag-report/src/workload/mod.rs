@@ -1,15 +1,19 @@
 //! The workloads, each with what is told of it: what it is called, the command that does it again, and what was found out.
 
+mod answer;
 mod check;
 pub(crate) mod command;
 mod described;
 mod judged;
 mod metadata;
 mod ping;
+pub(crate) mod worst;
 
+pub(crate) use answer::Answer;
 pub use check::text::{CheckRows, check_text};
 pub(crate) use described::described;
 pub use judged::run_text;
-pub(crate) use judged::{Row, judged};
+pub(crate) use judged::{Row, Verdict, judged};
 pub use metadata::text::metadata_text;
 pub use ping::text::ping_text;
+pub(crate) use worst::{Gravity, Worst};

@@ -40,7 +40,8 @@ function rangeOf({ report, level }: Selection, middles: Float64Array): [number, 
   const highs = all.map((series) => series.max_ns).filter((value) => value !== null);
   if (lows.length === 0) return [middles[0] < 1e3 ? 1e6 : middles[0], 1e11];
   // The line of 0.1 s is always to be seen from below, so that a fast run looks fast.
-  return roundedLog(Math.max(1, Math.min(...lows)), Math.max(...highs, 2e8));
+  // A point is as large as this: none is cut off by the edge.
+  return roundedLog(Math.max(1, Math.min(...lows)), 1.2 * Math.max(...highs, 1.7e8));
 }
 
 function caption(lanes: Lane[], selection: Selection): string {

@@ -168,6 +168,7 @@ fn run(attempts: &[Attempt], number: u16) -> RunFigures {
             begin_ns: MonotonicTime(1_000_000_000),
             span_ns: Nanoseconds(SPAN_NS),
             clients: 4,
+            control: None,
             targets: vec![TargetFacts {
                 name: "/home/user".to_owned(),
                 kind: "nfs4".to_owned(),

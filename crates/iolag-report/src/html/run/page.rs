@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use iolag_analysis::figure::Figures;
 
 use super::bad_moments::bad_moments;
-use super::head::{findings, title, verdict};
+use super::head::{answer, findings, proof, title};
 use super::method::{commands, configuration, method};
 use super::names::run_names;
 use super::report::HtmlReport;
@@ -15,6 +15,7 @@ use crate::html::markup::Markup;
 use crate::text::sweep_table::{SweepColumn, SweepTable};
 use crate::text::table::Side;
 use crate::words::numbers::utc;
+use crate::workload::Answer;
 
 const SCRIPT: &str = include_str!("../../../../../web/dist/report.js");
 const STYLE: &str = include_str!("../../../../../web/dist/report.css");
@@ -29,7 +30,11 @@ const POLICY: &str = include_str!("../../../../../web/dist/policy.txt");
 pub fn write_html(report: &HtmlReport<'_>, figures: Figures, writer: &mut dyn Write) -> io::Result<()> {
     let names = run_names(&report.runs.iter().map(|run| run.record).collect::<Vec<_>>());
     let mut page = Markup::default();
-    write_static(report, &names, &figures, &mut page);
+    let runs = report.runs.iter().enumerate();
+    let answers: Vec<Answer<'_>> =
+        runs.map(|(index, run)| Answer::of(run.analysis, figures.runs.get(index))).collect();
+    write_static(report, &names, &figures, &answers, &mut page);
+    let proof = proof(&answers, &figures);
     writeln!(writer, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(writer, "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">")?;
     writeln!(writer, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
@@ -39,12 +44,18 @@ pub fn write_html(report: &HtmlReport<'_>, figures: Figures, writer: &mut dyn Wr
     writeln!(writer, "<title>{}</title>", title_text.as_str())?;
     writeln!(writer, "<style>{STYLE}</style>\n</head>\n<body>")?;
     writer.write_all(page.as_str().as_bytes())?;
-    write_data(figures, &names, writer)?;
+    write_data(figures, &names, proof, writer)?;
     writeln!(writer, "<script>{SCRIPT}</script>\n</body>\n</html>")
 }
 
 /// Everything that people read, in the order in which they read it.
-fn write_static(report: &HtmlReport<'_>, names: &[String], figures: &Figures, page: &mut Markup) {
+fn write_static(
+    report: &HtmlReport<'_>,
+    names: &[String],
+    figures: &Figures,
+    answers: &[Answer<'_>],
+    page: &mut Markup,
+) {
     page.raw("<a class=\"skip\" href=\"#table\">To the table</a>\n<div class=\"page\">\n<header>\n");
     page.raw("<p class=\"kicker\">iolag report").text(&kicker(report)).raw("</p>\n");
     page.element("<h1>", &title(report), "</h1>\n");
@@ -52,12 +63,13 @@ fn write_static(report: &HtmlReport<'_>, names: &[String], figures: &Figures, pa
     if report.runs.is_empty() {
         page.raw("<p class=\"lede\">There is no run to report on.</p>\n");
     }
-    for (run, name) in report.runs.iter().zip(names) {
+    for ((run, name), of_run) in report.runs.iter().zip(names).zip(answers) {
         subheading(is_alone, name, page);
-        verdict(run, page);
+        answer(run.record, of_run, page);
     }
     page.raw("</header>\n<main>\n");
     write_sweep(figures, page);
+    page.raw("<div id=\"answer\"></div>\n");
     page.raw("<section id=\"findings\"><h2>What was found</h2>\n");
     for (run, name) in report.runs.iter().zip(names) {
         subheading(is_alone, name, page);
@@ -91,9 +103,9 @@ fn write_sweep(figures: &Figures, page: &mut Markup) {
     let Some(table) = SweepTable::new(&figures.sweeps) else {
         return;
     };
-    page.element("<section id=\"sweep-table\"><h2 id=\"sweep-title\">", table.title, "</h2>\n");
+    page.element("<section id=\"sweep-table\"><h2 id=\"sweep-table-title\">", table.title, "</h2>\n");
     page.element("<p>", table.words, "</p>\n<div class=\"table-box\">");
-    page.raw("<table class=\"numbers sweep\" aria-labelledby=\"sweep-title\"><thead><tr>");
+    page.raw("<table class=\"numbers sweep\" aria-labelledby=\"sweep-table-title\"><thead><tr>");
     for column in &table.columns {
         page.raw("<th scope=\"col\"").raw(side(column)).attribute("data-name", column.name);
         page.raw(">").text(column.title).raw("</th>");

@@ -3,49 +3,43 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, KNOWN_ROWS, RunFindingKind};
-use iolag_model::{Level, Operation, RunRecord};
+use iolag_model::{Operation, RunRecord};
 
 use super::document::CheckDocument;
 use super::text::{CheckRows, check_text};
+use crate::figure::FigureKind;
 use crate::finding::in_words::FindingInWords;
 use crate::finding::run::{findings_of_check, in_words_each};
-use crate::html::markup::Markup;
 use crate::machine::json::run::write_document;
 use crate::text::table::Colour;
-use crate::workload::judged::{FindingGroup, Judged, Row};
+use crate::words::names::distance_from_users;
+use crate::workload::judged::{FindingGroup, Judged, Row, Verdict};
 
 /// What is said of the machine's own memory, which nobody asked for.
 const CONTROL: &str = " (to compare with: this machine's memory)";
 
 impl Judged for CheckAnalysis {
-    fn verdict(&self, page: &mut Markup) {
+    fn sentence(&self) -> Option<String> {
         if self.directories.is_empty() {
-            page.raw("<p class=\"lede\">Nothing was measured.</p>\n");
-            return;
+            Some("Nothing was measured.".to_owned())
+        } else {
+            self.ranking.clone()
         }
-        if let Some(ranking) = &self.ranking {
-            page.raw("<p class=\"lede\">").prose(ranking).raw("</p>\n");
-        }
-        page.raw("<ul class=\"verdicts\">\n");
-        for directory in &self.directories {
-            let class = match directory.verdict.feeling {
-                Feeling::Fast => "good",
-                Feeling::Slower | Feeling::Noticeable | Feeling::Sluggish => "warning",
-                Feeling::Slow | Feeling::Unreliable | Feeling::NotAnswering => "serious",
-                Feeling::Unknown => "faint",
-            };
-            page.raw("<li").attribute("class", class).raw("><code>").text(&directory.name).raw("</code> ");
-            if let Some(kind) = &directory.file_system {
-                page.raw("<span class=\"kind\">").text(kind).raw("</span> ");
-            }
-            page.raw("<span class=\"sentence\">").prose(&directory.verdict.sentence).raw("</span></li>\n");
-        }
-        page.raw("</ul>\n");
     }
 
-    fn verdicts(&self) -> Vec<(&str, String)> {
-        let directories = self.directories.iter();
-        directories.map(|directory| (&*directory.name, directory.verdict.sentence.clone())).collect()
+    fn verdicts<'a>(&'a self) -> Vec<Verdict<'a>> {
+        let of = |directory: &'a DirectoryAnalysis| Verdict {
+            place: &directory.name,
+            kind: directory.file_system.as_deref(),
+            feeling: directory.verdict.feeling,
+            sentence: &directory.verdict.sentence,
+        };
+        self.directories.iter().map(of).collect()
+    }
+
+    /// Directories side by side; of one alone, when it was how.
+    fn figure(&self) -> FigureKind {
+        if self.directories.len() > 1 { FigureKind::Box } else { FigureKind::TimeLine }
     }
 
     fn findings(&self) -> Vec<FindingInWords<RunFindingKind>> {
@@ -83,7 +77,9 @@ impl Judged for CheckAnalysis {
         let control = self.control.iter().map(|control| (control, CONTROL));
         let mut rows: Vec<Row<'_>> = measured.chain(control).flat_map(of_directory).collect();
         let place = |row: &Row<'_>| self.directories.iter().position(|directory| directory.name == row.place);
-        rows.sort_by_key(|row| (place(row).unwrap_or(usize::MAX), order(row.summary.key.operation.level())));
+        rows.sort_by_key(|row| {
+            (place(row).unwrap_or(usize::MAX), distance_from_users(row.summary.key.operation.level()))
+        });
         rows
     }
 
@@ -97,15 +93,5 @@ impl Judged for CheckAnalysis {
 
     fn text(&self, rows: CheckRows, width: usize, colour: Colour) -> String {
         check_text(self, rows, width, colour)
-    }
-}
-
-const fn order(level: Level) -> u8 {
-    match level {
-        Level::Task => 0,
-        Level::Object => 1,
-        Level::Call => 2,
-        Level::Stream => 3,
-        Level::Harness => 4,
     }
 }

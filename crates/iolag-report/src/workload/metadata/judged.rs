@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::text::{metadata_text, working_set_words};
 use super::verdict::metadata_verdict;
+use crate::figure::FigureKind;
 use crate::finding::in_words::FindingInWords;
 use crate::finding::run::in_words_each;
-use crate::html::markup::Markup;
 use crate::machine::json::run::write_document;
 use crate::text::table::Colour;
 use crate::workload::check::text::CheckRows;
@@ -34,8 +34,12 @@ struct MetadataDocument<'a> {
 }
 
 impl Judged for MetadataAnalysis {
-    fn verdict(&self, page: &mut Markup) {
-        page.raw("<p class=\"lede\">").prose(&metadata_verdict(self)).raw("</p>\n");
+    fn sentence(&self) -> Option<String> {
+        Some(metadata_verdict(self))
+    }
+
+    fn figure(&self) -> FigureKind {
+        FigureKind::Rates
     }
 
     fn findings(&self) -> Vec<FindingInWords<RunFindingKind>> {

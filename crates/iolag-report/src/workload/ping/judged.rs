@@ -7,9 +7,9 @@ use iolag_model::{Nanoseconds, Operation, RunRecord, Trust};
 use serde::Serialize;
 
 use super::text::{ping_text, probes_in_words};
+use crate::figure::FigureKind;
 use crate::finding::in_words::FindingInWords;
 use crate::finding::run::in_words_each;
-use crate::html::markup::Markup;
 use crate::machine::json::run::write_document;
 use crate::text::table::Colour;
 use crate::words::estimates::quantile;
@@ -33,12 +33,12 @@ struct PingDocument<'a> {
 }
 
 impl Judged for PingAnalysis {
-    fn verdict(&self, page: &mut Markup) {
-        page.raw("<p class=\"lede\">").prose(&ping_verdict(self)).raw("</p>\n");
+    fn sentence(&self) -> Option<String> {
+        Some(ping_verdict(self))
     }
 
-    fn verdicts(&self) -> Vec<(&str, String)> {
-        vec![(&self.target, probes_in_words(self.probes))]
+    fn figure(&self) -> FigureKind {
+        FigureKind::TimeLine
     }
 
     fn findings(&self) -> Vec<FindingInWords<RunFindingKind>> {

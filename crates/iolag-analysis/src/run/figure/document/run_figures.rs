@@ -162,6 +162,9 @@ pub struct RunFacts {
     pub clients: u32,
     /// The targets.
     pub targets: Vec<TargetFacts>,
+    /// The one that nobody asked for, which the others are compared with.
+    #[serde(default)]
+    pub control: Option<TargetIndex>,
     /// The stages, in their order, with the times in which clients were in them.
     pub stages: Vec<StageFacts>,
     /// Thresholds of slowness, ascending.

@@ -315,6 +315,7 @@ fn facts_of(record: &RunRecord, span: TimeSpan, clients: u32) -> RunFacts {
         span_ns: span.length(),
         clients,
         targets,
+        control,
         stages: record.stages.iter().map(stage).collect(),
         thresholds_ns: sorted(thresholds_ns),
     }
