@@ -24,8 +24,8 @@ pub use check::Check;
 pub use export::{Export, ExportForm};
 pub use form::MetadataForm;
 pub use history::{
-    Batches, CommentMark, HISTORY, HistoryCommand, HistoryMethod, HistoryPlace, HistorySpan, Import, Method,
-    Note, Notes, RenameTarget, Stratification, Undo,
+    Batches, CommentMark, CorrelationMethod, HISTORY, HistoryCommand, HistoryMethod, HistoryPlace,
+    HistorySpan, Import, Method, Note, Notes, RenameTarget, Stratification, Undo,
 };
 pub use metadata::Metadata;
 pub use options::{ColourWhen, Common, Launch, RunOptions};

@@ -66,15 +66,34 @@ pub enum Stratification {
     HourOfWeek,
 }
 
-/// How a history is analysed.
+/// How correlations are found in a history.
 #[derive(Debug, Clone, Copy, Default, Args)]
-pub struct HistoryMethod {
+pub struct CorrelationMethod {
     /// Of the history: how correlations are computed [default: spearman]
     #[arg(long, value_name = "METHOD")]
     pub method: Option<Method>,
     /// Of the history: how far apart two values may be to be correlated [default: half the longer of their periods]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = crate::args::values::parse_period)]
     pub tolerance: Option<Nanoseconds>,
+}
+
+impl CorrelationMethod {
+    /// The first of these options that was given, as it is written.
+    pub const fn given(&self) -> Option<&'static str> {
+        match self {
+            Self { method: Some(_), .. } => Some("--method"),
+            Self { tolerance: Some(_), .. } => Some("--tolerance"),
+            _ => None,
+        }
+    }
+}
+
+/// How a history is analysed.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct HistoryMethod {
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub correlations: CorrelationMethod,
     /// Of the history: what is compared with what, before and after an event and in two places [default: none]
     #[arg(long, value_name = "WHAT")]
     pub stratify: Option<Stratification>,
@@ -82,13 +101,8 @@ pub struct HistoryMethod {
 
 impl HistoryMethod {
     /// The first of these options that was given, as it is written.
-    pub const fn given(&self) -> Option<&'static str> {
-        match self {
-            Self { method: Some(_), .. } => Some("--method"),
-            Self { tolerance: Some(_), .. } => Some("--tolerance"),
-            Self { stratify: Some(_), .. } => Some("--stratify"),
-            _ => None,
-        }
+    pub fn given(&self) -> Option<&'static str> {
+        self.correlations.given().or(self.stratify.map(|_| "--stratify"))
     }
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use iolag_model::{Operation, Phase};
 use iolag_report::{FigureKind, FigurePreset};
 
-use crate::args::history::{HISTORY, HistoryMethod, HistorySpan};
+use crate::args::history::{CorrelationMethod, HISTORY, HistorySpan};
 use crate::args::values::{parse_any_phase, parse_clients, parse_operation};
 
 /// `iolag plot`.
@@ -49,7 +49,7 @@ pub struct Plot {
     pub longest: bool,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
-    pub method: HistoryMethod,
+    pub correlations: CorrelationMethod,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub span: HistorySpan,
@@ -67,7 +67,7 @@ impl Plot {
     pub fn given_of_history(&self) -> Option<&'static str> {
         let own = [(!self.tasks.is_empty(), "--tasks"), (self.longest, "--longest")];
         let own = own.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option);
-        own.or(self.method.given()).or(self.span.given())
+        own.or(self.correlations.given()).or(self.span.given())
     }
 
     /// The first option for runs that was given.

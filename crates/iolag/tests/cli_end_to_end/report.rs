@@ -105,6 +105,9 @@ fn figures_have_the_form_and_size_that_were_asked_for() {
     }
     let said = user.iolag(&["plot", "ecdf", "last", "-o", &svg, "--size", "big"]);
     assert!(said.code == 2 && said.errors.contains("expected 160x100mm or 1200x800px"), "{said:?}");
+    let said = user.iolag(&["plot", "box", "--figure", "004-box", "last", "-o", &svg]);
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.errors.contains("figure 004-box is of the kind box: leave out \"box\""), "{said:?}");
 }
 
 #[test]

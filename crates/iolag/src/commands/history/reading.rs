@@ -50,14 +50,18 @@ pub fn read_told(history: &mut dyn History, span: WallSpan) -> Result<HistoryInp
 pub fn analysis_options(covered: Option<WallSpan>, how: &HistoryMethod, zone: &TimeZone) -> HistoryOptions {
     let WallSpan { begin, end } =
         covered.unwrap_or(WallSpan { begin: WallTime::default(), end: WallTime::default() });
-    let method = match how.method {
+    let method = match how.correlations.method {
         None | Some(Method::Spearman) => CorrelationMethod::Spearman,
         Some(Method::Pearson) => CorrelationMethod::Pearson,
         Some(Method::PearsonLog) => CorrelationMethod::PearsonLog,
     };
     HistoryOptions {
         summary: SummaryOptions { local_time: local_time(zone, begin, end), ..SummaryOptions::default() },
-        matrix: MatrixOptions { method, tolerance_ns: how.tolerance, ..MatrixOptions::default() },
+        matrix: MatrixOptions {
+            method,
+            tolerance_ns: how.correlations.tolerance,
+            ..MatrixOptions::default()
+        },
         stratify: match how.stratify {
             None | Some(Stratification::None) => Stratify::No,
             Some(Stratification::HourOfWeek) => Stratify::HourOfWeek,

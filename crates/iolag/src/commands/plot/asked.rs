@@ -25,6 +25,14 @@ impl<'a> Asked<'a> {
     pub fn of(options: &'a Plot) -> Result<Self, Failure> {
         let preset =
             options.figure.as_deref().map(FigurePreset::named).transpose().map_err(Failure::usage)?;
+        if let (Some(preset), Some(kind)) = (preset, &options.kind)
+            && kind.parse::<FigureKind>().is_ok()
+        {
+            return Err(Failure::usage(format!(
+                "figure {} is of the kind {}: leave out {kind:?}",
+                preset.name, preset.kind
+            )));
+        }
         // With a figure nothing but what it is of is left to be named.
         let (kind, first) = match (preset, &options.kind) {
             (Some(preset), first) => (preset.kind, first.as_deref()),

@@ -7,7 +7,7 @@ use iolag_report::{
     EcdfCurves, FigureKind, HistorySelection, HourShown, PlottedHistory, draw_history_figure,
 };
 
-use crate::args::{Common, HistoryMethod, Plot};
+use crate::args::{Common, CorrelationMethod, HistoryMethod, Plot};
 use crate::commands::history::access::{Chosen, ask_history};
 use crate::commands::history::page::reported;
 use crate::commands::plot::asked::Asked;
@@ -30,10 +30,11 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
         curves: asked.preset.map_or(EcdfCurves::Whole, |preset| preset.curves),
         hours: if options.longest { HourShown::Longest } else { HourShown::Median },
     };
+    let method = HistoryMethod { correlations: options.correlations, stratify: None };
     let chosen = Chosen::new(&options.span.place)?;
     let path = absolute(&options.output);
     ask_history(&chosen, || {
-        reported(&chosen, &options.span, &options.method, None, |report, figures, local_time| {
+        reported(&chosen, &options.span, &method, None, |report, figures, local_time| {
             let history = PlottedHistory {
                 figures: &figures,
                 place: &report.head.place,
@@ -51,13 +52,12 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
 
 /// An option that changes nothing in a figure is a misunderstanding.
 fn refuse_without_effect(kind: FigureKind, options: &Plot) -> Result<(), Failure> {
-    let HistoryMethod { method, tolerance, stratify } = options.method;
+    let CorrelationMethod { method, tolerance } = options.correlations;
     let is_matrix = kind == FigureKind::Correlations;
     let without_effect = [
         (options.longest && kind != FigureKind::HeatMap, "--longest"),
         (method.is_some() && !is_matrix, "--method"),
         (tolerance.is_some() && !is_matrix, "--tolerance"),
-        (stratify.is_some(), "--stratify"),
         (is_matrix && !options.tasks.is_empty(), "--tasks"),
         (is_matrix && !options.targets.is_empty(), "--targets"),
     ];
