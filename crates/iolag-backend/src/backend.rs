@@ -5,11 +5,11 @@ use std::future::Future;
 use std::pin::Pin;
 
 use iolag_model::{
-    ClientId, Durability, ErrorClass, FailureCode, Operation, PlaceIdentity, PlaceMaker, PlaceToken, RunId,
-    Verification,
+    ClientId, Durability, ErrorClass, FailureCode, MonotonicTime, Operation, PlaceIdentity, PlaceMaker,
+    PlaceToken, RunId, Verification,
 };
 
-use crate::{Completion, ObjectKey, Request};
+use crate::{Completion, Mark, ObjectKey, Request, Semantics};
 
 /// A kind of target, at one place. Cheap to make: nothing is touched before [`Backend::create_place`] or
 /// [`Backend::open_session`].
@@ -43,11 +43,9 @@ pub trait Backend: Send + Sync {
     /// If the place cannot be reached.
     fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError>;
 
-    /// Opens one client's session in its asynchronous form, if the backend has one.
-    fn open_async_session(
-        &self,
-        _options: &SessionOptions,
-    ) -> Option<Result<Box<dyn AsyncSession>, BackendError>> {
+    /// Opens one client's session in its asynchronous form, if the backend has one. Nothing happens before the future is first
+    /// polled; dropping it cancels the opening.
+    fn open_async_session<'a>(&'a self, _options: &'a SessionOptions) -> Option<AsyncOpening<'a>> {
         None
     }
 
@@ -97,11 +95,21 @@ pub trait Session: Send {
         None
     }
 
+    /// The parts of the last request, or of the opening: at most [`MARKS_MAX`](crate::MARKS_MAX), in a place that the session
+    /// made when it opened. After the clock was read.
+    fn marks(&self) -> &[Mark] {
+        &[]
+    }
+
     /// The session itself, if its operations are so short that a driver should know its type and compile its loop for it.
     fn as_any(&mut self) -> Option<&mut dyn Any> {
         None
     }
 }
+
+/// A session that is being opened.
+pub type AsyncOpening<'a> =
+    Pin<Box<dyn Future<Output = Result<Box<dyn AsyncSession>, BackendError>> + Send + 'a>>;
 
 /// A request under way.
 pub type AsyncExecution<'a> = Pin<Box<dyn Future<Output = Completion> + Send + 'a>>;
@@ -112,12 +120,50 @@ pub trait AsyncSession: Send {
     /// As [`Session::prepare`].
     fn prepare(&mut self, request: &Request);
 
-    /// As [`Session::execute`].
+    /// The prepared request, of which nothing happens before it is first polled: it is made before the clock is read. Dropping
+    /// it cancels the request; the session is then dropped, too, and asked nothing but its marks and its message before.
     fn execute<'a>(&'a mut self, request: &'a Request) -> AsyncExecution<'a>;
 
     /// As [`Session::inspect`].
     fn inspect(&mut self, _request: &Request, completion: Completion) -> Completion {
         completion
+    }
+
+    /// As [`Session::message`].
+    fn message(&mut self) -> Option<String> {
+        None
+    }
+
+    /// As [`Session::marks`].
+    fn marks(&self) -> &[Mark] {
+        &[]
+    }
+
+    /// Whether it can be asked again; looked at after a failure. Of one whose connection is gone the client gets another.
+    fn is_usable(&self) -> bool {
+        true
+    }
+}
+
+/// One client's connection that has several requests in flight, one in each lane, used by one thread.
+pub trait LaneSession: Send {
+    /// As [`Session::prepare`].
+    fn prepare(&mut self, lane: u32, request: &Request);
+
+    /// Hands the prepared request over and does not wait for its end. After the clock was read.
+    fn submit(&mut self, lane: u32, request: &Request);
+
+    /// Waits until a request has ended, not longer than until this moment: in which lane, and what came back.
+    fn await_any(&mut self, until: MonotonicTime) -> Option<(u32, Completion)>;
+
+    /// As [`Session::inspect`].
+    fn inspect(&mut self, _lane: u32, _request: &Request, completion: Completion) -> Completion {
+        completion
+    }
+
+    /// As [`Session::message`].
+    fn message(&mut self, _lane: u32) -> Option<String> {
+        None
     }
 }
 
@@ -149,11 +195,13 @@ pub struct Description {
     pub semantics: &'static str,
 }
 
-/// Which operations a backend can execute.
+/// Which operations a backend can execute, and what they mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capabilities {
     /// The operations, in any order.
     pub operations: Vec<Operation>,
+    /// What differs between kinds of targets.
+    pub semantics: Semantics,
 }
 
 impl Capabilities {

@@ -17,15 +17,19 @@ mod paged;
 mod posix;
 mod redact;
 mod request;
+mod semantics;
 mod target;
 mod wrapper;
 
 pub use backend::{
-    AsyncExecution, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover,
-    Place, Session, SessionOptions,
+    AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory,
+    LaneSession, Leftover, Place, Session, SessionOptions,
 };
 pub use memory::MemoryBackend;
 pub use posix::{PosixBackend, PosixSession, WORKING_NAME, token_name};
 pub use redact::{redact, redact_argument};
-pub use request::{Completion, ObjectKey, Request};
+pub use request::{Completion, MARKS_MAX, Mark, ObjectKey, Request};
+pub use semantics::{
+    Datasets, Descriptors, FullDataset, MissingDelete, PlaceProof, Semantics, SessionOpening,
+};
 pub use target::Target;

@@ -1,6 +1,6 @@
 //! What a client asks of a session, and what comes back.
 
-use iolag_model::{FailureCode, MonotonicTime, Operation};
+use iolag_model::{FailureCode, MonotonicTime, Nanoseconds, Operation};
 
 /// Names an object: object `index` of dataset `dataset` of the client with rank `rank`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -53,24 +53,42 @@ pub struct Completion {
     pub bytes: u64,
     /// [`FailureCode::NONE`] if it succeeded.
     pub code: FailureCode,
+    /// Which server answered, which other target or which kind of path it was: a number that the backend gave that name; 0
+    /// where there is nothing to tell apart.
+    pub tag: u16,
 }
+
+/// It comes back in registers.
+const _: () = assert!(size_of::<Completion>() == 16);
 
 impl Completion {
     /// Success with this many bytes moved.
     #[inline]
     pub const fn ok(bytes: u64) -> Self {
-        Self { bytes, code: FailureCode::NONE }
+        Self::partly(bytes, FailureCode::NONE)
     }
 
     /// Failure for this reason.
     #[inline]
     pub const fn failed(code: FailureCode) -> Self {
-        Self { bytes: 0, code }
+        Self::partly(0, code)
+    }
+
+    /// This many bytes moved, and then that.
+    #[inline]
+    pub const fn partly(bytes: u64, code: FailureCode) -> Self {
+        Self { bytes, code, tag: 0 }
+    }
+
+    /// The same, and of whom or of what it tells.
+    #[inline]
+    pub const fn tagged(self, tag: u16) -> Self {
+        Self { tag, ..self }
     }
 
     /// Ended by whoever measured, with this many bytes moved until then.
     pub const fn interrupted(bytes: u64) -> Self {
-        Self { bytes, code: FailureCode::TIME_UP }
+        Self::partly(bytes, FailureCode::TIME_UP)
     }
 
     /// Whether it succeeded.
@@ -79,3 +97,17 @@ impl Completion {
         self.code.0 == 0
     }
 }
+
+/// A part of a request that is worth a sample of its own: connecting, the TLS handshake, the wait for the first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// What the part was: an operation of level call.
+    pub operation: Operation,
+    /// When it began, not before its request.
+    pub start: MonotonicTime,
+    /// How long it took; it ended not after its request.
+    pub duration: Nanoseconds,
+}
+
+/// So many marks has a request at most: a recorder keeps room for them.
+pub const MARKS_MAX: usize = 4;

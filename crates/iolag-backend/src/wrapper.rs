@@ -3,8 +3,8 @@
 use iolag_model::PlaceMaker;
 
 use crate::{
-    AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session,
-    SessionOptions,
+    AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place,
+    Session, SessionOptions,
 };
 
 /// What a wrapper does to the sessions of its inner target.
@@ -66,12 +66,9 @@ impl<D: Disturbance> Backend for Wrapper<D> {
         Ok(self.disturbance.wrap(self.inner.open_session(options)?, options))
     }
 
-    fn open_async_session(
-        &self,
-        options: &SessionOptions,
-    ) -> Option<Result<Box<dyn AsyncSession>, BackendError>> {
+    fn open_async_session<'a>(&'a self, options: &'a SessionOptions) -> Option<AsyncOpening<'a>> {
         let inner = self.inner.open_async_session(options)?;
-        Some(inner.map(|inner| self.disturbance.wrap_async(inner, options)))
+        Some(Box::pin(async move { Ok(self.disturbance.wrap_async(inner.await?, options)) }))
     }
 
     fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {

@@ -259,6 +259,7 @@ fn record(workload: WorkloadSpec, names: &[&str], stages: Vec<StageRecord>) -> R
         targets: names.iter().map(|name| (*name).to_owned()).collect(),
         clients: 1,
         deadline_ns: Nanoseconds::from_seconds(15),
+        deadlines: Vec::new(),
         on_hang: OnHang::Continue,
         seed: 1,
         ring_bytes: 1 << 28,

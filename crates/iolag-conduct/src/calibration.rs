@@ -54,7 +54,8 @@ fn overhead_per_sample_ns() -> Result<f64, KeeperError> {
     exchange.prefault(0);
     let coordinator = exchange.coordinator();
     Ok(least((0..BATCHES).map(|_| {
-        let options = DriveOptions { client: ClientId(0), rank: 0, deadline: Nanoseconds::from_seconds(60) };
+        let options =
+            DriveOptions { client: ClientId(0), rank: 0, deadlines: Nanoseconds::from_seconds(60).into() };
         let client = ClientLoop::new(Idle { left: OPERATIONS }, exchange.recorder(0), options);
         let start = MonotonicClock.now();
         drive_blocking(client, &mut Nothing, &coordinator, &MonotonicClock);

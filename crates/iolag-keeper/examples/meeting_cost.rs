@@ -74,7 +74,7 @@ fn stages(clients: u32) -> (Vec<u64>, Vec<u64>) {
     let jobs = (0..clients)
         .map(|rank| {
             let deadline = Nanoseconds::from_seconds(60);
-            let options = DriveOptions { client: ClientId(rank), rank, deadline };
+            let options = DriveOptions { client: ClientId(rank), rank, deadlines: deadline.into() };
             let client =
                 ClientLoop::new(Meets { stage: 0, is_asking: false }, exchange.recorder(rank), options);
             let open = || Ok(Box::new(Nothing) as Box<dyn Session>);

@@ -79,7 +79,7 @@ impl AsyncSession for Known {
 }
 
 fn client(exchange: &Exchange, rank: u32, left: u64) -> ClientLoop<SharedRecorder, Box<Toy>> {
-    let options = DriveOptions { client: ClientId(rank), rank, deadline: DEADLINE };
+    let options = DriveOptions { client: ClientId(rank), rank, deadlines: DEADLINE.into() };
     ClientLoop::new(Toy::new(left, u64::from(rank)), exchange.recorder(rank), options)
 }
 
@@ -403,7 +403,7 @@ fn a_client_that_is_given_up_holds_nobody_and_stops_when_it_comes_back() {
         threads.join().unwrap()
     });
     assert!(ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))));
-    assert_eq!(*coordinator.meeting(1).unwrap().values, [None, Some(1), Some(2)]);
+    assert_eq!(*coordinator.meeting(1, 1).unwrap().values, [None, Some(1), Some(2)]);
     let late =
         drive_blocking(client(&exchange, 0, 5), &mut Known(Duration::ZERO), &coordinator, &MonotonicClock);
     assert_eq!(late, DriveEnd::Stopped);

@@ -53,6 +53,18 @@ impl AttemptId {
     }
 }
 
+/// One host of a run: 0 is the one that run.json describes itself, n its n-th further one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct HostIndex(pub u16);
+
+impl HostIndex {
+    /// Whether it is the one that is in every run: nothing is said of it in run.json.
+    pub const fn is_first(&self) -> bool {
+        self.0 == 0
+    }
+}
+
 /// Which directory a working place is, so that clean-up touches no other of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PlaceIdentity {

@@ -17,6 +17,7 @@ mod outcome;
 mod process_stat;
 mod random;
 mod recorder;
+mod role;
 mod run;
 mod sample;
 mod steering;
@@ -33,14 +34,15 @@ pub use history::{
     TargetState, TargetStatus, WallSpan, WallTime, WatchSession, WatchStatus,
 };
 pub use identity::{
-    AttemptId, ClientId, PlaceIdentity, PlaceMaker, PlaceToken, PlaceTokenError, RunId, RunIdError,
-    StageIndex, TargetIndex,
+    AttemptId, ClientId, HostIndex, PlaceIdentity, PlaceMaker, PlaceToken, PlaceTokenError, RunId,
+    RunIdError, StageIndex, TargetIndex,
 };
 pub use operation::{Level, Operation, UnknownOperation};
 pub use outcome::{ErrorClass, Failure, FailureCode, Outcome, UnknownOutcome};
 pub use process_stat::ProcessStat;
 pub use random::{GOLDEN, Random, mix};
 pub use recorder::{Activity, Arrival, Coordinator, Meeting, Recorder, Waiting};
+pub use role::Role;
 pub use run::*;
 pub use sample::{Sample, SampleError};
 pub use steering::{is_steering, one_line};

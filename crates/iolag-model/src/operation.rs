@@ -100,6 +100,14 @@ operations! {
     CallMkdir = 43, "call.mkdir", Call;
     /// unlinkat(2) with AT_REMOVEDIR.
     CallRmdir = 44, "call.rmdir", Call;
+    /// A server's name looked up (getaddrinfo(3)).
+    CallResolve = 45, "call.resolve", Call;
+    /// connect(2) until the server has accepted.
+    CallConnect = 46, "call.connect", Call;
+    /// The TLS handshake.
+    CallTls = 47, "call.tls", Call;
+    /// From a request's last byte to the first of the answer.
+    CallFirstByte = 48, "call.first-byte", Call;
 
     /// One block of a stream written.
     StreamWrite = 64, "stream.write", Stream;

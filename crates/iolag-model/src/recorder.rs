@@ -36,8 +36,12 @@ pub trait Recorder {
     /// The attempt has ended: it is no longer in flight, and this is what happened.
     fn record(&mut self, sample: Sample);
 
-    /// Adds a text to an attempt. Not for the hot path.
+    /// Adds a text to an attempt. Not for the hot path: it may wait a second for room.
     fn record_detail(&mut self, detail: &Detail);
+
+    /// As [`Recorder::record_detail`], but without room the text is counted as lost at once: for a thread that other clients
+    /// share.
+    fn offer_detail(&mut self, detail: &Detail);
 
     /// Says what the client is doing when it is not executing, so that waiting on purpose is not taken for a stall.
     fn set_activity(&mut self, activity: Activity);
@@ -59,6 +63,8 @@ pub enum Activity {
     Pausing = 4,
     /// It will do nothing more.
     Ended = 5,
+    /// As [`Activity::Working`], but it ends its operations at their deadlines itself: the keeper waits a little longer.
+    Asking = 6,
 }
 
 impl Activity {
@@ -70,12 +76,14 @@ impl Activity {
             3 => Self::Full,
             4 => Self::Pausing,
             5 => Self::Ended,
+            6 => Self::Asking,
             _ => Self::Working,
         }
     }
 }
 
-/// What clients agree on: when to stop, and where to wait for each other.
+/// What clients agree on: when to stop, and where to wait for each other. Clients meet those of their own role
+/// ([`crate::Role`]) only.
 pub trait Coordinator: Sync {
     /// Whether this client is to stop before its next operation: the run was interrupted, or the client was given up.
     fn is_stopped(&self, rank: u32) -> bool;
@@ -90,11 +98,16 @@ pub trait Coordinator: Sync {
     /// says when all begin.
     fn arrive(&self, arrival: Arrival);
 
-    /// Whether the meeting is open, with everybody's values; `None` as long as somebody is missing.
-    fn meeting(&self, number: u32) -> Option<Arc<Meeting>>;
+    /// Whether the meeting of this client and those of its role is open, with everybody's values; `None` as long as somebody
+    /// is missing.
+    fn meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>>;
 
     /// Blocks until the meeting is open or the client is stopped (then `None`). Only for drivers that may block.
     fn wait_for_meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>>;
+
+    /// Blocks until something has happened that a client should look at (a meeting is open, somebody is to stop), at most
+    /// 100 ms. Returns the number of the news, which changes with them; `seen` is the one that the caller has looked after.
+    fn wait_for_news(&self, seen: u32) -> u32;
 }
 
 /// A client at a meeting.
@@ -115,7 +128,8 @@ pub struct Arrival {
 /// An open meeting: everyone who was expected has arrived. Its values are shared, since thousands of clients read them at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Meeting {
-    /// The values by rank; `None` for clients that were given up before they arrived.
+    /// The values by rank; `None` for clients that were given up before they arrived, and for those of another role. Load
+    /// clients have the first ranks.
     pub values: Arc<[Option<u64>]>,
     /// When all begin with what comes next: the same moment for all, in the near future when the meeting opens.
     pub begin: MonotonicTime,

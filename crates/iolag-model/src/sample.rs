@@ -90,6 +90,13 @@ impl Sample {
         self
     }
 
+    /// The same, and of whom or of what it tells: a number that run.json has a name for.
+    #[inline]
+    pub const fn with_tag(mut self, tag: u16) -> Self {
+        self.tag = tag;
+        self
+    }
+
     /// The same in this stage.
     #[inline]
     pub const fn in_stage(mut self, stage: StageIndex) -> Self {

@@ -43,6 +43,10 @@ impl Recorder for Recorded {
         self.details.lock().unwrap().push(detail.clone());
     }
 
+    fn offer_detail(&mut self, detail: &Detail) {
+        self.record_detail(detail);
+    }
+
     fn set_activity(&mut self, _: Activity) {}
 }
 
@@ -70,13 +74,18 @@ impl Coordinator for Alone {
         self.arrived_ns.store(arrival.now.0, Ordering::Relaxed);
     }
 
-    fn meeting(&self, _: u32) -> Option<Arc<Meeting>> {
+    fn meeting(&self, _: u32, _: u32) -> Option<Arc<Meeting>> {
         let begin = MonotonicTime(self.arrived_ns.load(Ordering::Relaxed));
         Some(Arc::new(Meeting { values: [Some(0)].into(), begin, waiting: Waiting::Asleep }))
     }
 
-    fn wait_for_meeting(&self, _: u32, number: u32) -> Option<Arc<Meeting>> {
-        self.meeting(number)
+    fn wait_for_meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>> {
+        self.meeting(rank, number)
+    }
+
+    /// Nobody else is there.
+    fn wait_for_news(&self, seen: u32) -> u32 {
+        seen
     }
 }
 
@@ -142,7 +151,7 @@ impl Given {
         let contact = Contact::begun(MonotonicTime(opened.0 - self.contact.0));
         let client = PingClient::new(schedule, contact, parts);
         let recorded = Recorded::default();
-        let drive = DriveOptions { client: ClientId(0), rank: 0, deadline: self.deadline };
+        let drive = DriveOptions { client: ClientId(0), rank: 0, deadlines: self.deadline.into() };
         let client = ClientLoop::new(client, recorded.clone(), drive);
         let mut session = Hooked { inner: &mut session, probes: 0, hook: |probe| stall(probe, &at.0, at.1) };
         let end = drive_blocking(client, &mut session, &alone, &clock);
@@ -303,7 +312,7 @@ fn who_was_stopped_makes_up_for_nothing_and_blames_nobody() {
     let inner = backend.open_session(&options).unwrap();
     let mut session = ProbeSession::open(inner, clock.clone(), 10, sender, |_| {}).unwrap();
     let recorded = Recorded::default();
-    let drive = DriveOptions { client: ClientId(0), rank: 0, deadline: SECOND };
+    let drive = DriveOptions { client: ClientId(0), rank: 0, deadlines: SECOND.into() };
     let client = PingClient::new(schedule, Contact::begun(START), parts);
     let client = ClientLoop::new(client, recorded.clone(), drive);
     drive_blocking(client, &mut session, &Alone::default(), &Overslept(clock));

@@ -55,7 +55,7 @@ fn main() -> Result<()> {
 fn measure(exchange: &Exchange) -> bool {
     let jobs = (0..exchange.clients()).map(|rank| {
         exchange.prefault(rank);
-        let options = DriveOptions { client: ClientId(rank), rank, deadline: DEADLINE };
+        let options = DriveOptions { client: ClientId(rank), rank, deadlines: DEADLINE.into() };
         Job {
             client: ClientLoop::new(
                 Asking { begun: false, left: OPERATIONS, next: None },

@@ -119,7 +119,8 @@ fn against_iolag(bare: Bare, directory: &Path, objects: u32, pairs: u32) -> Resu
     let list: Arc<[StageRecord]> = spec.stages().into();
     let accounting = Accounting::new(&spec, 1, None)?;
     let client = MetadataClient::new(&spec, 0, Arc::clone(&list), &accounting);
-    let drive = DriveOptions { client: ClientId(0), rank: 0, deadline: Nanoseconds::from_seconds(60) };
+    let drive =
+        DriveOptions { client: ClientId(0), rank: 0, deadlines: Nanoseconds::from_seconds(60).into() };
     let options = SessionOptions {
         client: ClientId(0),
         rank: 0,
@@ -252,8 +253,12 @@ impl Coordinator for Alternation {
         self.coordinator.give_up(rank, now);
     }
 
-    fn meeting(&self, number: u32) -> Option<Arc<Meeting>> {
-        self.coordinator.meeting(number)
+    fn meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>> {
+        self.coordinator.meeting(rank, number)
+    }
+
+    fn wait_for_news(&self, seen: u32) -> u32 {
+        self.coordinator.wait_for_news(seen)
     }
 
     fn wait_for_meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>> {

@@ -42,7 +42,8 @@ fn clock_read_ns() -> f64 {
 }
 
 fn sample_ns(exchange: &Exchange, ring: &RingReader) -> f64 {
-    let options = DriveOptions { client: ClientId(0), rank: 0, deadline: Nanoseconds::from_seconds(60) };
+    let options =
+        DriveOptions { client: ClientId(0), rank: 0, deadlines: Nanoseconds::from_seconds(60).into() };
     let client = ClientLoop::new(Box::new(Idle { left: OPERATIONS }), exchange.recorder(0), options);
     let start = MonotonicClock.now();
     drive_blocking(client, &mut Nothing, &exchange.coordinator(), &MonotonicClock);

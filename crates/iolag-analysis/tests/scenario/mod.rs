@@ -77,6 +77,7 @@ impl Scenario {
             targets: names.iter().map(|name| (*name).to_owned()).collect(),
             clients,
             deadline_ns: Nanoseconds(15 * S),
+            deadlines: Vec::new(),
             on_hang: OnHang::Continue,
             seed: 1,
             ring_bytes: 1 << 28,

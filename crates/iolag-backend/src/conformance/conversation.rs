@@ -66,14 +66,16 @@ impl Conversation {
                 backend.open_session(options).expect("a session opens in a place that was made"),
             ),
             Form::Asynchronous => {
-                let session = backend
-                    .open_async_session(options)
-                    .expect("a backend that has an asynchronous form has it always")
-                    .expect("an asynchronous session opens in a place that was made");
                 let runtime = tokio::runtime::Builder::new_current_thread()
-                    .enable_time()
+                    .enable_all()
                     .build()
-                    .expect("a runtime without input and output needs no resources");
+                    .expect("a runtime needs a descriptor or two");
+                let opening = backend
+                    .open_async_session(options)
+                    .expect("a backend that has an asynchronous form has it always");
+                let session = runtime
+                    .block_on(opening)
+                    .expect("an asynchronous session opens in a place that was made");
                 Self::Asynchronous(session, runtime)
             }
         }

@@ -1,6 +1,6 @@
 //! Rules about operations.
 
-use iolag_model::{ErrorClass, Level, Operation, Verification};
+use iolag_model::{ErrorClass, Operation, Verification};
 
 use super::conversation::{BYTES_MAX, Conversation, Form, Subject, object, options};
 use super::maker::maker;
@@ -170,8 +170,9 @@ fn sessions_see_each_others_objects(subject: &Subject<'_>, form: Form) {
 
 fn calls_do_what_operations_on_objects_do(subject: &Subject<'_>, form: Form) {
     let backend = subject.backend();
-    let calls: Vec<Operation> =
-        Operation::ALL.iter().copied().filter(|operation| operation.level() == Level::Call).collect();
+    let is_call_on_files =
+        |operation: &Operation| *operation >= Operation::CallStat && *operation <= Operation::CallRmdir;
+    let calls: Vec<Operation> = Operation::ALL.iter().copied().filter(is_call_on_files).collect();
     if !declares(backend.as_ref(), &calls) {
         return;
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use iolag_model::{Clock, Nanoseconds, Random};
 
 use crate::wrapper::{Disturbance, Wrapper};
-use crate::{AsyncExecution, AsyncSession, Backend, Completion, Request, Session, SessionOptions};
+use crate::{AsyncExecution, AsyncSession, Backend, Completion, Mark, Request, Session, SessionOptions};
 pub(crate) use grammar::{Latencies, parse_latencies, parse_operation};
 
 /// A target behind a known delay.
@@ -112,6 +112,10 @@ impl Session for DelayedSession {
         self.inner.message()
     }
 
+    fn marks(&self) -> &[Mark] {
+        self.inner.marks()
+    }
+
     /// Past the wrapper nobody may go.
     fn as_any(&mut self) -> Option<&mut dyn Any> {
         None
@@ -131,16 +135,30 @@ impl AsyncSession for DelayedAsyncSession {
     }
 
     fn execute<'a>(&'a mut self, request: &'a Request) -> AsyncExecution<'a> {
+        let delay = self.delays.next;
+        let execution = self.inner.execute(request);
         Box::pin(async move {
-            if self.delays.next > Nanoseconds::ZERO {
-                tokio::time::sleep(self.delays.next.as_duration()).await;
+            if delay > Nanoseconds::ZERO {
+                tokio::time::sleep(delay.as_duration()).await;
             }
-            self.inner.execute(request).await
+            execution.await
         })
     }
 
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
         self.inner.inspect(request, completion)
+    }
+
+    fn message(&mut self) -> Option<String> {
+        self.inner.message()
+    }
+
+    fn marks(&self) -> &[Mark] {
+        self.inner.marks()
+    }
+
+    fn is_usable(&self) -> bool {
+        self.inner.is_usable()
     }
 }
 

@@ -67,8 +67,8 @@ fn the_asynchronous_form_waits_without_blocking_the_others() {
     let backend = delayed("5ms", Arc::new(MonotonicClock));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let request = Request::new(Operation::Stat, ObjectKey::default(), 0);
-    let mut sessions: Vec<_> =
-        (0..200).map(|client| backend.open_async_session(&options(client)).unwrap().unwrap()).collect();
+    let open = |client| runtime.block_on(backend.open_async_session(&options(client)).unwrap()).unwrap();
+    let mut sessions: Vec<_> = (0..200).map(open).collect();
     let start = MonotonicClock.now();
     let pending_at_first = runtime.block_on(async {
         let mut executions = Vec::new();

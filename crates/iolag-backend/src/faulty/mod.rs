@@ -12,7 +12,7 @@ use std::sync::Arc;
 use iolag_model::{Clock, FailureCode, Random, mix};
 
 use crate::wrapper::{Disturbance, Wrapper};
-use crate::{AsyncExecution, AsyncSession, Backend, Completion, Request, Session, SessionOptions};
+use crate::{AsyncExecution, AsyncSession, Backend, Completion, Mark, Request, Session, SessionOptions};
 use grammar::{Fault, When};
 pub(crate) use grammar::{Rule, parse_rules};
 
@@ -163,6 +163,10 @@ impl Session for FaultySession {
         self.inner.message()
     }
 
+    fn marks(&self) -> &[Mark] {
+        self.inner.marks()
+    }
+
     /// Past the wrapper nobody may go.
     fn as_any(&mut self) -> Option<&mut dyn Any> {
         None
@@ -191,22 +195,23 @@ impl AsyncSession for FaultyAsyncSession {
     }
 
     fn execute<'a>(&'a mut self, request: &'a Request) -> AsyncExecution<'a> {
-        Box::pin(async move {
-            match self.faults.next {
-                None => self.inner.execute(request).await,
-                Some(Fault::Error(code)) => Completion::failed(code),
-                Some(Fault::HangForEver) => std::future::pending().await,
-                Some(Fault::HangFor(duration)) => {
+        match self.faults.next {
+            None => self.inner.execute(request),
+            Some(Fault::Error(code)) => Box::pin(async move { Completion::failed(code) }),
+            Some(Fault::HangForEver) => Box::pin(std::future::pending()),
+            Some(Fault::HangFor(duration)) => {
+                let execution = self.inner.execute(request);
+                Box::pin(async move {
                     tokio::time::sleep(duration.as_duration()).await;
-                    self.inner.execute(request).await
-                }
-                Some(Fault::Short) => {
-                    let halved = Request { bytes: request.bytes / 2, ..*request };
-                    let completion = self.inner.execute(&halved).await;
-                    self.faults.shorten(completion)
-                }
+                    execution.await
+                })
             }
-        })
+            Some(Fault::Short) => Box::pin(async move {
+                let halved = Request { bytes: request.bytes / 2, ..*request };
+                let completion = self.inner.execute(&halved).await;
+                self.faults.shorten(completion)
+            }),
+        }
     }
 
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
@@ -214,6 +219,18 @@ impl AsyncSession for FaultyAsyncSession {
             Some(forwarded) => self.inner.inspect(&forwarded, completion),
             None => completion,
         }
+    }
+
+    fn message(&mut self) -> Option<String> {
+        self.inner.message()
+    }
+
+    fn marks(&self) -> &[Mark] {
+        self.inner.marks()
+    }
+
+    fn is_usable(&self) -> bool {
+        self.inner.is_usable()
     }
 }
 

@@ -85,7 +85,7 @@ fn an_error_does_not_reach_the_target_and_a_short_write_does_by_half() {
     assert_eq!(fixture.classes(0, Operation::Delete, 1), [ErrorClass::InputOutput]);
     assert_eq!(fixture.classes(0, Operation::Read, 1), [ErrorClass::None]);
     let mut session = fixture.backend.open_session(&options(0)).unwrap();
-    let short = Completion { bytes: 50, code: FailureCode::SHORT };
+    let short = Completion::partly(50, FailureCode::SHORT);
     assert_eq!(ask(session.as_mut(), Request::new(Operation::Create, KEY, 100)), short);
     assert!(ask(session.as_mut(), Request::new(Operation::Read, KEY, 50)).is_ok());
     assert_eq!(ask(session.as_mut(), Request::new(Operation::Read, KEY, 100)), short);
@@ -108,7 +108,8 @@ fn a_hang_lasts_exactly_as_long_as_it_says() {
 fn the_asynchronous_form_fails_the_same_operations() {
     let fixture = Fixture::new("eio@0.3,read:short@0.5");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let mut session = fixture.backend.open_async_session(&options(0)).unwrap().unwrap();
+    let opening = options(0);
+    let mut session = runtime.block_on(fixture.backend.open_async_session(&opening).unwrap()).unwrap();
     let request = Request::new(Operation::Read, KEY, 100);
     let classes: Vec<ErrorClass> = (0..200)
         .map(|_| {
@@ -142,7 +143,8 @@ fn a_hang_for_ever_is_ended_by_a_kill_and_leaves_other_tasks_alone() {
     assert_eq!((early, killed, ended), (0, 0, child));
     assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGKILL);
 
-    let mut session = fixture.backend.open_async_session(&options(0)).unwrap().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let mut session = runtime.block_on(fixture.backend.open_async_session(&options(0)).unwrap()).unwrap();
     let request = Request::new(Operation::Stat, KEY, 0);
     session.prepare(&request);
     let mut execution = session.execute(&request);

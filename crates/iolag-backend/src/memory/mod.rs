@@ -15,8 +15,8 @@ use iolag_model::PlaceMaker;
 
 use crate::posix::OPERATIONS;
 use crate::{
-    AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session,
-    SessionOptions,
+    AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Descriptors, Inventory,
+    Leftover, Place, PlaceProof, Semantics, Session, SessionOpening, SessionOptions,
 };
 use session::MemorySession;
 use store::{DatasetKey, Store};
@@ -64,7 +64,15 @@ impl Backend for MemoryBackend {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { operations: OPERATIONS.to_vec() }
+        Capabilities {
+            operations: OPERATIONS.to_vec(),
+            semantics: Semantics {
+                place: PlaceProof::Process,
+                descriptors: Descriptors::Shared,
+                opening: SessionOpening::Asynchronous { at_once: u32::MAX },
+                ..Semantics::OF_DIRECTORIES
+            },
+        }
     }
 
     fn create_place(&self, _: &PlaceMaker) -> Result<Place, BackendError> {
@@ -87,11 +95,8 @@ impl Backend for MemoryBackend {
         Ok(Box::new(self.session(options)?))
     }
 
-    fn open_async_session(
-        &self,
-        options: &SessionOptions,
-    ) -> Option<Result<Box<dyn AsyncSession>, BackendError>> {
-        Some(self.session(options).map(|session| Box::new(session) as Box<dyn AsyncSession>))
+    fn open_async_session<'a>(&'a self, options: &'a SessionOptions) -> Option<AsyncOpening<'a>> {
+        Some(Box::pin(async { Ok(Box::new(self.session(options)?) as Box<dyn AsyncSession>) }))
     }
 
     fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {

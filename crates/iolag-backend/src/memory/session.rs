@@ -48,7 +48,7 @@ impl MemorySession {
     fn run(&mut self, request: &Request) -> Completion {
         match self.answer(request) {
             Ok(bytes) => Completion::ok(bytes),
-            Err(Failed { bytes, code }) => Completion { bytes, code },
+            Err(Failed { bytes, code }) => Completion::partly(bytes, code),
         }
     }
 
@@ -156,7 +156,7 @@ impl AsyncSession for MemorySession {
     }
 
     fn execute<'a>(&'a mut self, request: &'a Request) -> AsyncExecution<'a> {
-        Box::pin(std::future::ready(self.run(request)))
+        Box::pin(async { self.run(request) })
     }
 
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {

@@ -23,7 +23,8 @@ use std::sync::{Mutex, PoisonError};
 use iolag_model::{Operation, PlaceMaker, RunId};
 
 use crate::{
-    Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Session, SessionOptions,
+    Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Semantics, Session,
+    SessionOptions,
 };
 use place::{Expected, Whereabouts, WorkingDirectory};
 
@@ -132,7 +133,7 @@ impl Backend for PosixBackend {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { operations: OPERATIONS.to_vec() }
+        Capabilities { operations: OPERATIONS.to_vec(), semantics: Semantics::OF_DIRECTORIES }
     }
 
     fn expect_place(&self, place: &Place) {

@@ -294,13 +294,13 @@ fn move_all(
     while done < bytes {
         let length = (buffer_bytes - place).min((bytes - done) as usize);
         match call(place..place + length) {
-            Ok(0) => return Completion { bytes: done, code: FailureCode::SHORT },
+            Ok(0) => return Completion::partly(done, FailureCode::SHORT),
             Ok(moved) => {
                 done += moved as u64;
                 place = if place + moved == buffer_bytes { 0 } else { place + moved };
             }
             Err(Errno::INTR) => {}
-            Err(errno) => return Completion { bytes: done, code: errno.into() },
+            Err(errno) => return Completion::partly(done, errno.into()),
         }
     }
     Completion::ok(done)

@@ -102,10 +102,10 @@ impl StreamFile {
         let mut done = 0;
         while done < request.bytes {
             match call(file, done) {
-                Ok(0) => return Completion { bytes: done, code: FailureCode::SHORT },
+                Ok(0) => return Completion::partly(done, FailureCode::SHORT),
                 Ok(bytes) => done += bytes as u64,
                 Err(Errno::INTR) => {}
-                Err(errno) => return Completion { bytes: done, code: errno.into() },
+                Err(errno) => return Completion::partly(done, errno.into()),
             }
         }
         Completion::ok(done)

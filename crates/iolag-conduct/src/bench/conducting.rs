@@ -209,7 +209,7 @@ impl Conducting<'_> {
                 failure: None,
             }],
             clients: (0..run.spec.clients)
-                .map(|rank| ClientRecord { client: ClientId(rank), target: TargetIndex(0), rank })
+                .map(|rank| ClientRecord::new(ClientId(rank), TargetIndex(0), rank))
                 .collect(),
             stages: workload(&run.spec.workload).stages(),
             trust,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use iolag_backend::{Backend, SessionOptions};
 use iolag_keeper::Exchange;
-use iolag_model::{ClientId, Durability, MonotonicClock, RunSpec, StageRecord, Verification};
+use iolag_model::{ClientId, Durability, MonotonicClock, Role, RunSpec, StageRecord, Verification};
 use iolag_workload::{Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, run_threads, workload};
 
 /// A target that is ready to be measured.
@@ -36,7 +36,8 @@ impl Floor<'_> {
                 let seed = self.spec.seed;
                 let options =
                     SessionOptions { client: client_id, rank, seed, bytes_max, durability, verification };
-                let drive = DriveOptions { client: client_id, rank, deadline: self.spec.deadline_ns };
+                let drive =
+                    DriveOptions { client: client_id, rank, deadlines: self.spec.deadlines_of(Role::Load) };
                 Job {
                     client: ClientLoop::new(client(rank), self.exchange.recorder(rank), drive),
                     open: move || self.backend.open_session(&options),

@@ -77,6 +77,7 @@ fn spec(options: &BenchOptions, target: &Target, workload: WorkloadSpec, clients
         targets: vec![target.to_string()],
         clients,
         deadline_ns: options.deadline,
+        deadlines: Vec::new(),
         on_hang: options.on_hang,
         seed: options.seed,
         ring_bytes: options.buffer_bytes.unwrap_or_else(|| Room::usual_bytes(clients)),

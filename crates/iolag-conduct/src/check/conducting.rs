@@ -175,6 +175,7 @@ impl Settled<'_> {
             targets: self.targets.iter().map(|target| target_of(target).to_string()).collect(),
             clients: 1,
             deadline_ns: self.plan.deadline,
+            deadlines: Vec::new(),
             on_hang: OnHang::Continue,
             seed: self.plan.seed,
             ring_bytes: RING_BYTES * clients as u64,
@@ -194,10 +195,8 @@ impl Settled<'_> {
             answering(self.targets).filter_map(|(_, facts)| facts.file_system.device_number()).collect();
         let spool_parent = choose_spool(found, &measured, &mut trust);
         let id = new_run_id(found)?;
-        let client = |(client, (target, _)): (u32, &(u16, &DirectoryFacts))| ClientRecord {
-            client: ClientId(client),
-            target: TargetIndex(*target),
-            rank: 0,
+        let client = |(client, (target, _)): (u32, &(u16, &DirectoryFacts))| {
+            ClientRecord::new(ClientId(client), TargetIndex(*target), 0)
         };
         let beginning = Beginning {
             membership: Membership::alone(&id),

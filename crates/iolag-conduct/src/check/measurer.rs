@@ -242,7 +242,7 @@ impl MeasuringRoom<'_> {
         let drive = DriveOptions {
             client: ClientId(directory.client),
             rank: directory.client,
-            deadline: spec.deadline_ns,
+            deadlines: spec.deadlines_of(iolag_model::Role::Load),
         };
         Job {
             client: ClientLoop::new(client, self.exchange.recorder(directory.client), drive),

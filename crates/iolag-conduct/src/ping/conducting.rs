@@ -133,6 +133,7 @@ fn measure<P: PingAttendant>(
         targets: vec![path.clone()],
         clients: 1,
         deadline_ns: plan.deadline,
+        deadlines: Vec::new(),
         on_hang: OnHang::Wait,
         seed: plan.seed,
         ring_bytes: RING_BYTES,
@@ -150,7 +151,7 @@ fn measure<P: PingAttendant>(
         labels: plan.labels.clone(),
         spec: spec.clone(),
         targets: vec![target],
-        clients: vec![ClientRecord { client: ClientId(0), target: TargetIndex(0), rank: 0 }],
+        clients: vec![ClientRecord::new(ClientId(0), TargetIndex(0), 0)],
         stages: workload(&spec.workload).stages(),
         trust,
     };

@@ -7,7 +7,7 @@ use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions
 use iolag_keeper::{Adopted, Exchange, Outbox};
 use iolag_model::{
     ClientId, Clock, Durability, MonotonicClock, MonotonicTime, Nanoseconds, PingProbe, PingSpec, PlaceMaker,
-    RunSpec, Verification,
+    Role, RunSpec, Verification,
 };
 use iolag_workload::{
     ClientLoop, Contact, DriveOptions, IfNotOpen, Job, Part, PingClient, PingSchedule, ProbeSession,
@@ -77,8 +77,11 @@ pub fn measure(assignment: &PingAssignment, exchange: &Exchange, mut outbox: Out
     let (sender, parts) = mpsc::channel();
     let client =
         PingClient::new(schedule(&assignment.ping, assignment.spec.deadline_ns), contact.clone(), parts);
-    let drive =
-        DriveOptions { client: ClientId(CLIENT), rank: CLIENT, deadline: assignment.spec.deadline_ns };
+    let drive = DriveOptions {
+        client: ClientId(CLIENT),
+        rank: CLIENT,
+        deadlines: assignment.spec.deadlines_of(Role::Load),
+    };
     let job = Job {
         client: ClientLoop::new(client, exchange.recorder(CLIENT), drive),
         open: || {

@@ -24,6 +24,8 @@ use super::slot::GIVEN_UP;
 const SHARE: Nanoseconds = Nanoseconds(10_000);
 /// Nobody waits longer than this for thousands of others to be woken.
 const LEAD_MAX: Nanoseconds = Nanoseconds::from_milliseconds(50);
+/// Who waits looks again after this long, told or not.
+const SLICE: Nanoseconds = Nanoseconds::from_milliseconds(100);
 /// What a client that sleeps in the kernel needs to be woken: the keeper opens a meeting for such.
 const NOTICE: Nanoseconds = Nanoseconds(100_000);
 
@@ -65,7 +67,7 @@ impl SharedCoordinator {
         if complete {
             self.agree_on_begin(number, now.after(lead(self.expected(), shared.processors, notice)));
             shared.control().open_meeting.fetch_max(number, Ordering::SeqCst);
-            self.wake();
+            self.tell();
         }
     }
 
@@ -108,10 +110,14 @@ impl SharedCoordinator {
         Meeting { values: (0..shared.clients).map(value).collect(), begin, waiting }
     }
 
-    fn wake(&self) {
-        // Clients wait with a time limit, so a lost wake costs milliseconds and a failed one nothing else.
-        let _ =
-            futex::wake(&self.exchange.shared.control().open_meeting, futex::Flags::empty(), i32::MAX as u32);
+    /// Something has happened: those who wait look again.
+    fn tell(&self) {
+        let control = self.exchange.shared.control();
+        control.news.fetch_add(1, Ordering::SeqCst);
+        for word in [&control.open_meeting, &control.news] {
+            // Clients wait with a time limit, so a lost wake costs milliseconds and a failed one nothing else.
+            let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
+        }
     }
 }
 
@@ -127,7 +133,7 @@ impl Coordinator for SharedCoordinator {
         for client in 0..shared.clients {
             shared.slot(client).stop.store(1, Ordering::Release);
         }
-        self.wake();
+        self.tell();
     }
 
     fn give_up(&self, rank: u32, now: MonotonicTime) {
@@ -138,6 +144,7 @@ impl Coordinator for SharedCoordinator {
         slot.stop.store(1, Ordering::Release);
         let next = self.exchange.shared.control().open_meeting.load(Ordering::SeqCst) + 1;
         self.open_if_complete(next, now, NOTICE);
+        self.tell();
     }
 
     fn arrive(&self, arrival: Arrival) {
@@ -155,7 +162,7 @@ impl Coordinator for SharedCoordinator {
         }
     }
 
-    fn meeting(&self, number: u32) -> Option<Arc<Meeting>> {
+    fn meeting(&self, _: u32, number: u32) -> Option<Arc<Meeting>> {
         let shared = &self.exchange.shared;
         if shared.control().open_meeting.load(Ordering::SeqCst) < number {
             return None;
@@ -176,12 +183,11 @@ impl Coordinator for SharedCoordinator {
     }
 
     fn wait_for_meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>> {
-        const SLICE: Nanoseconds = Nanoseconds::from_milliseconds(100);
         let word = &self.exchange.shared.control().open_meeting;
         loop {
             let open = word.load(Ordering::SeqCst);
             if open >= number {
-                return self.meeting(number);
+                return self.meeting(rank, number);
             }
             if self.is_stopped(rank) {
                 return None;
@@ -189,6 +195,17 @@ impl Coordinator for SharedCoordinator {
             // Any answer means the same: look again.
             let _ = futex::wait(word, futex::Flags::empty(), open, Some(&SLICE.as_timespec()));
         }
+    }
+
+    fn wait_for_news(&self, seen: u32) -> u32 {
+        let news = &self.exchange.shared.control().news;
+        let now = news.load(Ordering::SeqCst);
+        if now != seen {
+            return now;
+        }
+        // Any answer means the same: look again.
+        let _ = futex::wait(news, futex::Flags::empty(), seen, Some(&SLICE.as_timespec()));
+        news.load(Ordering::SeqCst)
     }
 }
 
@@ -219,13 +236,13 @@ mod tests {
             let now = u64::from(number) * 1_000_000_000;
             coordinator.arrive(arrival(0, number, now - 900));
             coordinator.arrive(arrival(1, number, now - 5));
-            assert_eq!(coordinator.meeting(number), None);
+            assert_eq!(coordinator.meeting(0, number), None);
             coordinator.arrive(arrival(2, number, now));
-            let meeting = coordinator.meeting(number).unwrap();
+            let meeting = coordinator.meeting(0, number).unwrap();
             let ahead = meeting.begin.since(MonotonicTime(now));
             let wanted = lead(3, exchange.shared.processors, NOTICE);
             assert!(ahead.0.abs_diff(wanted.0) <= 1, "{ahead:?}");
-            let again = coordinator.meeting(number).unwrap();
+            let again = coordinator.meeting(0, number).unwrap();
             assert!(Arc::ptr_eq(&meeting, &again), "made once for all");
         }
     }
@@ -238,14 +255,36 @@ mod tests {
         coordinator.agree_on_begin(1, MonotonicTime(5_000));
         // Whoever had named the moment was killed before it could open the meeting; the keeper does.
         coordinator.give_up(1, MonotonicTime(900_000));
-        assert_eq!(coordinator.meeting(1).unwrap().begin, MonotonicTime(5_001));
+        assert_eq!(coordinator.meeting(0, 1).unwrap().begin, MonotonicTime(5_001));
         // A keeper that was slow: the meeting is open.
         coordinator.agree_on_begin(1, MonotonicTime(7_000));
         coordinator.open_if_complete(1, MonotonicTime(8_000), NOTICE);
-        assert_eq!(coordinator.meeting(1).unwrap().begin, MonotonicTime(5_001));
+        assert_eq!(coordinator.meeting(0, 1).unwrap().begin, MonotonicTime(5_001));
         coordinator.arrive(arrival(0, 2, 10_000));
-        assert_eq!(coordinator.meeting(2).unwrap().begin, MonotonicTime(10_000), "it waits for nobody");
+        assert_eq!(coordinator.meeting(0, 2).unwrap().begin, MonotonicTime(10_000), "it waits for nobody");
         coordinator.agree_on_begin(1, MonotonicTime(11_000));
         assert_eq!(coordinator.look(2).begin, MonotonicTime(10_000));
+    }
+
+    #[test]
+    fn who_waits_for_news_is_told_of_a_meeting_a_stop_and_a_client_given_up() {
+        let exchange = Exchange::new(2, 1 << 20).unwrap();
+        let coordinator = exchange.coordinator();
+        let happenings: [&dyn Fn(); 3] = [
+            &|| {
+                coordinator.arrive(arrival(0, 1, 5));
+                coordinator.arrive(arrival(1, 1, 5));
+            },
+            &|| coordinator.give_up(1, MonotonicTime(6)),
+            &|| coordinator.stop_all(),
+        ];
+        let mut seen = coordinator.wait_for_news(u32::MAX);
+        for happens in happenings {
+            happens();
+            let told = coordinator.wait_for_news(seen);
+            assert_ne!(told, seen);
+            seen = told;
+        }
+        assert_eq!(coordinator.wait_for_news(seen), seen, "nothing has happened since");
     }
 }

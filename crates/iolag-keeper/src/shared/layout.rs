@@ -35,6 +35,8 @@ pub(crate) struct Control {
     /// Arrivals at all meetings so far, and clients that were given up: only to save looking at every slot.
     pub(crate) arrivals: AtomicU64,
     pub(crate) given_up: AtomicU32,
+    /// Counts what clients should look at; also the futex of those who wait for that.
+    pub(crate) news: AtomicU32,
     /// Set when every client is to stop: the writer then also knows that the end is near.
     pub(crate) stop_all: AtomicU32,
     /// Set by the keeper: no measurer will write any more, so the writer may finish.
@@ -337,6 +339,10 @@ impl Recorder for SharedRecorder {
 
     fn record_detail(&mut self, detail: &Detail) {
         self.details.push(detail);
+    }
+
+    fn offer_detail(&mut self, detail: &Detail) {
+        self.details.push_at_once(detail);
     }
 
     fn set_activity(&mut self, activity: Activity) {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Anchor, Calibration, ClientId, Environment, FileSystem, FormatVersion, MemoryState, Nanoseconds, Phase,
-    PlaceIdentity, RunId, RunSpec, StageIndex, TargetIndex,
+    Anchor, Calibration, ClientId, Environment, FileSystem, FormatVersion, HostIndex, MemoryState,
+    Nanoseconds, Phase, PlaceIdentity, Role, RunId, RunSpec, StageIndex, TargetIndex,
 };
 
 /// run.json.
@@ -236,6 +236,19 @@ pub struct ClientRecord {
     pub target: TargetIndex,
     /// Its rank among the clients of that target.
     pub rank: u32,
+    /// What it is there for.
+    #[serde(default, skip_serializing_if = "Role::is_load")]
+    pub role: Role,
+    /// On which host it works.
+    #[serde(default, skip_serializing_if = "HostIndex::is_first")]
+    pub host: HostIndex,
+}
+
+impl ClientRecord {
+    /// A client of the load, on the first host.
+    pub const fn new(client: ClientId, target: TargetIndex, rank: u32) -> Self {
+        Self { client, target, rank, role: Role::Load, host: HostIndex(0) }
+    }
 }
 
 /// One stage of a run: samples point here.
@@ -259,6 +272,9 @@ pub struct PartRecord {
     /// CRC-32 of the file's footer, which in turn holds one of every column of every row group; absent if unknown.
     #[serde(default)]
     pub footer_crc32: Option<u32>,
+    /// Whose clock its samples have.
+    #[serde(default, skip_serializing_if = "HostIndex::is_first")]
+    pub host: HostIndex,
 }
 
 /// The tool's criticism of its own measurement.

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING, TargetIndex};
+use crate::{
+    DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING, Role, TargetIndex,
+};
 
 /// What to run. Two runs with equal specs execute the same operations in the same order per client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,12 +19,22 @@ pub struct RunSpec {
     pub clients: u32,
     /// After this long an operation counts as hung (while it lasts) or late (when it ends).
     pub deadline_ns: Nanoseconds,
+    /// Deadlines other than that, by operation and by what a client is there for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deadlines: Vec<DeadlineRule>,
     /// What a hung operation does to the run.
     pub on_hang: OnHang,
     /// Seed of everything random.
     pub seed: u64,
     /// Shared memory for samples, in bytes, over all clients.
     pub ring_bytes: u64,
+}
+
+impl RunSpec {
+    /// How long operations of clients of this role may take.
+    pub fn deadlines_of(&self, role: Role) -> Deadlines {
+        Deadlines::by_rules(role, self.deadline_ns, &self.deadlines)
+    }
 }
 
 /// Makes of the list of workloads their enum, what is asked of each, and a macro that evaluates an expression of whatever it is. A

@@ -20,10 +20,8 @@ pub fn record(id: &RunId, targets: u16, clients: u32) -> RunRecord {
         working_place: Some(format!("/scratch/{index}/iolag-{id}")),
         ..TargetRecord::new(format!("/scratch/{index}"), "posix")
     };
-    let client = |index: u32| ClientRecord {
-        client: ClientId(index),
-        target: TargetIndex((index / clients) as u16),
-        rank: index % clients,
+    let client = |index: u32| {
+        ClientRecord::new(ClientId(index), TargetIndex((index / clients) as u16), index % clients)
     };
     let stage = |index, phase, iteration| StageRecord { stage: StageIndex(index), phase, iteration };
     let spec = spec((0..targets).map(|index| format!("/scratch/{index}")).collect(), clients);
@@ -79,6 +77,7 @@ fn spec(targets: Vec<String>, clients: u32) -> RunSpec {
         targets,
         clients,
         deadline_ns: Nanoseconds::from_seconds(60),
+        deadlines: Vec::new(),
         on_hang: OnHang::Wait,
         seed: 1,
         ring_bytes: 1 << 20,

@@ -121,7 +121,7 @@ async fn begin_async<C: Clock>(clock: &C, moment: MonotonicTime) {
 async fn meet_async(coordinator: &impl Coordinator, rank: u32, number: u32) -> Option<Arc<Meeting>> {
     const POLL: Nanoseconds = Nanoseconds::from_milliseconds(1);
     while !coordinator.is_stopped(rank) {
-        if let Some(meeting) = coordinator.meeting(number) {
+        if let Some(meeting) = coordinator.meeting(rank, number) {
             return Some(meeting);
         }
         tokio::time::sleep(POLL.as_duration()).await;

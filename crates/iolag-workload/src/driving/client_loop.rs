@@ -10,21 +10,21 @@
 
 use iolag_backend::Request;
 use iolag_model::{
-    Activity, Arrival, AttemptId, ClientId, Clock, Coordinator, Detail, DetailKind, FailureCode, Meeting,
-    MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, StageIndex, Waiting,
+    Activity, Arrival, AttemptId, ClientId, Clock, Coordinator, Deadlines, Detail, DetailKind, FailureCode,
+    Meeting, MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, StageIndex, Waiting,
 };
 
 use super::client::{Client, Done, Note, Step};
 
 /// Who a loop drives, and when an operation counts as late.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriveOptions {
     /// The client's number within the run.
     pub client: ClientId,
     /// The client's rank among those that it meets.
     pub rank: u32,
     /// After this long a success counts as late.
-    pub deadline: Nanoseconds,
+    pub deadlines: Deadlines,
 }
 
 /// Why a loop ended.
@@ -132,7 +132,9 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         let attempt = self.next_attempt();
         let duration = end.since(start);
         let outcome = match code {
-            FailureCode::NONE if duration > self.options.deadline => Outcome::Late,
+            FailureCode::NONE if self.options.deadlines.has_passed(Operation::OpenSession, duration) => {
+                Outcome::Late
+            }
             FailureCode::NONE => Outcome::Ok,
             _ => Outcome::Error,
         };
@@ -240,12 +242,12 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
             match outcome_of_failure(done.completion.code) {
                 // It had not ended at its deadline; how long it took to end it says nothing.
                 Outcome::Timeout => {
-                    duration = duration.min(self.options.deadline);
+                    duration = duration.min(self.options.deadlines.of(request.operation));
                     Outcome::Timeout
                 }
                 outcome => outcome,
             }
-        } else if duration > self.options.deadline {
+        } else if self.options.deadlines.has_passed(request.operation, duration) {
             Outcome::Late
         } else {
             Outcome::Ok
@@ -253,6 +255,7 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         let sample = Sample::new(attempt, request.operation, intended, done.start, duration)
             .with_outcome(outcome, done.completion.code)
             .with_bytes(done.completion.bytes)
+            .with_tag(done.completion.tag)
             .in_stage(self.stage);
         self.recorder.record(sample);
         if self.stage_operations == 0 {

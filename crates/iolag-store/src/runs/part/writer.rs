@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use iolag_model::{Operation, Outcome, PartRecord, Phase, RunRecord, Sample, TargetIndex};
+use iolag_model::{HostIndex, Operation, Outcome, PartRecord, Phase, RunRecord, Sample, TargetIndex};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::{Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -215,7 +215,7 @@ impl PartWriter {
         finish_file(&mut self.writer, &self.chunk_crcs, &self.path)?;
         let footer_crc32 = Some(crc32fast::hash(&read_footer(self.writer.inner(), &self.path)?));
         run.put_in_place(&self.name)?;
-        Ok(PartRecord { file: self.name, samples: self.rows, footer_crc32 })
+        Ok(PartRecord { file: self.name, samples: self.rows, footer_crc32, host: HostIndex(0) })
     }
 }
 
