@@ -3,15 +3,18 @@
 
 use std::time::Duration;
 
-use iolag_backend::{AsyncExecution, AsyncSession, BackendError, Completion, ObjectKey, Request, Session};
+use iolag_backend::{
+    AsyncExecution, AsyncOpening, AsyncSession, BackendError, Completion, Descriptors, ObjectKey, Request,
+    Session,
+};
 use iolag_keeper::{Child, Ending, Exchange, HangDetection, Orphanage, Room, SharedRecorder, Sleeps};
 use iolag_model::{
     AttemptId, ClientId, Clock, Coordinator, Meeting, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
     Outcome, Sample, SimulatedClock, StageIndex,
 };
 use iolag_workload::{
-    Client, ClientLoop, Done, DriveEnd, DriveError, DriveOptions, IfNotOpen, Job, Step, drive_blocking,
-    run_async_clients, run_process, run_threads,
+    Client, ClientLoop, Done, DriveEnd, DriveError, DriveOptions, IfNotOpen, Job, Step, Workers,
+    drive_blocking, run_async_clients, run_process, run_threads,
 };
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -136,14 +139,17 @@ fn five_thousand_asynchronous_clients_with_keeper_and_writer_lose_nothing_in_200
     })
     .unwrap();
     let mut measurer = Child::fork("measurer", Orphanage::Die, || {
-        let open = || Ok(Box::new(Known(Duration::from_millis(5))) as Box<dyn AsyncSession>);
+        let known = || Ok(Box::new(Known(Duration::from_millis(5))) as Box<dyn AsyncSession>);
+        let open = move || Box::pin(async move { known() }) as AsyncOpening<'static>;
         let jobs = (0..CLIENTS)
             .map(|rank| {
                 exchange.prefault(rank);
                 Job { client: client(&exchange, rank, 5), open, if_not_open: IfNotOpen::StopAll }
             })
             .collect();
-        let ends = run_async_clients(jobs, &exchange.coordinator(), &MonotonicClock).unwrap();
+        let workers =
+            Workers { threads: 2, opening_at_once: CLIENTS as usize, descriptors: Descriptors::Shared };
+        let ends = run_async_clients(jobs, workers, &exchange.coordinator(), &MonotonicClock).unwrap();
         i32::from(!ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))))
     })
     .unwrap();

@@ -1,7 +1,7 @@
 //! Workloads, tasks, pacers and the one loop that drives clients.
 //!
 //! A workload is a [`Client`]: a state machine without I/O that says what comes next and is told what happened. The loop
-//! ([`ClientLoop`]) exists once; [`drive_blocking`] and [`drive_async`] only differ in how they wait.
+//! ([`ClientLoop`]) exists once; how a thread drives it ([`drive_blocking`]) and how a task does ([`run_async_clients`]) differ in how they wait.
 
 mod check;
 mod driving;
@@ -16,14 +16,12 @@ pub use check::group::CheckTasks;
 pub use check::holdings::place_removal;
 pub use check::spec::ROUNDS_MAX;
 pub use check::turns::CheckTurns;
-pub use driving::asynchronous::drive_async;
 pub use driving::blocking::drive_blocking;
 pub use driving::client::{Client, Done, Note, Step};
 pub use driving::client_loop::{ClientLoop, DriveEnd, DriveOptions};
-pub use driving::many_clients::{
-    DriveError, IfNotOpen, Job, can_unshare, run_async_clients, run_process, run_threads,
-};
+pub use driving::many_clients::{DriveError, IfNotOpen, Job, can_unshare, run_process, run_threads};
 pub use driving::pacer::Pacer;
+pub use driving::workers::{Workers, run_async_clients};
 pub use metadata::accounting::Accounting;
 pub use metadata::batch::BatchClient;
 pub use metadata::mixed::MetadataClient;

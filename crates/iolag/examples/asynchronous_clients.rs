@@ -12,7 +12,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use iolag_backend::{AsyncExecution, AsyncSession, Completion, ObjectKey, Request};
+use iolag_backend::{
+    AsyncExecution, AsyncOpening, AsyncSession, Completion, Descriptors, ObjectKey, Request,
+};
 use iolag_conduct::{Busy, Draining, DrainingPatience as Patience, Source};
 use iolag_keeper::{Child, Ending, Exchange, HangDetection, Orphanage, Room, Sleeps};
 use iolag_model::{
@@ -20,7 +22,7 @@ use iolag_model::{
 };
 use iolag_store::Store;
 use iolag_workload::{
-    Client, ClientLoop, Done, DriveEnd, DriveOptions, IfNotOpen, Job, Step, run_async_clients,
+    Client, ClientLoop, Done, DriveEnd, DriveOptions, IfNotOpen, Job, Step, Workers, run_async_clients,
 };
 use support::{record, run_id};
 
@@ -62,11 +64,14 @@ fn measure(exchange: &Exchange) -> bool {
                 exchange.recorder(rank),
                 options,
             ),
-            open: || Ok(Box::new(Answering) as Box<dyn AsyncSession>),
+            open: || -> AsyncOpening<'static> {
+                Box::pin(async { Ok(Box::new(Answering) as Box<dyn AsyncSession>) })
+            },
             if_not_open: IfNotOpen::StopAll,
         }
     });
-    run_async_clients(jobs.collect(), &exchange.coordinator(), &MonotonicClock)
+    let workers = Workers { threads: 2, opening_at_once: 256, descriptors: Descriptors::Shared };
+    run_async_clients(jobs.collect(), workers, &exchange.coordinator(), &MonotonicClock)
         .is_ok_and(|ends| ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))))
 }
 

@@ -7,7 +7,7 @@ use std::any::Any;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::Sender;
 
-use iolag_backend::{BackendError, Completion, Request, Session};
+use iolag_backend::{BackendError, Completion, Mark, Request, Session};
 use iolag_keeper::{Exchange, wait_for_any};
 use iolag_model::{
     Clock, Coordinator as _, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
@@ -164,6 +164,11 @@ impl Session for ProgramSession {
 
     fn message(&mut self) -> Option<String> {
         self.message.take()
+    }
+
+    /// What a probe consists of is told part by part.
+    fn marks(&self) -> &[Mark] {
+        &[]
     }
 
     /// The probes would be passed by.

@@ -96,6 +96,7 @@ fn execute_blocking<R: Recorder, K: Client, S: Session + ?Sized, C: Clock>(
         Inspection::Needless => completion,
     };
     client.record(attempt, intended.unwrap_or(start), &Done { completion, start, end }, request);
+    client.record_marks(session.marks(), completion.tag);
     if !completion.is_ok()
         && let Some(text) = session.message()
     {

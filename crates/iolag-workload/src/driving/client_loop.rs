@@ -8,7 +8,7 @@
 //! Limits: a duration includes one clock reading (about 20 ns) and the store. The thread may be descheduled inside the
 //! interval; such a delay is part of what a user would feel on this machine, and is not subtracted.
 
-use iolag_backend::Request;
+use iolag_backend::{MARKS_MAX, Mark, Request};
 use iolag_model::{
     Activity, Arrival, AttemptId, ClientId, Clock, Coordinator, Deadlines, Detail, DetailKind, FailureCode,
     Meeting, MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, StageIndex, Waiting,
@@ -120,30 +120,27 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
     }
 
     /// The session is being opened: a first contact that hangs is an operation in flight like any other.
-    pub(super) fn begin_opening(&mut self, start: MonotonicTime) {
-        self.recorder.set_activity(Activity::Working);
+    pub(super) fn begin_opening(&mut self, start: MonotonicTime, activity: Activity) {
+        self.recorder.set_activity(activity);
         let attempt = AttemptId::new(self.options.client, self.sequence);
         self.recorder.announce(attempt, Operation::OpenSession, self.stage, start);
         self.recorder.begin(start);
     }
 
     /// The session is open, or cannot be opened.
-    pub(super) fn end_opening(&mut self, start: MonotonicTime, end: MonotonicTime, code: FailureCode) {
+    pub(super) fn end_opening(
+        &mut self,
+        start: MonotonicTime,
+        end: MonotonicTime,
+        code: FailureCode,
+    ) -> AttemptId {
         let attempt = self.next_attempt();
-        let duration = end.since(start);
-        let outcome = match code {
-            FailureCode::NONE if self.options.deadlines.has_passed(Operation::OpenSession, duration) => {
-                Outcome::Late
-            }
-            FailureCode::NONE => Outcome::Ok,
-            _ => Outcome::Error,
-        };
-        let sample =
-            Sample::new(attempt, Operation::OpenSession, start, start, duration).with_outcome(outcome, code);
+        let (outcome, duration) = self.judged(Operation::OpenSession, end.since(start), code);
+        let sample = Sample::new(attempt, Operation::OpenSession, start, start, duration)
+            .with_outcome(outcome, code)
+            .in_stage(self.stage);
         self.recorder.record(sample);
-        if code != FailureCode::NONE {
-            self.recorder.set_activity(Activity::Ended);
-        }
+        attempt
     }
 
     const fn meet(&mut self, value: u64, stage: Option<StageIndex>) -> Action {
@@ -237,21 +234,8 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         done: &Done,
         request: &Request,
     ) {
-        let mut duration = done.end.since(done.start);
-        let outcome = if !done.completion.is_ok() {
-            match outcome_of_failure(done.completion.code) {
-                // It had not ended at its deadline; how long it took to end it says nothing.
-                Outcome::Timeout => {
-                    duration = duration.min(self.options.deadlines.of(request.operation));
-                    Outcome::Timeout
-                }
-                outcome => outcome,
-            }
-        } else if self.options.deadlines.has_passed(request.operation, duration) {
-            Outcome::Late
-        } else {
-            Outcome::Ok
-        };
+        let taken = done.end.since(done.start);
+        let (outcome, duration) = self.judged(request.operation, taken, done.completion.code);
         let sample = Sample::new(attempt, request.operation, intended, done.start, duration)
             .with_outcome(outcome, done.completion.code)
             .with_bytes(done.completion.bytes)
@@ -264,6 +248,41 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         self.stage_operations += 1;
         self.stage_last_end = done.end;
         self.client.completed(request, done);
+    }
+
+    /// What an operation that took so long, and came back with this, is recorded as.
+    #[inline]
+    fn judged(&self, operation: Operation, taken: Nanoseconds, code: FailureCode) -> (Outcome, Nanoseconds) {
+        let deadlines = &self.options.deadlines;
+        if code != FailureCode::NONE {
+            let outcome = outcome_of_failure(code);
+            // What had not ended at its deadline took at least that; how long it took to end it says nothing.
+            let is_cut = outcome == Outcome::Timeout;
+            (outcome, if is_cut { taken.min(deadlines.of(operation)) } else { taken })
+        } else if deadlines.has_passed(operation, taken) {
+            (Outcome::Late, taken)
+        } else {
+            (Outcome::Ok, taken)
+        }
+    }
+
+    /// The parts of the attempt that was just recorded: they have the numbers after it. Places for them are in the recorder's reserve.
+    #[inline]
+    pub(super) fn record_marks(&mut self, marks: &[Mark], tag: u16) {
+        const { assert!(MARKS_MAX < R::RESERVE) };
+        for mark in marks.iter().take(MARKS_MAX) {
+            let attempt = self.next_attempt();
+            let sample = Sample::new(attempt, mark.operation, mark.start, mark.start, mark.duration)
+                .with_tag(tag)
+                .in_stage(self.stage);
+            self.recorder.record(sample);
+        }
+    }
+
+    /// For a thread that other clients share: without room the text is lost, and counted.
+    #[cold]
+    pub(super) fn offer_message(&mut self, attempt: AttemptId, text: String) {
+        self.recorder.offer_detail(&Detail { attempt, kind: DetailKind::Message, text });
     }
 
     #[cold]

@@ -1,12 +1,11 @@
-//! Running many clients: as threads, as a process, as tasks.
+//! Running many clients: as threads, as a process; as tasks in [`super::workers`].
 
 use std::thread;
 
-use iolag_backend::{AsyncSession, BackendError, PosixSession, Session};
-use iolag_model::{Clock, Coordinator, FailureCode, Recorder};
+use iolag_backend::{BackendError, PosixSession, Session};
+use iolag_model::{Activity, Clock, Coordinator, FailureCode, Nanoseconds, Recorder};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use super::asynchronous::drive_async;
 use super::blocking::drive_blocking;
 use super::client::Client;
 use super::client_loop::{ClientLoop, DriveEnd};
@@ -19,7 +18,7 @@ const STACK_BYTES: usize = 512 << 10;
 pub struct Job<R, K, O> {
     /// The client with its recorder.
     pub client: ClientLoop<R, K>,
-    /// Opens the session; called by the thread or process that uses it.
+    /// Opens the session; called by the thread, process or task that uses it, by a task also when it has lost its session.
     pub open: O,
     /// What becomes of the others if that fails.
     pub if_not_open: IfNotOpen,
@@ -40,6 +39,12 @@ pub enum DriveError {
     /// Its session could not be opened.
     #[error(transparent)]
     Session(#[from] BackendError),
+    /// Its session was still being opened at the deadline.
+    #[error("no session was open after {deadline}")]
+    NoAnswer {
+        /// So long it was waited for.
+        deadline: Nanoseconds,
+    },
     /// There was no thread for it.
     #[error(
         "cannot start a thread for client {client}: {error}; use fewer clients, or raise the limit of processes (ulimit -u)"
@@ -109,19 +114,22 @@ where
     O: FnOnce() -> Result<Box<dyn Session>, BackendError>,
 {
     let start = clock.now();
-    job.client.begin_opening(start);
+    job.client.begin_opening(start, Activity::Working);
     let opened = (job.open)();
     job.client.end_opening(start, clock.now(), code_of(&opened));
+    if let Ok(session) = &opened {
+        job.client.record_marks(session.marks(), 0);
+    }
     match opened {
         Ok(mut session) => Ok(match session.as_any().and_then(|any| any.downcast_mut::<PosixSession>()) {
             Some(session) => drive_blocking(job.client, session, coordinator, clock),
             None => drive_blocking(job.client, session.as_mut(), coordinator, clock),
         }),
-        Err(error) => Err(do_without(&job.client, job.if_not_open, (coordinator, clock), error)),
+        Err(error) => Err(do_without(&mut job.client, job.if_not_open, (coordinator, clock), error.into())),
     }
 }
 
-fn code_of<S>(opened: &Result<S, BackendError>) -> FailureCode {
+pub(super) fn code_of<S>(opened: &Result<S, BackendError>) -> FailureCode {
     match opened {
         Ok(_) => FailureCode::NONE,
         Err(BackendError::Failed { code, .. }) => *code,
@@ -129,58 +137,19 @@ fn code_of<S>(opened: &Result<S, BackendError>) -> FailureCode {
     }
 }
 
-fn do_without<R: Recorder, K: Client>(
-    client: &ClientLoop<R, K>,
+/// The client is not driven, for this reason; what becomes of the others is as its job says.
+pub(super) fn do_without<R: Recorder, K: Client>(
+    client: &mut ClientLoop<R, K>,
     if_not_open: IfNotOpen,
     (coordinator, clock): (&impl Coordinator, &impl Clock),
-    error: BackendError,
+    error: DriveError,
 ) -> DriveError {
+    client.recorder.set_activity(Activity::Ended);
     match if_not_open {
         IfNotOpen::StopAll => coordinator.stop_all(),
         IfNotOpen::GoOn => coordinator.give_up(client.options().rank, clock.now()),
     }
-    error.into()
-}
-
-/// Drives all clients as tasks on the calling thread, for thousands of clients that mostly wait.
-///
-/// # Errors
-/// If the runtime's timer cannot be made. Errors of sessions are in the results, in the order of `jobs`.
-pub fn run_async_clients<R, K, O>(
-    jobs: Vec<Job<R, K, O>>,
-    coordinator: &impl Coordinator,
-    clock: &impl Clock,
-) -> std::io::Result<Vec<Result<DriveEnd, DriveError>>>
-where
-    R: Recorder,
-    K: Client,
-    O: FnOnce() -> Result<Box<dyn AsyncSession>, BackendError>,
-{
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    Ok(runtime.block_on(join_all(jobs.into_iter().map(|mut job| async move {
-        let start = clock.now();
-        job.client.begin_opening(start);
-        let opened = (job.open)();
-        job.client.end_opening(start, clock.now(), code_of(&opened));
-        match opened {
-            Ok(mut session) => Ok(drive_async(job.client, session.as_mut(), coordinator, clock).await),
-            Err(error) => Err(do_without(&job.client, job.if_not_open, (coordinator, clock), error)),
-        }
-    }))))
-}
-
-/// Polls only those futures that were woken: with a plain "poll all", 2000 waiting clients would cost 2000 polls a wake.
-async fn join_all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
-    let mut pending = futures_util::stream::FuturesUnordered::new();
-    for (index, future) in futures.enumerate() {
-        pending.push(async move { (index, future.await) });
-    }
-    let mut results = Vec::with_capacity(pending.len());
-    while let Some(result) = futures_util::StreamExt::next(&mut pending).await {
-        results.push(result);
-    }
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, output)| output).collect()
+    error
 }
 
 /// Whether this system lets threads have descriptor tables of their own; containers often refuse. Where it does not,
@@ -191,7 +160,7 @@ pub fn can_unshare() -> bool {
     thread::Builder::new().spawn(unshare).is_ok_and(|thread| thread.join().unwrap_or(false))
 }
 
-fn take_own_descriptor_table() {
+pub(super) fn take_own_descriptor_table() {
     // SAFETY: the thread has just started; it owns no descriptor and refers to none that it did not open itself (the contract
     // of `run_threads`), so no `OwnedFd` of another thread is invalidated by closing this thread's copies.
     let unshared = unsafe { unshare_unsafe(UnshareFlags::FILES | UnshareFlags::FS) };

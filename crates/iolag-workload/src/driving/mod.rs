@@ -6,3 +6,5 @@ pub(crate) mod client;
 pub(crate) mod client_loop;
 pub(crate) mod many_clients;
 pub(crate) mod pacer;
+mod waiting;
+pub(crate) mod workers;

@@ -7,7 +7,7 @@
 use std::any::Any;
 use std::sync::mpsc::Sender;
 
-use iolag_backend::{BackendError, Completion, ObjectKey, Request, Session};
+use iolag_backend::{BackendError, Completion, Mark, ObjectKey, Request, Session};
 use iolag_model::{AttemptId, Clock, ErrorClass, FailureCode, MonotonicTime, Operation, Outcome, Sample};
 
 /// What a probe consists of, in this order. The first that fails ends it.
@@ -152,6 +152,11 @@ impl<C: Clock, W: FnMut(Operation) + Send> Session for ProbeSession<C, W> {
 
     fn message(&mut self) -> Option<String> {
         self.inner.message()
+    }
+
+    /// What a probe consists of is told part by part.
+    fn marks(&self) -> &[Mark] {
+        &[]
     }
 
     /// The probes would be passed by.

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
-use iolag_backend::{Completion, Request, Session};
+use iolag_backend::{Completion, Mark, Request, Session};
 use iolag_model::{FailureCode, Level, Operation};
 use rustix::io::Errno;
 use rustix::process::fchdir;
@@ -150,6 +150,13 @@ impl Session for TaskSession {
         match self.prepared {
             None => self.inner.message(),
             Some(_) => self.message.take(),
+        }
+    }
+
+    fn marks(&self) -> &[Mark] {
+        match self.prepared {
+            None => self.inner.marks(),
+            Some(_) => &[],
         }
     }
 
