@@ -2,7 +2,7 @@
 //!
 //! Each measurer has one spool, and the keeper one of its own. A round visits all rings of a measurer in turn and gathers what
 //! waits in them into blocks. A ring's tail moves only when the block with its samples is written, so a writer may be killed at
-//! any moment: the next one finds what was stored by the attempts in the spool, and the rest in the rings.
+//! any moment: the next one finds by the last attempt of each client in the spool what was stored, and the rest in the rings.
 
 use std::time::{Duration, Instant};
 
@@ -82,7 +82,7 @@ impl<'a> Draining<'a> {
     ) -> Self {
         let mut readers: Vec<_> = exchange.readers().into_iter().map(Some).collect();
         let keeper = vec![exchange.clients()];
-        let known = measurers.iter().map(|clients| (clients, Recorded::InOrder));
+        let known = measurers.iter().map(|clients| (clients, Recorded::ByAClient));
         let groups = known.chain([(&keeper, Recorded::ByTheKeeper)]);
         let drains = (0..).zip(groups).map(|(number, (rings, recorded))| {
             let taken = rings.iter().filter_map(|ring| readers.get_mut(*ring as usize)?.take());
@@ -138,8 +138,8 @@ impl<'a> Draining<'a> {
 /// Who recorded the samples of a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Recorded {
-    /// A client: its attempts are in ascending order.
-    InOrder,
+    /// A client, about its own attempts, of each once.
+    ByAClient,
     /// The keeper, about attempts of any client, and of some twice.
     ByTheKeeper,
 }
@@ -278,13 +278,7 @@ impl Drain {
     fn pass_over_stored(&self, resumed: &Resumed) {
         for ring in &self.rings {
             match self.recorded {
-                Recorded::InOrder => loop {
-                    let stored = ring.pending().iter().take_while(|sample| resumed.is_stored(sample)).count();
-                    if stored == 0 {
-                        break;
-                    }
-                    ring.consume(stored as u64);
-                },
+                Recorded::ByAClient => ring.consume(resumed.stored_of(&ring.all_pending().concat()) as u64),
                 Recorded::ByTheKeeper => {
                     let waiting = ring.head() - ring.tail();
                     ring.consume(resumed.samples.saturating_sub(ring.tail()).min(waiting));

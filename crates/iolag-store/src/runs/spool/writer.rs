@@ -3,7 +3,7 @@
 //! The rule that keeps samples from being doubled or lost: each ring is read in order, the writer gathers samples of many into
 //! a block and writes it, and only then advances the tails of these rings. A writer that is killed between the two leaves a
 //! spool with *more* samples than the tails say. The next writer therefore takes the spool for the truth: it asks
-//! [`Resumed::is_stored`] of each ring's oldest samples, and advances the tail past those that are.
+//! [`Resumed::stored_of`] how many of those that wait in a ring are in it, and advances the tail past them.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -45,21 +45,18 @@ pub struct Resumed {
     pub samples: u64,
     /// Bytes of a torn or damaged tail that were cut off.
     pub dropped_bytes: u64,
-    /// The last attempt of each client in it, in each of its two numberings: of executed attempts, and of unsent ones.
-    last: HashMap<(ClientId, bool), AttemptId>,
+    /// The last sample of each client in it.
+    last: HashMap<ClientId, AttemptId>,
 }
 
 impl Resumed {
-    /// Whether a sample that waits in its client's ring is in the file already. A client numbers what it executed
-    /// in ascending order, and so, on its own, what it did not send; they are stored in that order.
-    pub fn is_stored(&self, sample: &Sample) -> bool {
-        self.last.get(&numbering(sample.attempt)).is_some_and(|last| sample.attempt <= *last)
+    /// How many of the samples that wait in a client's ring, oldest first, are in the file already. Ring and file have them
+    /// in one order, whatever their numbers are: everything up to the last one in the file is, and nothing if that one does
+    /// not wait any more.
+    pub fn stored_of(&self, waiting: &[Sample]) -> usize {
+        let is_last = |sample: &Sample| self.last.get(&sample.attempt.client()) == Some(&sample.attempt);
+        waiting.iter().rposition(is_last).map_or(0, |place| place + 1)
     }
-}
-
-/// Whose numbers an attempt is compared with.
-const fn numbering(attempt: AttemptId) -> (ClientId, bool) {
-    (attempt.client(), attempt.is_unsent())
 }
 
 impl SpoolWriter {
@@ -90,7 +87,7 @@ impl SpoolWriter {
         let mut last = HashMap::new();
         while let Some(block) = reader.next_block()? {
             if let Block::Samples(samples) = block {
-                last.extend(samples.iter().map(|sample| (numbering(sample.attempt), sample.attempt)));
+                last.extend(samples.iter().map(|sample| (sample.attempt.client(), sample.attempt)));
             }
         }
         writer.offset = reader.offset();
