@@ -2,7 +2,7 @@
 //!
 //! A client arrives by storing the meeting's number in its slot and then looks whether everybody has; the last one opens
 //! the meeting and wakes the others. The keeper does the same look after it has given a client up, so that a hung client
-//! holds nobody for longer than its deadline.
+//! holds nobody for longer than its deadline. Each role has meetings of its own: who hangs in one holds nobody of another.
 //!
 //! A meeting ends in a moment of the near future at which all begin: else the first to be woken would have done its share
 //! before the last is awake, and nobody would have measured what many clients do to each other.
@@ -13,10 +13,10 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use iolag_model::{Arrival, Coordinator, Meeting, MonotonicTime, Nanoseconds, Waiting};
+use iolag_model::{Arrival, Coordinator, Meeting, MonotonicTime, Nanoseconds, Role, Waiting};
 use rustix::thread::futex;
 
-use super::layout::{Exchange, LastMeeting};
+use super::layout::{Exchange, Gathering, LastMeeting};
 use super::slot::GIVEN_UP;
 
 /// What it takes to wake one more client on the same processor and let it prepare its first operation: some 10 µs on a virtual
@@ -58,55 +58,47 @@ impl SharedCoordinator {
         self.exchange.shared.control().stop_all.load(Ordering::Acquire) != 0
     }
 
-    fn open_if_complete(&self, number: u32, now: MonotonicTime, notice: Nanoseconds) {
+    /// The clients of this role stop before their next operation.
+    pub fn stop_role(&self, role: Role) {
+        for client in self.members(role) {
+            self.exchange.shared.slot(client).stop.store(1, Ordering::Release);
+        }
+        self.tell();
+    }
+
+    /// The clients of a role, by number.
+    fn members(&self, role: Role) -> impl Iterator<Item = usize> + '_ {
         let shared = &self.exchange.shared;
-        let complete = (0..shared.clients).all(|client| {
+        (0..shared.clients).filter(move |client| shared.slot(*client).role() == role)
+    }
+
+    fn open_if_complete(&self, role: Role, number: u32, now: MonotonicTime, notice: Nanoseconds) {
+        let shared = &self.exchange.shared;
+        let is_there = |client| {
             let slot = shared.slot(client);
-            slot.arrived.load(Ordering::SeqCst) >= number || self.is_given_up(client)
-        });
-        if complete {
-            self.agree_on_begin(number, now.after(lead(self.expected(), shared.processors, notice)));
-            shared.control().open_meeting.fetch_max(number, Ordering::SeqCst);
+            slot.arrived.load(Ordering::SeqCst) >= number || slot.standing.load(Ordering::SeqCst) == GIVEN_UP
+        };
+        if self.members(role).all(is_there) {
+            let gathering = shared.gathering(role);
+            let ahead = lead(gathering.expected(), shared.processors, notice);
+            gathering.agree_on_begin(number, now.after(ahead));
+            gathering.open_meeting.fetch_max(number, Ordering::SeqCst);
             self.tell();
         }
     }
 
-    fn is_given_up(&self, client: usize) -> bool {
-        self.exchange.shared.slot(client).standing.load(Ordering::SeqCst) == GIVEN_UP
-    }
-
-    fn expected(&self) -> usize {
-        (0..self.exchange.shared.clients).filter(|client| !self.is_given_up(*client)).count()
-    }
-
-    /// Sets when those at meeting `number` begin, unless somebody else has. The last client and the keeper may both come to
-    /// open it, and whoever does may be killed in between; so nobody waits for the other, and the first word counts: the
-    /// lowest bit tells this meeting's word from that of the one before.
-    fn agree_on_begin(&self, number: u32, begin: MonotonicTime) {
-        let control = self.exchange.shared.control();
-        let known = control.begin_ns.load(Ordering::SeqCst);
-        let parity = u64::from(number & 1);
-        if known & 1 != parity && control.open_meeting.load(Ordering::SeqCst) < number {
-            // That it has changed meanwhile means that it is said already.
-            let _ = control.begin_ns.compare_exchange(
-                known,
-                (begin.0 & !1) | parity,
-                Ordering::SeqCst,
-                Ordering::SeqCst,
-            );
-        }
-    }
-
-    fn look(&self, number: u32) -> Meeting {
+    fn look(&self, role: Role, number: u32) -> Meeting {
         let shared = &self.exchange.shared;
         let value = |client: usize| {
             let slot = shared.slot(client);
             // A client that was given up may have brought its value before.
-            (slot.arrived.load(Ordering::SeqCst) >= number)
+            (slot.role() == role && slot.arrived.load(Ordering::SeqCst) >= number)
                 .then(|| slot.values[number as usize % 2].load(Ordering::SeqCst))
         };
-        let waiting = if self.expected() > shared.processors { Waiting::Asleep } else { Waiting::Actively };
-        let begin = MonotonicTime(shared.control().begin_ns.load(Ordering::SeqCst));
+        // All roles share the processors.
+        let expected = Role::ALL.map(|role| shared.gathering(role).expected()).iter().sum::<usize>();
+        let waiting = if expected > shared.processors { Waiting::Asleep } else { Waiting::Actively };
+        let begin = MonotonicTime(shared.gathering(role).begin_ns.load(Ordering::SeqCst));
         Meeting { values: (0..shared.clients).map(value).collect(), begin, waiting }
     }
 
@@ -114,9 +106,35 @@ impl SharedCoordinator {
     fn tell(&self) {
         let control = self.exchange.shared.control();
         control.news.fetch_add(1, Ordering::SeqCst);
-        for word in [&control.open_meeting, &control.news] {
+        let meetings = control.gatherings.iter().map(|gathering| &gathering.open_meeting);
+        for word in meetings.chain([&control.news]) {
             // Clients wait with a time limit, so a lost wake costs milliseconds and a failed one nothing else.
             let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
+        }
+    }
+}
+
+impl Gathering {
+    /// How many are waited for.
+    fn expected(&self) -> usize {
+        let members = self.members.load(Ordering::SeqCst);
+        members.saturating_sub(self.given_up.load(Ordering::SeqCst)) as usize
+    }
+
+    /// Sets when those at meeting `number` begin, unless somebody else has. The last client and the keeper may both come to
+    /// open it, and whoever does may be killed in between; so nobody waits for the other, and the first word counts: the
+    /// lowest bit tells this meeting's word from that of the one before.
+    fn agree_on_begin(&self, number: u32, begin: MonotonicTime) {
+        let known = self.begin_ns.load(Ordering::SeqCst);
+        let parity = u64::from(number & 1);
+        if known & 1 != parity && self.open_meeting.load(Ordering::SeqCst) < number {
+            // That it has changed meanwhile means that it is said already.
+            let _ = self.begin_ns.compare_exchange(
+                known,
+                (begin.0 & !1) | parity,
+                Ordering::SeqCst,
+                Ordering::SeqCst,
+            );
         }
     }
 }
@@ -138,41 +156,43 @@ impl Coordinator for SharedCoordinator {
 
     fn give_up(&self, rank: u32, now: MonotonicTime) {
         let slot = self.exchange.shared.slot(rank as usize);
+        let gathering = self.exchange.shared.gathering(slot.role());
         if slot.standing.swap(GIVEN_UP, Ordering::SeqCst) != GIVEN_UP {
-            self.exchange.shared.control().given_up.fetch_add(1, Ordering::SeqCst);
+            gathering.given_up.fetch_add(1, Ordering::SeqCst);
         }
         slot.stop.store(1, Ordering::Release);
-        let next = self.exchange.shared.control().open_meeting.load(Ordering::SeqCst) + 1;
-        self.open_if_complete(next, now, NOTICE);
+        let next = gathering.open_meeting.load(Ordering::SeqCst) + 1;
+        self.open_if_complete(slot.role(), next, now, NOTICE);
         self.tell();
     }
 
     fn arrive(&self, arrival: Arrival) {
         let Arrival { rank, number, value, now, notice } = arrival;
-        let shared = &self.exchange.shared;
-        let slot = shared.slot(rank as usize);
+        let slot = self.exchange.shared.slot(rank as usize);
         slot.values[number as usize % 2].store(value, Ordering::SeqCst);
         slot.arrived.store(number, Ordering::SeqCst);
-        let arrivals = shared.control().arrivals.fetch_add(1, Ordering::SeqCst) + 1;
-        let given_up = u64::from(shared.control().given_up.load(Ordering::SeqCst));
+        let gathering = self.exchange.shared.gathering(slot.role());
+        let arrivals = gathering.arrivals.fetch_add(1, Ordering::SeqCst) + 1;
         // Everyone who is expected has arrived at every meeting up to this one, so nobody before the last can see this many:
         // with thousands of clients, looking at all slots at every arrival would take seconds.
-        if arrivals >= u64::from(number) * (shared.clients as u64).saturating_sub(given_up) {
-            self.open_if_complete(number, now, notice);
+        if arrivals >= u64::from(number) * gathering.expected() as u64 {
+            self.open_if_complete(slot.role(), number, now, notice);
         }
     }
 
-    fn meeting(&self, _: u32, number: u32) -> Option<Arc<Meeting>> {
+    fn meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>> {
         let shared = &self.exchange.shared;
-        if shared.control().open_meeting.load(Ordering::SeqCst) < number {
+        let role = shared.slot(rank as usize).role();
+        if shared.gathering(role).open_meeting.load(Ordering::SeqCst) < number {
             return None;
         }
         // Made by the first of this process that looks: thousands of clients would read millions of slots.
-        let mut last = shared.last_meeting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = shared.last_meetings.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = &mut all[role as usize];
         match &last.meeting {
             Some(meeting) if last.number == number => Some(Arc::clone(meeting)),
             _ => {
-                let meeting = Arc::new(self.look(number));
+                let meeting = Arc::new(self.look(role, number));
                 // Who was given up and comes late to an old meeting does not take the present one from the others.
                 if number > last.number {
                     *last = LastMeeting { number, meeting: Some(Arc::clone(&meeting)) };
@@ -183,7 +203,8 @@ impl Coordinator for SharedCoordinator {
     }
 
     fn wait_for_meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>> {
-        let word = &self.exchange.shared.control().open_meeting;
+        let shared = &self.exchange.shared;
+        let word = &shared.gathering(shared.slot(rank as usize).role()).open_meeting;
         loop {
             let open = word.load(Ordering::SeqCst);
             if open >= number {
@@ -252,18 +273,76 @@ mod tests {
         let exchange = Exchange::new(2, 1 << 20).unwrap();
         let coordinator = exchange.coordinator();
         coordinator.arrive(arrival(0, 1, 1000));
-        coordinator.agree_on_begin(1, MonotonicTime(5_000));
+        let gathering = exchange.shared.gathering(Role::Load);
+        gathering.agree_on_begin(1, MonotonicTime(5_000));
         // Whoever had named the moment was killed before it could open the meeting; the keeper does.
         coordinator.give_up(1, MonotonicTime(900_000));
         assert_eq!(coordinator.meeting(0, 1).unwrap().begin, MonotonicTime(5_001));
         // A keeper that was slow: the meeting is open.
-        coordinator.agree_on_begin(1, MonotonicTime(7_000));
-        coordinator.open_if_complete(1, MonotonicTime(8_000), NOTICE);
+        gathering.agree_on_begin(1, MonotonicTime(7_000));
+        coordinator.open_if_complete(Role::Load, 1, MonotonicTime(8_000), NOTICE);
         assert_eq!(coordinator.meeting(0, 1).unwrap().begin, MonotonicTime(5_001));
         coordinator.arrive(arrival(0, 2, 10_000));
         assert_eq!(coordinator.meeting(0, 2).unwrap().begin, MonotonicTime(10_000), "it waits for nobody");
-        coordinator.agree_on_begin(1, MonotonicTime(11_000));
-        assert_eq!(coordinator.look(2).begin, MonotonicTime(10_000));
+        gathering.agree_on_begin(1, MonotonicTime(11_000));
+        assert_eq!(coordinator.look(Role::Load, 2).begin, MonotonicTime(10_000));
+    }
+
+    /// Two of the load, two bystanders.
+    fn mixed() -> Exchange {
+        let exchange = Exchange::new(4, 1 << 20).unwrap();
+        [2, 3].into_iter().for_each(|client| exchange.set_role(client, Role::Bystander));
+        exchange
+    }
+
+    #[test]
+    fn roles_meet_apart() {
+        let exchange = mixed();
+        let coordinator = exchange.coordinator();
+        coordinator.arrive(arrival(2, 1, 1_000));
+        coordinator.arrive(arrival(0, 1, 2_000));
+        assert_eq!([0, 2].map(|rank| coordinator.meeting(rank, 1)), [None, None]);
+        coordinator.arrive(arrival(1, 1, 3_000));
+        assert_eq!(*coordinator.meeting(0, 1).unwrap().values, [Some(0), Some(1), None, None]);
+        assert_eq!(coordinator.meeting(2, 1), None, "they still wait for one of theirs");
+        coordinator.arrive(arrival(3, 1, 1_000_000_000));
+        let bystanders = coordinator.meeting(2, 1).unwrap();
+        assert_eq!(*bystanders.values, [None, None, Some(2), Some(3)]);
+        assert!(bystanders.begin >= MonotonicTime(1_000_000_000));
+        let load = coordinator.meeting(1, 1).unwrap();
+        assert!(load.begin < MonotonicTime(1_000_000_000), "each role begins at a moment of its own");
+        assert!(Arc::ptr_eq(&load, &coordinator.meeting(0, 1).unwrap()));
+    }
+
+    #[test]
+    fn who_is_given_up_opens_no_meeting_of_another_role() {
+        let exchange = mixed();
+        let coordinator = exchange.coordinator();
+        coordinator.arrive(arrival(0, 1, 1_000));
+        coordinator.arrive(arrival(2, 1, 1_000));
+        coordinator.give_up(3, MonotonicTime(2_000));
+        assert_eq!(
+            coordinator.meeting(0, 1),
+            None,
+            "its second client is missing, which nobody has given up"
+        );
+        assert_eq!(*coordinator.meeting(2, 1).unwrap().values, [None, None, Some(2), None]);
+        coordinator.give_up(1, MonotonicTime(3_000));
+        assert_eq!(*coordinator.meeting(0, 1).unwrap().values, [Some(0), None, None, None]);
+        coordinator.arrive(arrival(0, 2, 4_000));
+        assert!(coordinator.meeting(0, 2).is_some(), "only those of its role are counted");
+    }
+
+    #[test]
+    fn a_role_is_stopped_by_itself() {
+        let exchange = mixed();
+        let coordinator = exchange.coordinator();
+        let seen = coordinator.wait_for_news(u32::MAX);
+        coordinator.stop_role(Role::Bystander);
+        assert_eq!([0, 1, 2, 3].map(|rank| coordinator.is_stopped(rank)), [false, false, true, true]);
+        assert!(!coordinator.is_stopping());
+        assert_ne!(coordinator.wait_for_news(seen), seen);
+        assert_eq!(coordinator.wait_for_meeting(3, 1), None);
     }
 
     #[test]

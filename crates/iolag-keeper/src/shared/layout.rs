@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use iolag_model::{
-    Activity, AttemptId, Detail, Meeting, MonotonicTime, Operation, Recorder, Sample, StageIndex,
+    Activity, AttemptId, Detail, Meeting, MonotonicTime, Operation, Recorder, Role, Sample, StageIndex,
 };
 use rustix::thread::sched_getaffinity;
 
@@ -28,13 +28,8 @@ const KEEPER_SAMPLES: usize = 16 << 10;
 
 #[repr(C)]
 pub(crate) struct Control {
-    /// Number of the last meeting that is open; also the futex that clients wait on.
-    pub(crate) open_meeting: AtomicU32,
-    /// When those at the meeting begin; the lowest bit is that of the meeting's number.
-    pub(crate) begin_ns: AtomicU64,
-    /// Arrivals at all meetings so far, and clients that were given up: only to save looking at every slot.
-    pub(crate) arrivals: AtomicU64,
-    pub(crate) given_up: AtomicU32,
+    /// By role.
+    pub(crate) gatherings: [Gathering; Role::ALL.len()],
     /// Counts what clients should look at; also the futex of those who wait for that.
     pub(crate) news: AtomicU32,
     /// Set when every client is to stop: the writer then also knows that the end is near.
@@ -43,6 +38,20 @@ pub(crate) struct Control {
     measured: AtomicU32,
     /// Samples that found their ring full although the run was stopped: lost, and said so.
     pub(crate) samples_lost: AtomicU64,
+}
+
+/// Where the clients of one role meet.
+#[repr(C, align(128))]
+pub(crate) struct Gathering {
+    /// Number of the last meeting that is open; also the futex that clients wait on.
+    pub(crate) open_meeting: AtomicU32,
+    /// Clients of this role, and those of them that were given up.
+    pub(crate) members: AtomicU32,
+    pub(crate) given_up: AtomicU32,
+    /// When those at the meeting begin; the lowest bit is that of the meeting's number.
+    pub(crate) begin_ns: AtomicU64,
+    /// Arrivals at all meetings so far: only to save looking at every slot.
+    pub(crate) arrivals: AtomicU64,
 }
 
 const _: () = assert!(size_of::<Control>() <= PAGE && PAGE.is_multiple_of(align_of::<Slot>()));
@@ -61,8 +70,8 @@ pub(crate) struct Places {
     detail_bytes: usize,
     /// Processors that the clients may use, all together.
     pub(crate) processors: usize,
-    /// The last meeting that this process has looked at, made once for all its clients.
-    pub(crate) last_meeting: Mutex<LastMeeting>,
+    /// By role the last meeting that this process has looked at, made once for all its clients.
+    pub(crate) last_meetings: Mutex<[LastMeeting; Role::ALL.len()]>,
 }
 
 /// A meeting with its number.
@@ -76,6 +85,10 @@ impl Places {
     pub(crate) fn control(&self) -> &Control {
         // SAFETY: at the start of the region; zeroed memory is valid and only atomics touch it.
         unsafe { self.memory.at::<Control>(0, 1).as_ref() }
+    }
+
+    pub(crate) fn gathering(&self, role: Role) -> &Gathering {
+        &self.control().gatherings[role as usize]
     }
 
     pub(crate) fn slot(&self, client: usize) -> &Slot {
@@ -151,9 +164,10 @@ impl Exchange {
         let bytes = (Places::rings_offset(clients) + rings).next_multiple_of(PAGE) + details;
         let memory = SharedMemory::new(bytes)?;
         let processors = sched_getaffinity(None).map_or(1, |set| set.count() as usize).max(1);
-        let last_meeting = Mutex::default();
-        let places = Places { memory, clients, ring_samples, detail_bytes, processors, last_meeting };
+        let last_meetings = Mutex::default();
+        let places = Places { memory, clients, ring_samples, detail_bytes, processors, last_meetings };
         places.memory.prefault(0, Places::rings_offset(clients));
+        places.gathering(Role::Load).members.store(room.clients, Ordering::SeqCst);
         Ok(Self { shared: Arc::new(places) })
     }
 
@@ -235,6 +249,18 @@ impl Exchange {
     /// Process and thread of `client`, once it has begun.
     pub fn thread(&self, client: u32) -> Option<(u32, u32)> {
         Some(self.shared.slot(client as usize).thread()).filter(|(_, thread)| *thread != 0)
+    }
+
+    /// Says what `client` is there for, before any measurer is started. Of who nothing is said is there for the load.
+    pub fn set_role(&self, client: u32, role: Role) {
+        let before = self.shared.slot(client as usize).set_role(role);
+        self.shared.gathering(before).members.fetch_sub(1, Ordering::SeqCst);
+        self.shared.gathering(role).members.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// What `client` is there for.
+    pub fn role(&self, client: u32) -> Role {
+        self.shared.slot(client as usize).role()
     }
 
     /// Whether the others still wait for `client`.

@@ -6,6 +6,7 @@
 //!   attempt                                             activity   meeting, pausing, ended, …
 //!   intended_ns                                         arrived    number of the last meeting arrived at
 //!   operation | stage << 8                              noted      by the writer: its working place is known to a clean-up
+//!                                                       role       what the client is there for
 //!                                                       values[2]  brought to meetings, by parity of their number
 //!                                                       thread     kernel's id of the client's thread
 //!                                                       process
@@ -16,7 +17,7 @@
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use iolag_model::{Activity, AttemptId, MonotonicTime, Operation, StageIndex};
+use iolag_model::{Activity, AttemptId, MonotonicTime, Operation, Role, StageIndex};
 
 use super::ring::LINE;
 
@@ -35,6 +36,7 @@ pub(crate) struct Slot {
     process: AtomicU32,
     pub(crate) standing: AtomicU32,
     pub(crate) noted: AtomicU32,
+    role: AtomicU32,
     pub(crate) values: [AtomicU64; 2],
 }
 
@@ -93,6 +95,15 @@ impl Slot {
 
     pub(crate) fn activity(&self) -> Activity {
         Activity::from_code(self.activity.load(Ordering::Acquire))
+    }
+
+    /// Sets what the client is there for, and says what it was there for before.
+    pub(crate) fn set_role(&self, role: Role) -> Role {
+        Role::from_code(self.role.swap(role as u32, Ordering::SeqCst))
+    }
+
+    pub(crate) fn role(&self) -> Role {
+        Role::from_code(self.role.load(Ordering::Relaxed))
     }
 
     pub(crate) fn set_thread(&self, process: u32, thread: u32) {

@@ -1,5 +1,7 @@
 //! The contracts of the core, proved with toys before any real workload: five thousand asynchronous clients, two processes,
-//! and a process that is killed in the middle.
+//! roles that do not wait for each other, and a process that is killed in the middle.
+
+mod roles;
 
 use std::time::Duration;
 
