@@ -15,7 +15,7 @@ use iolag_fixtures::skip;
 use iolag_keeper::{Child, Ending, Exchange, HangDetection, Orphanage, Room, SharedRecorder, Sleeps};
 use iolag_model::{
     ClientId, Clock, Deadlines, ErrorClass, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds,
-    Operation, Outcome, Sample, StageIndex,
+    Operation, Outcome, Role, Sample, StageIndex,
 };
 use iolag_workload::{
     Client, ClientLoop, Done, DriveEnd, DriveError, DriveOptions, IfNotOpen, Job, Step, Workers,
@@ -202,7 +202,8 @@ fn five_thousand_connections_of_which_one_never_opens_and_one_never_answers_lose
     })
     .unwrap();
     let sleeps = Sleeps::new(MonotonicClock.now());
-    let mut hangs = HangDetection::new(CLIENTS, USUAL, MonotonicClock.now());
+    let deadlines = Role::ALL.map(|_| USUAL.into());
+    let mut hangs = HangDetection::new(&exchange, deadlines, MonotonicClock.now());
     while measurer.wait(Nanoseconds::from_milliseconds(50)).is_none() {
         assert_eq!(hangs.look(&exchange, 0..CLIENTS, &sleeps, MonotonicClock.now()), []);
     }

@@ -40,7 +40,7 @@ fn main() -> Result<()> {
         Child::fork("writer", Orphanage::Die, || i32::from(write(&exchange, place.path()).is_err()))?;
     let mut measurer = Child::fork("measurer", Orphanage::Die, || i32::from(!measure(&exchange)))?;
     let sleeps = Sleeps::new(MonotonicClock.now());
-    let mut hangs = HangDetection::new(clients, DEADLINE, MonotonicClock.now());
+    let mut hangs = HangDetection::new(&exchange, [DEADLINE; 3].map(Into::into), MonotonicClock.now());
     while measurer.wait(Nanoseconds::from_milliseconds(50)).is_none() {
         ensure!(
             hangs.look(&exchange, 0..clients, &sleeps, MonotonicClock.now()).is_empty(),

@@ -5,7 +5,7 @@ use iolag_model::{Nanoseconds, OnHang};
 /// What the keeper is to do about hung operations.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
-    /// After this long an operation counts as hung.
+    /// After this long an operation counts as hung of which the run's spec says nothing else.
     pub deadline: Nanoseconds,
     /// What a hung operation does to the run.
     pub on_hang: OnHang,

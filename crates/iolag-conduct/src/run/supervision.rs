@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_keeper::{Ending, Exchange, Hang, HangDetection, Sleeps};
 use iolag_model::{
-    Activity, Anchor, AttemptId, ClientId, ClientRecord, Clock, Coordinator, FailureCode, MonotonicClock,
-    MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, RunRecord, Sample,
+    Activity, Anchor, AttemptId, ClientId, ClientRecord, Clock, Coordinator, Deadlines, FailureCode,
+    MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Role, RunRecord, Sample,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -35,10 +35,11 @@ pub fn watch(
     policy: Policy,
     attendant: &mut dyn Attendant,
 ) -> Watched {
+    let deadlines = Role::ALL.map(|role| Deadlines::by_rules(role, policy.deadline, &record.spec.deadlines));
     let mut watch = Watch {
         exchange,
         recording: Recording::new(exchange),
-        hangs: HangDetection::new(exchange.clients(), policy.deadline, MonotonicClock.now()),
+        hangs: HangDetection::new(exchange, deadlines, MonotonicClock.now()),
         sleeps: Sleeps::new(MonotonicClock.now()),
         policy,
         watched: Watched { anchors: vec![Anchor::take()], ..Watched::default() },
@@ -373,7 +374,8 @@ impl Watch<'_> {
                 // While its process stood still nobody asked the file system anything.
                 let age = now.since(flight.start);
                 // What is cut short by the end has not hung.
-                let is_cut = ends && age <= self.policy.deadline;
+                let deadlines = self.hangs.deadlines(self.exchange.role(client));
+                let is_cut = ends && !deadlines.has_passed(flight.operation, age);
                 let (outcome, code) = match is_cut {
                     true => (Outcome::Interrupted, FailureCode::CUT),
                     false => (Outcome::Hung, FailureCode::ABANDONED),

@@ -58,7 +58,10 @@ impl Watched {
         let of_place = |(index, target): (u16, &TargetRecord)| {
             let clients = record.clients.iter().filter(|client| client.target.0 == index);
             let left = clients.clone().filter(|client| self.left_behind.contains(&client.client.0)).count();
-            let late = format!("for longer than the deadline of {}", record.spec.deadline_ns);
+            let late = match record.spec.deadlines.as_slice() {
+                [] => format!("for longer than the deadline of {}", record.spec.deadline_ns),
+                _ => "for longer than the deadline".to_owned(),
+            };
             let name = &target.name;
             match (left, clients.count()) {
                 (0, _) => None,

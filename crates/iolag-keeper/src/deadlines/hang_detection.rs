@@ -1,18 +1,25 @@
-//! Watching clients: which operation has been in flight, or which client has been silent, for longer than the deadline.
+//! Watching clients: which operation has been in flight, or which client has been silent, for longer than its deadline. That is by
+//! operation, and by what the client is there for.
 //!
 //! Pure over what it is shown and told: the shared memory is read by [`HangDetection::look`], decisions depend only on that and
 //! on `now`.
 
 use iolag_model::{
-    Activity, AttemptId, FailureCode, MonotonicTime, Nanoseconds, Operation, Outcome, Sample, StageIndex,
+    Activity, AttemptId, Deadlines, FailureCode, MonotonicTime, Nanoseconds, Operation, Outcome, Role,
+    Sample, StageIndex,
 };
 
 use crate::{Exchange, InFlight, Sleeps};
 
+/// What a client gets beyond its deadlines that ends its operations at them itself: else it would be given up at the moment at
+/// which it goes on.
+const CANCELLING: Nanoseconds = Nanoseconds::from_seconds(1);
+
 /// Remembers what was already reported.
 #[derive(Debug)]
 pub struct HangDetection {
-    deadline: Nanoseconds,
+    /// By role.
+    deadlines: [Deadlines; Role::ALL.len()],
     clients: Vec<Watched>,
 }
 
@@ -56,10 +63,15 @@ pub enum Hang {
 }
 
 impl HangDetection {
-    /// A watch over `clients` clients.
-    pub fn new(clients: u32, deadline: Nanoseconds, now: MonotonicTime) -> Self {
+    /// A watch over the clients of an exchange; `deadlines` by role.
+    pub fn new(exchange: &Exchange, deadlines: [Deadlines; Role::ALL.len()], now: MonotonicTime) -> Self {
         let watched = Watched { progress_since: now, ..Watched::default() };
-        Self { deadline, clients: vec![watched; clients as usize] }
+        Self { deadlines, clients: vec![watched; exchange.clients() as usize] }
+    }
+
+    /// The deadlines of clients of this role.
+    pub const fn deadlines(&self, role: Role) -> &Deadlines {
+        &self.deadlines[role as usize]
     }
 
     /// Looks at each of these clients once; one whose process stands still has nothing to show. What the keeper has slept counts
@@ -73,9 +85,7 @@ impl HangDetection {
     ) -> Vec<Hang> {
         let mut hangs = Vec::new();
         for client in clients {
-            let (activity, progress) = exchange.activity(client);
-            let in_flight = exchange.in_flight(client);
-            self.look_at(client, in_flight, (activity, progress), sleeps, now, &mut hangs);
+            self.look_at(exchange, client, sleeps, now, &mut hangs);
         }
         hangs
     }
@@ -95,14 +105,20 @@ impl HangDetection {
 
     fn look_at(
         &mut self,
+        exchange: &Exchange,
         client: u32,
-        in_flight: Option<InFlight>,
-        (activity, progress): (Activity, u64),
         sleeps: &Sleeps,
         now: MonotonicTime,
         hangs: &mut Vec<Hang>,
     ) {
-        let deadline = self.deadline;
+        let (activity, progress) = exchange.activity(client);
+        let in_flight = exchange.in_flight(client);
+        let is_working = matches!(activity, Activity::Working | Activity::Asking);
+        let deadlines = &self.deadlines[exchange.role(client) as usize];
+        let grace = if activity == Activity::Asking { CANCELLING } else { Nanoseconds::ZERO };
+        let has_passed = |deadline: Nanoseconds, since: MonotonicTime| {
+            sleeps.awake(since, now) > Nanoseconds(deadline.0.saturating_add(grace.0))
+        };
         let watched = &mut self.clients[client as usize];
         if let Some(hung) = watched.hung
             && !watched.stalled
@@ -115,7 +131,7 @@ impl HangDetection {
         let ended = hangs
             .last()
             .is_some_and(|hang| matches!(hang, Hang::Ended { client: whose, .. } if *whose == client));
-        if progress != watched.progress || activity != Activity::Working || in_flight.is_some() || ended {
+        if progress != watched.progress || !is_working || in_flight.is_some() || ended {
             if watched.stalled
                 && let Some(hung) = watched.hung.take()
             {
@@ -128,14 +144,16 @@ impl HangDetection {
             watched.progress_since = now;
         }
         match in_flight {
-            Some(flight) if sleeps.awake(flight.start, now) > deadline && watched.hung.is_none() => {
+            Some(flight)
+                if watched.hung.is_none() && has_passed(deadlines.of(flight.operation), flight.start) =>
+            {
                 let sample = hung_sample(flight, now);
                 watched.hung = Some(sample);
                 hangs.push(Hang::Began { client, sample });
             }
-            None if activity == Activity::Working
+            None if is_working
                 && watched.hung.is_none()
-                && sleeps.awake(watched.progress_since, now) > deadline =>
+                && has_passed(deadlines.usual(), watched.progress_since) =>
             {
                 let flight = InFlight {
                     // No client comes to the last sequence numbers: each stall has one of its own, from the end.
@@ -165,20 +183,29 @@ fn hung_sample(flight: InFlight, now: MonotonicTime) -> Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iolag_model::Recorder;
+    use iolag_model::{DeadlineRule, Recorder};
 
     const DEADLINE: Nanoseconds = Nanoseconds(100);
     const AWAKE: Sleeps = Sleeps::new(MonotonicTime(0));
+
+    fn watch_over(exchange: &Exchange) -> HangDetection {
+        HangDetection::new(exchange, [DEADLINE; 3].map(Deadlines::from), MonotonicTime(1))
+    }
+
+    /// An operation that is in flight since the moment 10.
+    fn begin(recorder: &mut impl Recorder, attempt: AttemptId, operation: Operation, activity: Activity) {
+        recorder.set_activity(activity);
+        recorder.announce(attempt, operation, StageIndex(2), MonotonicTime(0));
+        recorder.begin(MonotonicTime(10));
+    }
 
     #[test]
     fn an_operation_is_hung_once_and_its_end_is_noticed() {
         let exchange = Exchange::new(1, 1 << 20).unwrap();
         let mut recorder = exchange.recorder(0);
-        let mut watch = HangDetection::new(1, DEADLINE, MonotonicTime(1));
-        recorder.set_activity(Activity::Working);
+        let mut watch = watch_over(&exchange);
         let attempt = AttemptId(5);
-        recorder.announce(attempt, Operation::Stat, StageIndex(2), MonotonicTime(0));
-        recorder.begin(MonotonicTime(10));
+        begin(&mut recorder, attempt, Operation::Stat, Activity::Working);
         assert_eq!(watch.look(&exchange, [0], &AWAKE, MonotonicTime(110)), []);
         let hangs = watch.look(&exchange, [0], &AWAKE, MonotonicTime(111));
         let [Hang::Began { client: 0, sample }] = hangs[..] else { panic!("{hangs:?}") };
@@ -207,7 +234,7 @@ mod tests {
     fn silence_between_operations_is_a_stall_unless_it_is_meant() {
         let exchange = Exchange::new(1, 1 << 20).unwrap();
         let mut recorder = exchange.recorder(0);
-        let mut watch = HangDetection::new(1, DEADLINE, MonotonicTime(1));
+        let mut watch = watch_over(&exchange);
         for activity in [Activity::Meeting, Activity::Pausing, Activity::Full] {
             recorder.set_activity(activity);
             assert_eq!(watch.look(&exchange, [0], &AWAKE, MonotonicTime(1000)), [], "{activity:?}");
@@ -228,11 +255,9 @@ mod tests {
         const SLEPT: Nanoseconds = Nanoseconds::from_seconds(60);
         let exchange = Exchange::new(2, 1 << 20).unwrap();
         let mut recorder = exchange.recorder(0);
-        recorder.set_activity(Activity::Working);
-        recorder.announce(AttemptId(5), Operation::Stat, StageIndex(0), MonotonicTime(0));
-        recorder.begin(MonotonicTime(10));
+        begin(&mut recorder, AttemptId(5), Operation::Stat, Activity::Working);
         exchange.recorder(1).set_activity(Activity::Working);
-        let mut watch = HangDetection::new(2, DEADLINE, MonotonicTime(1));
+        let mut watch = watch_over(&exchange);
         let mut sleeps = Sleeps::new(MonotonicTime(50));
         assert_eq!(watch.look(&exchange, 0..2, &sleeps, MonotonicTime(50)), []);
         let woken = MonotonicTime(50).after(SLEPT);
@@ -243,5 +268,58 @@ mod tests {
             watch.look(&exchange, 0..2, &sleeps, later)[..],
             [Hang::Began { .. }, Hang::Stalled { .. }]
         ));
+    }
+
+    /// Who has begun to hang at this moment.
+    fn began(watch: &mut HangDetection, exchange: &Exchange, now: u64) -> Vec<u32> {
+        let hangs = watch.look(exchange, 0..exchange.clients(), &AWAKE, MonotonicTime(now));
+        let client = |hang: Hang| match hang {
+            Hang::Began { client, .. } | Hang::Stalled { client, .. } => client,
+            Hang::Ended { .. } => panic!("{hang:?}"),
+        };
+        hangs.into_iter().map(client).collect()
+    }
+
+    #[test]
+    fn each_role_and_operation_has_its_deadline() {
+        let rule =
+            |role, operation, deadline| DeadlineRule { role, operation, deadline_ns: Nanoseconds(deadline) };
+        let rules = [rule(None, Some(Operation::List), 500), rule(Some(Role::Bystander), None, 50)];
+        let exchange = Exchange::new(4, 1 << 20).unwrap();
+        [2, 3].into_iter().for_each(|client| exchange.set_role(client, Role::Bystander));
+        let deadlines = Role::ALL.map(|role| Deadlines::by_rules(role, DEADLINE, &rules));
+        let mut watch = HangDetection::new(&exchange, deadlines, MonotonicTime(1));
+        let operations = [Operation::Stat, Operation::List, Operation::Stat];
+        for (client, operation) in (0..).zip(operations) {
+            begin(&mut exchange.recorder(client), AttemptId(5), operation, Activity::Working);
+        }
+        // Between two operations.
+        exchange.recorder(3).set_activity(Activity::Working);
+        assert_eq!(
+            began(&mut watch, &exchange, 51),
+            [],
+            "a bystander's silence counts from the first look, at 1"
+        );
+        assert_eq!(began(&mut watch, &exchange, 60), [3]);
+        assert_eq!(began(&mut watch, &exchange, 61), [2]);
+        assert_eq!(began(&mut watch, &exchange, 110), []);
+        assert_eq!(began(&mut watch, &exchange, 111), [0]);
+        assert_eq!(began(&mut watch, &exchange, 510), []);
+        assert_eq!(began(&mut watch, &exchange, 511), [1]);
+    }
+
+    #[test]
+    fn who_ends_its_operations_at_their_deadline_itself_gets_a_little_longer() {
+        let exchange = Exchange::new(3, 1 << 20).unwrap();
+        let activities = [Activity::Working, Activity::Asking];
+        for (client, activity) in (0..).zip(activities) {
+            begin(&mut exchange.recorder(client), AttemptId(5), Operation::Stat, activity);
+        }
+        exchange.recorder(2).set_activity(Activity::Asking);
+        let mut watch = watch_over(&exchange);
+        assert_eq!(began(&mut watch, &exchange, 111), [0]);
+        let later = 110 + CANCELLING.0;
+        assert_eq!(began(&mut watch, &exchange, later), [2], "silent since the first look");
+        assert_eq!(began(&mut watch, &exchange, later + 1), [1]);
     }
 }

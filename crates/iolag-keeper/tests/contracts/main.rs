@@ -156,7 +156,7 @@ fn five_thousand_asynchronous_clients_with_keeper_and_writer_lose_nothing_in_200
     })
     .unwrap();
     let sleeps = Sleeps::new(MonotonicClock.now());
-    let mut hangs = HangDetection::new(CLIENTS, DEADLINE, MonotonicClock.now());
+    let mut hangs = HangDetection::new(&exchange, [DEADLINE; 3].map(Into::into), MonotonicClock.now());
     let processes = [std::process::id(), measurer.id(), writer.id()];
     let mut most_kib = 0;
     while measurer.wait(Nanoseconds::from_milliseconds(50)).is_none() {
