@@ -181,6 +181,7 @@ fn five_thousand_connections_of_which_one_never_opens_and_one_never_answers_lose
     }
     let room = Room {
         clients: CLIENTS,
+        lanes: 1,
         ring_bytes: Room::usual_bytes(CLIENTS),
         samples_per_client: Some(REQUESTS + 6),
     };

@@ -18,7 +18,11 @@ pub trait Recorder {
     /// Places for samples that `has_room` keeps back.
     const RESERVE: usize = 16;
 
-    /// Whether the next operation's samples fit, the reserve left alone.
+    /// What is announced, begun and recorded from now on is in this lane: one of several operations that the client has in
+    /// flight. The first lane, 0, is the one that a client is in which never says so.
+    fn set_lane(&mut self, lane: u32);
+
+    /// Whether the next operation's samples fit, the reserve left alone, and what all lanes may have in flight.
     fn has_room(&mut self) -> bool;
 
     /// Says which attempt comes next; it is not in flight yet.

@@ -80,6 +80,8 @@ impl iolag_model::Clock for Looking {
 }
 
 impl Recorder for Between {
+    fn set_lane(&mut self, _: u32) {}
+
     fn has_room(&mut self) -> bool {
         true
     }

@@ -27,6 +27,8 @@ struct Recorded {
 }
 
 impl Recorder for Recorded {
+    fn set_lane(&mut self, _: u32) {}
+
     fn has_room(&mut self) -> bool {
         true
     }

@@ -34,7 +34,8 @@ const SAMPLES: u64 = OPERATIONS + 2;
 fn main() -> Result<()> {
     let clients: u32 = std::env::args().nth(1).map_or(Ok(50), |text| text.parse())?;
     let ring_bytes = Room::usual_bytes(clients);
-    let exchange = Exchange::with_room(Room { clients, ring_bytes, samples_per_client: Some(SAMPLES) })?;
+    let exchange =
+        Exchange::with_room(Room { clients, lanes: 1, ring_bytes, samples_per_client: Some(SAMPLES) })?;
     let place = tempfile::tempdir()?;
     let mut writer =
         Child::fork("writer", Orphanage::Die, || i32::from(write(&exchange, place.path()).is_err()))?;

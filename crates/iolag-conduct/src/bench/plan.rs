@@ -143,6 +143,7 @@ fn refuse_contradictions(options: &BenchOptions) -> Result<(), Failure> {
 fn refuse_what_cannot_be_had(spec: &RunSpec, target: &Target, limits: &Limits) -> Result<(), Failure> {
     let room = Room {
         clients: spec.clients,
+        lanes: 1,
         ring_bytes: spec.ring_bytes,
         samples_per_client: workload(&spec.workload).samples_per_client(),
     };

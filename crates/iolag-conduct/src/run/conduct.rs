@@ -97,6 +97,7 @@ pub fn conduct(plan: RunPlan<'_>, interruption: &mut Interruption<'_>) -> Result
     let spec = &plan.record.spec;
     let room = Room {
         clients: plan.record.clients.len() as u32,
+        lanes: 1,
         ring_bytes: spec.ring_bytes,
         samples_per_client: iolag_workload::workload(&spec.workload).samples_per_client(),
     };

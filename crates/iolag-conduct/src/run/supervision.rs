@@ -370,7 +370,7 @@ impl Watch<'_> {
         let now = halted.unwrap_or_else(|| MonotonicClock.now());
         let ends = halted.is_some() || self.exchange.coordinator().is_stopping();
         for client in measurer.clients.iter().copied() {
-            if let Some(flight) = self.exchange.in_flight(client) {
+            for flight in self.exchange.all_in_flight(client).flatten() {
                 // While its process stood still nobody asked the file system anything.
                 let age = now.since(flight.start);
                 // What is cut short by the end has not hung.

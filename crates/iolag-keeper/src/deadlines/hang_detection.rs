@@ -5,8 +5,8 @@
 //! on `now`.
 
 use iolag_model::{
-    Activity, AttemptId, Deadlines, FailureCode, MonotonicTime, Nanoseconds, Operation, Outcome, Role,
-    Sample, StageIndex,
+    Activity, AttemptId, ClientId, Deadlines, FailureCode, MonotonicTime, Nanoseconds, Operation, Outcome,
+    Role, Sample, StageIndex,
 };
 
 use crate::{Exchange, InFlight, Sleeps};
@@ -20,16 +20,19 @@ const CANCELLING: Nanoseconds = Nanoseconds::from_seconds(1);
 pub struct HangDetection {
     /// By role.
     deadlines: [Deadlines; Role::ALL.len()],
-    clients: Vec<Watched>,
+    lanes: usize,
+    /// By client and lane the attempt that was reported as hung and has not ended.
+    hung: Vec<Option<Sample>>,
+    clients: Vec<Quiet>,
 }
 
+/// Since when a client shows nothing, and what was told of that.
 #[derive(Debug, Clone, Copy, Default)]
-struct Watched {
-    /// The attempt that was reported as hung and has not ended.
-    hung: Option<Sample>,
+struct Quiet {
     progress: u64,
-    progress_since: MonotonicTime,
-    stalled: bool,
+    since: MonotonicTime,
+    /// The stall that was reported and has not ended.
+    stall: Option<Sample>,
     stalls: u64,
 }
 
@@ -65,8 +68,9 @@ pub enum Hang {
 impl HangDetection {
     /// A watch over the clients of an exchange; `deadlines` by role.
     pub fn new(exchange: &Exchange, deadlines: [Deadlines; Role::ALL.len()], now: MonotonicTime) -> Self {
-        let watched = Watched { progress_since: now, ..Watched::default() };
-        Self { deadlines, clients: vec![watched; exchange.clients() as usize] }
+        let (clients, lanes) = (exchange.clients() as usize, exchange.lanes() as usize);
+        let quiet = Quiet { since: now, ..Quiet::default() };
+        Self { deadlines, lanes, hung: vec![None; clients * lanes], clients: vec![quiet; clients] }
     }
 
     /// The deadlines of clients of this role.
@@ -96,11 +100,11 @@ impl HangDetection {
             sample.duration = now.since(sample.start);
             sample
         };
-        self.clients
-            .iter()
-            .enumerate()
-            .filter_map(|(client, watched)| Some((client as u32, aged(watched.hung?))))
-            .collect()
+        let of_client = |(client, (quiet, hung)): (u32, (&Quiet, &[Option<Sample>]))| {
+            let all = hung.iter().copied().chain([quiet.stall]).flatten();
+            all.map(|sample| (client, aged(sample))).collect::<Vec<_>>()
+        };
+        (0..).zip(self.clients.iter().zip(self.hung.chunks(self.lanes))).flat_map(of_client).collect()
     }
 
     fn look_at(
@@ -112,65 +116,57 @@ impl HangDetection {
         hangs: &mut Vec<Hang>,
     ) {
         let (activity, progress) = exchange.activity(client);
-        let in_flight = exchange.in_flight(client);
         let is_working = matches!(activity, Activity::Working | Activity::Asking);
         let deadlines = &self.deadlines[exchange.role(client) as usize];
         let grace = if activity == Activity::Asking { CANCELLING } else { Nanoseconds::ZERO };
         let has_passed = |deadline: Nanoseconds, since: MonotonicTime| {
             sleeps.awake(since, now) > Nanoseconds(deadline.0.saturating_add(grace.0))
         };
-        let watched = &mut self.clients[client as usize];
-        if let Some(hung) = watched.hung
-            && !watched.stalled
-            && in_flight.is_none_or(|flight| flight.attempt != hung.attempt)
+        let mut shows_something = !is_working;
+        let mut began = Vec::new();
+        for (hung, in_flight) in
+            self.hung[client as usize * self.lanes..].iter_mut().zip(exchange.all_in_flight(client))
         {
-            watched.hung = None;
-            hangs.push(Hang::Ended { client, attempt: hung.attempt, sample: None });
-        }
-        // An operation that has just ended counts as progress now, not when it was announced.
-        let ended = hangs
-            .last()
-            .is_some_and(|hang| matches!(hang, Hang::Ended { client: whose, .. } if *whose == client));
-        if progress != watched.progress || !is_working || in_flight.is_some() || ended {
-            if watched.stalled
-                && let Some(hung) = watched.hung.take()
+            if let Some(sample) = hung
+                && in_flight.is_none_or(|flight| flight.attempt != sample.attempt)
             {
-                watched.stalled = false;
-                let mut sample = hung.with_outcome(Outcome::Late, FailureCode::NONE);
-                sample.duration = now.since(hung.start);
-                hangs.push(Hang::Ended { client, attempt: hung.attempt, sample: Some(sample) });
+                hangs.push(Hang::Ended { client, attempt: sample.attempt, sample: None });
+                *hung = None;
+                // It counts as progress now, not when it was announced.
+                shows_something = true;
             }
-            watched.progress = progress;
-            watched.progress_since = now;
-        }
-        match in_flight {
-            Some(flight)
-                if watched.hung.is_none() && has_passed(deadlines.of(flight.operation), flight.start) =>
-            {
+            let Some(flight) = in_flight else { continue };
+            shows_something = true;
+            if hung.is_none() && has_passed(deadlines.of(flight.operation), flight.start) {
                 let sample = hung_sample(flight, now);
-                watched.hung = Some(sample);
-                hangs.push(Hang::Began { client, sample });
+                *hung = Some(sample);
+                began.push(Hang::Began { client, sample });
             }
-            None if is_working
-                && watched.hung.is_none()
-                && has_passed(deadlines.usual(), watched.progress_since) =>
-            {
-                let flight = InFlight {
-                    // No client comes to the last sequence numbers: each stall has one of its own, from the end.
-                    attempt: AttemptId::new(iolag_model::ClientId(client), u64::MAX - watched.stalls),
-                    operation: Operation::OpenSession,
-                    stage: StageIndex(0),
-                    intended: watched.progress_since,
-                    start: watched.progress_since,
-                };
-                let sample = hung_sample(flight, now);
-                watched.hung = Some(sample);
-                watched.stalled = true;
-                watched.stalls += 1;
-                hangs.push(Hang::Stalled { client, sample });
-            }
-            _ => {}
         }
+        let quiet = &mut self.clients[client as usize];
+        if shows_something || progress != quiet.progress {
+            if let Some(stall) = quiet.stall.take() {
+                let mut sample = stall.with_outcome(Outcome::Late, FailureCode::NONE);
+                sample.duration = now.since(stall.start);
+                hangs.push(Hang::Ended { client, attempt: stall.attempt, sample: Some(sample) });
+            }
+            quiet.progress = progress;
+            quiet.since = now;
+        } else if quiet.stall.is_none() && has_passed(deadlines.usual(), quiet.since) {
+            let flight = InFlight {
+                // No client comes to the last sequence numbers: each stall has one of its own, from the end.
+                attempt: AttemptId::new(ClientId(client), u64::MAX - quiet.stalls),
+                operation: Operation::OpenSession,
+                stage: StageIndex(0),
+                intended: quiet.since,
+                start: quiet.since,
+            };
+            let sample = hung_sample(flight, now);
+            quiet.stall = Some(sample);
+            quiet.stalls += 1;
+            began.push(Hang::Stalled { client, sample });
+        }
+        hangs.append(&mut began);
     }
 }
 
@@ -183,6 +179,7 @@ fn hung_sample(flight: InFlight, now: MonotonicTime) -> Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Room;
     use iolag_model::{DeadlineRule, Recorder};
 
     const DEADLINE: Nanoseconds = Nanoseconds(100);
@@ -268,6 +265,43 @@ mod tests {
             watch.look(&exchange, 0..2, &sleeps, later)[..],
             [Hang::Began { .. }, Hang::Stalled { .. }]
         ));
+    }
+
+    #[test]
+    fn of_two_lanes_one_may_hang_and_the_other_go_on() {
+        let room = Room { clients: 2, lanes: 2, ring_bytes: 1 << 20, samples_per_client: None };
+        let exchange = Exchange::with_room(room).unwrap();
+        let mut watch = watch_over(&exchange);
+        let mut recorder = exchange.recorder(1);
+        let attempt = |number| AttemptId::new(ClientId(1), number);
+        begin(&mut recorder, attempt(0), Operation::Stat, Activity::Working);
+        recorder.set_lane(1);
+        begin(&mut recorder, attempt(1), Operation::Read, Activity::Working);
+        let both = exchange.all_in_flight(1).map(|flight| flight.map(|flight| flight.attempt));
+        assert_eq!(both.collect::<Vec<_>>(), [Some(attempt(0)), Some(attempt(1))]);
+        assert_eq!(exchange.all_in_flight(0).collect::<Vec<_>>(), [None, None]);
+        // The second lane goes on, the first does not.
+        recorder.record(hung_sample(exchange.all_in_flight(1).last().flatten().unwrap(), MonotonicTime(90)));
+        recorder.announce(attempt(2), Operation::Read, StageIndex(2), MonotonicTime(0));
+        recorder.begin(MonotonicTime(95));
+        let hangs = watch.look(&exchange, [0, 1], &AWAKE, MonotonicTime(111));
+        let [Hang::Began { client: 1, sample }] = hangs[..] else { panic!("{hangs:?}") };
+        assert_eq!((sample.attempt, sample.operation()), (attempt(0), Operation::Stat));
+        let hangs = watch.look(&exchange, [0, 1], &AWAKE, MonotonicTime(196));
+        assert!(
+            matches!(hangs[..], [Hang::Began { sample, .. }] if sample.attempt == attempt(2)),
+            "{hangs:?}"
+        );
+        let still: Vec<_> =
+            watch.still_hung(MonotonicTime(200)).iter().map(|(_, sample)| sample.attempt).collect();
+        assert_eq!(still, [attempt(0), attempt(2)]);
+        recorder.set_lane(0);
+        recorder.record(sample);
+        assert_eq!(
+            watch.look(&exchange, [0, 1], &AWAKE, MonotonicTime(201)),
+            [Hang::Ended { client: 1, attempt: attempt(0), sample: None }]
+        );
+        assert_eq!(watch.still_hung(MonotonicTime(202)).len(), 1);
     }
 
     /// Who has begun to hang at this moment.

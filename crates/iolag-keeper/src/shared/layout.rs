@@ -3,8 +3,9 @@
 //! ```text
 //! control (4096)   slots (256 each)   counters of texts (24 each)   rings of samples   rings of texts
 //! ```
-//! There is one slot and one ring per client, and one more ring, without a slot, for the keeper's own samples (hung
-//! attempts). How large they are says [`Room`]. The rings of texts stand last and together, so that they take no memory where
+//! There is a slot for each operation that a client may have in flight: those of its first lane come first, in the order of the
+//! clients, and say what the client is doing besides. There is one ring per client, and one more, without a slot, for the keeper's own
+//! samples (hung attempts). How large they are says [`Room`]. The rings of texts stand last and together, so that they take no memory where
 //! nothing fails; their counters, which the writer looks at, stand apart for the same reason.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -66,6 +67,7 @@ pub struct Exchange {
 pub(crate) struct Places {
     pub(crate) memory: SharedMemory,
     pub(crate) clients: usize,
+    lanes: usize,
     ring_samples: usize,
     detail_bytes: usize,
     /// Processors that the clients may use, all together.
@@ -91,18 +93,30 @@ impl Places {
         &self.control().gatherings[role as usize]
     }
 
+    /// The slot of a client: that of its first lane, and of what it does besides.
     pub(crate) fn slot(&self, client: usize) -> &Slot {
-        assert!(client < self.clients, "no such client");
+        self.lane(client, 0)
+    }
+
+    /// The slot of one lane of a client.
+    fn lane(&self, client: usize, lane: usize) -> &Slot {
+        assert!(client < self.clients && lane < self.lanes, "no such client, or no such lane");
+        let slot = if lane == 0 { client } else { self.clients + client * (self.lanes - 1) + lane - 1 };
         // SAFETY: within the slots; zeroed memory is valid and only atomics touch it.
-        unsafe { self.memory.at::<Slot>(PAGE + client * size_of::<Slot>(), 1).as_ref() }
+        unsafe { self.memory.at::<Slot>(PAGE + slot * size_of::<Slot>(), 1).as_ref() }
     }
 
-    fn counters_offset(clients: usize) -> usize {
-        PAGE + clients * size_of::<Slot>()
+    fn all_lanes(&self, client: usize) -> impl Iterator<Item = &Slot> {
+        (0..self.lanes).map(move |lane| self.lane(client, lane))
     }
 
-    fn rings_offset(clients: usize) -> usize {
-        (Self::counters_offset(clients) + (clients + 1) * size_of::<DetailCounters>()).next_multiple_of(PAGE)
+    fn counters_offset(clients: usize, lanes: usize) -> usize {
+        PAGE + clients * lanes * size_of::<Slot>()
+    }
+
+    fn rings_offset(clients: usize, lanes: usize) -> usize {
+        let counters = (clients + 1) * size_of::<DetailCounters>();
+        (Self::counters_offset(clients, lanes) + counters).next_multiple_of(PAGE)
     }
 
     fn stride(samples: usize) -> usize {
@@ -111,7 +125,7 @@ impl Places {
 
     fn ring_range(&self, ring: usize) -> (usize, usize) {
         let stride = Self::stride(self.ring_samples);
-        let offset = Self::rings_offset(self.clients) + ring * stride;
+        let offset = Self::rings_offset(self.clients, self.lanes) + ring * stride;
         if ring == self.clients { (offset, Self::stride(KEEPER_SAMPLES)) } else { (offset, stride) }
     }
 
@@ -120,7 +134,7 @@ impl Places {
         let offset = (keepers + bytes).next_multiple_of(PAGE) + ring * self.detail_bytes;
         DetailPlace {
             memory: self.memory.clone(),
-            counters: Self::counters_offset(self.clients) + ring * size_of::<DetailCounters>(),
+            counters: Self::counters_offset(self.clients, self.lanes) + ring * size_of::<DetailCounters>(),
             offset,
             capacity: if ring == self.clients { DETAIL_BYTES_MAX } else { self.detail_bytes },
         }
@@ -140,7 +154,7 @@ impl Exchange {
     /// # Errors
     /// If that is too little for the number of clients, or the kernel has no memory.
     pub fn new(clients: u32, ring_bytes: u64) -> Result<Self, KeeperError> {
-        Self::with_room(Room { clients, ring_bytes, samples_per_client: None })
+        Self::with_room(Room { clients, lanes: 1, ring_bytes, samples_per_client: None })
     }
 
     /// Shared memory for a run, as much as it can use.
@@ -148,12 +162,12 @@ impl Exchange {
     /// # Errors
     /// If the bytes are too few for the number of clients, or the kernel has no memory.
     pub fn with_room(room: Room) -> Result<Self, KeeperError> {
-        let (clients, ring_samples, detail_bytes) =
-            (room.clients as usize, room.ring_samples()?, room.detail_bytes());
+        let (clients, lanes) = (room.clients as usize, room.lanes.max(1) as usize);
+        let (ring_samples, detail_bytes) = (room.ring_samples()?, room.detail_bytes());
         // Checked with room to spare for headers, details and rounding: an absurd size must be an error, not an overflow.
         let rings = ring_samples
             .checked_mul(Sample::SIZE)
-            .and_then(|ring| ring.checked_add(detail_bytes + PAGE))
+            .and_then(|ring| ring.checked_add(detail_bytes + PAGE + lanes * size_of::<Slot>()))
             .and_then(|ring| ring.checked_mul(clients))
             .filter(|rings| *rings < isize::MAX as usize / 2);
         if rings.is_none() {
@@ -161,12 +175,12 @@ impl Exchange {
         }
         let rings = clients * Places::stride(ring_samples) + Places::stride(KEEPER_SAMPLES);
         let details = clients * detail_bytes + DETAIL_BYTES_MAX;
-        let bytes = (Places::rings_offset(clients) + rings).next_multiple_of(PAGE) + details;
+        let bytes = (Places::rings_offset(clients, lanes) + rings).next_multiple_of(PAGE) + details;
         let memory = SharedMemory::new(bytes)?;
         let processors = sched_getaffinity(None).map_or(1, |set| set.count() as usize).max(1);
         let last_meetings = Mutex::default();
-        let places = Places { memory, clients, ring_samples, detail_bytes, processors, last_meetings };
-        places.memory.prefault(0, Places::rings_offset(clients));
+        let places = Places { memory, clients, lanes, ring_samples, detail_bytes, processors, last_meetings };
+        places.memory.prefault(0, Places::rings_offset(clients, lanes));
         places.gathering(Role::Load).members.store(room.clients, Ordering::SeqCst);
         Ok(Self { shared: Arc::new(places) })
     }
@@ -174,6 +188,11 @@ impl Exchange {
     /// Number of clients.
     pub fn clients(&self) -> u32 {
         self.shared.clients as u32
+    }
+
+    /// Operations that each client may have in flight.
+    pub fn lanes(&self) -> u32 {
+        self.shared.lanes as u32
     }
 
     /// Size of the shared memory in bytes.
@@ -185,7 +204,10 @@ impl Exchange {
     pub fn recorder(&self, client: u32) -> SharedRecorder {
         let ring = client as usize;
         SharedRecorder {
+            client: ring,
             slot: self.shared.slot(ring),
+            lane: self.shared.slot(ring),
+            room_asked: SharedRecorder::RESERVE as u64 + u64::from(self.lanes()),
             producer: RingProducer::new(self.shared.ring(ring)),
             details: DetailProducer::new(self.shared.details(ring)),
             lost: &self.shared.control().samples_lost,
@@ -235,15 +257,21 @@ impl Exchange {
         (0..=self.shared.clients).map(|ring| count(&RingReader::new(self.shared.ring(ring)))).sum()
     }
 
-    /// What `client` has in flight.
+    /// What `client` has in flight in its first lane.
     pub fn in_flight(&self, client: u32) -> Option<InFlight> {
         self.shared.slot(client as usize).in_flight()
     }
 
+    /// By lane what `client` has in flight.
+    pub fn all_in_flight(&self, client: u32) -> impl Iterator<Item = Option<InFlight>> {
+        self.shared.all_lanes(client as usize).map(Slot::in_flight)
+    }
+
     /// What `client` is doing, and a number that changes as long as it makes progress.
     pub fn activity(&self, client: u32) -> (Activity, u64) {
-        let slot = self.shared.slot(client as usize);
-        (slot.activity(), slot.progress())
+        let client = client as usize;
+        let progress = self.shared.all_lanes(client).map(Slot::progress).fold(0, u64::wrapping_add);
+        (self.shared.slot(client).activity(), progress)
     }
 
     /// Process and thread of `client`, once it has begun.
@@ -302,7 +330,12 @@ impl Exchange {
 /// A client's recorder in shared memory.
 #[derive(Debug)]
 pub struct SharedRecorder {
+    client: usize,
     slot: *const Slot,
+    /// The slot of the lane that is spoken of.
+    lane: *const Slot,
+    /// Places that there must be for an operation to begin: the reserve, and one for each that may be in flight.
+    room_asked: u64,
     producer: RingProducer,
     details: DetailProducer,
     lost: *const AtomicU64,
@@ -317,6 +350,12 @@ impl SharedRecorder {
     fn slot(&self) -> &Slot {
         // SAFETY: points into the mapping that `shared` keeps.
         unsafe { &*self.slot }
+    }
+
+    #[inline]
+    fn lane(&self) -> &Slot {
+        // SAFETY: points into the mapping that `shared` keeps.
+        unsafe { &*self.lane }
     }
 
     /// Tells the keeper which thread runs the client; called by that thread.
@@ -334,8 +373,13 @@ impl SharedRecorder {
 
 impl Recorder for SharedRecorder {
     #[inline]
+    fn set_lane(&mut self, lane: u32) {
+        self.lane = self.shared.lane(self.client, lane as usize);
+    }
+
+    #[inline]
     fn has_room(&mut self) -> bool {
-        self.producer.has_room_for(Self::RESERVE as u64 + 1)
+        self.producer.has_room_for(self.room_asked)
     }
 
     #[inline]
@@ -346,17 +390,17 @@ impl Recorder for SharedRecorder {
         stage: StageIndex,
         intended: MonotonicTime,
     ) {
-        self.slot().announce(attempt, operation, stage, intended);
+        self.lane().announce(attempt, operation, stage, intended);
     }
 
     #[inline]
     fn begin(&mut self, start: MonotonicTime) {
-        self.slot().begin(start);
+        self.lane().begin(start);
     }
 
     #[inline]
     fn record(&mut self, sample: Sample) {
-        self.slot().end();
+        self.lane().end();
         if self.producer.push(sample).is_err() {
             // SAFETY: points into the mapping that `shared` keeps.
             unsafe { &*self.lost }.fetch_add(1, Ordering::Relaxed);

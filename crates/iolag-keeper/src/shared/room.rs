@@ -12,8 +12,8 @@ const SMALL_RING_SAMPLES_MIN: u64 = 64;
 /// More clients than this may have rings below [`RING_SAMPLES_MIN`].
 const CLIENTS_OF_LARGE_RINGS: u32 = 500;
 
-/// Places that `has_room` asks for beside the one that it is about.
-const RESERVE: u64 = 17;
+/// Places that `has_room` keeps back, and one for a wait for room. Each lane needs its own besides.
+const RESERVE: u64 = 16;
 /// Bytes for the texts of all clients together.
 const DETAIL_BYTES_OF_ALL: usize = 8 << 20;
 const DETAIL_BYTES_MIN: usize = 2 << 10;
@@ -24,6 +24,8 @@ pub(crate) const DETAIL_BYTES_MAX: usize = 32 << 10;
 pub struct Room {
     /// How many clients.
     pub clients: u32,
+    /// Operations that each of them has in flight at once, at most.
+    pub lanes: u32,
     /// Bytes for the samples of all of them together, at most.
     pub ring_bytes: u64,
     /// Samples that one client can record in the whole run, if there is a bound.
@@ -43,11 +45,12 @@ impl Room {
     /// If its share is too small to work with.
     pub(crate) fn ring_samples(&self) -> Result<usize, KeeperError> {
         let clients = u64::from(self.clients.max(1));
-        let recorded = self.samples_per_client.map_or(u64::MAX, |samples| samples.saturating_add(RESERVE));
+        let kept = RESERVE + u64::from(self.lanes);
+        let recorded = self.samples_per_client.map_or(u64::MAX, |samples| samples.saturating_add(kept));
         let share = self.ring_bytes / clients / Sample::SIZE as u64;
         let least =
             if self.clients > CLIENTS_OF_LARGE_RINGS { SMALL_RING_SAMPLES_MIN } else { RING_SAMPLES_MIN };
-        let least = least.min(recorded);
+        let least = least.max(2 * kept).min(recorded);
         if share < least {
             let needed = least * Sample::SIZE as u64 * clients;
             return Err(KeeperError::RingsTooSmall {
@@ -71,7 +74,9 @@ mod tests {
     use super::*;
 
     fn ring(clients: u32, ring_bytes: u64, samples_per_client: Option<u64>) -> Result<usize, String> {
-        Room { clients, ring_bytes, samples_per_client }.ring_samples().map_err(|error| error.to_string())
+        Room { clients, lanes: 1, ring_bytes, samples_per_client }
+            .ring_samples()
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -95,8 +100,28 @@ mod tests {
     }
 
     #[test]
+    fn there_is_room_for_what_all_lanes_of_a_client_have_in_flight() {
+        let ring = |lanes, ring_bytes, samples_per_client| {
+            Room { clients: 1000, lanes, ring_bytes, samples_per_client }.ring_samples().ok()
+        };
+        assert_eq!(
+            ring(128, 128 << 20, Some(20)),
+            Some(164),
+            "all that it records, the reserve and what is in flight"
+        );
+        assert_eq!(
+            ring(128, 1000 * 287 * 48, None),
+            None,
+            "a client with so many lanes would only wait for room"
+        );
+        assert_eq!(ring(128, 1000 * 288 * 48, None), Some(288));
+        assert_eq!(ring(1, 1000 * 64 * 48, None), Some(64));
+    }
+
+    #[test]
     fn texts_share_their_bytes_too() {
-        let bytes = |clients| Room { clients, ring_bytes: 0, samples_per_client: None }.detail_bytes();
+        let bytes =
+            |clients| Room { clients, lanes: 1, ring_bytes: 0, samples_per_client: None }.detail_bytes();
         assert_eq!([1, 256, 1000, 5000].map(bytes), [32 << 10, 32 << 10, 8384, 2 << 10]);
     }
 }

@@ -119,8 +119,12 @@ fn count(samples: &[Sample], operation: Operation) -> usize {
 fn five_thousand_asynchronous_clients_with_keeper_and_writer_lose_nothing_in_200_mebibytes() {
     const CLIENTS: u32 = 5000;
     const MOST_KIB: u64 = 200 << 10;
-    let room =
-        Room { clients: CLIENTS, ring_bytes: Room::usual_bytes(CLIENTS), samples_per_client: Some(5 + 2) };
+    let room = Room {
+        clients: CLIENTS,
+        lanes: 1,
+        ring_bytes: Room::usual_bytes(CLIENTS),
+        samples_per_client: Some(5 + 2),
+    };
     let exchange = Exchange::with_room(room).unwrap();
     let mut writer = Child::fork("writer", Orphanage::Die, || {
         let mut samples = Vec::new();
