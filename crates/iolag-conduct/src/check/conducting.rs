@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use iolag_model::{
-    CheckSpec, ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnHang, RunRecord,
-    RunSpec, TargetIndex, TargetRecord, WorkloadSpec,
+    CheckSpec, ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Role,
+    RunRecord, RunSpec, TargetIndex, TargetRecord, WorkloadSpec,
 };
 use iolag_workload::{CheckTurns, Workload, workload};
 
-use crate::check::measurer::{self, CheckAssignment, CheckedDirectory, Role};
+use crate::check::measurer::{self, CheckAssignment, CheckedDirectory};
 use crate::check::plan::{Naming, PlannedCheck};
 use crate::check::scouted::{
     Chosen, Scouted, answering, nothing_to_measure, record_of, target_of, target_record, targets,
@@ -134,7 +134,7 @@ impl Settled<'_> {
         let measured = clients.len() - usize::from(self.control.is_some());
         let turns = CheckTurns::of_all(now, self.end.since(now), measured as u32);
         let assignment = CheckAssignment {
-            directories: checked_directories(&clients, self.control.is_some(), &turns),
+            directories: self.checked_directories(&clients, &turns),
             working_name: working_name.clone(),
             maker,
             spec,
@@ -169,6 +169,29 @@ impl Settled<'_> {
         answering(self.targets).chain(control).collect()
     }
 
+    /// One client per directory; the control's is the last.
+    fn checked_directories(
+        &self,
+        clients: &[(u16, &DirectoryFacts)],
+        turns: &[CheckTurns],
+    ) -> Vec<CheckedDirectory> {
+        let directory =
+            |((client, (target, facts)), turns): ((u32, &(u16, &DirectoryFacts)), &CheckTurns)| {
+                CheckedDirectory {
+                    target: *target,
+                    client,
+                    path: facts.path.display().to_string(),
+                    turns: *turns,
+                    role: self.role(*target),
+                }
+            };
+        (0..).zip(clients).zip(turns).map(directory).collect()
+    }
+
+    fn role(&self, target: u16) -> Role {
+        if self.check.control == Some(TargetIndex(target)) { Role::Control } else { Role::Load }
+    }
+
     fn spec(&self, clients: usize) -> RunSpec {
         RunSpec {
             workload: WorkloadSpec::Check(self.check.clone()),
@@ -195,8 +218,9 @@ impl Settled<'_> {
             answering(self.targets).filter_map(|(_, facts)| facts.file_system.device_number()).collect();
         let spool_parent = choose_spool(found, &measured, &mut trust);
         let id = new_run_id(found)?;
-        let client = |(client, (target, _)): (u32, &(u16, &DirectoryFacts))| {
-            ClientRecord::new(ClientId(client), TargetIndex(*target), 0)
+        let client = |(client, (target, _)): (u32, &(u16, &DirectoryFacts))| ClientRecord {
+            role: self.role(*target),
+            ..ClientRecord::new(ClientId(client), TargetIndex(*target), 0)
         };
         let beginning = Beginning {
             membership: Membership::alone(&id),
@@ -219,26 +243,6 @@ impl Settled<'_> {
         }
         Ok((record, spool_parent))
     }
-}
-
-/// One client per directory; the control's is the last.
-fn checked_directories(
-    clients: &[(u16, &DirectoryFacts)],
-    has_control: bool,
-    turns: &[CheckTurns],
-) -> Vec<CheckedDirectory> {
-    let measured = clients.len() - usize::from(has_control);
-    (0..)
-        .zip(clients)
-        .zip(turns)
-        .map(|((client, (target, facts)), turns)| CheckedDirectory {
-            target: *target,
-            client,
-            path: facts.path.display().to_string(),
-            turns: *turns,
-            role: if (client as usize) < measured { Role::Measured } else { Role::Control },
-        })
-        .collect()
 }
 
 /// One measurer per mounted file system.

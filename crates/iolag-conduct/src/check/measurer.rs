@@ -10,7 +10,7 @@ use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
     CheckSpec, ClientId, Clock, Coordinator as _, Durability, MonotonicClock, MonotonicTime, Nanoseconds,
-    Operation, PlaceMaker, RunRecord, RunSpec, Verification,
+    Operation, PlaceMaker, Role, RunRecord, RunSpec, Verification,
 };
 use iolag_workload::{
     CheckClient, CheckShare, CheckTasks, CheckTurns, ClientLoop, Compiler, DriveOptions, IfNotOpen, Job,
@@ -38,17 +38,8 @@ pub struct CheckedDirectory {
     pub path: String,
     /// When it may begin something.
     pub turns: CheckTurns,
-    /// What it is for.
+    /// What it is for: with a control the others are compared; a few rounds are enough, and it may be missing.
     pub role: Role,
-}
-
-/// What a directory is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// The user wants to know how it feels.
-    Measured,
-    /// The others are compared with it: a few rounds are enough, and it may be missing.
-    Control,
 }
 
 /// What this measurer has to do.
@@ -129,8 +120,10 @@ impl MeasuringRoom<'_> {
 
     fn failed(&self, directory: &CheckedDirectory, error: &dyn std::fmt::Display) {
         self.tell(&match directory.role {
-            Role::Measured => FromMeasurer::Failed { target: directory.target, sentence: error.to_string() },
-            Role::Control => FromMeasurer::Remark(format!("Nothing was compared with the memory: {error}.")),
+            Role::Load => FromMeasurer::Failed { target: directory.target, sentence: error.to_string() },
+            Role::Bystander | Role::Control => {
+                FromMeasurer::Remark(format!("Nothing was compared with the memory: {error}."))
+            }
         });
     }
 
@@ -233,8 +226,8 @@ impl MeasuringRoom<'_> {
             deadline: spec.deadline_ns,
             place_cost,
             rounds: match directory.role {
-                Role::Measured => ROUNDS_MAX,
-                Role::Control => CONTROL_ROUNDS,
+                Role::Load => ROUNDS_MAX,
+                Role::Bystander | Role::Control => CONTROL_ROUNDS,
             },
         };
         let tasks = if self.compiler.is_some() { CheckTasks::All } else { CheckTasks::WithoutCompiler };
@@ -242,7 +235,7 @@ impl MeasuringRoom<'_> {
         let drive = DriveOptions {
             client: ClientId(directory.client),
             rank: directory.client,
-            deadlines: spec.deadlines_of(iolag_model::Role::Load),
+            deadlines: spec.deadlines_of(directory.role),
         };
         Job {
             client: ClientLoop::new(client, self.exchange.recorder(directory.client), drive),

@@ -102,6 +102,7 @@ pub fn conduct(plan: RunPlan<'_>, interruption: &mut Interruption<'_>) -> Result
         samples_per_client: iolag_workload::workload(&spec.workload).samples_per_client(),
     };
     let exchange = Exchange::with_room(room)?;
+    plan.record.clients.iter().for_each(|client| exchange.set_role(client.client.0, client.role));
     let writer_plan = writer_plan(&plan);
     let mut writing = Writing::start(writer_plan.clone(), &exchange, STORE_DEADLINE)?;
     let mut notices = Vec::new();
@@ -410,3 +411,6 @@ fn samples_of(writing: &Writing) -> String {
         (None, None) => "nothing was recorded".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

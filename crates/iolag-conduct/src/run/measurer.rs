@@ -1,7 +1,7 @@
 //! A measurer as the keeper sees it: whether it works, waits or has ended, by its clients' slots and its processor time.
 
 use iolag_keeper::{Exchange, Halt, Messenger, Sleeps, halt, processor_use};
-use iolag_model::{Activity, Clock, MonotonicClock, MonotonicTime, Nanoseconds};
+use iolag_model::{Activity, Clock, Coordinator as _, MonotonicClock, MonotonicTime, Nanoseconds};
 use rustix::process::Signal;
 
 use crate::messages::MeasurerEnd;
@@ -97,6 +97,16 @@ impl Measurer {
         }
     }
 
+    /// Whether none of its clients makes load any more. What it does after them is still load, unless others measure in the same
+    /// process: it waits for these before.
+    pub(super) fn load_is_over(&self, exchange: &Exchange) -> bool {
+        let (load, others): (Vec<u32>, Vec<u32>) =
+            self.clients.iter().partition(|client| exchange.role(**client).is_load());
+        let has_ended =
+            |client| !exchange.is_expected(client) || exchange.activity(client).0 == Activity::Ended;
+        self.done || load.is_empty() || (!others.is_empty() && load.into_iter().all(has_ended))
+    }
+
     /// Whether only clients are left in it that nobody waits for.
     pub(super) fn only_given_up_are_left(&self, exchange: &Exchange) -> bool {
         let mut given_up = false;
@@ -121,7 +131,10 @@ impl Measurer {
         schedule: Schedule,
         now: MonotonicTime,
     ) -> bool {
-        if !exchange.coordinator().is_stopping() {
+        let coordinator = exchange.coordinator();
+        let is_told =
+            |client: &u32| coordinator.is_stopped(*client) || exchange.activity(*client).0 == Activity::Ended;
+        if !self.clients.iter().all(is_told) {
             return false;
         }
         let since = *self.stop_since.get_or_insert(now);

@@ -45,6 +45,7 @@ pub fn watch(
         watched: Watched { anchors: vec![Anchor::take()], ..Watched::default() },
         unfinished: BTreeSet::new(),
         is_over: false,
+        others_are_stopped: !record.clients.iter().any(|client| client.role.is_load()),
         names: names_of_clients(record),
         targets: record.clients.iter().map(|client| (client.client.0, client.target.0)).collect(),
     };
@@ -73,6 +74,7 @@ pub fn watch(
         watch.look_at_halts(measurers, writing, now, attendant);
         watch.look_at_clients(measurers, now, attendant);
         watch.look_at_endings(measurers, writing, now, attendant);
+        watch.look_at_load(measurers);
         watch.take_anchor(now);
         watch.attend(measurers, attendant);
         if measurers.iter().all(|measurer| measurer.done) {
@@ -94,6 +96,8 @@ struct Watch<'a> {
     unfinished: BTreeSet<AttemptId>,
     /// Whether nothing more is to be measured.
     is_over: bool,
+    /// Whether those who measure beside the load were told that it is over; where there is none, they end by themselves.
+    others_are_stopped: bool,
     /// What each client is called.
     names: BTreeMap<u32, String>,
     /// Where each client works.
@@ -214,9 +218,20 @@ impl Watch<'_> {
         }
     }
 
+    /// The run ends with its load: who measures beside it stops before its next operation.
+    fn look_at_load(&mut self, measurers: &[Measurer]) {
+        if !self.others_are_stopped && measurers.iter().all(|measurer| measurer.load_is_over(self.exchange)) {
+            self.others_are_stopped = true;
+            let others = Role::ALL.into_iter().filter(|role| !role.is_load());
+            others.for_each(|role| self.exchange.coordinator().stop_role(role));
+        }
+    }
+
+    /// Who measures beside the load never ends the run.
     fn act_upon_hang(&mut self, client: u32) {
         match self.policy.on_hang {
             OnHang::Wait => {}
+            OnHang::Stop if !self.exchange.role(client).is_load() => self.give_up(client),
             OnHang::Continue => self.give_up(client),
             OnHang::Stop => {
                 self.give_up(client);
@@ -231,7 +246,31 @@ impl Watch<'_> {
 
     fn give_up(&mut self, client: u32) {
         self.exchange.coordinator().give_up(client, MonotonicClock.now());
-        self.watched.left_behind.insert(client);
+        match self.exchange.role(client) {
+            Role::Load => self.watched.left_behind.insert(client),
+            Role::Bystander | Role::Control => self.watched.left_beside.insert(client),
+        };
+    }
+
+    /// An attempt of this client is not known to have ended.
+    fn count_unended(&mut self, client: u32) {
+        match self.exchange.role(client) {
+            Role::Load => self.watched.still_hung += 1,
+            Role::Bystander | Role::Control => {
+                self.watched.left_beside.insert(client);
+            }
+        }
+    }
+
+    fn remark_left_beside(&mut self) {
+        for client in &self.watched.left_beside {
+            let who =
+                if self.exchange.role(*client) == Role::Control { "The control" } else { "A bystander" };
+            self.watched.remarks.push(format!(
+                "{who}, {}, did not answer for longer than its deadline; the run went on without it.",
+                self.name(*client)
+            ));
+        }
     }
 
     fn name(&self, client: u32) -> String {
@@ -331,7 +370,8 @@ impl Watch<'_> {
         attendant.say(&reason);
         self.watched.past_deadline += 1;
         // On an open schedule the attendant tells how long the first contact has been waited for in all.
-        if self.policy.schedule == Schedule::Closed || waiting.is_empty() {
+        let is_load = |client: &u32| self.exchange.role(*client).is_load();
+        if waiting.is_empty() || (self.policy.schedule == Schedule::Closed && waiting.iter().any(is_load)) {
             self.watched.reasons.push(reason);
         }
         let placing: BTreeSet<u16> = self.watched.placing.iter().map(|place| place.target).collect();
@@ -343,7 +383,7 @@ impl Watch<'_> {
             let sample = Sample::new(attempt, Operation::OpenSession, since, since, age)
                 .with_outcome(Outcome::Hung, FailureCode::ABANDONED);
             self.recording.record(sample);
-            self.watched.still_hung += 1;
+            self.count_unended(client);
             self.recording.record_waiting(attempt, process, process);
         }
     }
@@ -368,14 +408,16 @@ impl Watch<'_> {
     fn record_unfinished(&mut self, measurer: &Measurer, attendant: &mut dyn Attendant) {
         let halted = measurer.halting.since();
         let now = halted.unwrap_or_else(|| MonotonicClock.now());
-        let ends = halted.is_some() || self.exchange.coordinator().is_stopping();
         for client in measurer.clients.iter().copied() {
+            let role = self.exchange.role(client);
+            let ends = halted.is_some()
+                || self.exchange.coordinator().is_stopping()
+                || (!role.is_load() && self.exchange.coordinator().is_stopped(client));
             for flight in self.exchange.all_in_flight(client).flatten() {
                 // While its process stood still nobody asked the file system anything.
                 let age = now.since(flight.start);
                 // What is cut short by the end has not hung.
-                let deadlines = self.hangs.deadlines(self.exchange.role(client));
-                let is_cut = ends && !deadlines.has_passed(flight.operation, age);
+                let is_cut = ends && !self.hangs.deadlines(role).has_passed(flight.operation, age);
                 let (outcome, code) = match is_cut {
                     true => (Outcome::Interrupted, FailureCode::CUT),
                     false => (Outcome::Hung, FailureCode::ABANDONED),
@@ -417,12 +459,15 @@ impl Watch<'_> {
             |sample: &&Sample| sample.outcome() == Outcome::Hung && sample.operation() == Operation::Probe;
         self.watched.still_hung += last.iter().filter(is_hung).count() as u64;
         self.recording.record_last(last);
-        self.watched.still_hung += self.unfinished.len() as u64;
+        for attempt in std::mem::take(&mut self.unfinished) {
+            self.count_unended(attempt.client().0);
+        }
         if self.policy.schedule == Schedule::Open {
             // Its one client waits for one thing, whatever that is part of: opening its session is the first contact.
             self.watched.still_hung = self.watched.still_hung.min(1);
         }
         self.watched.reasons.extend(self.recording.shortfall());
+        self.remark_left_beside();
         self.watched.trust.extend(halting::slept(&self.sleeps));
         for measurer in measurers.iter() {
             let who = format!("the measurer of {}", measurer.name);

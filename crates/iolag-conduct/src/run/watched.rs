@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_model::{Anchor, Calibration, Nanoseconds, RunRecord, TargetRecord, Trust};
+use iolag_model::{Anchor, Calibration, ClientRecord, Nanoseconds, RunRecord, TargetRecord, Trust};
 
 use crate::messages::{MeasurerEnd, SetUpOutcome};
 use crate::placed::Placed;
@@ -38,10 +38,12 @@ pub struct Watched {
     pub set_up: BTreeMap<u16, (Nanoseconds, SetUpOutcome)>,
     /// Processes that could not be ended, in a sentence each.
     pub abandoned: Vec<String>,
-    /// Attempts that were hung when the run ended.
+    /// Attempts of the load that were hung when the run ended.
     pub still_hung: u64,
-    /// Clients that hung and were not waited for any more.
+    /// Clients of the load that hung and were not waited for any more.
     pub left_behind: BTreeSet<u32>,
+    /// Bystanders and controls that hung and were not waited for: what they were to measure was measured.
+    pub left_beside: BTreeSet<u32>,
     /// Attempts that passed their deadline, those that ended after all among them.
     pub past_deadline: u64,
 }
@@ -56,7 +58,8 @@ impl Watched {
     /// Why clients were not waited for any more: a sentence fragment for each place.
     pub fn places_left_behind(&self, record: &RunRecord) -> Vec<String> {
         let of_place = |(index, target): (u16, &TargetRecord)| {
-            let clients = record.clients.iter().filter(|client| client.target.0 == index);
+            let is_here = |client: &&ClientRecord| client.target.0 == index && client.role.is_load();
+            let clients = record.clients.iter().filter(is_here);
             let left = clients.clone().filter(|client| self.left_behind.contains(&client.client.0)).count();
             let late = match record.spec.deadlines.as_slice() {
                 [] => format!("for longer than the deadline of {}", record.spec.deadline_ns),

@@ -1,0 +1,204 @@
+//! Who measures beside the load, in whole runs of keeper, writer and a measurer for each role.
+
+use super::*;
+use crate::run::beginning::running_state;
+use crate::run::policy::{AtSignal, Schedule};
+use crate::run::telling::{Attendance, Round};
+use iolag_backend::{Completion, ObjectKey, Request, Session};
+use iolag_keeper::Signals;
+use iolag_model::{
+    ClientId, ClientRecord, DeadlineRule, MonotonicTime, OnHang, Operation, Role, RunSpec, TargetRecord,
+};
+use iolag_workload::{
+    Client, ClientLoop, Done, DriveOptions, MetadataOptions, Step, drive_blocking, workload,
+};
+
+/// Nothing on this machine takes so long.
+const USUAL: Nanoseconds = Nanoseconds::from_seconds(60);
+/// What hangs is noticed soon.
+const SHORT: Nanoseconds = Nanoseconds::from_milliseconds(200);
+const LOAD: u32 = 0;
+const OTHER: u32 = 1;
+
+struct Silent;
+
+impl Attendant for Silent {
+    fn look(&mut self, _round: &Round<'_>) -> Attendance {
+        Attendance::GoOn
+    }
+
+    fn say(&mut self, _message: &str) {}
+
+    fn finish(&mut self, _exchange: &Exchange, _now: MonotonicTime) {}
+}
+
+/// Asks every other millisecond, until something is so.
+struct Asks<F> {
+    is_over: F,
+    is_pausing: bool,
+}
+
+impl<F: FnMut() -> bool + Send> Client for Asks<F> {
+    fn next(&mut self, now: MonotonicTime) -> Step {
+        self.is_pausing = !self.is_pausing;
+        if (self.is_over)() {
+            Step::Finished
+        } else if self.is_pausing {
+            Step::Pause { until: now.after(Nanoseconds::from_milliseconds(2)) }
+        } else {
+            Step::Execute { request: Request::new(Operation::Stat, ObjectKey::default(), 0), intended: None }
+        }
+    }
+
+    fn completed(&mut self, _request: &Request, _done: &Done) {}
+}
+
+/// How a target answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Answers,
+    Hangs,
+}
+
+impl Session for Target {
+    fn prepare(&mut self, _request: &Request) {}
+
+    fn execute(&mut self, _request: &Request) -> Completion {
+        while *self == Self::Hangs {
+            std::thread::park();
+        }
+        Completion::ok(0)
+    }
+}
+
+/// A load client and one of another role.
+struct Scene {
+    role: Role,
+    load: Target,
+    other: Target,
+    on_hang: OnHang,
+}
+
+impl Scene {
+    fn record(&self) -> RunRecord {
+        let spec = RunSpec {
+            workload: MetadataOptions::default().workload(1000, 1).unwrap(),
+            targets: vec!["one".to_owned(), "two".to_owned()],
+            clients: 1,
+            deadline_ns: USUAL,
+            deadlines: self.deadlines(),
+            on_hang: self.on_hang,
+            seed: 1,
+            ring_bytes: 1 << 20,
+        };
+        let stages = workload(&spec.workload).stages();
+        let id = RunId::new("20261122-120000", 1).unwrap();
+        let client = |(client, role)| ClientRecord {
+            role,
+            ..ClientRecord::new(ClientId(client), TargetIndex(client as u16), 0)
+        };
+        RunRecord {
+            targets: spec.targets.iter().map(|name| TargetRecord::new(name, "memory")).collect(),
+            clients: [(LOAD, Role::Load), (OTHER, self.role)].map(client).to_vec(),
+            stages,
+            anchors: vec![Anchor::take()],
+            ..RunRecord::new(id, spec, running_state())
+        }
+    }
+
+    /// Who hangs does so soon; the others may take their time on this machine.
+    fn deadlines(&self) -> Vec<DeadlineRule> {
+        let rule = |role| DeadlineRule { role: Some(role), operation: None, deadline_ns: SHORT };
+        let hanging = [(Role::Load, self.load), (self.role, self.other)].into_iter();
+        hanging.filter(|(_, target)| *target == Target::Hangs).map(|(role, _)| rule(role)).collect()
+    }
+
+    fn group(&self, client: u32, target: Target, spec: RunSpec) -> GroupPlan<'_> {
+        let role = if client == LOAD { Role::Load } else { self.role };
+        let measure = move |exchange: &Exchange, _: Outbox| {
+            let mut asked = 0;
+            let is_over = || {
+                asked += 1;
+                // The other has hung for long, or it does not hang.
+                let age = |start| MonotonicClock.now().since(start);
+                let has_hung =
+                    exchange.in_flight(OTHER).is_some_and(|flight| age(flight.start).0 > 3 * SHORT.0);
+                client == LOAD && (has_hung || (self.other == Target::Answers && asked > 100))
+            };
+            let options =
+                DriveOptions { client: ClientId(client), rank: client, deadlines: spec.deadlines_of(role) };
+            let client =
+                ClientLoop::new(Asks { is_over, is_pausing: false }, exchange.recorder(client), options);
+            drive_blocking(client, &mut target.clone(), &exchange.coordinator(), &MonotonicClock);
+            0
+        };
+        GroupPlan {
+            name: format!("the target of client {client}"),
+            clients: vec![client],
+            measure: Box::new(measure),
+        }
+    }
+
+    /// What came of it, and how many attempts succeeded and hung.
+    fn conduct(&self) -> (Conducted, u64, u64) {
+        let root = tempfile::tempdir().unwrap();
+        let record = self.record();
+        let groups = [(LOAD, self.load), (OTHER, self.other)];
+        let plan = RunPlan {
+            groups: groups.map(|(client, target)| self.group(client, target, record.spec.clone())).into(),
+            record,
+            root: root.path().to_owned(),
+            spool_parent: None,
+            planned_places: Vec::new(),
+            token: PlaceToken(1),
+            clean_up: CleanUp::Nothing,
+            policy: Policy {
+                deadline: USUAL,
+                on_hang: self.on_hang,
+                give_up_after: Nanoseconds(u64::MAX),
+                schedule: Schedule::Closed,
+                at_signal: AtSignal::Incomplete,
+            },
+            attendant: &mut Silent,
+        };
+        let signals = Signals::block().unwrap();
+        let conducted = conduct(plan, &mut Interruption::new(&signals)).unwrap();
+        let summaries = &conducted.stored.summaries.summaries;
+        let stats = || summaries.iter().filter(|summary| summary.key.operation == Operation::Stat);
+        let (ok, hung) = (stats().map(|stat| stat.ok).sum(), stats().map(|stat| stat.hung).sum());
+        (conducted, ok, hung)
+    }
+}
+
+#[test]
+fn a_hung_bystander_or_control_never_stops_the_run() {
+    for (role, on_hang, who) in
+        [(Role::Bystander, OnHang::Stop, "A bystander"), (Role::Control, OnHang::Wait, "The control")]
+    {
+        let scene = Scene { role, load: Target::Answers, other: Target::Hangs, on_hang };
+        let (conducted, ok, hung) = scene.conduct();
+        let record = &conducted.stored.record;
+        assert_eq!(record.state, RunState::Complete, "all of the load was measured");
+        assert_eq!(conducted.code, ExitCode::Incomplete, "as whenever something was past its deadline");
+        let told = format!(
+            "{who}, client 1 in two, did not answer for longer than its deadline; the run went on without it."
+        );
+        assert_eq!(record.remarks, [told]);
+        assert!(ok > 0 && hung == 1, "{ok} and {hung} attempts");
+        assert_eq!(record.clients[1].role, role);
+    }
+}
+
+#[test]
+fn a_run_ends_when_all_of_its_load_has_ended_or_hangs() {
+    let scene =
+        |load| Scene { role: Role::Bystander, load, other: Target::Answers, on_hang: OnHang::Continue };
+    let (conducted, ok, hung) = scene(Target::Answers).conduct();
+    assert_eq!((&conducted.stored.record.state, conducted.code), (&RunState::Complete, ExitCode::Fine));
+    assert!(ok > 0 && hung == 0, "{ok} and {hung} attempts");
+    let (conducted, ok, hung) = scene(Target::Hangs).conduct();
+    let RunState::Incomplete { reason } = &conducted.stored.record.state else { panic!("{conducted:?}") };
+    assert_eq!(reason, "one did not answer for longer than the deadline and was left behind");
+    assert!(ok > 0 && hung == 1, "the bystander has measured until then: {ok} and {hung} attempts");
+    assert_eq!(conducted.stored.record.remarks, [""; 0]);
+}
