@@ -70,7 +70,7 @@ impl Measurer {
         self.clients.iter().copied().filter(is_unstarted).collect()
     }
 
-    /// Whether it runs no client and has not used its processor for longer than the deadline.
+    /// Whether it runs no client, does not say that it is occupied, and has not used its processor for longer than the deadline.
     pub(super) fn is_silent(
         &mut self,
         exchange: &Exchange,
@@ -82,8 +82,9 @@ impl Measurer {
         let is_idle =
             |client: &u32| matches!(exchange.activity(*client).0, Activity::Unstarted | Activity::Ended);
         let idle = self.clients.iter().all(is_idle);
+        let is_occupied = self.clients.iter().any(|client| exchange.is_occupied(*client, now));
         let used = if idle { processor_use(self.messenger.child().id()).unwrap_or(0) } else { 0 };
-        if !idle || used != self.silence.processor_use {
+        if !idle || is_occupied || used != self.silence.processor_use {
             self.silence = Silence { since: now, processor_use: used };
         }
         let silent = sleeps.awake(self.silence.since, now);
@@ -170,5 +171,49 @@ impl Measurer {
             _ => "waits in the kernel and cannot be ended; it goes when the file system answers",
         };
         Some(format!("{who}, {why}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::policy::AtSignal;
+    use iolag_keeper::{Orphanage, evidence};
+    use iolag_model::OnHang;
+
+    #[test]
+    fn a_measurer_that_is_occupied_is_not_silent_until_the_moment_that_it_has_named() {
+        const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(60);
+        let policy = Policy {
+            deadline: DEADLINE,
+            on_hang: OnHang::Continue,
+            give_up_after: DEADLINE,
+            schedule: Schedule::Closed,
+            at_signal: AtSignal::Incomplete,
+        };
+        let exchange = Exchange::new(2, 1 << 20).unwrap();
+        let messenger = Messenger::fork("measurer", Orphanage::Die, |_, _| {
+            loop {
+                std::thread::park();
+            }
+        })
+        .unwrap();
+        let process = messenger.child().id();
+        let mut measurer = Measurer::new(messenger, vec![0, 1], "x".into());
+        while !evidence(process, process).contains("state S") {
+            std::thread::yield_now();
+        }
+        let begin = MonotonicClock.now();
+        let sleeps = Sleeps::new(begin);
+        let mut is_silent = |ahead: u64| {
+            let now = begin.after(Nanoseconds::from_seconds(ahead));
+            measurer.is_silent(&exchange, &sleeps, policy, false, now)
+        };
+        assert!(!is_silent(0) && !is_silent(59) && is_silent(61));
+        exchange.occupy(1, begin.after(Nanoseconds::from_seconds(600)));
+        assert!(!is_silent(62) && !is_silent(500) && !is_silent(599));
+        assert!(!is_silent(600) && !is_silent(658));
+        assert!(is_silent(660), "what may take until then has taken longer");
+        assert!(measurer.end().is_none());
     }
 }

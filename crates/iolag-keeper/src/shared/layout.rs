@@ -311,6 +311,17 @@ impl Exchange {
         }
     }
 
+    /// Says that what the measurer of `client` does before or after its clients (a sync, a long file) may take until then, and
+    /// that it waits for that and nothing else.
+    pub fn occupy(&self, client: u32, until: MonotonicTime) {
+        self.shared.slot(client as usize).occupied_until.store(until.0, Ordering::Release);
+    }
+
+    /// Whether that is said and the moment has not come.
+    pub fn is_occupied(&self, client: u32, now: MonotonicTime) -> bool {
+        now.0 < self.shared.slot(client as usize).occupied_until.load(Ordering::Acquire)
+    }
+
     /// Tells the writer that no measurer will write any more.
     pub fn set_measured(&self) {
         self.shared.control().measured.store(1, Ordering::Release);

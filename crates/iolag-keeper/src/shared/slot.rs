@@ -11,6 +11,7 @@
 //!                                                       thread     kernel's id of the client's thread
 //!                                                       process
 //!                                                       standing   expected, or given up by the keeper
+//!                                                       occupied   until when its measurer may be silent besides
 //! ```
 //! A reader takes `start_ns`, then the rest, then `start_ns` and `attempt` again: if they differ it looks later.
 
@@ -38,6 +39,7 @@ pub(crate) struct Slot {
     pub(crate) noted: AtomicU32,
     role: AtomicU32,
     pub(crate) values: [AtomicU64; 2],
+    pub(crate) occupied_until: AtomicU64,
 }
 
 const _: () = assert!(size_of::<Slot>() == 2 * LINE && offset_of!(Slot, stop) == LINE);
