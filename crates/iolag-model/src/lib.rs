@@ -38,7 +38,7 @@ pub use identity::{
     RunIdError, StageIndex, TargetIndex,
 };
 pub use operation::{Level, Operation, UnknownOperation};
-pub use outcome::{ErrorClass, Failure, FailureCode, Outcome, UnknownOutcome};
+pub use outcome::{ErrorClass, FailureCode, FailureOrigin, Outcome, UnknownOutcome};
 pub use process_stat::ProcessStat;
 pub use random::{GOLDEN, Random, mix};
 pub use recorder::{Activity, Arrival, Coordinator, Meeting, Recorder, Waiting};

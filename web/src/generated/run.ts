@@ -296,7 +296,7 @@ troubles: TroubleCounts, };
 /**
  * Failures by the kind that users think in; several errno may share one.
  */
-export type ErrorClass = "none" | "not-found" | "exists" | "permission" | "no-space" | "read-only" | "stale" | "input-output" | "busy" | "interrupted" | "timed-out" | "not-supported" | "connection" | "not-empty" | "too-many-files" | "short" | "mismatch" | "exit" | "protocol" | "abandoned" | "not-mounted" | "other";
+export type ErrorClass = "none" | "not-found" | "exists" | "permission" | "no-space" | "read-only" | "stale" | "input-output" | "busy" | "interrupted" | "timed-out" | "not-supported" | "connection" | "not-empty" | "too-many-files" | "short" | "mismatch" | "exit" | "protocol" | "abandoned" | "not-mounted" | "name-resolution" | "tls" | "throttled" | "server" | "other";
 
 /**
  * Failed attempts of one kind.

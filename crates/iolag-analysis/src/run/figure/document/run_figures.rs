@@ -21,7 +21,7 @@ use crate::{EffectiveSampleSize, ErrorCount, HISTOGRAM_BUCKETS, bucket_bounds};
 pub const FIGURE_SCHEMA: u32 = 1;
 
 /// Reasons in the order of their numbers in columns.
-pub(crate) const REASONS: [ErrorClass; 22] = [
+pub(crate) const REASONS: [ErrorClass; 26] = [
     ErrorClass::None,
     ErrorClass::NotFound,
     ErrorClass::Exists,
@@ -43,6 +43,10 @@ pub(crate) const REASONS: [ErrorClass; 22] = [
     ErrorClass::Protocol,
     ErrorClass::Abandoned,
     ErrorClass::NotMounted,
+    ErrorClass::NameResolution,
+    ErrorClass::Tls,
+    ErrorClass::Throttled,
+    ErrorClass::Server,
     ErrorClass::Other,
 ];
 
