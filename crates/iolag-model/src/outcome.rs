@@ -28,12 +28,22 @@ pub enum Outcome {
     Skipped = 5,
     /// Whoever measured ended it before its deadline: the true duration is at least the recorded one, and the target has done nothing wrong.
     Interrupted = 6,
+    /// It failed, and its client asked again: what came of that is the attempt after it.
+    Retried = 7,
 }
 
 impl Outcome {
     /// Every outcome, in the order of their numbers.
-    pub const ALL: [Self; 7] =
-        [Self::Ok, Self::Error, Self::Timeout, Self::Hung, Self::Late, Self::Skipped, Self::Interrupted];
+    pub const ALL: [Self; 8] = [
+        Self::Ok,
+        Self::Error,
+        Self::Timeout,
+        Self::Hung,
+        Self::Late,
+        Self::Skipped,
+        Self::Interrupted,
+        Self::Retried,
+    ];
 
     /// Whether the true duration is known to be longer than the recorded one, but not how long.
     pub const fn is_censored(self) -> bool {
@@ -51,7 +61,7 @@ impl Outcome {
             Self::Timeout | Self::Hung => true,
             Self::Skipped => code.0 != FailureCode::REMOVAL.0,
             Self::Interrupted => code.0 != FailureCode::CUT.0 && code.0 != FailureCode::REMOVAL.0,
-            Self::Ok | Self::Error | Self::Late => false,
+            Self::Ok | Self::Error | Self::Late | Self::Retried => false,
         }
     }
 
@@ -65,6 +75,7 @@ impl Outcome {
             Self::Late => "late",
             Self::Skipped => "skipped",
             Self::Interrupted => "interrupted",
+            Self::Retried => "retried",
         }
     }
 }
@@ -107,7 +118,6 @@ const RESOLUTION: u16 = 0x3800;
 const RESOLUTION_LAST: u16 = RESOLUTION + 0xff;
 /// Values that a character of a SQLSTATE may have: digits and capitals.
 const SQL_DIGITS: u16 = 36;
-/// `EIO`, for what is no errno.
 const EIO: u16 = 5;
 
 impl From<Errno> for FailureCode {
@@ -399,7 +409,13 @@ mod tests {
         for outcome in Outcome::ALL {
             assert_eq!(Outcome::try_from(outcome as u8), Ok(outcome));
         }
-        assert_eq!(Outcome::try_from(7), Err(UnknownOutcome(7)));
+        assert_eq!(Outcome::try_from(8), Err(UnknownOutcome(8)));
+    }
+
+    #[test]
+    fn what_was_asked_again_is_an_end_without_a_duration() {
+        let again = Outcome::Retried;
+        assert!(again.is_final() && !again.is_censored() && !again.is_lower_bound(FailureCode::http(503)));
     }
 
     #[test]
@@ -458,9 +474,8 @@ mod tests {
             assert_eq!(FailureCode::tls(code).origin(), FailureOrigin::Tls(code));
             assert_eq!(FailureCode::resolution(code).origin(), FailureOrigin::Resolution(code));
         }
-        for nonsense in [FailureCode::http(99), FailureCode::http(1000), FailureCode::sql_state(*b"4o")] {
-            assert_eq!(nonsense, FailureCode::PROTOCOL);
-        }
+        let nonsense = [FailureCode::http(99), FailureCode::http(1000), FailureCode::sql_state(*b"4o")];
+        assert_eq!(nonsense, [FailureCode::PROTOCOL; 3]);
         for free in [0x1000, 0x1063, 0x13e8, 0x1fff, 0x2510, 0x3100, 0x37ff, 0x3900, 0xefff] {
             assert_eq!(FailureCode(free).origin(), FailureOrigin::Own, "{free:#x}");
             assert_eq!(FailureCode(free).class(), ErrorClass::Other, "{free:#x}");

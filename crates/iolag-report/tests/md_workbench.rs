@@ -8,12 +8,15 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-use iolag_analysis::{Engine, Grouping, Precision, StageAnalysis, Summaries, analyse_metadata};
+use iolag_analysis::{Engine, Grouping, Precision, RunAnalysis, StageAnalysis, Summaries, analyse_metadata};
 use iolag_model::{
     FailureCode, MetadataSpec, Operation, Outcome, Phase, Sample, SampleColumns, StageIndex, Think,
     WorkloadSpec,
 };
-use iolag_report::{LatencyExport, phase_line, process_lines, write_latency_files, write_md_workbench};
+use iolag_report::{
+    Colour, LatencyExport, metadata_text, phase_line, process_lines, write_csv, write_json,
+    write_latency_files, write_md_workbench,
+};
 use regex::Regex;
 use scenario::{MS, S, Scenario, usb_stick};
 
@@ -176,6 +179,38 @@ fn defect_4_durations_of_failures_are_in_no_quantile() {
     assert!(line.contains("(50 errs!!!)"), "{line}");
     let row = stages(&scenario)[0].row(Operation::Read).expect("there are reads").summary.clone();
     assert_eq!((row.failures(), row.failed.map(|failed| failed.count)), (50, Some(50)));
+}
+
+/// Every form in which a run is told.
+fn forms(scenario: &Scenario) -> [String; 3] {
+    let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+    let (mut json, mut csv) = (Vec::new(), Vec::new());
+    write_csv(&scenario.record, &scenario.by_stage().summaries, &mut csv).expect("a Vec takes everything");
+    let text = metadata_text(&analysis, 120, Colour::Never);
+    write_json(&scenario.record, &RunAnalysis::Metadata(analysis), &mut json)
+        .expect("a Vec takes everything");
+    [json, csv, text.into_bytes()].map(|bytes| String::from_utf8(bytes).expect("it is text"))
+}
+
+#[test]
+fn what_was_asked_again_is_counted_apart_from_failures_and_durations() {
+    let mut scenario = benchmark(50, |_| MS);
+    assert!(forms(&scenario).iter().all(|form| !form.contains("retried") && !form.contains("again")));
+    for _ in 0..50 {
+        let again = scenario.at(0, 0, Operation::Read, 2 * S, 9 * S);
+        *again = again.with_outcome(Outcome::Retried, FailureCode::http(503));
+    }
+    let line = first_line(&scenario);
+    assert_eq!(seven(&line, "read").expect("seven values"), [0.001; 7]);
+    assert!(line.contains("(0 errs)"), "{line}");
+    let row = stages(&scenario)[0].row(Operation::Read).expect("there are reads").summary.clone();
+    assert_eq!((row.attempts, row.ok, row.retried, row.failures(), row.censored()), (100, 50, 50, 0, 0));
+    assert_eq!((row.durations.count, row.failed), (50, None));
+    let [json, csv, text] = forms(&scenario);
+    assert!(json.contains("\"retried\": 50"), "{json}");
+    assert!(csv.lines().next().is_some_and(|names| names.ends_with(",retried")), "{csv}");
+    assert!(csv.lines().any(|row| row.contains(",read,") && row.ends_with(",50")), "{csv}");
+    assert!(text.contains("asked again: 50 attempts"), "{text}");
 }
 
 #[test]

@@ -639,7 +639,7 @@ export type Operation = string;
 /**
  * How an attempt ended. The number is stored.
  */
-export type Outcome = "ok" | "error" | "timeout" | "hung" | "late" | "skipped" | "interrupted";
+export type Outcome = "ok" | "error" | "timeout" | "hung" | "late" | "skipped" | "interrupted" | "retried";
 
 /**
  * The worst attempt.

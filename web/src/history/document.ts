@@ -6,7 +6,7 @@ import { decompressed, put, typed } from "../page/columns";
 export type HistoryDocument = Omit<Document, "written_ns" | "columns">;
 
 /** The states of samples, as numbers in columns. */
-export const STATE = { ok: 0, error: 1, timeout: 2, hung: 3, late: 4, skipped: 5, interrupted: 6, below: 7 } as const;
+export const STATE = { ok: 0, error: 1, timeout: 2, hung: 3, late: 4, skipped: 5, interrupted: 6, retried: 7, below: 8 } as const;
 
 /** What the page itself carries; null if it carries nothing. */
 export async function carriedDocument(): Promise<HistoryDocument | null> {

@@ -16,7 +16,7 @@ const SHARES = [0.05, 0.25, 0.5, 0.75, 0.95, 1];
 
 /** Whether a state has a duration, or a bound of one that tells of the place. */
 export const hasDuration = (state: number): boolean =>
-  state !== STATE.error && state !== STATE.skipped && state !== STATE.interrupted;
+  state !== STATE.error && state !== STATE.skipped && state !== STATE.interrupted && state !== STATE.retried;
 
 /** Those of the points between two moments, in `columns` stretches. */
 export function stretchesOf(series: SeriesFigure, unitNs: number, from: number, to: number, columns: number): Stretches {

@@ -297,7 +297,9 @@ impl Group {
     /// The same by any attempt.
     pub(crate) fn span_of(&mut self, outcome: Outcome, start_ns: i64, duration_ns: i64) {
         match outcome {
-            Outcome::Ok | Outcome::Late | Outcome::Error => self.span(start_ns, duration_ns),
+            Outcome::Ok | Outcome::Late | Outcome::Error | Outcome::Retried => {
+                self.span(start_ns, duration_ns)
+            }
             Outcome::Hung | Outcome::Timeout | Outcome::Skipped | Outcome::Interrupted => {
                 self.first_start_ns = self.first_start_ns.min(start_ns);
                 self.last_look_ns = self.last_look_ns.max(start_ns.wrapping_add(duration_ns));
@@ -324,6 +326,8 @@ impl Group {
             self.count_error(code.class(), 1);
             let failed = self.failed.get_or_insert_with(|| Box::new(DurationGroup::new(thresholds.len())));
             failed.record(ns, thresholds, keep);
+        } else if outcome == Outcome::Retried {
+            // What came of it is in the attempt after it.
         } else if outcome.is_censored() && !outcome.is_lower_bound(code) {
             // Who measured had enough, or was in its own way: that says nothing of the target.
             if code == FailureCode::REMOVAL {
@@ -416,6 +420,7 @@ impl Group {
             hung: outcome(Outcome::Hung),
             skipped: outcome(Outcome::Skipped),
             interrupted: outcome(Outcome::Interrupted),
+            retried: outcome(Outcome::Retried),
             held_up: self.held_up,
             partial: self.partial,
             bytes: self.bytes,

@@ -133,6 +133,10 @@ pub struct Summary {
     /// least so long; of who was cut off nothing is known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub interrupted: u64,
+    /// Failed, and their clients asked again: neither failures nor in any duration, since the attempts after them tell what came
+    /// of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retried: u64,
     /// Of those that were not made: the ones without a bound, since iolag itself was in the way.
     #[serde(default, skip_serializing_if = "HeldUp::is_nothing")]
     pub held_up: HeldUp,

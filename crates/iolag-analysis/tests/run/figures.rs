@@ -216,6 +216,22 @@ fn figures_of_a_ping_claim_no_more_than_its_summary() {
 }
 
 #[test]
+fn what_was_asked_again_is_neither_drawn_nor_in_a_duration() {
+    let mut rows: Vec<Row> =
+        (0..90).map(|index| Row::ok(Operation::List, (2 + index) * S, 10 * MS + index * 1000)).collect();
+    let throttled = i32::from(FailureCode::http(503).0);
+    let again = Row::ok(Operation::List, 50 * S, 30 * S).but(Outcome::Retried, throttled);
+    let without = draw(plan(&["/home"]), &rows);
+    rows.insert(40, again);
+    let figures = draw(plan(&["/home"]), &rows);
+    assert_eq!((figures.counts.taken, figures.counts.attempts), (91, 91));
+    assert_eq!((figures.boxes, figures.distributions), (without.boxes, without.distributions));
+    assert_eq!((&figures.episodes, &figures.hangs), (&vec![], &vec![]));
+    assert!(figures.time_line.marks.each.time.0.is_empty() && figures.time_line.marks.counts.is_empty());
+    assert_eq!((figures.series[0].errors.len(), figures.series[0].over[0]), (0, 0));
+}
+
+#[test]
 fn integrated_percent_is_exact_at_the_ends_and_at_thresholds() {
     // 100 listings of 10 ms to 1 s, of which the last ten took over 0.1 s; five were never answered.
     let mut rows: Vec<Row> =

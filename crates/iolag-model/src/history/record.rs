@@ -92,7 +92,7 @@ impl HistorySample {
             Outcome::Skipped => 0,
             Outcome::Hung => 1,
             Outcome::Timeout | Outcome::Interrupted => 2,
-            Outcome::Ok | Outcome::Error | Outcome::Late => 3,
+            Outcome::Ok | Outcome::Error | Outcome::Late | Outcome::Retried => 3,
         }
     }
 }

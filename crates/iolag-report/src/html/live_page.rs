@@ -203,7 +203,7 @@ fn last_ends(all: &[LiveLast], document: &LiveDocument, page: &mut Markup) {
     page.raw("<table>\n<thead><tr><th>Task</th><th>Target</th><th>Took</th><th>Outcome</th><th>Started</th></tr></thead>\n<tbody>\n");
     for last in all {
         let (class, mark) = match last.outcome {
-            Outcome::Ok => ("", ""),
+            Outcome::Ok | Outcome::Retried => ("", ""),
             Outcome::Late => ("warning", ""),
             Outcome::Error => ("serious", ""),
             Outcome::Timeout | Outcome::Hung | Outcome::Skipped => ("serious", "> "),

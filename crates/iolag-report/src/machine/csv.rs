@@ -3,7 +3,7 @@
 //! `role` is `control` for the machine's own memory beside a check, else `measured`. A quantile has two columns: its value, empty
 //! if there is none, and its kind: `exactly`, `at-least`, `too-few`. `created_files` and `at_this_pace_ns` tell of a create task that was
 //! ended before all files were there: how many there were on average, and what all of them would have taken at that pace, which is an
-//! extrapolation. Its quantiles are what was seen.
+//! extrapolation. Its quantiles are what was seen. `retried` is there, as the last column, if any attempt was asked again.
 
 use std::io::{self, Write};
 
@@ -20,9 +20,12 @@ const HEADER: &str = "run,host,target,role,stage,phase,iteration,client,operatio
 /// # Errors
 /// Those of the writer.
 pub fn write_csv(run: &RunRecord, summaries: &[Summary], writer: &mut dyn Write) -> io::Result<()> {
-    writeln!(writer, "{HEADER}")?;
+    let has_retried = summaries.iter().any(|summary| summary.retried > 0);
+    writeln!(writer, "{HEADER}{}", if has_retried { ",retried" } else { "" })?;
     for summary in summaries {
-        writeln!(writer, "{}", fields(run, summary).join(","))?;
+        let mut fields = fields(run, summary);
+        fields.extend(has_retried.then(|| summary.retried.to_string()));
+        writeln!(writer, "{}", fields.join(","))?;
     }
     Ok(())
 }

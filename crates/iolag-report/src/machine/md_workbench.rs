@@ -6,7 +6,7 @@
 //!   below 100);
 //! - only attempts that were made count: a failed stat leaves no zero behind in read, delete and create;
 //! - durations of failed operations are in no quantile; they are counted as errors, as are operations that
-//!   did not end;
+//!   did not end; what was asked again is counted once, by its last attempt;
 //! - `rate` of the benchmark phase counts the operations that really succeeded (the same, if nothing failed);
 //! - the standard deviation of a single process is 0.0, where it printed `-nan`;
 //! - times are whole nanoseconds until they are printed: stamps stay exact after hours, and the `time` column
@@ -217,7 +217,7 @@ fn seven_values(durations: &DurationSummary) -> [QuantileValue; 7] {
 pub struct LatencyExport {
     /// Rows written.
     pub rows: u64,
-    /// Samples of failed operations: the files have no column for errors, so they are left out.
+    /// Samples of failed operations, asked again or not: the files have no column for errors, so they are left out.
     pub failed: u64,
     /// Samples that did not end: written with the time that they had taken at least.
     pub censored: u64,
@@ -246,7 +246,7 @@ pub fn write_latency_files<W: Write>(
         let Some(name) = phase.and_then(|phase| file_operation(phase, sample.operation())) else {
             continue;
         };
-        if sample.outcome() == Outcome::Error {
+        if matches!(sample.outcome(), Outcome::Error | Outcome::Retried) {
             export.failed += 1;
             continue;
         }

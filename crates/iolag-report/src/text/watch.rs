@@ -125,7 +125,7 @@ fn last_values(status: &WatchStatus, is_live: bool, now: MonotonicTime, colour: 
             (None, _) => sample.duration_ns.to_string(),
         };
         let tone = match sample.outcome {
-            Outcome::Ok | Outcome::Interrupted => Tone::Plain,
+            Outcome::Ok | Outcome::Interrupted | Outcome::Retried => Tone::Plain,
             Outcome::Late | Outcome::Skipped => Tone::Warning,
             Outcome::Error | Outcome::Timeout | Outcome::Hung => Tone::Serious,
         };

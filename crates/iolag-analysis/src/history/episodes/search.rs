@@ -122,8 +122,8 @@ pub fn find_episodes(
     let mut open = false;
     let (mut good, mut previous) = (0, None);
     for row in order {
-        if columns.outcome[row] == Outcome::Interrupted {
-            // Neither good nor bad: it says nothing of the storage.
+        if matches!(columns.outcome[row], Outcome::Interrupted | Outcome::Retried) {
+            // Neither good nor bad: it says nothing of the storage, or the attempt after it does.
             continue;
         }
         let start = columns.start[row];
@@ -214,10 +214,10 @@ impl SeriesEpisode {
             Outcome::Timeout | Outcome::Hung => self.unfinished += 1,
             Outcome::Error => self.failed += 1,
             Outcome::Skipped => self.skipped += 1,
-            Outcome::Interrupted => {}
+            Outcome::Interrupted | Outcome::Retried => {}
         }
         let knowledge = match outcome {
-            Outcome::Error | Outcome::Skipped | Outcome::Interrupted => return,
+            Outcome::Error | Outcome::Skipped | Outcome::Interrupted | Outcome::Retried => return,
             _ if outcome.is_censored() => Knowledge::AtLeast,
             _ => Knowledge::Exactly,
         };
@@ -237,7 +237,7 @@ fn is_bad(columns: &HistoryColumns, row: usize, limit_seconds: f64) -> bool {
     match columns.outcome[row] {
         Outcome::Timeout | Outcome::Hung | Outcome::Late | Outcome::Skipped | Outcome::Error => true,
         Outcome::Ok => columns.duration_ns[row].as_seconds() > limit_seconds,
-        Outcome::Interrupted => false,
+        Outcome::Interrupted | Outcome::Retried => false,
     }
 }
 

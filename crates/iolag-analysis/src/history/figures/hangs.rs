@@ -61,7 +61,9 @@ fn hang_of(key: &SeriesKey, outcome: Outcome, (start, end): (WallTime, WallTime)
     let state = match outcome {
         Outcome::Hung => HangState::NotEnded,
         Outcome::Late | Outcome::Timeout => HangState::Ended,
-        Outcome::Ok | Outcome::Error | Outcome::Skipped | Outcome::Interrupted => return None,
+        Outcome::Ok | Outcome::Error | Outcome::Skipped | Outcome::Interrupted | Outcome::Retried => {
+            return None;
+        }
     };
     Some(HistoryHang {
         host: key.host.clone(),

@@ -171,7 +171,10 @@ impl Ribbons {
         for row in 0..columns.len() {
             let column = axis.column_of(columns.start[row], RIBBON_COLUMNS);
             let (bucket, state) = reading(series, columns, row);
-            if !matches!(columns.outcome[row], Outcome::Skipped | Outcome::Error | Outcome::Interrupted) {
+            if !matches!(
+                columns.outcome[row],
+                Outcome::Skipped | Outcome::Error | Outcome::Interrupted | Outcome::Retried
+            ) {
                 stretches[column].push(bucket);
             }
             if state != Outcome::Ok as u8 {

@@ -249,7 +249,7 @@ fn reading(
     resolution: Nanoseconds,
 ) -> Option<(f64, Knowledge)> {
     let (outcome, duration) = (columns.outcome[row], columns.duration_ns[row]);
-    if matches!(outcome, Outcome::Skipped | Outcome::Interrupted) {
+    if matches!(outcome, Outcome::Skipped | Outcome::Interrupted | Outcome::Retried) {
         return None;
     }
     let knowledge = match outcome {

@@ -174,7 +174,7 @@ impl SeriesTally {
 
     fn count_first(&mut self, sample: &HistorySample, is_over_late: bool) {
         let outcome = match sample.outcome {
-            Outcome::Interrupted => return,
+            Outcome::Interrupted | Outcome::Retried => return,
             Outcome::Ok => RunOutcome::Ok,
             Outcome::Error if !is_over_late => RunOutcome::Error,
             Outcome::Error | Outcome::Timeout | Outcome::Hung | Outcome::Late => RunOutcome::Timeout,

@@ -15,7 +15,10 @@ pub(crate) struct Reading {
 impl Reading {
     pub(crate) fn of(columns: &SampleColumns<'_>, row: usize) -> Option<Self> {
         let code = u8::try_from(columns.outcome_code[row]).ok()?;
-        let outcome = Outcome::try_from(code).ok().filter(|outcome| *outcome != Outcome::Error)?;
+        let outcome = Outcome::try_from(code).ok()?;
+        if matches!(outcome, Outcome::Error | Outcome::Retried) {
+            return None;
+        }
         let failure = FailureCode(columns.failure_code.get(row).copied().unwrap_or_default() as u16);
         if outcome.is_censored() && !outcome.is_lower_bound(failure) {
             return None;

@@ -33,6 +33,7 @@ struct Column {
 struct Has {
     rates: bool,
     interrupted: bool,
+    retried: bool,
 }
 
 /// Writes the table; `caption` names the run.
@@ -60,6 +61,7 @@ fn write_table(run: &ReportedRun<'_>, rows: &[&Row<'_>], caption: &str, page: &m
     let has = Has {
         rates: rows.iter().any(|row| row.per_second.is_some()),
         interrupted: rows.iter().any(|row| row.summary.interrupted > 0),
+        retried: rows.iter().any(|row| row.summary.retried > 0),
     };
     page.raw("<div class=\"table-box\"><table class=\"numbers\">").element(
         "<caption>",
@@ -95,6 +97,9 @@ fn columns(run: &ReportedRun<'_>, thresholds: &[Nanoseconds], has: Has) -> Vec<C
     if has.interrupted {
         columns.push(column("interrupted", "interrupted"));
     }
+    if has.retried {
+        columns.push(column("retried", "retried"));
+    }
     if has.rates {
         columns.push(column("per s", "per_second"));
     }
@@ -127,6 +132,9 @@ fn write_row(run: &ReportedRun<'_>, row: &Row<'_>, thresholds: &[Nanoseconds], h
     number(page, class, &not_ok.to_string(), &format_count(not_ok));
     if has.interrupted {
         number(page, "faint", &summary.interrupted.to_string(), &format_count(summary.interrupted));
+    }
+    if has.retried {
+        number(page, "faint", &summary.retried.to_string(), &format_count(summary.retried));
     }
     if has.rates {
         let per_second = row.per_second.unwrap_or(f64::NAN);

@@ -49,6 +49,10 @@ fn stage_text(stage: &StageAnalysis, width: usize, colour: Colour) -> String {
         text.push_str(&colour.paint(Tone::Serious, &format!("  errors: {}", kinds.join(", "))));
         text.push('\n');
     }
+    let retried: u64 = stage.rows.iter().map(|row| row.summary.retried).sum();
+    if retried > 0 {
+        text.push_str(&format!("  asked again: {}\n", counted(retried, "attempt", "attempts")));
+    }
     let right = Side::Right;
     let columns = columns([
         ("", Side::Left),

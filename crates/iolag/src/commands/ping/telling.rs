@@ -83,7 +83,7 @@ impl Wording {
             }
             Outcome::Ok => timed(&took, parts),
             Outcome::Late => format!("{}  late: over the deadline of {}", timed(&took, parts), self.deadline),
-            Outcome::Error => {
+            Outcome::Error | Outcome::Retried => {
                 let failed = parts.iter().find(|part| part.outcome() == Outcome::Error);
                 let part = failed.map_or_else(String::new, |part| format!(" in {}", part.operation()));
                 format!("failed{part} after {took}: {}", sample.code)

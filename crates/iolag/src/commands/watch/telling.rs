@@ -81,7 +81,7 @@ impl<W: Write + AsFd> Teller<W> {
             (Outcome::Ok | Outcome::Late, Some(value)) => format!("{value}"),
             (Outcome::Ok, None) => sample.duration_ns.to_string(),
             (Outcome::Late, None) => format!("late, {}", sample.duration_ns),
-            (Outcome::Error, _) => format!("failed: {}", sample.failure.class()),
+            (Outcome::Error | Outcome::Retried, _) => format!("failed: {}", sample.failure.class()),
             (Outcome::Timeout, _) => format!("over {}", sample.duration_ns),
             (Outcome::Hung, _) => format!("hung for {}", sample.duration_ns),
             (Outcome::Skipped, _) => "skipped".to_owned(),

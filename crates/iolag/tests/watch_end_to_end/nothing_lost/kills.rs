@@ -162,7 +162,7 @@ impl Told {
 fn in_words(sample: &HistorySample) -> String {
     let what = match sample.outcome {
         Outcome::Ok => sample.duration_ns.to_string(),
-        Outcome::Error => format!("failed: {}", sample.failure.class()),
+        Outcome::Error | Outcome::Retried => format!("failed: {}", sample.failure.class()),
         Outcome::Timeout => format!("over {}", sample.duration_ns),
         Outcome::Hung => format!("hung for {}", sample.duration_ns),
         Outcome::Late => format!("late, {}", sample.duration_ns),

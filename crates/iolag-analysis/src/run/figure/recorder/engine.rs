@@ -215,7 +215,7 @@ impl FigureEngine {
         let thresholds = self.plan.facts.thresholds_ns.as_slice();
         let bucket = match row.outcome {
             Outcome::Ok | Outcome::Late => Some(series.record_known(attempt, row.outcome, thresholds)),
-            Outcome::Error => None,
+            Outcome::Error | Outcome::Retried => None,
             // Who measured had enough, or was in its own way: that says nothing of the target.
             outcome if !outcome.is_lower_bound(row.code) => None,
             Outcome::Timeout | Outcome::Hung | Outcome::Skipped | Outcome::Interrupted => {
@@ -290,7 +290,7 @@ impl FigureEngine {
     #[cold]
     fn record_mark(&mut self, row: &Row, attempt: &Attempt) {
         let kind = match row.outcome {
-            Outcome::Ok | Outcome::Interrupted => return,
+            Outcome::Ok | Outcome::Interrupted | Outcome::Retried => return,
             Outcome::Error => TroubleKind::Failed,
             Outcome::Timeout => TroubleKind::Timeout,
             Outcome::Hung => TroubleKind::Hung,

@@ -25,7 +25,7 @@ pub(crate) fn hang_of(
         }
         Outcome::Late => Some(Spell::of(TroubleKind::Late, start, duration)),
         Outcome::Timeout => Some(Spell::of(TroubleKind::Timeout, start, duration)),
-        Outcome::Ok | Outcome::Error | Outcome::Skipped | Outcome::Interrupted => None,
+        Outcome::Ok | Outcome::Error | Outcome::Skipped | Outcome::Interrupted | Outcome::Retried => None,
     }
 }
 
