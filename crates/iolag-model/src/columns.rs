@@ -27,6 +27,8 @@ pub struct SampleColumns<'a> {
     pub duration_ns: &'a [i64],
     /// Bytes moved.
     pub bytes: &'a [i64],
+    /// Tags: run.json has their names ([`crate::TagRecord`]).
+    pub tag: &'a [i32],
 }
 
 /// Which columns to read.
@@ -44,6 +46,7 @@ pub enum Column {
     StartNs,
     DurationNs,
     Bytes,
+    Tag,
 }
 
 impl Column {
@@ -60,6 +63,7 @@ impl Column {
         Self::StartNs,
         Self::DurationNs,
         Self::Bytes,
+        Self::Tag,
     ];
 
     /// The column's name in Parquet files.
@@ -76,6 +80,7 @@ impl Column {
             Self::StartNs => "start_ns",
             Self::DurationNs => "duration_ns",
             Self::Bytes => "bytes",
+            Self::Tag => "tag",
         }
     }
 }

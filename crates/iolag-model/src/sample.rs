@@ -30,7 +30,7 @@ pub struct Sample {
     pub code: FailureCode,
     /// In which stage of the run.
     pub stage: StageIndex,
-    /// Which server, mount or kind of path; 0 where there is nothing to tell apart.
+    /// Which server, second target or kind of path ([`crate::TagRecord`]); 0 where there is nothing to tell apart.
     pub tag: u16,
 }
 

@@ -4,12 +4,13 @@
 mod support;
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use iolag_model::{
     AttemptId, ClientId, Column, Detail, DetailKind, FailureCode, MonotonicTime, Nanoseconds, Operation,
     Outcome, RunState, Sample, SampleColumns, StageIndex,
 };
-use iolag_store::{Encoded, RunDirectory, Sink, SpoolNumber, SpoolWriter, Store, StoredSample};
+use iolag_store::{Encoded, RunDirectory, Sink, SpoolNumber, SpoolWriter, Store, StoredSample, TextForm};
 use proptest::prelude::*;
 use support::{Client, record, run_id};
 
@@ -217,4 +218,35 @@ proptest! {
         prop_assert_eq!(encoded.superseded as usize, all.len() - found.len());
         prop_assert_eq!(found, expected);
     }
+}
+
+#[derive(Default)]
+struct Tags(Vec<i32>);
+
+impl Sink for Tags {
+    fn batch(&mut self, samples: SampleColumns<'_>) {
+        self.0.extend(samples.tag);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+}
+
+#[test]
+fn tags_come_back_as_a_column_in_samples_and_in_exports() {
+    let place = tempfile::tempdir().unwrap();
+    let store = Store::open(place.path()).unwrap();
+    let tags: Vec<u16> = (0..300).map(|number| number % 3 * 700).collect();
+    let samples: Vec<Sample> =
+        Client::new(0).take(300).iter().zip(&tags).map(|(sample, tag)| sample.with_tag(*tag)).collect();
+    let (run, _) = finish(&store, 1, 1, &[samples]);
+    let scanned = run.scan(&[Column::Tag], 1, Tags::default).unwrap();
+    assert_eq!(scanned.0, tags.iter().map(|tag| i32::from(*tag)).collect::<Vec<_>>());
+    assert!(stored(&run).iter().zip(&tags).all(|(stored, tag)| stored.sample.tag == *tag));
+    let mut csv = Vec::new();
+    run.export_text(TextForm::Csv, &mut csv, Path::new("-")).unwrap();
+    let csv = String::from_utf8(csv).unwrap();
+    let exported = csv.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned());
+    assert!(exported.eq(tags.iter().map(u16::to_string)));
 }

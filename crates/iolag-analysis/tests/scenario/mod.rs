@@ -184,6 +184,7 @@ impl Scenario {
             start_ns: &column(samples, |sample| sample.start.0 as i64),
             duration_ns: &column(samples, |sample| sample.duration.0 as i64),
             bytes: &column(samples, |sample| sample.bytes as i64),
+            tag: &column(samples, |sample| i32::from(sample.tag)),
         });
         engine.finish()
     }

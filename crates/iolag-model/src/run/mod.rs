@@ -10,7 +10,7 @@ pub use deadlines::{DeadlineRule, Deadlines};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
 pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING};
 pub use record::{
-    ClientRecord, ContactEnd, ContactRecord, PartRecord, Rescue, RunRecord, RunState, StageRecord,
-    TargetRecord, Trust,
+    ClientRecord, ContactEnd, ContactRecord, PartRecord, Rescue, RunRecord, RunState, StageRecord, TagKind,
+    TagRecord, TargetRecord, Trust,
 };
 pub use spec::*;

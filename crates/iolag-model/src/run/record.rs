@@ -50,6 +50,9 @@ pub struct RunRecord {
     pub clients: Vec<ClientRecord>,
     /// The stages that samples point into.
     pub stages: Vec<StageRecord>,
+    /// What the tags of samples stand for; 0 is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<TagRecord>,
     /// The Parquet files with samples, relative to the run directory.
     pub parts: Vec<PartRecord>,
     /// What to know before trusting the numbers.
@@ -87,6 +90,7 @@ impl RunRecord {
             targets: Vec::new(),
             clients: Vec::new(),
             stages: Vec::new(),
+            tags: Vec::new(),
             parts: Vec::new(),
             trust: Vec::new(),
             remarks: Vec::new(),
@@ -260,6 +264,32 @@ pub struct StageRecord {
     pub phase: Phase,
     /// Which iteration of that phase, from 0.
     pub iteration: u32,
+}
+
+/// What a tag of samples stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TagRecord {
+    /// The number in samples.
+    pub tag: u16,
+    /// What kind of thing it is.
+    pub kind: TagKind,
+    /// What it is called, secrets removed.
+    pub name: String,
+    /// Which target of the run it is, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetIndex>,
+}
+
+/// What a tag tells apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TagKind {
+    /// The server that answered.
+    Server,
+    /// The other target of an operation on two.
+    SecondTarget,
+    /// The kind of path that was taken: a cache, a replica.
+    PathKind,
 }
 
 /// A Parquet file of samples.

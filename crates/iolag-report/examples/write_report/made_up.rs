@@ -256,6 +256,7 @@ impl MadeUp {
             start_ns: &all(&|sample| sample.start.0 as i64),
             duration_ns: &all(&|sample| sample.duration.0 as i64),
             bytes: &all(&|sample| sample.bytes as i64),
+            tag: &small(&|sample| i32::from(sample.tag)),
         });
     }
 }

@@ -138,6 +138,7 @@ impl Batch {
             Column::StartNs => &mut self.start_ns,
             Column::DurationNs => &mut self.duration_ns,
             Column::Bytes => &mut self.bytes,
+            Column::Tag => &mut self.tag,
         }
     }
 
@@ -154,6 +155,7 @@ impl Batch {
             start_ns: &self.start_ns.wide,
             duration_ns: &self.duration_ns.wide,
             bytes: &self.bytes.wide,
+            tag: &self.tag.narrow,
         }
     }
 }
@@ -195,8 +197,8 @@ const SAMPLE_COLUMNS: &[Column] = &[
     Column::StartNs,
     Column::DurationNs,
     Column::Bytes,
+    Column::Tag,
 ];
-const TAG_COLUMN: &str = "tag";
 
 impl Samples {
     /// Fills the batch with the next rows; false at the end.
@@ -209,7 +211,6 @@ impl Samples {
                 continue;
             }
             self.batch.begin(part, self.place.group, SAMPLE_COLUMNS)?;
-            part.begin(self.place.group, TAG_COLUMN, &mut self.batch.tag)?;
             self.place.group_left = part.group_rows(self.place.group);
             self.place.group += 1;
         }
@@ -218,7 +219,6 @@ impl Samples {
         for column in SAMPLE_COLUMNS {
             part.advance(self.batch.buffer(*column), rows)?;
         }
-        part.advance(&mut self.batch.tag, rows)?;
         self.place.group_left -= rows;
         (self.place.batch_row, self.place.batch_rows) = (0, rows);
         Ok(true)
@@ -236,7 +236,7 @@ impl Samples {
             );
             return Err(StoreError::damaged(self.parts[self.place.part].path(), what));
         };
-        let mut sample = Sample::new(
+        let sample = Sample::new(
             AttemptId(batch.attempt.wide[row] as u64),
             operation,
             MonotonicTime(batch.intended_ns.wide[row] as u64),
@@ -245,8 +245,8 @@ impl Samples {
         )
         .with_outcome(outcome, FailureCode(batch.failure_code.narrow[row] as u16))
         .with_bytes(batch.bytes.wide[row] as u64)
-        .in_stage(StageIndex(batch.stage.narrow[row] as u16));
-        sample.tag = batch.tag.narrow[row] as u16;
+        .in_stage(StageIndex(batch.stage.narrow[row] as u16))
+        .with_tag(batch.tag.narrow[row] as u16);
         Ok(StoredSample { sample, target: batch.target.narrow[row] })
     }
 

@@ -275,24 +275,25 @@ fn describe(record: &RunRecord, target: TargetIndex, path: &Path) -> Result<Vec<
         value
             .map_err(|error| StoreError::damaged(path, format!("its description cannot be written: {error}")))
     };
-    let about = record.targets.get(usize::from(target.0));
+    let of_target = record.targets.get(usize::from(target.0));
     let configuration = serde_json::json!({
         "kernel": record.environment.kernel,
-        "file_system": about.and_then(|about| about.file_system.as_ref()),
+        "file_system": of_target.and_then(|target| target.file_system.as_ref()),
         "labels": record.labels,
     });
-    Ok([
+    let mut about = vec![
         ("iolag.format", record.format.to_string()),
         ("iolag.run", record.id.to_string()),
         ("iolag.host", record.environment.host.clone()),
         ("iolag.boot_id", record.environment.boot_id.clone().unwrap_or_default()),
-        ("iolag.target", about.map(|about| about.name.clone()).unwrap_or_default()),
+        ("iolag.target", of_target.map(|target| target.name.clone()).unwrap_or_default()),
         ("iolag.configuration", configuration.to_string()),
         ("iolag.anchors", json(serde_json::to_string(&record.anchors))?),
-    ]
-    .into_iter()
-    .map(|(key, value)| KeyValue::new(key.to_owned(), value))
-    .collect())
+    ];
+    if !record.tags.is_empty() {
+        about.push(("iolag.tags", json(serde_json::to_string(&record.tags))?));
+    }
+    Ok(about.into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect())
 }
 
 fn operation(sample: &Sample) -> u64 {
@@ -309,4 +310,23 @@ fn outcome(sample: &Sample) -> u64 {
 
 fn outcome_name(key: u64) -> &'static str {
     Outcome::try_from(key as u8).map_or("", Outcome::name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::{record, run_id};
+    use iolag_model::{TagKind, TagRecord};
+
+    #[test]
+    fn a_part_names_its_tags_only_where_there_are_some() {
+        let mut record = record(&run_id(1), 1, 1);
+        let tags = |record: &RunRecord| {
+            let about = describe(record, TargetIndex(0), Path::new("x")).unwrap();
+            about.into_iter().find(|about| about.key == "iolag.tags").and_then(|about| about.value)
+        };
+        assert_eq!(tags(&record), None);
+        record.tags.push(TagRecord { tag: 3, kind: TagKind::Server, name: "ost-3".to_owned(), target: None });
+        assert_eq!(tags(&record).unwrap(), r#"[{"tag":3,"kind":"server","name":"ost-3"}]"#);
+    }
 }
