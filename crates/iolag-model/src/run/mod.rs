@@ -1,11 +1,13 @@
 //! A run: what was to be done, and what is known about it besides its samples.
 
+mod arrival;
 mod deadlines;
 mod environment;
 mod format;
 mod record;
 mod spec;
 
+pub use arrival::{Arrivals, WhenLate};
 pub use deadlines::{DeadlineRule, Deadlines};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
 pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING};
