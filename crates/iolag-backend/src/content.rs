@@ -4,15 +4,10 @@
 //! compare. With [`Verification::Length`] every client writes one buffer of noise over and over: nothing is computed
 //! per operation. A working set that was written in one way cannot be verified in the other.
 
-use iolag_model::{ClientId, FailureCode, GOLDEN, Operation, Random, Verification, mix};
+use iolag_model::{FailureCode, GOLDEN, Operation, Verification, mix};
 
-use crate::paged::PagedBytes;
+use crate::paged::{BUFFER_BYTES_MAX, PagedBytes, buffer_bytes};
 use crate::{BackendError, Completion, ObjectKey, Request, SessionOptions};
-
-/// The longest buffer of a session; a longer object is moved in several pieces.
-pub(crate) const BUFFER_BYTES_MAX: u64 = 64 << 20;
-
-const BUFFER_BYTES_MIN: u64 = 4096;
 
 /// The bytes of one object: counter mode over SplitMix64's output function, 8 bytes a word.
 #[derive(Debug, Clone, Copy)]
@@ -101,11 +96,11 @@ impl Buffers {
         if options.verification == Verification::Content && options.bytes_max > BUFFER_BYTES_MAX {
             return Err(BackendError::TooLarge { bytes: options.bytes_max, bytes_max: BUFFER_BYTES_MAX });
         }
-        let length = options.bytes_max.clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX) as usize;
+        let length = buffer_bytes(options.bytes_max);
         Ok(Self {
             seed: options.seed,
             verification: options.verification,
-            written: noise(options.seed, options.client, length),
+            written: PagedBytes::noise(options.seed, options.client, length),
             read: PagedBytes::new(0xff, length),
         })
     }
@@ -163,15 +158,6 @@ impl Buffers {
         }
         length
     }
-}
-
-fn noise(seed: u64, client: ClientId, length: usize) -> PagedBytes {
-    let mut random = Random::of_stream(seed, u64::from(client.0));
-    let mut bytes = PagedBytes::new(0, length);
-    for piece in bytes.chunks_mut(8) {
-        piece.copy_from_slice(&random.bits().to_le_bytes()[..piece.len()]);
-    }
-    bytes
 }
 
 #[cfg(test)]

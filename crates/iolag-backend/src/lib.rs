@@ -8,11 +8,13 @@
 //! harness itself cannot go on.
 
 mod backend;
+mod blocks;
 pub mod conformance;
 mod content;
 mod delayed;
 mod faulty;
 mod memory;
+mod names;
 mod paged;
 mod posix;
 mod redact;
@@ -25,7 +27,9 @@ pub use backend::{
     AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory,
     LaneSession, Leftover, Place, Session, SessionOptions,
 };
+pub use blocks::Blocks;
 pub use memory::MemoryBackend;
+pub use names::NameTable;
 pub use posix::{PosixBackend, PosixSession, WORKING_NAME, token_name};
 pub use redact::{redact, redact_argument};
 pub use request::{Completion, MARKS_MAX, Mark, ObjectKey, Request};

@@ -5,6 +5,18 @@
 
 use std::ops::{Deref, DerefMut};
 
+use iolag_model::{ClientId, Random};
+
+/// The longest buffer of a session; a longer object is moved in several pieces.
+pub(crate) const BUFFER_BYTES_MAX: u64 = 64 << 20;
+
+const BUFFER_BYTES_MIN: u64 = 4096;
+
+/// How long a buffer is for objects or blocks of up to so many bytes.
+pub(crate) fn buffer_bytes(bytes_max: u64) -> usize {
+    bytes_max.clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX) as usize
+}
+
 /// Of all processors that we know, or a divisor of it.
 const PAGE_BYTES: usize = 4096;
 
@@ -23,6 +35,16 @@ impl PagedBytes {
     /// `length` bytes of this value; all of them have been written to.
     pub(crate) fn new(value: u8, length: usize) -> Self {
         Self { pages: vec![Page([value; PAGE_BYTES]); length.div_ceil(PAGE_BYTES)], length }
+    }
+
+    /// `length` bytes that do not compress.
+    pub(crate) fn noise(seed: u64, client: ClientId, length: usize) -> Self {
+        let mut random = Random::of_stream(seed, u64::from(client.0));
+        let mut bytes = Self::new(0, length);
+        for piece in bytes.chunks_mut(8) {
+            piece.copy_from_slice(&random.bits().to_le_bytes()[..piece.len()]);
+        }
+        bytes
     }
 }
 
