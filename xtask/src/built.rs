@@ -9,13 +9,8 @@ use std::process::Stdio;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::features;
 use crate::places::{Places, run};
-
-/// Which cargo features clippy sees, one run for each.
-pub const FEATURE_SETS: &[&str] = &["", BUILT_FEATURES];
-
-/// Those that everything here is built with: what makes the types of the pages is built with the tests, not once more.
-const BUILT_FEATURES: &str = "iolag-report/typescript";
 
 /// How a program is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +61,7 @@ pub fn build(places: &Places, selection: &[&str]) -> Result<Vec<Executable>> {
     let mut cargo = places.cargo();
     cargo
         .args(["test", "--no-run", "--quiet", "--workspace", "--message-format", "json-render-diagnostics"])
-        .args(["--features", BUILT_FEATURES])
+        .args(features::BUILT)
         .args(selection);
     let mut child = cargo.stdout(Stdio::piped()).spawn().context("starting `cargo test --no-run`")?;
     let stdout = child.stdout.take().context("the output of `cargo test --no-run` is a pipe")?;

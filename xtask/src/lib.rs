@@ -5,6 +5,7 @@
 mod bench;
 mod built;
 mod calibrate;
+mod features;
 mod house;
 mod install;
 mod machine;

@@ -8,11 +8,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::built::FEATURE_SETS;
 use crate::places::{Places, run};
 use crate::suite::Tally;
 use crate::testing::{self, Wanted};
-use crate::{bench, house, install, web};
+use crate::{bench, features, house, install, web};
 
 /// One of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,18 +21,20 @@ enum Step {
     Clippy,
     Web,
     Tests,
+    Features,
     Documentation,
     Bench,
     Tidy,
 }
 
 impl Step {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Install,
         Self::Format,
         Self::Clippy,
         Self::Web,
         Self::Tests,
+        Self::Features,
         Self::Documentation,
         Self::Bench,
         Self::Tidy,
@@ -46,6 +47,7 @@ impl Step {
             Self::Clippy => "clippy",
             Self::Web => "web",
             Self::Tests => "tests",
+            Self::Features => "features",
             Self::Documentation => "documentation",
             Self::Bench => "bench",
             Self::Tidy => "tidy",
@@ -120,7 +122,7 @@ fn execute(step: Step, places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) 
     match step {
         Step::Install => install::install(places),
         Step::Format => run(places.cargo().args(["fmt", "--all", "--check"])),
-        Step::Clippy => FEATURE_SETS.iter().try_for_each(|features| clippy(places, features)),
+        Step::Clippy => features::LINTED.iter().try_for_each(|set| clippy(places, set)),
         Step::Web => match web::lack() {
             None => web::prepare(places),
             Some(why) => {
@@ -129,15 +131,16 @@ fn execute(step: Step, places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) 
             }
         },
         Step::Tests => testing::run(places, wanted, tally),
+        Step::Features => features::leave_out_all(places),
         Step::Documentation => document(places),
         Step::Bench => bench::all_tiny(places),
         Step::Tidy => house::check(places),
     }
 }
 
-fn clippy(places: &Places, features: &str) -> Result<()> {
+fn clippy(places: &Places, set: &[&str]) -> Result<()> {
     let mut cargo = places.cargo();
-    cargo.args(["clippy", "--quiet", "--workspace", "--all-targets", "--features", features]);
+    cargo.args(["clippy", "--quiet", "--workspace", "--all-targets"]).args(set);
     run(cargo.args(["--", "-D", "warnings"]))
 }
 

@@ -36,11 +36,18 @@ pub use watch::{Ping, Unit, Watch};
 
 use crate::commands::bench::Bench;
 
+/// With what was left out when it was built.
+const VERSION: &str = if cfg!(feature = "postgres") {
+    env!("CARGO_PKG_VERSION")
+} else {
+    concat!(env!("CARGO_PKG_VERSION"), " without PostgreSQL")
+};
+
 /// Measure how storage feels to the people and jobs that wait for it.
 #[derive(Debug, Parser)]
 #[command(
     name = "iolag",
-    version,
+    version = VERSION,
     about = "Measure how storage feels to the people and jobs that wait for it",
     after_help = "Exit codes: 0 fine, 1 a threshold or regression was found, 2 usage, 3 target unusable, 4 run incomplete, 70 bug.\n\
                   Start with: iolag check"

@@ -27,6 +27,6 @@ fn connect(url: &str, access: Access) -> Result<Box<dyn History>, HistoryError> 
 
 #[cfg(not(feature = "postgres"))]
 fn connect(url: &str, _: Access) -> Result<Box<dyn History>, HistoryError> {
-    let what = "this iolag was built without PostgreSQL".to_owned();
-    Err(HistoryError::Place { location: shown_place(url), what })
+    let what = "this iolag was built without PostgreSQL; use one built with the feature postgres, or a file";
+    Err(HistoryError::Unsuitable { location: shown_place(url), what: what.to_owned() })
 }
