@@ -117,7 +117,7 @@ impl Buffers {
     /// Makes room for what will be compared. Does nothing with [`Verification::Length`].
     #[inline]
     pub(crate) fn prepare_read(&mut self, bytes: u64) {
-        if self.verification == Verification::Content {
+        if self.verification == Verification::Content && bytes != Request::TO_THE_END {
             self.grow(bytes);
         }
     }
@@ -131,7 +131,7 @@ impl Buffers {
     /// What a request came to, which is no success if what was read, or the size that was told, is not as it was written.
     #[inline]
     pub(crate) fn inspect(&self, request: &Request, completion: Completion, size_bytes: u64) -> Completion {
-        if !self.are_compared() || !completion.is_ok() {
+        if !self.are_compared() || !completion.is_ok() || request.bytes == Request::TO_THE_END {
             return completion;
         }
         let is_as_written = match request.operation {

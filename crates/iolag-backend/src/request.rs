@@ -22,13 +22,16 @@ pub struct Request {
     pub key: ObjectKey,
     /// The object's other name, for a rename.
     pub other: ObjectKey,
-    /// Bytes to write, or bytes that a read must return.
+    /// Bytes to write, or bytes that a read must return; see [`Request::TO_THE_END`].
     pub bytes: u64,
     /// Where in the object a stream's block begins. A task has no blocks: see [`Request::until`].
     pub offset: u64,
 }
 
 impl Request {
+    /// As the length of a read: to the end of the object, however long it is. What was read is compared with nothing.
+    pub const TO_THE_END: u64 = u64::MAX;
+
     /// `operation` on `key` with `bytes` bytes.
     #[inline]
     pub const fn new(operation: Operation, key: ObjectKey, bytes: u64) -> Self {
@@ -84,6 +87,15 @@ impl Completion {
     #[inline]
     pub const fn tagged(self, tag: u16) -> Self {
         Self { tag, ..self }
+    }
+
+    /// A read for which the object had only so many bytes: short, unless it was to go on to the end.
+    #[cold]
+    pub(crate) const fn at_the_end(bytes: u64, asked: u64) -> Self {
+        match asked {
+            Request::TO_THE_END => Self::ok(bytes),
+            _ => Self::partly(bytes, FailureCode::SHORT),
+        }
     }
 
     /// Ended by whoever measured, with this many bytes moved until then.

@@ -17,6 +17,7 @@ pub(super) fn run(subject: &Subject<'_>, form: Form) {
     a_dataset_is_removed_when_it_is_empty(subject, form);
     a_changed_object_is_noticed(subject, form);
     a_short_object_is_noticed(subject, form);
+    a_read_to_the_end_returns_the_object_however_long_it_is(subject, form);
     sessions_see_each_others_objects(subject, form);
     calls_do_what_operations_on_objects_do(subject, form);
     a_call_on_nothing_open_fails(subject, form);
@@ -155,6 +156,21 @@ fn a_short_object_is_noticed(subject: &Subject<'_>, form: Form) {
     session.must(request(Operation::Create, 0, 100));
     let completion = session.ask(request(Operation::Read, 0, 101));
     assert_eq!((completion.code.class(), completion.bytes), (ErrorClass::Short, 100));
+}
+
+fn a_read_to_the_end_returns_the_object_however_long_it_is(subject: &Subject<'_>, form: Form) {
+    for verification in [Verification::Length, Verification::Content] {
+        let backend = subject.backend();
+        drop(Conversation::with_dataset(backend.as_ref(), form));
+        // Its buffers are shorter than the longest object.
+        let options = SessionOptions { verification, ..options() };
+        let mut session = Conversation::open(backend.as_ref(), form, &options);
+        for (index, bytes) in (0..).zip(SIZES) {
+            session.must(request(Operation::Create, index, bytes));
+            assert_eq!(session.must(request(Operation::Read, index, Request::TO_THE_END)), bytes);
+        }
+        session.must_fail(request(Operation::Read, 9, Request::TO_THE_END), ErrorClass::NotFound);
+    }
 }
 
 fn sessions_see_each_others_objects(subject: &Subject<'_>, form: Form) {

@@ -115,10 +115,11 @@ impl MemorySession {
                 .store
                 .read(key, offset.saturating_add(done), piece)
                 .map_err(|code| Failed { bytes: done, code })?;
-            if moved == 0 {
-                return Err(Failed { bytes: done, code: FailureCode::SHORT });
+            match moved {
+                0 if bytes == Request::TO_THE_END => break,
+                0 => return Err(Failed { bytes: done, code: FailureCode::SHORT }),
+                _ => done += moved as u64,
             }
-            done += moved as u64;
         }
         Ok(done)
     }

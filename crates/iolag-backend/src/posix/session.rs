@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::{IntoRawFd, OwnedFd};
 
-use iolag_model::{Durability, FailureCode, Operation};
+use iolag_model::{Durability, Operation};
 use rustix::fs::{
     AtFlags, Mode, OFlags, RawDir, StatxFlags, fsync, mkdirat, openat, renameat, statx, unlinkat,
 };
@@ -294,7 +294,7 @@ fn move_all(
     while done < bytes {
         let length = (buffer_bytes - place).min((bytes - done) as usize);
         match call(place..place + length) {
-            Ok(0) => return Completion::partly(done, FailureCode::SHORT),
+            Ok(0) => return Completion::at_the_end(done, bytes),
             Ok(moved) => {
                 done += moved as u64;
                 place = if place + moved == buffer_bytes { 0 } else { place + moved };

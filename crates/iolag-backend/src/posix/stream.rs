@@ -102,7 +102,7 @@ impl StreamFile {
         let mut done = 0;
         while done < request.bytes {
             match call(file, done) {
-                Ok(0) => return Completion::partly(done, FailureCode::SHORT),
+                Ok(0) => return Completion::at_the_end(done, request.bytes),
                 Ok(bytes) => done += bytes as u64,
                 Err(Errno::INTR) => {}
                 Err(errno) => return Completion::partly(done, errno.into()),
