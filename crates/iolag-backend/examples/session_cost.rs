@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use iolag_backend::{
     Backend, Completion, ObjectKey, PosixBackend, Request, Session, SessionOptions, WORKING_NAME,
 };
-use iolag_model::{ClientId, Durability, Operation, Verification};
+use iolag_model::{ClientId, Operation};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, openat, statx, unlinkat};
 use rustix::io::{read, write};
 use rustix::time::{ClockId, clock_gettime};
@@ -56,14 +56,7 @@ fn measure(
     objects: u64,
     pairs: usize,
 ) -> Result<Measured, Box<dyn Error>> {
-    let mut session = backend.open_session(&SessionOptions {
-        client: ClientId(0),
-        rank: 0,
-        seed: 1,
-        bytes_max: BYTES,
-        durability: Durability::Default,
-        verification: Verification::Length,
-    })?;
+    let mut session = backend.open_session(&SessionOptions::new(ClientId(0), 0, 1, BYTES))?;
     let keys: Vec<ObjectKey> = (0..objects)
         .map(|number| ObjectKey {
             rank: 0,

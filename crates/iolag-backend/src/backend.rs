@@ -3,13 +3,14 @@
 use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use iolag_model::{
     ClientId, Durability, ErrorClass, FailureCode, MonotonicTime, Operation, PlaceIdentity, PlaceMaker,
     PlaceToken, RunId, Verification,
 };
 
-use crate::{Completion, Mark, ObjectKey, Request, Semantics};
+use crate::{Blocks, Completion, Mark, NameTable, ObjectKey, Request, Semantics};
 
 /// A kind of target, at one place. Cheap to make: nothing is touched before [`Backend::create_place`] or
 /// [`Backend::open_session`].
@@ -168,7 +169,7 @@ pub trait LaneSession: Send {
 }
 
 /// What a session needs to know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct SessionOptions {
     /// Whose session it is.
     pub client: ClientId,
@@ -182,6 +183,26 @@ pub struct SessionOptions {
     pub durability: Durability,
     /// Whether content is compared.
     pub verification: Verification,
+    /// Names of objects that have one.
+    pub names: Option<Arc<NameTable>>,
+    /// Buffers of the worker, for sessions that need none of their own.
+    pub blocks: Option<Blocks>,
+}
+
+impl SessionOptions {
+    /// Only lengths are compared, nothing is made durable, and objects have numbers.
+    pub const fn new(client: ClientId, rank: u32, seed: u64, bytes_max: u64) -> Self {
+        Self {
+            client,
+            rank,
+            seed,
+            bytes_max,
+            durability: Durability::Default,
+            verification: Verification::Length,
+            names: None,
+            blocks: None,
+        }
+    }
 }
 
 /// What a backend is.

@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use iolag_backend::{Completion, Request, Session, SessionOptions, Target};
 use iolag_model::{
-    Activity, Arrival, AttemptId, ClientId, Clock, Coordinator, Detail, Durability, FailureCode, Meeting,
-    MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, SimulatedClock, StageIndex,
-    Verification, Waiting,
+    Activity, Arrival, AttemptId, ClientId, Clock, Coordinator, Detail, FailureCode, Meeting, MonotonicTime,
+    Nanoseconds, Operation, Outcome, Recorder, Sample, SimulatedClock, StageIndex, Waiting,
 };
 use iolag_workload::{
     ClientLoop, Contact, DriveEnd, DriveOptions, PingClient, PingSchedule, ProbeSession, drive_blocking,
@@ -133,14 +132,7 @@ impl Given {
         let alone = Alone::default();
         let backend = Target::parse(self.target).unwrap().backend("w", Arc::new(clock.clone())).unwrap();
         backend.create_place(&iolag_backend::conformance::maker()).unwrap();
-        let options = SessionOptions {
-            client: ClientId(0),
-            rank: 0,
-            seed: 1,
-            bytes_max: 3901,
-            durability: Durability::Default,
-            verification: Verification::Length,
-        };
+        let options = SessionOptions::new(ClientId(0), 0, 1, 3901);
         let mut stall = stall;
         let at = (clock.clone(), &alone);
         let inner = backend.open_session(&options).unwrap();
@@ -303,14 +295,7 @@ fn who_was_stopped_makes_up_for_nothing_and_blames_nobody() {
     let schedule = PingSchedule { every: SECOND, count: Some(7), deadline: SECOND };
     let backend = Target::parse("memory:").unwrap().backend("w", Arc::new(clock.clone())).unwrap();
     backend.create_place(&iolag_backend::conformance::maker()).unwrap();
-    let options = SessionOptions {
-        client: ClientId(0),
-        rank: 0,
-        seed: 1,
-        bytes_max: 10,
-        durability: Durability::Default,
-        verification: Verification::Length,
-    };
+    let options = SessionOptions::new(ClientId(0), 0, 1, 10);
     let inner = backend.open_session(&options).unwrap();
     let mut session = ProbeSession::open(inner, clock.clone(), 10, sender, |_| {}).unwrap();
     let recorded = Recorded::default();

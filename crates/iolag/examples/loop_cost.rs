@@ -122,12 +122,9 @@ fn against_iolag(bare: Bare, directory: &Path, objects: u32, pairs: u32) -> Resu
     let drive =
         DriveOptions { client: ClientId(0), rank: 0, deadlines: Nanoseconds::from_seconds(60).into() };
     let options = SessionOptions {
-        client: ClientId(0),
-        rank: 0,
-        seed: 1,
-        bytes_max: spec.object_bytes,
         durability: spec.durability,
         verification: spec.verification,
+        ..SessionOptions::new(ClientId(0), 0, 1, spec.object_bytes)
     };
     let alternation = Alternation::new(&exchange, bare, list);
     let job = Job {

@@ -1,6 +1,6 @@
 //! Asking a session of either form, one request after the other.
 
-use iolag_model::{ClientId, Durability, ErrorClass, Operation, Verification};
+use iolag_model::{ClientId, ErrorClass, Operation, Verification};
 
 use super::maker::maker;
 use crate::{AsyncSession, Backend, Completion, ObjectKey, Place, Request, Session, SessionOptions};
@@ -37,14 +37,7 @@ impl Subject<'_> {
 
 /// Options of a session that compares content.
 pub(super) fn options() -> SessionOptions {
-    SessionOptions {
-        client: ClientId(0),
-        rank: 0,
-        seed: 7,
-        bytes_max: 4096,
-        durability: Durability::Default,
-        verification: Verification::Content,
-    }
+    SessionOptions { verification: Verification::Content, ..SessionOptions::new(ClientId(0), 0, 7, 4096) }
 }
 
 /// Object `index` of dataset 0 of rank 0.

@@ -2,22 +2,13 @@
 
 use std::task::Poll;
 
-use iolag_model::{
-    ClientId, Durability, MonotonicClock, MonotonicTime, Operation, SimulatedClock, Verification,
-};
+use iolag_model::{ClientId, MonotonicClock, MonotonicTime, Operation, SimulatedClock};
 
 use super::*;
 use crate::{MemoryBackend, ObjectKey};
 
 fn options(client: u32) -> SessionOptions {
-    SessionOptions {
-        client: ClientId(client),
-        rank: 0,
-        seed: 3,
-        bytes_max: 0,
-        durability: Durability::Default,
-        verification: Verification::Length,
-    }
+    SessionOptions::new(ClientId(client), 0, 3, 0)
 }
 
 fn delayed(delays: &str, clock: Arc<dyn Clock>) -> DelayedBackend {

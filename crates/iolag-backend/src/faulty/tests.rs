@@ -1,7 +1,7 @@
 //! Known answers: which operations fail, and how.
 
 use iolag_model::{
-    ClientId, Durability, ErrorClass, MonotonicTime, Nanoseconds, Operation, SimulatedClock, Verification,
+    ClientId, ErrorClass, MonotonicTime, Nanoseconds, Operation, SimulatedClock, Verification,
 };
 
 use super::*;
@@ -38,12 +38,8 @@ impl Fixture {
 
 fn options(client: u32) -> SessionOptions {
     SessionOptions {
-        client: ClientId(client),
-        rank: 0,
-        seed: 11,
-        bytes_max: 100,
-        durability: Durability::Default,
         verification: Verification::Content,
+        ..SessionOptions::new(ClientId(client), 0, 11, 100)
     }
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use iolag_model::{ClientId, Durability, ErrorClass, FailureCode, Verification};
+use iolag_model::{ClientId, ErrorClass, FailureCode, Verification};
 use proptest::prelude::*;
 use tempfile::{TempDir, tempdir};
 
@@ -19,14 +19,7 @@ fn backend(target: &Path) -> PosixBackend {
 }
 
 fn options() -> SessionOptions {
-    SessionOptions {
-        client: ClientId(0),
-        rank: 0,
-        seed: 1,
-        bytes_max: 4096,
-        durability: Durability::Default,
-        verification: Verification::Length,
-    }
+    SessionOptions::new(ClientId(0), 0, 1, 4096)
 }
 
 fn ask(session: &mut dyn Session, operation: Operation, index: u64, bytes: u64) -> Completion {

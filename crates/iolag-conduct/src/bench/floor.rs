@@ -34,8 +34,8 @@ impl Floor<'_> {
             .map(|rank| {
                 let client_id = ClientId(rank);
                 let seed = self.spec.seed;
-                let options =
-                    SessionOptions { client: client_id, rank, seed, bytes_max, durability, verification };
+                let numbered = SessionOptions::new(client_id, rank, seed, bytes_max);
+                let options = SessionOptions { durability, verification, ..numbered };
                 let drive =
                     DriveOptions { client: client_id, rank, deadlines: self.spec.deadlines_of(Role::Load) };
                 Job {

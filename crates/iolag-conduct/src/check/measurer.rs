@@ -9,8 +9,8 @@ use iolag_analysis::Summaries;
 use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
-    CheckSpec, ClientId, Clock, Coordinator as _, Durability, MonotonicClock, MonotonicTime, Nanoseconds,
-    Operation, PlaceMaker, Role, RunRecord, RunSpec, Verification,
+    CheckSpec, ClientId, Clock, Coordinator as _, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
+    PlaceMaker, Role, RunRecord, RunSpec,
 };
 use iolag_workload::{
     CheckClient, CheckShare, CheckTasks, CheckTurns, ClientLoop, Compiler, DriveOptions, IfNotOpen, Job,
@@ -254,14 +254,12 @@ impl MeasuringRoom<'_> {
         backend: &PosixBackend,
     ) -> Result<Box<dyn Session>, BackendError> {
         let CheckAssignment { spec, check, .. } = self.assignment;
-        let options = SessionOptions {
-            client: ClientId(directory.client),
-            rank: 0,
-            seed: spec.seed,
-            bytes_max: check.object_bytes.max(check.block_bytes),
-            durability: Durability::Default,
-            verification: Verification::Length,
-        };
+        let options = SessionOptions::new(
+            ClientId(directory.client),
+            0,
+            spec.seed,
+            check.object_bytes.max(check.block_bytes),
+        );
         let task_options = TaskOptions {
             listed: LISTED_DIRECTORY.to_owned(),
             created_files: check.created_files,

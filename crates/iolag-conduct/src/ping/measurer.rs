@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, Sender};
 use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions};
 use iolag_keeper::{Adopted, Exchange, Outbox};
 use iolag_model::{
-    ClientId, Clock, Durability, MonotonicClock, MonotonicTime, Nanoseconds, PingProbe, PingSpec, PlaceMaker,
-    Role, RunSpec, Verification,
+    ClientId, Clock, MonotonicClock, MonotonicTime, Nanoseconds, PingProbe, PingSpec, PlaceMaker, Role,
+    RunSpec,
 };
 use iolag_workload::{
     ClientLoop, Contact, DriveOptions, IfNotOpen, Job, Part, PingClient, PingSchedule, ProbeSession,
@@ -150,14 +150,7 @@ fn open(
             return Err(BackendError::Target { target, reason });
         }
     };
-    let options = SessionOptions {
-        client: ClientId(CLIENT),
-        rank: 0,
-        seed: assignment.spec.seed,
-        bytes_max: object_bytes,
-        durability: Durability::Default,
-        verification: Verification::Length,
-    };
+    let options = SessionOptions::new(ClientId(CLIENT), 0, assignment.spec.seed, object_bytes);
     let inner = backend.open_session(&options)?;
     let flight = assignment.flight.clone();
     let begins = move |operation| flight.begins(operation);

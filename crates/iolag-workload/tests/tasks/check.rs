@@ -10,8 +10,8 @@ use std::time::Duration;
 use iolag_backend::{Backend, Completion, ObjectKey, PosixBackend, Request, Session, SessionOptions};
 use iolag_fixtures::{current_test, skip};
 use iolag_model::{
-    ClientId, Clock, Durability, ErrorClass, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds,
-    Operation, SimulatedClock, Verification,
+    ClientId, Clock, ErrorClass, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
+    SimulatedClock, Verification,
 };
 use iolag_workload::{Compiler, Language, TaskLimits, TaskOptions, TaskSession, find_compiler};
 
@@ -278,14 +278,8 @@ fn other_operations_reach_the_inner_session_and_the_place_is_removed_whole() {
     let (_outside, target) = place();
     let backend = PosixBackend::new(target.clone(), "iolag-work").expect("a plain name");
     backend.create_place(&iolag_backend::conformance::maker()).expect("the target is empty");
-    let session_options = SessionOptions {
-        client: ClientId(0),
-        rank: 0,
-        seed: 1,
-        bytes_max: 100,
-        durability: Durability::Default,
-        verification: Verification::Content,
-    };
+    let session_options =
+        SessionOptions { verification: Verification::Content, ..SessionOptions::new(ClientId(0), 0, 1, 100) };
     let environment: Vec<_> = std::env::vars_os().collect();
     let task_options = options("/bin/ls", find_compiler(&environment));
     {

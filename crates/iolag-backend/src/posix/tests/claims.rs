@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
-use iolag_model::{Durability, Operation, PlaceIdentity, PlaceMaker, PlaceToken, Verification};
+use iolag_model::{Operation, PlaceIdentity, PlaceMaker, PlaceToken};
 use tempfile::{TempDir, tempdir};
 
 use crate::conformance::maker;
@@ -25,14 +25,7 @@ fn working_set() -> (TempDir, Place) {
     let target = tempdir().unwrap();
     let backend = backend(target.path());
     let place = backend.create_place(&maker()).unwrap();
-    let options = SessionOptions {
-        client: iolag_model::ClientId(0),
-        rank: 0,
-        seed: 1,
-        bytes_max: 100,
-        durability: Durability::Default,
-        verification: Verification::Length,
-    };
+    let options = SessionOptions::new(iolag_model::ClientId(0), 0, 1, 100);
     let mut session = backend.open_session(&options).unwrap();
     for operation in [Operation::MakeDirectory, Operation::Create] {
         let request = Request::new(operation, ObjectKey { rank: 0, dataset: 0, index: 0 }, 100);
