@@ -7,7 +7,7 @@ use super::client::{Client, Done};
 use super::client_loop::{Action, Beginning, ClientLoop, DriveEnd, PAUSE_SLICE, ROOM_POLL};
 
 /// How long a thread that sleeps in a meeting needs to notice that it is over: to be woken takes some 50 µs on an idle machine.
-const NOTICE_BLOCKING: Nanoseconds = Nanoseconds(100_000);
+pub(super) const NOTICE_BLOCKING: Nanoseconds = Nanoseconds(100_000);
 
 /// Drives a client on this thread until it has finished or is stopped.
 ///
@@ -113,18 +113,23 @@ fn wait_to_start<R: Recorder, K: Client, C: Clock>(
     intended: Option<MonotonicTime>,
 ) -> MonotonicTime {
     match (intended, client.beginning.take()) {
-        (None, Some(Beginning { moment, waiting })) => {
-            match waiting {
-                Waiting::Actively => clock.sleep_until(moment),
-                Waiting::Asleep => clock.rest_until(moment),
-            }
-            moment
+        (None, Some(beginning)) => {
+            wait_together(clock, beginning);
+            beginning.moment
         }
         (intended, _) => {
             let moment = intended.unwrap_or_default();
             pause_until(client, coordinator, clock, moment);
             moment
         }
+    }
+}
+
+/// Waits for the moment at which all begin.
+pub(super) fn wait_together(clock: &impl Clock, Beginning { moment, waiting }: Beginning) {
+    match waiting {
+        Waiting::Actively => clock.sleep_until(moment),
+        Waiting::Asleep => clock.rest_until(moment),
     }
 }
 

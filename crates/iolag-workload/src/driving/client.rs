@@ -9,6 +9,9 @@ use iolag_model::{Meeting, MonotonicTime, Sample, StageIndex};
 ///
 /// The driver calls [`Client::next`]; after [`Step::Execute`] it calls [`Client::completed`] exactly once before the next
 /// `next`; after [`Step::Begin`] and [`Step::Agree`] it calls [`Client::met`] exactly once, unless the run was stopped.
+///
+/// A client with several requests in flight ([`crate::drive_lanes`]) is asked for its next step while they are, and `completed` names
+/// the one that ended, in the order in which they do; every other step finds none in flight.
 pub trait Client: Send {
     /// What to do next, `now` being the end of the last operation.
     fn next(&mut self, now: MonotonicTime) -> Step;

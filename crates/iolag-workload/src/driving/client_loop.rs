@@ -51,7 +51,7 @@ pub struct ClientLoop<R, K> {
     stage_begin: Option<MonotonicTime>,
     /// Of the client's operations in the stage: their number, the first start, the last end.
     stage_operations: u64,
-    stage_first_start: MonotonicTime,
+    pub(super) stage_first_start: MonotonicTime,
     stage_last_end: MonotonicTime,
     /// When all begin, from a meeting to the first operation after it.
     pub(super) beginning: Option<Beginning>,
@@ -71,6 +71,19 @@ pub(super) enum Action {
     Pause { until: MonotonicTime },
     Note(Note),
     Leave(DriveEnd),
+}
+
+/// What comes next: a step of the client's, or the order to stop.
+pub(super) enum NextStep {
+    Of(Step),
+    Stop,
+}
+
+impl NextStep {
+    /// Whether it is one more request.
+    pub(super) const fn is_request(&self) -> bool {
+        matches!(self, Self::Of(Step::Execute { .. }))
+    }
 }
 
 impl<R: Recorder, K: Client> ClientLoop<R, K> {
@@ -94,24 +107,46 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
     #[inline]
     pub(super) fn decide(&mut self, coordinator: &impl Coordinator, now: MonotonicTime) -> Action {
         loop {
-            if coordinator.is_stopped(self.options.rank) {
-                self.record_last_notes();
-                self.end_stage(Outcome::Interrupted);
-                return Action::Leave(DriveEnd::Stopped);
-            }
-            match self.client.next(now) {
-                Step::Execute { request, intended } => return Action::Execute { request, intended },
-                Step::Begin { stage, value } => return self.meet(value, Some(stage)),
-                Step::Agree { value } => return self.meet(value, None),
-                Step::Pause { until } => return Action::Pause { until },
-                Step::Note(note) => return Action::Note(note),
-                Step::End => self.end_stage(Outcome::Ok),
-                Step::Finished => {
-                    self.end_stage(Outcome::Ok);
-                    return Action::Leave(DriveEnd::Finished);
-                }
+            let step = self.next_step(coordinator, now);
+            if let Some(action) = self.act(step) {
+                return action;
             }
         }
+    }
+
+    /// What the client wants next, unless it is told to stop.
+    #[inline]
+    pub(super) fn next_step(&mut self, coordinator: &impl Coordinator, now: MonotonicTime) -> NextStep {
+        if coordinator.is_stopped(self.options.rank) {
+            NextStep::Stop
+        } else {
+            NextStep::Of(self.client.next(now))
+        }
+    }
+
+    /// What its driver has to do for that; nothing, if it is only recorded.
+    #[inline]
+    pub(super) fn act(&mut self, step: NextStep) -> Option<Action> {
+        let NextStep::Of(step) = step else {
+            self.record_last_notes();
+            self.end_stage(Outcome::Interrupted);
+            return Some(Action::Leave(DriveEnd::Stopped));
+        };
+        Some(match step {
+            Step::Execute { request, intended } => Action::Execute { request, intended },
+            Step::Begin { stage, value } => self.meet(value, Some(stage)),
+            Step::Agree { value } => self.meet(value, None),
+            Step::Pause { until } => Action::Pause { until },
+            Step::Note(note) => Action::Note(note),
+            Step::End => {
+                self.end_stage(Outcome::Ok);
+                return None;
+            }
+            Step::Finished => {
+                self.end_stage(Outcome::Ok);
+                Action::Leave(DriveEnd::Finished)
+            }
+        })
     }
 
     /// Who is driven.
