@@ -6,7 +6,8 @@ mod scenario;
 use iolag_analysis::figure::Figures;
 use iolag_analysis::{RunAnalysis, analyse_check, analyse_metadata, analyse_run};
 use iolag_model::{
-    FailureCode, Nanoseconds, Operation, Outcome, Pattern, Phase, RunRecord, RunState, WorkloadSpec,
+    ClockOffset, FailureCode, HostRecord, MonotonicTime, Nanoseconds, Operation, Outcome, Pattern, Phase,
+    RunRecord, RunState, WorkloadSpec,
 };
 use iolag_report::{
     CampaignRun, CheckRows, Colour, HtmlReport, ReportedRun, campaign_text, check_text, write_html,
@@ -37,6 +38,25 @@ fn a_tiny_report() {
     let analysis = analyse_run(&scenario.record, &scenario.by_target());
     let page = page_of(&[ReportedRun { record: &scenario.record, analysis: &analysis }]);
     insta::assert_snapshot!(static_part(&page));
+}
+
+#[test]
+fn further_hosts_have_a_line_each_and_the_error_of_their_clocks_is_told() {
+    let mut scenario = Scenario::check(&["/home/me"]);
+    scenario.add(0, Operation::TaskList, 3_200_000);
+    let page = |record: &RunRecord| {
+        let analysis = analyse_run(record, &scenario.by_target());
+        static_part(&page_of(&[ReportedRun { record, analysis: &analysis }])).to_owned()
+    };
+    let mut record = scenario.record.clone();
+    assert!(!page(&record).contains("Times of all hosts"));
+    for (name, error_ns) in [("node2", 40_000), ("node3", 15_000)] {
+        let offset = ClockOffset { at: MonotonicTime(5), ahead_ns: 7, error_ns: Nanoseconds(error_ns) };
+        record.further_hosts.push(HostRecord::new(name, vec![offset]));
+    }
+    let page = page(&record);
+    assert!(page.contains("<dd>node2, ") && page.contains("<dd>node3, "), "{page}");
+    assert!(page.contains("to which theirs belong within 40.0 µs."), "{page}");
 }
 
 #[test]

@@ -3,19 +3,23 @@
 
 mod support;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use iolag_model::{
-    AttemptId, ClientId, Column, Detail, DetailKind, FailureCode, MonotonicTime, Nanoseconds, Operation,
-    Outcome, RunState, Sample, SampleColumns, StageIndex,
+    Anchor, AttemptId, Calibration, ClientId, ClockOffset, Column, Detail, DetailKind, Environment,
+    FailureCode, HostIndex, HostRecord, MonotonicTime, Nanoseconds, Operation, Outcome, PartRecord, RunId,
+    RunRecord, RunState, Sample, SampleColumns, StageIndex, TargetIndex,
 };
 use iolag_store::{Encoded, RunDirectory, Sink, SpoolNumber, SpoolWriter, Store, StoredSample, TextForm};
 use proptest::prelude::*;
 use support::{Client, record, run_id};
 
 fn finish(store: &Store, targets: u16, clients: u32, rings: &[Vec<Sample>]) -> (RunDirectory, Encoded) {
-    let mut record = record(&run_id(7), targets, clients);
+    finish_as(record(&run_id(7), targets, clients), store, rings)
+}
+
+fn finish_as(mut record: RunRecord, store: &Store, rings: &[Vec<Sample>]) -> (RunDirectory, Encoded) {
     let run = store.create_run(&record).unwrap();
     let spool = run.create_spool().unwrap();
     for (number, samples) in rings.iter().enumerate() {
@@ -249,4 +253,111 @@ fn tags_come_back_as_a_column_in_samples_and_in_exports() {
     let csv = String::from_utf8(csv).unwrap();
     let exported = csv.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned());
     assert!(exported.eq(tags.iter().map(u16::to_string)));
+}
+
+/// A run of two clients of each of two targets, every other one of them on a second host whose clock is 3 s ahead and gains.
+fn on_two_hosts() -> RunRecord {
+    let offset = |at_s, ahead_ns| ClockOffset {
+        at: MonotonicTime::default().after(Nanoseconds::from_seconds(at_s)),
+        ahead_ns,
+        error_ns: Nanoseconds(40_000),
+    };
+    let mut record = record(&run_id(7), 2, 2);
+    record
+        .further_hosts
+        .push(HostRecord::new("node2", vec![offset(900, 3_000_000_000), offset(1100, 3_000_010_000)]));
+    for client in record.clients.iter_mut().filter(|client| client.client.0 % 2 == 1) {
+        client.host = HostIndex(1);
+    }
+    record
+}
+
+#[test]
+fn clients_of_two_hosts_have_parts_of_their_own_and_one_clock_when_read() {
+    let place = tempfile::tempdir().unwrap();
+    let store = Store::open(place.path()).unwrap();
+    let mut rings: Vec<Vec<Sample>> = (0..4).map(|client| Client::new(client).take(2000)).collect();
+    // Columns of one value, over more than a batch.
+    rings[3] = Client::new(3).take(70_000);
+    for sample in &mut rings[3] {
+        (sample.intended, sample.start) =
+            (MonotonicTime(1_000_000_000_000), MonotonicTime(1_000_000_000_000));
+    }
+    let (run, encoded) = finish_as(on_two_hosts(), &store, &rings);
+    let parts: Vec<(&str, u16)> =
+        encoded.parts.iter().map(|part| (part.file.as_str(), part.host.0)).collect();
+    let names = ["samples-0-0.parquet", "samples-0-1.parquet", "samples-1-0.parquet", "samples-1-1.parquet"];
+    assert_eq!(parts.iter().map(|(_, host)| *host).collect::<Vec<_>>(), [0, 1, 0, 1]);
+    assert_eq!(HashSet::from_iter(parts.iter().map(|(file, _)| *file)), HashSet::from(names));
+    let host = on_two_hosts().further_hosts.remove(0);
+    for StoredSample { sample, target } in stored(&run) {
+        let (client, sequence) = (sample.attempt.client().0, sample.attempt.sequence());
+        let mut expected = rings[client as usize][sequence as usize];
+        if client % 2 == 1 {
+            expected.intended = host.to_first(expected.intended);
+            expected.start = host.to_first(expected.start);
+            assert!(sample.start.0 < 998_000_000_000, "{sample:?}");
+        }
+        assert_eq!((sample, target), (expected, client as i32 / 2));
+    }
+}
+
+#[test]
+fn a_part_of_a_host_that_is_not_there_is_damaged() {
+    let place = tempfile::tempdir().unwrap();
+    let store = Store::open(place.path()).unwrap();
+    let (run, _) = finish_as(on_two_hosts(), &store, &[Client::new(1).take(10)]);
+    let mut record = run.record().unwrap();
+    record.further_hosts.clear();
+    run.write_record(&record).unwrap();
+    let error = run.samples().map(drop).unwrap_err().to_string();
+    assert!(error.contains("samples-0-0.parquet is of host 1, which is not there"), "{error}");
+}
+
+/// What iolag 0.1.0 reads of run.json: it knows these fields only, and needs them.
+#[derive(serde::Deserialize)]
+struct RecordOf010 {
+    id: RunId,
+    environment: Environment,
+    anchors: Vec<Anchor>,
+    calibration: Calibration,
+    clients: Vec<ClientOf010>,
+    parts: Vec<PartOf010>,
+}
+
+#[derive(serde::Deserialize)]
+struct ClientOf010 {
+    client: ClientId,
+    target: TargetIndex,
+    rank: u32,
+}
+
+#[derive(serde::Deserialize)]
+struct PartOf010 {
+    file: String,
+    samples: u64,
+}
+
+#[test]
+fn an_older_iolag_reads_a_run_of_two_hosts_as_one_of_the_first() {
+    let mut record = on_two_hosts();
+    record.parts.push(PartRecord {
+        file: "samples-0-0.parquet".to_owned(),
+        samples: 9,
+        footer_crc32: None,
+        host: HostIndex(1),
+    });
+    let json = serde_json::to_string(&record).unwrap();
+    let old: RecordOf010 = serde_json::from_str(&json).unwrap();
+    assert_eq!((old.id, old.environment, old.anchors), (record.id, record.environment, record.anchors));
+    assert_eq!(
+        (old.calibration, old.parts[0].file.as_str(), old.parts[0].samples),
+        (record.calibration, "samples-0-0.parquet", 9)
+    );
+    assert_eq!(
+        (old.clients[3].client, old.clients[3].target, old.clients[3].rank),
+        (ClientId(3), TargetIndex(1), 1)
+    );
+    let one = serde_json::to_string(&support::record(&run_id(7), 2, 2)).unwrap();
+    assert!(!one.contains("host\":0") && !one.contains("further_hosts") && !one.contains("tags"), "{one}");
 }

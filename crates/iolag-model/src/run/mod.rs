@@ -4,6 +4,7 @@ mod arrival;
 mod deadlines;
 mod environment;
 mod format;
+mod host;
 mod record;
 mod spec;
 
@@ -11,6 +12,7 @@ pub use arrival::{Arrivals, WhenLate};
 pub use deadlines::{DeadlineRule, Deadlines};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
 pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING};
+pub use host::{ClockOffset, HostRecord, HostView};
 pub use record::{
     ClientRecord, ContactEnd, ContactRecord, PartRecord, Rescue, RunRecord, RunState, StageRecord, TagKind,
     TagRecord, TargetRecord, Trust,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Anchor, Calibration, ClientId, Environment, FileSystem, FormatVersion, HostIndex, MemoryState,
-    Nanoseconds, Phase, PlaceIdentity, Role, RunId, RunSpec, StageIndex, TargetIndex,
+    Anchor, Calibration, ClientId, Environment, FileSystem, FormatVersion, HostIndex, HostRecord, HostView,
+    MemoryState, Nanoseconds, Phase, PlaceIdentity, Role, RunId, RunSpec, StageIndex, TargetIndex,
 };
 
 /// run.json.
@@ -44,6 +44,9 @@ pub struct RunRecord {
     pub anchors: Vec<Anchor>,
     /// What measuring costs here.
     pub calibration: Calibration,
+    /// The hosts besides this one, by number from 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_hosts: Vec<HostRecord>,
     /// The targets, in the order of the spec.
     pub targets: Vec<TargetRecord>,
     /// The clients: which target each works on.
@@ -87,6 +90,7 @@ impl RunRecord {
             after: None,
             anchors: Vec::new(),
             calibration: Calibration::default(),
+            further_hosts: Vec::new(),
             targets: Vec::new(),
             clients: Vec::new(),
             stages: Vec::new(),
@@ -97,6 +101,19 @@ impl RunRecord {
             positions: Vec::new(),
             rescue: None,
         }
+    }
+
+    /// What is known of a host; a number that no host has means the first.
+    pub fn host(&self, index: HostIndex) -> HostView<'_> {
+        match self.further_host(index) {
+            Some(host) => HostView { environment: &host.environment, anchors: &host.anchors },
+            None => HostView { environment: &self.environment, anchors: &self.anchors },
+        }
+    }
+
+    /// A host other than the first.
+    pub fn further_host(&self, index: HostIndex) -> Option<&HostRecord> {
+        self.further_hosts.get(usize::from(index.0).checked_sub(1)?)
     }
 }
 

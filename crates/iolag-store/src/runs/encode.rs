@@ -7,11 +7,12 @@
 //! Superseding: an attempt that was recorded as hung may be recorded again with its end, or with a greater age. A first
 //! pass over the block headers reads only blocks that hold hung samples and notes their attempts. The main pass holds
 //! back every sample of those attempts, keeps the one that supersedes the others, and writes it at the end of its
-//! target's last part. What was never hung is written in spool order.
+//! target's last part. What was never hung is written in spool order. Clients on other hosts have parts of their own, since they
+//! have other clocks.
 
 use std::collections::{BTreeMap, HashSet};
 
-use iolag_model::{AttemptId, Outcome, PartRecord, RunRecord, Sample, TargetIndex};
+use iolag_model::{AttemptId, HostIndex, Outcome, PartRecord, RunRecord, Sample, TargetIndex};
 
 use super::part::{DetailsWriter, PartContext, PartWriter};
 use super::spool::{Block, SpoolNumber, SpoolReader, spools};
@@ -161,19 +162,20 @@ impl HungAttempts {
     }
 }
 
-/// The parts that are being written, a sequence per target.
+/// The parts that are being written, a sequence per target and host.
 struct Parts<'a> {
     limits: Limits,
     run: &'a Directory,
     record: &'a RunRecord,
     context: PartContext,
-    /// Target of every client, by its number.
-    target_of_client: Vec<TargetIndex>,
+    /// The sequence of every client, by its number.
+    sequence_of_client: Vec<usize>,
+    /// In the order of target and host.
     sequences: Vec<Sequence>,
 }
 
-#[derive(Default)]
 struct Sequence {
+    of: (TargetIndex, HostIndex),
     pending: Vec<Sample>,
     writer: Option<PartWriter>,
     done: Vec<PartRecord>,
@@ -181,40 +183,44 @@ struct Sequence {
 
 impl<'a> Parts<'a> {
     fn new(limits: Limits, run: &'a Directory, record: &'a RunRecord) -> Result<Self, StoreError> {
-        let mut target_of_client = Vec::new();
+        let mut places: Vec<(TargetIndex, HostIndex)> =
+            record.clients.iter().map(|client| (client.target, client.host)).collect();
+        places.push((TargetIndex(0), HostIndex(0)));
+        places.sort_unstable();
+        places.dedup();
+        let mut sequence_of_client = Vec::new();
         for client in &record.clients {
             let number = client.client.0 as usize;
-            if target_of_client.len() <= number {
-                target_of_client.resize(number + 1, TargetIndex(0));
+            if sequence_of_client.len() <= number {
+                sequence_of_client.resize(number + 1, 0);
             }
-            target_of_client[number] = client.target;
+            sequence_of_client[number] =
+                places.partition_point(|place| *place < (client.target, client.host));
         }
-        let context = PartContext::new(record)?;
-        Ok(Self { limits, run, record, context, target_of_client, sequences: Vec::new() })
+        let sequence = |of| Sequence { of, pending: Vec::new(), writer: None, done: Vec::new() };
+        let (context, sequences) = (PartContext::new(record)?, places.into_iter().map(sequence).collect());
+        Ok(Self { limits, run, record, context, sequence_of_client, sequences })
     }
 
     fn push(&mut self, sample: &Sample) -> Result<(), StoreError> {
-        // A client that run.json does not know yet (it was killed before it could be said) is one of the first target.
+        // A client that run.json does not know yet (it was killed before it could be said) is one of the first target and host.
         let client = sample.attempt.client().0 as usize;
-        let target = self.target_of_client.get(client).map_or(0, |target| usize::from(target.0));
-        if self.sequences.len() <= target {
-            self.sequences.resize_with(target + 1, Sequence::default);
-        }
-        let pending = &mut self.sequences[target].pending;
+        let own = self.sequence_of_client.get(client).copied().unwrap_or(0);
+        let pending = &mut self.sequences[own].pending;
         if pending.len() == pending.capacity() {
-            self.grow(target)?;
+            self.grow(own)?;
         }
-        let pending = &mut self.sequences[target].pending;
+        let pending = &mut self.sequences[own].pending;
         pending.push(*sample);
-        if pending.len() == self.limits.group_rows { self.flush(target) } else { Ok(()) }
+        if pending.len() == self.limits.group_rows { self.flush(own) } else { Ok(()) }
     }
 
-    /// Doubles the room of a target; if that is too much memory, others write what they have and give theirs back.
-    fn grow(&mut self, target: usize) -> Result<(), StoreError> {
-        let wanted = (self.sequences[target].pending.capacity() * 2)
+    /// Doubles the room of a sequence; if that is too much memory, others write what they have and give theirs back.
+    fn grow(&mut self, own: usize) -> Result<(), StoreError> {
+        let wanted = (self.sequences[own].pending.capacity() * 2)
             .clamp(self.limits.pending_first, self.limits.group_rows);
         loop {
-            let others = (0..self.sequences.len()).filter(|other| *other != target);
+            let others = (0..self.sequences.len()).filter(|other| *other != own);
             let held: usize = others.clone().map(|other| self.sequences[other].pending.capacity()).sum();
             let largest = others.max_by_key(|other| self.sequences[*other].pending.capacity());
             match largest {
@@ -225,22 +231,26 @@ impl<'a> Parts<'a> {
                 _ => break,
             }
         }
-        let pending = &mut self.sequences[target].pending;
+        let pending = &mut self.sequences[own].pending;
         pending.reserve_exact(wanted - pending.len());
         Ok(())
     }
 
-    fn flush(&mut self, target: usize) -> Result<(), StoreError> {
-        let sequence = &mut self.sequences[target];
+    fn flush(&mut self, own: usize) -> Result<(), StoreError> {
+        // Hosts count the parts of a target on.
+        let (target, _) = self.sequences[own].of;
+        let of_target = self.sequences.iter().filter(|other| other.of.0 == target);
+        let begun: usize =
+            of_target.map(|other| other.done.len() + usize::from(other.writer.is_some())).sum();
+        let sequence = &mut self.sequences[own];
         if sequence.pending.is_empty() {
             return Ok(());
         }
-        let index = TargetIndex(target as u16);
         let mut writer = match sequence.writer.take() {
             Some(writer) => writer,
             None => {
-                let name = format!("samples-{target}-{}.parquet", sequence.done.len());
-                PartWriter::create(self.run, name, &self.context, self.record, index)?
+                let name = format!("samples-{}-{begun}.parquet", target.0);
+                PartWriter::create(self.run, name, &self.context, self.record, sequence.of)?
             }
         };
         writer.write(&mut self.context, &sequence.pending)?;
@@ -254,16 +264,14 @@ impl<'a> Parts<'a> {
     }
 
     fn finish(mut self) -> Result<Vec<PartRecord>, StoreError> {
-        let mut parts = Vec::new();
-        for target in 0..self.sequences.len() {
-            self.flush(target)?;
-            let sequence = &mut self.sequences[target];
+        for own in 0..self.sequences.len() {
+            self.flush(own)?;
+            let sequence = &mut self.sequences[own];
             if let Some(writer) = sequence.writer.take() {
                 sequence.done.push(writer.finish(self.run)?);
             }
-            parts.append(&mut sequence.done);
         }
-        Ok(parts)
+        Ok(self.sequences.into_iter().flat_map(|sequence| sequence.done).collect())
     }
 }
 

@@ -2,17 +2,17 @@
 //!
 //! Row groups are handed out to threads one by one, each thread with a sink of its own; at the end the sinks are merged.
 //! Batches have at most 64 Ki rows, in buffers that are reused. Memory: per thread, the compressed columns of one row
-//! group and one batch.
+//! group and one batch. What clients of other hosts recorded is on their clocks in the parts, and on the first host's from here on.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use iolag_model::{
-    AttemptId, Column, FailureCode, MonotonicTime, Nanoseconds, Operation, Outcome, Sample, SampleColumns,
-    StageIndex,
+    AttemptId, Column, FailureCode, MonotonicTime, Nanoseconds, Operation, Outcome, PartRecord, Sample,
+    SampleColumns, StageIndex,
 };
 
 use super::part::{ColumnBuffer, PartReader};
-use super::run_directory::RunDirectory;
+use super::run_directory::{RECORD_FILE, RunDirectory};
 use crate::StoreError;
 
 /// Rows of a full batch.
@@ -79,7 +79,16 @@ impl RunDirectory {
     }
 
     fn open_parts(&self) -> Result<Vec<PartReader>, StoreError> {
-        self.record()?.parts.iter().map(|part| PartReader::open(self.directory(), part)).collect()
+        let record = self.record()?;
+        let open = |part: &PartRecord| {
+            let host = record.further_host(part.host);
+            if host.is_none() && !part.host.is_first() {
+                let what = format!("{} is of host {}, which is not there", part.file, part.host.0);
+                return Err(StoreError::damaged(self.directory().path().join(RECORD_FILE), what));
+            }
+            Ok(PartReader::open(self.directory(), part)?.on(host.cloned()))
+        };
+        record.parts.iter().map(open).collect()
     }
 }
 
@@ -112,9 +121,7 @@ impl Batch {
         let mut left = part.group_rows(group);
         while left > 0 {
             let rows = left.min(BATCH_ROWS);
-            for column in columns {
-                part.advance(self.buffer(*column), rows)?;
-            }
+            self.advance(part, columns, rows)?;
             sink.batch(self.columns());
             left -= rows;
         }
@@ -123,6 +130,23 @@ impl Batch {
 
     fn begin(&mut self, part: &PartReader, group: usize, columns: &[Column]) -> Result<(), StoreError> {
         columns.iter().try_for_each(|column| part.begin(group, column.name(), self.buffer(*column)))
+    }
+
+    /// Replaces the batch by the next rows.
+    fn advance(&mut self, part: &PartReader, columns: &[Column], rows: usize) -> Result<(), StoreError> {
+        for column in columns {
+            let buffer = self.buffer(*column);
+            let host = part.host().filter(|_| matches!(column, Column::IntendedNs | Column::StartNs));
+            if host.is_some() {
+                // A column of one value is only lengthened, but what is in it was converted.
+                buffer.wide.clear();
+            }
+            part.advance(buffer, rows)?;
+            if let Some(host) = host {
+                buffer.wide.iter_mut().for_each(|ns| *ns = host.to_first(MonotonicTime(*ns as u64)).0 as i64);
+            }
+        }
+        Ok(())
     }
 
     fn buffer(&mut self, column: Column) -> &mut ColumnBuffer {
@@ -216,9 +240,7 @@ impl Samples {
         }
         let rows = self.place.group_left.min(BATCH_ROWS);
         let part = &self.parts[self.place.part];
-        for column in SAMPLE_COLUMNS {
-            part.advance(self.batch.buffer(*column), rows)?;
-        }
+        self.batch.advance(part, SAMPLE_COLUMNS, rows)?;
         self.place.group_left -= rows;
         (self.place.batch_row, self.place.batch_rows) = (0, rows);
         Ok(true)

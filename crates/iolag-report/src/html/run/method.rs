@@ -1,7 +1,9 @@
 //! Configuration and method: under which circumstances the numbers were taken, and how.
 
 use iolag_analysis::{Precision, whatever_analysis};
-use iolag_model::{FileSystem, RunRecord, RunState, TargetRecord, format_bytes, format_duration};
+use iolag_model::{
+    Environment, FileSystem, HostRecord, RunRecord, RunState, TargetRecord, format_bytes, format_duration,
+};
 
 use super::report::ReportedRun;
 use crate::html::markup::Markup;
@@ -25,7 +27,10 @@ pub(super) fn configuration(run: &ReportedRun<'_>, page: &mut Markup) {
             record.labels.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         fact(page, "Labels", &labels.join(", "));
     }
-    fact(page, "Host", &host(record));
+    fact(page, "Host", &host(&record.environment));
+    for further in &record.further_hosts {
+        fact(page, "Host", &host(&further.environment));
+    }
     for target in &record.targets {
         fact(page, "Target", &target_words(target));
     }
@@ -55,6 +60,13 @@ pub(super) fn method(run: &ReportedRun<'_>, page: &mut Markup) {
         calibration.overhead_per_sample_ns,
         calibration.clock_resolution_ns,
     ));
+    if let Some(error) = record.further_hosts.iter().map(HostRecord::error_max).max() {
+        page.text(&format!(
+            " Times of all hosts are on the clock of {}, to which theirs belong within {}.",
+            record.environment.host,
+            format_duration(error)
+        ));
+    }
     for remark in &record.remarks {
         page.raw(" ").prose(remark);
     }
@@ -82,8 +94,7 @@ fn identity(record: &RunRecord) -> String {
     text
 }
 
-fn host(record: &RunRecord) -> String {
-    let environment = &record.environment;
+fn host(environment: &Environment) -> String {
     let mut parts = vec![environment.host.clone()];
     let processors = match &environment.cpu_model {
         Some(model) => format!("{} × {model}", environment.cpus),

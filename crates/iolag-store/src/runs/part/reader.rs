@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use bytes::buf::{Buf, Reader};
-use iolag_model::PartRecord;
+use iolag_model::{HostRecord, PartRecord};
 use parquet::basic::Type;
 use parquet::column::reader::{ColumnReaderImpl, get_column_reader, get_typed_column_reader};
 use parquet::data_type::{Int32Type, Int64Type};
@@ -29,6 +29,8 @@ pub(crate) struct PartReader {
     metadata: ParquetMetaData,
     /// CRC-32 of every column chunk, in the order of the file; empty if the file does not tell.
     chunk_crcs: Vec<u32>,
+    /// Whose clock its samples have, if not the first host's.
+    host: Option<HostRecord>,
 }
 
 impl PartReader {
@@ -57,7 +59,17 @@ impl PartReader {
             return Err(StoreError::damaged(path, what));
         }
         let chunk_crcs = chunk_crcs(&metadata);
-        Ok(Self { file, path, metadata, chunk_crcs })
+        Ok(Self { file, path, metadata, chunk_crcs, host: None })
+    }
+
+    /// The same, with samples that have this host's clock.
+    pub fn on(self, host: Option<HostRecord>) -> Self {
+        Self { host, ..self }
+    }
+
+    /// Whose clock its samples have, if not the first host's.
+    pub fn host(&self) -> Option<&HostRecord> {
+        self.host.as_ref()
     }
 
     /// Where it is.

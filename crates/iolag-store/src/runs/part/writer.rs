@@ -5,7 +5,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use iolag_model::{HostIndex, Operation, Outcome, PartRecord, Phase, RunRecord, Sample, TargetIndex};
+use iolag_model::{
+    HostIndex, HostView, Operation, Outcome, PartRecord, Phase, RunRecord, Sample, TargetIndex,
+};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::{Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -40,6 +42,7 @@ pub(crate) struct PartWriter {
     name: String,
     path: PathBuf,
     target: TargetIndex,
+    host: HostIndex,
     writer: SerializedFileWriter<File>,
     rows: u64,
     /// CRC-32 of every column chunk so far, in the order of the file.
@@ -171,13 +174,13 @@ impl PartContext {
 }
 
 impl PartWriter {
-    /// Starts the file `name` in the run directory.
+    /// Starts the file `name` in the run directory, for samples of clients of this host.
     pub fn create(
         run: &Directory,
         name: String,
         context: &PartContext,
         record: &RunRecord,
-        target: TargetIndex,
+        (target, host): (TargetIndex, HostIndex),
     ) -> Result<Self, StoreError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC;
         let file = run.open_with(&new_name(&name), flags, "write")?;
@@ -185,10 +188,10 @@ impl PartWriter {
         let writer = SerializedFileWriter::new(
             file,
             context.schema.clone(),
-            Arc::new(properties(describe(record, target, &path)?)),
+            Arc::new(properties(describe(record, (target, host), &path)?)),
         )
         .map_err(|error| StoreError::parquet("write", &path, error))?;
-        Ok(Self { name, path, target, writer, rows: 0, chunk_crcs: Vec::new() })
+        Ok(Self { name, path, target, host, writer, rows: 0, chunk_crcs: Vec::new() })
     }
 
     /// Rows so far.
@@ -215,7 +218,7 @@ impl PartWriter {
         finish_file(&mut self.writer, &self.chunk_crcs, &self.path)?;
         let footer_crc32 = Some(crc32fast::hash(&read_footer(self.writer.inner(), &self.path)?));
         run.put_in_place(&self.name)?;
-        Ok(PartRecord { file: self.name, samples: self.rows, footer_crc32, host: HostIndex(0) })
+        Ok(PartRecord { file: self.name, samples: self.rows, footer_crc32, host: self.host })
     }
 }
 
@@ -270,28 +273,36 @@ pub(super) fn properties(description: Vec<KeyValue>) -> WriterProperties {
 }
 
 /// What a part says about itself, so that it is understood without its run.json.
-fn describe(record: &RunRecord, target: TargetIndex, path: &Path) -> Result<Vec<KeyValue>, StoreError> {
+fn describe(
+    record: &RunRecord,
+    (target, host): (TargetIndex, HostIndex),
+    path: &Path,
+) -> Result<Vec<KeyValue>, StoreError> {
     let json = |value: serde_json::Result<String>| {
         value
             .map_err(|error| StoreError::damaged(path, format!("its description cannot be written: {error}")))
     };
+    let HostView { environment, anchors } = record.host(host);
     let of_target = record.targets.get(usize::from(target.0));
     let configuration = serde_json::json!({
-        "kernel": record.environment.kernel,
+        "kernel": environment.kernel,
         "file_system": of_target.and_then(|target| target.file_system.as_ref()),
         "labels": record.labels,
     });
     let mut about = vec![
         ("iolag.format", record.format.to_string()),
         ("iolag.run", record.id.to_string()),
-        ("iolag.host", record.environment.host.clone()),
-        ("iolag.boot_id", record.environment.boot_id.clone().unwrap_or_default()),
+        ("iolag.host", environment.host.clone()),
+        ("iolag.boot_id", environment.boot_id.clone().unwrap_or_default()),
         ("iolag.target", of_target.map(|target| target.name.clone()).unwrap_or_default()),
         ("iolag.configuration", configuration.to_string()),
-        ("iolag.anchors", json(serde_json::to_string(&record.anchors))?),
+        ("iolag.anchors", json(serde_json::to_string(anchors))?),
     ];
     if !record.tags.is_empty() {
         about.push(("iolag.tags", json(serde_json::to_string(&record.tags))?));
+    }
+    if let Some(host) = record.further_host(host) {
+        about.push(("iolag.clock_offsets", json(serde_json::to_string(&host.offsets))?));
     }
     Ok(about.into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect())
 }
@@ -316,13 +327,31 @@ fn outcome_name(key: u64) -> &'static str {
 mod tests {
     use super::*;
     use crate::support::{record, run_id};
-    use iolag_model::{TagKind, TagRecord};
+    use iolag_model::{ClockOffset, HostRecord, MonotonicTime, Nanoseconds, TagKind, TagRecord};
+
+    #[test]
+    fn a_part_tells_of_the_host_whose_clock_its_samples_have() {
+        let mut record = record(&run_id(1), 1, 1);
+        record.further_hosts.push(HostRecord::new(
+            "node2",
+            vec![ClockOffset { at: MonotonicTime(5), ahead_ns: -2, error_ns: Nanoseconds(1) }],
+        ));
+        let value = |host, key: &str| {
+            let about = describe(&record, (TargetIndex(0), HostIndex(host)), Path::new("x")).unwrap();
+            about.into_iter().find(|about| about.key == key).and_then(|about| about.value)
+        };
+        assert_eq!(value(0, "iolag.host"), Some(record.environment.host.clone()));
+        assert_eq!(value(0, "iolag.clock_offsets"), None);
+        assert_eq!(value(1, "iolag.host").unwrap(), "node2");
+        assert_eq!(value(1, "iolag.anchors").unwrap(), "[]");
+        assert_eq!(value(1, "iolag.clock_offsets").unwrap(), r#"[{"at":5,"ahead_ns":-2,"error_ns":1}]"#);
+    }
 
     #[test]
     fn a_part_names_its_tags_only_where_there_are_some() {
         let mut record = record(&run_id(1), 1, 1);
         let tags = |record: &RunRecord| {
-            let about = describe(record, TargetIndex(0), Path::new("x")).unwrap();
+            let about = describe(record, (TargetIndex(0), HostIndex(0)), Path::new("x")).unwrap();
             about.into_iter().find(|about| about.key == "iolag.tags").and_then(|about| about.value)
         };
         assert_eq!(tags(&record), None);
