@@ -19,6 +19,12 @@ pub trait Client: Send {
     /// What became of the request that `next` yielded.
     fn completed(&mut self, request: &Request, done: &Done);
 
+    /// Whether this request, which failed, is what `next` will yield again: then it is recorded as retried, and what came of it is
+    /// the attempt after it. Asked before `completed`, and only of failures: what timed out, or was cut off, is that.
+    fn asks_again(&self, _request: &Request, _done: &Done) -> bool {
+        false
+    }
+
     /// All clients have met: the stage begins, or these are the values that they brought.
     fn met(&mut self, _meeting: &Meeting, _now: MonotonicTime) {}
 
@@ -35,6 +41,10 @@ impl<K: Client + ?Sized> Client for Box<K> {
 
     fn completed(&mut self, request: &Request, done: &Done) {
         (**self).completed(request, done);
+    }
+
+    fn asks_again(&self, request: &Request, done: &Done) -> bool {
+        (**self).asks_again(request, done)
     }
 
     fn met(&mut self, meeting: &Meeting, now: MonotonicTime) {

@@ -270,7 +270,12 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         request: &Request,
     ) {
         let taken = done.end.since(done.start);
-        let (outcome, duration) = self.judged(request.operation, taken, done.completion.code);
+        let (outcome, duration) = match self.judged(request.operation, taken, done.completion.code) {
+            (Outcome::Error, duration) if self.client.asks_again(request, done) => {
+                (Outcome::Retried, duration)
+            }
+            judged => judged,
+        };
         let sample = Sample::new(attempt, request.operation, intended, done.start, duration)
             .with_outcome(outcome, done.completion.code)
             .with_bytes(done.completion.bytes)

@@ -130,8 +130,16 @@ impl Clock for PausedClock {
 /// Asks so often, at once or at these distances.
 struct Asks {
     left: u32,
+    if_failed: IfFailed,
     every: Option<Nanoseconds>,
     next: MonotonicTime,
+}
+
+/// What becomes of a request that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IfFailed {
+    GoOn,
+    AskAgain,
 }
 
 impl Client for Asks {
@@ -147,7 +155,15 @@ impl Client for Asks {
         Step::Execute { request: Request::new(Operation::Stat, ObjectKey::default(), 0), intended }
     }
 
-    fn completed(&mut self, _: &Request, _: &Done) {}
+    fn asks_again(&self, _: &Request, _: &Done) -> bool {
+        self.if_failed == IfFailed::AskAgain
+    }
+
+    fn completed(&mut self, _: &Request, done: &Done) {
+        if !done.completion.is_ok() && self.if_failed == IfFailed::AskAgain {
+            self.left += 1;
+        }
+    }
 }
 
 /// What a session does with a request.
@@ -302,7 +318,7 @@ fn drive(openings: &[Opening], asks: Asks, marks: &[Mark], stop: Option<Duration
 }
 
 fn asks(left: u32) -> Asks {
-    Asks { left, every: None, next: MonotonicTime(0) }
+    Asks { left, if_failed: IfFailed::GoOn, every: None, next: MonotonicTime(0) }
 }
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -423,6 +439,14 @@ fn an_open_schedule_is_kept_and_what_starts_late_says_so() {
     let samples = lock(&driven.seen.samples);
     let late = |sample: &Sample| sample.start.since(sample.intended).0 / 1_000_000;
     assert_eq!(samples[1..].iter().map(late).collect::<Vec<_>>(), [0, 1_500, 500, 0]);
+}
+
+#[test]
+fn a_failure_that_is_asked_again_is_retried_and_a_timeout_is_one() {
+    let openings = [vec![Answer::Broken], vec![Answer::Never], vec![Answer::Broken]].map(Opening::Session);
+    let driven = drive(&openings, Asks { if_failed: IfFailed::AskAgain, ..asks(1) }, &[], None);
+    let outcomes: Vec<Outcome> = driven.of(Operation::Stat).into_iter().map(|(outcome, _)| outcome).collect();
+    assert_eq!(outcomes, [Outcome::Retried, Outcome::Timeout, Outcome::Retried, Outcome::Ok]);
 }
 
 #[test]
