@@ -81,6 +81,8 @@ pub struct MeasurerEnd {
     pub working_set_faults: Vec<String>,
     /// How many datasets were counted for that.
     pub datasets_counted: u64,
+    /// Objects of which nobody knows whether they are there: what made or removed them was cut off.
+    pub unknown_objects: u64,
     /// Whether the measurer has removed the working places itself, but for what it says is left.
     pub removed: bool,
     /// What could not be removed, with reasons.

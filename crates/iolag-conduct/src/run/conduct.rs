@@ -257,6 +257,13 @@ fn final_record(
         record.positions.extend(&end.positions);
         reasons.extend(end.working_set_faults.iter().cloned());
     }
+    let unknown = watched.ends.iter().flatten().map(|end| end.unknown_objects).sum();
+    if unknown > 0 {
+        record.remarks.push(format!(
+            "{} may be there or not: what made or removed them was cut off at its deadline; clean-up has tried them",
+            counted(unknown, "object", "objects")
+        ));
+    }
     shorten(&mut reasons);
     record.state = if reasons.is_empty() {
         RunState::Complete

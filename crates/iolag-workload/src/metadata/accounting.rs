@@ -9,7 +9,8 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use iolag_model::{Access, MetadataSpec, Phase};
+use iolag_backend::Request;
+use iolag_model::{Access, FailureCode, MetadataSpec, Operation, Phase};
 
 use super::peers::Peers;
 use super::script::Effect;
@@ -35,6 +36,7 @@ pub(crate) struct SharedPeers(Mutex<Peers>);
 #[derive(Debug)]
 pub(crate) struct Progress {
     position: AtomicU64,
+    unknown: AtomicU64,
     in_own: Box<[Counts]>,
     in_shared: Box<[Counts]>,
 }
@@ -93,6 +95,12 @@ impl Accounting {
         self.progress.iter().map(|progress| progress.position.load(Ordering::Relaxed)).collect()
     }
 
+    /// How many objects nobody knows to be there or not: what made or removed them had no answer at its deadline, or when the client
+    /// was told to stop. The cleanup phase asks for them like for all others, and removing the place removes what is found.
+    pub fn unknown_objects(&self) -> u64 {
+        self.progress.iter().map(|progress| progress.unknown.load(Ordering::Relaxed)).sum()
+    }
+
     /// How many objects dataset `dataset` of client `rank` must hold now. A single number if every operation that changes
     /// it succeeded; operations that failed or have not ended may or may not have had their effect, which widens the range.
     pub fn expected_objects(&self, rank: u32, dataset: u32) -> RangeInclusive<u64> {
@@ -139,7 +147,12 @@ impl SharedPeers {
 impl Progress {
     fn starting_at(position: u64, datasets: u32) -> Self {
         let counts = || (0..datasets).map(|_| Counts::default()).collect();
-        Self { position: AtomicU64::new(position), in_own: counts(), in_shared: counts() }
+        Self {
+            position: AtomicU64::new(position),
+            unknown: AtomicU64::new(0),
+            in_own: counts(),
+            in_shared: counts(),
+        }
     }
 
     #[inline]
@@ -169,6 +182,15 @@ impl Progress {
         }
     }
 
+    /// A request failed for this reason: one that was cut off may have had its effect.
+    #[cold]
+    pub(crate) fn failed(&self, request: &Request, code: FailureCode) {
+        let is_cut_off = matches!(code, FailureCode::DEADLINE | FailureCode::CUT);
+        if is_cut_off && changes_objects(request.operation) {
+            count(&self.unknown);
+        }
+    }
+
     #[inline]
     fn counts(&self, place: Place, dataset: u32) -> &Counts {
         match place {
@@ -176,6 +198,18 @@ impl Progress {
             Place::Shared => &self.in_shared[dataset as usize],
         }
     }
+}
+
+const fn changes_objects(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Create
+            | Operation::Delete
+            | Operation::Rename
+            | Operation::CallCreate
+            | Operation::CallUnlink
+            | Operation::CallRename
+    )
 }
 
 /// A counter has one writer, so a plain load and store is enough; a locked addition would cost 20 times as much.

@@ -189,6 +189,9 @@ impl Client for BatchClient {
     fn completed(&mut self, request: &Request, done: &Done) {
         // Operations on directories are outside any turn, so they have no effect on the number of objects.
         let effect = self.turn.completed(done.completion.is_ok());
+        if !done.completion.is_ok() {
+            self.progress.failed(request, done.completion.code);
+        }
         if effect != Effect::None {
             self.progress.done(effect, self.sweep.place, request.key.dataset);
         }

@@ -131,6 +131,8 @@ pub struct Company {
     files: BTreeMap<usize, u64>,
     /// Which operations fail, whatever the world says: 0 to 1.
     pub fails: fn(u32, &Request) -> bool,
+    /// Which operations are cut off at their deadline, after they had their effect.
+    pub is_cut_off: fn(u32, &Request) -> bool,
 }
 
 impl Company {
@@ -153,6 +155,7 @@ impl Company {
             tasks: |_, _| None,
             files: BTreeMap::new(),
             fails: |_, _| false,
+            is_cut_off: |_, _| false,
         }
     }
 
@@ -234,7 +237,12 @@ impl Company {
             if self.places == Places::Own {
                 (there.key.rank, there.other.rank) = (index as u32, index as u32);
             }
-            self.world.execute(index as u32, &there)
+            let answer = self.world.execute(index as u32, &there);
+            if (self.is_cut_off)(index as u32, &request) {
+                Completion::failed(FailureCode::DEADLINE)
+            } else {
+                answer
+            }
         };
         self.complete(index, request, Done { completion, start, end }, intended);
     }

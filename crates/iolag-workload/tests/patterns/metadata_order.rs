@@ -251,6 +251,22 @@ fn later_phases_continue_where_an_earlier_run_ended() {
 }
 
 #[test]
+fn objects_of_which_the_making_or_removing_was_cut_off_are_unknown_and_cleaned_up() {
+    let (mut company, accounting) = company(&spec(2, 10, 5, 2, 1), 3, None, 9);
+    // Object 3 is made and not known to be, object 1 removed and not known to be.
+    company.is_cut_off = |rank, request| match request.operation {
+        Operation::Create => rank == 1 && request.key.index == 3,
+        Operation::Delete => rank == 1 && request.key.index == 1,
+        _ => false,
+    };
+    company.run();
+    let cut_off = company.failures().len() as u64;
+    assert!(cut_off > 0);
+    assert_eq!(accounting.unknown_objects(), cut_off);
+    assert!(company.world.is_empty(), "{:?}", company.world);
+}
+
+#[test]
 fn a_client_that_is_given_up_leads_others_to_no_missing_object() {
     // 12 datasets made and 120 objects created, then 40 rows of 3 objects of 4 operations: hang in each part.
     for (hangs_after, is_making) in [(2, true), (60, true), (130, false), (400, false), (900, false)] {

@@ -63,7 +63,11 @@ impl Benched for MetadataSpec {
             Pattern::Code | Pattern::Paper => floor
                 .run(durability, verification, |rank| MetadataClient::new(self, rank, stages(), &accounting)),
         }?;
-        let mut end = MeasurerEnd { positions: accounting.positions(), ..MeasurerEnd::default() };
+        let mut end = MeasurerEnd {
+            positions: accounting.positions(),
+            unknown_objects: accounting.unknown_objects(),
+            ..MeasurerEnd::default()
+        };
         if driven != DriveEnd::Stopped && !self.removes_working_set() {
             for rank in 0..clients {
                 for dataset in 0..self.datasets {
