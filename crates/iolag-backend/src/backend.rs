@@ -10,7 +10,7 @@ use iolag_model::{
     PlaceToken, RunId, Verification,
 };
 
-use crate::{Blocks, Completion, Mark, NameTable, ObjectKey, Request, Semantics};
+use crate::{Blocks, Completion, Mark, NameTable, ObjectKey, Request, Semantics, TagTable};
 
 /// A kind of target, at one place. Cheap to make: nothing is touched before [`Backend::create_place`] or
 /// [`Backend::open_session`].
@@ -47,6 +47,11 @@ pub trait Backend: Send + Sync {
     /// Opens one client's session in its asynchronous form, if the backend has one. Nothing happens before the future is first
     /// polled; dropping it cancels the opening.
     fn open_async_session<'a>(&'a self, _options: &'a SessionOptions) -> Option<AsyncOpening<'a>> {
+        None
+    }
+
+    /// The names behind the tags of its sessions' completions, if it gives any.
+    fn tags(&self) -> Option<&TagTable> {
         None
     }
 

@@ -20,6 +20,7 @@ mod posix;
 mod redact;
 mod request;
 mod semantics;
+mod tags;
 mod target;
 mod wrapper;
 
@@ -36,4 +37,5 @@ pub use request::{Completion, MARKS_MAX, Mark, ObjectKey, Request};
 pub use semantics::{
     Datasets, Descriptors, FullDataset, MissingDelete, PlaceProof, Semantics, SessionOpening,
 };
+pub use tags::TagTable;
 pub use target::Target;
