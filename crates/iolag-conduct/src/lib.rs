@@ -31,7 +31,7 @@ pub use contact::scout::{
     reach,
 };
 pub use contact::start::{Found, Keeper, become_keeper, leave_current_directory};
-pub use environment::limits::Limits;
+pub use environment::limits::{Limits, Needs};
 pub use exit_code::ExitCode;
 pub use failure::Failure;
 pub use messages::Stored;

@@ -11,7 +11,7 @@ use iolag_workload::{can_unshare, workload};
 use crate::bench::campaign::{Campaign, PlannedRun};
 use crate::bench::options::BenchOptions;
 use crate::contact::scout::absolute;
-use crate::environment::limits::{Limits, Tables};
+use crate::environment::limits::{Limits, Needs, Tables};
 use crate::failure::Failure;
 
 /// More clients than this are not threads any more but a mistake.
@@ -148,5 +148,5 @@ fn refuse_what_cannot_be_had(spec: &RunSpec, target: &Target, limits: &Limits) -
         samples_per_client: workload(&spec.workload).samples_per_client(),
     };
     let tables = || if target.directory().is_some() && !can_unshare() { Tables::Shared } else { Tables::Own };
-    limits.refuse(room, tables)
+    limits.refuse(room, Needs::of_threads(room.clients), tables)
 }

@@ -35,6 +35,50 @@ pub struct Limits {
     memory_bytes: Option<(u64, String)>,
     /// Descriptors of a process.
     descriptors: Option<u64>,
+    /// Local ports for connections to one server.
+    ports: Option<u64>,
+}
+
+/// What the clients of a run need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    clients: u64,
+    threads: u64,
+    mappings: u64,
+    /// In one process in any case, and if all clients of it share one table.
+    descriptors: u64,
+    descriptors_shared: u64,
+    ports: u64,
+}
+
+impl Needs {
+    /// Of clients that are threads, each with its directory.
+    pub fn of_threads(clients: u32) -> Self {
+        let clients = u64::from(clients);
+        Self {
+            clients,
+            threads: clients + PROCESSES,
+            mappings: clients * MAPPINGS_PER_CLIENT + MAPPINGS_OF_A_PROCESS,
+            descriptors: DESCRIPTORS_OF_A_PROCESS,
+            descriptors_shared: clients * DESCRIPTORS_PER_CLIENT + DESCRIPTORS_OF_A_PROCESS,
+            ports: 0,
+        }
+    }
+
+    /// Of clients that are tasks of so many workers, each with a connection; the server that most of them connect to has
+    /// `connections` of them.
+    pub fn of_tasks(clients: u32, workers: u32, connections: u32) -> Self {
+        let (clients, workers) = (u64::from(clients), u64::from(workers));
+        let descriptors = clients + DESCRIPTORS_OF_A_PROCESS;
+        Self {
+            clients,
+            threads: workers + PROCESSES,
+            mappings: workers * MAPPINGS_PER_CLIENT + MAPPINGS_OF_A_PROCESS,
+            descriptors,
+            descriptors_shared: descriptors,
+            ports: u64::from(connections),
+        }
+    }
 }
 
 /// Whether the clients of a process share its table of descriptors.
@@ -75,6 +119,7 @@ impl Limits {
             mappings: number(&proc.join("sys/vm/max_map_count")),
             memory_bytes: memory.into_iter().min(),
             descriptors: getrlimit(Resource::Nofile).maximum,
+            ports: local_ports(proc),
         }
     }
 
@@ -82,22 +127,20 @@ impl Limits {
     ///
     /// # Errors
     /// The first limit that the run would reach.
-    pub fn refuse(&self, room: Room, tables: impl FnOnce() -> Tables) -> Result<(), Failure> {
+    pub fn refuse(&self, room: Room, needs: Needs, tables: impl FnOnce() -> Tables) -> Result<(), Failure> {
         let exchange = Exchange::with_room(room)?;
-        let refusal = self.refusal(room.clients, exchange.bytes() as u64, tables);
+        let refusal = self.refusal(needs, exchange.bytes() as u64, tables);
         refusal.map_or(Ok(()), |sentence| Err(Failure::usage(sentence)))
     }
 
-    /// Why a run of `clients` clients that share `shared_bytes` bytes cannot be, as one sentence; `None` if nothing speaks against
-    /// it. `tables` is asked only where it matters, because the answer takes a thread.
-    fn refusal(&self, clients: u32, shared_bytes: u64, tables: impl FnOnce() -> Tables) -> Option<String> {
-        let clients = u64::from(clients);
-        let who = if clients == 1 {
-            "1 client needs".to_owned()
-        } else {
-            format!("{} clients need", format_count(clients))
+    /// Why a run that needs this and shares `shared_bytes` bytes cannot be, as one sentence; `None` if nothing speaks against it.
+    /// `tables` is asked only where it matters, because the answer takes a thread.
+    fn refusal(&self, needs: Needs, shared_bytes: u64, tables: impl FnOnce() -> Tables) -> Option<String> {
+        let who = match needs.clients {
+            1 => "1 client needs".to_owned(),
+            clients => format!("{} clients need", format_count(clients)),
         };
-        let needed = clients + PROCESSES;
+        let needed = needs.threads;
         if let Some((allowed, by)) = self.threads.as_ref().filter(|(allowed, _)| *allowed < needed) {
             return Some(format!(
                 "{who} {} threads and processes, and {by} leaves {}: use fewer clients, or raise that limit",
@@ -105,7 +148,7 @@ impl Limits {
                 format_count(*allowed)
             ));
         }
-        let needed = clients * MAPPINGS_PER_CLIENT + MAPPINGS_OF_A_PROCESS;
+        let needed = needs.mappings;
         if let Some(allowed) = self.mappings.filter(|allowed| *allowed < needed) {
             return Some(format!(
                 "{who} {} mappings of memory in one process, and vm.max_map_count allows {}: use fewer clients, or raise that limit",
@@ -113,7 +156,7 @@ impl Limits {
                 format_count(allowed)
             ));
         }
-        let needed = shared_bytes.saturating_add(clients * BYTES_PER_CLIENT);
+        let needed = shared_bytes.saturating_add(needs.clients * BYTES_PER_CLIENT);
         if let Some((allowed, by)) = self.memory_bytes.as_ref().filter(|(allowed, _)| *allowed < needed) {
             return Some(format!(
                 "{who} {} of memory, of which {} are for samples, and {} are available {by}: use fewer clients, or a smaller --buffer",
@@ -122,16 +165,36 @@ impl Limits {
                 format_bytes(*allowed)
             ));
         }
-        let needed = clients * DESCRIPTORS_PER_CLIENT + DESCRIPTORS_OF_A_PROCESS;
-        let allowed = self.descriptors.filter(|allowed| *allowed < needed)?;
-        (tables() == Tables::Shared).then(|| {
-            format!(
-                "{who} {} descriptors in one process, because this system lets no thread have a table of its own, and the hard \
-                 limit is {}: use fewer clients, or raise it (ulimit -Hn)",
+        let needed = needs.ports;
+        if let Some(allowed) = self.ports.filter(|allowed| *allowed < needed) {
+            return Some(format!(
+                "{who} {} local ports for one server, and net.ipv4.ip_local_port_range leaves {}: use fewer clients, or widen that range",
                 format_count(needed),
                 format_count(allowed)
-            )
-        })
+            ));
+        }
+        self.refusal_of_descriptors(&who, needs, tables)
+    }
+
+    fn refusal_of_descriptors(
+        &self,
+        who: &str,
+        needs: Needs,
+        tables: impl FnOnce() -> Tables,
+    ) -> Option<String> {
+        let allowed = self.descriptors?;
+        let (needed, why) = if allowed < needs.descriptors {
+            (needs.descriptors, "")
+        } else if allowed < needs.descriptors_shared && tables() == Tables::Shared {
+            (needs.descriptors_shared, ", because this system lets no thread have a table of its own")
+        } else {
+            return None;
+        };
+        Some(format!(
+            "{who} {} descriptors in one process{why}, and the hard limit is {}: use fewer clients, or raise it (ulimit -Hn)",
+            format_count(needed),
+            format_count(allowed)
+        ))
     }
 }
 
@@ -172,6 +235,14 @@ fn running_threads(proc: &Path) -> Option<u64> {
     text.split_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
 }
 
+/// A connection to a server has a port of this range, both ends included, which none of the others to it has.
+fn local_ports(proc: &Path) -> Option<u64> {
+    let text = fs::read_to_string(proc.join("sys/net/ipv4/ip_local_port_range")).ok()?;
+    let mut ends = text.split_whitespace().map(str::parse::<u64>);
+    let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
+    Some((last + 1).saturating_sub(first))
+}
+
 fn available_bytes(proc: &Path) -> Option<u64> {
     let text = fs::read_to_string(proc.join("meminfo")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -199,10 +270,34 @@ fn own_groups(proc: &Path, control_groups: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    const PLENTY: Limits = Limits { threads: None, mappings: None, memory_bytes: None, descriptors: None };
+    const PLENTY: Limits =
+        Limits { threads: None, mappings: None, memory_bytes: None, descriptors: None, ports: None };
 
     fn refusal(limits: &Limits, clients: u32, tables: Tables) -> Option<String> {
-        limits.refusal(clients, 100 << 20, || tables)
+        limits.refusal(Needs::of_threads(clients), 100 << 20, || tables)
+    }
+
+    #[test]
+    fn clients_that_are_tasks_need_descriptors_and_ports_and_few_threads() {
+        let refusal = |limits: &Limits, connections| {
+            limits.refusal(Needs::of_tasks(5000, 2, connections), 100 << 20, || {
+                panic!("nobody asks for tables")
+            })
+        };
+        let descriptors = Limits { descriptors: Some(1024), ..PLENTY };
+        assert_eq!(
+            refusal(&descriptors, 10).unwrap(),
+            "5 000 clients need 5 064 descriptors in one process, and the hard limit is 1 024: use fewer clients, or raise it (ulimit -Hn)"
+        );
+        let ports = Limits { ports: Some(1000), ..PLENTY };
+        assert_eq!(
+            refusal(&ports, 5000).unwrap(),
+            "5 000 clients need 5 000 local ports for one server, and net.ipv4.ip_local_port_range leaves 1 000: \
+             use fewer clients, or widen that range"
+        );
+        assert_eq!(refusal(&ports, 1000), None);
+        let threads = Limits { threads: Some((100, "kernel.threads-max".into())), ..PLENTY };
+        assert_eq!(refusal(&threads, 5000), None);
     }
 
     #[test]
@@ -240,6 +335,7 @@ mod tests {
         write("proc/sys/kernel/threads-max", "100000\n");
         write("proc/sys/kernel/pid_max", "32768\n");
         write("proc/sys/vm/max_map_count", "65530\n");
+        write("proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n");
         write("proc/meminfo", "MemTotal: 9 kB\nMemAvailable:    2048 kB\n");
         write("proc/self/cgroup", "9:pids:/user/me\n0::/slice/job\n");
         write("groups/slice/job/pids.max", "max\n");
@@ -250,6 +346,7 @@ mod tests {
         write("groups/slice/job/memory.current", "786432\n");
         write("groups/slice/job/memory.stat", "anon 524288\nfile 262144\nfile_mapped 7\n");
         let limits = Limits::read(&place.path().join("proc"), &place.path().join("groups"));
+        assert_eq!(limits.ports, Some(28_232));
         let (threads, by) = limits.threads.unwrap();
         assert!(threads == 1000 && by.ends_with("groups/slice"), "{threads} {by}");
         let (bytes, by) = limits.memory_bytes.unwrap();
