@@ -112,6 +112,9 @@ pub trait Coordinator: Sync {
     /// Blocks until something has happened that a client should look at (a meeting is open, somebody is to stop), at most
     /// 100 ms. Returns the number of the news, which changes with them; `seen` is the one that the caller has looked after.
     fn wait_for_news(&self, seen: u32) -> u32;
+
+    /// The worker of this client, its first, is alive; its timer was so late. Who watches no generator forgets it.
+    fn beat(&self, _rank: u32, _lag: Nanoseconds) {}
 }
 
 /// A client at a meeting.

@@ -236,7 +236,7 @@ fn running_threads(proc: &Path) -> Option<u64> {
 }
 
 /// A connection to a server has a port of this range, both ends included, which none of the others to it has.
-fn local_ports(proc: &Path) -> Option<u64> {
+pub fn local_ports(proc: &Path) -> Option<u64> {
     let text = fs::read_to_string(proc.join("sys/net/ipv4/ip_local_port_range")).ok()?;
     let mut ends = text.split_whitespace().map(str::parse::<u64>);
     let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);

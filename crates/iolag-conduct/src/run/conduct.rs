@@ -279,6 +279,7 @@ fn final_record(
     record.remarks.extend(writing.halted().map(str::to_owned));
     record.trust.extend(watched.trust.iter().cloned());
     record.anchors.extend(&watched.anchors);
+    record.generator = watched.generator.clone();
     if let Some(calibration) = watched.calibration {
         record.calibration = calibration;
     }

@@ -3,6 +3,7 @@
 pub(crate) mod beginning;
 pub(crate) mod cleaning;
 pub(crate) mod conduct;
+mod generator;
 mod halting;
 pub(crate) mod interruption;
 mod measurer;

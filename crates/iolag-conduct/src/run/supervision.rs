@@ -2,6 +2,7 @@
 //! shared memory and /proc.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use iolag_keeper::{Ending, Exchange, Hang, HangDetection, Sleeps};
 use iolag_model::{
@@ -11,6 +12,7 @@ use iolag_model::{
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::messages::{FromMeasurer, ToWriter, heard};
+use crate::run::generator::GeneratorWatch;
 use crate::run::halting::{self, Halted};
 use crate::run::interruption::{Interruption, Wish};
 use crate::run::measurer::{Measurer, STOP_GRACE};
@@ -43,6 +45,7 @@ pub fn watch(
         sleeps: Sleeps::new(MonotonicClock.now()),
         policy,
         watched: Watched { anchors: vec![Anchor::take()], ..Watched::default() },
+        generator: GeneratorWatch::new(Path::new("/proc")),
         unfinished: BTreeSet::new(),
         is_over: false,
         others_are_stopped: !record.clients.iter().any(|client| client.role.is_load()),
@@ -75,6 +78,7 @@ pub fn watch(
         watch.look_at_clients(measurers, now, attendant);
         watch.look_at_endings(measurers, writing, now, attendant);
         watch.look_at_load(measurers);
+        watch.look_at_generator(measurers, now);
         watch.take_anchor(now);
         watch.attend(measurers, attendant);
         if measurers.iter().all(|measurer| measurer.done) {
@@ -92,6 +96,7 @@ struct Watch<'a> {
     sleeps: Sleeps,
     policy: Policy,
     watched: Watched,
+    generator: GeneratorWatch,
     /// Attempts that were recorded as not ended for the last time.
     unfinished: BTreeSet<AttemptId>,
     /// Whether nothing more is to be measured.
@@ -224,6 +229,14 @@ impl Watch<'_> {
             self.others_are_stopped = true;
             let others = Role::ALL.into_iter().filter(|role| !role.is_load());
             others.for_each(|role| self.exchange.coordinator().stop_role(role));
+        }
+    }
+
+    /// `ping` measures with its only thread: how late that is stands in its samples.
+    fn look_at_generator(&mut self, measurers: &[Measurer], now: MonotonicTime) {
+        if self.policy.schedule != Schedule::Open {
+            let living = measurers.iter().filter(|measurer| !measurer.done);
+            self.generator.look(self.exchange, living.map(|measurer| measurer.messenger.child().id()), now);
         }
     }
 
@@ -468,6 +481,7 @@ impl Watch<'_> {
         }
         self.watched.reasons.extend(self.recording.shortfall());
         self.remark_left_beside();
+        self.watched.generator = self.generator.record();
         self.watched.trust.extend(halting::slept(&self.sleeps));
         for measurer in measurers.iter() {
             let who = format!("the measurer of {}", measurer.name);

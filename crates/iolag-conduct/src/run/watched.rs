@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_model::{Anchor, Calibration, ClientRecord, Nanoseconds, RunRecord, TargetRecord, Trust};
+use iolag_model::{
+    Anchor, Calibration, ClientRecord, GeneratorRecord, Nanoseconds, RunRecord, TargetRecord, Trust,
+};
 
 use crate::messages::{MeasurerEnd, SetUpOutcome};
 use crate::placed::Placed;
@@ -22,6 +24,8 @@ pub struct Watched {
     pub trust: Vec<Trust>,
     /// Clocks, read together every minute.
     pub anchors: Vec<Anchor>,
+    /// What stood in the way of the generator.
+    pub generator: Option<GeneratorRecord>,
     /// What measuring costs.
     pub calibration: Option<Calibration>,
     /// What measurers said at their end, in their order.

@@ -228,6 +228,10 @@ impl Coordinator for SharedCoordinator {
         let _ = futex::wait(news, futex::Flags::empty(), seen, Some(&SLICE.as_timespec()));
         news.load(Ordering::SeqCst)
     }
+
+    fn beat(&self, rank: u32, lag: Nanoseconds) {
+        self.exchange.shared.slot(rank as usize).beat(lag);
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use iolag_model::{
-    Activity, AttemptId, Detail, Meeting, MonotonicTime, Operation, Recorder, Role, Sample, StageIndex,
+    Activity, AttemptId, Detail, Meeting, MonotonicTime, Nanoseconds, Operation, Recorder, Role, Sample,
+    StageIndex,
 };
 use rustix::thread::sched_getaffinity;
 
@@ -320,6 +321,11 @@ impl Exchange {
     /// Whether that is said and the moment has not come.
     pub fn is_occupied(&self, client: u32, now: MonotonicTime) -> bool {
         now.0 < self.shared.slot(client as usize).occupied_until.load(Ordering::Acquire)
+    }
+
+    /// How late the timer of this client's worker was at worst since this was asked last; `None` if it did not beat.
+    pub fn take_lag(&self, client: u32) -> Option<Nanoseconds> {
+        self.shared.slot(client as usize).take_lag()
     }
 
     /// Tells the writer that no measurer will write any more.

@@ -12,13 +12,14 @@
 //!                                                       process
 //!                                                       standing   expected, or given up by the keeper
 //!                                                       occupied   until when its measurer may be silent besides
+//!                                                       lag        how late its worker's timer was
 //! ```
 //! A reader takes `start_ns`, then the rest, then `start_ns` and `attempt` again: if they differ it looks later.
 
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use iolag_model::{Activity, AttemptId, MonotonicTime, Operation, Role, StageIndex};
+use iolag_model::{Activity, AttemptId, MonotonicTime, Nanoseconds, Operation, Role, StageIndex};
 
 use super::ring::LINE;
 
@@ -40,6 +41,8 @@ pub(crate) struct Slot {
     role: AtomicU32,
     pub(crate) values: [AtomicU64; 2],
     pub(crate) occupied_until: AtomicU64,
+    /// The worst since the keeper looked, plus 1.
+    lag_ns: AtomicU64,
 }
 
 const _: () = assert!(size_of::<Slot>() == 2 * LINE && offset_of!(Slot, stop) == LINE);
@@ -106,6 +109,14 @@ impl Slot {
 
     pub(crate) fn role(&self) -> Role {
         Role::from_code(self.role.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn beat(&self, lag: Nanoseconds) {
+        self.lag_ns.fetch_max(lag.0.saturating_add(1), Ordering::Relaxed);
+    }
+
+    pub(crate) fn take_lag(&self) -> Option<Nanoseconds> {
+        self.lag_ns.swap(0, Ordering::Relaxed).checked_sub(1).map(Nanoseconds)
     }
 
     pub(crate) fn set_thread(&self, process: u32, thread: u32) {

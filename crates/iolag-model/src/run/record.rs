@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Anchor, Calibration, ClientId, Environment, FileSystem, FormatVersion, HostIndex, HostRecord, HostView,
-    MemoryState, Nanoseconds, Phase, PlaceIdentity, Role, RunId, RunSpec, StageIndex, TargetIndex,
+    Anchor, Calibration, ClientId, Environment, FileSystem, FormatVersion, GeneratorRecord, HostIndex,
+    HostRecord, HostView, MemoryState, Nanoseconds, Phase, PlaceIdentity, Role, RunId, RunSpec, StageIndex,
+    TargetIndex,
 };
 
 /// run.json.
@@ -58,6 +59,9 @@ pub struct RunRecord {
     pub tags: Vec<TagRecord>,
     /// The Parquet files with samples, relative to the run directory.
     pub parts: Vec<PartRecord>,
+    /// Whether it is the generator: what it had to contend with. Since 1.1; of runs that took a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<GeneratorRecord>,
     /// What to know before trusting the numbers.
     pub trust: Vec<Trust>,
     /// How the numbers came about, as sentences: for example which compiler was used.
@@ -96,6 +100,7 @@ impl RunRecord {
             stages: Vec::new(),
             tags: Vec::new(),
             parts: Vec::new(),
+            generator: None,
             trust: Vec::new(),
             remarks: Vec::new(),
             positions: Vec::new(),

@@ -1,0 +1,62 @@
+//! Whether it is the generator: what stood in the way of those who made the load, beside the storage.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ClientId, MonotonicTime, Nanoseconds};
+
+/// What the generator of a run had to contend with, interval by interval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeneratorRecord {
+    /// How long an interval is, at least.
+    pub interval_ns: Nanoseconds,
+    /// How many there were.
+    pub intervals: u64,
+    /// The workers that had a heartbeat.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heartbeats: Vec<HeartbeatRecord>,
+    /// Intervals beyond a limit, those that follow each other joined; of very many the last one holds the rest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marked: Vec<MarkedSpan>,
+}
+
+/// How late the timer of a worker was: the worst of each interval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeartbeatRecord {
+    /// The worker's first client.
+    pub client: ClientId,
+    /// Intervals in which it beat.
+    pub intervals: u64,
+    /// In half of them it was at most so late.
+    pub lag_median_ns: Nanoseconds,
+    /// In all but one of a hundred.
+    pub lag_p99_ns: Nanoseconds,
+    /// In all.
+    pub lag_max_ns: Nanoseconds,
+}
+
+/// Intervals, one after the other, that were beyond the same limits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarkedSpan {
+    /// Begin of the first.
+    pub begin: MonotonicTime,
+    /// End of the last.
+    pub end: MonotonicTime,
+    /// How many.
+    pub intervals: u64,
+    /// Beyond what.
+    pub beyond: Vec<GeneratorLimit>,
+}
+
+/// Beyond what the numbers may be the generator's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GeneratorLimit {
+    /// The timer of a worker was over 50 ms late.
+    Lag,
+    /// The processors of the host were busy for over 95 % of the time.
+    Processors,
+    /// A measurer had over 90 % of the descriptors that it may have.
+    Descriptors,
+    /// Over 90 % of the local ports were in use.
+    Ports,
+}
