@@ -1,5 +1,6 @@
 //! Running many clients: as threads, as a process; as tasks in [`super::workers`].
 
+use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use iolag_backend::{BackendError, PosixSession, Session};
@@ -9,6 +10,7 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 use super::blocking::drive_blocking;
 use super::client::Client;
 use super::client_loop::{ClientLoop, DriveEnd};
+use super::heartbeat::{Heart, beat_as_thread};
 
 /// A thread's stack. The loop needs a few KiB and the tasks of a check some tens; with more, systems that prefer huge pages would
 /// back each stack by one.
@@ -75,7 +77,13 @@ where
     K: Client,
     O: FnOnce() -> Result<Box<dyn Session>, BackendError> + Send,
 {
+    let first = jobs.first().map_or(0, |job| job.client.options().rank);
+    let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
+        // Where there is no thread for it, there is none for all clients either, which is said.
+        let beats = || beat_as_thread(&is_over, coordinator, clock, first);
+        let heart = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, beats).ok();
+        let _heart = heart.map(|heart| Heart { is_over: &is_over, thread: heart.thread().clone() });
         let threads: Vec<_> = jobs
             .into_iter()
             .map(|job| {

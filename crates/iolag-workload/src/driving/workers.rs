@@ -12,6 +12,7 @@ use tokio::sync::{Semaphore, watch};
 use super::asynchronous::drive_async;
 use super::client::Client;
 use super::client_loop::DriveEnd;
+use super::heartbeat::beat_as_task;
 use super::many_clients::{DriveError, Job, take_own_descriptor_table};
 use super::waiting::{Waiter, ring};
 
@@ -98,6 +99,9 @@ where
     let runtime = runtime.inspect_err(|_| coordinator.stop_all())?;
     let openings = Arc::new(Semaphore::new(workers.opening_at_once.clamp(1, Semaphore::MAX_PERMITS)));
     let ends = runtime.block_on(async {
+        let first = share.first().map_or(0, |(_, job)| job.client.options().rank);
+        let (coordinates, tells) = (coordinator.clone(), clock.clone());
+        let heart = tokio::task::spawn_local(async move { beat_as_task(&coordinates, &tells, first).await });
         let start = |(index, job): (usize, Job<R, K, O>)| {
             let rank = job.client.options().rank;
             let waiter = Waiter::new(coordinator.clone(), clock.clone(), rank, bell.clone());
@@ -109,6 +113,7 @@ where
             let end = task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
             ends.push((index, end));
         }
+        heart.abort();
         ends
     });
     // A look-up of a name that hangs sits in a thread of its own, for which nobody waits.
