@@ -2,6 +2,7 @@
 //!
 //! A new benchmark is a module with a `run(&Setting) -> Result<()>` and a line in [`BENCHMARKS`].
 
+mod asynchronous;
 mod history;
 mod history_command;
 mod loops;
@@ -36,6 +37,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("md-workbench", loops::md_workbench::run),
     ("memory", memory::run),
     ("many-clients", many_clients::run),
+    ("asynchronous", asynchronous::run),
     ("summary", summary::run),
     ("history", history::run),
     ("history-command", history_command::run),
