@@ -35,7 +35,7 @@ pub use posix::{PosixBackend, PosixSession, WORKING_NAME, token_name};
 pub use redact::{redact, redact_argument};
 pub use request::{Completion, MARKS_MAX, Mark, ObjectKey, Request};
 pub use semantics::{
-    Datasets, Descriptors, FullDataset, MissingDelete, PlaceProof, Semantics, SessionOpening,
+    Datasets, Descriptors, FullDataset, MissingDelete, ObjectNames, PlaceProof, Semantics, SessionOpening,
 };
 pub use tags::TagTable;
 pub use target::Target;

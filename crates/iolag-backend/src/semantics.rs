@@ -15,6 +15,8 @@ pub struct Semantics {
     pub descriptors: Descriptors,
     /// How its sessions are opened.
     pub opening: SessionOpening,
+    /// Which objects it can be asked for.
+    pub objects: ObjectNames,
 }
 
 impl Semantics {
@@ -26,6 +28,7 @@ impl Semantics {
         place: PlaceProof::Identity,
         descriptors: Descriptors::Private,
         opening: SessionOpening::Blocking,
+        objects: ObjectNames::Numbered,
     };
 }
 
@@ -88,4 +91,13 @@ pub enum SessionOpening {
         /// At once by one worker, at most.
         at_once: u32,
     },
+}
+
+/// Which objects can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectNames {
+    /// Those of its working place, by rank, dataset and index.
+    Numbered,
+    /// Also those that have a name of their own: see [`ObjectKey::named`](crate::ObjectKey::named).
+    AlsoNamed,
 }

@@ -1,9 +1,16 @@
 //! Asking a session of either form, one request after the other.
 
+use std::fmt::Debug;
+
 use iolag_model::{ClientId, ErrorClass, Operation, Verification};
 
+use tokio::runtime::{Builder, Runtime};
+
 use super::maker::maker;
-use crate::{AsyncSession, Backend, Completion, ObjectKey, Place, Request, Session, SessionOptions};
+use crate::{
+    AsyncSession, Backend, BackendError, Completion, Datasets, ObjectKey, Place, Request, Semantics, Session,
+    SessionOpening, SessionOptions,
+};
 
 /// The longest object of the suite.
 pub(super) const BYTES_MAX: u64 = 1 << 20;
@@ -29,10 +36,23 @@ impl Subject<'_> {
         backend
     }
 
-    /// Whether the backend has this form.
-    pub(super) fn has(&self, form: Form) -> bool {
-        form == Form::Blocking || self.backend().open_async_session(&options()).is_some()
+    /// What the backend declares.
+    pub(super) fn semantics(&self) -> Semantics {
+        (self.make)().capabilities().semantics
     }
+
+    /// The forms that its sessions have.
+    pub(super) fn forms(&self) -> Vec<Form> {
+        match self.semantics().opening {
+            SessionOpening::Blocking => vec![Form::Blocking],
+            SessionOpening::Asynchronous { .. } => vec![Form::Blocking, Form::Asynchronous],
+        }
+    }
+}
+
+/// Whether the backend declares all of these.
+pub(super) fn declares(backend: &dyn Backend, operations: &[Operation]) -> bool {
+    backend.capabilities().missing(operations).is_none()
 }
 
 /// Options of a session that compares content.
@@ -45,40 +65,68 @@ pub(super) fn object(index: u64) -> ObjectKey {
     ObjectKey { rank: 0, dataset: 0, index }
 }
 
+/// `operation` on object `index` of dataset 0 of rank 0.
+pub(super) fn request(operation: Operation, index: u64, bytes: u64) -> Request {
+    Request::new(operation, object(index), bytes)
+}
+
+/// Where the asynchronous form lives.
+pub(super) fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().expect("a runtime needs a descriptor or two")
+}
+
 /// A session of either form.
 pub(super) enum Conversation {
     Blocking(Box<dyn Session>),
-    Asynchronous(Box<dyn AsyncSession>, tokio::runtime::Runtime),
+    Asynchronous(Box<dyn AsyncSession>, Runtime),
 }
 
 impl Conversation {
-    /// Opens a session.
+    /// Opens a session in a place that was made.
     pub(super) fn open(backend: &dyn Backend, form: Form, options: &SessionOptions) -> Self {
-        match form {
-            Form::Blocking => Self::Blocking(
-                backend.open_session(options).expect("a session opens in a place that was made"),
-            ),
+        Self::try_open(backend, form, options).expect("a session opens in a place that was made")
+    }
+
+    /// Opens a session, if the backend lets it.
+    pub(super) fn try_open(
+        backend: &dyn Backend,
+        form: Form,
+        options: &SessionOptions,
+    ) -> Result<Self, BackendError> {
+        Ok(match form {
+            Form::Blocking => Self::Blocking(backend.open_session(options)?),
             Form::Asynchronous => {
-                let runtime = tokio::runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build()
-                    .expect("a runtime needs a descriptor or two");
+                let runtime = runtime();
                 let opening = backend
                     .open_async_session(options)
-                    .expect("a backend that has an asynchronous form has it always");
-                let session = runtime
-                    .block_on(opening)
-                    .expect("an asynchronous session opens in a place that was made");
+                    .expect("a backend that declares an asynchronous form has it always");
+                let session = runtime.block_on(opening)?;
                 Self::Asynchronous(session, runtime)
             }
-        }
+        })
     }
 
     /// A session with dataset 0 of rank 0 made.
     pub(super) fn with_dataset(backend: &dyn Backend, form: Form) -> Self {
         let mut session = Self::open(backend, form, &options());
-        session.must(Request::new(Operation::MakeDirectory, object(0), 0));
+        session.make_dataset(backend, object(0));
         session
+    }
+
+    /// A session with something in dataset 0 of rank 0: an object, or the dataset itself where that is something.
+    pub(super) fn with_working_set(backend: &dyn Backend, form: Form) -> Self {
+        let mut session = Self::with_dataset(backend, form);
+        if backend.capabilities().semantics.datasets == Datasets::Implied {
+            session.must(request(Operation::Create, 0, 1));
+        }
+        session
+    }
+
+    /// Makes this object's dataset, where datasets are made.
+    pub(super) fn make_dataset(&mut self, backend: &dyn Backend, key: ObjectKey) {
+        if backend.capabilities().semantics.datasets == Datasets::Made {
+            self.must(Request::new(Operation::MakeDirectory, key, 0));
+        }
     }
 
     /// Prepares, executes and inspects.
@@ -103,6 +151,23 @@ impl Conversation {
         let completion = self.ask(request);
         assert!(completion.is_ok(), "{request:?} must succeed, the answer was {}", completion.code);
         completion.bytes
+    }
+
+    /// Asks for something of which the answer depends on what is declared.
+    #[track_caller]
+    pub(super) fn must_as(
+        &mut self,
+        declared: impl Debug,
+        request: Request,
+        wanted: Result<u64, ErrorClass>,
+    ) {
+        let completion = self.ask(request);
+        let answer = if completion.is_ok() { Ok(completion.bytes) } else { Err(completion.code.class()) };
+        assert_eq!(
+            answer, wanted,
+            "{declared:?} is declared, {request:?} was answered by {}",
+            completion.code
+        );
     }
 
     /// Asks for something that must fail in this way.

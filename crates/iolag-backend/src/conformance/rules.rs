@@ -1,7 +1,7 @@
 //! All rules, in both forms of a session.
 
 use super::conversation::{Form, Subject};
-use super::{places, sessions};
+use super::{asynchronous, declared, places, sessions};
 use crate::{Backend, Place};
 
 /// Runs every rule. `make` makes a backend for a target of its own, with nothing in it, at each call.
@@ -22,11 +22,13 @@ pub fn conformance_with_foreign(make: impl Fn() -> Box<dyn Backend>, plant: impl
 }
 
 fn run(subject: &Subject<'_>) {
+    declared::run(subject);
     places::run(subject);
-    for form in [Form::Blocking, Form::Asynchronous] {
-        if subject.has(form) {
-            sessions::run(subject, form);
-        }
+    for form in subject.forms() {
+        places::run_in(subject, form);
+        sessions::run(subject, form);
     }
-    sessions::a_dropped_session_leaks_no_descriptor(subject);
+    if subject.forms().contains(&Form::Asynchronous) {
+        asynchronous::run(subject);
+    }
 }
