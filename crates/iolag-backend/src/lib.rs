@@ -8,6 +8,7 @@
 //! harness itself cannot go on.
 
 mod backend;
+mod blocking;
 mod blocks;
 pub mod conformance;
 mod content;
@@ -28,6 +29,7 @@ pub use backend::{
     AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory,
     LaneSession, Leftover, Place, Session, SessionOptions,
 };
+pub use blocking::Blocking;
 pub use blocks::Blocks;
 pub use memory::MemoryBackend;
 pub use names::NameTable;

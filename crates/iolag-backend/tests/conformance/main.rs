@@ -2,15 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../toy_store/mod.rs"]
+mod toy_store;
 mod wrong;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use iolag_backend::conformance::{conformance, conformance_with_foreign};
-use iolag_backend::{Backend, Place, PosixBackend, Target, WORKING_NAME};
+use iolag_backend::conformance::{conformance, conformance_with_foreign, maker};
+use iolag_backend::{Backend, BackendError, Place, PosixBackend, Target, WORKING_NAME, token_name};
 use iolag_model::{MonotonicClock, SimulatedClock};
+use toy_store::{Bucket, ToyStore};
 
 fn fresh_directory(root: &Path) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -77,4 +80,41 @@ fn a_delayed_directory_conforms_under_a_simulated_clock() {
 #[test]
 fn faulty_without_faults_conforms() {
     conformance(|| from_text("faulty:eio@0,hang@#1000000000:memory:"));
+}
+
+fn toy() -> Box<dyn Backend> {
+    Box::new(ToyStore::new(Bucket::default(), WORKING_NAME))
+}
+
+#[test]
+fn a_toy_with_the_semantics_of_s3_conforms() {
+    let last = Mutex::new(Bucket::default());
+    let make = || -> Box<dyn Backend> {
+        let bucket = Bucket::default();
+        *last.lock().unwrap() = bucket.clone();
+        Box::new(ToyStore::new(bucket, WORKING_NAME))
+    };
+    let plant = |place: &Place| {
+        let mine =
+            ["notes.txt", "0_0/file-07"].map(|name| (format!("{}/{name}", place.name), b"mine".to_vec()));
+        let planted = mine.len();
+        last.lock().unwrap().ask(|objects| objects.extend(mine));
+        planted
+    };
+    conformance_with_foreign(make, plant);
+}
+
+#[test]
+fn the_toy_removes_nothing_when_somebody_has_removed_its_marker() {
+    let bucket = Bucket::default();
+    let toy = ToyStore::new(bucket.clone(), WORKING_NAME);
+    let place = toy.create_place(&maker()).unwrap();
+    let object = format!("{WORKING_NAME}/0_0/file-0");
+    bucket.ask(|objects| {
+        objects.remove(&format!("{WORKING_NAME}/{}", token_name(maker().token)));
+        objects.insert(object.clone(), Vec::new());
+    });
+    toy.expect_place(&place);
+    assert!(matches!(toy.remove_place(), Err(BackendError::NotEmpty { .. })));
+    assert!(bucket.ask(|objects| objects.contains_key(&object)));
 }

@@ -14,11 +14,11 @@ use iolag_backend::{
 };
 use iolag_model::{ErrorClass, Operation, PlaceMaker};
 
-use crate::{fresh_directory, from_text};
+use crate::{fresh_directory, from_text, toy};
 
 /// In which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+enum Fault {
     /// It deletes what is missing.
     Deletes,
     /// It declares that datasets are implied, and needs them.
@@ -150,7 +150,7 @@ impl AsyncSession for WrongSession<dyn AsyncSession> {
 }
 
 /// Which rule notices the fault: what it says.
-pub fn noticed(fault: Fault, inner: impl Fn() -> Box<dyn Backend>) -> String {
+fn noticed(fault: Fault, inner: impl Fn() -> Box<dyn Backend>) -> String {
     let opened = Arc::new(File::open("/dev/null").unwrap());
     let wrong =
         || -> Box<dyn Backend> { Box::new(Wrong { fault, inner: inner(), opened: Arc::clone(&opened) }) };
@@ -186,6 +186,11 @@ fn who_removes_the_place_of_another_run_is_found_out() {
         Box::new(PosixBackend::new(fresh_directory(root.path()), WORKING_NAME).unwrap())
     };
     says(&noticed(Fault::RemovesForAnybody, directory), &["Identity is declared", "clean-up for Some"]);
+}
+
+#[test]
+fn who_removes_a_place_without_the_marker_of_its_run_is_found_out() {
+    says(&noticed(Fault::RemovesForAnybody, toy), &["Marker is declared", "clean-up for Some"]);
 }
 
 #[test]
