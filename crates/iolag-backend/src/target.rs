@@ -14,7 +14,7 @@ use iolag_model::Clock;
 use crate::delayed::{DelayedBackend, Latencies, parse_latencies};
 use crate::faulty::{FaultyBackend, Rule, parse_rules};
 use crate::redact::redact;
-use crate::{Backend, BackendError, MemoryBackend, PosixBackend};
+use crate::{Backend, BackendError, MemoryBackend, PosixBackend, Semantics};
 
 /// Wrappers in wrappers, at most.
 const DEPTH_MAX: usize = 8;
@@ -88,6 +88,14 @@ impl Target {
         match &self.innermost {
             Innermost::Directory(path) => Some(path),
             Innermost::Memory => None,
+        }
+    }
+
+    /// What the kind of target does: wrappers change nothing of that.
+    pub const fn semantics(&self) -> Semantics {
+        match &self.innermost {
+            Innermost::Directory(_) => Semantics::OF_DIRECTORIES,
+            Innermost::Memory => MemoryBackend::SEMANTICS,
         }
     }
 

@@ -1,7 +1,5 @@
 //! A working place, as the processes of a run speak of it.
 
-use std::path::PathBuf;
-
 use iolag_backend::Place;
 use iolag_model::{PlaceIdentity, PlaceToken};
 use serde::{Deserialize, Serialize};
@@ -40,12 +38,6 @@ impl Placed {
             file_system: self.file_system,
             remark: None,
         }
-    }
-
-    /// The directory that it was made in; `None` where that is no directory (`memory:`). Places are recorded without the
-    /// wrappers around their target, and directories by their absolute path: nothing has to be taken apart.
-    pub fn directory(&self) -> Option<PathBuf> {
-        self.path.starts_with('/').then(|| PathBuf::from(&self.path))
     }
 
     /// The working place as it is shown.

@@ -7,7 +7,7 @@
 
 use std::time::Instant;
 
-use iolag_backend::{Completion, ObjectKey, Request, Session};
+use iolag_backend::{Completion, Descriptors, ObjectKey, Request, Session};
 use iolag_keeper::Exchange;
 use iolag_model::{ClientId, MonotonicClock, MonotonicTime, Nanoseconds, Operation, StageIndex};
 use iolag_workload::{Client, ClientLoop, Done, DriveOptions, IfNotOpen, Job, Step, run_threads};
@@ -81,7 +81,7 @@ fn stages(clients: u32) -> (Vec<u64>, Vec<u64>) {
             Job { client, open, if_not_open: IfNotOpen::StopAll }
         })
         .collect();
-    let ends = run_threads(jobs, &exchange.coordinator(), &MonotonicClock);
+    let ends = run_threads(jobs, Descriptors::Private, &exchange.coordinator(), &MonotonicClock);
     assert!(ends.iter().all(Result::is_ok), "a client did not come to its end");
     let mut spans = vec![(u64::MAX, 0, 0); usize::from(STAGES) + 1];
     for (ring, _) in exchange.readers() {

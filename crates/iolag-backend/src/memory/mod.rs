@@ -29,6 +29,14 @@ pub struct MemoryBackend {
 }
 
 impl MemoryBackend {
+    /// Those of a directory that nobody else can reach.
+    pub(crate) const SEMANTICS: Semantics = Semantics {
+        place: PlaceProof::Process,
+        descriptors: Descriptors::Shared,
+        opening: SessionOpening::Asynchronous { at_once: u32::MAX },
+        ..Semantics::OF_DIRECTORIES
+    };
+
     /// An empty store.
     pub fn new(working_name: &str) -> Self {
         Self { store: Arc::default(), working_name: working_name.to_owned() }
@@ -64,15 +72,7 @@ impl Backend for MemoryBackend {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            operations: OPERATIONS.to_vec(),
-            semantics: Semantics {
-                place: PlaceProof::Process,
-                descriptors: Descriptors::Shared,
-                opening: SessionOpening::Asynchronous { at_once: u32::MAX },
-                ..Semantics::OF_DIRECTORIES
-            },
-        }
+        Capabilities { operations: OPERATIONS.to_vec(), semantics: Self::SEMANTICS }
     }
 
     fn create_place(&self, _: &PlaceMaker) -> Result<Place, BackendError> {

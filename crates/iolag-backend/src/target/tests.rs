@@ -30,6 +30,8 @@ fn every_form_of_target_is_known() {
         let target = Target::parse(text).unwrap();
         assert_eq!((target.kind(), target.to_string().as_str()), (kind, shown));
         assert_eq!(described(&target), (kind, shown.to_owned()));
+        let backend = target.backend("iolag-work", Arc::new(SimulatedClock::default())).unwrap();
+        assert_eq!(target.semantics(), backend.capabilities().semantics, "{text}");
     }
 }
 

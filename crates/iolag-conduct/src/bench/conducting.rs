@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use iolag_backend::Target;
+use iolag_backend::{PlaceProof, Target};
 use iolag_model::{
     ClientId, ClientRecord, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord, Trust, counted,
     format_bytes, format_count,
@@ -144,16 +144,14 @@ impl Conducting<'_> {
             positions,
         };
         let place = &assignment.place;
+        let outlives = assignment.target.semantics().place != PlaceProof::Process;
+        let planned_places = outlives.then(|| (place.path.clone(), place.name.clone())).into_iter().collect();
         let removes = bench.removes_working_set() && bench.makes_working_set();
         let mut attendant = campaign.attendant(run);
         let plan = RunPlan {
             root: found.root.clone(),
             spool_parent,
-            planned_places: place
-                .directory()
-                .iter()
-                .map(|_| (place.path.clone(), place.name.clone()))
-                .collect(),
+            planned_places,
             groups: vec![GroupPlan {
                 name: record.targets[0].name.clone(),
                 clients: (0..record.spec.clients).collect(),

@@ -46,7 +46,8 @@ impl Floor<'_> {
             })
             .collect();
         let mut all = DriveEnd::Finished;
-        for end in run_threads(jobs, &self.exchange.coordinator(), &MonotonicClock) {
+        let descriptors = self.backend.capabilities().semantics.descriptors;
+        for end in run_threads(jobs, descriptors, &self.exchange.coordinator(), &MonotonicClock) {
             if end.map_err(|error| error.to_string())? == DriveEnd::Stopped {
                 all = DriveEnd::Stopped;
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use iolag_backend::{Backend, BackendError, Target};
+use iolag_backend::{Backend, BackendError, Descriptors, PlaceProof, Target};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{MonotonicClock, PlaceMaker, RunSpec, StageRecord};
 use iolag_workload::{DriveEnd, can_unshare};
@@ -71,7 +71,7 @@ fn try_measure(
     for client in 0..exchange.clients() {
         exchange.prefault(client);
     }
-    if let Some(remark) = shared_tables(exchange.clients()) {
+    if let Some(remark) = shared_tables(backend.as_ref(), exchange.clients()) {
         tell(outbox, &FromMeasurer::Remark(remark));
     }
     tell(outbox, &FromMeasurer::Calibrated(calibrate().map_err(|error| error.to_string())?));
@@ -90,7 +90,8 @@ fn try_measure(
         end.leftovers.push(moved.to_string());
     }
     if driven != DriveEnd::Stopped && bench.removes_working_set() && end.leftovers.is_empty() {
-        let keeper_removes = assignment.target.directory().is_some() && bench.makes_working_set();
+        let outlives = assignment.target.semantics().place != PlaceProof::Process;
+        let keeper_removes = outlives && bench.makes_working_set();
         remove_place(backend.as_ref(), keeper_removes, &mut end);
     }
     Ok(end)
@@ -110,8 +111,9 @@ fn remove_place(backend: &dyn Backend, keeper_removes: bool, end: &mut MeasurerE
 }
 
 /// What to know where clients cannot have descriptor tables of their own.
-fn shared_tables(clients: u32) -> Option<String> {
-    let shared = clients > 1 && !can_unshare();
+fn shared_tables(backend: &dyn Backend, clients: u32) -> Option<String> {
+    let may_have_own = backend.capabilities().semantics.descriptors == Descriptors::Private;
+    let shared = clients > 1 && may_have_own && !can_unshare();
     shared.then(|| {
         raise_descriptor_limit();
         "this system lets no thread have a descriptor table of its own (a container, perhaps): clients contend for one, \

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use iolag_backend::Target;
+use iolag_backend::{Descriptors, Target};
 use iolag_keeper::Room;
 use iolag_model::{MonotonicClock, OnHang, RunSpec, WorkloadSpec, format_bytes, one_line};
 use iolag_workload::{can_unshare, workload};
@@ -147,6 +147,7 @@ fn refuse_what_cannot_be_had(spec: &RunSpec, target: &Target, limits: &Limits) -
         ring_bytes: spec.ring_bytes,
         samples_per_client: workload(&spec.workload).samples_per_client(),
     };
-    let tables = || if target.directory().is_some() && !can_unshare() { Tables::Shared } else { Tables::Own };
+    let shared = || target.semantics().descriptors == Descriptors::Private && !can_unshare();
+    let tables = || if shared() { Tables::Shared } else { Tables::Own };
     limits.refuse(room, Needs::of_threads(room.clients), tables)
 }

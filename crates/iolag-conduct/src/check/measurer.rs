@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use iolag_analysis::Summaries;
-use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions};
+use iolag_backend::{Backend, BackendError, PosixBackend, Semantics, Session, SessionOptions};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
     CheckSpec, ClientId, Clock, Coordinator as _, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
@@ -163,7 +163,12 @@ impl MeasuringRoom<'_> {
             self.cut_short(directory, start);
         } else {
             let job = self.job(directory, backend, (start, place_cost));
-            let ends = run_threads(vec![job], &self.exchange.coordinator(), &MonotonicClock);
+            let ends = run_threads(
+                vec![job],
+                Semantics::OF_DIRECTORIES.descriptors,
+                &self.exchange.coordinator(),
+                &MonotonicClock,
+            );
             for error in ends.into_iter().filter_map(Result::err) {
                 self.failed(directory, &error);
             }

@@ -1,6 +1,8 @@
 //! Cleaning up: in a child with a deadline, by descriptor, only what iolag made.
 
-use iolag_backend::{Backend, BackendError, PosixBackend};
+use std::sync::Arc;
+
+use iolag_backend::{BackendError, PlaceProof, Target};
 use iolag_keeper::{Messenger, Orphanage, Sleeps, halt, processor_use};
 use iolag_model::{Clock, MonotonicClock, Nanoseconds};
 
@@ -120,9 +122,12 @@ pub fn remove(
 }
 
 fn remove_here(place: &Placed, run: &str) -> Vec<String> {
-    // What was in memory went with its process.
-    let Some(directory) = place.directory() else { return Vec::new() };
-    let removed = PosixBackend::new(directory, &place.name).and_then(|backend| {
+    let removed = Target::parse(&place.path).and_then(|target| {
+        // What was in memory went with its process.
+        if target.semantics().place == PlaceProof::Process {
+            return Ok(Vec::new());
+        }
+        let backend = target.backend(&place.name, Arc::new(MonotonicClock))?;
         backend.expect_place(&place.expected());
         backend.remove_place()
     });
@@ -138,5 +143,26 @@ fn remove_here(place: &Placed, run: &str) -> Vec<String> {
             Vec::new()
         }
         Err(error) => vec![format!("{} could not be removed: {error}", place.whole_path())],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_went_with_its_process_is_not_looked_for_and_what_nobody_can_remove_is_told() {
+        let removed = |path: &str| {
+            let name = "iolag-work".to_owned();
+            let (identity, token, file_system) = (None, None, None);
+            remove_here(
+                &Placed { target: 0, path: path.to_owned(), name, identity, token, file_system },
+                "run",
+            )
+        };
+        assert_eq!(removed("memory:"), Vec::<String>::new());
+        assert_eq!(removed("delayed:1ms:memory:"), Vec::<String>::new());
+        let left = removed("s3://bucket/scratch");
+        assert!(left[0].starts_with("s3://bucket/scratch/iolag-work could not be removed: "), "{left:?}");
     }
 }

@@ -1,12 +1,15 @@
 //! The contracts of the core, proved with toys before any real workload: five thousand asynchronous clients, two processes,
 //! roles that do not wait for each other, and a process that is killed in the middle.
 
+mod descriptors;
 mod roles;
 mod thousands;
 
 use std::time::Duration;
 
-use iolag_backend::{AsyncExecution, AsyncSession, BackendError, Completion, ObjectKey, Request, Session};
+use iolag_backend::{
+    AsyncExecution, AsyncSession, BackendError, Completion, Descriptors, ObjectKey, Request, Session,
+};
 use iolag_keeper::{Child, Ending, Exchange, Orphanage, SharedRecorder};
 use iolag_model::{
     AttemptId, ClientId, Clock, Coordinator, Meeting, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
@@ -191,7 +194,7 @@ fn a_stage_lasts_from_a_clients_first_start_to_its_last_end_and_not_to_its_meeti
         open: || Ok(Box::new(Known(Duration::from_millis(2))) as Box<dyn Session>),
         if_not_open: IfNotOpen::StopAll,
     });
-    run_threads(jobs.collect(), &exchange.coordinator(), &MonotonicClock);
+    run_threads(jobs.collect(), Descriptors::Private, &exchange.coordinator(), &MonotonicClock);
     let samples = drain(&exchange);
     let of = |operation, rank| {
         samples
@@ -289,7 +292,8 @@ fn a_full_ring_makes_the_client_wait_and_the_wait_is_recorded() {
         let open = || Ok(Box::new(Known(Duration::ZERO)) as Box<dyn Session>);
         let job = Job { client: client(&exchange, 0, SAMPLES), open, if_not_open: IfNotOpen::StopAll };
         let coordinator = exchange.coordinator();
-        let threads = scope.spawn(move || run_threads(vec![job], &coordinator, &MonotonicClock));
+        let threads =
+            scope.spawn(move || run_threads(vec![job], Descriptors::Private, &coordinator, &MonotonicClock));
         let mut samples = Vec::new();
         // Nothing is taken out before the client has come to a halt.
         let pending = || exchange.readers().iter().map(|(ring, _)| ring.pending().len()).sum::<usize>();
@@ -323,7 +327,8 @@ fn a_client_that_is_given_up_holds_nobody_and_stops_when_it_comes_back() {
             open: || Ok(Box::new(Known(Duration::ZERO)) as Box<dyn Session>),
             if_not_open: IfNotOpen::StopAll,
         });
-        let threads = scope.spawn(|| run_threads(Vec::from(jobs), &coordinator, &MonotonicClock));
+        let threads =
+            scope.spawn(|| run_threads(Vec::from(jobs), Descriptors::Private, &coordinator, &MonotonicClock));
         std::thread::sleep(Duration::from_millis(50));
         assert!(!threads.is_finished(), "they wait for the first client");
         coordinator.give_up(0, MonotonicClock.now());
@@ -352,7 +357,7 @@ fn a_session_that_cannot_be_opened_stops_the_others_instead_of_letting_them_wait
             if_not_open: IfNotOpen::StopAll,
         })
         .collect();
-    let ends = run_threads(jobs, &exchange.coordinator(), &MonotonicClock);
+    let ends = run_threads(jobs, Descriptors::Private, &exchange.coordinator(), &MonotonicClock);
     assert!(matches!(
         ends[..],
         [Err(DriveError::Session(BackendError::NotADirectory { .. })), Ok(DriveEnd::Stopped)]

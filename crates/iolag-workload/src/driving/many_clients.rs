@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use iolag_backend::{BackendError, PosixSession, Session};
+use iolag_backend::{BackendError, Descriptors, PosixSession, Session};
 use iolag_model::{Activity, Clock, Coordinator, FailureCode, Nanoseconds, Recorder};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
@@ -61,14 +61,15 @@ pub enum DriveError {
 
 /// Drives each client on a thread of its own and returns when all have ended.
 ///
-/// Every thread has its own descriptor table and current directory, as real processes have: threads that share them
-/// contend in the kernel where separate users would not. The table is unshared and emptied before the session opens, so a
-/// session may only use descriptors that it opened itself.
+/// Where a backend declares [`Descriptors::Private`], every thread has its own descriptor table and current directory, as real
+/// processes have: threads that share them contend in the kernel where separate users would not. The table is unshared and emptied
+/// before the session opens, so a session may only use descriptors that it opened itself.
 ///
 /// A client whose session cannot be opened stops the others or is left out, as its job says; its error is in the result, in
 /// the order of `jobs`.
 pub fn run_threads<R, K, O>(
     jobs: Vec<Job<R, K, O>>,
+    descriptors: Descriptors,
     coordinator: &impl Coordinator,
     clock: &impl Clock,
 ) -> Vec<Result<DriveEnd, DriveError>>
@@ -89,7 +90,9 @@ where
             .map(|job| {
                 let client = job.client.options().client.0;
                 let body = move || {
-                    take_own_descriptor_table();
+                    if descriptors == Descriptors::Private {
+                        take_own_descriptor_table();
+                    }
                     run_process(job, coordinator, clock)
                 };
                 // The threads that have started would wait for this one at their first meeting.
@@ -170,7 +173,7 @@ pub fn can_unshare() -> bool {
 
 pub(super) fn take_own_descriptor_table() {
     // SAFETY: the thread has just started; it owns no descriptor and refers to none that it did not open itself (the contract
-    // of `run_threads`), so no `OwnedFd` of another thread is invalidated by closing this thread's copies.
+    // of `Descriptors::Private`), so no `OwnedFd` of another thread is invalidated by closing this thread's copies.
     let unshared = unsafe { unshare_unsafe(UnshareFlags::FILES | UnshareFlags::FS) };
     // Threads share their credentials, whose count of references every open and close changes: on two processors that is a
     // cache line going to and fro. Setting a flag to the value that it has makes the kernel copy them.
