@@ -5,6 +5,8 @@
 //! ```
 //! Invariants: everything that touches a file system happens in a child, and the keeper survives each of them hanging; no command
 //! line is known here and nothing is printed, an [`Attendant`] is told what happens.
+//!
+//! Who has clients of another kind makes a [`RunPlan`] and hands it to [`conduct()`]; `tests/contracts/bystander.rs` is a small example.
 
 mod bench;
 mod calibration;
@@ -39,8 +41,11 @@ pub use ping::conducting::{PingAttendant, conduct_ping};
 pub use ping::flight::PingFlight;
 pub use ping::plan::{PingOptions, PlannedPing, plan_ping};
 pub use placed::Placed;
-pub use run::cleaning::remove as remove_place;
-pub use run::conduct::Conducted;
+pub use run::beginning::running_state;
+pub use run::cleaning::{CleanUp, remove as remove_place};
+pub use run::conduct::{Conducted, GroupPlan, RunPlan, conduct};
+pub use run::interruption::Interruption;
+pub use run::policy::Policy;
 pub use run::telling::{Attendance, Attendant, Round};
 pub use storing::draining::{Busy, Draining, Patience as DrainingPatience, Source};
 pub use storing::place::{

@@ -23,7 +23,7 @@ use crate::run::beginning::{Beginning, Membership, choose_spool, maker, new_run_
 use crate::run::cleaning::CleanUp;
 use crate::run::conduct::{Conducted, GroupPlan, RunPlan, conduct};
 use crate::run::interruption::Interruption;
-use crate::run::policy::{AtSignal, Policy, Schedule};
+use crate::run::policy::Policy;
 use crate::run::telling::Attendant;
 
 /// Who is told how a campaign goes.
@@ -157,16 +157,10 @@ impl Conducting<'_> {
                 clients: (0..record.spec.clients).collect(),
                 measure: Box::new(|exchange, outbox| measurer::measure(&assignment, exchange, outbox)),
             }],
+            policy: Policy { give_up_after: options.patience(), ..Policy::of(&record.spec) },
             record,
             token,
             clean_up: if removes { CleanUp::Everything } else { CleanUp::Nothing },
-            policy: Policy {
-                deadline: options.deadline,
-                on_hang: options.on_hang,
-                give_up_after: options.patience(),
-                schedule: Schedule::Closed,
-                at_signal: AtSignal::Incomplete,
-            },
             attendant: attendant.as_mut(),
         };
         conduct(plan, &mut self.interruption)

@@ -22,7 +22,7 @@ use crate::run::beginning::{Beginning, Membership, choose_spool, maker, new_run_
 use crate::run::cleaning::CleanUp;
 use crate::run::conduct::{Conducted, GroupPlan, RunPlan, conduct};
 use crate::run::interruption::Interruption;
-use crate::run::policy::{AtSignal, Policy, Schedule};
+use crate::run::policy::Policy;
 use crate::run::telling::Attendant;
 
 /// Shared memory per directory: a check takes a few thousand samples a second at most.
@@ -144,6 +144,7 @@ impl Settled<'_> {
         let place =
             |(_, facts): &(u16, &DirectoryFacts)| (facts.path.display().to_string(), working_name.clone());
         let plan = RunPlan {
+            policy: Policy::of(&record.spec),
             record,
             root: found.root.clone(),
             spool_parent,
@@ -151,13 +152,6 @@ impl Settled<'_> {
             planned_places: clients.iter().map(place).collect(),
             token,
             clean_up: CleanUp::Everything,
-            policy: Policy {
-                deadline: self.plan.deadline,
-                on_hang: OnHang::Continue,
-                give_up_after: self.plan.deadline,
-                schedule: Schedule::Closed,
-                at_signal: AtSignal::Incomplete,
-            },
             attendant,
         };
         conduct(plan, &mut Interruption::new(&keeper.signals))

@@ -1,6 +1,6 @@
 //! What the keeper is to do about hung operations, and what decides when a run is over.
 
-use iolag_model::{Nanoseconds, OnHang};
+use iolag_model::{Nanoseconds, OnHang, RunSpec};
 
 /// What the keeper is to do about hung operations.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +15,20 @@ pub struct Policy {
     pub schedule: Schedule,
     /// What the user's signal to end makes of it.
     pub at_signal: AtSignal,
+}
+
+impl Policy {
+    /// That of a run which ends with its clients: a hung operation does to it what its spec says, and one that is waited for is
+    /// waited for as long as it takes.
+    pub const fn of(spec: &RunSpec) -> Self {
+        Self {
+            deadline: spec.deadline_ns,
+            on_hang: spec.on_hang,
+            give_up_after: Nanoseconds(u64::MAX),
+            schedule: Schedule::Closed,
+            at_signal: AtSignal::Incomplete,
+        }
+    }
 }
 
 /// What decides when a run is over.

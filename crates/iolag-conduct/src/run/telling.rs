@@ -60,6 +60,17 @@ pub trait Attendant {
     }
 }
 
+/// Nobody: the run goes on until it is over by itself.
+impl Attendant for () {
+    fn look(&mut self, _round: &Round<'_>) -> Attendance {
+        Attendance::GoOn
+    }
+
+    fn say(&mut self, _message: &str) {}
+
+    fn finish(&mut self, _exchange: &Exchange, _now: MonotonicTime) {}
+}
+
 /// What an attendant sees.
 pub struct Round<'a> {
     /// The shared memory.

@@ -21,7 +21,7 @@ use super::client::{Client, Done, Note, Step};
 pub struct DriveOptions {
     /// The client's number within the run.
     pub client: ClientId,
-    /// The client's rank among those that it meets.
+    /// The client's place among all that the coordinator knows, whomever it meets; load clients have the first, by their ranks.
     pub rank: u32,
     /// After this long a success counts as late.
     pub deadlines: Deadlines,

@@ -2,8 +2,6 @@
 
 use super::*;
 use crate::run::beginning::running_state;
-use crate::run::policy::{AtSignal, Schedule};
-use crate::run::telling::{Attendance, Round};
 use iolag_backend::{Completion, ObjectKey, Request, Session};
 use iolag_keeper::Signals;
 use iolag_model::{
@@ -19,18 +17,6 @@ const USUAL: Nanoseconds = Nanoseconds::from_seconds(60);
 const SHORT: Nanoseconds = Nanoseconds::from_milliseconds(200);
 const LOAD: u32 = 0;
 const OTHER: u32 = 1;
-
-struct Silent;
-
-impl Attendant for Silent {
-    fn look(&mut self, _round: &Round<'_>) -> Attendance {
-        Attendance::GoOn
-    }
-
-    fn say(&mut self, _message: &str) {}
-
-    fn finish(&mut self, _exchange: &Exchange, _now: MonotonicTime) {}
-}
 
 /// Asks every other millisecond, until something is so.
 struct Asks<F> {
@@ -64,12 +50,12 @@ impl Session for Target {
     fn prepare(&mut self, _request: &Request) {}
 
     fn execute(&mut self, _request: &Request) -> Completion {
-        if *self == Self::Hangs {
-            loop {
+        match self {
+            Self::Answers => Completion::ok(0),
+            Self::Hangs => loop {
                 std::thread::park();
-            }
+            },
         }
-        Completion::ok(0)
     }
 }
 
@@ -148,20 +134,14 @@ impl Scene {
         let groups = [(LOAD, self.load), (OTHER, self.other)];
         let plan = RunPlan {
             groups: groups.map(|(client, target)| self.group(client, target, record.spec.clone())).into(),
+            policy: Policy::of(&record.spec),
             record,
             root: root.path().to_owned(),
             spool_parent: None,
             planned_places: Vec::new(),
             token: PlaceToken(1),
             clean_up: CleanUp::Nothing,
-            policy: Policy {
-                deadline: USUAL,
-                on_hang: self.on_hang,
-                give_up_after: Nanoseconds(u64::MAX),
-                schedule: Schedule::Closed,
-                at_signal: AtSignal::Incomplete,
-            },
-            attendant: &mut Silent,
+            attendant: &mut (),
         };
         let signals = Signals::block().unwrap();
         let conducted = conduct(plan, &mut Interruption::new(&signals)).unwrap();
