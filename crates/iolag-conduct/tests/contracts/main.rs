@@ -1,13 +1,15 @@
 //! Examples of what is built on the contracts of the core (docs/measurement.md), each small enough to be read at once, and each a test:
 //!
-//! - `bystander`: a run with clients that measure what everybody else feels meanwhile.
-//! - `stream`: a client with several requests in flight.
-//! - `get`: tasks that ask a web server.
+//! - `bystander`: a run with clients that measure what everybody else feels meanwhile;
+//! - `stream`: a client with several requests in flight;
+//! - `get`: tasks that ask a web server;
+//! - `hosts`: a run on two hosts, each with a clock of its own.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
 mod bystander;
 mod get;
+mod hosts;
 mod server;
 mod stream;
 
