@@ -90,7 +90,7 @@ fn write(exchange: &Exchange, place: &Path) -> Result<()> {
         if is_measured && busy == Busy::Idle {
             break;
         }
-        std::thread::sleep(busy.pause().as_duration());
+        std::thread::sleep(draining.pause(busy).as_duration());
     }
     draining.finish()?;
     record.state = RunState::Complete;

@@ -66,7 +66,7 @@ impl Measurer {
 
     /// Its clients that have not begun.
     pub(super) fn unstarted(&self, exchange: &Exchange) -> Vec<u32> {
-        let is_unstarted = |client: &u32| exchange.activity(*client).0 == Activity::Unstarted;
+        let is_unstarted = |client: &u32| exchange.activity(*client) == Activity::Unstarted;
         self.clients.iter().copied().filter(is_unstarted).collect()
     }
 
@@ -80,7 +80,7 @@ impl Measurer {
         now: MonotonicTime,
     ) -> bool {
         let is_idle =
-            |client: &u32| matches!(exchange.activity(*client).0, Activity::Unstarted | Activity::Ended);
+            |client: &u32| matches!(exchange.activity(*client), Activity::Unstarted | Activity::Ended);
         let idle = self.clients.iter().all(is_idle);
         let is_occupied = self.clients.iter().any(|client| exchange.is_occupied(*client, now));
         let used = if idle { processor_use(self.messenger.child().id()).unwrap_or(0) } else { 0 };
@@ -104,7 +104,7 @@ impl Measurer {
         let (load, others): (Vec<u32>, Vec<u32>) =
             self.clients.iter().partition(|client| exchange.role(**client).is_load());
         let has_ended =
-            |client| !exchange.is_expected(client) || exchange.activity(client).0 == Activity::Ended;
+            |client| !exchange.is_expected(client) || exchange.activity(client) == Activity::Ended;
         self.done || load.is_empty() || (!others.is_empty() && load.into_iter().all(has_ended))
     }
 
@@ -113,11 +113,11 @@ impl Measurer {
         let mut given_up = false;
         for client in self.clients.iter().copied() {
             if exchange.is_expected(client) {
-                if exchange.activity(client).0 != Activity::Ended {
+                if exchange.activity(client) != Activity::Ended {
                     return false;
                 }
             // One that never began needs no ending: its measurer goes on with the others, or ends by itself.
-            } else if !matches!(exchange.activity(client).0, Activity::Ended | Activity::Unstarted) {
+            } else if !matches!(exchange.activity(client), Activity::Ended | Activity::Unstarted) {
                 given_up = true;
             }
         }
@@ -134,13 +134,13 @@ impl Measurer {
     ) -> bool {
         let coordinator = exchange.coordinator();
         let is_told =
-            |client: &u32| coordinator.is_stopped(*client) || exchange.activity(*client).0 == Activity::Ended;
+            |client: &u32| coordinator.is_stopped(*client) || exchange.activity(*client) == Activity::Ended;
         if !self.clients.iter().all(is_told) {
             return false;
         }
         let since = *self.stop_since.get_or_insert(now);
         // One that was given up before it began has nothing left but what its measurer removes.
-        let runs = |client: &u32| match exchange.activity(*client).0 {
+        let runs = |client: &u32| match exchange.activity(*client) {
             Activity::Ended => false,
             Activity::Unstarted => exchange.is_expected(*client),
             _ => true,

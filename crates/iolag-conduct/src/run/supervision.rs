@@ -342,7 +342,7 @@ impl Watch<'_> {
     fn record_halt(&mut self, measurer: &Measurer, halted: Halted) {
         let reason =
             format!("the measurer of {} was {halted}, past its deadline, and was ended", measurer.name);
-        let unended = |client: &&u32| self.exchange.activity(**client).0 != Activity::Ended;
+        let unended = |client: &&u32| self.exchange.activity(**client) != Activity::Ended;
         let targets: BTreeSet<u16> = measurer
             .clients
             .iter()

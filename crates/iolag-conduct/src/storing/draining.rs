@@ -28,7 +28,7 @@ pub enum Patience {
     None,
 }
 
-/// Fewer samples than this leave most of a block empty.
+/// Fewer samples than this leave most of a block empty. Fewer than one in each ring are not worth the round.
 const SAMPLES_WORTH_A_BLOCK: u64 = 84;
 /// How long few samples wait.
 const WAIT_FOR_COMPANY: Duration = Duration::from_secs(1);
@@ -46,7 +46,7 @@ pub enum Busy {
 
 impl Busy {
     /// Long pauses leave the processors to what is measured; short ones keep rings from filling.
-    pub const fn pause(self) -> Nanoseconds {
+    const fn pause(self) -> Nanoseconds {
         match self {
             Self::Idle => Nanoseconds::from_milliseconds(50),
             Self::Some => Nanoseconds::from_milliseconds(20),
@@ -121,6 +121,18 @@ impl<'a> Draining<'a> {
         Ok(busy)
     }
 
+    /// How long to pause after a round that found this. Thousands of rings are a long round, and each of them fills slowly.
+    pub fn pause(&self, busy: Busy) -> Nanoseconds {
+        const USUAL_RINGS: usize = 1000;
+        let rings: usize = self.drains.iter().map(|drain| drain.rings.len()).sum();
+        match busy {
+            Busy::Full => busy.pause(),
+            Busy::Idle | Busy::Some => {
+                Nanoseconds(busy.pause().0 * rings.div_ceil(USUAL_RINGS).clamp(1, 5) as u64)
+            }
+        }
+    }
+
     /// Syncs and closes all spools.
     ///
     /// # Errors
@@ -188,7 +200,8 @@ impl Drain {
             waiting += here;
             is_urgent |= here * 4 >= ring.capacity() as u64;
         }
-        let is_due = waiting >= SAMPLES_WORTH_A_BLOCK || self.written_at.elapsed() >= WAIT_FOR_COMPANY;
+        let is_due = waiting >= SAMPLES_WORTH_A_BLOCK.max(self.rings.len() as u64)
+            || self.written_at.elapsed() >= WAIT_FOR_COMPANY;
         waiting > 0 && (is_urgent || is_due)
     }
 

@@ -108,7 +108,7 @@ fn work(
             tell(outbox, &FromWriter::Alive);
             last_alive = Instant::now();
         }
-        inbox.wait(busy.pause());
+        inbox.wait(draining.pause(busy));
     };
     draining.finish()?;
     let record = orders.finish.take().expect("the loop ends only with a final record");

@@ -299,7 +299,7 @@ impl Writing {
     /// Without a writer rings fill up. A client that waits for room would wait for ever then.
     fn stop_if_memory_is_full(&mut self, exchange: &Exchange) {
         use iolag_model::Coordinator as _;
-        let full = (0..exchange.clients()).any(|client| exchange.activity(client).0 == Activity::Full);
+        let full = (0..exchange.clients()).any(|client| exchange.activity(client) == Activity::Full);
         if full {
             self.stopped_for_room = true;
             exchange.coordinator().stop_all();

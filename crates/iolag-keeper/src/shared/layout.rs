@@ -268,11 +268,14 @@ impl Exchange {
         self.shared.all_lanes(client as usize).map(Slot::in_flight)
     }
 
-    /// What `client` is doing, and a number that changes as long as it makes progress.
-    pub fn activity(&self, client: u32) -> (Activity, u64) {
-        let client = client as usize;
-        let progress = self.shared.all_lanes(client).map(Slot::progress).fold(0, u64::wrapping_add);
-        (self.shared.slot(client).activity(), progress)
+    /// What `client` is doing.
+    pub fn activity(&self, client: u32) -> Activity {
+        self.shared.slot(client as usize).activity()
+    }
+
+    /// A number that changes as long as `client` makes progress.
+    pub fn progress(&self, client: u32) -> u64 {
+        self.shared.all_lanes(client as usize).map(Slot::progress).fold(0, u64::wrapping_add)
     }
 
     /// Process and thread of `client`, once it has begun.

@@ -9,7 +9,8 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll, Waker};
 
 use iolag_model::{Clock, Coordinator, Meeting, MonotonicTime, Nanoseconds};
 use tokio::sync::watch;
@@ -26,14 +27,42 @@ pub(super) enum Ending<T> {
     Stopped,
 }
 
-/// Rings whenever there is something that clients should look at, until nobody listens any more.
-pub(super) fn ring(coordinator: &impl Coordinator, bell: &watch::Sender<u32>) {
-    let mut seen = 0;
-    while !bell.is_closed() {
-        let news = coordinator.wait_for_news(seen);
-        if news != seen {
-            seen = news;
-            bell.send_replace(news);
+/// Rings in all tasks that listen.
+pub(super) struct Bell {
+    rings: watch::Sender<u32>,
+    rung: Arc<AtomicU32>,
+}
+
+/// What a task hears the bell with.
+#[derive(Clone)]
+pub(super) struct Hearing {
+    rings: watch::Receiver<u32>,
+    /// The news that the bell rings with now, or has last rung with: a look that costs nothing.
+    rung: Arc<AtomicU32>,
+}
+
+/// A bell, and who hears it.
+pub(super) fn bell() -> (Bell, Hearing) {
+    let ((sends, rings), rung) = (watch::channel(0), Arc::default());
+    (Bell { rings: sends, rung: Arc::clone(&rung) }, Hearing { rings, rung })
+}
+
+impl Bell {
+    /// Rings with these news. They are told before it rings: who looks in between listens, and is rung in.
+    pub(super) fn ring(&self, news: u32) {
+        self.rung.store(news, Ordering::Release);
+        self.rings.send_replace(news);
+    }
+
+    /// Rings whenever there is something that clients should look at, until nobody listens any more.
+    pub(super) fn ring_for(self, coordinator: &impl Coordinator) {
+        let mut seen = 0;
+        while !self.rings.is_closed() {
+            let news = coordinator.wait_for_news(seen);
+            if news != seen {
+                seen = news;
+                self.ring(news);
+            }
         }
     }
 }
@@ -53,7 +82,7 @@ pub(super) struct Waiter<N, C> {
 
 impl<N: Coordinator, C: Clock> Waiter<N, C> {
     /// Within the runtime that will run the task.
-    pub(super) fn new(coordinator: N, clock: C, rank: u32, bell: watch::Receiver<u32>) -> Self {
+    pub(super) fn new(coordinator: N, clock: C, rank: u32, hearing: Hearing) -> Self {
         // In this order a timer is late by what lies between the two readings, and never early.
         let origin = (clock.now(), Instant::now());
         let timer = || Box::pin(sleep_until(origin.1));
@@ -61,7 +90,7 @@ impl<N: Coordinator, C: Clock> Waiter<N, C> {
             coordinator,
             clock,
             rank,
-            news: News::of(bell),
+            news: News::of(hearing),
             pause: timer(),
             alarm: timer(),
             origin,
@@ -161,26 +190,45 @@ impl<N: Coordinator, C: Clock> Waiter<N, C> {
     }
 }
 
-/// Hears the bell. What waits for it is made anew only when it has rung.
+/// Listens to the bell. What waits for it is made anew only when it has rung, and asked only when it has, or when somebody else
+/// than before is to be woken.
 struct News {
     next: Pin<Box<dyn Future<Output = watch::Receiver<u32>>>>,
+    rung: Arc<AtomicU32>,
+    heard: u32,
+    wakes: Waker,
 }
 
 impl News {
-    fn of(bell: watch::Receiver<u32>) -> Self {
-        Self { next: Box::pin(next(bell)) }
+    fn of(hearing: Hearing) -> Self {
+        let Hearing { rings, rung } = hearing;
+        Self { next: Box::pin(next(rings)), rung, heard: 0, wakes: Waker::noop().clone() }
     }
 
     /// Ready once for each time that there is news which was not told yet.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        self.next.as_mut().poll(context).map(|bell| self.next = Box::pin(next(bell)))
+        if self.rung.load(Ordering::Acquire) == self.heard && self.wakes.will_wake(context.waker()) {
+            return Poll::Pending;
+        }
+        match self.next.as_mut().poll(context) {
+            Poll::Ready(rings) => {
+                self.heard = *rings.borrow();
+                self.next = Box::pin(next(rings));
+                self.wakes = Waker::noop().clone();
+                Poll::Ready(())
+            }
+            Poll::Pending => {
+                self.wakes.clone_from(context.waker());
+                Poll::Pending
+            }
+        }
     }
 }
 
-async fn next(mut bell: watch::Receiver<u32>) -> watch::Receiver<u32> {
-    if bell.changed().await.is_err() {
+async fn next(mut rings: watch::Receiver<u32>) -> watch::Receiver<u32> {
+    if rings.changed().await.is_err() {
         // Nobody will ring any more.
         std::future::pending::<()>().await;
     }
-    bell
+    rings
 }

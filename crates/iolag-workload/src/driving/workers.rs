@@ -7,14 +7,14 @@ use std::thread;
 use iolag_backend::{AsyncOpening, Descriptors};
 use iolag_model::{Clock, Coordinator, Recorder};
 use tokio::runtime::{Builder, LocalOptions};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 
 use super::asynchronous::drive_async;
 use super::client::Client;
 use super::client_loop::DriveEnd;
 use super::heartbeat::beat_as_task;
 use super::many_clients::{DriveError, Job, take_own_descriptor_table};
-use super::waiting::{Waiter, ring};
+use super::waiting::{Hearing, Waiter, bell};
 
 /// The threads that run asynchronous clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,14 +50,14 @@ where
     for (index, job) in jobs.into_iter().enumerate() {
         shares[index % threads].push((index, job));
     }
-    let (bell, hears) = watch::channel(0);
+    let (bell, hearing) = bell();
     let rings = coordinator.clone();
     // It ends by itself when no task is left; nobody waits for that.
-    thread::Builder::new().name("bell".to_owned()).spawn(move || ring(&rings, &bell))?;
+    thread::Builder::new().name("bell".to_owned()).spawn(move || bell.ring_for(&rings))?;
     let ends = thread::scope(|scope| {
-        let hears = &hears;
+        let hearing = &hearing;
         let start = |share| {
-            let body = move || run_worker(share, workers, (coordinator, clock), hears);
+            let body = move || run_worker(share, workers, (coordinator, clock), hearing);
             let started = thread::Builder::new().name("worker".to_owned()).spawn_scoped(scope, body);
             // The clients of the other workers would wait for those of this one.
             started.inspect_err(|_| coordinator.stop_all())
@@ -83,7 +83,7 @@ fn run_worker<R, K, O, N, C>(
     share: Share<R, K, O>,
     workers: Workers,
     (coordinator, clock): (&N, &C),
-    bell: &watch::Receiver<u32>,
+    hearing: &Hearing,
 ) -> io::Result<Ends>
 where
     R: Recorder + 'static,
@@ -104,7 +104,7 @@ where
         let heart = tokio::task::spawn_local(async move { beat_as_task(&coordinates, &tells, first).await });
         let start = |(index, job): (usize, Job<R, K, O>)| {
             let rank = job.client.options().rank;
-            let waiter = Waiter::new(coordinator.clone(), clock.clone(), rank, bell.clone());
+            let waiter = Waiter::new(coordinator.clone(), clock.clone(), rank, hearing.clone());
             (index, tokio::task::spawn_local(drive_async(job, waiter, Arc::clone(&openings))))
         };
         let tasks: Vec<_> = share.into_iter().map(start).collect();

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use iolag_backend::{AsyncExecution, BackendError, Mark, ObjectKey};
 use iolag_model::{Arrival, AttemptId, ClientId, Deadlines, Detail, Meeting, Outcome, Sample, StageIndex};
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::*;
 use crate::driving::client::Step;
 use crate::driving::client_loop::DriveOptions;
 use crate::driving::many_clients::IfNotOpen;
+use crate::driving::waiting::bell;
 
 const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(10);
 const SECOND: Nanoseconds = Nanoseconds::from_seconds(1);
@@ -268,7 +268,7 @@ fn drive(openings: &[Opening], asks: Asks, marks: &[Mark], stop: Option<Duration
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let seen = Seen::default();
-    let (bell, hears) = watch::channel(0);
+    let (bell, hears) = bell();
     let script = Arc::new(Mutex::new(VecDeque::from(openings.to_vec())));
     let (marks, sessions) = (marks.to_vec(), seen.clone());
     let open = move || -> AsyncOpening<'static> {
@@ -296,7 +296,7 @@ fn drive(openings: &[Opening], asks: Asks, marks: &[Mark], stop: Option<Duration
             if let Some(after) = stop {
                 tokio::time::sleep(after).await;
                 seen.stop_all();
-                bell.send_replace(1);
+                bell.ring(1);
             }
             // The bell outlives all that listen.
             std::future::pending::<()>().await;
@@ -341,7 +341,7 @@ fn of_two_that_are_ready_at_the_deadline_the_answer_wins() {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let ending = runtime.block_on(async {
-        let (_bell, hears) = watch::channel(0);
+        let (_bell, hears) = bell();
         let mut waiter = Waiter::new(Seen::default(), PausedClock(Instant::now()), 0, hears);
         let start = waiter.clock.now();
         // Ready when the alarm rings, and not woken by anything else.

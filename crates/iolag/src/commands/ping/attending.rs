@@ -348,7 +348,7 @@ impl Attendant for Attending {
         let now = round.anchor.monotonic_ns;
         // Read before the ring: what is in flight now, or what the client waits for, comes after everything that it has recorded.
         let flight = round.exchange.in_flight(0);
-        let activity = round.exchange.activity(0).0;
+        let activity = round.exchange.activity(0);
         let is_settled = flight.is_some() || matches!(activity, Activity::Pausing | Activity::Ended);
         if let Some(flight) = flight
             && self.seen.is_none_or(|(attempt, _)| attempt != flight.attempt)
