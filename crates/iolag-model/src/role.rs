@@ -13,7 +13,8 @@ pub enum Role {
     Load = 0,
     /// It measures what everybody else feels meanwhile.
     Bystander = 1,
-    /// It measures what the others are compared with.
+    /// It measures what the others are compared with. What only a later iolag knows is read as this: it is no load.
+    #[serde(other)]
     Control = 2,
 }
 
@@ -39,6 +40,13 @@ impl Role {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_later_iolag_knows_is_no_load() {
+        let read = |text: &str| serde_json::from_str::<Role>(text).unwrap();
+        assert_eq!([r#""load""#, r#""bystander""#, r#""control""#].map(read), Role::ALL);
+        assert_eq!(read(r#""observer""#), Role::Control);
+    }
 
     #[test]
     fn numbers_lead_back_and_stand_in_order() {

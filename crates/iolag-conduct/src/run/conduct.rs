@@ -260,7 +260,7 @@ fn final_record(
     let unknown = watched.ends.iter().flatten().map(|end| end.unknown_objects).sum();
     if unknown > 0 {
         record.remarks.push(format!(
-            "{} may be there or not: what made or removed them was cut off at its deadline; clean-up has tried them",
+            "{} may be there or not: what made or removed them was cut off",
             counted(unknown, "object", "objects")
         ));
     }

@@ -280,7 +280,7 @@ impl Watch<'_> {
             let who =
                 if self.exchange.role(*client) == Role::Control { "The control" } else { "A bystander" };
             self.watched.remarks.push(format!(
-                "{who}, {}, did not answer for longer than its deadline; the run went on without it.",
+                "{who}, {}, had not come back from what it asked last; the run went on without it.",
                 self.name(*client)
             ));
         }

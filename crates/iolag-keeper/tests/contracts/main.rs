@@ -2,6 +2,7 @@
 //! roles that do not wait for each other, and a process that is killed in the middle.
 
 mod descriptors;
+mod hearts;
 mod roles;
 mod thousands;
 

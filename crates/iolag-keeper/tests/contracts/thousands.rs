@@ -91,3 +91,17 @@ fn proportional_kib(process: u32) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
     line.map_or(0, |line| line.trim().trim_end_matches(" kB").parse().unwrap_or(0))
 }
+
+#[test]
+fn tasks_of_workers_with_descriptors_of_their_own_meet() {
+    const CLIENTS: u32 = 6;
+    let exchange = Exchange::new(CLIENTS, 1 << 20).unwrap();
+    let known = || Ok(Box::new(Known(Duration::from_millis(1))) as Box<dyn AsyncSession>);
+    let open = move || Box::pin(async move { known() }) as AsyncOpening<'static>;
+    let job = |rank| Job { client: client(&exchange, rank, 2), open, if_not_open: IfNotOpen::StopAll };
+    let workers = Workers { threads: 2, opening_at_once: 1, descriptors: Descriptors::Private };
+    let jobs = (0..CLIENTS).map(job).collect();
+    // Ended by the meeting that opens, which a bell in another table of descriptors would tell nobody.
+    let ends = run_async_clients(jobs, workers, &exchange.coordinator(), &MonotonicClock).unwrap();
+    assert!(ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))), "{ends:?}");
+}

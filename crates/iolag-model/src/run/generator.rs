@@ -59,4 +59,7 @@ pub enum GeneratorLimit {
     Descriptors,
     /// Over 90 % of the local ports were in use.
     Ports,
+    /// What only a later iolag knows.
+    #[serde(other)]
+    Unknown,
 }

@@ -312,6 +312,9 @@ pub enum TagKind {
     SecondTarget,
     /// The kind of path that was taken: a cache, a replica.
     PathKind,
+    /// What only a later iolag knows.
+    #[serde(other)]
+    Unknown,
 }
 
 /// A Parquet file of samples.

@@ -77,8 +77,12 @@ where
                 client.record_note(&note);
                 now = waiter.clock.now();
             }
-            Action::Execute { request, intended } => {
+            Action::Execute { request, mut intended } => {
                 wait_for_room(&mut client, &waiter).await;
+                if session.is_none() && client.beginning.is_none() {
+                    // It was to start now: what it takes to come to a session is in its response time.
+                    intended = intended.or(Some(now));
+                }
                 connection.renew(&mut session, &mut client, &mut waiter).await;
                 if let Some(open) = session.as_deref_mut() {
                     waiter.take_turns().await;
@@ -142,6 +146,7 @@ impl<O: Fn() -> AsyncOpening<'static>> Connection<O> {
         waiter: &mut Waiter<N, C>,
     ) {
         while session.is_none() && !waiter.is_stopped() {
+            wait_for_room(client, waiter).await;
             match self.open(client, waiter).await {
                 Ok(opened) => *session = opened,
                 Err(_) => {

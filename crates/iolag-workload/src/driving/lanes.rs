@@ -88,11 +88,13 @@ impl<R: Recorder, K: Client, S: LaneSession + ?Sized, N: Coordinator, C: Clock> 
         self.client.recorder.set_lane(lane);
         self.wait_for_room();
         self.session.prepare(lane, &request);
-        if let Some(moment) = intended {
-            self.wait_until(moment);
-        } else if let Some(beginning) = self.client.beginning.take() {
-            wait_together(self.clock, beginning);
-            intended = Some(beginning.moment);
+        match (intended, self.client.beginning.take()) {
+            (Some(moment), _) => self.wait_until(moment),
+            (None, Some(beginning)) => {
+                wait_together(self.clock, beginning);
+                intended = Some(beginning.moment);
+            }
+            (None, None) => {}
         }
         // Whatever ended meanwhile was in lanes of its own.
         self.client.recorder.set_lane(lane);

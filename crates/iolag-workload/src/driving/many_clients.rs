@@ -1,6 +1,5 @@
 //! Running many clients: as threads, as a process; as tasks in [`super::workers`].
 
-use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use iolag_backend::{BackendError, Descriptors, PosixSession, Session};
@@ -10,7 +9,7 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 use super::blocking::drive_blocking;
 use super::client::Client;
 use super::client_loop::{ClientLoop, DriveEnd};
-use super::heartbeat::{Heart, beat_as_thread};
+use super::heartbeat::Driven;
 
 /// A thread's stack. The loop needs a few KiB and the tasks of a check some tens; with more, systems that prefer huge pages would
 /// back each stack by one.
@@ -79,25 +78,25 @@ where
     O: FnOnce() -> Result<Box<dyn Session>, BackendError> + Send,
 {
     let first = jobs.first().map_or(0, |job| job.client.options().rank);
-    let is_over = AtomicBool::new(false);
+    let driven = Driven::new(jobs.len());
     thread::scope(|scope| {
-        // Where there is no thread for it, there is none for all clients either, which is said.
-        let beats = || beat_as_thread(&is_over, coordinator, clock, first);
-        let heart = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, beats).ok();
-        let _heart = heart.map(|heart| Heart { is_over: &is_over, thread: heart.thread().clone() });
+        let builder = || thread::Builder::new().stack_size(STACK_BYTES);
+        // Where there is no thread for the heart, there is none for all clients either, which is said.
+        let _ = builder().spawn_scoped(scope, || driven.beat(coordinator, clock, first));
         let threads: Vec<_> = jobs
             .into_iter()
             .map(|job| {
                 let client = job.client.options().client.0;
+                let driving = driven.one();
                 let body = move || {
+                    let _stops = StopsIfPanicking(coordinator);
                     if descriptors == Descriptors::Private {
                         take_own_descriptor_table();
                     }
-                    run_process(job, coordinator, clock)
+                    drive(job, coordinator, clock, driving)
                 };
                 // The threads that have started would wait for this one at their first meeting.
-                thread::Builder::new()
-                    .stack_size(STACK_BYTES)
+                builder()
                     .spawn_scoped(scope, body)
                     .inspect_err(|_| coordinator.stop_all())
                     .map_err(|error| DriveError::Thread { client, error })
@@ -110,14 +109,40 @@ where
     })
 }
 
+/// Who would wait for a client that panics stops.
+pub(super) struct StopsIfPanicking<'a, N: Coordinator>(pub(super) &'a N);
+
+impl<N: Coordinator> Drop for StopsIfPanicking<'_, N> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.stop_all();
+        }
+    }
+}
+
 /// Drives one client on the calling thread: the driver for a process that is one client.
 ///
 /// # Errors
 /// If the session cannot be opened.
 pub fn run_process<R, K, O>(
+    job: Job<R, K, O>,
+    coordinator: &impl Coordinator,
+    clock: &impl Clock,
+) -> Result<DriveEnd, DriveError>
+where
+    R: Recorder,
+    K: Client,
+    O: FnOnce() -> Result<Box<dyn Session>, BackendError>,
+{
+    drive(job, coordinator, clock, ())
+}
+
+/// As [`run_process`]; `driving` is dropped when the client has been driven, before what its session has open is closed.
+fn drive<R, K, O, D>(
     mut job: Job<R, K, O>,
     coordinator: &impl Coordinator,
     clock: &impl Clock,
+    driving: D,
 ) -> Result<DriveEnd, DriveError>
 where
     R: Recorder,
@@ -128,16 +153,19 @@ where
     job.client.begin_opening(start, Activity::Working);
     let opened = (job.open)();
     job.client.end_opening(start, clock.now(), code_of(&opened));
-    if let Ok(session) = &opened {
-        job.client.record_marks(session.marks(), 0);
-    }
-    match opened {
-        Ok(mut session) => Ok(match session.as_any().and_then(|any| any.downcast_mut::<PosixSession>()) {
-            Some(session) => drive_blocking(job.client, session, coordinator, clock),
-            None => drive_blocking(job.client, session.as_mut(), coordinator, clock),
-        }),
-        Err(error) => Err(do_without(&mut job.client, job.if_not_open, (coordinator, clock), error.into())),
-    }
+    let mut session = match opened {
+        Ok(session) => session,
+        Err(error) => {
+            return Err(do_without(&mut job.client, job.if_not_open, (coordinator, clock), error.into()));
+        }
+    };
+    job.client.record_marks(session.marks(), 0);
+    let end = match session.as_any().and_then(|any| any.downcast_mut::<PosixSession>()) {
+        Some(session) => drive_blocking(job.client, session, coordinator, clock),
+        None => drive_blocking(job.client, session.as_mut(), coordinator, clock),
+    };
+    drop(driving);
+    Ok(end)
 }
 
 pub(super) fn code_of<S>(opened: &Result<S, BackendError>) -> FailureCode {

@@ -1,6 +1,6 @@
 //! How a task waits: for a moment, for a meeting, for the end of what it asked; and at any time for the order to stop.
 //!
-//! Nobody polls. One thread of the process, the bell, sleeps in shared memory until there is news, and rings in all tasks that
+//! Nobody polls. One thread beside each worker, its bell, sleeps in shared memory until there is news, and rings in all tasks that
 //! wait; a task has two timers of its own, one for pauses and one for deadlines, which are mostly only moved later.
 //!
 //! Limits: timers count in milliseconds and never fire early; the bell takes some 100 µs, with thousands of tasks the turn of each

@@ -1,4 +1,4 @@
-//! Many clients as tasks: workers, each a thread with a runtime of its own, and the bell that they hear.
+//! Many clients as tasks: workers, each a thread with a runtime of its own, and the bell that each hears.
 
 use std::io;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use super::asynchronous::drive_async;
 use super::client::Client;
 use super::client_loop::DriveEnd;
 use super::heartbeat::beat_as_task;
-use super::many_clients::{DriveError, Job, take_own_descriptor_table};
-use super::waiting::{Hearing, Waiter, bell};
+use super::many_clients::{DriveError, Job, StopsIfPanicking, take_own_descriptor_table};
+use super::waiting::{Waiter, bell};
 
 /// The threads that run asynchronous clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,14 +50,9 @@ where
     for (index, job) in jobs.into_iter().enumerate() {
         shares[index % threads].push((index, job));
     }
-    let (bell, hearing) = bell();
-    let rings = coordinator.clone();
-    // It ends by itself when no task is left; nobody waits for that.
-    thread::Builder::new().name("bell".to_owned()).spawn(move || bell.ring_for(&rings))?;
     let ends = thread::scope(|scope| {
-        let hearing = &hearing;
         let start = |share| {
-            let body = move || run_worker(share, workers, (coordinator, clock), hearing);
+            let body = move || run_worker(share, workers, coordinator, clock);
             let started = thread::Builder::new().name("worker".to_owned()).spawn_scoped(scope, body);
             // The clients of the other workers would wait for those of this one.
             started.inspect_err(|_| coordinator.stop_all())
@@ -82,21 +77,26 @@ type Ends = Vec<(usize, Result<DriveEnd, DriveError>)>;
 fn run_worker<R, K, O, N, C>(
     share: Share<R, K, O>,
     workers: Workers,
-    (coordinator, clock): (&N, &C),
-    hearing: &Hearing,
+    coordinator: &N,
+    clock: &C,
 ) -> io::Result<Ends>
 where
     R: Recorder + 'static,
     K: Client + 'static,
     O: Fn() -> AsyncOpening<'static> + 'static,
-    N: Coordinator + Clone + 'static,
+    N: Coordinator + Clone + Send + 'static,
     C: Clock + Clone + 'static,
 {
     if workers.descriptors == Descriptors::Private {
         take_own_descriptor_table();
     }
+    // Of this worker's own, and begun here: it wakes the runtime by descriptors, which are in this thread's table.
+    let (bell, hearing) = bell();
+    let rings = coordinator.clone();
+    // It ends by itself when no task is left; nobody waits for that.
+    let bell = thread::Builder::new().name("bell".to_owned()).spawn(move || bell.ring_for(&rings));
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
-    let runtime = runtime.inspect_err(|_| coordinator.stop_all())?;
+    let runtime = bell.and(runtime).inspect_err(|_| coordinator.stop_all())?;
     let openings = Arc::new(Semaphore::new(workers.opening_at_once.clamp(1, Semaphore::MAX_PERMITS)));
     let ends = runtime.block_on(async {
         let first = share.first().map_or(0, |(_, job)| job.client.options().rank);
@@ -105,7 +105,12 @@ where
         let start = |(index, job): (usize, Job<R, K, O>)| {
             let rank = job.client.options().rank;
             let waiter = Waiter::new(coordinator.clone(), clock.clone(), rank, hearing.clone());
-            (index, tokio::task::spawn_local(drive_async(job, waiter, Arc::clone(&openings))))
+            let (stops, openings) = (coordinator.clone(), Arc::clone(&openings));
+            let driven = async move {
+                let _stops = StopsIfPanicking(&stops);
+                drive_async(job, waiter, openings).await
+            };
+            (index, tokio::task::spawn_local(driven))
         };
         let tasks: Vec<_> = share.into_iter().map(start).collect();
         let mut ends = Vec::with_capacity(tasks.len());

@@ -163,7 +163,7 @@ fn a_hung_bystander_or_control_never_stops_the_run() {
         assert_eq!(record.state, RunState::Complete, "all of the load was measured");
         assert_eq!(conducted.code, ExitCode::Incomplete, "as whenever something was past its deadline");
         let told = format!(
-            "{who}, client 1 in two, did not answer for longer than its deadline; the run went on without it."
+            "{who}, client 1 in two, had not come back from what it asked last; the run went on without it."
         );
         assert_eq!(record.remarks, [told]);
         assert!(ok > 0 && hung == 1, "{ok} and {hung} attempts");

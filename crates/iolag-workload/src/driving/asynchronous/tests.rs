@@ -386,6 +386,9 @@ fn a_session_whose_connection_is_gone_is_replaced_and_what_cannot_be_opened_is_t
     assert_eq!(driven.of(Operation::Stat), [(Outcome::Error, zero), (Outcome::Ok, zero)]);
     assert_eq!(driven.took, DEADLINE.as_duration() + 2 * REOPEN_PAUSE.as_duration());
     assert_eq!(lock(&driven.seen.texts).len(), 3, "of the failed request and of both openings");
+    let last = *lock(&driven.seen.samples).last().unwrap();
+    let waited = last.start.since(last.intended).as_duration();
+    assert_eq!(waited, driven.took, "that there was no session is in the response time");
 }
 
 #[test]
