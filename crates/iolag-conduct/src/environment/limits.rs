@@ -59,7 +59,8 @@ impl Needs {
             clients,
             threads: clients + PROCESSES,
             mappings: clients * MAPPINGS_PER_CLIENT + MAPPINGS_OF_A_PROCESS,
-            descriptors: DESCRIPTORS_OF_A_PROCESS,
+            // The few of a process are not foreseen: opening one too many says so.
+            descriptors: 0,
             descriptors_shared: clients * DESCRIPTORS_PER_CLIENT + DESCRIPTORS_OF_A_PROCESS,
             ports: 0,
         }
