@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use iolag_model::{
     ClientId, Durability, ErrorClass, FailureCode, MonotonicTime, Operation, PlaceIdentity, PlaceMaker,
-    PlaceToken, RunId, Verification,
+    PlaceToken, RunId, TagKind, Verification,
 };
 
 use crate::{Blocks, Completion, Mark, NameTable, ObjectKey, Request, Semantics, TagTable};
@@ -47,11 +47,6 @@ pub trait Backend: Send + Sync {
     /// Opens one client's session in its asynchronous form, if the backend has one. Nothing happens before the future is first
     /// polled; dropping it cancels the opening.
     fn open_async_session<'a>(&'a self, _options: &'a SessionOptions) -> Option<AsyncOpening<'a>> {
-        None
-    }
-
-    /// The names behind the tags of its sessions' completions, if it gives any.
-    fn tags(&self) -> Option<&TagTable> {
         None
     }
 
@@ -192,6 +187,8 @@ pub struct SessionOptions {
     pub names: Option<Arc<NameTable>>,
     /// Buffers of the worker, for sessions that need none of their own.
     pub blocks: Option<Blocks>,
+    /// Who gives tags, where samples are to say where.
+    pub tags: Option<Arc<TagTable>>,
 }
 
 impl SessionOptions {
@@ -206,7 +203,13 @@ impl SessionOptions {
             verification: Verification::Length,
             names: None,
             blocks: None,
+            tags: None,
         }
+    }
+
+    /// The tag of this name, for the completions of the session; 0 where nobody wants to know.
+    pub fn tag(&self, kind: TagKind, name: &str) -> u16 {
+        self.tags.as_ref().map_or(0, |tags| tags.tag(kind, name))
     }
 }
 

@@ -4,7 +4,7 @@ use iolag_model::PlaceMaker;
 
 use crate::{
     AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place,
-    Session, SessionOptions, TagTable,
+    Session, SessionOptions,
 };
 
 /// What a wrapper does to the sessions of its inner target.
@@ -73,10 +73,6 @@ impl<D: Disturbance> Backend for Wrapper<D> {
 
     fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {
         self.inner.inventory(rank, dataset)
-    }
-
-    fn tags(&self) -> Option<&TagTable> {
-        self.inner.tags()
     }
 
     fn refuse_moved(&self) -> Result<(), BackendError> {

@@ -36,7 +36,7 @@ pub use contact::start::{Found, Keeper, become_keeper, leave_current_directory};
 pub use environment::limits::{Limits, Needs};
 pub use exit_code::ExitCode;
 pub use failure::Failure;
-pub use messages::Stored;
+pub use messages::{Stored, tags_of_run};
 pub use ping::conducting::{PingAttendant, conduct_ping};
 pub use ping::flight::PingFlight;
 pub use ping::plan::{PingOptions, PlannedPing, plan_ping};

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use iolag_analysis::Summaries;
-use iolag_backend::Place;
-use iolag_keeper::{Inbox, Messenger, Outbox};
-use iolag_model::{Calibration, Detail, FileSystem, Nanoseconds, PlaceIdentity, RunRecord};
+use iolag_backend::{Place, TagTable};
+use iolag_keeper::{Exchange, Inbox, Messenger, Outbox};
+use iolag_model::{Calibration, Detail, FileSystem, Nanoseconds, PlaceIdentity, RunRecord, TagRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,8 @@ pub enum FromMeasurer {
     Calibrated(Calibration),
     /// Something to know about how the numbers came about, for example which compiler was found.
     Remark(String),
+    /// What samples to come mean by this tag.
+    Tag(TagRecord),
     /// This target cannot be measured.
     Failed {
         /// Which target of the run.
@@ -132,7 +134,7 @@ pub struct Stored {
 }
 
 /// Sends a message to the keeper; if the keeper is gone there is nobody to tell.
-pub fn tell<M: Serialize>(outbox: &mut Outbox, message: &M) {
+pub fn tell<M: Serialize>(outbox: &Outbox, message: &M) {
     if let Ok(line) = serde_json::to_vec(message) {
         // The keeper's end is noticed by whoever must act on it.
         let _ = outbox.send(&line);
@@ -140,10 +142,21 @@ pub fn tell<M: Serialize>(outbox: &mut Outbox, message: &M) {
 }
 
 /// Tells the keeper of a working place that was made or found, and the user what there is to know about it.
-pub fn tell_placed(outbox: &mut Outbox, target: u16, mut place: Place) {
+pub fn tell_placed(outbox: &Outbox, target: u16, mut place: Place) {
     let remark = place.remark.take();
     tell(outbox, &FromMeasurer::Placed(Placed::of(target, place)));
     remark.into_iter().for_each(|remark| tell(outbox, &FromMeasurer::Remark(remark)));
+}
+
+/// Tags for the sessions of a measurer. Their numbers are the run's, whichever process asks, and the keeper is told of each name before
+/// any sample has its number: of who is killed no sample is without a name.
+pub fn tags_of_run(exchange: &Exchange, outbox: &Outbox) -> TagTable {
+    let (exchange, outbox) = (exchange.clone(), outbox.clone());
+    TagTable::new(move |kind, name| {
+        let tag = exchange.next_tag()?;
+        tell(&outbox, &FromMeasurer::Tag(TagRecord { tag, kind, name: name.to_owned(), target: None }));
+        Some(tag)
+    })
 }
 
 /// Sends a message to a child.

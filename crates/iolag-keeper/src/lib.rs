@@ -27,7 +27,7 @@ pub use error::KeeperError;
 pub use sealed::{Residence, move_into_memory, take_arguments};
 pub use shared::coordinator::SharedCoordinator;
 pub use shared::detail_ring::DetailReader;
-pub use shared::layout::{Exchange, KeeperRing, SharedRecorder};
+pub use shared::layout::{Exchange, KeeperRing, SharedRecorder, TAGS_MAX};
 pub use shared::memory::SharedMemory;
 pub use shared::ring::{RingFull, RingProducer, RingReader};
 pub use shared::room::Room;

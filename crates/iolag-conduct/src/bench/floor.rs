@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use iolag_backend::{Backend, SessionOptions};
+use iolag_backend::{Backend, SessionOptions, TagTable};
 use iolag_keeper::Exchange;
 use iolag_model::{ClientId, Durability, MonotonicClock, Role, RunSpec, StageRecord, Verification};
 use iolag_workload::{Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, run_threads, workload};
@@ -19,6 +19,8 @@ pub(super) struct Floor<'a> {
     pub backend: &'a dyn Backend,
     /// Where samples go.
     pub exchange: &'a Exchange,
+    /// What they say where by.
+    pub tags: Arc<TagTable>,
 }
 
 impl Floor<'_> {
@@ -35,7 +37,8 @@ impl Floor<'_> {
                 let client_id = ClientId(rank);
                 let seed = self.spec.seed;
                 let numbered = SessionOptions::new(client_id, rank, seed, bytes_max);
-                let options = SessionOptions { durability, verification, ..numbered };
+                let tags = Some(Arc::clone(&self.tags));
+                let options = SessionOptions { durability, verification, tags, ..numbered };
                 let drive =
                     DriveOptions { client: client_id, rank, deadlines: self.spec.deadlines_of(Role::Load) };
                 Job {
@@ -53,5 +56,93 @@ impl Floor<'_> {
             }
         }
         Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_backend::{
+        BackendError, Capabilities, Description, Inventory, Leftover, Place, Request, Session, Target,
+        WORKING_NAME,
+    };
+    use iolag_model::{MonotonicTime, OnHang, PlaceMaker, TagKind};
+    use iolag_workload::{Done, MetadataOptions, Step};
+    use std::sync::Mutex;
+
+    /// Notes the tags that its sessions get.
+    struct Behind {
+        inner: Box<dyn Backend>,
+        tags: Mutex<Vec<u16>>,
+    }
+
+    impl Backend for Behind {
+        fn describe(&self) -> Description {
+            self.inner.describe()
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            self.inner.capabilities()
+        }
+
+        fn create_place(&self, maker: &PlaceMaker) -> Result<Place, BackendError> {
+            self.inner.create_place(maker)
+        }
+
+        fn reopen_place(&self) -> Result<Place, BackendError> {
+            self.inner.reopen_place()
+        }
+
+        fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
+            self.tags.lock().unwrap().push(options.tag(TagKind::Server, "the only one"));
+            self.inner.open_session(options)
+        }
+
+        fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {
+            self.inner.inventory(rank, dataset)
+        }
+
+        fn remove_place(&self) -> Result<Vec<Leftover>, BackendError> {
+            self.inner.remove_place()
+        }
+    }
+
+    /// Asks nothing.
+    struct Idle;
+
+    impl Client for Idle {
+        fn next(&mut self, _now: MonotonicTime) -> Step {
+            Step::Finished
+        }
+
+        fn completed(&mut self, _request: &Request, _done: &Done) {}
+    }
+
+    #[test]
+    fn sessions_of_a_bench_get_the_tags_of_the_run() {
+        let target = Target::parse("memory:").unwrap();
+        let inner = target.backend(WORKING_NAME, Arc::new(MonotonicClock)).unwrap();
+        inner.create_place(&iolag_backend::conformance::maker()).unwrap();
+        let backend = Behind { inner, tags: Mutex::default() };
+        let spec = RunSpec {
+            workload: MetadataOptions::default().workload(1000, 2).unwrap(),
+            targets: vec![target.to_string()],
+            clients: 2,
+            deadline_ns: iolag_model::Nanoseconds::from_seconds(60),
+            deadlines: Vec::new(),
+            on_hang: OnHang::Continue,
+            seed: 1,
+            ring_bytes: 1 << 20,
+        };
+        let floor = Floor {
+            spec: &spec,
+            stages: &Arc::from([]),
+            positions: None,
+            backend: &backend,
+            exchange: &Exchange::new(2, 1 << 20).unwrap(),
+            tags: Arc::new(TagTable::new(|_, _| Some(7))),
+        };
+        let driven = floor.run(Durability::Default, Verification::Length, |_| Idle);
+        assert_eq!((driven, backend.tags.into_inner().unwrap()), (Ok(DriveEnd::Finished), vec![7, 7]));
     }
 }

@@ -10,7 +10,7 @@ use iolag_workload::{DriveEnd, can_unshare};
 use crate::bench::benched;
 use crate::bench::floor::Floor;
 use crate::calibration::calibrate;
-use crate::messages::{FromMeasurer, MeasurerEnd, tell, tell_placed};
+use crate::messages::{FromMeasurer, MeasurerEnd, tags_of_run, tell, tell_placed};
 use crate::placed::Placed;
 
 /// What this measurer has to do.
@@ -31,14 +31,14 @@ pub struct BenchAssignment {
 }
 
 /// The process.
-pub fn measure(assignment: &BenchAssignment, exchange: &Exchange, mut outbox: Outbox) -> i32 {
-    match try_measure(assignment, exchange, &mut outbox) {
+pub fn measure(assignment: &BenchAssignment, exchange: &Exchange, outbox: Outbox) -> i32 {
+    match try_measure(assignment, exchange, &outbox) {
         Ok(end) => {
-            tell(&mut outbox, &FromMeasurer::Ended(end));
+            tell(&outbox, &FromMeasurer::Ended(end));
             0
         }
         Err(sentence) => {
-            tell(&mut outbox, &FromMeasurer::Failed { target: 0, sentence });
+            tell(&outbox, &FromMeasurer::Failed { target: 0, sentence });
             3
         }
     }
@@ -47,7 +47,7 @@ pub fn measure(assignment: &BenchAssignment, exchange: &Exchange, mut outbox: Ou
 fn try_measure(
     assignment: &BenchAssignment,
     exchange: &Exchange,
-    outbox: &mut Outbox,
+    outbox: &Outbox,
 ) -> Result<MeasurerEnd, String> {
     let sentence = |error: BackendError| error.to_string();
     let backend =
@@ -82,6 +82,7 @@ fn try_measure(
         positions: assignment.positions.as_deref(),
         backend: backend.as_ref(),
         exchange,
+        tags: Arc::new(tags_of_run(exchange, outbox)),
     };
     let (driven, mut end) = bench.measure(&floor)?;
     // Who looks for it by its path finds nothing, as if it were removed.

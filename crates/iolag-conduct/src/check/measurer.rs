@@ -3,7 +3,7 @@
 //! A directory is set up, measured and removed without regard to the others: whoever is slow in one of these keeps nobody waiting.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use iolag_analysis::Summaries;
 use iolag_backend::{Backend, BackendError, PosixBackend, Semantics, Session, SessionOptions};
@@ -60,10 +60,10 @@ pub struct CheckAssignment {
 }
 
 /// The process.
-pub fn measure(assignment: &CheckAssignment, exchange: &Exchange, mut outbox: Outbox) -> i32 {
+pub fn measure(assignment: &CheckAssignment, exchange: &Exchange, outbox: Outbox) -> i32 {
     let compiler = find_compiler(&std::env::vars_os().collect::<Vec<_>>());
     if let Ok(calibration) = calibrate() {
-        tell(&mut outbox, &FromMeasurer::Calibrated(calibration));
+        tell(&outbox, &FromMeasurer::Calibrated(calibration));
     }
     let remark = match &compiler {
         Some(compiler) => format!("{COMPILER}{} ({:?}).", compiler.name(), compiler.language),
@@ -72,9 +72,8 @@ pub fn measure(assignment: &CheckAssignment, exchange: &Exchange, mut outbox: Ou
                 .to_owned()
         }
     };
-    tell(&mut outbox, &FromMeasurer::Remark(remark));
-    let room =
-        MeasuringRoom { assignment, exchange, compiler: compiler.as_ref(), outbox: Mutex::new(outbox) };
+    tell(&outbox, &FromMeasurer::Remark(remark));
+    let room = MeasuringRoom { assignment, exchange, compiler: compiler.as_ref(), outbox };
     let leftovers = std::thread::scope(|scope| {
         let threads: Vec<_> =
             assignment.directories.iter().map(|directory| scope.spawn(|| room.measure(directory))).collect();
@@ -106,16 +105,12 @@ struct MeasuringRoom<'a> {
     assignment: &'a CheckAssignment,
     exchange: &'a Exchange,
     compiler: Option<&'a Compiler>,
-    outbox: Mutex<Outbox>,
+    outbox: Outbox,
 }
 
 impl MeasuringRoom<'_> {
-    fn outbox(&self) -> MutexGuard<'_, Outbox> {
-        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn tell(&self, message: &FromMeasurer) {
-        tell(&mut self.outbox(), message);
+        tell(&self.outbox, message);
     }
 
     fn failed(&self, directory: &CheckedDirectory, error: &dyn std::fmt::Display) {
@@ -209,7 +204,7 @@ impl MeasuringRoom<'_> {
         }));
         let backend = PosixBackend::new(PathBuf::from(&directory.path), working_name)?;
         let place = backend.create_place(maker)?;
-        tell_placed(&mut self.outbox(), directory.target, place);
+        tell_placed(&self.outbox, directory.target, place);
         Ok(backend)
     }
 

@@ -82,7 +82,7 @@ impl From<Nanoseconds> for Patience {
 }
 
 /// Where a child says that a request has come back: who is slow is not silent.
-pub struct Steps<'a>(&'a mut Outbox);
+pub struct Steps<'a>(&'a Outbox);
 
 /// No message is this line.
 const STEP: &[u8] = b".";
@@ -155,9 +155,9 @@ where
     let started = MonotonicClock.now();
     let mut children = Vec::with_capacity(questions.len());
     for question in questions {
-        children.push(Messenger::fork(role, Orphanage::Die, |_, mut outbox| {
-            let answer = answer(question, &mut Steps(&mut outbox));
-            tell(&mut outbox, &answer);
+        children.push(Messenger::fork(role, Orphanage::Die, |_, outbox| {
+            let answer = answer(question, &mut Steps(&outbox));
+            tell(&outbox, &answer);
             0
         })?);
     }

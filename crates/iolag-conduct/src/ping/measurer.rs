@@ -53,25 +53,25 @@ pub fn schedule(ping: &PingSpec, deadline: Nanoseconds) -> PingSchedule {
 }
 
 /// The process.
-pub fn measure(assignment: &PingAssignment, exchange: &Exchange, mut outbox: Outbox) -> i32 {
+pub fn measure(assignment: &PingAssignment, exchange: &Exchange, outbox: Outbox) -> i32 {
     let since = assignment.contact.unwrap_or_else(|| MonotonicClock.now());
     assignment.flight.contacts(since);
     let contact = Contact::begun(since);
-    let failed = |outbox: &mut Outbox, sentence: String| {
+    let failed = |outbox: &Outbox, sentence: String| {
         tell(outbox, &FromMeasurer::Failed { target: TARGET, sentence });
     };
     await_scout(assignment);
-    let backend = match make_place(assignment, &mut outbox) {
+    let backend = match make_place(assignment, &outbox) {
         Ok(backend) => backend,
         Err(error) => {
-            failed(&mut outbox, error.to_string());
+            failed(&outbox, error.to_string());
             return 0;
         }
     };
     contact.answered(MonotonicClock.now(), assignment.spec.deadline_ns);
     exchange.prefault(CLIENT);
     if let Ok(calibration) = calibrate() {
-        tell(&mut outbox, &FromMeasurer::Calibrated(calibration));
+        tell(&outbox, &FromMeasurer::Calibrated(calibration));
     }
     exchange.wait_until_noted(CLIENT);
     let (sender, parts) = mpsc::channel();
@@ -95,9 +95,9 @@ pub fn measure(assignment: &PingAssignment, exchange: &Exchange, mut outbox: Out
     };
     // On this process's only thread: programs are forked from it.
     if let Err(error) = run_process(job, &exchange.coordinator(), &MonotonicClock) {
-        failed(&mut outbox, error.to_string());
+        failed(&outbox, error.to_string());
     }
-    tell(&mut outbox, &FromMeasurer::Ended(remove_place(assignment, &backend)));
+    tell(&outbox, &FromMeasurer::Ended(remove_place(assignment, &backend)));
     0
 }
 
@@ -113,7 +113,7 @@ fn await_scout(assignment: &PingAssignment) {
     assignment.flight.executes(0);
 }
 
-fn make_place(assignment: &PingAssignment, outbox: &mut Outbox) -> Result<PosixBackend, BackendError> {
+fn make_place(assignment: &PingAssignment, outbox: &Outbox) -> Result<PosixBackend, BackendError> {
     let backend = PosixBackend::new(PathBuf::from(&assignment.path), &assignment.working_name)?;
     tell(
         outbox,

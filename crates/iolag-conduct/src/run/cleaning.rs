@@ -83,8 +83,8 @@ pub fn remove(
     const POLL: Nanoseconds = Nanoseconds::from_milliseconds(5);
     const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(300);
     let where_ = place.whole_path();
-    let child = Messenger::fork("clean-up", Orphanage::Survive, |_, mut outbox| {
-        tell(&mut outbox, &remove_here(place, run));
+    let child = Messenger::fork("clean-up", Orphanage::Survive, |_, outbox| {
+        tell(&outbox, &remove_here(place, run));
         0
     });
     let Ok(mut child) = child else { return vec![format!("{where_} could not be removed: no process left")] };

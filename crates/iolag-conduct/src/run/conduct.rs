@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room};
+use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room, TAGS_MAX};
 use iolag_model::{
     Anchor, Clock, ContactEnd, MonotonicClock, Nanoseconds, PlaceToken, RunId, RunRecord, RunState,
     TargetIndex, Trust, counted,
@@ -277,6 +277,13 @@ fn final_record(
         }
     }
     record.remarks.extend(writing.halted().map(str::to_owned));
+    record.tags.extend(watched.tags.iter().cloned());
+    record.tags.sort_by_key(|tag| tag.tag);
+    if exchange.lacked_tags() {
+        record
+            .remarks
+            .push(format!("Samples tell {TAGS_MAX} names apart and no more: the others have no tag."));
+    }
     record.trust.extend(watched.trust.iter().cloned());
     record.anchors.extend(&watched.anchors);
     record.generator = watched.generator.clone();

@@ -45,11 +45,11 @@ pub struct WriterPlan {
 }
 
 /// The writer process. `keeper` is its parent: when that is another one, the keeper is gone.
-pub fn run(plan: &WriterPlan, exchange: &Exchange, keeper: Pid, mut inbox: Inbox, mut outbox: Outbox) -> i32 {
-    match work(plan, exchange, keeper, &mut inbox, &mut outbox) {
+pub fn run(plan: &WriterPlan, exchange: &Exchange, keeper: Pid, mut inbox: Inbox, outbox: Outbox) -> i32 {
+    match work(plan, exchange, keeper, &mut inbox, &outbox) {
         Ok(()) => 0,
         Err(error) => {
-            tell(&mut outbox, &FromWriter::Failed(error.to_string()));
+            tell(&outbox, &FromWriter::Failed(error.to_string()));
             3
         }
     }
@@ -60,7 +60,7 @@ fn work(
     exchange: &Exchange,
     keeper: Pid,
     inbox: &mut Inbox,
-    outbox: &mut Outbox,
+    outbox: &Outbox,
 ) -> Result<(), StoreError> {
     let store = place::open(&plan.root)?;
     let alone;
@@ -118,7 +118,7 @@ fn work(
     Ok(())
 }
 
-fn tell_ready(outbox: &mut Outbox, store: &Store, run: &RunDirectory, spool: &Path) {
+fn tell_ready(outbox: &Outbox, store: &Store, run: &RunDirectory, spool: &Path) {
     let (run, spool) = (run.path().to_owned(), spool.to_owned());
     tell(outbox, &FromWriter::Ready { run, spool, store: store.identity().ok() });
 }

@@ -6,10 +6,8 @@
 use std::sync::Arc;
 
 use iolag_backend::{Descriptors, ObjectKey, Request, SessionOptions, Target, WORKING_NAME};
-use iolag_conduct::{
-    CleanUp, Conducted, ExitCode, GroupPlan, Interruption, Policy, RunPlan, conduct, running_state,
-};
-use iolag_keeper::{Exchange, Signals};
+use iolag_conduct::{Conducted, ExitCode, GroupPlan, running_state};
+use iolag_keeper::Exchange;
 use iolag_model::{
     Anchor, Arrivals, ClientId, ClientRecord, Clock, DeadlineRule, Level, Meeting, MonotonicClock,
     MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Phase, PlaceMaker, PlaceToken, Random, Role,
@@ -22,7 +20,7 @@ use iolag_workload::{
     run_threads, workload,
 };
 
-use crate::small_bench;
+use crate::{conducted, small_bench};
 
 /// Clients of the load have the first numbers, and its stages too.
 const BYSTANDER: u32 = 2;
@@ -127,21 +125,11 @@ fn run(load: &str, bystander: &str, hangs: Option<Role>, on_hang: OnHang) -> (Co
         let stages = workload(&record.spec.workload).stages();
         MetadataClient::new(spec, rank, stages.into(), &accounting)
     };
-    let plan = RunPlan {
-        record: record.clone(),
-        root: root.path().to_owned(),
-        spool_parent: None,
-        groups: vec![
-            measurer(&record, Role::Load, metadata_client),
-            measurer(&record, Role::Bystander, |_| Bystander::default()),
-        ],
-        planned_places: Vec::new(),
-        token: PlaceToken(1),
-        clean_up: CleanUp::Nothing,
-        policy: Policy::of(&record.spec),
-        attendant: &mut (),
-    };
-    let conducted = conduct(plan, &mut Interruption::new(&Signals::block().unwrap())).unwrap();
+    let groups = vec![
+        measurer(&record, Role::Load, metadata_client),
+        measurer(&record, Role::Bystander, |_| Bystander::default()),
+    ];
+    let conducted = conducted(record.clone(), groups, root.path());
     let samples = [Role::Load, Role::Bystander].map(|role| samples_of(&conducted, role));
     (conducted, samples)
 }

@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 use iolag_backend::{
     AsyncExecution, AsyncOpening, AsyncSession, BackendError, Blocks, Completion, Descriptors, Mark,
@@ -156,10 +157,12 @@ impl Client for Gets {
 #[test]
 fn objects_of_a_server_are_read_by_name_to_the_end_and_samples_say_where_and_why() {
     const CLIENTS: u32 = 3;
-    let (mut names, tags) = (NameTable::default(), Arc::new(TagTable::default()));
+    let mut names = NameTable::default();
     assert_eq!(NAMES.map(|name| names.push(name)), [0, 1, 2, 3]);
     let (server, names, blocks) = (serve(), Arc::new(names), Blocks::new(1, ClientId(0), 64 << 10));
-    let common = Common { server, names, blocks, tags: Arc::clone(&tags) };
+    let (told, told_servers) = channel();
+    let tags = Arc::new(TagTable::new(move |_, name| told.send(name.to_owned()).ok().map(|()| 1)));
+    let common = Common { server, names, blocks, tags };
     let room = Room { clients: CLIENTS, lanes: 1, ring_bytes: 1 << 20, samples_per_client: None };
     let exchange = Exchange::with_room(room).unwrap();
     let job = |rank| {
@@ -173,7 +176,7 @@ fn objects_of_a_server_are_read_by_name_to_the_end_and_samples_say_where_and_why
     let workers = Workers { threads: 1, opening_at_once: 2, descriptors: Descriptors::Shared };
     let jobs = (0..CLIENTS).map(job).collect();
     run_async_clients(jobs, workers, &exchange.coordinator(), &MonotonicClock).unwrap();
-    assert_eq!(tags.records()[0].name, common.server.to_string());
+    assert_eq!(told_servers.try_iter().collect::<Vec<_>>(), [common.server.to_string()]);
     for (ring, _) in exchange.readers().iter().take(CLIENTS as usize) {
         let samples = ring.all_pending().concat();
         assert_eq!(samples[1].operation(), Operation::CallConnect, "after the opening of the session");

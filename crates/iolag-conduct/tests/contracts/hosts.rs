@@ -17,9 +17,9 @@ use iolag_model::{
 };
 use iolag_report::{HtmlReport, ReportedRun, write_html};
 use iolag_store::{CSV_HEADER, Directory, RunDirectory, SpoolNumber, SpoolWriter, Store, TextForm};
-use iolag_workload::{Client, ClientLoop, Done, DriveEnd, DriveOptions, Step, drive_blocking, workload};
+use iolag_workload::{ClientLoop, DriveEnd, DriveOptions, Step, drive_blocking, workload};
 
-use crate::{DEADLINE, small_bench};
+use crate::{DEADLINE, Walks, small_bench};
 
 const BEGIN: MonotonicTime = MonotonicTime(1_000_000_000_000);
 const REQUESTS: u64 = 1000;
@@ -51,17 +51,6 @@ impl Clock for HostClock {
     fn rest_until(&self, moment: MonotonicTime) {
         self.sleep_until(moment);
     }
-}
-
-/// Takes these steps, whatever happens.
-struct Walks(std::vec::IntoIter<Step>);
-
-impl Client for Walks {
-    fn next(&mut self, _now: MonotonicTime) -> Step {
-        self.0.next().unwrap_or(Step::Finished)
-    }
-
-    fn completed(&mut self, _request: &Request, _done: &Done) {}
 }
 
 /// Answers after a while, and knows when it was truly asked.

@@ -16,7 +16,9 @@ use iolag_model::{
     ClientId, Clock, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, Operation, Outcome, Role,
     Sample, StageIndex,
 };
-use iolag_workload::{Client, ClientLoop, Done, DriveEnd, DriveOptions, Step, drive_lanes};
+use iolag_workload::{ClientLoop, DriveEnd, DriveOptions, Step, drive_lanes};
+
+use crate::Walks;
 
 const DEPTH: u32 = 4;
 const BLOCK: u64 = 64 << 10;
@@ -80,27 +82,13 @@ impl LaneSession for Disk {
 }
 
 /// Reads the blocks in their order; knows nothing of lanes.
-#[derive(Default)]
-struct Streams {
-    begun: bool,
-    asked: u64,
-}
-
-impl Client for Streams {
-    fn next(&mut self, _: MonotonicTime) -> Step {
-        if !std::mem::replace(&mut self.begun, true) {
-            return Step::Begin { stage: StageIndex(1), value: 0 };
-        }
-        if self.asked == BLOCKS {
-            return Step::Finished;
-        }
+fn steps() -> Vec<Step> {
+    let block = |number| {
         let request = Request::new(Operation::StreamRead, ObjectKey::default(), BLOCK);
-        let request = Request { offset: self.asked * BLOCK, ..request };
-        self.asked += 1;
-        Step::Execute { request, intended: None }
-    }
-
-    fn completed(&mut self, _: &Request, _: &Done) {}
+        Step::Execute { request: Request { offset: number * BLOCK, ..request }, intended: None }
+    };
+    let begin = Step::Begin { stage: StageIndex(1), value: 0 };
+    std::iter::once(begin).chain((0..BLOCKS).map(block)).collect()
 }
 
 /// The keeper's part: looks until the block that is held back has been reported, and everything else has been read beside it.
@@ -136,7 +124,7 @@ fn a_stream_at_depth_four_goes_on_beside_a_block_that_hangs() {
     let exchange = Exchange::with_room(room).unwrap();
     let (release, released) = channel();
     let options = DriveOptions { client: ClientId(0), rank: 0, deadlines: DEADLINE.into() };
-    let client = ClientLoop::new(Streams::default(), exchange.recorder(0), options);
+    let client = ClientLoop::new(Walks(steps().into_iter()), exchange.recorder(0), options);
     let coordinator = exchange.coordinator();
     let (hung, end) = std::thread::scope(|scope| {
         let driver = scope.spawn(|| {

@@ -6,8 +6,10 @@
 //! output (a pipe, an ssh) waiting for it. What a panicking child says is read by the keeper: [`Messenger::last_words`].
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use iolag_model::Nanoseconds;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -37,14 +39,14 @@ pub struct Messenger {
 /// The child's side: lines from the keeper.
 #[derive(Debug)]
 pub struct Inbox {
-    reader: BufReader<std::fs::File>,
+    reader: BufReader<File>,
     pending: Vec<u8>,
 }
 
-/// The child's side: lines to the keeper.
-#[derive(Debug)]
+/// The child's side: lines to the keeper, from any of its threads.
+#[derive(Debug, Clone)]
 pub struct Outbox {
-    writer: std::fs::File,
+    writer: Arc<Mutex<File>>,
 }
 
 impl Messenger {
@@ -76,7 +78,7 @@ impl Messenger {
                 unsafe { libc::close(end) };
             }
             let inbox = Inbox { reader: BufReader::new(child_input.into()), pending: Vec::new() };
-            body(inbox, Outbox { writer: child_output.into() })
+            body(inbox, Outbox { writer: Arc::new(Mutex::new(child_output.into())) })
         })?;
         Ok(Self {
             child,
@@ -191,10 +193,11 @@ impl Outbox {
     ///
     /// # Errors
     /// If the keeper is gone.
-    pub fn send(&mut self, line: &[u8]) -> std::io::Result<()> {
+    pub fn send(&self, line: &[u8]) -> std::io::Result<()> {
         debug_assert!(!line.contains(&b'\n'));
-        self.writer.write_all(line)?;
-        self.writer.write_all(b"\n")
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        writer.write_all(line)?;
+        writer.write_all(b"\n")
     }
 }
 
@@ -206,7 +209,7 @@ mod tests {
 
     #[test]
     fn long_lines_go_both_ways_and_nobody_blocks_the_keeper() {
-        let mut echo = Messenger::fork("echo", Orphanage::Die, |mut inbox, mut outbox| {
+        let mut echo = Messenger::fork("echo", Orphanage::Die, |mut inbox, outbox| {
             loop {
                 match inbox.receive() {
                     Some(line) if line == b"end" => return 0,

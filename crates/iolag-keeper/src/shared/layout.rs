@@ -25,6 +25,9 @@ use super::room::{DETAIL_BYTES_MAX, Room};
 use super::slot::{EXPECTED, InFlight, Slot};
 use crate::KeeperError;
 
+/// So many tags has a run at most: run.json names them all.
+pub const TAGS_MAX: u16 = 4096;
+
 const PAGE: usize = 4096;
 const KEEPER_SAMPLES: usize = 16 << 10;
 
@@ -40,6 +43,8 @@ pub(crate) struct Control {
     measured: AtomicU32,
     /// Samples that found their ring full although the run was stopped: lost, and said so.
     pub(crate) samples_lost: AtomicU64,
+    /// Tags asked for so far, up to one more than there are.
+    tags: AtomicU32,
 }
 
 /// Where the clients of one role meet.
@@ -329,6 +334,18 @@ impl Exchange {
     /// How late the timer of this client's worker was at worst since this was asked last; `None` if it did not beat.
     pub fn take_lag(&self, client: u32) -> Option<Nanoseconds> {
         self.shared.slot(client as usize).take_lag()
+    }
+
+    /// A tag that no process of the run has had before; `None` if there are none left.
+    pub fn next_tag(&self) -> Option<u16> {
+        let one_more = |asked| (asked <= u32::from(TAGS_MAX)).then_some(asked + 1);
+        let asked = self.shared.control().tags.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
+        asked.ok().filter(|asked| *asked < u32::from(TAGS_MAX)).map(|asked| asked as u16 + 1)
+    }
+
+    /// Whether tags were asked for that there were not.
+    pub fn lacked_tags(&self) -> bool {
+        self.shared.control().tags.load(Ordering::Relaxed) > u32::from(TAGS_MAX)
     }
 
     /// Tells the writer that no measurer will write any more.

@@ -4,6 +4,7 @@
 mod descriptors;
 mod hearts;
 mod roles;
+mod tags;
 mod thousands;
 
 use std::time::Duration;
