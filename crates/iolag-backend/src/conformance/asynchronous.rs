@@ -5,10 +5,11 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use iolag_model::{ErrorClass, Operation};
+use iolag_model::{Clock, ErrorClass, MonotonicClock, Operation};
 use tokio::task::yield_now;
 
 use super::conversation::{Conversation, Form, Subject, options, request, runtime};
+use super::marks::lie_within;
 use crate::{Request, SessionOpening};
 
 /// So often a request is polled at most before it is dropped.
@@ -109,6 +110,7 @@ fn a_dropped_execution_leaves_a_session_that_can_be_dropped(subject: &Subject<'_
 fn give_up(session: Conversation, request: &Request, polls: usize) -> bool {
     let Conversation::Asynchronous(mut session, runtime) = session else { return true };
     session.prepare(request);
+    let begin = MonotonicClock.now();
     let has_ended = runtime.block_on(async {
         let mut execution = session.execute(request);
         let has_ended = polled(execution.as_mut(), polls).await.is_some();
@@ -117,7 +119,8 @@ fn give_up(session: Conversation, request: &Request, polls: usize) -> bool {
         yield_now().await;
         has_ended
     });
-    let _ = (session.marks().len(), session.message());
+    lie_within(session.marks(), [begin, MonotonicClock.now()], request.operation);
+    let _ = session.message();
     has_ended
 }
 

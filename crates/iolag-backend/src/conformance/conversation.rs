@@ -2,14 +2,14 @@
 
 use std::fmt::Debug;
 
-use iolag_model::{ClientId, ErrorClass, Operation, Verification};
+use iolag_model::{ClientId, Clock, ErrorClass, MonotonicClock, MonotonicTime, Operation, Verification};
 
 use tokio::runtime::{Builder, Runtime};
 
 use super::maker::maker;
 use crate::{
-    AsyncSession, Backend, BackendError, Completion, Datasets, ObjectKey, Place, Request, Semantics, Session,
-    SessionOpening, SessionOptions,
+    AsyncSession, Backend, BackendError, Completion, Datasets, Mark, ObjectKey, Place, Request, Semantics,
+    Session, SessionOpening, SessionOptions,
 };
 
 /// The longest object of the suite.
@@ -131,17 +131,32 @@ impl Conversation {
 
     /// Prepares, executes and inspects.
     pub(super) fn ask(&mut self, request: Request) -> Completion {
+        self.ask_timed(request).0
+    }
+
+    /// The same, and from when to when it was executed.
+    pub(super) fn ask_timed(&mut self, request: Request) -> (Completion, [MonotonicTime; 2]) {
+        let now = || MonotonicClock.now();
         match self {
             Self::Blocking(session) => {
                 session.prepare(&request);
-                let completion = session.execute(&request);
-                session.inspect(&request, completion)
+                let (begin, completion, end) = (now(), session.execute(&request), now());
+                (session.inspect(&request, completion), [begin, end])
             }
             Self::Asynchronous(session, runtime) => {
                 session.prepare(&request);
-                let completion = runtime.block_on(session.execute(&request));
-                session.inspect(&request, completion)
+                let execution = session.execute(&request);
+                let (begin, completion, end) = (now(), runtime.block_on(execution), now());
+                (session.inspect(&request, completion), [begin, end])
             }
+        }
+    }
+
+    /// The parts of the last request, or of the opening.
+    pub(super) fn marks(&self) -> &[Mark] {
+        match self {
+            Self::Blocking(session) => session.marks(),
+            Self::Asynchronous(session, _) => session.marks(),
         }
     }
 

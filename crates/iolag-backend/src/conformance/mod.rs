@@ -9,6 +9,7 @@ mod asynchronous;
 mod conversation;
 mod declared;
 mod maker;
+mod marks;
 mod places;
 mod rules;
 mod sessions;

@@ -1,7 +1,7 @@
 //! All rules, in both forms of a session.
 
 use super::conversation::{Form, Subject};
-use super::{asynchronous, declared, places, sessions};
+use super::{asynchronous, declared, marks, places, sessions};
 use crate::{Backend, Place};
 
 /// Runs every rule. `make` makes a backend for a target of its own, with nothing in it, at each call.
@@ -27,6 +27,7 @@ fn run(subject: &Subject<'_>) {
     for form in subject.forms() {
         places::run_in(subject, form);
         sessions::run(subject, form);
+        marks::a_mark_lies_within_its_request(subject, form);
     }
     if subject.forms().contains(&Form::Asynchronous) {
         asynchronous::run(subject);

@@ -9,10 +9,10 @@ use std::task::{Context, Poll, Waker};
 use iolag_backend::conformance::conformance;
 use iolag_backend::{
     AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Completion, Datasets,
-    Description, Descriptors, FullDataset, Inventory, Leftover, Place, PosixBackend, Request, Semantics,
-    Session, SessionOptions, WORKING_NAME,
+    Description, Descriptors, FullDataset, Inventory, Leftover, Mark, Place, PosixBackend, Request,
+    Semantics, Session, SessionOptions, WORKING_NAME,
 };
-use iolag_model::{ErrorClass, Operation, PlaceMaker};
+use iolag_model::{Clock, ErrorClass, MonotonicClock, Nanoseconds, Operation, PlaceMaker};
 
 use crate::{fresh_directory, from_text, toy};
 
@@ -29,6 +29,12 @@ enum Fault {
     UsesTheProcess,
     /// It asks before it is polled.
     AsksUnpolled,
+    /// Its sessions forget no mark, in the asynchronous form.
+    KeepsMarks,
+    /// Its sessions mark what goes on after the request, in the blocking form.
+    MarksTooMuch,
+    /// Its sessions mark what is no part of a request.
+    MarksReads,
 }
 
 /// Another backend, with a fault.
@@ -40,7 +46,8 @@ struct Wrong {
 
 impl Wrong {
     fn session<S: ?Sized>(&self, inner: Box<S>) -> Box<WrongSession<S>> {
-        Box::new(WrongSession { fault: self.fault, opened: Arc::clone(&self.opened), inner })
+        let (opened, marks) = (Arc::clone(&self.opened), Vec::new());
+        Box::new(WrongSession { fault: self.fault, opened, marks, inner })
     }
 }
 
@@ -99,7 +106,15 @@ impl Backend for Wrong {
 struct WrongSession<S: ?Sized> {
     fault: Fault,
     opened: Arc<File>,
+    marks: Vec<Mark>,
     inner: Box<S>,
+}
+
+impl<S: ?Sized> WrongSession<S> {
+    fn mark(&mut self, operation: Operation, milliseconds: u64) {
+        let duration = Nanoseconds::from_milliseconds(milliseconds);
+        self.marks.push(Mark { operation, start: MonotonicClock.now(), duration });
+    }
 }
 
 impl Session for WrongSession<dyn Session> {
@@ -108,6 +123,12 @@ impl Session for WrongSession<dyn Session> {
     }
 
     fn execute(&mut self, request: &Request) -> Completion {
+        self.marks.clear();
+        match self.fault {
+            Fault::MarksTooMuch => self.mark(Operation::CallFirstByte, 60_000),
+            Fault::MarksReads => self.mark(Operation::CallRead, 0),
+            _ => {}
+        }
         let completion = match self.opened.metadata() {
             Err(_) if self.fault == Fault::UsesTheProcess => {
                 return Completion::failed(iolag_model::FailureCode::PROTOCOL);
@@ -127,6 +148,10 @@ impl Session for WrongSession<dyn Session> {
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
         self.inner.inspect(request, completion)
     }
+
+    fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
 }
 
 impl AsyncSession for WrongSession<dyn AsyncSession> {
@@ -135,6 +160,12 @@ impl AsyncSession for WrongSession<dyn AsyncSession> {
     }
 
     fn execute<'a>(&'a mut self, request: &'a Request) -> AsyncExecution<'a> {
+        if self.fault == Fault::KeepsMarks {
+            return Box::pin(async move {
+                self.mark(Operation::CallFirstByte, 0);
+                self.inner.execute(request).await
+            });
+        }
         let mut execution = self.inner.execute(request);
         if self.fault == Fault::AsksUnpolled
             && let Poll::Ready(completion) = execution.as_mut().poll(&mut Context::from_waker(Waker::noop()))
@@ -146,6 +177,10 @@ impl AsyncSession for WrongSession<dyn AsyncSession> {
 
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
         self.inner.inspect(request, completion)
+    }
+
+    fn marks(&self) -> &[Mark] {
+        &self.marks
     }
 }
 
@@ -201,4 +236,18 @@ fn who_uses_what_the_process_has_opened_must_declare_it() {
 #[test]
 fn who_asks_before_it_is_polled_is_found_out() {
     says(&noticed(Fault::AsksUnpolled, in_memory), &["operation: Create", "was never polled"]);
+}
+
+#[test]
+fn who_marks_what_lies_without_its_request_is_found_out() {
+    says(
+        &noticed(Fault::KeepsMarks, in_memory),
+        &["read and the parts before it have begun", "CallFirstByte"],
+    );
+    says(&noticed(Fault::MarksTooMuch, in_memory), &["has ended when create has", "CallFirstByte"]);
+}
+
+#[test]
+fn who_marks_what_is_no_part_of_a_request_is_found_out() {
+    says(&noticed(Fault::MarksReads, in_memory), &["call.read is no part of a request", "create"]);
 }
