@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Nanoseconds, Operation, Role};
 
@@ -17,6 +17,21 @@ pub struct DeadlineRule {
     pub operation: Option<Operation>,
     /// After this long it counts as hung, or late.
     pub deadline_ns: Nanoseconds,
+}
+
+/// Reads rules. One about an operation that only a later iolag knows is left out: nothing that this one knows fits it.
+pub(super) fn known_rules<'de, D: Deserializer<'de>>(stored: D) -> Result<Vec<DeadlineRule>, D::Error> {
+    #[derive(Deserialize)]
+    struct Stored {
+        role: Option<Role>,
+        operation: Option<String>,
+        deadline_ns: Nanoseconds,
+    }
+    let known = |Stored { role, operation, deadline_ns }| {
+        let operation = operation.map(|name| name.parse()).transpose().ok()?;
+        Some(DeadlineRule { role, operation, deadline_ns })
+    };
+    Ok(Vec::deserialize(stored)?.into_iter().filter_map(known).collect())
 }
 
 /// The deadlines of the clients of one role.
@@ -107,6 +122,22 @@ mod tests {
             asked.map(|operation| of(Role::Load).with_usual(S(11)).of(operation)),
             [S(2), S(4), S(11)]
         );
+    }
+
+    #[test]
+    fn a_rule_about_what_only_a_later_iolag_does_is_left_out_and_a_damaged_one_is_not() {
+        let read = |text: &str| known_rules(&mut serde_json::Deserializer::from_str(text)).ok();
+        let list = DeadlineRule { role: None, operation: Some(Operation::List), deadline_ns: S(1) };
+        let usual = DeadlineRule { operation: None, ..list };
+        let later = r#"{"operation":"teleport","deadline_ns":5}"#;
+        let known = r#"{"operation":"list","deadline_ns":1000000000}, {"deadline_ns":1000000000}"#;
+        assert_eq!(
+            read(&format!("[{later}, {known}]")),
+            Some(vec![list, usual]),
+            "it fits no other operation"
+        );
+        assert_eq!(read(r#"[{"operation":"list"}]"#), None);
+        assert_eq!(read(r#"[{"operation":7,"deadline_ns":5}]"#), None);
     }
 
     proptest! {

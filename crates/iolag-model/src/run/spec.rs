@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::deadlines::known_rules;
 use crate::{
     DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING, Role, TargetIndex,
 };
@@ -20,7 +21,7 @@ pub struct RunSpec {
     /// After this long an operation counts as hung (while it lasts) or late (when it ends).
     pub deadline_ns: Nanoseconds,
     /// Deadlines other than that, by operation and by what a client is there for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "known_rules", skip_serializing_if = "Vec::is_empty")]
     pub deadlines: Vec<DeadlineRule>,
     /// What a hung operation does to the run.
     pub on_hang: OnHang,
