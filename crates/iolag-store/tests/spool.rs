@@ -91,10 +91,18 @@ fn a_second_writer_goes_on_where_the_first_was_killed_and_doubles_nothing() {
 
     let (mut second, resumed) = SpoolWriter::resume(&directory, &run_id(1), SPOOL).unwrap();
     assert_eq!((resumed.samples, resumed.dropped_bytes), (450, 5000));
-    let stored = resumed.stored_of(&all[300..]);
+    let stored = resumed.stored_of([&all[300..], &[]]);
     assert_eq!(stored, 150);
-    assert_eq!(resumed.stored_of(&all[450..]), 0, "the last one that is stored does not wait any more");
-    assert_eq!(resumed.stored_of(&Client::new(3).take(9)), 0, "of another client");
+    for older in [140, 150, 160] {
+        let (older, newer) = all[300..].split_at(older);
+        assert_eq!(resumed.stored_of([older, newer]), 150, "across the end of the ring");
+    }
+    assert_eq!(
+        resumed.stored_of([&all[450..], &[]]),
+        0,
+        "the last one that is stored does not wait any more"
+    );
+    assert_eq!(resumed.stored_of([&Client::new(3).take(9), &[]]), 0, "of another client");
     second.append(&all[300 + stored..]).unwrap();
     second.finish().unwrap();
     assert!(read_all(&directory) == (all, Vec::new(), 0));

@@ -291,7 +291,7 @@ impl Drain {
     fn pass_over_stored(&self, resumed: &Resumed) {
         for ring in &self.rings {
             match self.recorded {
-                Recorded::ByAClient => ring.consume(resumed.stored_of(&ring.all_pending().concat()) as u64),
+                Recorded::ByAClient => ring.consume(resumed.stored_of(ring.all_pending()) as u64),
                 Recorded::ByTheKeeper => {
                     let waiting = ring.head() - ring.tail();
                     ring.consume(resumed.samples.saturating_sub(ring.tail()).min(waiting));

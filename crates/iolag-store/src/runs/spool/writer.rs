@@ -53,9 +53,11 @@ impl Resumed {
     /// How many of the samples that wait in a client's ring, oldest first, are in the file already. Ring and file have them
     /// in one order, whatever their numbers are: everything up to the last one in the file is, and nothing if that one does
     /// not wait any more.
-    pub fn stored_of(&self, waiting: &[Sample]) -> usize {
+    /// They stand in two pieces, where they go across the end of the ring.
+    pub fn stored_of(&self, [older, newer]: [&[Sample]; 2]) -> usize {
         let is_last = |sample: &Sample| self.last.get(&sample.attempt.client()) == Some(&sample.attempt);
-        waiting.iter().rposition(is_last).map_or(0, |place| place + 1)
+        let newer = newer.iter().rposition(is_last).map(|place| older.len() + place + 1);
+        newer.or_else(|| Some(older.iter().rposition(is_last)? + 1)).unwrap_or(0)
     }
 }
 
