@@ -22,7 +22,7 @@ use crate::placed::Placed;
 use crate::run::cleaning::{self, CleanUp};
 use crate::run::interruption::Interruption;
 use crate::run::measurer::Measurer;
-use crate::run::policy::Policy;
+use crate::run::policy::{Policy, Schedule};
 use crate::run::supervision::watch;
 use crate::run::telling::Attendant;
 use crate::run::watched::Watched;
@@ -176,14 +176,17 @@ pub fn conduct(plan: RunPlan<'_>, interruption: &mut Interruption<'_>) -> Result
     notices.extend(watched.unmeasured().map(|(_, sentence)| sentence.clone()));
     // Several targets may have one measurer, of which there is one sentence.
     notices.dedup();
+    // The keeper has not seen what clients ended themselves.
+    let has_timeouts = stored.summaries.summaries.iter().any(|summary| summary.timeout > 0);
+    if has_timeouts && plan.policy.schedule == Schedule::Closed {
+        notices.push("what had no answer was ended at its deadline".to_owned());
+    }
+    let is_past_deadline = has_timeouts || watched.past_deadline > 0;
     let code = match &stored.record.state {
         // A run of which everything ended is complete; that something took longer than the user allowed, or that the user
         // told to end while it was being stored, is still told.
         RunState::Complete
-            if watched.past_deadline == 0
-                && is_clean
-                && interruption.told().is_none()
-                && halted_writer.is_none() =>
+            if !is_past_deadline && is_clean && interruption.told().is_none() && halted_writer.is_none() =>
         {
             ExitCode::Fine
         }

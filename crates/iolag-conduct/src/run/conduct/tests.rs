@@ -2,13 +2,17 @@
 
 use super::*;
 use crate::run::beginning::running_state;
-use iolag_backend::{Completion, ObjectKey, Request, Session};
+use iolag_backend::{
+    AsyncExecution, AsyncOpening, AsyncSession, Completion, Descriptors, ObjectKey, Request, Session,
+};
 use iolag_keeper::Signals;
 use iolag_model::{
-    ClientId, ClientRecord, DeadlineRule, MonotonicTime, OnHang, Operation, Role, RunSpec, TargetRecord,
+    ClientId, ClientRecord, DeadlineRule, Deadlines, FailureCode, MonotonicTime, OnHang, Operation, Role,
+    RunSpec, TargetRecord,
 };
 use iolag_workload::{
-    Client, ClientLoop, Done, DriveOptions, MetadataOptions, Step, drive_blocking, workload,
+    Client, ClientLoop, Done, DriveOptions, IfNotOpen, Job, MetadataOptions, Step, Workers, drive_blocking,
+    run_async_clients, workload,
 };
 
 /// Nothing on this machine takes so long.
@@ -43,6 +47,7 @@ impl<F: FnMut() -> bool + Send> Client for Asks<F> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Answers,
+    Fails,
     Hangs,
 }
 
@@ -52,6 +57,7 @@ impl Session for Target {
     fn execute(&mut self, _request: &Request) -> Completion {
         match self {
             Self::Answers => Completion::ok(0),
+            Self::Fails => Completion::failed(FailureCode::from_errno(libc::EBUSY)),
             Self::Hangs => loop {
                 std::thread::park();
             },
@@ -129,27 +135,85 @@ impl Scene {
 
     /// What came of it, and how many attempts succeeded and hung.
     fn conduct(&self) -> (Conducted, u64, u64) {
-        let root = tempfile::tempdir().unwrap();
         let record = self.record();
         let groups = [(LOAD, self.load), (OTHER, self.other)];
-        let plan = RunPlan {
-            groups: groups.map(|(client, target)| self.group(client, target, record.spec.clone())).into(),
-            policy: Policy::of(&record.spec),
-            record,
-            root: root.path().to_owned(),
-            spool_parent: None,
-            planned_places: Vec::new(),
-            token: PlaceToken(1),
-            clean_up: CleanUp::Nothing,
-            attendant: &mut (),
-        };
-        let signals = Signals::block().unwrap();
-        let conducted = conduct(plan, &mut Interruption::new(&signals)).unwrap();
+        let groups = groups.map(|(client, target)| self.group(client, target, record.spec.clone()));
+        let conducted = conducted(record, groups.into());
         let summaries = &conducted.stored.summaries.summaries;
         let stats = || summaries.iter().filter(|summary| summary.key.operation == Operation::Stat);
         let (ok, hung) = (stats().map(|stat| stat.ok).sum(), stats().map(|stat| stat.hung).sum());
         (conducted, ok, hung)
     }
+}
+
+fn conducted(record: RunRecord, groups: Vec<GroupPlan<'_>>) -> Conducted {
+    let root = tempfile::tempdir().unwrap();
+    let plan = RunPlan {
+        groups,
+        policy: Policy::of(&record.spec),
+        record,
+        root: root.path().to_owned(),
+        spool_parent: None,
+        planned_places: Vec::new(),
+        token: PlaceToken(1),
+        clean_up: CleanUp::Nothing,
+        attendant: &mut (),
+    };
+    conduct(plan, &mut Interruption::new(&Signals::block().unwrap())).unwrap()
+}
+
+/// What is asked of it, it does not answer.
+struct Silent;
+
+impl AsyncSession for Silent {
+    fn prepare(&mut self, _request: &Request) {}
+
+    fn execute<'a>(&'a mut self, _request: &'a Request) -> AsyncExecution<'a> {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// A client that is a task, and asks that.
+fn asks_the_silent(deadlines: Deadlines) -> GroupPlan<'static> {
+    let measure = move |exchange: &Exchange, _: Outbox| {
+        let mut asked = 0;
+        let is_over = move || {
+            asked += 1;
+            asked > 4
+        };
+        let options = DriveOptions { client: ClientId(LOAD), rank: LOAD, deadlines: deadlines.clone() };
+        let job = Job {
+            client: ClientLoop::new(Asks { is_over, is_pausing: false }, exchange.recorder(LOAD), options),
+            open: || -> AsyncOpening<'static> { Box::pin(async { Ok(Box::new(Silent) as _) }) },
+            if_not_open: IfNotOpen::GoOn,
+        };
+        let workers = Workers { threads: 1, opening_at_once: 1, descriptors: Descriptors::Shared };
+        let ends = run_async_clients(vec![job], workers, &exchange.coordinator(), &MonotonicClock);
+        i32::from(!ends.is_ok_and(|ends| ends.iter().all(Result::is_ok)))
+    };
+    GroupPlan { name: "one".to_owned(), clients: vec![LOAD], measure: Box::new(measure) }
+}
+
+#[test]
+fn a_run_in_which_everything_failed_is_complete_and_fine() {
+    let (role, on_hang) = (Role::Bystander, OnHang::Continue);
+    let scene = Scene { role, load: Target::Fails, other: Target::Answers, on_hang };
+    let (conducted, ..) = scene.conduct();
+    assert_eq!((&conducted.stored.record.state, conducted.code), (&RunState::Complete, ExitCode::Fine));
+}
+
+#[test]
+fn a_deadline_that_was_passed_is_told_also_where_the_client_ended_what_it_had_asked() {
+    let (role, on_hang) = (Role::Bystander, OnHang::Continue);
+    let mut record = Scene { role, load: Target::Hangs, other: Target::Answers, on_hang }.record();
+    record.clients.truncate(1);
+    let deadlines = record.spec.deadlines_of(Role::Load);
+    let conducted = conducted(record, vec![asks_the_silent(deadlines)]);
+    let summaries = conducted.stored.summaries.summaries;
+    let asked: Vec<_> = summaries.iter().filter(|one| one.key.operation == Operation::Stat).collect();
+    assert!(asked.iter().all(|one| one.timeout == one.attempts) && !asked.is_empty(), "{asked:?}");
+    assert_eq!((conducted.stored.record.state, conducted.code), (RunState::Complete, ExitCode::Incomplete));
+    assert_eq!(conducted.notices, ["what had no answer was ended at its deadline"]);
 }
 
 #[test]
