@@ -7,6 +7,7 @@
 //! - [`SshfsMount`]: the sshfs that people use, on OpenSSH's server of files.
 //! - [`PostgresServer`]: a real PostgreSQL, as an unprivileged user, on a socket and a port of the loopback.
 //! - [`made_up_series`]: series of a history, made by hand.
+//! - [`Alone`]: the coordinator of a client that meets nobody.
 //! - [`skip`]: how a test says that it could not run here.
 //!
 //! Invariants: a fixture returns `None` after naming the calling test as skipped, where the machine lacks what it
@@ -15,6 +16,7 @@
 //!
 //! Limits: Linux and root. The tests' own thread must not touch a hung mount: ask in a child or a thread.
 
+mod alone;
 mod fuse_daemon;
 mod fuse_filesystem;
 mod fuse_gate;
@@ -27,6 +29,7 @@ mod postgres_server;
 mod skipping;
 mod sshfs_mount;
 
+pub use alone::Alone;
 pub use fuse_daemon::{DaemonError, USUAL_LIFE, serve};
 pub use fuse_mount::FuseMount;
 pub use fuse_rules::FuseCall;

@@ -5,15 +5,16 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use iolag_backend::{
     AsyncExecution, AsyncOpening, AsyncSession, BackendError, Completion, Descriptors, ObjectKey, Request,
 };
+use iolag_fixtures::Alone;
 use iolag_model::{
-    Activity, Arrival, AttemptId, ClientId, Coordinator, Detail, FailureCode, Meeting, MonotonicClock,
-    MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, StageIndex,
+    Activity, AttemptId, ClientId, Detail, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds,
+    Operation, Outcome, Recorder, Sample, StageIndex,
 };
 use iolag_workload::{
     Client, ClientLoop, Done, DriveEnd, DriveOptions, IfNotOpen, Job, Step, Workers, run_async_clients,
@@ -105,38 +106,6 @@ impl Recorder for Between {
     fn offer_detail(&mut self, _: &Detail) {}
 
     fn set_activity(&mut self, _: Activity) {}
-}
-
-/// Nobody meets and nothing happens; the bell is let sleep.
-#[derive(Clone, Default)]
-struct Quiet(Arc<(Mutex<()>, Condvar)>);
-
-impl Coordinator for Quiet {
-    fn is_stopped(&self, _: u32) -> bool {
-        false
-    }
-
-    fn stop_all(&self) {
-        unreachable!("every session opens");
-    }
-
-    fn give_up(&self, _: u32, _: MonotonicTime) {}
-
-    fn arrive(&self, _: Arrival) {}
-
-    fn meeting(&self, _: u32, _: u32) -> Option<Arc<Meeting>> {
-        None
-    }
-
-    fn wait_for_meeting(&self, _: u32, _: u32) -> Option<Arc<Meeting>> {
-        None
-    }
-
-    fn wait_for_news(&self, seen: u32) -> u32 {
-        let guard = self.0.0.lock().expect("nobody panics with it");
-        drop(self.0.1.wait_timeout(guard, Duration::from_millis(100)).expect("nobody panics with it"));
-        seen
-    }
 }
 
 struct Asks(u64);
@@ -239,7 +208,7 @@ fn inside(waste: Waste) -> Vec<u64> {
     };
     let workers = Workers { threads: 1, opening_at_once: 1, descriptors: Descriptors::Private };
     let ends =
-        run_async_clients(vec![job], workers, &Quiet::default(), &clock).expect("a worker can be made");
+        run_async_clients(vec![job], workers, &Alone::default(), &clock).expect("a worker can be made");
     assert!(matches!(ends[..], [Ok(DriveEnd::Finished)]), "{ends:?}");
     let inside = inside.lock().expect("nobody panics with it");
     assert_eq!(inside.len() as u64, OPERATIONS);

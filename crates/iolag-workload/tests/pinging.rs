@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use iolag_backend::{Completion, Request, Session, SessionOptions, Target};
+use iolag_fixtures::Alone;
 use iolag_model::{
-    Activity, Arrival, AttemptId, ClientId, Clock, Coordinator, Detail, FailureCode, Meeting, MonotonicTime,
-    Nanoseconds, Operation, Outcome, Recorder, Sample, SimulatedClock, StageIndex, Waiting,
+    Activity, AttemptId, ClientId, Clock, Coordinator, Detail, FailureCode, MonotonicTime, Nanoseconds,
+    Operation, Outcome, Recorder, Sample, SimulatedClock, StageIndex,
 };
 use iolag_workload::{
     ClientLoop, Contact, DriveEnd, DriveOptions, PingClient, PingSchedule, ProbeSession, drive_blocking,
@@ -49,45 +49,6 @@ impl Recorder for Recorded {
     }
 
     fn set_activity(&mut self, _: Activity) {}
-}
-
-/// One client, which meets nobody.
-#[derive(Default)]
-struct Alone {
-    is_stopped: AtomicBool,
-    arrived_ns: AtomicU64,
-}
-
-impl Coordinator for Alone {
-    fn is_stopped(&self, _: u32) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
-    }
-
-    fn stop_all(&self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
-    }
-
-    fn give_up(&self, _: u32, _: MonotonicTime) {
-        self.stop_all();
-    }
-
-    fn arrive(&self, arrival: Arrival) {
-        self.arrived_ns.store(arrival.now.0, Ordering::Relaxed);
-    }
-
-    fn meeting(&self, _: u32, _: u32) -> Option<Arc<Meeting>> {
-        let begin = MonotonicTime(self.arrived_ns.load(Ordering::Relaxed));
-        Some(Arc::new(Meeting { values: [Some(0)].into(), begin, waiting: Waiting::Asleep }))
-    }
-
-    fn wait_for_meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>> {
-        self.meeting(rank, number)
-    }
-
-    /// Nobody else is there.
-    fn wait_for_news(&self, seen: u32) -> u32 {
-        seen
-    }
 }
 
 struct Pinged {

@@ -8,7 +8,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use iolag_backend::{AsyncExecution, BackendError, Mark, ObjectKey};
-use iolag_model::{Arrival, AttemptId, ClientId, Deadlines, Detail, Meeting, Outcome, Sample, StageIndex};
+use iolag_fixtures::Alone;
+use iolag_model::{AttemptId, ClientId, Deadlines, Detail, Outcome, Sample, StageIndex};
 use tokio::time::Instant;
 
 use super::*;
@@ -40,7 +41,6 @@ struct Facts {
     dropped: Mutex<Vec<InFlight>>,
     in_flight: AtomicBool,
     polls: AtomicU32,
-    is_stopped: AtomicBool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,33 +80,6 @@ impl Recorder for Seen {
     }
 
     fn set_activity(&mut self, _: Activity) {}
-}
-
-/// One client, which meets nobody.
-impl Coordinator for Seen {
-    fn is_stopped(&self, _: u32) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
-    }
-
-    fn stop_all(&self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
-    }
-
-    fn give_up(&self, _: u32, _: MonotonicTime) {}
-
-    fn arrive(&self, _: Arrival) {}
-
-    fn meeting(&self, _: u32, _: u32) -> Option<Arc<Meeting>> {
-        None
-    }
-
-    fn wait_for_meeting(&self, _: u32, _: u32) -> Option<Arc<Meeting>> {
-        None
-    }
-
-    fn wait_for_news(&self, seen: u32) -> u32 {
-        seen
-    }
 }
 
 /// The runtime's time.
@@ -267,7 +240,7 @@ impl Driven {
 fn drive(openings: &[Opening], asks: Asks, marks: &[Mark], stop: Option<Duration>) -> Driven {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-    let seen = Seen::default();
+    let (seen, alone) = (Seen::default(), Alone::default());
     let (bell, hears) = bell();
     let script = Arc::new(Mutex::new(VecDeque::from(openings.to_vec())));
     let (marks, sessions) = (marks.to_vec(), seen.clone());
@@ -290,12 +263,12 @@ fn drive(openings: &[Opening], asks: Asks, marks: &[Mark], stop: Option<Duration
         Job { client: ClientLoop::new(asks, seen.clone(), options), open, if_not_open: IfNotOpen::GoOn };
     let (end, took, turns) = runtime.block_on(async {
         let begin = Instant::now();
-        let waiter = Waiter::new(seen.clone(), PausedClock(begin), 3, hears);
+        let waiter = Waiter::new(alone.clone(), PausedClock(begin), 3, hears);
         let driven = drive_async(job, waiter, Arc::new(Semaphore::new(1)));
         let stops = async {
             if let Some(after) = stop {
                 tokio::time::sleep(after).await;
-                seen.stop_all();
+                alone.stop_all();
                 bell.ring(1);
             }
             // The bell outlives all that listen.
@@ -342,7 +315,7 @@ fn of_two_that_are_ready_at_the_deadline_the_answer_wins() {
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let ending = runtime.block_on(async {
         let (_bell, hears) = bell();
-        let mut waiter = Waiter::new(Seen::default(), PausedClock(Instant::now()), 0, hears);
+        let mut waiter = Waiter::new(Alone::default(), PausedClock(Instant::now()), 0, hears);
         let start = waiter.clock.now();
         // Ready when the alarm rings, and not woken by anything else.
         let at = Instant::now() + DEADLINE.as_duration();

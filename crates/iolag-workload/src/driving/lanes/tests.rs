@@ -1,12 +1,12 @@
 //! A queue of requests under a simulated clock, which nothing but the session and the waiting move on.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use iolag_backend::{Completion, ObjectKey};
+use iolag_fixtures::Alone;
 use iolag_model::{
-    Arrival, ClientId, Detail, FailureCode, Meeting, Nanoseconds, Operation, Outcome, Sample, SimulatedClock,
-    StageIndex, Waiting,
+    ClientId, Detail, FailureCode, Meeting, Nanoseconds, Operation, Outcome, Sample, SimulatedClock,
+    StageIndex,
 };
 use proptest::prelude::*;
 
@@ -73,36 +73,6 @@ impl Recorder for Place<'_> {
     fn offer_detail(&mut self, _: &Detail) {}
 
     fn set_activity(&mut self, _: Activity) {}
-}
-
-/// One client; told to stop from outside.
-#[derive(Default)]
-struct Alone(AtomicBool);
-
-impl Coordinator for Alone {
-    fn is_stopped(&self, _: u32) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn stop_all(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    fn give_up(&self, _: u32, _: MonotonicTime) {}
-
-    fn arrive(&self, _: Arrival) {}
-
-    fn meeting(&self, _: u32, _: u32) -> Option<Arc<Meeting>> {
-        Some(Arc::new(Meeting { values: [Some(0)].into(), begin: ZERO, waiting: Waiting::Asleep }))
-    }
-
-    fn wait_for_meeting(&self, rank: u32, number: u32) -> Option<Arc<Meeting>> {
-        self.meeting(rank, number)
-    }
-
-    fn wait_for_news(&self, seen: u32) -> u32 {
-        seen
-    }
 }
 
 /// Answers each request after the time that is its number of bytes in ms.
